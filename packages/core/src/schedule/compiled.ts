@@ -1,0 +1,33 @@
+import type { Instant } from "../time/instant.js";
+
+/** Why a fire is not simply what the rule says. The preview shows these. */
+export type FireNote =
+  | { readonly kind: "gap"; readonly wallTime: string }
+  | { readonly kind: "overlap"; readonly pass: "first" | "second" }
+  | { readonly kind: "rolled"; readonly from: Instant; readonly calendar: string }
+  | { readonly kind: "excluded"; readonly calendar: string }
+  | { readonly kind: "jittered"; readonly byMs: number };
+
+/** One nominal instant of a schedule. The nominal instant is the occurrence's identity; `fireAt` adds the jitter. */
+export interface Fire {
+  readonly nominal: Instant;
+  readonly fireAt: Instant;
+  readonly notes: readonly FireNote[];
+}
+
+/**
+ * A schedule ready to be asked. Pure: equal questions get equal answers on every node and after every failover.
+ * Answers are strictly increasing in `nominal`; `next(from)` is strictly later than `from`, to the millisecond.
+ * Hot callers (the scheduler) use `nextNominal`, which allocates nothing and computes no notes; -1 stands for "never".
+ */
+export interface CompiledSchedule {
+  nextNominal(after: Instant): Instant | -1;
+  /** The latest nominal instant strictly before `before`, or -1. */
+  previousNominal(before: Instant): Instant | -1;
+  /** The delay that jitter adds to this nominal instant; 0 without jitter. */
+  jitterAt(nominal: Instant): number;
+  next(after: Instant): Fire | null;
+  previous(before: Instant): Fire | null;
+  /** Fires with from < nominal <= to, at most `limit`. */
+  between(from: Instant, to: Instant, limit: number): Fire[];
+}

@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
+
+/** Tests load the sources of every workspace package, never a stale build; tests that spawn processes use the build. */
+const sources = readdirSync(`${root}packages`).map((dir) => {
+  const manifest = JSON.parse(readFileSync(`${root}packages/${dir}/package.json`, "utf8")) as { name: string };
+  return { find: new RegExp(`^${manifest.name}$`), replacement: `${root}packages/${dir}/src/index.ts` };
+});
+const tools = [{ find: /^date-holidays$/, replacement: `${root}tools/node_modules/date-holidays` }];
+
+/** A tier is a folder name: packages/<name>/test/<tier>/…; its tests share the tier's needs and limits. */
+const tier = (name: string, extra: object) => ({
+  extends: true as const,
+  test: { name, include: [`packages/*/test/${name}/**/*.test.ts`, `scripts/test/${name}/**/*.test.ts`], ...extra },
+});
+
+export default defineConfig({
+  resolve: { alias: [...sources, ...tools] },
+  test: {
+    reporters: process.env["CI"] ? ["default"] : ["default"],
+    projects: [
+      tier("unit", { testTimeout: 60_000 }),
+      tier("store", {
+        testTimeout: 60_000,
+        hookTimeout: 60_000,
+        maxWorkers: 2,
+        globalSetup: [`${root}packages/testkit/src/vitest-setup.ts`],
+      }),
+      tier("cluster", { testTimeout: 120_000, hookTimeout: 120_000, maxWorkers: 2 }),
+    ],
+  },
+});
