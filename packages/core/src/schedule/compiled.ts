@@ -21,9 +21,9 @@ export interface Fire {
  * Hot callers (the scheduler) use `nextNominal`, which allocates nothing and computes no notes; -1 stands for "never".
  */
 export interface CompiledSchedule {
-  nextNominal(after: Instant): Instant | -1;
+  nextNominal(after: Instant): Instant;
   /** The latest nominal instant strictly before `before`, or -1. */
-  previousNominal(before: Instant): Instant | -1;
+  previousNominal(before: Instant): Instant;
   /** The delay that jitter adds to this nominal instant; 0 without jitter. */
   jitterAt(nominal: Instant): number;
   next(after: Instant): Fire | null;

@@ -1,0 +1,34 @@
+/** What the catalogue says of one error. `status` is the HTTP status; `retryable` says whether the same call may work later. */
+export interface ErrorEntry {
+  readonly status: number;
+  readonly retryable: boolean;
+  /** One line, the same for every instance; the instance's own words are its `detail`. */
+  readonly title: string;
+}
+
+const entries = {
+  // Requests
+  bad_request: { status: 400, retryable: false, title: "The request is not valid" },
+  unknown_field: { status: 400, retryable: false, title: "The request has a field that does not exist" },
+  not_found: { status: 404, retryable: false, title: "There is no such thing" },
+  method_not_allowed: { status: 405, retryable: false, title: "This address does not take that method" },
+  key_taken: { status: 409, retryable: false, title: "Another job has this key" },
+  payload_too_large: { status: 413, retryable: false, title: "The request is larger than allowed" },
+  unsupported_media_type: { status: 415, retryable: false, title: "The body is not JSON" },
+  // Schedules
+  cron_invalid: { status: 422, retryable: false, title: "The cron expression is not valid" },
+  cron_never_fires: { status: 422, retryable: false, title: "The cron expression can never fire" },
+  time_zone_unknown: { status: 422, retryable: false, title: "The time zone is not an IANA name" },
+  schedule_invalid: { status: 422, retryable: false, title: "The schedule is not valid" },
+  schedule_in_past: { status: 422, retryable: false, title: "The instant lies too far in the past" },
+  duration_invalid: { status: 422, retryable: false, title: "The duration is not valid" },
+  // Server
+  internal: { status: 500, retryable: true, title: "The server made a mistake" },
+  database_unavailable: { status: 503, retryable: true, title: "The database cannot be reached" },
+  shutting_down: { status: 503, retryable: true, title: "The node is shutting down" },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof entries;
+
+/** Every error a user can meet, by its stable code. docs/reference/errors.md is generated from it. */
+export const errorCatalogue: Readonly<Record<ErrorCode, ErrorEntry>> = entries;
