@@ -14,3 +14,4 @@ export type {
   ScheduleSpec,
 } from "./schedule/spec.js";
 export type { DurationMs, Instant } from "./time/instant.js";
+export type { JobSpec, RunPolicy } from "./job/spec.js";

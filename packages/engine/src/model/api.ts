@@ -1,0 +1,44 @@
+import type { JobSpec } from "@carillon/core";
+import type { JobView } from "./job-view.js";
+import type { RunStatus, RunView } from "./run-view.js";
+
+export type JobRef = { readonly id: string } | { readonly key: string };
+
+/** Keyset page: newest first. `after` is the id of the last row seen. */
+export interface PageRequest {
+  readonly pageSize: number;
+  readonly after?: string;
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  /** The id to pass as `after` for the next page; null at the end. */
+  readonly next: string | null;
+}
+
+export interface JobFilter {
+  /** Statuses of the job as lists show it: that of its live run, else scheduled, paused, completed, failed, cancelled. */
+  readonly status?: readonly string[];
+  readonly task?: string;
+  readonly queue?: string;
+  readonly owner?: string;
+}
+
+export interface RunFilter {
+  readonly status?: readonly RunStatus[];
+  readonly task?: string;
+  readonly queue?: string;
+  readonly jobId?: string;
+  readonly workerId?: string;
+  readonly owner?: string;
+}
+
+/** What the HTTP API, the CLI in library mode and the SDK ask of the engine. Namespaces go by name. */
+export interface EngineApi {
+  /** Durable when it returns. Throws CarillonError key_taken, schedule_in_past, cron_invalid … */
+  createJob(namespace: string, spec: JobSpec): Promise<JobView>;
+  getJob(namespace: string, ref: JobRef): Promise<JobView | null>;
+  listJobs(namespace: string, filter: JobFilter, page: PageRequest): Promise<Page<JobView>>;
+  getRun(namespace: string, id: string): Promise<RunView | null>;
+  listRuns(namespace: string, filter: RunFilter, page: PageRequest): Promise<Page<RunView>>;
+}

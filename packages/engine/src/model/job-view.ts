@@ -1,0 +1,26 @@
+import type { Instant, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type { RunView } from "./run-view.js";
+
+export type JobState = "active" | "paused" | "completed" | "cancelled";
+
+/** A job as readers see it. A one-off job that is stored as its run alone is shown in the same form. */
+export interface JobView {
+  readonly id: string;
+  readonly key: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly priority: number;
+  readonly payload: unknown;
+  readonly schedule: ScheduleSpec;
+  readonly policy: RunPolicy;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: string | null;
+  readonly state: JobState;
+  readonly version: number;
+  /** The next nominal instant with its jitter added; null when nothing is left to fire. */
+  readonly nextRunAt: Instant | null;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  /** The run of a one-off job; the latest live or finished run of a recurring one; null before the first. */
+  readonly lastRun: RunView | null;
+}

@@ -1,0 +1,62 @@
+import type { Instant } from "@carillon/core";
+
+export type RunStatus =
+  | "scheduled"
+  | "queued"
+  | "blocked"
+  | "running"
+  | "retrying"
+  | "succeeded"
+  | "failed"
+  | "cancelled"
+  | "skipped";
+
+/** Who asked for a run: its schedule, the creation of a one-off job, or a call that names itself. */
+export type TriggerKind = "schedule" | "once" | "run_now" | "backfill" | "replay";
+
+export interface RunError {
+  readonly type: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly retryable: boolean;
+}
+
+/** One try that ended without success, kept with the run. */
+export interface AttemptRecord {
+  readonly attempt: number;
+  readonly fence: number;
+  readonly sessionId: string;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant;
+  readonly outcome: "failed" | "timeout" | "worker_lost";
+  readonly error?: RunError;
+}
+
+/** A run as readers see it, live or finished. Ids are canonical UUIDs; the wire adds the prefixes. */
+export interface RunView {
+  readonly id: string;
+  /** Equal to `id` for a one-off job that is stored as its run alone. */
+  readonly jobId: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly priority: number;
+  readonly status: RunStatus;
+  readonly statusReason: string | null;
+  readonly trigger: { readonly kind: TriggerKind; readonly id: string | null; readonly scheduledFor: Instant };
+  /** When it may start: the nominal instant plus jitter, or the next try. */
+  readonly runAt: Instant;
+  readonly createdAt: Instant;
+  readonly startedAt: Instant | null;
+  readonly finishedAt: Instant | null;
+  /** The current or last try, from 1; 0 before the first. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly losses: number;
+  readonly workerId: string | null;
+  readonly payload: unknown;
+  readonly output: unknown;
+  readonly error: RunError | null;
+  readonly attempts: readonly AttemptRecord[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: string | null;
+}
