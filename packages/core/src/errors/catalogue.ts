@@ -10,11 +10,20 @@ const entries = {
   // Requests
   bad_request: { status: 400, retryable: false, title: "The request is not valid" },
   unknown_field: { status: 400, retryable: false, title: "The request has a field that does not exist" },
+  field_missing: { status: 400, retryable: false, title: "A required field is missing" },
+  field_invalid: { status: 400, retryable: false, title: "A field has a value that it does not take" },
+  json_invalid: { status: 400, retryable: false, title: "The body is not valid JSON" },
+  page_token_invalid: { status: 400, retryable: false, title: "The page token does not belong to this list" },
+  host_refused: { status: 403, retryable: false, title: "This server does not answer to that host name" },
+  origin_refused: { status: 403, retryable: false, title: "A web page of another origin may not call this server" },
+  id_invalid: { status: 400, retryable: false, title: "The id is not valid" },
   not_found: { status: 404, retryable: false, title: "There is no such thing" },
   method_not_allowed: { status: 405, retryable: false, title: "This address does not take that method" },
   key_taken: { status: 409, retryable: false, title: "Another job has this key" },
   payload_too_large: { status: 413, retryable: false, title: "The request is larger than allowed" },
   unsupported_media_type: { status: 415, retryable: false, title: "The body is not JSON" },
+  not_supported_yet: { status: 422, retryable: false, title: "This version does not support that yet" },
+  headers_too_large: { status: 431, retryable: false, title: "The request's headers are larger than allowed" },
   // Schedules
   cron_invalid: { status: 422, retryable: false, title: "The cron expression is not valid" },
   cron_never_fires: { status: 422, retryable: false, title: "The cron expression can never fire" },
@@ -22,6 +31,12 @@ const entries = {
   schedule_invalid: { status: 422, retryable: false, title: "The schedule is not valid" },
   schedule_in_past: { status: 422, retryable: false, title: "The instant lies too far in the past" },
   duration_invalid: { status: 422, retryable: false, title: "The duration is not valid" },
+  // Calendars
+  calendar_invalid: { status: 422, retryable: false, title: "The calendar is not valid" },
+  calendar_holidays_unavailable: { status: 422, retryable: false, title: "There is no source of public holidays" },
+  icalendar_invalid: { status: 422, retryable: false, title: "The iCalendar file cannot be read" },
+  // Policies
+  retry_invalid: { status: 422, retryable: false, title: "The retry policy is not valid" },
   // Server
   internal: { status: 500, retryable: true, title: "The server made a mistake" },
   database_unavailable: { status: 503, retryable: true, title: "The database cannot be reached" },
