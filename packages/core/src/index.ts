@@ -15,3 +15,18 @@ export type {
 } from "./schedule/spec.js";
 export type { DurationMs, Instant } from "./time/instant.js";
 export type { JobSpec, RunPolicy } from "./job/spec.js";
+export {
+  formatId,
+  type Id,
+  type IdPrefix,
+  type JobId,
+  type NodeId,
+  parseId,
+  type RunId,
+  type WorkerId,
+} from "./ids/id.js";
+export { occurrenceRunId } from "./ids/occurrence-run-id.js";
+export { canonicalUuid, timeOfUuid } from "./ids/uuid.js";
+export { makeUuidV7, type RandomBytes, uuidv7 } from "./ids/uuid-v7.js";
+export { backoffBounds, type FailedAttempt, type NextAttempt, nextAttempt } from "./retry/next-attempt.js";
+export { type Backoff, defaultRetryPolicy, type RetryJitter, retryPolicy, type RetryPolicy } from "./retry/policy.js";

@@ -40,7 +40,19 @@ const entries = {
   // Server
   internal: { status: 500, retryable: true, title: "The server made a mistake" },
   database_unavailable: { status: 503, retryable: true, title: "The database cannot be reached" },
+  database_timeout: { status: 504, retryable: true, title: "The database did not answer in time" },
+  overloaded: { status: 503, retryable: true, title: "The node has more work than it can queue" },
   shutting_down: { status: 503, retryable: true, title: "The node is shutting down" },
+  // Start and set-up
+  database_url_invalid: { status: 500, retryable: false, title: "The database URL is not valid" },
+  database_too_old: { status: 500, retryable: false, title: "The database server is too old" },
+  database_pool_too_small: { status: 500, retryable: false, title: "The pool has too few connections" },
+  schema_name_invalid: { status: 500, retryable: false, title: "The schema's name is not allowed" },
+  schema_not_permitted: { status: 500, retryable: false, title: "The schema may not be created or changed" },
+  schema_too_new: { status: 500, retryable: false, title: "The schema is newer than this version" },
+  schema_too_old: { status: 500, retryable: false, title: "The schema lacks migrations" },
+  migration_changed: { status: 500, retryable: false, title: "A migration differs from the one that was run" },
+  migration_missing: { status: 500, retryable: false, title: "The migrations have a gap" },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof entries;

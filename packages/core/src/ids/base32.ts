@@ -1,0 +1,48 @@
+import { wordsOfUuid } from "./uuid.js";
+
+/**
+ * A UUID as 26 characters of Crockford's base 32: its 128 bits in groups of five, the first group with three.
+ * The alphabet ascends in ASCII, so the text sorts as the UUID does; it has no letters that look like digits.
+ */
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
+
+const valueOf = new Int8Array(128).fill(-1);
+for (let value = 0; value < 32; value++) valueOf[alphabet.charCodeAt(value)] = value;
+// Read as the digits that they look like, because people type ids from screens.
+for (const [letter, digit] of ["i1", "l1", "o0"]) valueOf[String(letter).charCodeAt(0)] = Number(digit);
+
+const pairs = Array.from({ length: 1024 }, (_, index) => `${alphabet[index >>> 5]}${alphabet[index & 31]}`);
+
+/** `uuid` must be canonical. */
+export function base32OfUuid(uuid: string): string {
+  const [a, b, c, d] = wordsOfUuid(uuid);
+  // Two characters are ten bits: 8 + 12 × 10 = 128.
+  const pair = (bits: number) => pairs[bits & 1023];
+  return (
+    `${pair(a >>> 24)}${pair(a >>> 14)}${pair(a >>> 4)}${pair((a << 6) | (b >>> 26))}${pair(b >>> 16)}` +
+    `${pair(b >>> 6)}${pair((b << 4) | (c >>> 28))}${pair(c >>> 18)}${pair(c >>> 8)}${pair((c << 2) | (d >>> 30))}` +
+    `${pair(d >>> 20)}${pair(d >>> 10)}${pair(d)}`
+  );
+}
+
+/** The canonical UUID, or null if the text is not 26 digits (lower case) of a 128-bit number. */
+export function uuidOfBase32(text: string): string | null {
+  if (text.length !== 26) return null;
+  let hex = "";
+  for (const [from, to, digits] of [
+    [0, 2, 2],
+    [2, 10, 10],
+    [10, 18, 10],
+    [18, 26, 10],
+  ] as const) {
+    let value = 0;
+    for (let at = from; at < to; at++) {
+      const digit = valueOf[text.charCodeAt(at)] ?? -1;
+      if (digit < 0) return null;
+      value = value * 32 + digit;
+    }
+    if (value >= 16 ** digits) return null;
+    hex += value.toString(16).padStart(digits, "0");
+  }
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
