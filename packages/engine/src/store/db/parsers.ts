@@ -1,0 +1,80 @@
+import { TypeOverrides } from "pg";
+
+type TextParser = (value: string) => unknown;
+
+/** 2026-11-12 08:30:00.123456+05:30 in any session time zone; seconds in the offset occur before 1900. */
+const timestamp =
+  /^(\d{4,6})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?( BC)?$/;
+
+/**
+ * timestamptz as milliseconds since the epoch, rounded down: PostgreSQL keeps microseconds, so what a compare-and-set
+ * later matches must have been written in whole milliseconds.
+ */
+export function parseTimestamp(value: string): number {
+  if (value === "infinity") return Number.POSITIVE_INFINITY;
+  if (value === "-infinity") return Number.NEGATIVE_INFINITY;
+  const found = timestamp.exec(value);
+  if (found === null)
+    throw new TypeError(`not an ISO timestamp with a zone: ${value} (is the session's DateStyle ISO?)`);
+  const [
+    ,
+    year,
+    month,
+    day,
+    hour,
+    minute,
+    second,
+    fraction = "",
+    sign,
+    zoneHour,
+    zoneMinute = "0",
+    zoneSecond = "0",
+    bc,
+  ] = found;
+  const local = new Date(0);
+  local.setUTCFullYear(bc === undefined ? Number(year) : 1 - Number(year), Number(month) - 1, Number(day));
+  local.setUTCHours(Number(hour), Number(minute), Number(second), Number(fraction.slice(0, 3).padEnd(3, "0")));
+  const offsetMs = (Number(zoneHour) * 3600 + Number(zoneMinute) * 60 + Number(zoneSecond)) * 1000;
+  return local.getTime() - (sign === "-" ? -offsetMs : offsetMs);
+}
+
+/** int8 as a number. One that a number cannot hold exactly is an error, never a silently different value. */
+export function parseBigint(value: string): number {
+  const parsed = Number(value);
+  if (!Number.isSafeInteger(parsed))
+    throw new RangeError(`int8 ${value} does not fit a JavaScript number: cast it to text`);
+  return parsed;
+}
+
+const asText: TextParser = (value) => value;
+const parseTextArray = new TypeOverrides().getTypeParser(1009);
+const arrayOf =
+  (parse: TextParser): TextParser =>
+  (value) =>
+    parseTextArray(value).map((item: string | null) => (item === null ? null : parse(item)));
+
+/**
+ * By type OID: what our statements return is read the same way even where the hosting application changed pg's
+ * process-wide parsers. date, timestamp and numeric stay text: pg reads the first two in the host's time zone.
+ */
+const parsers: readonly (readonly [oid: number, parser: TextParser])[] = [
+  [16, (value) => value === "t"],
+  [20, parseBigint],
+  [21, Number],
+  [23, Number],
+  [26, Number],
+  [114, JSON.parse],
+  [700, Number],
+  [701, Number],
+  [1016, arrayOf(parseBigint)],
+  [1082, asText],
+  [1114, asText],
+  [1184, parseTimestamp],
+  [1185, arrayOf(parseTimestamp)],
+  [1700, asText],
+  [3802, JSON.parse],
+];
+
+/** Passed with every query. The process-wide parsers of pg belong to the application that hosts us and are left alone. */
+export const queryTypes = new TypeOverrides();
+for (const [oid, parser] of parsers) queryTypes.setTypeParser(oid, "text", parser);

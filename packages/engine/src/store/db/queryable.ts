@@ -1,0 +1,23 @@
+/** What can be executed: a loaded Statement, or plain text, which is parsed anew at each call. */
+export interface SqlText {
+  readonly name?: string;
+  readonly text: string;
+  readonly prepared?: string;
+}
+
+export interface QueryResult<Row> {
+  readonly rows: Row[];
+  readonly rowCount: number;
+}
+
+/**
+ * Something that takes statements: the pool, a dedicated connection, or a transaction. Values are bound as pg binds
+ * them, with one trap: a JS array is sent as a PostgreSQL array, so a value for json or jsonb must be stringified first.
+ * Rows come back with the parsers of parsers.ts whatever pool they travel through.
+ */
+export interface Queryable {
+  query<Row extends object = Record<string, unknown>>(
+    statement: SqlText,
+    values?: readonly unknown[],
+  ): Promise<QueryResult<Row>>;
+}

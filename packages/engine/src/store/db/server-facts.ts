@@ -1,0 +1,85 @@
+import { CarillonError, type DurationMs } from "@carillon/core";
+import type { Connection } from "./connection.js";
+
+export const oldestServer = 140_000;
+
+/** What a connection shows of the server behind it. */
+export interface ServerFacts {
+  readonly versionNum: number;
+  readonly version: string;
+  /** False when a pooler stands between: the backend is not the one that answered at connect. */
+  readonly direct: boolean;
+}
+
+interface Greeting {
+  readonly pid: number;
+  readonly version_num: number;
+  readonly version: string;
+  readonly standby: boolean;
+  readonly read_only: boolean;
+}
+
+const greeting = {
+  text: `select pg_backend_pid() as pid,
+    current_setting('server_version_num')::int as version_num,
+    current_setting('server_version') as version,
+    pg_is_in_recovery() as standby,
+    current_setting('transaction_read_only')::bool as read_only`,
+};
+
+/**
+ * Looks at the server behind a new connection, refuses one that cannot serve us, and makes the session's settings.
+ * Behind a pooler settings would leak into other clients' sessions, so none are made there.
+ */
+export async function greet(
+  connection: Connection,
+  limits: { statementMs: DurationMs; idleInTransactionMs: DurationMs },
+): Promise<ServerFacts> {
+  const { rows } = await connection.query<Greeting>(greeting);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the database answered a greeting with no row");
+  assertServes(row);
+  const direct = isDirect(connection, row.pid);
+  if (direct) await connection.query({ text: settings(limits) });
+  return { versionNum: row.version_num, version: row.version, direct };
+}
+
+function assertServes(row: Greeting): void {
+  if (row.version_num < oldestServer) {
+    throw new CarillonError(
+      "database_too_old",
+      `The server is PostgreSQL ${row.version}; PostgreSQL ${oldestServer / 10_000} or newer is needed. Upgrade the server or use another database URL.`,
+    );
+  }
+  if (row.standby || row.read_only) {
+    throw new CarillonError(
+      "database_unavailable",
+      row.standby
+        ? "The server is a standby and takes no writes: name the primary, or all hosts, in the database URL."
+        : "The server takes no writes: default_transaction_read_only is on.",
+    );
+  }
+}
+
+/**
+ * A pooler hands out cancel keys of its own, so the process id it announced at connect is not that of the backend.
+ * Which pooling mode it runs cannot be seen from here; the careful answer is to expect the one that keeps no session.
+ */
+function isDirect(connection: Connection, pid: number): boolean {
+  return "processID" in connection.client && connection.client.processID === pid;
+}
+
+/** The results we parse, and the plans we rely on, must not hang on what a role or database has set. */
+function settings(limits: { statementMs: DurationMs; idleInTransactionMs: DurationMs }): string {
+  const values: Readonly<Record<string, string>> = {
+    statement_timeout: String(limits.statementMs),
+    idle_in_transaction_session_timeout: String(limits.idleInTransactionMs),
+    datestyle: "ISO",
+    timezone: "UTC",
+    client_min_messages: "warning",
+    default_transaction_isolation: "read committed",
+    jit: "off",
+  };
+  const calls = Object.entries(values).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+  return `select ${calls.join(", ")}`;
+}
