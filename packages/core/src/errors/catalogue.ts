@@ -44,6 +44,9 @@ const entries = {
   overloaded: { status: 503, retryable: true, title: "The node has more work than it can queue" },
   shutting_down: { status: 503, retryable: true, title: "The node is shutting down" },
   // Start and set-up
+  config_invalid: { status: 500, retryable: false, title: "The configuration is not valid" },
+  port_in_use: { status: 500, retryable: false, title: "Another process listens on this port" },
+  embedded_postgres_failed: { status: 500, retryable: false, title: "The embedded PostgreSQL cannot be used" },
   database_url_invalid: { status: 500, retryable: false, title: "The database URL is not valid" },
   database_too_old: { status: 500, retryable: false, title: "The database server is too old" },
   database_pool_too_small: { status: 500, retryable: false, title: "The pool has too few connections" },
