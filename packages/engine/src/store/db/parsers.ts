@@ -47,11 +47,16 @@ export function parseBigint(value: string): number {
 }
 
 const asText: TextParser = (value) => value;
-const parseTextArray = new TypeOverrides().getTypeParser(1009);
+/** Arrays of one dimension whose items need no escapes: numbers and timestamps. */
 const arrayOf =
   (parse: TextParser): TextParser =>
   (value) =>
-    parseTextArray(value).map((item: string | null) => (item === null ? null : parse(item)));
+    value === "{}"
+      ? []
+      : value
+          .slice(1, -1)
+          .split(",")
+          .map((item) => (item === "NULL" ? null : parse(item.replaceAll('"', ""))));
 
 /**
  * By type OID: what our statements return is read the same way even where the hosting application changed pg's
