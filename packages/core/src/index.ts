@@ -30,3 +30,29 @@ export { canonicalUuid, timeOfUuid } from "./ids/uuid.js";
 export { makeUuidV7, type RandomBytes, uuidv7 } from "./ids/uuid-v7.js";
 export { backoffBounds, type FailedAttempt, type NextAttempt, nextAttempt } from "./retry/next-attempt.js";
 export { type Backoff, defaultRetryPolicy, type RetryJitter, retryPolicy, type RetryPolicy } from "./retry/policy.js";
+export {
+  type JobEvent,
+  type JobState,
+  jobStates,
+  type JobTransition,
+  jobTransitions,
+  transitionJob,
+} from "./job/state.js";
+export { type JobInList, type JobStatus, jobStatuses, parseJobStatusFilter, statusOfJob } from "./job/status.js";
+export { type RunStatusReason, runStatusReasons } from "./run/reason.js";
+export {
+  type FinalRunStatus,
+  isFinal,
+  type LiveRunStatus,
+  type RunStatus,
+  runStatuses,
+  runStatusGroups,
+} from "./run/status.js";
+export { parseStatusFilter } from "./run/status-filter.js";
+export {
+  initialRunStatuses,
+  type RunEvent,
+  type RunTransition,
+  runTransitions,
+  transitionRun,
+} from "./run/transition.js";

@@ -17,6 +17,7 @@ const entries = {
   host_refused: { status: 403, retryable: false, title: "This server does not answer to that host name" },
   origin_refused: { status: 403, retryable: false, title: "A web page of another origin may not call this server" },
   id_invalid: { status: 400, retryable: false, title: "The id is not valid" },
+  status_unknown: { status: 400, retryable: false, title: "There is no such status" },
   not_found: { status: 404, retryable: false, title: "There is no such thing" },
   method_not_allowed: { status: 405, retryable: false, title: "This address does not take that method" },
   key_taken: { status: 409, retryable: false, title: "Another job has this key" },
