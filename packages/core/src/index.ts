@@ -56,3 +56,11 @@ export {
   runTransitions,
   transitionRun,
 } from "./run/transition.js";
+export { TimingWheel, type TimingWheelOptions } from "./wheel/timing-wheel.js";
+export { type ClockNote, CompiledCron, compileCron, type CronOptions } from "./cron/compile.js";
+export { type CronField, type CronFields, type CronPart, type DayMatch, isFixedTime } from "./cron/fields.js";
+export { parseCron } from "./cron/parse.js";
+export { type CivilDate, civilDateOf, daysInMonth, epochDayOf, weekdayOf } from "./zone/civil.js";
+export { FIRST_INSTANT, LAST_INSTANT, NEVER } from "./zone/instant-range.js";
+export { resolveZone } from "./zone/resolve-zone.js";
+export { type WallMs, type WallReading, Zone } from "./zone/zone.js";

@@ -1,0 +1,31 @@
+/** Searches in bit masks of at most 31 bits, and in masks of 60 bits kept as two halves of 30. -1 stands for none. */
+
+/** The lowest set bit at or above `from`. */
+export function bitFrom(mask: number, from: number): number {
+  const rest = mask >>> from;
+  return rest === 0 ? -1 : from + 31 - Math.clz32(rest & -rest);
+}
+
+/** The highest set bit at or below `to`. */
+export function bitUpTo(mask: number, to: number): number {
+  return 31 - Math.clz32(mask & ((2 << to) - 1));
+}
+
+export function bit60From(low: number, high: number, from: number): number {
+  if (from < 30) {
+    const found = bitFrom(low, from);
+    if (found >= 0) return found;
+    from = 30;
+  }
+  const found = bitFrom(high, from - 30);
+  return found < 0 ? -1 : found + 30;
+}
+
+export function bit60UpTo(low: number, high: number, to: number): number {
+  if (to >= 30) {
+    const found = bitUpTo(high, to - 30);
+    if (found >= 0) return found + 30;
+    to = 29;
+  }
+  return bitUpTo(low, to);
+}

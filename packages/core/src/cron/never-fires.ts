@@ -1,0 +1,13 @@
+import { CarillonError } from "../errors/carillon-error.js";
+import { isUnrestricted, type CronField, type CronFields, type DayMatch } from "./fields.js";
+import { quote } from "./refusal.js";
+
+/** Says which fields exclude one another. Only days and months can: a time of day always comes. */
+export function neverFires(fields: CronFields, dayMatch: DayMatch): CarillonError {
+  const blamed = [fields.dayOfMonth, fields.dayOfWeek, fields.month].filter((field) => !isUnrestricted(field));
+  const which = blamed.map((field: CronField) => `${field.rule.name} ${quote(field.text)}`).join(" with ");
+  const bothDays = !isUnrestricted(fields.dayOfMonth) && !isUnrestricted(fields.dayOfWeek);
+  const together = dayMatch === "and" && bothDays ? " on which both day fields agree" : "";
+  const remedy = "choose days that one of the months has, such as L for its last day";
+  return new CarillonError("cron_never_fires", `${which}: there is no such day${together} in any year; ${remedy}`);
+}

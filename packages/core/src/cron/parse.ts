@@ -1,0 +1,79 @@
+import { dayMasksOf, firesEver, type DayMasks } from "./day-masks.js";
+import {
+  DAY_OF_MONTH,
+  DAY_OF_WEEK,
+  HOUR,
+  MINUTE,
+  MONTH,
+  SECOND,
+  type CronFields,
+  type DayMatch,
+  type FieldRule,
+} from "./fields.js";
+import { neverFires } from "./never-fires.js";
+import { parseField } from "./parse-field.js";
+import { refusal } from "./refusal.js";
+
+export const LONGEST_EXPRESSION = 256;
+
+const MACROS = new Map([
+  ["@yearly", "0 0 1 1 *"],
+  ["@annually", "0 0 1 1 *"],
+  ["@monthly", "0 0 1 * *"],
+  ["@weekly", "0 0 * * 0"],
+  ["@daily", "0 0 * * *"],
+  ["@midnight", "0 0 * * *"],
+  ["@hourly", "0 * * * *"],
+]);
+
+const FIVE: readonly FieldRule[] = [MINUTE, HOUR, DAY_OF_MONTH, MONTH, DAY_OF_WEEK];
+const SIX: readonly FieldRule[] = [SECOND, ...FIVE];
+const SHAPE = "write five fields (minute hour day-of-month month day-of-week) or six with seconds first";
+
+/**
+ * Understands a cron expression. Throws `cron_invalid` with the field, the part and the remedy, or `cron_never_fires`
+ * when no date matches in any year; whether one does can depend on `dayMatch`.
+ */
+export function parseCron(expression: string, dayMatch: DayMatch = "or"): CronFields {
+  return parseCronWithDays(expression, dayMatch).fields;
+}
+
+/** The same, with the masks of matching days that the check needs anyway. */
+export function parseCronWithDays(expression: string, dayMatch: DayMatch): { fields: CronFields; days: DayMasks } {
+  const fields = parseFields(expression);
+  const days = dayMasksOf(fields, dayMatch);
+  if (!firesEver(fields.month, days)) throw neverFires(fields, dayMatch);
+  return { fields, days };
+}
+
+function parseFields(expression: string): CronFields {
+  const texts = splitFields(expression);
+  const rules = texts.length === 6 ? SIX : FIVE;
+  const parsed = rules.map((rule, index) => parseField(rule, texts[index] ?? ""));
+  const [dayOfWeek, month, dayOfMonth, hour, minute, second = parseField(SECOND, "0")] = parsed.reverse();
+  if (!dayOfWeek || !month || !dayOfMonth || !hour || !minute) throw new TypeError("five fields were parsed");
+  return { second, minute, hour, dayOfMonth, month, dayOfWeek };
+}
+
+function splitFields(expression: string): string[] {
+  if (expression.length > LONGEST_EXPRESSION) {
+    const problem = `is ${expression.length} characters long`;
+    throw refusal("expression", expression, problem, `the most is ${LONGEST_EXPRESSION}`);
+  }
+  // Blanks are the space and the tab; a line break or any other control character is a mistake in the caller's text.
+  const texts = expression.split(/[ \t]+/).filter((text) => text !== "");
+  const [first] = texts;
+  if (first === undefined) throw refusal("expression", expression, "is empty", SHAPE);
+  if (first.startsWith("@")) return splitFields(expandMacro(expression, texts));
+  if (texts.length === 5 || texts.length === 6) return texts;
+  const hint = texts.length === 7 ? " (there is no field for years)" : "";
+  const count = `has ${texts.length} ${texts.length === 1 ? "field" : "fields"}${hint}`;
+  throw refusal("expression", expression, count, SHAPE);
+}
+
+function expandMacro(expression: string, texts: readonly string[]): string {
+  const expanded = MACROS.get((texts[0] ?? "").toLowerCase());
+  if (expanded !== undefined && texts.length === 1) return expanded;
+  const remedy = `use one of ${[...MACROS.keys()].join(" ")} alone`;
+  throw refusal("expression", expression, "is not a macro", remedy);
+}

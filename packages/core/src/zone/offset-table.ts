@@ -1,0 +1,129 @@
+import type { OffsetSource } from "./offset-source.js";
+
+/**
+ * A stretch of time with one offset, in seconds: `start` inclusive, `end` exclusive. `shiftIn` is what the wall clock
+ * jumped by at `start`, `shiftOut` what it jumps by at `end`: positive is a gap, negative an overlap, 0 no change (the
+ * stretch was only cut there because the table is filled block by block).
+ */
+export interface OffsetSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly offset: number;
+  readonly shiftIn: number;
+  readonly shiftOut: number;
+}
+
+/** The offsets of one zone over time, looked up without allocation. */
+export interface OffsetTable {
+  spanAt(utcSeconds: number): OffsetSpan;
+}
+
+/** A zone that never changes its clock. */
+export function fixedOffsetTable(offset: number): OffsetTable {
+  const always: OffsetSpan = { start: -Infinity, end: Infinity, offset, shiftIn: 0, shiftOut: 0 };
+  return { spanAt: () => always };
+}
+
+/** About two years: small enough that a first question loads little, large enough that blocks are few. */
+const BLOCK_SECONDS = 2 ** 26;
+/** 1800-01-01. The zone database knows no change before 1844. */
+const FIRST_BLOCK_START = -5_364_662_400;
+/** Shorter than any period of other time in the zone database (Freetown 1939: four days; Gaza 2040: seven). */
+const SAMPLE_SECONDS = 3 * 86_400;
+/** Larger than any jump (a day), so that a block knows the changes beside it whose gap or overlap reaches into it. */
+const MARGIN_SECONDS = 2 * 86_400;
+
+/**
+ * Finds the changes of a zone by sampling and bisection, block by block as they are asked for, and keeps them.
+ * Memory is bounded by the domain: some 4,000 blocks of at most a few dozen spans.
+ */
+export class SampledOffsetTable implements OffsetTable {
+  readonly #source: OffsetSource;
+  readonly #blocks: (readonly OffsetSpan[] | undefined)[] = [];
+  readonly #before: OffsetSpan;
+
+  constructor(source: OffsetSource) {
+    this.#source = source;
+    const offset = source(FIRST_BLOCK_START - 1);
+    this.#before = { start: -Infinity, end: FIRST_BLOCK_START, offset, shiftIn: 0, shiftOut: 0 };
+  }
+
+  spanAt(utcSeconds: number): OffsetSpan {
+    const index = Math.floor((utcSeconds - FIRST_BLOCK_START) / BLOCK_SECONDS);
+    if (index < 0) return this.#before;
+    const block = this.#blocks[index] ?? this.#load(index);
+    for (const span of block) if (utcSeconds < span.end) return span;
+    throw new RangeError(`no offset is known at ${utcSeconds}`);
+  }
+
+  #load(index: number): readonly OffsetSpan[] {
+    const start = FIRST_BLOCK_START + index * BLOCK_SECONDS;
+    const end = start + BLOCK_SECONDS;
+    const changes = findChanges(this.#source, start - MARGIN_SECONDS, end + MARGIN_SECONDS);
+    const spans = spansBetween(changes, this.#source(start - MARGIN_SECONDS)).filter(
+      (span) => span.end > start && span.start < end,
+    );
+    const block = spans.map((span) => clip(span, start, end));
+    while (this.#blocks.length < index) this.#blocks.push(undefined);
+    this.#blocks[index] = block;
+    return block;
+  }
+}
+
+interface OffsetChange {
+  readonly at: number;
+  readonly offset: number;
+}
+
+function findChanges(source: OffsetSource, from: number, to: number): OffsetChange[] {
+  const changes: OffsetChange[] = [];
+  let known = source(from);
+  for (let left = from; left < to; left += SAMPLE_SECONDS) {
+    const right = Math.min(left + SAMPLE_SECONDS, to);
+    const offset = source(right);
+    if (offset === known) continue;
+    const at = bisect(source, left, right, known);
+    known = source(at);
+    changes.push({ at, offset: known });
+    // Two changes between two samples: look again from the first.
+    if (known !== offset) left = at - SAMPLE_SECONDS;
+  }
+  return changes;
+}
+
+/** The first second in (left, right] at which the offset is no longer `known`. */
+function bisect(source: OffsetSource, left: number, right: number, known: number): number {
+  let low = left;
+  let high = right;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (source(middle) === known) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+function spansBetween(changes: readonly OffsetChange[], firstOffset: number): OffsetSpan[] {
+  const spans: OffsetSpan[] = [];
+  let start = -Infinity;
+  let offset = firstOffset;
+  let shiftIn = 0;
+  for (const change of changes) {
+    const shift = change.offset - offset;
+    spans.push({ start, end: change.at, offset, shiftIn, shiftOut: shift });
+    start = change.at;
+    offset = change.offset;
+    shiftIn = shift;
+  }
+  spans.push({ start, end: Infinity, offset, shiftIn, shiftOut: 0 });
+  return spans;
+}
+
+/** Cuts a span at the block's borders where no change is known near by; a change within the margin stays visible. */
+function clip(span: OffsetSpan, blockStart: number, blockEnd: number): OffsetSpan {
+  return {
+    ...span,
+    start: span.start === -Infinity ? blockStart - MARGIN_SECONDS : span.start,
+    end: span.end === Infinity ? blockEnd : span.end,
+  };
+}
