@@ -1,0 +1,150 @@
+import type { Static, TSchema } from "typebox";
+import { patternWords } from "../schema/limits.js";
+import type { Findings } from "./findings.js";
+import { pointerTo, shown } from "./pointer.js";
+import type { RequestSchema } from "./request-schema.js";
+import { similarWord } from "./similar-word.js";
+
+/** Says something better than "unknown" about a field, by recording it, or returns false. */
+export type ExplainUnknown = (pointer: string, parent: string, name: string) => boolean;
+
+interface Check {
+  readonly findings: Findings;
+  readonly explainUnknown?: ExplainUnknown;
+}
+
+/**
+ * Checks a request against its published schema and returns its sound part: faulty members are left out and recorded, so
+ * that the checks of meaning can go on with the others. Understands the keywords of RequestSchema and no more.
+ */
+export function checkValue<Schema extends TSchema>(
+  schema: Schema,
+  value: unknown,
+  check: Check,
+): Static<Schema> | undefined {
+  return soundPart(schema, value, "", check) as Static<Schema> | undefined;
+}
+
+function soundPart(schema: RequestSchema, value: unknown, pointer: string, check: Check): unknown {
+  const fault = faultOf(schema, value);
+  if (fault !== undefined) {
+    check.findings.add(pointer, "field_invalid", fault);
+    return undefined;
+  }
+  const { items } = schema;
+  if (Array.isArray(value) && items !== undefined) {
+    return value.map((item, index) => soundPart(items, item, pointerTo(pointer, index), check));
+  }
+  if (schema.type === "object" && isObject(value)) return soundObject(schema, value, pointer, check);
+  return value;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function soundObject(schema: RequestSchema, value: Record<string, unknown>, pointer: string, check: Check): unknown {
+  const properties = schema.properties ?? {};
+  for (const name of schema.required ?? []) {
+    if (!Object.hasOwn(value, name)) check.findings.add(pointerTo(pointer, name), "field_missing", `${name} is required`);
+  }
+  const sound: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const where = pointerTo(pointer, name);
+    const nameFault = schema.propertyNames && faultOf(schema.propertyNames, name);
+    if (nameFault !== undefined) {
+      check.findings.add(where, "field_invalid", `the name ${nameFault}`);
+      continue;
+    }
+    const known = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
+    if (known === undefined || typeof known === "boolean") {
+      if (known === false) refuseUnknown({ pointer: where, parent: pointer, name, known: Object.keys(properties) }, check);
+      else sound.push([name, member]);
+      continue;
+    }
+    const part = soundPart(known, member, where, check);
+    if (part !== undefined) sound.push([name, part]);
+  }
+  return Object.fromEntries(sound);
+}
+
+interface UnknownField {
+  readonly pointer: string;
+  readonly parent: string;
+  readonly name: string;
+  readonly known: readonly string[];
+}
+
+function refuseUnknown({ pointer, parent, name, known }: UnknownField, check: Check): void {
+  if (check.explainUnknown?.(pointer, parent, name)) return;
+  const meant = similarWord(name, known);
+  const hint = meant === undefined ? `the fields here are ${known.join(", ")}` : `did you mean ${meant}?`;
+  check.findings.add(pointer, "unknown_field", `${shown(name)} is not a field; ${hint}`);
+}
+
+/** What is wrong with the value itself, its members aside. */
+function faultOf(schema: RequestSchema, value: unknown): string | undefined {
+  const { type } = schema;
+  if (type !== undefined && !isOfType(type, value)) {
+    return value === null ? `must be ${typeWords[type]}; leave it out instead of null` : `must be ${typeWords[type]}, not ${shown(value)}`;
+  }
+  if (schema.const !== undefined && value !== schema.const) return `must be ${shown(schema.const)}, not ${shown(value)}`;
+  if (schema.enum !== undefined && !schema.enum.includes(value)) return notOneOf(schema.enum, value);
+  if (typeof value === "string") return textFault(schema, value);
+  if (typeof value === "number") return numberFault(schema, value);
+  if (Array.isArray(value) && schema.maxItems !== undefined && value.length > schema.maxItems) {
+    return `has ${value.length} items; at most ${schema.maxItems} are allowed`;
+  }
+  if (isObject(value) && schema.maxProperties !== undefined && Object.keys(value).length > schema.maxProperties) {
+    return `has ${Object.keys(value).length} members; at most ${schema.maxProperties} are allowed`;
+  }
+  return undefined;
+}
+
+const typeWords = {
+  string: "a string",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "an object",
+  array: "an array",
+} as const;
+
+function isOfType(type: keyof typeof typeWords, value: unknown): boolean {
+  if (type === "integer") return Number.isInteger(value);
+  if (type === "array") return Array.isArray(value);
+  if (type === "object") return isObject(value);
+  return typeof value === type;
+}
+
+function notOneOf(words: readonly unknown[], value: unknown): string {
+  const meant = typeof value === "string" ? similarWord(value, words.map(String)) : undefined;
+  const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
+  return `must be ${words.length > 1 ? "one of " : ""}${words.map(String).join(", ")}, not ${shown(value)}${hint}`;
+}
+
+function textFault(schema: RequestSchema, text: string): string | undefined {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema;
+  if (text.length < minLength) return "must not be empty";
+  const length = text.length <= maxLength ? text.length : [...text].length;
+  if (length > maxLength) return `is ${length} characters long; at most ${maxLength} are allowed`;
+  if (pattern !== undefined && !compiled(pattern).test(text)) {
+    return `must be ${patternWords.get(pattern) ?? `of the form ${pattern}`}, not ${shown(text)}`;
+  }
+  return undefined;
+}
+
+function numberFault({ minimum, maximum }: RequestSchema, value: number): string | undefined {
+  if (minimum !== undefined && value < minimum) return `must be at least ${minimum}, not ${shown(value)}`;
+  if (maximum !== undefined && value > maximum) return `must be at most ${maximum}, not ${shown(value)}`;
+  return undefined;
+}
+
+const patterns = new Map<string, RegExp>();
+
+/** Patterns come from our own schemas, so there are few. */
+function compiled(pattern: string): RegExp {
+  const known = patterns.get(pattern) ?? new RegExp(pattern, "u");
+  patterns.set(pattern, known);
+  return known;
+}

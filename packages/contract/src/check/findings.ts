@@ -1,0 +1,52 @@
+import { CarillonError, errorCatalogue, type ErrorCode, type ErrorItem } from "@carillon/core";
+import { limits } from "../schema/limits.js";
+
+/** Collects every fault of a request, so that one answer names them all. */
+export class Findings {
+  readonly #items: ErrorItem[] = [];
+  readonly #root: string;
+
+  /** `place` says what the pointers lead into; a query's parameters are written ?name. */
+  constructor(place: "body" | "query" = "body") {
+    this.#root = place === "query" ? "?" : "/";
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  add(pointer: string, code: ErrorCode, detail: string): void {
+    if (this.#items.length >= limits.findings) return;
+    this.#items.push({ pointer: pointer === "" ? "" : this.#root + pointer.slice(1), code, detail });
+  }
+
+  /** The result of a parser of core, or undefined with its fault recorded at `pointer`. */
+  attempt<Result>(pointer: string, parse: () => Result): Result | undefined {
+    try {
+      return parse();
+    } catch (error) {
+      if (!(error instanceof CarillonError)) throw error;
+      if (error.items.length === 0) this.add(pointer, error.code, error.message);
+      for (const item of error.items) this.add(`${pointer}${item.pointer}`, error.code, item.detail);
+      return undefined;
+    }
+  }
+
+  /** Throws if anything was found. The error's code is the one that all faults share, else `bad_request`. */
+  raise(): void {
+    const [first, ...rest] = this.#items;
+    if (first === undefined) return;
+    const shared = rest.every((item) => item.code === first.code);
+    const code = shared && isErrorCode(first.code) ? first.code : "bad_request";
+    const detail = rest.length === 0 ? described(first) : `${rest.length + 1} faults: ${this.#items.map(described).join("; ")}`;
+    throw new CarillonError(code, detail, { items: [...this.#items] });
+  }
+}
+
+function described(item: ErrorItem): string {
+  return item.pointer === "" ? item.detail : `${item.pointer}: ${item.detail}`;
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCatalogue, code);
+}

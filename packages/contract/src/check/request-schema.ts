@@ -1,0 +1,21 @@
+/**
+ * The keywords of JSON Schema that schemas of requests may use: the ones that check-value understands. A test walks every
+ * request schema, so that a keyword from outside this list cannot be published without being checked.
+ */
+export interface RequestSchema {
+  readonly type?: "string" | "integer" | "number" | "boolean" | "object" | "array";
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: RequestSchema;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, RequestSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | RequestSchema;
+  readonly propertyNames?: RequestSchema;
+  readonly maxProperties?: number;
+}

@@ -1,0 +1,58 @@
+import type { Instant, JobSpec } from "@carillon/core";
+import { checkValue, isObject } from "../check/check-value.js";
+import { Findings } from "../check/findings.js";
+import { checkJsonValue } from "../check/json-value.js";
+import { foreignFieldNames, JobCreate } from "../schema/job-create.js";
+import { explainJobField } from "./job-field-hints.js";
+import { ownSpelling } from "./own-spelling.js";
+import { runPolicy } from "./run-policy.js";
+import { scheduleSpec } from "./schedule-spec.js";
+
+export interface JobRequest {
+  readonly spec: JobSpec;
+  /** Whether the caller used another system's names; the answer then also carries them. */
+  readonly foreign: boolean;
+}
+
+export const defaultQueue = "default";
+export const defaultPriority = 4;
+
+/**
+ * Turns the body of a request, in our spelling or another one, into a job. `now` is the scheduler's clock: delays count
+ * from it. Throws one CarillonError that names every fault.
+ */
+export function normaliseJobRequest(body: unknown, { now }: { readonly now: Instant }): JobRequest {
+  const findings = new Findings();
+  if (!isObject(body)) {
+    findings.add("", "field_invalid", 'the body must be a JSON object such as {"task": "echo", "payload": {}}');
+  }
+  if (!checkJsonValue(body, findings)) findings.raise();
+  const sound = checkValue(JobCreate, isObject(body) ? body : {}, { findings, explainUnknown: explainJobField(findings) }) ?? {};
+  const own = ownSpelling(sound, findings);
+  if (isObject(body) && !("task" in body || "job_type" in body)) {
+    findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');
+  }
+  checkMisfire(sound, own.schedule.at !== undefined, findings);
+  const schedule = scheduleSpec(own.schedule, { now, findings, runPast: sound.misfire === "run_once" });
+  const policy = runPolicy(own, sound.timeout, findings);
+  findings.raise();
+  if (own.task === undefined || schedule === undefined) throw new Error("a fault of the request was not recorded");
+  const spec: JobSpec = {
+    ...(sound.key !== undefined && { key: sound.key }),
+    task: own.task.value,
+    queue: sound.queue ?? defaultQueue,
+    priority: sound.priority ?? defaultPriority,
+    payload: sound.payload ?? null,
+    schedule,
+    policy,
+    labels: sound.labels ?? {},
+    ...(own.owner && { owner: own.owner.value }),
+  };
+  return { spec, foreign: isObject(body) && foreignFieldNames.some((name) => name in body) };
+}
+
+/** Only for an instant does this version have a choice; that it may be asked for there is what lets an old one in. */
+function checkMisfire(sound: JobCreate, hasInstant: boolean, findings: Findings): void {
+  if (sound.misfire === undefined || hasInstant) return;
+  findings.add("/misfire", "not_supported_yet", "misfire is supported with schedule.at only; leave it out");
+}

@@ -1,0 +1,46 @@
+import { retryPolicy, type RetryPolicy, type RunPolicy } from "@carillon/core";
+import type { Findings } from "../check/findings.js";
+import { parseDuration } from "./core-seam.js";
+import type { OwnSpelling } from "./own-spelling.js";
+
+/** The policies that were given; what was not stays out, so that it follows the product's defaults. */
+export function runPolicy(own: OwnSpelling, timeout: string | undefined, findings: Findings): RunPolicy {
+  const retry = retryOf(own, findings);
+  const timeoutMs = timeout === undefined ? undefined : timeoutOf(timeout, findings);
+  return {
+    ...(Object.keys(retry).length > 0 && { retry }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+/** A year: a longer attempt is a service, not a run. */
+const longestTimeoutMs = 366 * 86_400_000;
+
+function timeoutOf(text: string, findings: Findings): number | undefined {
+  const timeoutMs = findings.attempt("/timeout", () => parseDuration(text));
+  if (timeoutMs !== undefined && (timeoutMs < 1 || timeoutMs > longestTimeoutMs)) {
+    findings.add("/timeout", "duration_invalid", "must be from 1ms to 366d");
+  }
+  return timeoutMs;
+}
+
+function retryOf(own: OwnSpelling, findings: Findings): Partial<RetryPolicy> {
+  const { maxAttempts, retry } = own;
+  const pointer = retry?.pointer ?? "/retry";
+  const { backoff, initial, factor, max, jitter, non_retryable: nonRetryable } = retry?.value ?? {};
+  const wait = (name: string, text: string | undefined) =>
+    text === undefined ? undefined : findings.attempt(`${pointer}/${name}`, () => parseDuration(text));
+  const initialMs = wait("initial", initial);
+  const maxMs = wait("max", max);
+  const given: Partial<RetryPolicy> = {
+    ...(maxAttempts && { maxAttempts: maxAttempts.value }),
+    ...(backoff !== undefined && { backoff }),
+    ...(initialMs !== undefined && { initialMs }),
+    ...(factor !== undefined && { factor }),
+    ...(maxMs !== undefined && { maxMs }),
+    ...(jitter !== undefined && { jitter }),
+    ...(nonRetryable !== undefined && { nonRetryable }),
+  };
+  findings.attempt(pointer, () => retryPolicy(given));
+  return given;
+}

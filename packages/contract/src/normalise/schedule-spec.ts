@@ -1,0 +1,131 @@
+import type { AtSchedule, CronSchedule, EverySchedule, Instant, ScheduleBounds, ScheduleSpec } from "@carillon/core";
+import type { Findings } from "../check/findings.js";
+import { parseDuration, parseInstant } from "./core-seam.js";
+import type { OwnSpelling, Placed } from "./own-spelling.js";
+
+type Draft = OwnSpelling["schedule"];
+type Field = keyof Draft;
+
+export interface ScheduleContext {
+  readonly now: Instant;
+  readonly findings: Findings;
+  /** The user said that an instant long past is to run at once. */
+  readonly runPast: boolean;
+}
+
+/** An instant that lies further back than this is refused, unless the caller insists. */
+export const catchupWindowMs = 86_400_000;
+
+const kinds = ["cron", "every", "at", "delay", "manual", "now"] as const;
+type Kind = (typeof kinds)[number];
+
+const bounds: readonly Field[] = ["jitter", "starts_at", "ends_at", "max_runs"];
+
+/** What may stand beside each kind. Anything else would have no effect, so it is refused. */
+const companions: Readonly<Record<Kind, readonly Field[]>> = {
+  cron: ["time_zone", "day_match", "dst", ...bounds],
+  every: bounds,
+  at: ["time_zone"],
+  delay: [],
+  manual: [],
+  now: [],
+};
+
+/** The rule in its stored form, or undefined with the reasons recorded. */
+export function scheduleSpec(draft: Draft, context: ScheduleContext): ScheduleSpec | undefined {
+  const kind = theKind(draft, context.findings);
+  if (kind === undefined) return undefined;
+  checkCompanions(kind, draft, context.findings);
+  switch (kind) {
+    case "cron":
+      return cronSpec(draft, context);
+    case "every":
+      return everySpec(draft, context);
+    case "at":
+      return atSpec(draft, context);
+    case "delay":
+      return delaySpec(draft, context);
+    case "manual":
+      return { kind: "manual" };
+    case "now":
+      return { kind: "at", at: context.now };
+  }
+}
+
+function theKind(draft: Draft, findings: Findings): Kind | undefined {
+  const given = kinds.filter((kind) => draft[kind] !== undefined);
+  const [first, second] = given;
+  if (second !== undefined) {
+    const pointer = draft[second]?.pointer ?? "/schedule";
+    findings.add(pointer, "schedule_invalid", `a schedule is one of ${kinds.join(", ")}; this one has ${given.join(" and ")}`);
+    return undefined;
+  }
+  if (first !== undefined) return first;
+  const [stray] = Object.entries(draft);
+  if (stray === undefined) return "now";
+  findings.add(stray[1].pointer, "schedule_invalid", `${stray[0]} needs a schedule: one of ${kinds.join(", ")}`);
+  return undefined;
+}
+
+function checkCompanions(kind: Kind, draft: Draft, findings: Findings): void {
+  for (const [name, placed] of Object.entries(draft)) {
+    if (name === kind || companions[kind].some((companion) => companion === name)) continue;
+    if (kinds.some((other) => other === name)) continue;
+    findings.add(placed.pointer, "schedule_invalid", `${name} has no meaning with ${kind}`);
+  }
+}
+
+function cronSpec(draft: Draft, context: ScheduleContext): CronSchedule | undefined {
+  if (draft.cron === undefined) return undefined;
+  return {
+    kind: "cron",
+    cron: draft.cron.value,
+    timeZone: draft.time_zone?.value ?? "UTC",
+    ...(draft.day_match && { dayMatch: draft.day_match.value }),
+    ...(draft.dst && { dst: draft.dst.value }),
+    ...boundsOf(draft, context),
+  };
+}
+
+function everySpec(draft: Draft, context: ScheduleContext): EverySchedule | undefined {
+  const everyMs = duration(draft.every, context);
+  const limits = boundsOf(draft, context);
+  if (everyMs === undefined) return undefined;
+  return { kind: "every", everyMs, anchor: limits.startsAt ?? context.now, ...limits };
+}
+
+function atSpec(draft: Draft, context: ScheduleContext): AtSchedule | undefined {
+  const at = instant(draft.at, context, draft.time_zone?.value);
+  if (at === undefined) return undefined;
+  if (at < context.now - catchupWindowMs && !context.runPast) {
+    const detail = 'lies more than 24h in the past; send "misfire": "run_once" to run it at once all the same';
+    context.findings.add(draft.at?.pointer ?? "", "schedule_in_past", detail);
+  }
+  return { kind: "at", at };
+}
+
+function delaySpec(draft: Draft, context: ScheduleContext): AtSchedule | undefined {
+  const delayMs = duration(draft.delay, context);
+  return delayMs === undefined ? undefined : { kind: "at", at: context.now + delayMs };
+}
+
+function boundsOf(draft: Draft, context: ScheduleContext): ScheduleBounds {
+  const zone = draft.time_zone?.value;
+  const startsAt = instant(draft.starts_at, context, zone);
+  const endsAt = instant(draft.ends_at, context, zone);
+  const jitterMs = duration(draft.jitter, context);
+  return {
+    ...(startsAt !== undefined && { startsAt }),
+    ...(endsAt !== undefined && { endsAt }),
+    ...(draft.max_runs && { maxRuns: draft.max_runs.value }),
+    ...(jitterMs !== undefined && { jitterMs }),
+  };
+}
+
+function duration(placed: Placed<string> | undefined, { findings }: ScheduleContext): number | undefined {
+  return placed && findings.attempt(placed.pointer, () => parseDuration(placed.value));
+}
+
+function instant(placed: Placed<string> | undefined, { findings }: ScheduleContext, zone?: string): Instant | undefined {
+  return placed && findings.attempt(placed.pointer, () => parseInstant(placed.value, zone));
+}

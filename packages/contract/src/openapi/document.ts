@@ -1,0 +1,110 @@
+import { errorCatalogue, type ErrorCode } from "@carillon/core";
+import type { TObject } from "typebox";
+import { commonErrors, type Answer, type Operation } from "../operations/operation.js";
+import { operations } from "../operations/operations.js";
+import { Problem } from "../schema/problem.js";
+import { SchemaComponents, type Json } from "./schema-components.js";
+
+/** OpenAPI 3.1 of the declared operations: a pure function of the contract, so the committed file can be compared with it. */
+export function openApiDocument(version: string): { readonly [name: string]: Json } {
+  const components = new SchemaComponents();
+  const paths: Record<string, Record<string, Json>> = {};
+  const declared: readonly (readonly [string, Operation])[] = Object.entries(operations);
+  for (const [id, operation] of declared) {
+    const path = (paths[operation.path] ??= {});
+    path[operation.method.toLowerCase()] = describeOperation(id, operation, components);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Carillon",
+      version,
+      description: "A distributed job scheduler. Errors are RFC 9457 problem documents with a stable code.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    tags: [...new Set(declared.map(([, operation]) => operation.tag))].map((name) => ({ name })),
+    paths,
+    components: { schemas: components.toJson() },
+  };
+}
+
+function describeOperation(id: string, operation: Operation, components: SchemaComponents): Json {
+  const { body, description } = operation;
+  return {
+    operationId: id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(description !== undefined && { description }),
+    "x-permission": operation.permission,
+    "x-rate-class": operation.rateClass,
+    parameters: [
+      ...parameters("path", operation.params, components),
+      ...parameters("query", operation.query, components),
+    ],
+    ...(body !== undefined && {
+      requestBody: { required: true, content: { "application/json": { schema: components.reference(body) } } },
+    }),
+    responses: responses(operation, components),
+  };
+}
+
+function parameters(place: "path" | "query", schema: TObject | undefined, components: SchemaComponents): Json[] {
+  const required: readonly string[] = schema?.required ?? [];
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => ({
+    name,
+    in: place,
+    required: place === "path" || required.includes(name),
+    schema: components.reference(property),
+  }));
+}
+
+/** A status can stand for an answer and for problems at once: /readyz explains itself, a node that stops refuses. */
+function responses(operation: Operation, components: SchemaComponents): Json {
+  const all = new Map<string, ResponseJson>();
+  for (const [status, answer] of Object.entries(operation.answers)) all.set(status, answerOf(answer, components));
+  for (const [status, codes] of codesByStatus(operation)) {
+    const problem = problemAnswer(codes, components);
+    const own = all.get(String(status));
+    const merged = own && { ...problem, description: `${own.description}. Or ${problem.description}` };
+    all.set(String(status), merged ? { ...merged, content: { ...own.content, ...problem.content } } : problem);
+  }
+  return Object.fromEntries([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+interface ResponseJson {
+  readonly [name: string]: Json;
+  readonly description: string;
+  readonly content: { readonly [type: string]: Json };
+}
+
+function answerOf(answer: Answer, components: SchemaComponents): ResponseJson {
+  const { description, headers = {}, schema, contentType = "application/json" } = answer;
+  const content = schema === undefined ? {} : { [contentType]: { schema: components.reference(schema) } };
+  return { description, headers: headersOf(headers), content };
+}
+
+function headersOf(headers: Readonly<Record<string, string>>): Json {
+  const all = { "X-Request-Id": "Names this call in the logs", ...headers };
+  return Object.fromEntries(
+    Object.entries(all).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
+  );
+}
+
+function codesByStatus(operation: Operation): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set([...operation.errors, ...commonErrors])) {
+    const { status } = errorCatalogue[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+}
+
+function problemAnswer(codes: readonly ErrorCode[], components: SchemaComponents): ResponseJson {
+  return {
+    description: codes.map((code) => `${code}: ${errorCatalogue[code].title}`).join("; "),
+    headers: headersOf({}),
+    content: { "application/problem+json": { schema: components.reference(Problem) } },
+    "x-codes": [...codes],
+  };
+}

@@ -1,0 +1,60 @@
+import type { ErrorCode } from "@carillon/core";
+import type { Static, TObject, TSchema } from "typebox";
+
+/** What a caller must be allowed to do. `public` needs nothing and tells nothing about anybody's jobs. */
+export type Permission = "public" | "jobs:read" | "jobs:write" | "runs:read";
+
+/** Which budget a call is counted against. Probes are never limited. */
+export type RateClass = "read" | "write" | "none";
+
+export interface Answer {
+  readonly description: string;
+  readonly schema?: TSchema;
+  /** application/json unless said. */
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Another address of the same operation, served but not published. */
+export interface Alias {
+  readonly path: string;
+  /** Its users know things by other names, which the answer then also carries. */
+  readonly foreign?: true;
+}
+
+/**
+ * One call of the API, declared once: the router, the checks, the OpenAPI document, the docs page and the client's types
+ * all read this.
+ */
+export interface Operation {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** As OpenAPI writes it: /v1/jobs/{id} */
+  readonly path: string;
+  readonly aliases?: readonly Alias[];
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly permission: Permission;
+  readonly rateClass: RateClass;
+  readonly params?: TObject;
+  readonly query?: TObject;
+  readonly body?: TObject;
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** Beyond those that every operation can give. */
+  readonly errors: readonly ErrorCode[];
+}
+
+/** What any call can end with, whatever it asks for. */
+export const commonErrors: readonly ErrorCode[] = [
+  "bad_request",
+  "host_refused",
+  "origin_refused",
+  "headers_too_large",
+  "internal",
+  "shutting_down",
+];
+
+type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
+
+export type ParamsOf<Op extends Operation> = StaticOf<Op["params"]>;
+export type QueryOf<Op extends Operation> = StaticOf<Op["query"]>;

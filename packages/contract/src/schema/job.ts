@@ -1,0 +1,56 @@
+import { jobStates, jobStatuses } from "@carillon/core";
+import { Type, type Static } from "typebox";
+import { Retry } from "./retry.js";
+import { Run, RunSummary } from "./run.js";
+import { Timestamp } from "./scalars.js";
+import { Schedule } from "./schedule.js";
+import { nullable, stringEnum } from "./string-enum.js";
+
+export const JobStatus = stringEnum(jobStatuses, {
+  description: "That of its live run; else scheduled, paused, completed, failed or cancelled",
+});
+
+const Warning = Type.Object(
+  { code: Type.String(), detail: Type.String() },
+  { title: "Warning", additionalProperties: false, description: "Allowed, but perhaps not what was meant" },
+);
+
+export const Job = Type.Object(
+  {
+    id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+    key: nullable(Type.String()),
+    task: Type.String(),
+    payload: Type.Unknown(),
+    schedule: Schedule,
+    retry: Retry,
+    timeout: nullable(Type.String({ examples: ["2m"] })),
+    priority: Type.Integer({ minimum: 0, maximum: 9 }),
+    queue: Type.String(),
+    labels: Type.Record(Type.String(), Type.String()),
+    owner: nullable(Type.String()),
+    state: stringEnum(jobStates, {
+      description: "completed: nothing is left to fire",
+    }),
+    status: JobStatus,
+    version: Type.Integer({ minimum: 1, description: "Grows with every change; also the ETag" }),
+    next_run_at: nullable(Timestamp),
+    next_run_local: nullable(
+      Type.String({ description: "The same instant on the clocks of the schedule's zone, with its offset" }),
+    ),
+    description: Type.String({ description: "The schedule in words", examples: ["Every 15 minutes"] }),
+    warnings: Type.Array(Warning),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    last_run: nullable(RunSummary),
+    run: Type.Optional(
+      Type.Unsafe<Run>({ ...Run, description: "Of a one-off job, where the answer is about one job: its run, in full" }),
+    ),
+    job_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
+    task_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
+  },
+  { title: "Job", additionalProperties: false },
+);
+
+export type JobStatus = Static<typeof JobStatus>;
+export type JobWarning = Static<typeof Warning>;
+export type Job = Static<typeof Job>;

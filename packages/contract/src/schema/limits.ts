@@ -1,0 +1,36 @@
+/** Every bound on what a request may hold, in one place. Larger things belong into a store of their own, named by the payload. */
+export const limits = {
+  bodyBytes: 1_048_576,
+  /** Objects and arrays inside each other, the body itself included. */
+  jsonDepth: 64,
+  labels: 64,
+  labelKeyLength: 63,
+  labelValueLength: 256,
+  nonRetryable: 100,
+  /** Longest text that is a name: task, queue, owner, key. */
+  nameLength: 200,
+  /** Longest text that is parsed: durations, instants, zone names. */
+  parsedTextLength: 64,
+  cronLength: 256,
+  pageSize: 1_000,
+  defaultPageSize: 50,
+  pageTokenLength: 512,
+  /** At most this many findings in one answer. */
+  findings: 100,
+} as const;
+
+/** A job's own name: stable, human, unique in its namespace, safe in a URL and free of colons. */
+export const keyPattern = "^[A-Za-z0-9._-]{1,200}$";
+/** Names of tasks and queues. */
+export const namePattern = "^[A-Za-z0-9_][A-Za-z0-9_.:/-]*$";
+export const labelKeyPattern = "^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$";
+/** Text of people and other systems: anything printable. */
+export const printablePattern = "^[^\\u0000-\\u001f\\u007f]*$";
+
+/** The patterns in words, for messages. */
+export const patternWords: ReadonlyMap<string, string> = new Map([
+  [keyPattern, "1 to 200 letters, digits, dots, dashes and underscores"],
+  [namePattern, "letters, digits and _ . : / -, beginning with a letter, a digit or _"],
+  [labelKeyPattern, "letters, digits and . _ / - in between"],
+  [printablePattern, "text without control characters"],
+]);

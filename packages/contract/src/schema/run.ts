@@ -1,0 +1,80 @@
+import { runStatuses } from "@carillon/core";
+import { Type, type Static } from "typebox";
+import { Count, Milliseconds, Timestamp } from "./scalars.js";
+import { nullable, stringEnum } from "./string-enum.js";
+
+export const RunStatus = stringEnum(runStatuses, { description: "Where the run is in its life" });
+
+export const RunError = Type.Object(
+  {
+    type: Type.String(),
+    message: Type.String(),
+    stack: Type.Optional(Type.String()),
+    retryable: Type.Boolean(),
+  },
+  { title: "RunError", additionalProperties: false },
+);
+
+const Trigger = Type.Object(
+  {
+    kind: stringEnum(["schedule", "once", "run_now", "backfill", "replay"], { description: "Who asked for the run" }),
+    id: nullable(Type.String({ description: "What asked for it, where that has an id" })),
+    scheduled_for: Timestamp,
+  },
+  { title: "Trigger", additionalProperties: false },
+);
+
+const Attempt = Type.Object(
+  {
+    attempt: Type.Integer(),
+    fence: Type.Integer(),
+    worker_id: Type.String(),
+    started_at: Timestamp,
+    ended_at: Timestamp,
+    outcome: stringEnum(["failed", "timeout", "worker_lost"]),
+    error: nullable(RunError),
+  },
+  { title: "Attempt", additionalProperties: false, description: "A try that ended without success" },
+);
+
+/** The part of a run that answers "how did it go". */
+const course = {
+  id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+  status: RunStatus,
+  status_reason: nullable(Type.String({ description: "Why: handler_error, timeout, worker_lost …" })),
+  trigger: Trigger,
+  attempt: Count("The current or last try, from 1; 0 before the first"),
+  max_attempts: Type.Integer(),
+  started_at: nullable(Timestamp),
+  finished_at: nullable(Timestamp),
+  lag_ms: nullable(Milliseconds("How long after its time the current or last try started")),
+  duration_ms: nullable(Milliseconds("From the start of the last try to its end")),
+};
+
+export const RunSummary = Type.Object(course, { title: "RunSummary", additionalProperties: false });
+
+export const Run = Type.Object(
+  {
+    ...course,
+    job_id: nullable(Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] })),
+    task: Type.String(),
+    queue: Type.String(),
+    priority: Type.Integer(),
+    run_at: Type.Unsafe<string>({ ...Timestamp, description: "When it may start: its time with jitter, or the next try" }),
+    created_at: Timestamp,
+    losses: Count("Times that its worker was lost"),
+    worker_id: nullable(Type.String()),
+    payload: Type.Unknown(),
+    output: Type.Unknown(),
+    error: nullable(RunError),
+    attempts: Type.Array(Attempt),
+    labels: Type.Record(Type.String(), Type.String()),
+    owner: nullable(Type.String()),
+  },
+  { title: "Run", additionalProperties: false },
+);
+
+export type RunStatus = Static<typeof RunStatus>;
+export type RunError = Static<typeof RunError>;
+export type RunSummary = Static<typeof RunSummary>;
+export type Run = Static<typeof Run>;

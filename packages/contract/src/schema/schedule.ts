@@ -1,0 +1,79 @@
+import { Type, type Static } from "typebox";
+import { limits } from "./limits.js";
+import { DurationText, InstantText, Timestamp } from "./scalars.js";
+import { stringEnum } from "./string-enum.js";
+
+const Cron = Type.String({
+  minLength: 1,
+  maxLength: limits.cronLength,
+  description: "Five fields, or six with seconds first, or a macro such as @daily",
+  examples: ["*/15 * * * *"],
+});
+const DayMatch = stringEnum(["or", "and"], {
+  description: "With both day fields restricted: either matches (or), or both must (and)",
+});
+const MaxRuns = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Fires at most this often" });
+
+export const Dst = Type.Object(
+  {
+    gap: Type.Optional(stringEnum(["after", "skip"], { description: "A time that a clock change swallows" })),
+    overlap: Type.Optional(stringEnum(["first", "second", "both"], { description: "A time that it repeats" })),
+  },
+  { title: "Dst", additionalProperties: false, description: "What happens to fixed times at clock changes" },
+);
+
+/** Exactly one of cron, every, at, delay, manual, now; the checker says so, because JSON Schema says it unreadably. */
+export const ScheduleRequest = Type.Object(
+  {
+    cron: Type.Optional(Cron),
+    every: Type.Optional(DurationText("Elapsed time between fires, counted from starts_at or creation.", "15m")),
+    at: Type.Optional(InstantText("One instant. Without an offset it needs time_zone.")),
+    delay: Type.Optional(DurationText("Once, this long after creation.", "3d")),
+    manual: Type.Optional(Type.Literal(true, { description: "Only when asked" })),
+    now: Type.Optional(Type.Literal(true, { description: "Once, at once: the same as no schedule" })),
+    time_zone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.parsedTextLength,
+        description: "IANA name; UTC by default",
+        examples: ["Europe/Paris"],
+      }),
+    ),
+    day_match: Type.Optional(DayMatch),
+    dst: Type.Optional(Dst),
+    jitter: Type.Optional(DurationText("Adds a delay up to this, the same for an occurrence on every node.", "30s")),
+    starts_at: Type.Optional(InstantText("Nothing fires before")),
+    ends_at: Type.Optional(InstantText("Nothing fires after")),
+    max_runs: Type.Optional(MaxRuns),
+  },
+  {
+    title: "ScheduleRequest",
+    additionalProperties: false,
+    description: "Exactly one of cron, every, at, delay, manual, now",
+  },
+);
+
+export const Schedule = Type.Object(
+  {
+    cron: Type.Optional(Type.String()),
+    every: Type.Optional(Type.String({ examples: ["15m"] })),
+    at: Type.Optional(Timestamp),
+    manual: Type.Optional(Type.Literal(true)),
+    time_zone: Type.Optional(Type.String()),
+    day_match: Type.Optional(DayMatch),
+    dst: Type.Optional(Dst),
+    jitter: Type.Optional(Type.String()),
+    starts_at: Type.Optional(Timestamp),
+    ends_at: Type.Optional(Timestamp),
+    max_runs: Type.Optional(MaxRuns),
+    anchor: Type.Optional(Timestamp),
+  },
+  {
+    title: "Schedule",
+    additionalProperties: false,
+    description: "The rule in force: one of cron, every, at, manual. A delay has become the instant it meant.",
+  },
+);
+
+export type ScheduleRequest = Static<typeof ScheduleRequest>;
+export type Schedule = Static<typeof Schedule>;
