@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import { chmod, copyFile, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, relative } from "node:path";
+import { makeShared } from "../data-dir/home.js";
+import { systemCode } from "../errors.js";
+import { makeLinks } from "./links.js";
+import { readLibraryLinks } from "./native-folder.js";
+
+/**
+ * Copies the binaries once to a place that every user can read and returns where. The folder is named after what it
+ * holds, so that two versions never meet, and appears under its name only when it is whole. A copy that lost files
+ * since (a power cut before the disk had them) no longer matches its name and is made again.
+ */
+export async function ensureCopy(native: string, place: string): Promise<string> {
+  const print = await fingerprint(native);
+  const target = join(place, `${basename(dirname(native))}-${print}`);
+  if ((await fingerprint(target)) === print) return target;
+  await makeShared(place);
+  const draft = `${target}.${process.pid}.new`;
+  await rm(draft, { recursive: true, force: true });
+  await copyReadable(native, draft);
+  await makeLinks(join(draft, "lib"), join(draft, "lib"), await readLibraryLinks(native));
+  await rm(target, { recursive: true, force: true });
+  await rename(draft, target).catch(async (error: unknown) => {
+    await rm(draft, { recursive: true, force: true });
+    // Another starter was faster; its copy is as good.
+    const code = systemCode(error);
+    if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
+  });
+  return target;
+}
+
+async function copyReadable(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  await chmod(to, 0o755);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, copy] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await copyReadable(source, copy);
+    if (!entry.isFile()) continue;
+    await copyFile(source, copy);
+    await chmod(copy, 0o755);
+  }
+}
+
+/** A digest of every file's name and size; of nothing when the folder is missing. */
+async function fingerprint(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const lines = await Promise.all(files.map(async (path) => `${relative(folder, path)} ${(await stat(path)).size}`));
+  return createHash("sha256").update(lines.sort().join("\n")).digest("hex").slice(0, 12);
+}

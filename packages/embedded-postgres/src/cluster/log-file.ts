@@ -1,0 +1,85 @@
+import { watch, type FSWatcher } from "node:fs";
+import { copyFile, open, rename, stat, truncate, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import type { DataDir } from "../data-dir/data-dir.js";
+
+const LIMIT_BYTES = 8 * 1024 * 1024;
+const SHOWN_LINES = 15;
+
+/** PostgreSQL's log, `postgres.log`. It holds at most about 8 MB, and `postgres.log.1` as much of what came before. */
+export interface LogFile {
+  /** Opens the file for a server to write to; it outlives us. The caller closes the handle after the spawn. */
+  openForServer(): Promise<FileHandle>;
+  /** What was written since the last `openForServer`. */
+  readRecent(): Promise<string>;
+  /** Keeps the file within its bound until `close`. */
+  keepSmall(): void;
+  close(): void;
+}
+
+export function openLogFile(dataDir: DataDir): LogFile {
+  const path = join(dataDir.path, "postgres.log");
+  let recentFrom = 0;
+  let watcher: FSWatcher | undefined;
+  return {
+    async openForServer() {
+      if ((await sizeOf(path)) > LIMIT_BYTES) await rename(path, `${path}.1`);
+      recentFrom = await sizeOf(path);
+      const file = await open(path, "a", 0o600);
+      await dataDir.own(path);
+      return file;
+    },
+    async readRecent() {
+      const file = await open(path, "r");
+      try {
+        const { size } = await file.stat();
+        const from = Math.max(recentFrom, size - 64 * 1024);
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, size - from)), 0, null, from);
+        return buffer.toString("utf8", 0, bytesRead);
+      } finally {
+        await file.close();
+      }
+    },
+    keepSmall() {
+      watcher ??= watchSize(path);
+    },
+    close: () => watcher?.close(),
+  };
+}
+
+export function lastLines(text: string): string {
+  return text.trimEnd().split("\n").slice(-SHOWN_LINES).join("\n");
+}
+
+/**
+ * The server appends to a file that it never opens again, so the file is emptied in place once its content is copied.
+ * Where files cannot be watched, the bound holds from one start to the next.
+ */
+function watchSize(path: string): FSWatcher | undefined {
+  let busy = false;
+  const shorten = async () => {
+    if ((await sizeOf(path)) <= LIMIT_BYTES) return;
+    await copyFile(path, `${path}.1`);
+    await truncate(path);
+  };
+  try {
+    const watcher = watch(path, { persistent: false }, () => {
+      if (busy) return;
+      busy = true;
+      // A log that cannot be shortened is no reason to disturb the server.
+      shorten()
+        .catch(() => undefined)
+        .finally(() => (busy = false));
+    });
+    return watcher.on("error", () => watcher.close());
+  } catch {
+    return undefined;
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+}

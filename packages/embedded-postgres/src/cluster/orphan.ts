@@ -1,0 +1,77 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readProcess, type ProcessEntry } from "../process/process-table.js";
+import { orphanServer, type ServerProcess } from "../process/server-process.js";
+import { stopServer } from "../process/stop-server.js";
+import { DATABASE, type Site } from "../site.js";
+import { answers } from "./answers.js";
+import { readPostmasterFile, type PostmasterFile } from "./postmaster-file.js";
+
+const LOOK_MS = 20;
+const GARBLED_LOOKS = 50;
+const START_MS = 60_000;
+
+export interface Adopted {
+  readonly server: ServerProcess;
+  readonly port: number;
+}
+
+/**
+ * Deals with the server of a killed owner, if there is one. Adopts it when it runs just as we would run it (`suits`
+ * says so) and takes sessions; otherwise ends it, and the caller starts its own. Nothing committed is lost either way.
+ */
+export async function adoptOrphan(
+  site: Site,
+  suits: (command: string, port: number) => boolean,
+): Promise<Adopted | undefined> {
+  const found = await findOrphan(site);
+  if (!found) return undefined;
+  const { entry, file } = found;
+  const server = orphanServer(entry, site.timer, site.binaries.pgCtl);
+  if (suits(entry.command, file.port) && (await becomesReady(site, entry.pid))) {
+    site.log(`adopting the running PostgreSQL (pid ${entry.pid}, port ${file.port}) of an owner that was killed`);
+    return { server, port: file.port };
+  }
+  site.log(`ending the PostgreSQL (pid ${entry.pid}) of an owner that was killed, to start it anew`);
+  await stopServer(server, "fast");
+  return undefined;
+}
+
+async function findOrphan(site: Site): Promise<{ entry: ProcessEntry; file: PostmasterFile } | undefined> {
+  const { cluster } = site.home;
+  for (let look = 0; look < GARBLED_LOOKS; look += 1) {
+    const file = await readPostmasterFile(cluster);
+    if (file === undefined) return undefined;
+    if (file === "garbled") {
+      await site.timer.delay(LOOK_MS, { signal: site.signal });
+      continue;
+    }
+    const entry = await readProcess(file.pid);
+    if (entry === undefined) return undefined; // PostgreSQL itself takes over the file of a process that is gone.
+    if (isServerOf(entry, cluster)) return { entry, file };
+    site.log(`postmaster.pid names process ${file.pid}, which is another program now; removing the file`);
+    break;
+  }
+  // Either that, or the file stayed empty for a second, which no living server does.
+  await rm(join(cluster, "postmaster.pid"), { force: true });
+  return undefined;
+}
+
+/** By its arguments, and by its working directory too, should the data directory have been moved while it ran. */
+function isServerOf(entry: ProcessEntry, cluster: string): boolean {
+  if (process.platform === "win32") return true;
+  return (
+    /(^|\/)postgres -D /.test(entry.command) && (entry.command.includes(`-D ${cluster} `) || entry.cwd === cluster)
+  );
+}
+
+async function becomesReady(site: Site, pid: number): Promise<boolean> {
+  for (let waited = 0; waited < START_MS; waited += LOOK_MS) {
+    const file = await readPostmasterFile(site.home.cluster);
+    if (file === undefined || file === "garbled" || file.pid !== pid) return false;
+    if (file.status === "stopping" || (await readProcess(pid)) === undefined) return false;
+    if (file.status === "ready") return answers(file.port, DATABASE, site.timer);
+    await site.timer.delay(LOOK_MS, { signal: site.signal });
+  }
+  return false;
+}
