@@ -1,4 +1,4 @@
-import type { Instant } from "@carillon/core";
+import type { Instant, RunPolicy } from "@carillon/core";
 
 export type RunStatus =
   | "scheduled"
@@ -54,6 +54,7 @@ export interface RunView {
   readonly losses: number;
   readonly workerId: string | null;
   readonly payload: unknown;
+  readonly policy: RunPolicy;
   readonly output: unknown;
   readonly error: RunError | null;
   readonly attempts: readonly AttemptRecord[];

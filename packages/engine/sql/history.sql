@@ -1,0 +1,35 @@
+-- name: history.find
+-- purpose: finished runs by id; none ended before the first of the ids was made, which prunes the older days
+-- params: $1 namespace id int, $2 ids uuid[], $3 not ended before timestamptz
+-- fence: none, a read
+select id, job_id, task, queue, priority, status, status_reason, trigger, nominal_at, run_at, created_at, started_at,
+       finished_at, attempt, losses, fence, session_id, payload, policy, output, error, attempts, labels, owner
+from carillon.run_history
+where namespace_id = $1 and id = any ($2::uuid[]) and finished_at >= $3;
+
+-- name: history.list
+-- purpose: a keyset page of finished runs, newest first
+-- params: $1 namespace id int, $2 before id uuid or null, $3 limit int, $4 statuses text[] or null, $5 task, $6 queue text or
+--         null, $7 job id uuid or null, $8 session uuid or null, $9 owner text or null, $10 one-off jobs only boolean
+-- fence: none, a read
+select id, job_id, task, queue, priority, status, status_reason, trigger, nominal_at, run_at, created_at, started_at,
+       finished_at, attempt, losses, fence, session_id, payload, policy, output, error, attempts, labels, owner
+from carillon.run_history
+where namespace_id = $1 and ($2::uuid is null or id < $2)
+  and ($4::text[] is null or status = any ($4)) and ($5::text is null or task = $5) and ($6::text is null or queue = $6)
+  and ($7::uuid is null or job_id = $7) and ($8::uuid is null or session_id = $8) and ($9::text is null or owner = $9)
+  and (not $10::boolean or job_id = id)
+order by id desc
+limit $3;
+
+-- name: history.partitions
+-- purpose: the days that have a partition
+-- params: $1 schema text
+-- fence: none, a read
+select c.relname as name
+from pg_catalog.pg_inherits i
+join pg_catalog.pg_class c on c.oid = i.inhrelid
+join pg_catalog.pg_class p on p.oid = i.inhparent
+join pg_catalog.pg_namespace n on n.oid = p.relnamespace
+where p.relname = 'run_history' and n.nspname = $1
+order by c.relname;

@@ -1,0 +1,195 @@
+-- name: run.insert
+-- purpose: stores runs that were asked for directly (one-off jobs); what is due is queued at once
+-- params: $1 ids uuid[], $2 job ids uuid[], $3 namespace ids int[], $4 shards smallint[], $5 lanes int[],
+--         $6 priorities smallint[], $7 ranks bigint[], $8 run at timestamptz[], $9 nominals timestamptz[], $10 triggers text[],
+--         $11 tasks text[], $12 queues text[], $13 payloads text[], $14 policies text[], $15 labels text[], $16 owners text[]
+-- fence: primary key
+insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
+                          trigger, task, queue, payload, policy, labels, owner)
+select i.id, i.job_id, i.namespace_id, i.shard, i.lane,
+       case when i.run_at <= clock_timestamp() then 'queued' else 'scheduled' end,
+       i.priority, i.rank, i.run_at, i.nominal_at, clock_timestamp(), i.trigger, i.task, i.queue, i.payload::json,
+       i.policy::json, i.labels::jsonb, i.owner
+from unnest(
+  $1::uuid[], $2::uuid[], $3::int[], $4::smallint[], $5::int[], $6::smallint[], $7::bigint[], $8::timestamptz[],
+  $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]
+) as i (id, job_id, namespace_id, shard, lane, priority, rank, run_at, nominal_at, trigger, task, queue, payload, policy,
+        labels, owner)
+on conflict (id) do nothing
+returning id, state, created_at;
+
+-- name: run.load_due
+-- purpose: delayed and retrying runs of the given shards that are due before an instant, for the wheel
+-- params: $1 shards smallint[], $2 until timestamptz, $3 limit per shard int
+-- fence: none: what is loaded is only a hint, the promotion compares again
+select d.id, d.shard, d.run_at
+from unnest($1::smallint[]) as s (id)
+cross join lateral (
+  select id, shard, run_at from carillon.run
+  where shard = s.id and state in ('scheduled', 'retrying') and run_at < $2
+  order by run_at
+  limit $3
+) d;
+
+-- name: run.promote
+-- purpose: queues delayed and retrying runs whose time has come
+-- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 ids uuid[]
+-- fence: (shard, owner, epoch) under a share lock; state and time compared on the locked row
+with fence as materialized (
+  select s.id
+  from carillon.shard s join unnest($1::smallint[], $2::bigint[]) as f (id, epoch) on f.id = s.id
+  where s.owner = $3 and s.epoch = f.epoch
+  order by s.id
+  for share of s
+), pick as materialized (
+  select r.id
+  from carillon.run r join unnest($4::uuid[]) as i (id) on i.id = r.id
+  where r.shard in (select id from fence)
+    and r.state in ('scheduled', 'retrying') and r.run_at <= clock_timestamp()
+  order by r.id
+  for update of r skip locked
+)
+update carillon.run r set state = 'queued' from pick p where r.id = p.id
+returning r.id, r.lane, r.rank;
+
+-- name: run.claim
+-- purpose: gives a worker the first queued runs of its lanes in rank order
+-- params: $1 session uuid, $2 lanes int[], $3 namespace ids int[], $4 lowest rank bigint, $5 limit int
+-- fence: the session's row under a key share lock; skip locked; every claim has a higher fence
+with alive as materialized (
+  select id from carillon.worker_session where id = $1 for key share
+), pick as materialized (
+  select q.id
+  from unnest($2::int[]) as l (lane)
+  cross join unnest($3::int[]) as n (id)
+  cross join lateral (
+    select r.id, r.rank from carillon.run r
+    where r.lane = l.lane and r.namespace_id = n.id and r.state = 'queued' and r.rank >= $4
+      and exists (select 1 from alive)
+    order by r.rank
+    limit $5
+    for update of r skip locked
+  ) q
+  order by q.rank
+  limit $5
+)
+update carillon.run r
+set state = 'running', session_id = $1, fence = r.fence + 1, claimed_at = clock_timestamp(), started_at = null,
+    state_reason = null
+from pick p
+where r.id = p.id
+returning r.id, r.job_id, r.namespace_id, r.task, r.queue, r.payload, r.policy, r.attempt, r.losses, r.fence, r.rank,
+          r.priority, r.run_at, r.nominal_at, r.trigger;
+
+-- name: run.finish
+-- purpose: moves finished runs from the hot table into history
+-- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 statuses text[], $5 reasons text[], $6 outputs text[],
+--         $7 errors text[], $8 started at timestamptz[], $9 attempts spent smallint[]
+-- fence: (id, fence, session) on a running row
+with ended as (
+  delete from carillon.run r
+  using unnest($2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::smallint[])
+    as i (id, fence, status, reason, output, error, started_at, spent)
+  where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
+  returning r.*, i.status, i.reason, i.output, i.error, i.started_at as begun_at, i.spent
+)
+insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+  trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+  error, attempts)
+select id, job_id, namespace_id, status, reason, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
+       policy, labels, owner, attempt + spent, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(),
+       output::json, error::json, attempts
+from ended
+returning id;
+
+-- name: run.retry
+-- purpose: sends failed runs back to wait for their next try
+-- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 delays ms bigint[], $5 priority boosts ms bigint[],
+--         $6 attempt records text[]
+-- fence: (id, fence, session) on a running row
+update carillon.run r
+set state = 'retrying',
+    session_id = null,
+    attempt = r.attempt + 1,
+    run_at = clock_timestamp() + i.delay_ms * interval '1 millisecond',
+    rank = (extract(epoch from clock_timestamp()) * 1000)::bigint + i.delay_ms - i.boost_ms,
+    attempts = coalesce(r.attempts, '[]'::jsonb) || i.record::jsonb
+from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[]) as i (id, fence, delay_ms, boost_ms, record)
+where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
+returning r.id, r.shard, r.run_at;
+
+-- name: run.give_back
+-- purpose: returns claimed runs to the queue without spending anything (drain, or never started)
+-- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[]
+-- fence: (id, fence, session) on a running row
+update carillon.run r
+set state = 'queued', session_id = null
+from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
+where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
+returning r.id, r.lane, r.rank;
+
+-- name: run.rescue
+-- purpose: queues again the running runs whose session no longer exists; the loss is counted
+-- params: $1 limit int, $2 most losses int
+-- fence: the session's row is gone; a claim needs that row
+with lost as materialized (
+  select r.id
+  from carillon.run r
+  where r.state = 'running' and r.losses < $2
+    and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
+  limit $1
+  for update of r skip locked
+)
+update carillon.run r
+set state = 'queued', session_id = null, losses = r.losses + 1, state_reason = 'worker_lost'
+from lost where r.id = lost.id
+returning r.id, r.lane, r.rank;
+
+-- name: run.bury_lost
+-- purpose: ends runs that took their workers down too often
+-- params: $1 limit int, $2 most losses int, $3 error text
+-- fence: the session's row is gone; a claim needs that row
+with lost as materialized (
+  select r.id
+  from carillon.run r
+  where r.state = 'running' and r.losses >= $2
+    and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
+  limit $1
+  for update of r skip locked
+), ended as (
+  delete from carillon.run r using lost where r.id = lost.id returning r.*
+)
+insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+  trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+  error, attempts)
+select id, job_id, namespace_id, 'failed', 'worker_lost', priority, run_at, nominal_at, created_at, trigger, task, queue,
+       payload, policy, labels, owner, attempt, losses + 1, fence, session_id, claimed_at, clock_timestamp(), null, $3::json,
+       attempts
+from ended
+returning id;
+
+-- name: run.find
+-- purpose: live runs by id
+-- params: $1 namespace id int, $2 ids uuid[]
+-- fence: none, a read
+select id, job_id, task, queue, priority, state as status, state_reason as status_reason, trigger, nominal_at, run_at,
+       created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
+       session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner
+from carillon.run
+where namespace_id = $1 and id = any ($2::uuid[]);
+
+-- name: run.list
+-- purpose: a keyset page of live runs, newest first
+-- params: $1 namespace id int, $2 before id uuid or null, $3 limit int, $4 statuses text[] or null, $5 task, $6 queue text or
+--         null, $7 job id uuid or null, $8 session uuid or null, $9 owner text or null, $10 one-off jobs only boolean
+-- fence: none, a read
+select id, job_id, task, queue, priority, state as status, state_reason as status_reason, trigger, nominal_at, run_at,
+       created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
+       session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner
+from carillon.run
+where namespace_id = $1 and ($2::uuid is null or id < $2)
+  and ($4::text[] is null or state = any ($4)) and ($5::text is null or task = $5) and ($6::text is null or queue = $6)
+  and ($7::uuid is null or job_id = $7) and ($8::uuid is null or session_id = $8) and ($9::text is null or owner = $9)
+  and (not $10::boolean or job_id = id)
+order by id desc
+limit $3;

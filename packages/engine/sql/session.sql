@@ -1,0 +1,41 @@
+-- name: session.open
+-- purpose: registers a worker
+-- params: $1 id uuid, $2 namespace id int, $3 name text, $4 queues text[], $5 tasks text[], $6 slots int, $7 node uuid
+-- fence: none, the id is new
+insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, started_at, heartbeat_at)
+values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp());
+
+-- name: session.heartbeat
+-- purpose: says that workers live; a session that is not answered was declared dead
+-- params: $1 ids uuid[]
+-- fence: the row exists
+update carillon.worker_session set heartbeat_at = clock_timestamp() where id = any ($1::uuid[]) returning id;
+
+-- name: session.list
+-- purpose: sessions with their last heartbeats, for the rescuer that watches them
+-- params: none
+-- fence: none, a read
+select id, heartbeat_at::text as heartbeat from carillon.worker_session;
+
+-- name: session.expire
+-- purpose: declares sessions dead whose heartbeat is still the one that was watched
+-- params: $1 ids uuid[], $2 heartbeats as seen timestamptz[]
+-- fence: heartbeat_at as seen; a claim holds a key share lock on its session row, so one of the two sees the other
+delete from carillon.worker_session s
+using unnest($1::uuid[], $2::timestamptz[]) as seen (id, heartbeat_at)
+where s.id = seen.id and s.heartbeat_at = seen.heartbeat_at
+returning s.id;
+
+-- name: session.close
+-- purpose: a worker leaves by itself
+-- params: $1 id uuid
+-- fence: none
+delete from carillon.worker_session where id = $1 returning id;
+
+-- name: session.close_of_dead_nodes
+-- purpose: sessions of in-process workers end with their node
+-- params: none
+-- fence: the node's row is gone
+delete from carillon.worker_session s
+where s.node_id is not null and not exists (select 1 from carillon.node n where n.id = s.node_id)
+returning s.id;

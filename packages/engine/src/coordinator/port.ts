@@ -1,0 +1,27 @@
+import type { HeldShard } from "../store/entities/shards.js";
+
+export interface Membership {
+  /** This incarnation of the node: new at every start, so that an old one cannot be mistaken for it. */
+  readonly nodeId: string;
+  /** The shards this node owns, each with the epoch under which it does. */
+  readonly epochs: ReadonlyMap<number, number>;
+}
+
+export interface ShardChange {
+  readonly gained: readonly HeldShard[];
+  readonly lost: readonly number[];
+}
+
+/**
+ * Says which shards this node works on. Only an economy: two nodes that believe to own the same shard do no harm,
+ * because every write for a shard compares owner and epoch in the statement that does it.
+ */
+export interface Coordinator {
+  /** Makes the node known and takes what is free. */
+  join(): Promise<ShardChange>;
+  /** One pass: says that the node lives, watches the others, takes and gives shards. */
+  tick(): Promise<ShardChange>;
+  /** Hands every shard over before the node goes. */
+  leave(): Promise<void>;
+  readonly membership: Membership;
+}

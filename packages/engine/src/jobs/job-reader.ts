@@ -1,0 +1,111 @@
+import { occurrenceRunId } from "@carillon/core";
+import type { JobFilter, JobRef, Page, PageRequest } from "../model/api.js";
+import type { JobView } from "../model/job-view.js";
+import type { RunStatus, RunView } from "../model/run-view.js";
+import type { JobRow, JobStore } from "../store/entities/jobs.js";
+import { jobStatus, runStatusesOf } from "./job-status.js";
+import { type RunReader, toPage } from "./run-reader.js";
+
+/** How many rows one page may look through for jobs that pass a filter on status. */
+const mostScanned = 10_000;
+
+/** Reads jobs: stored ones, and one-off jobs that are their run alone, in one form and one order. */
+export class JobReader {
+  readonly #jobs: JobStore;
+  readonly #runs: RunReader;
+
+  constructor(jobs: JobStore, runs: RunReader) {
+    this.#jobs = jobs;
+    this.#runs = runs;
+  }
+
+  async find(namespaceId: number, ref: JobRef): Promise<JobView | null> {
+    const by = "id" in ref ? { ids: [ref.id] } : { keys: [ref.key] };
+    const [row] = await this.#jobs.find(namespaceId, by);
+    if (row !== undefined) return (await this.#withLastRuns(namespaceId, [row]))[0] ?? null;
+    if (!("id" in ref)) return null;
+    const run = await this.#runs.find(namespaceId, ref.id);
+    return run !== null && run.jobId === run.id ? oneOffJob(run) : null;
+  }
+
+  async list(namespaceId: number, filter: JobFilter, page: PageRequest): Promise<Page<JobView>> {
+    const found: JobView[] = [];
+    const wanted = filter.status === undefined ? null : new Set(filter.status);
+    let after = page.after;
+    for (let scanned = 0; scanned < mostScanned && found.length <= page.pageSize; ) {
+      const request = after === undefined ? { pageSize: page.pageSize } : { pageSize: page.pageSize, after };
+      const part = await this.#listAny(namespaceId, filter, request);
+      found.push(...part.rows.filter((job) => wanted === null || wanted.has(jobStatus(job))));
+      scanned += part.rows.length;
+      if (part.next === null) return toPage(found, page.pageSize);
+      after = part.next;
+      if (scanned >= mostScanned && found.length <= page.pageSize) return { rows: found, next: after };
+    }
+    return toPage(found, page.pageSize);
+  }
+
+  async #listAny(namespaceId: number, filter: JobFilter, page: PageRequest): Promise<Page<JobView>> {
+    const { status, ...same } = filter;
+    const limit = page.pageSize + 1;
+    const stored = await this.#jobs.list(namespaceId, same, page.after ?? null, limit);
+    const statuses: readonly RunStatus[] | undefined = status === undefined ? undefined : runStatusesOf(status);
+    const runFilter = statuses === undefined ? { ...same, oneOffOnly: true } : { ...same, status: statuses, oneOffOnly: true };
+    const oneOff = await this.#runs.list(namespaceId, runFilter, { ...page, pageSize: limit });
+    const jobs = [...(await this.#withLastRuns(namespaceId, stored)), ...oneOff.rows.map(oneOffJob)];
+    return toPage(
+      jobs.sort((a, b) => (a.id < b.id ? 1 : -1)),
+      page.pageSize,
+    );
+  }
+
+  /** The last scheduled run of a job has an id that follows from the job and the instant: no index on the hot table is needed. */
+  async #withLastRuns(namespaceId: number, rows: readonly JobRow[]): Promise<JobView[]> {
+    const lastRunIds = rows.map((row) => (row.fired_through === null ? null : occurrenceRunId(row.id, row.fired_through, "schedule")));
+    const ids = lastRunIds.filter((id) => id !== null);
+    const runs = await this.#runs.findMany(namespaceId, ids);
+    return rows.map((row, index) => toJobView(row, runs.get(lastRunIds[index] ?? "") ?? null));
+  }
+}
+
+function toJobView(row: JobRow, lastRun: RunView | null): JobView {
+  return {
+    id: row.id,
+    key: row.key,
+    task: row.task,
+    queue: row.queue,
+    priority: row.priority,
+    payload: row.payload,
+    schedule: row.schedule,
+    policy: row.policy ?? {},
+    labels: row.labels,
+    owner: row.owner,
+    state: row.state,
+    version: row.version,
+    nextRunAt: row.next_fire_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    lastRun,
+  };
+}
+
+function oneOffJob(run: RunView): JobView {
+  const isWaiting = run.status === "scheduled" || run.status === "retrying";
+  return {
+    id: run.id,
+    key: null,
+    task: run.task,
+    queue: run.queue,
+    priority: run.priority,
+    payload: run.payload,
+    schedule: { kind: "at", at: run.trigger.scheduledFor },
+    policy: run.policy,
+    labels: run.labels,
+    owner: run.owner,
+    state: run.finishedAt === null ? "active" : run.status === "cancelled" ? "cancelled" : "completed",
+    version: 1,
+    nextRunAt: isWaiting ? run.runAt : null,
+    createdAt: run.createdAt,
+    updatedAt: run.finishedAt ?? run.createdAt,
+    lastRun: run,
+  };
+}

@@ -1,0 +1,95 @@
+import { type Instant, retryPolicy, timeOfUuid } from "@carillon/core";
+import type { Page, PageRequest, RunFilter } from "../model/api.js";
+import type { RunView, TriggerKind } from "../model/run-view.js";
+import type { RunListFilter, RunReads, RunRow } from "../store/entities/run-reads.js";
+
+/** A run's end is recorded by the database's clock and its id was made by a node's: allow for their difference. */
+const clockSlackMs = 3_600_000;
+const liveStatuses: ReadonlySet<string> = new Set(["scheduled", "queued", "blocked", "running", "retrying"]);
+
+/** Reads runs wherever they are: live ones from the hot table, finished ones from history. */
+export class RunReader {
+  readonly #reads: RunReads;
+
+  constructor(reads: RunReads) {
+    this.#reads = reads;
+  }
+
+  async find(namespaceId: number, id: string): Promise<RunView | null> {
+    return (await this.findMany(namespaceId, [id])).get(id) ?? null;
+  }
+
+  async findMany(namespaceId: number, ids: readonly string[]): Promise<Map<string, RunView>> {
+    if (ids.length === 0) return new Map();
+    const live = await this.#reads.live(namespaceId, ids);
+    const found = new Map(live.map((row) => [row.id, toRunView(row)]));
+    const missing = ids.filter((id) => !found.has(id));
+    if (missing.length === 0) return found;
+    // A run that ended between the two reads is in the second; one never goes back from history to the hot table.
+    const notBefore = Math.min(...missing.map(madeAt)) - clockSlackMs;
+    const ended = await this.#reads.finished(namespaceId, missing, Math.max(0, notBefore));
+    for (const row of ended) found.set(row.id, toRunView(row));
+    return found;
+  }
+
+  /** Live and finished runs together, newest first. */
+  async list(namespaceId: number, filter: RunFilter & { oneOffOnly?: boolean }, page: PageRequest): Promise<Page<RunView>> {
+    const limit = page.pageSize + 1;
+    const wanted: RunListFilter = { ...filter, oneOffOnly: filter.oneOffOnly ?? false };
+    const before = page.after ?? null;
+    const wantsLive = filter.status === undefined || filter.status.some((status) => liveStatuses.has(status));
+    const wantsEnded = filter.status === undefined || filter.status.some((status) => !liveStatuses.has(status));
+    const live = wantsLive ? await this.#reads.listLive(namespaceId, wanted, before, limit) : [];
+    const ended = wantsEnded ? await this.#reads.listFinished(namespaceId, wanted, before, limit) : [];
+    // A run that ended between the two reads is in both: what history says is newer.
+    const byId = new Map([...live, ...ended].map((row) => [row.id, row]));
+    const rows = [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
+    return toPage(rows.map(toRunView), page.pageSize);
+  }
+}
+
+export function toPage<Row extends { id: string }>(rows: readonly Row[], pageSize: number): Page<Row> {
+  const shown = rows.slice(0, pageSize);
+  return { rows: shown, next: rows.length > pageSize ? (shown.at(-1)?.id ?? null) : null };
+}
+
+function madeAt(id: string): Instant {
+  return timeOfUuid(id);
+}
+
+const triggerKinds: ReadonlySet<string> = new Set(["schedule", "once", "run_now", "backfill", "replay"]);
+
+/** A trigger is stored as its kind, with the id of what asked behind a colon where something did. */
+function triggerOf(row: RunRow): RunView["trigger"] {
+  const [kind = "", id = null] = row.trigger.split(":", 2);
+  if (!triggerKinds.has(kind)) throw new Error(`run ${row.id} has the unknown trigger ${row.trigger}`);
+  return { kind: kind as TriggerKind, id, scheduledFor: row.nominal_at };
+}
+
+export function toRunView(row: RunRow): RunView {
+  return {
+    id: row.id,
+    jobId: row.job_id,
+    task: row.task,
+    queue: row.queue,
+    priority: row.priority,
+    status: row.status,
+    statusReason: row.status_reason,
+    trigger: triggerOf(row),
+    runAt: row.run_at,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    attempt: row.status === "running" ? row.attempt + 1 : row.attempt,
+    maxAttempts: retryPolicy(row.policy?.retry ?? {}).maxAttempts,
+    losses: row.losses,
+    workerId: row.session_id,
+    payload: row.payload,
+    policy: row.policy ?? {},
+    output: row.output,
+    error: row.error,
+    attempts: row.attempts ?? [],
+    labels: row.labels ?? {},
+    owner: row.owner,
+  };
+}

@@ -1,0 +1,147 @@
+import type { Instant, RunPolicy } from "@carillon/core";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+import type { AttemptRecord, RunError } from "../../model/run-view.js";
+import { columns, json, timestamp } from "./parameters.js";
+import type { Queued } from "./runs.js";
+
+export interface ClaimedRun {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly namespaceId: number;
+  readonly task: string;
+  readonly queue: string;
+  readonly payload: unknown;
+  readonly policy: RunPolicy;
+  /** Tries already spent. */
+  readonly spent: number;
+  readonly losses: number;
+  readonly fence: number;
+  readonly rank: number;
+  readonly priority: number;
+  readonly runAt: Instant;
+  readonly nominal: Instant;
+  readonly trigger: string;
+}
+
+export interface ClaimRequest {
+  readonly session: string;
+  readonly lanes: readonly number[];
+  readonly namespaceIds: readonly number[];
+  readonly lowestRank: number;
+  readonly limit: number;
+}
+
+export interface FinishedRun {
+  readonly id: string;
+  readonly fence: number;
+  readonly status: "succeeded" | "failed" | "cancelled";
+  readonly reason: string | null;
+  readonly output: unknown;
+  readonly error: RunError | null;
+  readonly startedAt: Instant;
+}
+
+export interface RetriedRun {
+  readonly id: string;
+  readonly fence: number;
+  readonly delayMs: number;
+  readonly boostMs: number;
+  readonly record: AttemptRecord;
+}
+
+/** Every write of a claim matches (id, fence, session); what is not answered was lost to a newer claim. */
+export interface ClaimStore {
+  claim(request: ClaimRequest): Promise<ClaimedRun[]>;
+  finish(session: string, runs: readonly FinishedRun[]): Promise<Set<string>>;
+  retry(session: string, runs: readonly RetriedRun[]): Promise<{ id: string; shard: number; runAt: Instant }[]>;
+  giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<Queued[]>;
+}
+
+interface ClaimedRow {
+  id: string;
+  job_id: string | null;
+  namespace_id: number;
+  task: string;
+  queue: string;
+  payload: unknown;
+  policy: RunPolicy | null;
+  attempt: number;
+  losses: number;
+  fence: number;
+  rank: number;
+  priority: number;
+  run_at: Instant;
+  nominal_at: Instant;
+  trigger: string;
+}
+
+export function claimStore(db: Queryable, statements: Statements): ClaimStore {
+  const claim = statements.get("run.claim");
+  const finish = statements.get("run.finish");
+  const retry = statements.get("run.retry");
+  const giveBack = statements.get("run.give_back");
+  return {
+    async claim(request) {
+      const { session, lanes, namespaceIds, lowestRank, limit } = request;
+      const { rows } = await db.query<ClaimedRow>(claim, [session, lanes, namespaceIds, lowestRank, limit]);
+      return rows.map(toClaimedRun).sort((a, b) => a.rank - b.rank);
+    },
+    async finish(session, runs) {
+      const answer = await db.query<{ id: string }>(finish, [session, ...finishParameters(runs)]);
+      return new Set(answer.rows.map((row) => row.id));
+    },
+    async retry(session, runs) {
+      type Row = { id: string; shard: number; run_at: Instant };
+      const { rows } = await db.query<Row>(retry, [session, ...retryParameters(runs)]);
+      return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at }));
+    },
+    async giveBack(session, runs) {
+      const values = [session, runs.map((run) => run.id), runs.map((run) => run.fence)];
+      return (await db.query<Queued>(giveBack, values)).rows;
+    },
+  };
+}
+
+function finishParameters(runs: readonly FinishedRun[]): unknown[][] {
+  return columns(runs, [
+    (run) => run.id,
+    (run) => run.fence,
+    (run) => run.status,
+    (run) => run.reason,
+    (run) => json(run.output),
+    (run) => (run.error === null ? null : json(run.error)),
+    (run) => timestamp(run.startedAt),
+    () => 1,
+  ]);
+}
+
+function retryParameters(runs: readonly RetriedRun[]): unknown[][] {
+  return columns(runs, [
+    (run) => run.id,
+    (run) => run.fence,
+    (run) => run.delayMs,
+    (run) => run.boostMs,
+    (run) => json(run.record),
+  ]);
+}
+
+function toClaimedRun(row: ClaimedRow): ClaimedRun {
+  return {
+    id: row.id,
+    jobId: row.job_id,
+    namespaceId: row.namespace_id,
+    task: row.task,
+    queue: row.queue,
+    payload: row.payload,
+    policy: row.policy ?? {},
+    spent: row.attempt,
+    losses: row.losses,
+    fence: row.fence,
+    rank: row.rank,
+    priority: row.priority,
+    runAt: row.run_at,
+    nominal: row.nominal_at,
+    trigger: row.trigger,
+  };
+}

@@ -1,0 +1,101 @@
+import type { Instant, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+import type { JobState } from "../../model/job-view.js";
+import { columns, json, jsonOrNull, timestampOrNull } from "./parameters.js";
+
+/** A recurring or keyed job with its first due time. */
+export interface NewJob {
+  readonly id: string;
+  readonly namespaceId: number;
+  readonly shard: number;
+  readonly lane: number;
+  readonly key: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly priority: number;
+  readonly payload: unknown;
+  readonly schedule: ScheduleSpec;
+  readonly policy: RunPolicy;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: string | null;
+  readonly class: number;
+  readonly state: JobState;
+  readonly nextNominal: Instant | null;
+  readonly nextFireAt: Instant | null;
+  readonly maxRuns: number | null;
+}
+
+export interface JobRow {
+  readonly id: string;
+  readonly key: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly priority: number;
+  readonly payload: unknown;
+  readonly schedule: ScheduleSpec;
+  readonly policy: RunPolicy | null;
+  readonly labels: Record<string, string>;
+  readonly owner: string | null;
+  readonly version: number;
+  readonly created_at: Instant;
+  readonly updated_at: Instant;
+  readonly state: JobState;
+  readonly next_fire_at: Instant | null;
+  readonly fired_through: Instant | null;
+}
+
+export interface JobListFilter {
+  readonly task?: string;
+  readonly queue?: string;
+  readonly owner?: string;
+}
+
+export interface JobStore {
+  /** Answers the ids that were stored; one that is missing has a key that is taken. */
+  insert(jobs: readonly NewJob[]): Promise<Map<string, Instant>>;
+  find(namespaceId: number, by: { ids?: readonly string[]; keys?: readonly string[] }): Promise<JobRow[]>;
+  list(namespaceId: number, filter: JobListFilter, before: string | null, limit: number): Promise<JobRow[]>;
+}
+
+export function jobStore(db: Queryable, statements: Statements): JobStore {
+  const insert = statements.get("job.insert");
+  const find = statements.get("job.find");
+  const list = statements.get("job.list");
+  return {
+    async insert(jobs) {
+      const { rows } = await db.query<{ id: string; created_at: Instant }>(insert, insertParameters(jobs));
+      return new Map(rows.map((row) => [row.id, row.created_at]));
+    },
+    async find(namespaceId, by) {
+      return (await db.query<JobRow>(find, [namespaceId, by.ids ?? [], by.keys ?? []])).rows;
+    },
+    async list(namespaceId, filter, before, limit) {
+      const values = [namespaceId, before, limit, filter.task ?? null, filter.queue ?? null, filter.owner ?? null];
+      return (await db.query<JobRow>(list, values)).rows;
+    },
+  };
+}
+
+function insertParameters(jobs: readonly NewJob[]): unknown[][] {
+  return columns(jobs, [
+    (job) => job.id,
+    (job) => job.namespaceId,
+    (job) => job.shard,
+    (job) => job.lane,
+    (job) => job.key,
+    (job) => job.task,
+    (job) => job.queue,
+    (job) => job.priority,
+    (job) => json(job.payload),
+    (job) => json(job.schedule),
+    (job) => jsonOrNull(job.policy),
+    (job) => json(job.labels),
+    (job) => job.owner,
+    (job) => job.class,
+    (job) => timestampOrNull(job.nextNominal),
+    (job) => timestampOrNull(job.nextFireAt),
+    (job) => job.maxRuns,
+    (job) => job.state,
+  ]);
+}

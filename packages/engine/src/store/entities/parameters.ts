@@ -1,0 +1,25 @@
+import type { Instant } from "@carillon/core";
+
+/** An instant as a timestamptz parameter. */
+export function timestamp(instant: Instant): string {
+  return new Date(instant).toISOString();
+}
+
+export function timestampOrNull(instant: Instant | null): string | null {
+  return instant === null ? null : timestamp(instant);
+}
+
+/** A JSON parameter: always text, because a JavaScript array would be taken for a PostgreSQL array. */
+export function json(value: unknown): string {
+  return JSON.stringify(value ?? null);
+}
+
+/** Absent members and empty objects are stored as null: most runs have no labels and no policy of their own. */
+export function jsonOrNull(value: object | undefined): string | null {
+  return value === undefined || Object.keys(value).length === 0 ? null : JSON.stringify(value);
+}
+
+/** Rows to one array per column, which is what `unnest` takes. */
+export function columns<Row>(rows: readonly Row[], pick: ReadonlyArray<(row: Row) => unknown>): unknown[][] {
+  return pick.map((of) => rows.map(of));
+}

@@ -1,0 +1,87 @@
+import type { Instant, RunPolicy } from "@carillon/core";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+import type { AttemptRecord, RunError, RunStatus } from "../../model/run-view.js";
+import { timestamp } from "./parameters.js";
+
+/** A run as both tables give it to readers. */
+export interface RunRow {
+  readonly id: string;
+  readonly job_id: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly priority: number;
+  readonly status: RunStatus;
+  readonly status_reason: string | null;
+  readonly trigger: string;
+  readonly nominal_at: Instant;
+  readonly run_at: Instant;
+  readonly created_at: Instant;
+  readonly started_at: Instant | null;
+  readonly finished_at: Instant | null;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly fence: number;
+  readonly session_id: string | null;
+  readonly payload: unknown;
+  readonly policy: RunPolicy | null;
+  readonly output: unknown;
+  readonly error: RunError | null;
+  readonly attempts: AttemptRecord[] | null;
+  readonly labels: Record<string, string> | null;
+  readonly owner: string | null;
+}
+
+export interface RunListFilter {
+  readonly status?: readonly string[];
+  readonly task?: string;
+  readonly queue?: string;
+  readonly jobId?: string;
+  readonly workerId?: string;
+  readonly owner?: string;
+  readonly oneOffOnly: boolean;
+}
+
+/** Reads of live and of finished runs; the two have the same form. */
+export interface RunReads {
+  live(namespaceId: number, ids: readonly string[]): Promise<RunRow[]>;
+  finished(namespaceId: number, ids: readonly string[], notBefore: Instant): Promise<RunRow[]>;
+  listLive(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): Promise<RunRow[]>;
+  listFinished(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): Promise<RunRow[]>;
+}
+
+export function runReads(db: Queryable, statements: Statements): RunReads {
+  const live = statements.get("run.find");
+  const finished = statements.get("history.find");
+  const listLive = statements.get("run.list");
+  const listFinished = statements.get("history.list");
+  return {
+    async live(namespaceId, ids) {
+      return (await db.query<RunRow>(live, [namespaceId, ids])).rows;
+    },
+    async finished(namespaceId, ids, notBefore) {
+      return (await db.query<RunRow>(finished, [namespaceId, ids, timestamp(notBefore)])).rows;
+    },
+    async listLive(namespaceId, filter, before, limit) {
+      return (await db.query<RunRow>(listLive, listParameters(namespaceId, filter, before, limit))).rows;
+    },
+    async listFinished(namespaceId, filter, before, limit) {
+      return (await db.query<RunRow>(listFinished, listParameters(namespaceId, filter, before, limit))).rows;
+    },
+  };
+}
+
+function listParameters(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): unknown[] {
+  return [
+    namespaceId,
+    before,
+    limit,
+    filter.status ?? null,
+    filter.task ?? null,
+    filter.queue ?? null,
+    filter.jobId ?? null,
+    filter.workerId ?? null,
+    filter.owner ?? null,
+    filter.oneOffOnly,
+  ];
+}

@@ -1,0 +1,109 @@
+import type { Instant, RunPolicy } from "@carillon/core";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+import { type Fence, fenceParameters } from "./due.js";
+import { columns, json, jsonOrNull, timestamp } from "./parameters.js";
+
+/** A run that was asked for directly. */
+export interface NewRun {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly namespaceId: number;
+  readonly shard: number;
+  readonly lane: number;
+  readonly priority: number;
+  readonly rank: number;
+  readonly runAt: Instant;
+  readonly nominal: Instant;
+  readonly trigger: string;
+  readonly task: string;
+  readonly queue: string;
+  readonly payload: unknown;
+  readonly policy: RunPolicy;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: string | null;
+}
+
+export interface StoredRun {
+  readonly id: string;
+  readonly state: "queued" | "scheduled";
+  readonly createdAt: Instant;
+}
+
+export interface DueRun {
+  readonly id: string;
+  readonly shard: number;
+  readonly runAt: Instant;
+}
+
+/** Where a run that just became claimable waits; what a hint to the gateways carries. */
+export interface Queued {
+  readonly id: string;
+  readonly lane: number;
+  readonly rank: number;
+}
+
+export interface RunStore {
+  insert(runs: readonly NewRun[]): Promise<StoredRun[]>;
+  loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
+  promote(fence: Fence, ids: readonly string[]): Promise<Queued[]>;
+  rescue(limit: number, mostLosses: number): Promise<Queued[]>;
+  /** Ends runs that took their workers down too often; answers how many. */
+  buryLost(limit: number, mostLosses: number): Promise<number>;
+}
+
+const lostError = {
+  type: "WorkerLost",
+  message: "the worker that ran it died or fell silent, as often as the policy allows",
+  retryable: false,
+};
+
+export function runStore(db: Queryable, statements: Statements): RunStore {
+  const insert = statements.get("run.insert");
+  const loadDue = statements.get("run.load_due");
+  const promote = statements.get("run.promote");
+  const rescue = statements.get("run.rescue");
+  const buryLost = statements.get("run.bury_lost");
+  return {
+    async insert(runs) {
+      type Row = { id: string; state: "queued" | "scheduled"; created_at: Instant };
+      const { rows } = await db.query<Row>(insert, insertParameters(runs));
+      return rows.map((row) => ({ id: row.id, state: row.state, createdAt: row.created_at }));
+    },
+    async loadDue(shards, until, limitPerShard) {
+      type Row = { id: string; shard: number; run_at: Instant };
+      const { rows } = await db.query<Row>(loadDue, [shards, timestamp(until), limitPerShard]);
+      return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at }));
+    },
+    async promote(fence, ids) {
+      return (await db.query<Queued>(promote, [...fenceParameters(fence), ids])).rows;
+    },
+    async rescue(limit, mostLosses) {
+      return (await db.query<Queued>(rescue, [limit, mostLosses])).rows;
+    },
+    async buryLost(limit, mostLosses) {
+      return (await db.query(buryLost, [limit, mostLosses, json(lostError)])).rowCount;
+    },
+  };
+}
+
+function insertParameters(runs: readonly NewRun[]): unknown[][] {
+  return columns(runs, [
+    (run) => run.id,
+    (run) => run.jobId,
+    (run) => run.namespaceId,
+    (run) => run.shard,
+    (run) => run.lane,
+    (run) => run.priority,
+    (run) => run.rank,
+    (run) => timestamp(run.runAt),
+    (run) => timestamp(run.nominal),
+    (run) => run.trigger,
+    (run) => run.task,
+    (run) => run.queue,
+    (run) => json(run.payload),
+    (run) => jsonOrNull(run.policy),
+    (run) => jsonOrNull(run.labels),
+    (run) => run.owner,
+  ]);
+}

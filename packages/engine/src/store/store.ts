@@ -1,0 +1,46 @@
+import type { Database } from "./db/database.js";
+import { type ClaimStore, claimStore } from "./entities/claims.js";
+import { type DueStore, dueStore } from "./entities/due.js";
+import { type HistoryDays, historyDays } from "./entities/history-days.js";
+import { type JobStore, jobStore } from "./entities/jobs.js";
+import { type LaneStore, laneStore } from "./entities/lanes.js";
+import { type NamespaceStore, namespaceStore } from "./entities/namespaces.js";
+import { type NodeStore, nodeStore } from "./entities/nodes.js";
+import { type RunReads, runReads } from "./entities/run-reads.js";
+import { type RunStore, runStore } from "./entities/runs.js";
+import { type SessionStore, sessionStore } from "./entities/sessions.js";
+import { type ShardStore, shardStore } from "./entities/shards.js";
+import { loadStatements } from "./sql/load-statements.js";
+
+export interface Store {
+  readonly jobs: JobStore;
+  readonly due: DueStore;
+  readonly runs: RunStore;
+  readonly claims: ClaimStore;
+  readonly reads: RunReads;
+  readonly lanes: LaneStore;
+  readonly namespaces: NamespaceStore;
+  readonly shards: ShardStore;
+  /** On the reserved connection: a heartbeat waits for nobody. */
+  readonly nodes: NodeStore;
+  readonly sessions: SessionStore;
+  readonly historyDays: HistoryDays;
+}
+
+/** Every statement of the engine, bound to the connection that suits it. */
+export function createStore(db: Database): Store {
+  const statements = loadStatements(db.schema);
+  return {
+    jobs: jobStore(db, statements),
+    due: dueStore(db, statements),
+    runs: runStore(db, statements),
+    claims: claimStore(db.hot, statements),
+    reads: runReads(db, statements),
+    lanes: laneStore(db, statements),
+    namespaces: namespaceStore(db, statements),
+    shards: shardStore(db, statements),
+    nodes: nodeStore(db.reserved, statements),
+    sessions: sessionStore(db.reserved, statements),
+    historyDays: historyDays(db, statements, db.schema),
+  };
+}

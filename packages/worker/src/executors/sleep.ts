@@ -1,0 +1,37 @@
+import { CarillonError, type DurationMs, parseDuration } from "@carillon/core";
+import { NonRetryableError } from "../runtime/errors.js";
+import type { Task } from "../runtime/task.js";
+import type { WorkerTimers } from "../runtime/timers.js";
+import { objectPayload } from "./payload.js";
+
+/** Waits for `{"for": "2s"}` or `{"ms": 2000}`, or until its signal fires. */
+export function sleepTask(timers: Pick<WorkerTimers, "setTimeout" | "clearTimeout">): Task {
+  return {
+    name: "sleep",
+    run: (payload, { signal }) =>
+      new Promise((resolve, reject) => {
+        const ms = spanOf(objectPayload("sleep", payload));
+        const stop = (): void => {
+          timers.clearTimeout(timer);
+          reject(signal.reason instanceof Error ? signal.reason : new Error("stopped"));
+        };
+        const timer = timers.setTimeout(() => {
+          signal.removeEventListener("abort", stop);
+          resolve({ slept_ms: ms });
+        }, ms);
+        if (signal.aborted) stop();
+        else signal.addEventListener("abort", stop, { once: true });
+      }),
+  };
+}
+
+function spanOf(payload: Readonly<Record<string, unknown>>): DurationMs {
+  const given = payload["for"] ?? payload["ms"] ?? 1_000;
+  if (typeof given === "number" && Number.isFinite(given) && given >= 0) return given;
+  if (typeof given !== "string") throw new NonRetryableError('sleep wants {"for": "2s"} or {"ms": 2000}');
+  try {
+    return parseDuration(given);
+  } catch (error) {
+    throw error instanceof CarillonError ? new NonRetryableError(error.message) : error;
+  }
+}

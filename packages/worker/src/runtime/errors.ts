@@ -1,0 +1,39 @@
+import type { DurationMs } from "@carillon/core";
+import type { Outcome } from "./transport.js";
+
+/** Thrown by a handler: trying again is useless. */
+export class NonRetryableError extends Error {
+  override readonly name: string = "NonRetryableError";
+}
+
+/** Thrown by a handler: try again, but not before this time has passed. */
+export class RetryAfterError extends Error {
+  override readonly name = "RetryAfterError";
+  readonly afterMs: DurationMs;
+
+  constructor(message: string, afterMs: DurationMs) {
+    super(message);
+    this.afterMs = afterMs;
+  }
+}
+
+const longestMessage = 4_096;
+const longestStack = 8_192;
+
+/** What a handler threw, in the form that is stored. */
+export function outcomeOfError(thrown: unknown): Outcome {
+  const error = thrown instanceof Error ? thrown : new Error(typeof thrown === "string" ? thrown : JSON.stringify(thrown) ?? String(thrown));
+  const failure = {
+    type: error.name,
+    message: error.message.slice(0, longestMessage),
+    ...(error.stack === undefined ? {} : { stack: error.stack.slice(0, longestStack) }),
+    retryable: !(error instanceof NonRetryableError),
+  };
+  const failed = { kind: "failed", reason: "handler_error", error: failure } as const;
+  return error instanceof RetryAfterError ? { ...failed, retryAfterMs: error.afterMs } : failed;
+}
+
+export function timeoutOutcome(timeoutMs: DurationMs): Outcome {
+  const message = `the handler did not end within its timeout of ${timeoutMs} ms`;
+  return { kind: "failed", reason: "timeout", error: { type: "TimeoutError", message, retryable: true } };
+}

@@ -1,0 +1,62 @@
+// The whole check, tier by tier. Stops at nothing: every tier runs, the summary says which failed, how long each took and
+// how many tests ran. `npm test -- unit store` runs only the named tiers.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { ensureTools, runTool } from "./tool.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const node = (...args) => spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status ?? 1;
+const tsc = `${root}node_modules/@typescript/native/bin/tsc`;
+
+/** Runs one vitest project and reads its counts from its JSON report. */
+function vitest(project) {
+  mkdirSync(`${root}.tmp`, { recursive: true });
+  const report = `${root}.tmp/vitest-${project}.json`;
+  rmSync(report, { force: true });
+  const args = ["run", "--project", project, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const status = node(`${root}node_modules/vitest/vitest.mjs`, ...args);
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, "utf8"));
+  return { status, passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests + numTodoTests };
+}
+
+const tiers = {
+  format: () => runTool("oxfmt", ["--check", "."]),
+  lint: () => runTool("oxlint", ["--type-aware", "."]),
+  arrows: () => node("scripts/check/arrows.mjs") || node("scripts/check/ambient.mjs"),
+  types: () => node("scripts/build.mjs") || node(tsc, "-p", "tsconfig.tests.json"),
+  dead: () => runTool("knip", []),
+  generated: () => node("scripts/check/generated.mjs"),
+  docs: () => node("scripts/check/docs.mjs"),
+  unit: () => vitest("unit"),
+  store: () => vitest("store"),
+  cluster: () => vitest("cluster"),
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in tiers));
+if (unknown.length > 0) {
+  console.error(`no tier ${unknown.join(", ")}; there are ${Object.keys(tiers).join(", ")}`);
+  process.exit(2);
+}
+
+ensureTools();
+const results = [];
+for (const [name, run] of Object.entries(tiers)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  console.log(`\n── ${name} ${"─".repeat(70 - name.length)}`);
+  const begun = performance.now();
+  const outcome = run();
+  const result = typeof outcome === "number" ? { status: outcome, passed: 0, failed: 0, skipped: 0 } : outcome;
+  results.push({ name, seconds: (performance.now() - begun) / 1_000, ...result });
+}
+
+console.log(`\n${"─".repeat(74)}`);
+for (const { name, seconds, status, passed, failed, skipped } of results) {
+  const counts = passed + failed + skipped > 0 ? `${passed} passed, ${failed} failed, ${skipped} skipped` : "";
+  console.log(`${status === 0 ? "ok    " : "FAILED"} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(6)} s  ${counts}`);
+}
+const sum = (key) => results.reduce((total, result) => total + result[key], 0);
+console.log(`total  ${sum("seconds").toFixed(1)} s`);
+console.log(`\n${sum("passed")} passed, ${sum("failed")} failed, ${sum("skipped")} skipped`);
+process.exitCode = results.some((result) => result.status !== 0) ? 1 : 0;
