@@ -8,5 +8,6 @@ export type { DatabaseEvent } from "./store/db/events.js";
 export { openDatabase } from "./store/db/open-database.js";
 export type { DatabaseOptions, Timeouts } from "./store/db/options.js";
 export type { QueryResult, Queryable, SqlText } from "./store/db/queryable.js";
+export { checkSchema, migrate, type MigrateOptions, type MigrateReport } from "./store/migrate/migrate.js";
 export { loadStatements } from "./store/sql/load-statements.js";
 export type { Statement, Statements } from "./store/sql/statement.js";

@@ -49,6 +49,8 @@ const entries = {
   port_in_use: { status: 500, retryable: false, title: "Another process listens on this port" },
   embedded_postgres_failed: { status: 500, retryable: false, title: "The embedded PostgreSQL cannot be used" },
   database_url_invalid: { status: 500, retryable: false, title: "The database URL is not valid" },
+  database_refused: { status: 503, retryable: true, title: "The database refuses this user or database name" },
+  direct_url_needed: { status: 500, retryable: false, title: "This needs a direct way to the database server" },
   database_too_old: { status: 500, retryable: false, title: "The database server is too old" },
   database_pool_too_small: { status: 500, retryable: false, title: "The pool has too few connections" },
   schema_name_invalid: { status: 500, retryable: false, title: "The schema's name is not allowed" },

@@ -26,6 +26,7 @@ const bySqlState: ReadonlyMap<string, PgErrorClass> = new Map<string, PgErrorCla
   ["57P01", "transient_connection"], // the server shuts down
   ["57P02", "transient_connection"], // the server crashed
   ["57P03", "transient_connection"], // the server starts up
+  ["57P04", "transient_connection"], // the database was dropped
   ["57P05", "transient_connection"], // idle_session_timeout
 ]);
 
@@ -45,6 +46,13 @@ const systemCodes: ReadonlySet<string> = new Set([
   "EADDRNOTAVAIL",
   "ENOENT",
 ]);
+
+/** After these the server closes the connection, or the connection leads to a server that no longer takes writes. */
+const endings: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "25P04", "25006"]);
+
+export function endsConnection(sqlState: string): boolean {
+  return endings.has(sqlState) || sqlState.startsWith("08");
+}
 
 /** The SQLSTATE of an error from the server, looking through errors that wrap it. */
 export function sqlStateOf(error: unknown): string | undefined {

@@ -1,28 +1,38 @@
 import type { DurationMs } from "@carillon/core";
-import type pg from "pg";
-import { sqlStateOf } from "./classify.js";
+import type { Client, QueryResult as PgResult } from "pg";
+import { endsConnection, sqlStateOf } from "./classify.js";
 import { ConnectionLost } from "./connection-lost.js";
 import { queryTypes } from "./parsers.js";
 import type { Timers } from "./ports.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
+import type { ServerFacts } from "./server-facts.js";
+import { isLostName, type StatementNames } from "./statement-names.js";
 
 export interface ConnectionOptions {
   readonly timers: Timers;
-  /** Whether loaded statements go by their prepared name on this connection. Asked at each call. */
-  readonly names: () => boolean;
-  /** The server stops a statement at its timeout; this much later we stop believing in the connection. */
+  readonly names: StatementNames;
+  /** An answer that takes longer means a lost connection: the server's own timeout would have come first. 0: no limit. */
   readonly answerMs: DurationMs;
+  /** How the connection goes away when nobody needs it. */
+  readonly dismiss: () => Promise<void>;
 }
 
-/** One connection of pg that knows whether it still works. Statements may be sent while others wait for their answer. */
+/**
+ * One connection of pg that knows whether it still works. On a pipelined client statements are sent without waiting for
+ * the answers to those before; on another (an application's own pool) they wait for their turn here.
+ */
 export class Connection implements Queryable {
-  readonly client: pg.Client;
+  readonly client: Client;
   readonly #options: ConnectionOptions;
+  #facts: ServerFacts | undefined;
   #lost: ConnectionLost | undefined;
+  #answerMs: DurationMs;
+  #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(client: pg.Client, options: ConnectionOptions) {
+  constructor(client: Client, options: ConnectionOptions) {
     this.client = client;
     this.#options = options;
+    this.#answerMs = options.answerMs;
     // Without a listener the error of an idle client would end the process.
     client.on("error", (error) =>
       this.#lose(new ConnectionLost(`connection lost: ${error.message}`, { cause: error })),
@@ -34,29 +44,33 @@ export class Connection implements Queryable {
     return this.#lost === undefined;
   }
 
+  /** What the greeting found; until then the careful assumptions hold. */
+  get facts(): ServerFacts | undefined {
+    return this.#facts;
+  }
+
+  learn(facts: ServerFacts): void {
+    this.#facts = facts;
+  }
+
+  /** For work whose length nobody knows beforehand: 0 lifts the limit. */
+  limitAnswers(answerMs: DurationMs): void {
+    this.#answerMs = answerMs;
+  }
+
   async query<Row extends object = Record<string, unknown>>(
     statement: SqlText,
     values: readonly unknown[] = [],
   ): Promise<QueryResult<Row>> {
-    if (this.#lost !== undefined) throw this.#lost;
-    const { timers, names, answerMs } = this.#options;
-    const timer = timers.setTimeout(() => {
-      this.destroy(new ConnectionLost(`no answer from the database within ${answerMs} ms`));
-    }, answerMs);
-    const named = statement.prepared !== undefined && names() ? { name: statement.prepared } : {};
+    const named = statement.prepared !== undefined && this.#options.names.usable(this.#facts?.direct === true);
     try {
-      const result = await this.client.query<Row>({
-        text: statement.text,
-        values: [...values],
-        types: queryTypes,
-        ...named,
-      });
-      const last: pg.QueryResult<Row> | undefined = Array.isArray(result) ? result.at(-1) : result;
-      return { rows: last?.rows ?? [], rowCount: last?.rowCount ?? 0 };
+      return await this.#inTurn<Row>(statement, values, named);
     } catch (error) {
-      throw this.#explain(error);
-    } finally {
-      timers.clearTimeout(timer);
+      if (!named || !isLostName(sqlStateOf(error))) throw error;
+      this.#options.names.countLost();
+      // Refused before it ran, so outside a transaction the same statement can go again without its name.
+      if (this.client.getTransactionStatus() !== "I") throw error;
+      return this.#inTurn<Row>(statement, values, false);
     }
   }
 
@@ -66,17 +80,66 @@ export class Connection implements Queryable {
     this.client.connection.stream.destroy();
   }
 
-  /** Says goodbye to the server; what is in flight is awaited. */
-  async end(): Promise<void> {
-    await this.client.end();
+  /** Lets the connection go; what is in flight on a pipelined one is awaited. */
+  async dismiss(): Promise<void> {
+    await this.#options.dismiss();
   }
 
-  #lose(reason: ConnectionLost): void {
-    this.#lost ??= reason;
+  #inTurn<Row extends object>(
+    statement: SqlText,
+    values: readonly unknown[],
+    named: boolean,
+  ): Promise<QueryResult<Row>> {
+    if (this.client.pipeline) return this.#send(statement, values, named);
+    const sent = this.#turn.then(() => this.#send<Row>(statement, values, named));
+    this.#turn = sent.catch(() => undefined);
+    return sent;
+  }
+
+  async #send<Row extends object>(
+    statement: SqlText,
+    values: readonly unknown[],
+    named: boolean,
+  ): Promise<QueryResult<Row>> {
+    if (this.#lost !== undefined) throw this.#lost;
+    const stopGuard = this.#guardAnswer();
+    try {
+      const result = await this.client.query<Row>({
+        text: statement.text,
+        values: [...values],
+        types: queryTypes,
+        ...(named && statement.prepared !== undefined && { name: statement.prepared }),
+      });
+      // Several statements in one text give several results; the last one counts.
+      const last: PgResult<Row> | undefined = Array.isArray(result) ? result.at(-1) : result;
+      return { rows: last?.rows ?? [], rowCount: last?.rowCount ?? 0 };
+    } catch (error) {
+      throw this.#explain(error);
+    } finally {
+      stopGuard();
+    }
+  }
+
+  #guardAnswer(): () => void {
+    const { timers } = this.#options;
+    const answerMs = this.#answerMs;
+    if (answerMs === 0) return () => undefined;
+    const timer = timers.setTimeout(() => {
+      this.destroy(new ConnectionLost(`no answer from the database within ${answerMs} ms`));
+    }, answerMs);
+    return () => timers.clearTimeout(timer);
   }
 
   /** An error of the server stays itself; one without SQLSTATE on a dead connection is the loss of the connection. */
   #explain(error: unknown): unknown {
-    return sqlStateOf(error) === undefined && this.#lost !== undefined ? this.#lost : error;
+    const sqlState = sqlStateOf(error);
+    if (sqlState === undefined) return this.#lost ?? error;
+    // Told before the socket closes: nobody must borrow the connection in between.
+    if (endsConnection(sqlState)) this.destroy(new ConnectionLost("the server ended the connection", { cause: error }));
+    return error;
+  }
+
+  #lose(reason: ConnectionLost): void {
+    this.#lost ??= reason;
   }
 }

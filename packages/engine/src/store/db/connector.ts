@@ -1,64 +1,54 @@
-import { CarillonError } from "@carillon/core";
+import { CarillonError, type DurationMs } from "@carillon/core";
 import { Client, DatabaseError, type ClientConfig } from "pg";
 import { ConnectionLost } from "./connection-lost.js";
 import { Connection } from "./connection.js";
 import { hostLabel, hostUrls } from "./connection-url.js";
 import type { ConnectionRole } from "./events.js";
-import type { ResolvedOptions } from "./options.js";
-import { greet, type ServerFacts } from "./server-facts.js";
+import type { ResolvedOptions, Timeouts } from "./options.js";
+import { greet, makeSettings } from "./server-facts.js";
+import type { StatementNames } from "./statement-names.js";
 
 /** How much longer than the server's own timeout we wait for an answer before the connection counts as lost. */
 const graceMs = 2_000;
 
-export interface Opened {
-  readonly connection: Connection;
-  readonly facts: ServerFacts;
+/** Opens connections for a role; the caller owns what it gets. */
+export interface ConnectionSource {
+  open(role: ConnectionRole): Promise<Connection>;
 }
 
 /** Opens connections to whichever host of the URL takes writes, and remembers which one it was. */
-export class Connector {
+export class Connector implements ConnectionSource {
   readonly #urls: readonly string[];
   readonly #options: ResolvedOptions;
+  readonly #names: StatementNames;
+  readonly #live = new Set<Connection>();
   #current = 0;
-  #namesRefused = false;
 
-  constructor(url: string, options: ResolvedOptions) {
+  constructor(url: string, options: ResolvedOptions, names: StatementNames) {
     this.#urls = hostUrls(url);
     this.#options = options;
+    this.#names = names;
   }
 
-  /** The host that last took a connection. */
-  get host(): string {
-    return hostLabel(this.currentUrl);
-  }
-
-  get currentUrl(): string {
-    return this.#urls[this.#current] ?? "";
-  }
-
-  /** From now on no statement goes by name: something between us and the server lost one. */
-  refuseNames(): void {
-    this.#namesRefused = true;
-  }
-
-  /** A dedicated, pipelined connection. Hosts are tried in turn, the last good one first; the first error is told. */
-  async open(role: ConnectionRole): Promise<Opened> {
+  /** Hosts are tried in turn, the one that served last first. */
+  async open(role: ConnectionRole): Promise<Connection> {
     const errors: unknown[] = [];
     for (let tried = 0; tried < this.#urls.length; tried++) {
       const index = (this.#current + tried) % this.#urls.length;
       try {
-        const opened = await this.#openAt(this.#urls[index] ?? "", role);
+        const connection = await this.#openAt(this.#urls[index] ?? "", role);
         this.#current = index;
-        this.#options.onEvent({ type: "connection.opened", role, host: this.host });
-        return opened;
+        this.#options.onEvent({ type: "connection.opened", role, host: this.#host });
+        return connection;
       } catch (error) {
         errors.push(error);
       }
     }
-    throw errors[0];
+    throw noHostServes(errors);
   }
 
-  config(url: string = this.currentUrl): ClientConfig {
+  /** For a client of the host that served last. */
+  clientConfig(url: string = this.#urls[this.#current] ?? ""): ClientConfig {
     return {
       connectionString: url,
       application_name: this.#options.applicationName,
@@ -68,42 +58,69 @@ export class Connector {
     };
   }
 
-  /** Makes a connected client ours: version and role of the server checked, session settings made. */
-  async adopt(client: Client, role: ConnectionRole): Promise<Opened> {
+  /** Makes a connected client ours: the server is checked, the session's settings are made. */
+  async adopt(client: Client, role: ConnectionRole): Promise<Connection> {
     const { timeouts, timers } = this.#options;
-    const statementMs = role === "pool" ? timeouts.statementMs : timeouts.hotStatementMs;
-    let direct = true;
+    const statementMs = statementLimit(role, timeouts);
     const connection = new Connection(client, {
       timers,
-      names: () => this.#names(direct),
-      answerMs: statementMs + graceMs,
+      names: this.#names,
+      answerMs: statementMs === 0 ? 0 : statementMs + graceMs,
+      dismiss: () => client.end(),
     });
-    const facts = await greet(connection, { statementMs, idleInTransactionMs: timeouts.idleInTransactionMs });
-    direct = facts.direct;
-    return { connection, facts };
+    this.#live.add(connection);
+    client.once("end", () => this.#live.delete(connection));
+    const facts = await greet(connection);
+    if (facts.direct)
+      await makeSettings(connection, { statementMs, idleInTransactionMs: timeouts.idleInTransactionMs });
+    return connection;
   }
 
-  #names(direct: boolean): boolean {
-    const { statementNames } = this.#options;
-    return statementNames === "on" || (statementNames === "auto" && direct && !this.#namesRefused);
+  /** The last resort of a close that takes too long. */
+  destroyAll(): void {
+    for (const connection of this.#live) connection.destroy();
   }
 
-  async #openAt(url: string, role: ConnectionRole): Promise<Opened> {
-    const client = new Client(this.config(url));
+  get #host(): string {
+    return hostLabel(this.#urls[this.#current] ?? "");
+  }
+
+  async #openAt(url: string, role: ConnectionRole): Promise<Connection> {
+    const client = new Client(this.clientConfig(url));
     client.on("error", () => undefined);
     try {
       await client.connect();
       return await this.adopt(client, role);
     } catch (error) {
-      void client.end();
-      throw describeFailure(error, url);
+      client.connection.stream.destroy();
+      throw describeConnectFailure(error, hostLabel(url));
     }
   }
 }
 
-/** A connection that cannot be made is a lost one, whatever node or pg say of it; the server's own words stay. */
-function describeFailure(error: unknown, url: string): unknown {
-  if (error instanceof CarillonError || error instanceof DatabaseError) return error;
+/** Dedicated connections are for migrations and such: work that no fence depends on and nobody can time beforehand. */
+function statementLimit(role: ConnectionRole, timeouts: Timeouts): DurationMs {
+  if (role === "dedicated") return 0;
+  return role === "pool" ? timeouts.statementMs : timeouts.hotStatementMs;
+}
+
+/** A connection that cannot be made is a lost one, whatever node or pg say of it; a refusal by the server is told as such. */
+export function describeConnectFailure(error: unknown, host: string): unknown {
+  if (error instanceof CarillonError || error instanceof ConnectionLost) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new ConnectionLost(`cannot connect to ${hostLabel(url)}: ${reason}`, { cause: error });
+  if (!(error instanceof DatabaseError)) {
+    return new ConnectionLost(`cannot connect to ${host}: ${reason}`, { cause: error });
+  }
+  // Wrong password or user (28), no such database (3D000), no right to connect (42501).
+  if (!/^(28...|3D000|42501)$/.test(error.code ?? "")) return error;
+  return new CarillonError("database_refused", `The database at ${host} refused the connection: ${reason}`, {
+    cause: error,
+  });
+}
+
+/** One host's reason is told as it is; of several, all reasons are told. */
+function noHostServes(errors: readonly unknown[]): unknown {
+  if (errors.length < 2) return errors[0];
+  const reasons = errors.map((error) => (error instanceof Error ? error.message : String(error)));
+  return new ConnectionLost(`no host of the database URL takes writes: ${reasons.join("; ")}`, { cause: errors[0] });
 }

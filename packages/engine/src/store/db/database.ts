@@ -1,6 +1,8 @@
 import type { DurationMs } from "@carillon/core";
 import type { DatabaseClock } from "./database-clock.js";
+import type { Hold } from "./direct-line.js";
 import type { DatabaseState } from "./health.js";
+import type { HostClock, Random, Timers } from "./ports.js";
 import type { Queryable } from "./queryable.js";
 import type { ServerFacts } from "./server-facts.js";
 import type { TransactionOptions } from "./transaction.js";
@@ -18,25 +20,36 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
+/** A connection for one piece of work, without a statement timeout. */
+export interface DedicatedSession extends Queryable {
+  /** Whether statements outside a transaction share one session: false through a pooler. */
+  readonly keepsSession: boolean;
+}
+
 export interface Database extends Queryable {
   readonly schema: string;
   readonly server: ServerFacts;
   readonly capabilities: Capabilities;
   readonly state: DatabaseState;
+  readonly ports: { readonly clock: HostClock; readonly timers: Timers; readonly random: Random };
   /** Hot single statements, pipelined over one or two dedicated connections. */
   readonly hot: Queryable;
   /** For heartbeats: a connection that no exhausted pool can take away. */
   readonly reserved: Queryable;
   readonly clock: DatabaseClock;
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Runs work on a connection of its own, direct where there is a way: migrations and other long work. */
+  dedicated<T>(work: (session: DedicatedSession) => Promise<T>): Promise<T>;
   /**
-   * Calls onNotify for each notification, onReconnect after each gap in which some may have been missed. Behind a pooler
-   * without a direct URL it reports that nothing will come; polling is the guarantee in any case.
+   * Calls onNotify for each notification, onReconnect after each gap in which some may have been missed. Where LISTEN
+   * cannot work it reports so and nothing will come; polling is the guarantee in any case.
    */
   listen(channel: string, onNotify: (payload: string) => void, onReconnect: () => void): Listening;
+  /** Keeps a state of a session, such as an advisory lock, on the direct connection. Needs capabilities.advisoryLocks. */
+  hold(hold: Hold): Listening;
   /** Sends a hint. Never inside a transaction, never awaited, equal ones merged, a failure only reported. */
   notify(channel: string, payload: string): void;
   waitUntilUp(): Promise<void>;
-  /** Idempotent; returns after the given time even if a connection does not say goodbye. */
+  /** Idempotent. Connections that do not say goodbye within the limit are destroyed. */
   close(limitMs?: DurationMs): Promise<void>;
 }

@@ -1,25 +1,25 @@
 import type { DurationMs } from "@carillon/core";
 import { backoffMs, pause } from "./backoff.js";
-import { ConnectionLost } from "./connection-lost.js";
 import type { Connection } from "./connection.js";
-import type { Opened } from "./connector.js";
+import type { ConnectionSource } from "./connector.js";
 import type { OnDatabaseEvent } from "./events.js";
 import type { Random, Timers } from "./ports.js";
 import type { Queryable } from "./queryable.js";
 
 /** A state of the session that must be there on every connection: a LISTEN, an advisory lock. */
 export interface Hold {
-  /** Makes the state on a new connection. */
+  /** Makes the state on a new connection. What it throws ends the connection, and the next one tries again. */
   readonly setUp: (session: Queryable) => Promise<void>;
-  /** Undoes it, on the connection that has it. */
-  readonly takeDown: (session: Queryable) => Promise<void>;
+  /** Undoes it, on the connection that has it; without one there is nothing to undo there. */
+  readonly takeDown: (session: Queryable | undefined) => Promise<void>;
   /** The state is there (again, after a gap, when `again`). */
   readonly onHeld: (again: boolean) => void;
+  /** The connection that had it is gone. */
   readonly onLost?: () => void;
 }
 
 export interface DirectLineOptions {
-  readonly open: () => Promise<Opened>;
+  readonly source: ConnectionSource;
   readonly timers: Timers;
   readonly random: Random;
   readonly onEvent: OnDatabaseEvent;
@@ -28,13 +28,18 @@ export interface DirectLineOptions {
   readonly pingMs: DurationMs;
 }
 
+interface HoldState {
+  held: boolean;
+  heldBefore: boolean;
+}
+
 /**
  * The one connection whose session means something. It is opened when the first hold is made and reopened by itself, with
  * jittered pauses, until the last hold is dropped; every hold is made again on each new connection.
  */
 export class DirectLine {
   readonly #options: DirectLineOptions;
-  readonly #holds = new Map<Hold, { heldBefore: boolean }>();
+  readonly #holds = new Map<Hold, HoldState>();
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #running: Promise<void> | undefined;
@@ -44,7 +49,8 @@ export class DirectLine {
   }
 
   hold(hold: Hold): void {
-    this.#holds.set(hold, { heldBefore: false });
+    if (this.#closing.signal.aborted) return;
+    this.#holds.set(hold, { held: false, heldBefore: false });
     if (this.#connection !== undefined) void this.#setUp(hold, this.#connection);
     this.#running ??= this.#run();
   }
@@ -52,9 +58,8 @@ export class DirectLine {
   async drop(hold: Hold): Promise<void> {
     this.#holds.delete(hold);
     const connection = this.#connection;
-    if (connection === undefined) return;
-    if (this.#holds.size === 0) connection.destroy();
-    else await hold.takeDown(connection).catch(() => connection.destroy());
+    await hold.takeDown(connection).catch(() => connection?.destroy());
+    if (this.#holds.size === 0) connection?.destroy();
   }
 
   async close(): Promise<void> {
@@ -64,52 +69,57 @@ export class DirectLine {
     await this.#running;
   }
 
+  get #wanted(): boolean {
+    return this.#holds.size > 0 && !this.#closing.signal.aborted;
+  }
+
   async #run(): Promise<void> {
-    let failures = 0;
-    while (this.#holds.size > 0 && !this.#closing.signal.aborted) {
+    const { source, timers, random, onEvent } = this.#options;
+    for (let failures = 0; this.#wanted;) {
       try {
-        const { connection } = await this.#options.open();
-        failures = 0;
-        await this.#serve(connection);
+        await this.#serve(await source.open("direct"));
+        failures = 1;
+        if (this.#wanted) onEvent({ type: "connection.lost", role: "direct", reason: "the connection ended" });
       } catch (reason) {
-        this.#options.onEvent({ type: "connection.lost", role: "direct", reason });
+        failures++;
+        onEvent({ type: "connection.lost", role: "direct", reason });
       }
-      failures++;
-      if (this.#holds.size > 0) {
-        await pause(backoffMs(failures, this.#options.random), this.#options.timers, this.#closing.signal);
-      }
+      if (this.#wanted) await pause(backoffMs(failures, random), timers, this.#closing.signal);
     }
     this.#running = undefined;
   }
 
-  /** Makes all holds, then stays until the connection ends; throws why it did. */
+  /** Makes all holds, then stays until the connection ends. */
   async #serve(connection: Connection): Promise<void> {
-    const ended = new Promise<void>((resolve) => connection.client.once("end", () => resolve()));
-    connection.client.on("notification", ({ channel, payload }) =>
-      this.#options.onNotification(channel, payload ?? ""),
-    );
+    const { onNotification } = this.#options;
+    const ended = new Promise<void>((resolve) => connection.client.once("end", resolve));
+    connection.client.on("notification", ({ channel, payload }) => onNotification(channel, payload ?? ""));
     this.#connection = connection;
-    if (this.#closing.signal.aborted) connection.destroy();
-    for (const hold of this.#holds.keys()) await this.#setUp(hold, connection);
+    if (!this.#wanted) connection.destroy();
+    await Promise.all([...this.#holds.keys()].map((hold) => this.#setUp(hold, connection)));
     const stopPing = this.#ping(connection);
     await ended;
     stopPing();
     this.#connection = undefined;
-    for (const [hold, state] of this.#holds) if (state.heldBefore) hold.onLost?.();
-    if (this.#holds.size > 0) throw new ConnectionLost("the direct connection ended");
+    for (const [hold, state] of this.#holds) {
+      if (state.held) hold.onLost?.();
+      state.held = false;
+    }
   }
 
   async #setUp(hold: Hold, connection: Connection): Promise<void> {
     try {
       await hold.setUp(connection);
     } catch {
-      connection.destroy(); // the next connection tries again
+      connection.destroy();
       return;
     }
     const state = this.#holds.get(hold);
     if (state === undefined) return;
-    hold.onHeld(state.heldBefore);
+    const again = state.heldBefore;
+    state.held = true;
     state.heldBefore = true;
+    hold.onHeld(again);
   }
 
   #ping(connection: Connection): () => void {

@@ -1,105 +1,106 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
 import { backoffMs, pause } from "./backoff.js";
 import { classifyPgError, sqlStateOf } from "./classify.js";
-import { Connector, type Opened } from "./connector.js";
+import type { Connection } from "./connection.js";
+import { planConnections, type Connections } from "./connections.js";
 import { DatabaseClock } from "./database-clock.js";
-import type { Capabilities, Database, Listening } from "./database.js";
+import type { Capabilities, Database, DedicatedSession, Listening } from "./database.js";
 import { DirectLine, type Hold } from "./direct-line.js";
 import { Health, type DatabaseState } from "./health.js";
+import { Listeners } from "./listeners.js";
 import { Notifier } from "./notifier.js";
-import { resolveOptions, spendBudget, type DatabaseOptions, type ResolvedOptions } from "./options.js";
-import { OwnPool, type ConnectionPool } from "./pool.js";
+import { resolveOptions, type DatabaseOptions, type ResolvedOptions } from "./options.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
 import type { ServerFacts } from "./server-facts.js";
 import { Session } from "./session.js";
+import { StatementNames } from "./statement-names.js";
 import { toStoreError } from "./store-error.js";
 import { mayRetry, runTransaction, type TransactionOptions } from "./transaction.js";
 
 const defaultRetries = 3;
+const pingMs = 10_000;
 
 /** Opens the database: finds the writable host, checks the server, measures its clock. Fails at once if it cannot. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const resolved = resolveOptions(options);
-  const url = resolved.url;
-  if (url === undefined) throw new CarillonError("database_url_invalid", "A database URL is needed.");
-  const connector = new Connector(url, resolved);
+  const names = new StatementNames(resolved.statementNames, resolved.onEvent);
+  const connections = planConnections(resolved, names);
   try {
-    const first = await connector.open("reserved");
-    const directConnector = resolved.directUrl === undefined ? connector : new Connector(resolved.directUrl, resolved);
-    const database = new OpenDatabase(resolved, connector, directConnector, first);
+    const server = await connections.pool.use(async ({ facts }) => assertKnown(facts));
+    const lasting = resolved.directUrl === undefined ? server : await lookAt(connections.direct);
+    const capabilities = {
+      listen: lasting.direct && connections.listen,
+      advisoryLocks: lasting.direct && connections.listen,
+      preparedStatements: names.usable(server.direct),
+    };
+    const database = new OpenDatabase(resolved, connections, server, capabilities);
     await database.start();
     return database;
   } catch (error) {
+    await connections.pool.close();
+    connections.destroyAll();
     throw toStoreError(error);
   }
+}
+
+async function lookAt(source: Connections["direct"]): Promise<ServerFacts> {
+  const connection = await source.open("direct");
+  await connection.dismiss();
+  return assertKnown(connection.facts);
+}
+
+function assertKnown(facts: ServerFacts | undefined): ServerFacts {
+  if (facts === undefined) throw new Error("a connection was used before its server was looked at");
+  return facts;
 }
 
 class OpenDatabase implements Database {
   readonly schema: string;
   readonly server: ServerFacts;
   readonly capabilities: Capabilities;
+  readonly ports: Database["ports"];
   readonly hot: Queryable;
   readonly reserved: Queryable;
   readonly #options: ResolvedOptions;
+  readonly #connections: Connections;
   readonly #health: Health;
-  readonly #pool: ConnectionPool;
   readonly #sessions: readonly Session[];
   readonly #line: DirectLine;
+  readonly #listeners: Listeners;
   readonly #notifier: Notifier;
-  readonly #listeners = new Map<string, Set<(payload: string) => void>>();
   #clock: DatabaseClock | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ResolvedOptions, connector: Connector, direct: Connector, first: Opened) {
-    const { onEvent, timers, random, clock } = options;
-    const budget = spendBudget(options.poolSize);
-    this.#options = options;
+  constructor(options: ResolvedOptions, connections: Connections, server: ServerFacts, capabilities: Capabilities) {
+    const { clock, timers, random, onEvent } = options;
     this.schema = options.schema;
-    this.server = first.facts;
-    const session = first.facts.direct || direct !== connector;
-    this.capabilities = { listen: session, advisoryLocks: session, preparedStatements: first.facts.direct };
-    this.#pool = new OwnPool(connector, budget.pool, options);
-    let unused: Opened | undefined = first;
-    const reserved = new Session(
-      "reserved",
-      async () => {
-        const opened = unused ?? (await connector.open("reserved"));
-        unused = undefined;
-        return opened;
-      },
-      onEvent,
-    );
-    const hot = Array.from({ length: budget.hot }, () => new Session("hot", () => connector.open("hot"), onEvent));
-    this.#sessions = [reserved, ...hot];
-    this.#health = new Health({
-      probe: async () => void (await reserved.connection()),
-      clock,
-      timers,
-      random,
-      onEvent,
-    });
-    this.reserved = { query: (statement, values) => this.#guard(() => reserved.query(statement, values)) };
-    let turn = 0;
-    this.hot = {
-      query: (statement, values) => this.#guard(() => pick(hot, turn++).query(statement, values)),
-    };
+    this.server = server;
+    this.capabilities = capabilities;
+    this.ports = { clock, timers, random };
+    this.#options = options;
+    this.#connections = connections;
+    const session = (role: "hot" | "reserved"): Session => new Session(connections.source, role, onEvent);
+    const reserved = connections.reserve ? session("reserved") : undefined;
+    const hot = Array.from({ length: connections.hot }, () => session("hot"));
+    this.#sessions = reserved === undefined ? hot : [reserved, ...hot];
+    this.#health = new Health({ probe: () => this.#probe(reserved), clock, timers, random, onEvent });
+    this.reserved = reserved === undefined ? this : this.#guarded([reserved]);
+    this.hot = hot.length === 0 ? this : this.#guarded(hot);
+    this.#listeners = new Listeners(onEvent);
     this.#line = new DirectLine({
-      open: () => direct.open("direct"),
+      source: connections.direct,
       timers,
       random,
       onEvent,
-      onNotification: (channel, payload) => {
-        for (const listener of this.#listeners.get(channel) ?? []) listener(payload);
-      },
-      pingMs: 10_000,
+      onNotification: (channel, payload) => this.#listeners.deliver(channel, payload),
+      pingMs,
     });
     this.#notifier = new Notifier(this, onEvent);
   }
 
   async start(): Promise<void> {
-    this.#clock = await DatabaseClock.start(this.reserved, this.#options.clock, (byMs) =>
-      this.#options.onEvent({ type: "clock.stepped", byMs }),
-    );
+    const onStep = (byMs: DurationMs): void => this.#options.onEvent({ type: "clock.stepped", byMs });
+    this.#clock = await DatabaseClock.start(this.reserved, this.#options.clock, onStep);
   }
 
   get state(): DatabaseState {
@@ -115,51 +116,54 @@ class OpenDatabase implements Database {
     statement: SqlText,
     values?: readonly unknown[],
   ): Promise<QueryResult<Row>> {
-    return this.#guard(() => this.#pool.use((connection) => connection.query<Row>(statement, values)));
+    return this.#borrow((connection) => connection.query<Row>(statement, values));
   }
 
   async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const { timers, random, onEvent } = this.#options;
-    const retries = options.retries ?? defaultRetries;
-    const begin = `begin isolation level ${options.isolation ?? "read committed"}`;
+    const { timers, random, onEvent, timeouts } = this.#options;
+    const limits = {
+      timers,
+      timeoutMs: options.timeoutMs ?? timeouts.transactionMs,
+      idleMs: timeouts.idleInTransactionMs,
+    };
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#guard(() => this.#pool.use((connection) => runTransaction(connection, begin, work)));
+        return await this.#borrow((connection) => runTransaction(connection, work, options, limits));
       } catch (error) {
-        if (attempt > retries || !mayRetry(error, options)) throw error;
+        if (attempt > (options.retries ?? defaultRetries) || !mayRetry(error, options)) throw error;
         onEvent({ type: "transaction.retried", sqlState: sqlStateOf(error), attempt });
         await pause(backoffMs(attempt, random), timers);
       }
     }
   }
 
+  dedicated<T>(work: (session: DedicatedSession) => Promise<T>): Promise<T> {
+    return this.#guard(async () => {
+      const connection = await this.#connections.direct.open("dedicated");
+      const keepsSession = connection.facts?.direct === true;
+      try {
+        return await work({ keepsSession, query: (statement, values) => connection.query(statement, values) });
+      } finally {
+        await connection.dismiss();
+      }
+    });
+  }
+
   listen(channel: string, onNotify: (payload: string) => void, onReconnect: () => void): Listening {
-    const { onEvent } = this.#options;
     if (!this.capabilities.listen) {
-      onEvent({ type: "listen.unavailable", reason: "a pooler stands between and no direct URL is given" });
+      const reason = "there is no lasting session: a pooler stands between, or the pool is too small";
+      this.#options.onEvent({ type: "listen.unavailable", reason });
       return { stop: async () => undefined };
     }
-    const listeners = this.#listeners.get(channel) ?? new Set();
-    this.#listeners.set(channel, listeners);
-    listeners.add(onNotify);
-    const name = `"${channel.replaceAll('"', '""')}"`;
-    const hold: Hold = {
-      setUp: async (session) => void (await session.query({ text: `listen ${name}` })),
-      takeDown: async (session) => {
-        if (listeners.size === 0) await session.query({ text: `unlisten ${name}` });
-      },
-      onHeld: (again) => {
-        onEvent({ type: "listen.started", channels: [channel], again });
-        if (again) onReconnect();
-      },
-    };
+    return this.hold(this.#listeners.add(channel, onNotify, onReconnect));
+  }
+
+  hold(hold: Hold): Listening {
+    if (!this.capabilities.advisoryLocks) {
+      throw new CarillonError("direct_url_needed", "A lasting session needs a direct way to the database server.");
+    }
     this.#line.hold(hold);
-    return {
-      stop: async () => {
-        listeners.delete(onNotify);
-        await this.#line.drop(hold);
-      },
-    };
+    return { stop: () => this.#line.drop(hold) };
   }
 
   notify(channel: string, payload: string): void {
@@ -176,16 +180,42 @@ class OpenDatabase implements Database {
   }
 
   async #close(limitMs: DurationMs): Promise<void> {
-    const all = Promise.allSettled([
+    const enough = new AbortController();
+    const goodbyes = Promise.allSettled([
       this.#health.close(),
       this.#line.close(),
-      this.#pool.close(),
+      this.#connections.pool.close(),
       ...this.#sessions.map((session) => session.close()),
-    ]);
-    await Promise.race([all, pause(limitMs, this.#options.timers)]);
+    ]).finally(() => enough.abort());
+    await pause(limitMs, this.#options.timers, enough.signal);
+    this.#connections.destroyAll();
+    await goodbyes;
   }
 
-  /** Refuses while the database is down, and turns what comes back into the store's errors. */
+  /** Statements take turns on the sessions. */
+  #guarded(sessions: readonly Session[]): Queryable {
+    let turn = 0;
+    return {
+      query: (statement, values) =>
+        this.#guard(() => {
+          const session = sessions[turn++ % sessions.length];
+          if (session === undefined) throw new Error("there is no session");
+          return session.query(statement, values);
+        }),
+    };
+  }
+
+  async #probe(reserved: Session | undefined): Promise<void> {
+    await (reserved === undefined
+      ? this.#connections.pool.use((connection) => connection.query({ text: "select 1" }))
+      : reserved.check());
+  }
+
+  #borrow<T>(borrow: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#guard(() => this.#connections.pool.use(borrow));
+  }
+
+  /** Refuses at once while the database is down, and turns what comes back into the store's errors. */
   async #guard<T>(call: () => Promise<T>): Promise<T> {
     this.#health.assertUp();
     try {
@@ -196,10 +226,4 @@ class OpenDatabase implements Database {
       throw toStoreError(error);
     }
   }
-}
-
-function pick<T>(items: readonly T[], turn: number): T {
-  const item = items[turn % items.length];
-  if (item === undefined) throw new Error("nothing to pick from");
-  return item;
 }

@@ -1,7 +1,7 @@
-import { Client, DatabaseError, Pool, type ClientConfig, type PoolClient } from "pg";
+import { Client, Pool, type ClientConfig, type PoolClient } from "pg";
 import { ConnectionLost } from "./connection-lost.js";
 import type { Connection } from "./connection.js";
-import type { Connector } from "./connector.js";
+import { describeConnectFailure, type Connector } from "./connector.js";
 import { Gate } from "./gate.js";
 import type { ResolvedOptions } from "./options.js";
 
@@ -19,15 +19,16 @@ export class OwnPool implements ConnectionPool {
   readonly #pool: Pool;
   readonly #gate: Gate;
   readonly #acquireMs: number;
-  readonly #connections = new WeakMap<object, Connection>();
+  readonly #connections = new WeakMap<PoolClient, Connection>();
 
   constructor(connector: Connector, size: number, options: ResolvedOptions) {
     class HostClient extends Client {
       constructor(config?: ClientConfig) {
-        super({ ...config, ...connector.config() });
+        super({ ...config, ...connector.clientConfig() });
       }
     }
     this.#acquireMs = options.timeouts.acquireMs;
+    // Who waits, waits at our gate, which is bounded; so the pool itself never queues, and its errors are of connecting.
     this.#gate = new Gate({ size, maxWaiting: size * waitingPerConnection, timers: options.timers });
     this.#pool = new Pool({
       max: size,
@@ -35,7 +36,7 @@ export class OwnPool implements ConnectionPool {
       idleTimeoutMillis: 60_000,
       Client: HostClient,
       verify: (client, done) => {
-        connector.adopt(client, "pool").then(({ connection }) => {
+        connector.adopt(client, "pool").then((connection) => {
           this.#connections.set(client, connection);
           done();
         }, done);
@@ -49,7 +50,7 @@ export class OwnPool implements ConnectionPool {
     try {
       const client = await this.#connect();
       const connection = this.#connections.get(client);
-      if (connection === undefined) throw new Error("the pool lent a client that it never set up");
+      if (connection === undefined) throw new Error("the pool lent a client that was never set up");
       try {
         return await borrow(connection);
       } finally {
@@ -69,9 +70,7 @@ export class OwnPool implements ConnectionPool {
     try {
       return await this.#pool.connect();
     } catch (error) {
-      if (error instanceof DatabaseError) throw error;
-      const detail = error instanceof Error ? error.message : String(error);
-      throw new ConnectionLost(`cannot connect to the database: ${detail}`, { cause: error });
+      throw describeConnectFailure(error, "the database");
     }
   }
 }

@@ -27,21 +27,19 @@ const greeting = {
     current_setting('transaction_read_only')::bool as read_only`,
 };
 
-/**
- * Looks at the server behind a new connection, refuses one that cannot serve us, and makes the session's settings.
- * Behind a pooler settings would leak into other clients' sessions, so none are made there.
- */
-export async function greet(
-  connection: Connection,
-  limits: { statementMs: DurationMs; idleInTransactionMs: DurationMs },
-): Promise<ServerFacts> {
+/** Looks at the server behind a connection and refuses one that cannot serve us. */
+export async function greet(connection: Connection): Promise<ServerFacts> {
   const { rows } = await connection.query<Greeting>(greeting);
   const [row] = rows;
   if (row === undefined) throw new Error("the database answered a greeting with no row");
   assertServes(row);
-  const direct = isDirect(connection, row.pid);
-  if (direct) await connection.query({ text: settings(limits) });
-  return { versionNum: row.version_num, version: row.version, direct };
+  const facts = {
+    versionNum: row.version_num,
+    version: row.version,
+    direct: isDirect(connection, row.pid),
+  };
+  connection.learn(facts);
+  return facts;
 }
 
 function assertServes(row: Greeting): void {
@@ -69,8 +67,14 @@ function isDirect(connection: Connection, pid: number): boolean {
   return "processID" in connection.client && connection.client.processID === pid;
 }
 
-/** The results we parse, and the plans we rely on, must not hang on what a role or database has set. */
-function settings(limits: { statementMs: DurationMs; idleInTransactionMs: DurationMs }): string {
+/**
+ * Settings of our own sessions: the results we parse, and the plans we rely on, must not hang on what a role or a database
+ * has set. Never made through a pooler or on an application's own pool, where they would leak to others.
+ */
+export async function makeSettings(
+  connection: Connection,
+  limits: { readonly statementMs: DurationMs; readonly idleInTransactionMs: DurationMs },
+): Promise<void> {
   const values: Readonly<Record<string, string>> = {
     statement_timeout: String(limits.statementMs),
     idle_in_transaction_session_timeout: String(limits.idleInTransactionMs),
@@ -81,5 +85,5 @@ function settings(limits: { statementMs: DurationMs; idleInTransactionMs: Durati
     jit: "off",
   };
   const calls = Object.entries(values).map(([name, value]) => `set_config('${name}', '${value}', false)`);
-  return `select ${calls.join(", ")}`;
+  await connection.query({ text: `select ${calls.join(", ")}` });
 }

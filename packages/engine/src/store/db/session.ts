@@ -1,19 +1,21 @@
 import type { Connection } from "./connection.js";
-import type { Opened } from "./connector.js";
+import type { ConnectionSource } from "./connector.js";
 import type { ConnectionRole, OnDatabaseEvent } from "./events.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
+import { greet } from "./server-facts.js";
 
-/** One dedicated connection, opened at first use and again after a loss. Pipelined: statements do not wait for each other. */
+/** One dedicated connection, opened at first use and again at the first use after a loss. */
 export class Session implements Queryable {
-  readonly #open: () => Promise<Opened>;
+  readonly #source: ConnectionSource;
   readonly #role: ConnectionRole;
   readonly #onEvent: OnDatabaseEvent;
   #opening: Promise<Connection> | undefined;
+  #live: Connection | undefined;
   #closed = false;
 
-  constructor(role: ConnectionRole, open: () => Promise<Opened>, onEvent: OnDatabaseEvent) {
+  constructor(source: ConnectionSource, role: ConnectionRole, onEvent: OnDatabaseEvent) {
+    this.#source = source;
     this.#role = role;
-    this.#open = open;
     this.#onEvent = onEvent;
   }
 
@@ -26,32 +28,47 @@ export class Session implements Queryable {
   }
 
   connection(): Promise<Connection> {
-    this.#opening ??= this.#connect();
+    if (this.#live?.alive === false) this.#forget(this.#live, "the connection broke");
+    this.#opening ??= this.#open();
     return this.#opening;
+  }
+
+  /** Whether the server answers and takes writes. A connection to one that does not is dropped. */
+  async check(): Promise<void> {
+    const connection = await this.connection();
+    try {
+      await greet(connection);
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    const opening = this.#opening;
-    this.#opening = undefined;
     try {
-      await (await opening)?.end();
+      await (await this.#opening)?.dismiss();
     } catch {
       // A connection that could not be opened needs no closing.
     }
   }
 
-  async #connect(): Promise<Connection> {
+  async #open(): Promise<Connection> {
     try {
-      const { connection } = await this.#open();
-      connection.client.on("end", () => {
-        this.#opening = undefined;
-        if (!this.#closed) this.#onEvent({ type: "connection.lost", role: this.#role, reason: "the connection ended" });
-      });
+      const connection = await this.#source.open(this.#role);
+      connection.client.once("end", () => this.#forget(connection, "the connection ended"));
+      this.#live = connection;
       return connection;
     } catch (error) {
       this.#opening = undefined;
       throw error;
     }
+  }
+
+  #forget(connection: Connection, reason: unknown): void {
+    if (this.#live !== connection) return;
+    this.#live = undefined;
+    this.#opening = undefined;
+    if (!this.#closed) this.#onEvent({ type: "connection.lost", role: this.#role, reason });
   }
 }

@@ -1,0 +1,74 @@
+import type { Pool, PoolClient } from "pg";
+import { Connection } from "./connection.js";
+import { describeConnectFailure, type ConnectionSource } from "./connector.js";
+import type { ConnectionRole } from "./events.js";
+import type { ResolvedOptions } from "./options.js";
+import type { ConnectionPool } from "./pool.js";
+import { greet } from "./server-facts.js";
+import type { StatementNames } from "./statement-names.js";
+
+/**
+ * The application's own pool (library mode). Its size, its clients' settings and its end are the application's: we make
+ * no session settings, and what we borrow for good is destroyed on return, so that no LISTEN stays behind.
+ */
+export class LentPool implements ConnectionPool, ConnectionSource {
+  readonly #pool: Pool;
+  readonly #options: ResolvedOptions;
+  readonly #names: StatementNames;
+  readonly #connections = new WeakMap<PoolClient, Connection>();
+
+  constructor(pool: Pool, options: ResolvedOptions, names: StatementNames) {
+    this.#pool = pool;
+    this.#options = options;
+    this.#names = names;
+  }
+
+  async use<T>(borrow: (connection: Connection) => Promise<T>): Promise<T> {
+    const { client, connection } = await this.#borrow();
+    try {
+      return await borrow(connection);
+    } finally {
+      client.release(!connection.alive);
+    }
+  }
+
+  async open(role: ConnectionRole): Promise<Connection> {
+    const { client, connection } = await this.#borrow();
+    // The pool forgets a client that it lent for good only when it comes back, dead or alive.
+    client.once("end", () => client.release(true));
+    if (role === "dedicated") connection.limitAnswers(0);
+    this.#options.onEvent({ type: "connection.opened", role, host: "the application's pool" });
+    return connection;
+  }
+
+  /** The application ends what it began. */
+  async close(): Promise<void> {}
+
+  async #borrow(): Promise<{ client: PoolClient; connection: Connection }> {
+    let client: PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw describeConnectFailure(error, "the application's pool");
+    }
+    try {
+      return { client, connection: this.#connections.get(client) ?? (await this.#adopt(client)) };
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  async #adopt(client: PoolClient): Promise<Connection> {
+    const { timers, timeouts } = this.#options;
+    const connection = new Connection(client, {
+      timers,
+      names: this.#names,
+      answerMs: 2 * timeouts.statementMs,
+      dismiss: async () => connection.destroy(),
+    });
+    await greet(connection);
+    this.#connections.set(client, connection);
+    return connection;
+  }
+}
