@@ -1,3 +1,7 @@
+export { Gateway, SessionLost, type WorkerRegistration } from "./dispatch/gateway.js";
+export { createEngine, type Engine, type EngineLimits, type EngineOptions } from "./engine.js";
+export type { EngineEvent, OnEngineEvent } from "./events.js";
+export { jobStatus } from "./jobs/job-status.js";
 export type { EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
 export type { JobView } from "./model/job-view.js";
 export type { AttemptRecord, RunError, RunView, TriggerKind } from "./model/run-view.js";

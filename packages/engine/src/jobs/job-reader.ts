@@ -1,7 +1,7 @@
-import { occurrenceRunId } from "@carillon/core";
+import { occurrenceRunId, type RunStatus } from "@carillon/core";
 import type { JobFilter, JobRef, Page, PageRequest } from "../model/api.js";
 import type { JobView } from "../model/job-view.js";
-import type { RunStatus, RunView } from "../model/run-view.js";
+import type { RunView } from "../model/run-view.js";
 import type { JobRow, JobStore } from "../store/entities/jobs.js";
 import { jobStatus, runStatusesOf } from "./job-status.js";
 import { type RunReader, toPage } from "./run-reader.js";

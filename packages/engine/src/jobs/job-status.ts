@@ -1,21 +1,15 @@
+import { type JobStatus, type RunStatus, runStatuses, statusOfJob } from "@carillon/core";
 import type { JobView } from "../model/job-view.js";
-import type { RunStatus } from "../model/run-view.js";
 
-const live: ReadonlySet<string> = new Set(["scheduled", "queued", "blocked", "running", "retrying"]);
-
-export type JobStatus = "scheduled" | "queued" | "blocked" | "running" | "retrying" | "paused" | "completed" | "failed" | "cancelled";
-
-/** The one word that lists show for a job: that of its live run, else what its schedule or its outcome says. */
+/** The one word that lists show for a job. */
 export function jobStatus(job: JobView): JobStatus {
-  const run = job.lastRun;
-  if (run !== null && live.has(run.status)) return run.status as JobStatus;
-  if (job.state === "active") return "scheduled";
-  if (job.state === "completed" && job.schedule.kind === "at" && run?.status === "failed") return "failed";
-  return job.state;
+  return statusOfJob({ state: job.state, oneOff: job.schedule.kind === "at", run: job.lastRun?.status ?? null });
 }
 
-/** The run statuses in which a one-off job would show one of these job statuses. */
-export function runStatusesOf(statuses: readonly string[]): RunStatus[] {
-  const asRun: Record<string, RunStatus> = { completed: "succeeded", failed: "failed", cancelled: "cancelled" };
-  return statuses.flatMap((status) => (live.has(status) ? [status as RunStatus] : (asRun[status] ?? [])));
+/** The run statuses in which a job that is its run alone shows one of these statuses. */
+export function runStatusesOf(wanted: readonly JobStatus[]): RunStatus[] {
+  return runStatuses.filter((run) => {
+    const state = run === "cancelled" ? "cancelled" : "active";
+    return wanted.includes(statusOfJob({ state, oneOff: true, run }));
+  });
 }

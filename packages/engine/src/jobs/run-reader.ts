@@ -1,11 +1,10 @@
-import { type Instant, retryPolicy, timeOfUuid } from "@carillon/core";
+import { isFinal, retryPolicy, timeOfUuid } from "@carillon/core";
 import type { Page, PageRequest, RunFilter } from "../model/api.js";
 import type { RunView, TriggerKind } from "../model/run-view.js";
 import type { RunListFilter, RunReads, RunRow } from "../store/entities/run-reads.js";
 
 /** A run's end is recorded by the database's clock and its id was made by a node's: allow for their difference. */
 const clockSlackMs = 3_600_000;
-const liveStatuses: ReadonlySet<string> = new Set(["scheduled", "queued", "blocked", "running", "retrying"]);
 
 /** Reads runs wherever they are: live ones from the hot table, finished ones from history. */
 export class RunReader {
@@ -26,7 +25,7 @@ export class RunReader {
     const missing = ids.filter((id) => !found.has(id));
     if (missing.length === 0) return found;
     // A run that ended between the two reads is in the second; one never goes back from history to the hot table.
-    const notBefore = Math.min(...missing.map(madeAt)) - clockSlackMs;
+    const notBefore = Math.min(...missing.map(timeOfUuid)) - clockSlackMs;
     const ended = await this.#reads.finished(namespaceId, missing, Math.max(0, notBefore));
     for (const row of ended) found.set(row.id, toRunView(row));
     return found;
@@ -37,8 +36,8 @@ export class RunReader {
     const limit = page.pageSize + 1;
     const wanted: RunListFilter = { ...filter, oneOffOnly: filter.oneOffOnly ?? false };
     const before = page.after ?? null;
-    const wantsLive = filter.status === undefined || filter.status.some((status) => liveStatuses.has(status));
-    const wantsEnded = filter.status === undefined || filter.status.some((status) => !liveStatuses.has(status));
+    const wantsLive = filter.status === undefined || filter.status.some((status) => !isFinal(status));
+    const wantsEnded = filter.status === undefined || filter.status.some((status) => isFinal(status));
     const live = wantsLive ? await this.#reads.listLive(namespaceId, wanted, before, limit) : [];
     const ended = wantsEnded ? await this.#reads.listFinished(namespaceId, wanted, before, limit) : [];
     // A run that ended between the two reads is in both: what history says is newer.
@@ -51,10 +50,6 @@ export class RunReader {
 export function toPage<Row extends { id: string }>(rows: readonly Row[], pageSize: number): Page<Row> {
   const shown = rows.slice(0, pageSize);
   return { rows: shown, next: rows.length > pageSize ? (shown.at(-1)?.id ?? null) : null };
-}
-
-function madeAt(id: string): Instant {
-  return timeOfUuid(id);
 }
 
 const triggerKinds: ReadonlySet<string> = new Set(["schedule", "once", "run_now", "backfill", "replay"]);

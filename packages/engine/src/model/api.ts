@@ -1,6 +1,6 @@
-import type { JobSpec } from "@carillon/core";
+import type { JobSpec, JobStatus, RunStatus } from "@carillon/core";
 import type { JobView } from "./job-view.js";
-import type { RunStatus, RunView } from "./run-view.js";
+import type { RunView } from "./run-view.js";
 
 export type JobRef = { readonly id: string } | { readonly key: string };
 
@@ -17,8 +17,7 @@ export interface Page<Row> {
 }
 
 export interface JobFilter {
-  /** Statuses of the job as lists show it: that of its live run, else scheduled, paused, completed, failed, cancelled. */
-  readonly status?: readonly string[];
+  readonly status?: readonly JobStatus[];
   readonly task?: string;
   readonly queue?: string;
   readonly owner?: string;

@@ -1,7 +1,5 @@
-import type { Instant, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type { Instant, JobState, RunPolicy, ScheduleSpec } from "@carillon/core";
 import type { RunView } from "./run-view.js";
-
-export type JobState = "active" | "paused" | "completed" | "cancelled";
 
 /** A job as readers see it. A one-off job that is stored as its run alone is shown in the same form. */
 export interface JobView {

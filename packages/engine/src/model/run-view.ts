@@ -1,15 +1,4 @@
-import type { Instant, RunPolicy } from "@carillon/core";
-
-export type RunStatus =
-  | "scheduled"
-  | "queued"
-  | "blocked"
-  | "running"
-  | "retrying"
-  | "succeeded"
-  | "failed"
-  | "cancelled"
-  | "skipped";
+import type { Instant, RunPolicy, RunStatus } from "@carillon/core";
 
 /** Who asked for a run: its schedule, the creation of a one-off job, or a call that names itself. */
 export type TriggerKind = "schedule" | "once" | "run_now" | "backfill" | "replay";

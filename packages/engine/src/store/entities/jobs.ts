@@ -1,7 +1,6 @@
-import type { Instant, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type { Instant, JobState, RunPolicy, ScheduleSpec } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import type { JobState } from "../../model/job-view.js";
 import { columns, json, jsonOrNull, timestampOrNull } from "./parameters.js";
 
 /** A recurring or keyed job with its first due time. */

@@ -1,7 +1,7 @@
-import type { Instant, RunPolicy } from "@carillon/core";
+import type { Instant, RunPolicy, RunStatus } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import type { AttemptRecord, RunError, RunStatus } from "../../model/run-view.js";
+import type { AttemptRecord, RunError } from "../../model/run-view.js";
 import { timestamp } from "./parameters.js";
 
 /** A run as both tables give it to readers. */
@@ -33,7 +33,7 @@ export interface RunRow {
 }
 
 export interface RunListFilter {
-  readonly status?: readonly string[];
+  readonly status?: readonly RunStatus[];
   readonly task?: string;
   readonly queue?: string;
   readonly jobId?: string;

@@ -1,4 +1,3 @@
-import type { Instant } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 
