@@ -1,6 +1,6 @@
 export { CarillonError, type ErrorItem } from "./errors/carillon-error.js";
 export { errorCatalogue, type ErrorCode, type ErrorEntry } from "./errors/catalogue.js";
-export type { CompiledSchedule, Fire, FireNote } from "./schedule/compiled.js";
+export type { CompiledSchedule, Fire, FireNote, RemovedFire } from "./schedule/compiled.js";
 export type {
   AfterSchedule,
   AtSchedule,
@@ -64,3 +64,10 @@ export { type CivilDate, civilDateOf, daysInMonth, epochDayOf, weekdayOf } from 
 export { FIRST_INSTANT, LAST_INSTANT, NEVER } from "./zone/instant-range.js";
 export { resolveZone } from "./zone/resolve-zone.js";
 export { type WallMs, type WallReading, Zone } from "./zone/zone.js";
+export { type Calendar, type CalendarContext, type CalendarSet, compileCalendar } from "./calendar/calendar.js";
+export { type CivilDay, formatCivilDay, parseCivilDay, type Weekday } from "./calendar/civil-day.js";
+export type { CalendarDefinition, DayRange, DayRule, MonthDay, YearlyRange } from "./calendar/definition.js";
+export { type Holiday, type HolidayPlace, type HolidaySource, type HolidayType } from "./calendar/holiday-source.js";
+export { CALENDAR_LIMITS, parseCalendar, type ParsedCalendar, readCalendar } from "./calendar/parse-calendar.js";
+export { checkSchedule, requireSchedule } from "./schedule/check-schedule.js";
+export { compileSchedule, type ScheduleContext } from "./schedule/compile-schedule.js";

@@ -5,13 +5,22 @@ export type FireNote =
   | { readonly kind: "gap"; readonly wallTime: string }
   | { readonly kind: "overlap"; readonly pass: "first" | "second" }
   | { readonly kind: "rolled"; readonly from: Instant; readonly calendar: string }
-  | { readonly kind: "excluded"; readonly calendar: string }
+  /** Another fire of the rule that a roll moved onto this one: one occurrence stands for both. */
+  | { readonly kind: "merged"; readonly from: Instant; readonly calendar: string }
+  /** `reason` is what the calendar says of the day, such as a holiday's name. */
+  | { readonly kind: "excluded"; readonly calendar: string; readonly reason?: string }
   | { readonly kind: "jittered"; readonly byMs: number };
 
 /** One nominal instant of a schedule. The nominal instant is the occurrence's identity; `fireAt` adds the jitter. */
 export interface Fire {
   readonly nominal: Instant;
   readonly fireAt: Instant;
+  readonly notes: readonly FireNote[];
+}
+
+/** A fire that the rule names and that never happens, with the reason. */
+export interface RemovedFire {
+  readonly at: Instant;
   readonly notes: readonly FireNote[];
 }
 
@@ -30,4 +39,6 @@ export interface CompiledSchedule {
   previous(before: Instant): Fire | null;
   /** Fires with from < nominal <= to, at most `limit`. */
   between(from: Instant, to: Instant, limit: number): Fire[];
+  /** Fires of the rule with from < at <= to that calendars remove, at most `limit`; moved ones are not among them. */
+  removedBetween(from: Instant, to: Instant, limit: number): RemovedFire[];
 }

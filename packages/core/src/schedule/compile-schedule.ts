@@ -1,0 +1,77 @@
+import type { CalendarSet } from "../calendar/calendar.js";
+import { compileOpenDays } from "../calendar/open-days.js";
+import { compileCron } from "../cron/compile.js";
+import { NEVER } from "../zone/instant-range.js";
+import { resolveZone } from "../zone/resolve-zone.js";
+import type { Zone } from "../zone/zone.js";
+import { withinBounds } from "./bounded-fires.js";
+import { requireSchedule } from "./check-schedule.js";
+import type { CompiledSchedule } from "./compiled.js";
+import { cronFires, policyForMoved } from "./cron-fires.js";
+import { fireEvery, fireOnceAt, type FireSequence, neverFires } from "./fire-sequence.js";
+import { compileJitter } from "./jitter.js";
+import { MovedFires } from "./moved-fires.js";
+import { OpenDayFires } from "./open-day-fires.js";
+import type { CalendarLayer } from "./removed-fires.js";
+import { RolledFires } from "./rolled-fires.js";
+import { Schedule } from "./schedule.js";
+import type { CronSchedule, DstPolicy, EverySchedule, ScheduleSpec } from "./spec.js";
+
+export interface ScheduleContext {
+  /** Part of the jitter's hash: two jobs with one rule do not fire in step. */
+  readonly jobId: string;
+  /** The namespace's calendars; needed when the schedule names one. */
+  readonly calendars?: CalendarSet;
+  /** The spec was checked when it was accepted: do not check it again. For loading many. */
+  readonly checked?: boolean;
+}
+
+/** Prepares a schedule to be asked. Throws what `requireSchedule` throws, and `schedule_invalid` for unknown calendars. */
+export function compileSchedule(spec: ScheduleSpec, context: ScheduleContext): CompiledSchedule {
+  if (context.checked !== true) requireSchedule(spec);
+  switch (spec.kind) {
+    case "manual":
+    case "after":
+      return new Schedule(neverFires, () => 0, null);
+    case "at":
+      return new Schedule(fireOnceAt(spec.at), () => 0, null);
+    case "every": {
+      const zone = resolveZone(spec.timeZone ?? "UTC");
+      return compose(spec, context, { raw: fireEvery(spec.everyMs, spec.anchor), zone, dst: {} });
+    }
+    default: {
+      const cron = compileCron(spec.cron, spec);
+      return compose(spec, context, { raw: cronFires(cron), zone: cron.zone, dst: policyForMoved(cron, spec.dst) });
+    }
+  }
+}
+
+interface Rule {
+  readonly raw: FireSequence;
+  readonly zone: Zone;
+  readonly dst: DstPolicy;
+}
+
+/** Calendars act on every fire of the rule; the bounds cut what comes out. */
+function compose(spec: CronSchedule | EverySchedule, context: ScheduleContext, rule: Rule): CompiledSchedule {
+  const { startsAt, endsAt, calendars, jitterMs = 0 } = spec;
+  const jitter = compileJitter(context.jobId, jitterMs);
+  if (calendars === undefined) return new Schedule(withinBounds(rule.raw, startsAt, endsAt), jitter, null);
+  const { raw, zone, dst } = rule;
+  const { roll = "skip" } = calendars;
+  const open = compileOpenDays(calendars, context.calendars ?? new Map());
+  const rolling = { zone, open, roll, dst };
+  const fires = roll === "skip" ? new OpenDayFires(raw, zone, open) : new RolledFires(raw, rolling);
+  const moved = new MovedFires(raw, rolling);
+  const layer: CalendarLayer = {
+    raw: withinBounds(raw, startsAt, endsAt),
+    zone,
+    open,
+    roll,
+    imageOf: (fire) => {
+      const image = moved.imageOf(fire);
+      return image < (startsAt ?? image) || image > (endsAt ?? image) ? NEVER : image;
+    },
+  };
+  return new Schedule(withinBounds(fires, startsAt, endsAt), jitter, layer);
+}

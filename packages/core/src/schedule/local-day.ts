@@ -1,0 +1,62 @@
+import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
+import type { DstPolicy } from "./spec.js";
+import type { Instant } from "../time/instant.js";
+import type { WallMs, Zone } from "../zone/zone.js";
+
+/** A stretch of one local day over which the wall clock runs evenly: from <= instant < to. */
+export interface DaySegment {
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly offsetMs: number;
+}
+
+const DAY_SECONDS = DAY_MS / 1000;
+
+/** Larger than any jump of a wall clock. */
+const LARGEST_JUMP_MS = 26 * 3_600_000;
+
+/**
+ * The stretches that make up a local day, in order: one as a rule, two around a clock change, none for a day that the
+ * zone skipped.
+ */
+export function segmentsOfDay(zone: Zone, day: CivilDay): DaySegment[] {
+  const segments: DaySegment[] = [];
+  const latest = (day + 2) * DAY_SECONDS;
+  for (let at = (day - 1) * DAY_SECONDS; at < latest;) {
+    const span = zone.spanAt(at);
+    const from = Math.max(at, day * DAY_SECONDS - span.offset);
+    const to = Math.min(span.end, (day + 1) * DAY_SECONDS - span.offset);
+    if (from < to) segments.push({ from: from * 1000, to: to * 1000, offsetMs: span.offset * 1000 });
+    at = span.end;
+  }
+  return segments;
+}
+
+/** The first instant of a local day; where midnight is skipped, the first after the jump. */
+export function startOfDay(zone: Zone, day: CivilDay): Instant {
+  return zone.toInstant(day * DAY_MS);
+}
+
+/** The first instant from which on no instant belongs to the local day or an earlier one. */
+export function endOfDay(zone: Zone, day: CivilDay): Instant {
+  return zone.toInstant((day + 1) * DAY_MS, { overlap: "second" });
+}
+
+/**
+ * The smallest wall reading that stands for an instant later than `instant`. Readings stand for instants in order
+ * (a gap's all for the first one after it), so that a bisection finds the rare cases around a clock change.
+ */
+export function firstWallAfter(zone: Zone, instant: Instant, overlap: DstPolicy["overlap"]): WallMs {
+  const policy: DstPolicy = overlap === undefined ? {} : { overlap };
+  const isLater = (wall: WallMs) => zone.toInstant(wall, policy) > instant;
+  const plain = zone.toWall(instant) + 1;
+  if (isLater(plain) && !isLater(plain - 1)) return plain;
+  let early = plain - LARGEST_JUMP_MS;
+  let late = plain + LARGEST_JUMP_MS;
+  while (late - early > 1) {
+    const middle = Math.floor((early + late) / 2);
+    if (isLater(middle)) late = middle;
+    else early = middle;
+  }
+  return late;
+}
