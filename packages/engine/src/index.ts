@@ -12,6 +12,8 @@ export type { DatabaseEvent } from "./store/db/events.js";
 export { openDatabase } from "./store/db/open-database.js";
 export type { DatabaseOptions, Timeouts } from "./store/db/options.js";
 export type { QueryResult, Queryable, SqlText } from "./store/db/queryable.js";
+export { serverWarnings, type ServerWarning } from "./store/db/server-warnings.js";
+export { waitForDatabase, type WaitOptions } from "./store/db/wait-for-database.js";
 export { checkSchema, migrate, type MigrateOptions, type MigrateReport } from "./store/migrate/migrate.js";
 export { loadStatements } from "./store/sql/load-statements.js";
 export type { Statement, Statements } from "./store/sql/statement.js";

@@ -3,6 +3,7 @@ import { backoffMs, pause } from "./backoff.js";
 import { classifyPgError, sqlStateOf } from "./classify.js";
 import type { Connection } from "./connection.js";
 import { planConnections, type Connections } from "./connections.js";
+import type { ConnectionSource } from "./connector.js";
 import { DatabaseClock } from "./database-clock.js";
 import type { Capabilities, Database, DedicatedSession, Listening } from "./database.js";
 import { DirectLine, type Hold } from "./direct-line.js";
@@ -25,33 +26,42 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const resolved = resolveOptions(options);
   const names = new StatementNames(resolved.statementNames, resolved.onEvent);
   const connections = planConnections(resolved, names);
+  const reserved = connections.reserve ? new Session(connections.source, "reserved", resolved.onEvent) : undefined;
   try {
-    const server = await connections.pool.use(async ({ facts }) => assertKnown(facts));
+    const first = reserved === undefined ? connections.pool.use(async (lent) => lent) : reserved.connection();
+    const server = factsOf(await first);
     const lasting = resolved.directUrl === undefined ? server : await lookAt(connections.direct);
     const capabilities = {
       listen: lasting.direct && connections.listen,
       advisoryLocks: lasting.direct && connections.listen,
       preparedStatements: names.usable(server.direct),
     };
-    const database = new OpenDatabase(resolved, connections, server, capabilities);
+    const database = new OpenDatabase({ options: resolved, connections, reserved, server, capabilities });
     await database.start();
     return database;
   } catch (error) {
-    await connections.pool.close();
-    connections.destroyAll();
+    await Promise.all([connections.pool.close(), reserved?.close()]);
     throw toStoreError(error);
   }
 }
 
-async function lookAt(source: Connections["direct"]): Promise<ServerFacts> {
+async function lookAt(source: ConnectionSource): Promise<ServerFacts> {
   const connection = await source.open("direct");
   await connection.dismiss();
-  return assertKnown(connection.facts);
+  return factsOf(connection);
 }
 
-function assertKnown(facts: ServerFacts | undefined): ServerFacts {
+function factsOf({ facts }: Connection): ServerFacts {
   if (facts === undefined) throw new Error("a connection was used before its server was looked at");
   return facts;
+}
+
+interface Opening {
+  readonly options: ResolvedOptions;
+  readonly connections: Connections;
+  readonly reserved: Session | undefined;
+  readonly server: ServerFacts;
+  readonly capabilities: Capabilities;
 }
 
 class OpenDatabase implements Database {
@@ -71,7 +81,7 @@ class OpenDatabase implements Database {
   #clock: DatabaseClock | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ResolvedOptions, connections: Connections, server: ServerFacts, capabilities: Capabilities) {
+  constructor({ options, connections, reserved, server, capabilities }: Opening) {
     const { clock, timers, random, onEvent } = options;
     this.schema = options.schema;
     this.server = server;
@@ -79,9 +89,7 @@ class OpenDatabase implements Database {
     this.ports = { clock, timers, random };
     this.#options = options;
     this.#connections = connections;
-    const session = (role: "hot" | "reserved"): Session => new Session(connections.source, role, onEvent);
-    const reserved = connections.reserve ? session("reserved") : undefined;
-    const hot = Array.from({ length: connections.hot }, () => session("hot"));
+    const hot = Array.from({ length: connections.hot }, () => new Session(connections.source, "hot", onEvent));
     this.#sessions = reserved === undefined ? hot : [reserved, ...hot];
     this.#health = new Health({ probe: () => this.#probe(reserved), clock, timers, random, onEvent });
     this.reserved = reserved === undefined ? this : this.#guarded([reserved]);
@@ -221,9 +229,17 @@ class OpenDatabase implements Database {
     try {
       return await call();
     } catch (error) {
-      const kind = classifyPgError(error);
-      if (kind === "transient_connection" || kind === "read_only") this.#health.suspect();
-      throw toStoreError(error);
+      const told = toStoreError(error);
+      if (isOutage(told)) this.#health.suspect();
+      throw told;
     }
   }
+}
+
+/** Whether an error says that the database as a whole may be out of reach. A full disk or too many connections do not. */
+function isOutage(error: unknown): boolean {
+  if (!(error instanceof CarillonError)) return false;
+  if (error.code === "database_refused") return true;
+  const kind = classifyPgError(error);
+  return error.code === "database_unavailable" && kind !== "disk_full" && kind !== "too_many_connections";
 }
