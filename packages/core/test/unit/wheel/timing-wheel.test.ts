@@ -1,0 +1,153 @@
+import { TimingWheel } from "@carillon/core";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { SortedModel } from "./sorted-model.js";
+
+const day = 86_400_000;
+
+/** Mostly near, sometimes far, sometimes past: what crosses levels, slots and the current tick. */
+const offsets = fc.oneof(
+  fc.integer({ min: -2_000, max: 2_000 }),
+  fc.integer({ min: -70_000, max: 70_000 }),
+  fc.constantFrom(0, 1, 255, 256, 257, 65_535, 65_536, 65_537, 16_777_216),
+  fc.integer({ min: 0, max: 400 * day }),
+);
+
+const operations = fc.array(
+  fc.oneof(
+    { weight: 5, arbitrary: fc.record({ do: fc.constant("insert" as const), by: offsets }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("cancel" as const), by: fc.nat(200) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant("advance" as const), by: offsets, max: fc.option(fc.nat(5)) }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("advance to next" as const), by: fc.constant(0) }) },
+  ),
+  { maxLength: 150 },
+);
+
+describe("TimingWheel", () => {
+  it.each([1, 7, 50])("behaves as a sorted array does, with ticks of %d ms", (tickMs) => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 41 }), operations, (startMs, steps) => {
+        const wheel = new TimingWheel<number>({ startMs, tickMs });
+        const model = new SortedModel<number>(tickMs);
+        const handles: { wheel: number; model: number }[] = [];
+        let nowMs = startMs;
+        for (const [item, step] of steps.entries()) {
+          if (step.do === "insert") {
+            const due = nowMs + step.by;
+            handles.push({ wheel: wheel.insert(due, item), model: model.insert(due, item) });
+          } else if (step.do === "cancel") {
+            const handle = handles[step.by % Math.max(1, handles.length)];
+            if (handle !== undefined) expect(wheel.cancel(handle.wheel)).toBe(model.cancel(handle.model));
+          } else {
+            nowMs = step.do === "advance" ? nowMs + step.by : Math.max(nowMs, wheel.nextDue());
+            const max = step.do === "advance" ? (step.max ?? undefined) : undefined;
+            expect(wheel.advance(nowMs, max)).toEqual(model.advance(nowMs, max));
+          }
+          expect(wheel.size).toBe(model.size);
+          expectLowerBound(wheel.nextDue(), model.nextDue());
+        }
+        expect(wheel.advance(Number.MAX_SAFE_INTEGER)).toEqual(model.advance(Number.MAX_SAFE_INTEGER));
+        expect(wheel.nextDue()).toBe(-1);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("gives what is due in the same millisecond in the order of insertion, however it got there", () => {
+    const wheel = new TimingWheel<string>({ startMs: 0 });
+    wheel.insert(100_000, "a");
+    wheel.advance(99_000);
+    wheel.insert(100_000, "b");
+    wheel.advance(99_990);
+    wheel.insert(100_000, "c");
+    expect(wheel.advance(100_000)).toEqual(["a", "b", "c"]);
+  });
+
+  it("gives past timers at once, oldest first", () => {
+    const wheel = new TimingWheel<number>({ startMs: 1_000 });
+    for (const due of [1_500, 900, 300, 600, -5]) wheel.insert(due, due);
+    expect(wheel.advance(1_000)).toEqual([-5, 300, 600, 900]);
+    expect(wheel.size).toBe(1);
+  });
+
+  it("gives nothing early, and nothing twice, when the clock goes back [INV-9]", () => {
+    const wheel = new TimingWheel<string>({ startMs: 10_000 });
+    wheel.insert(20_000, "later");
+    wheel.insert(10_500, "soon");
+    expect(wheel.advance(11_000)).toEqual(["soon"]);
+    wheel.insert(5_000, "past");
+    wheel.insert(10_600, "past too");
+    expect(wheel.advance(4_000)).toEqual([]);
+    expect(wheel.advance(5_000)).toEqual(["past"]);
+    expect(wheel.advance(10_599)).toEqual([]);
+    expect(wheel.advance(20_000)).toEqual(["past too", "later"]);
+  });
+
+  it("takes no notice of a time that is no number", () => {
+    const wheel = new TimingWheel<string>({ startMs: 1_000 });
+    wheel.insert(5_000, "ahead");
+    wheel.insert(10, "past");
+    expect(wheel.advance(Number.NaN)).toEqual([]);
+    expect(() => wheel.insert(Number.NaN, "never")).toThrow(RangeError);
+    expect(() => wheel.insert(Number.POSITIVE_INFINITY, "never")).toThrow(RangeError);
+    expect(wheel.size).toBe(2);
+  });
+
+  it("says when it is next due: exactly within 256 ticks, in a few steps from any distance", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 42 }), fc.integer({ min: 0, max: 2 ** 42 }), (startMs, ahead) => {
+        const wheel = new TimingWheel<string>({ startMs });
+        wheel.insert(startMs + ahead, "it");
+        let looks = 0;
+        while (wheel.nextDue() !== startMs + ahead) {
+          expect(wheel.nextDue()).toBeLessThan(startMs + ahead);
+          expect(wheel.advance(wheel.nextDue())).toEqual([]);
+          expect(++looks).toBeLessThan(7);
+        }
+        expect(wheel.advance(startMs + ahead - 1)).toEqual([]);
+        expect(wheel.advance(startMs + ahead)).toEqual(["it"]);
+      }),
+    );
+  });
+
+  it("refuses the handle of a timer that is gone, though its place was given to another", () => {
+    const wheel = new TimingWheel<string>({ startMs: 0 });
+    const first = wheel.insert(10, "first");
+    expect(wheel.cancel(first)).toBe(true);
+    const second = wheel.insert(20, "second");
+    expect(wheel.cancel(first)).toBe(false);
+    expect(wheel.advance(20)).toEqual(["second"]);
+    expect(wheel.cancel(second)).toBe(false);
+    expect(wheel.cancel(-1)).toBe(false);
+    expect(wheel.cancel(0.5)).toBe(false);
+    expect(wheel.cancel(12_345)).toBe(false);
+  });
+
+  it("leaves what exceeds the maximum for the next time, in order, even if the clock has gone back", () => {
+    const wheel = new TimingWheel<number>({ startMs: 0 });
+    for (let item = 0; item < 10; item++) wheel.insert(500 + (item >> 2), item);
+    expect(wheel.advance(1_000, 3)).toEqual([0, 1, 2]);
+    expect(wheel.nextDue()).toBe(500);
+    expect(wheel.advance(400, 3)).toEqual([]);
+    expect(wheel.advance(501, 3)).toEqual([3, 4, 5]);
+    expect(wheel.advance(1_000, 0)).toEqual([]);
+    expect(wheel.advance(1_000)).toEqual([6, 7, 8, 9]);
+  });
+
+  it("holds a hundred thousand timers of one instant and gives them all, in order", () => {
+    const wheel = new TimingWheel<number>({ startMs: 5 });
+    for (let item = 0; item < 100_000; item++) wheel.insert(3_600_000, item);
+    expect(wheel.advance(3_599_999)).toEqual([]);
+    const due = wheel.advance(3_600_000);
+    expect(due).toHaveLength(100_000);
+    expect(due.every((item, index) => item === index)).toBe(true);
+  });
+});
+
+function expectLowerBound(bound: number, exact: number): void {
+  if (exact === -1) expect(bound).toBe(-1);
+  else expect(bound === -1 ? Number.POSITIVE_INFINITY : bound).toBeLessThanOrEqual(exact);
+}
