@@ -38,7 +38,7 @@ export class Findings {
     if (first === undefined) return;
     const shared = rest.every((item) => item.code === first.code);
     const code = shared && isErrorCode(first.code) ? first.code : "bad_request";
-    const detail = rest.length === 0 ? described(first) : `${rest.length + 1} faults: ${this.#items.map(described).join("; ")}`;
+    const detail = rest.length === 0 ? described(first) : `${rest.length + 1} faults, all listed in errors; the first: ${described(first)}`;
     throw new CarillonError(code, detail, { items: [...this.#items] });
   }
 }

@@ -11,6 +11,7 @@ const notYet: ReadonlySet<string> = new Set([
   "deadline",
   "dedupe",
   "guarantee",
+  "misfire",
   "misfire_threshold",
   "ordering_key",
   "overlap",

@@ -1,4 +1,4 @@
-import type { Instant, JobSpec } from "@carillon/core";
+import type { DurationMs, Instant, JobSpec } from "@carillon/core";
 import { checkValue, isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue } from "../check/json-value.js";
@@ -14,6 +14,13 @@ export interface JobRequest {
   readonly foreign: boolean;
 }
 
+export interface Moment {
+  readonly now: Instant;
+  /** An instant that lies further back than this is refused. */
+  readonly catchupWindowMs?: DurationMs;
+}
+
+export const defaultCatchupWindowMs: DurationMs = 86_400_000;
 export const defaultQueue = "default";
 export const defaultPriority = 4;
 
@@ -21,7 +28,7 @@ export const defaultPriority = 4;
  * Turns the body of a request, in our spelling or another one, into a job. `now` is the scheduler's clock: delays count
  * from it. Throws one CarillonError that names every fault.
  */
-export function normaliseJobRequest(body: unknown, { now }: { readonly now: Instant }): JobRequest {
+export function normaliseJobRequest(body: unknown, { now, catchupWindowMs = defaultCatchupWindowMs }: Moment): JobRequest {
   const findings = new Findings();
   if (!isObject(body)) {
     findings.add("", "field_invalid", 'the body must be a JSON object such as {"task": "echo", "payload": {}}');
@@ -32,8 +39,7 @@ export function normaliseJobRequest(body: unknown, { now }: { readonly now: Inst
   if (isObject(body) && !("task" in body || "job_type" in body)) {
     findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');
   }
-  checkMisfire(sound, own.schedule.at !== undefined, findings);
-  const schedule = scheduleSpec(own.schedule, { now, findings, runPast: sound.misfire === "run_once" });
+  const schedule = scheduleSpec(own.schedule, { now, findings, catchupWindowMs });
   const policy = runPolicy(own, sound.timeout, findings);
   findings.raise();
   if (own.task === undefined || schedule === undefined) throw new Error("a fault of the request was not recorded");
@@ -49,10 +55,4 @@ export function normaliseJobRequest(body: unknown, { now }: { readonly now: Inst
     ...(own.owner && { owner: own.owner.value }),
   };
   return { spec, foreign: isObject(body) && foreignFieldNames.some((name) => name in body) };
-}
-
-/** Only for an instant does this version have a choice; that it may be asked for there is what lets an old one in. */
-function checkMisfire(sound: JobCreate, hasInstant: boolean, findings: Findings): void {
-  if (sound.misfire === undefined || hasInstant) return;
-  findings.add("/misfire", "not_supported_yet", "misfire is supported with schedule.at only; leave it out");
 }

@@ -1,4 +1,4 @@
-import type { AtSchedule, CronSchedule, EverySchedule, Instant, ScheduleBounds, ScheduleSpec } from "@carillon/core";
+import type { AtSchedule, CronSchedule, DurationMs, EverySchedule, Instant, ScheduleBounds, ScheduleSpec } from "@carillon/core";
 import type { Findings } from "../check/findings.js";
 import { parseDuration, parseInstant } from "./core-seam.js";
 import type { OwnSpelling, Placed } from "./own-spelling.js";
@@ -9,12 +9,8 @@ type Field = keyof Draft;
 export interface ScheduleContext {
   readonly now: Instant;
   readonly findings: Findings;
-  /** The user said that an instant long past is to run at once. */
-  readonly runPast: boolean;
+  readonly catchupWindowMs: DurationMs;
 }
-
-/** An instant that lies further back than this is refused, unless the caller insists. */
-export const catchupWindowMs = 86_400_000;
 
 const kinds = ["cron", "every", "at", "delay", "manual", "now"] as const;
 type Kind = (typeof kinds)[number];
@@ -97,8 +93,9 @@ function everySpec(draft: Draft, context: ScheduleContext): EverySchedule | unde
 function atSpec(draft: Draft, context: ScheduleContext): AtSchedule | undefined {
   const at = instant(draft.at, context, draft.time_zone?.value);
   if (at === undefined) return undefined;
-  if (at < context.now - catchupWindowMs && !context.runPast) {
-    const detail = 'lies more than 24h in the past; send "misfire": "run_once" to run it at once all the same';
+  if (at < context.now - context.catchupWindowMs) {
+    const window = context.catchupWindowMs / 3_600_000;
+    const detail = `lies more than ${window} h in the past; give a later instant, or none to run at once`;
     context.findings.add(draft.at?.pointer ?? "", "schedule_in_past", detail);
   }
   return { kind: "at", at };

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { JobCreate } from "../schema/job-create.js";
 import { Job } from "../schema/job.js";
 import { JobList, JobListQuery, JobRunListQuery, RunList } from "../schema/page.js";
-import type { Operation } from "./operation.js";
+import { storeErrors, type Operation } from "./operation.js";
 
 const JobRef = Type.Object({
   id: Type.String({
@@ -42,7 +42,7 @@ export const createJob = {
     "schedule_in_past",
     "duration_invalid",
     "retry_invalid",
-    "database_unavailable",
+    ...storeErrors,
   ],
 } as const satisfies Operation;
 
@@ -56,7 +56,7 @@ export const listJobs = {
   rateClass: "read",
   query: JobListQuery,
   answers: { 200: { description: "One page", schema: JobList } },
-  errors: ["unknown_field", "field_invalid", "status_unknown", "page_token_invalid", "database_unavailable"],
+  errors: ["unknown_field", "field_invalid", "status_unknown", "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;
 
 export const getJob = {
@@ -70,7 +70,7 @@ export const getJob = {
   rateClass: "read",
   params: JobRef,
   answers: { 200: { description: "The job", schema: Job, headers: { ETag: etag } } },
-  errors: ["not_found", "database_unavailable"],
+  errors: ["not_found", ...storeErrors],
 } as const satisfies Operation;
 
 export const listJobRuns = {
@@ -84,5 +84,5 @@ export const listJobRuns = {
   params: JobRef,
   query: JobRunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
-  errors: ["not_found", "unknown_field", "field_invalid", "status_unknown", "page_token_invalid", "database_unavailable"],
+  errors: ["not_found", "unknown_field", "field_invalid", "status_unknown", "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;

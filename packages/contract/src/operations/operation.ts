@@ -54,6 +54,9 @@ export const commonErrors: readonly ErrorCode[] = [
   "shutting_down",
 ];
 
+/** What any call that needs the database can end with. */
+export const storeErrors = ["database_unavailable", "database_timeout", "overloaded"] as const satisfies readonly ErrorCode[];
+
 type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
 export type ParamsOf<Op extends Operation> = StaticOf<Op["params"]>;

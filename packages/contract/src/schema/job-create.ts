@@ -3,7 +3,6 @@ import { keyPattern, limits, namePattern } from "./limits.js";
 import { RetryPolicySpelling, RetryRequest } from "./retry.js";
 import { DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
 import { ScheduleRequest } from "./schedule.js";
-import { stringEnum } from "./string-enum.js";
 
 const Name = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern, description, examples: [example] });
@@ -41,11 +40,6 @@ export const JobCreate = Type.Object(
     queue: Type.Optional(Name("The stream of runs that it joins; default by default", "default")),
     labels: Type.Optional(Labels),
     owner: Type.Optional(OwnerName("Whom it belongs to: a user or a team, by your own names")),
-    misfire: Type.Optional(
-      stringEnum(["run_once"], {
-        description: "With an instant that lies more than 24h in the past: run it at once instead of refusing it",
-      }),
-    ),
     ...foreignSpellings,
   },
   {

@@ -1,0 +1,83 @@
+import { errorOf } from "./answer.js";
+import { ApiError, ServerUnreachable } from "./errors.js";
+
+export interface ClientOptions {
+  /** Where the server is: http://127.0.0.1:8023 */
+  readonly url: string;
+  /** An API key, sent as a bearer token. */
+  readonly token?: string;
+  readonly fetch?: typeof fetch;
+  /** For one request with its answer; 30 s by default. */
+  readonly timeoutMs?: number;
+  /** Waits. With one, reading calls are tried again when the server asks for it by 503 and Retry-After; without, never. */
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+export interface WireCall extends CallOptions {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+  /** Statuses whose body is an answer, not a refusal, although they are not 2xx. */
+  readonly alsoGood?: readonly number[];
+}
+
+export type Transport = <Answer>(call: WireCall) => Promise<Answer>;
+
+const defaultTimeoutMs = 30_000;
+const mostTries = 3;
+const longestWaitMs = 10_000;
+
+export function createTransport(options: ClientOptions): Transport {
+  const send = options.fetch ?? fetch;
+  const base = options.url.replace(/\/+$/, "");
+  const once = async <Answer>(call: WireCall): Promise<Answer> => {
+    const timeout = AbortSignal.timeout(call.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs);
+    const signal = call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]);
+    try {
+      const response = await send(`${base}${call.path}${queryText(call.query)}`, { ...requestOf(call, options.token), signal });
+      if (!response.ok && !call.alsoGood?.includes(response.status)) throw await errorOf(response);
+      return (await response.json()) as Answer;
+    } catch (error) {
+      if (error instanceof ApiError || call.signal?.aborted) throw error;
+      if (timeout.aborted) throw new ServerUnreachable("timeout", `${base} did not answer in time.`, error);
+      throw new ServerUnreachable("network", `${base} cannot be reached or broke off its answer.`, error);
+    }
+  };
+  return async <Answer>(call: WireCall): Promise<Answer> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await once<Answer>(call);
+      } catch (error) {
+        const waitMs = tries < mostTries && call.method === "GET" ? waitAfter(error) : null;
+        if (waitMs === null || options.sleep === undefined) throw error;
+        await options.sleep(waitMs);
+        call.signal?.throwIfAborted();
+      }
+    }
+  };
+}
+
+function requestOf(call: WireCall, token: string | undefined): RequestInit {
+  const headers: Record<string, string> = { accept: "application/json" };
+  if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+  if (call.body === undefined) return { method: call.method, headers };
+  headers["content-type"] = "application/json";
+  return { method: call.method, headers, body: JSON.stringify(call.body) };
+}
+
+function queryText(query: WireCall["query"] = {}): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return given.size === 0 ? "" : `?${given.toString()}`;
+}
+
+function waitAfter(error: unknown): number | null {
+  if (!(error instanceof ApiError) || error.status !== 503 || error.retryAfterMs === null) return null;
+  return Math.min(error.retryAfterMs, longestWaitMs);
+}

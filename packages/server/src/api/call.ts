@@ -1,0 +1,25 @@
+import type { Operation, OperationId, operations, ParamsOf, QueryOf } from "@carillon/contract";
+
+/** A request that passed its checks, without the machinery that carried it. */
+export interface Call<Op extends Operation> {
+  readonly params: ParamsOf<Op>;
+  readonly query: QueryOf<Op>;
+  /** Parsed, otherwise as sent: its handler knows what a good one is. */
+  readonly body: unknown;
+  readonly namespace: string;
+  /** The caller came by an address of another system and knows things by other names. */
+  readonly foreign: boolean;
+}
+
+export interface CallAnswer {
+  readonly status: number;
+  /** Sent as JSON, or as it is if it is text of another type. */
+  readonly body: unknown;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Handler<Op extends Operation> = (call: Call<Op>) => CallAnswer | Promise<CallAnswer>;
+
+/** One handler for each declared operation: a missing one does not compile. */
+export type Handlers = { readonly [Id in OperationId]: Handler<(typeof operations)[Id]> };

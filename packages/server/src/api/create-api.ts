@@ -1,0 +1,89 @@
+import { CarillonError } from "@carillon/core";
+import { limits } from "@carillon/contract";
+import { fastify, LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Handlers } from "./call.js";
+import { answerBrokenRequest } from "./broken-request.js";
+import { docsStyle } from "./docs-style.js";
+import { jobHandlers } from "./handlers/jobs.js";
+import { metaHandlers } from "./handlers/meta.js";
+import { runHandlers } from "./handlers/runs.js";
+import { acceptJsonBodies } from "./json-body.js";
+import { assertLoopbackCaller } from "./loopback-guard.js";
+import type { ApiOptions } from "./ports.js";
+import { problemOf, problemType } from "./problem.js";
+import { registerOperations } from "./register-operations.js";
+import { requestIdHeader, requestIdOf } from "./request-id.js";
+import { securityHeaders } from "./security-headers.js";
+
+/** Long enough for a large body on a slow line, short enough that idle callers do not hold connections. */
+const requestTimeoutMs = 60_000;
+/** An @ and the longest key, percent-encoded in part. */
+const longestParam = 300;
+
+/** The HTTP side of a node, not yet listening. */
+export function createApi(options: ApiOptions): FastifyInstance {
+  const app = fastify({
+    ...(options.logger !== undefined && { loggerInstance: options.logger }),
+    // One line for each call is written by a hook below, with its outcome.
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: limits.bodyBytes,
+    requestTimeout: requestTimeoutMs,
+    return503OnClosing: false,
+    requestIdHeader: false,
+    genReqId: (request) => requestIdOf(request.headers[requestIdHeader], options.newRequestId),
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options.newRequestId()),
+    routerOptions: { maxParamLength: longestParam, ignoreTrailingSlash: true },
+  });
+  acceptJsonBodies(app);
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const detail = `There is nothing at ${request.method} ${shortened(request.url)}; GET /docs lists what there is.`;
+    return sendProblem(new CarillonError("not_found", detail), request, reply);
+  });
+  addHooks(app, options);
+  registerOperations(app, handlersOf(options), options.namespace ?? "default");
+  app.get("/docs/style.css", { config: { probe: true } }, (_request, reply) =>
+    reply.type("text/css; charset=utf-8").send(docsStyle),
+  );
+  return app;
+}
+
+function handlersOf(options: ApiOptions): Handlers {
+  return { ...jobHandlers(options), ...runHandlers(options), ...metaHandlers(options) };
+}
+
+function addHooks(app: FastifyInstance, { dev, metrics }: ApiOptions): void {
+  let closing = false;
+  app.addHook("preClose", async () => {
+    closing = true;
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers(securityHeaders).header(requestIdHeader, request.id);
+    if (dev !== undefined) assertLoopbackCaller({ headers: request.headers, localPort: request.socket.localPort });
+    if (closing && request.routeOptions.config.probe !== true) {
+      reply.header("Connection", "close");
+      throw new CarillonError("shutting_down", "This node is shutting down; another one, or this one later, will answer.");
+    }
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const route = request.routeOptions.config.operationPath ?? "other";
+    metrics.httpRequest({ method: request.method, route, status: reply.statusCode, durationMs: reply.elapsedTime });
+    request.log.debug({ method: request.method, url: request.url, status: reply.statusCode }, "request answered");
+  });
+}
+
+function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { body, headers, ours } = problemOf(error, request.id);
+  if (ours) request.log.error({ err: error, method: request.method, url: request.url }, "request failed");
+  return reply
+    .headers(securityHeaders)
+    .headers({ ...headers, [requestIdHeader]: request.id })
+    .code(body.status)
+    .type(problemType)
+    .send(JSON.stringify(body));
+}
+
+function shortened(url: string): string {
+  return url.length <= 100 ? url : `${url.slice(0, 97)}…`;
+}

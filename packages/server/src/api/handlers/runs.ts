@@ -1,0 +1,33 @@
+import type { RunListQuery } from "@carillon/contract";
+import type { EngineApi } from "@carillon/engine";
+import type { CallAnswer, Handlers } from "../call.js";
+import type { ApiOptions } from "../ports.js";
+import { wireRun } from "../wire/run.js";
+import { runFilter } from "./filters.js";
+import { idOrNotFound, notFound } from "./job-ref.js";
+import { nextPageToken, pageRequest } from "./list-page.js";
+
+export function runHandlers({ engine }: ApiOptions): Pick<Handlers, "listRuns" | "getRun"> {
+  return {
+    listRuns: ({ query, namespace }) => runPage(engine, namespace, query),
+    async getRun({ params, namespace }) {
+      const run = await engine.getRun(namespace, idOrNotFound("run", params.id));
+      if (run === null) throw notFound(`There is no run ${params.id}.`);
+      return { status: 200, body: wireRun(run) };
+    },
+  };
+}
+
+/** One page of runs: of all, or of one job. */
+export async function runPage(
+  engine: EngineApi,
+  namespace: string,
+  query: RunListQuery,
+  jobId?: string,
+): Promise<CallAnswer> {
+  const filter = runFilter(query, jobId);
+  if (filter === undefined) return { status: 200, body: { runs: [], next_page_token: null } };
+  const list = ["runs", namespace, filter];
+  const page = await engine.listRuns(namespace, filter, pageRequest(query, list));
+  return { status: 200, body: { runs: page.rows.map(wireRun), next_page_token: nextPageToken(page, list) } };
+}

@@ -1,0 +1,47 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import type { EngineApi } from "@carillon/engine";
+import type { FastifyBaseLogger } from "fastify";
+
+/** One thing that must hold for the node to do its work. */
+export interface HealthCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export interface HealthPort {
+  /** Looks at the database, among others. Never throws, and is itself bounded in time: a probe waits for it. */
+  ready(): Promise<readonly HealthCheck[]>;
+}
+
+/** What /metrics shows, and where the API reports its own calls. */
+export interface ApiMetrics {
+  readonly contentType: string;
+  render(): Promise<string>;
+  httpRequest(call: HttpObservation): void;
+}
+
+export interface HttpObservation {
+  readonly method: string;
+  /** The route's pattern, never the address itself: that would make a time series of every id. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+export interface ApiOptions {
+  readonly engine: EngineApi;
+  readonly health: HealthPort;
+  readonly metrics: ApiMetrics;
+  readonly version: string;
+  /** The scheduler's clock: the database's, as this node measures it. */
+  readonly now: () => Instant;
+  /** An instant that lies further back than this is refused; 24 h by default, as in the engine. */
+  readonly catchupWindowMs?: DurationMs;
+  readonly newRequestId: () => string;
+  readonly logger?: FastifyBaseLogger;
+  /** Whose jobs the callers see, until credentials say so. */
+  readonly namespace?: string;
+  /** Serves callers without credentials, so only such that come from this machine and from no foreign web page. */
+  readonly dev?: { readonly loopbackOnly: true };
+}

@@ -1,0 +1,30 @@
+import { checkJsonValue, checkValue, Findings } from "@carillon/contract";
+import { Type, type Static, type TObject } from "typebox";
+
+const noParameters = Type.Object({}, { additionalProperties: false });
+
+/**
+ * Reads a query string by its schema. Texts become numbers only where the schema asks for one; a parameter that is unknown
+ * or given twice is refused, because a filter that is silently ignored shows the wrong rows.
+ */
+export function readQuery<Schema extends TObject>(schema: Schema | undefined, raw: unknown): Static<Schema> {
+  const findings = new Findings("query");
+  const expected: TObject = schema ?? noParameters;
+  const given: [string, unknown][] = Object.entries(raw ?? {});
+  const read = given.map(([name, value]) => [name, readParameter(expected, name, value, findings)]);
+  checkJsonValue(Object.fromEntries(read), findings);
+  const sound = checkValue(expected, Object.fromEntries(read), { findings });
+  findings.raise();
+  return sound as Static<Schema>;
+}
+
+function readParameter(schema: TObject, name: string, value: unknown, findings: Findings): unknown {
+  if (Array.isArray(value)) {
+    findings.add(`/${name}`, "field_invalid", "is given more than once; separate several values by commas");
+    return value[0];
+  }
+  const property: { readonly type?: unknown } = schema.properties[name] ?? {};
+  const isNumber = property.type === "integer" && typeof value === "string" && /^-?\d{1,400}$/.test(value);
+  // Larger numbers than can be told apart are all "very large", which page_size takes as its largest.
+  return isNumber ? Math.max(-1, Math.min(Number(value), Number.MAX_SAFE_INTEGER)) : value;
+}

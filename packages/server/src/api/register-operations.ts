@@ -1,0 +1,87 @@
+import { CarillonError } from "@carillon/core";
+import { operations, type Operation } from "@carillon/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Call, CallAnswer, Handler, Handlers } from "./call.js";
+import { readQuery } from "./read-query.js";
+import { routePath } from "./route-path.js";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The published address of the operation, for metrics; undefined for what is not one. */
+    readonly operationPath?: string;
+    /** Probes are answered to the last: they say what is going on. */
+    readonly probe?: boolean;
+  }
+}
+
+interface Address {
+  readonly url: string;
+  /** The published address, whatever alias was called. */
+  readonly operationPath: string;
+  readonly methods: string[];
+}
+
+/** Serves every declared operation, at its own address and at its aliases, and says 405 to the other methods there. */
+export function registerOperations(app: FastifyInstance, handlers: Handlers, namespace: string): void {
+  const addresses = new Map<string, Address>();
+  const declared: readonly (readonly [string, Operation])[] = Object.entries(operations);
+  // Each handler takes exactly the calls of its own operation, which a loop over both cannot say in types.
+  const byId = handlers as unknown as Readonly<Record<string, Handler<Operation>>>;
+  for (const [id, operation] of declared) {
+    const handler = byId[id];
+    if (handler === undefined) throw new Error(`the operation ${id} has no handler`);
+    for (const { path, foreign = false } of [{ path: operation.path }, ...(operation.aliases ?? [])]) {
+      const url = routePath(path);
+      const address = addresses.get(url) ?? { url, operationPath: operation.path, methods: [] };
+      address.methods.push(operation.method);
+      addresses.set(url, address);
+      app.route({
+        method: operation.method,
+        url,
+        config: { operationPath: operation.path, probe: operation.rateClass === "none" },
+        handler: async (request, reply) => send(reply, await handler(callOf(operation, request, namespace, foreign))),
+      });
+    }
+  }
+  for (const address of addresses.values()) answerOtherMethods(app, address);
+}
+
+function callOf(operation: Operation, request: FastifyRequest, namespace: string, foreign: boolean): Call<Operation> {
+  // Probes ignore what they do not know: load balancers add parameters of their own.
+  const query = operation.rateClass === "none" ? undefined : readQuery(operation.query, request.query);
+  return { params: request.params as Call<Operation>["params"], query, body: request.body, namespace, foreign };
+}
+
+function send(reply: FastifyReply, answer: CallAnswer): FastifyReply {
+  if (answer.headers !== undefined) reply.headers(answer.headers);
+  const isText = answer.contentType !== undefined;
+  return reply
+    .code(answer.status)
+    .type(answer.contentType ?? "application/json; charset=utf-8")
+    .send(isText ? answer.body : JSON.stringify(answer.body));
+}
+
+const allMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE"] as const;
+
+function answerOtherMethods(app: FastifyInstance, { url, operationPath, methods }: Address): void {
+  const served = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
+  const allow = served.join(", ");
+  const config = { operationPath };
+  app.route({
+    method: "OPTIONS",
+    url,
+    config,
+    handler: (_request, reply) => reply.code(204).header("Allow", allow).send(),
+  });
+  app.route({
+    method: allMethods.filter((method) => !served.includes(method)),
+    url,
+    config,
+    // Before the body is read: whatever it is, this address does not want it.
+    onRequest: async (request, reply) => {
+      reply.header("Allow", allow);
+      throw new CarillonError("method_not_allowed", `${request.method} is not possible here; allowed are ${allow}.`);
+    },
+    handler: () => undefined,
+  });
+}

@@ -1,0 +1,61 @@
+import type { Run, RunError as WireError, RunSummary } from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import type { AttemptRecord, RunError, RunView } from "@carillon/engine";
+import { timestamp, timestampOrNull } from "./scalars.js";
+
+export function runSummary(run: RunView): RunSummary {
+  const { startedAt, finishedAt } = run;
+  return {
+    id: formatId("run", run.id),
+    status: run.status,
+    status_reason: run.statusReason,
+    trigger: { kind: run.trigger.kind, id: run.trigger.id, scheduled_for: timestamp(run.trigger.scheduledFor) },
+    attempt: run.attempt,
+    max_attempts: run.maxAttempts,
+    started_at: timestampOrNull(startedAt),
+    finished_at: timestampOrNull(finishedAt),
+    lag_ms: lagMs(run),
+    duration_ms: startedAt === null || finishedAt === null ? null : finishedAt - startedAt,
+  };
+}
+
+/** How late the current or last try began. While the next try is waited for, there is none to measure. */
+function lagMs({ startedAt, runAt }: RunView): number | null {
+  return startedAt === null || startedAt < runAt ? null : startedAt - runAt;
+}
+
+export function wireRun(run: RunView): Run {
+  return {
+    ...runSummary(run),
+    job_id: run.jobId === null ? null : formatId("job", run.jobId),
+    task: run.task,
+    queue: run.queue,
+    priority: run.priority,
+    run_at: timestamp(run.runAt),
+    created_at: timestamp(run.createdAt),
+    losses: run.losses,
+    worker_id: run.workerId === null ? null : formatId("wrk", run.workerId),
+    payload: run.payload ?? null,
+    output: run.output ?? null,
+    error: run.error && wireError(run.error),
+    attempts: run.attempts.map(wireAttempt),
+    labels: { ...run.labels },
+    owner: run.owner,
+  };
+}
+
+function wireAttempt(record: AttemptRecord): Run["attempts"][number] {
+  return {
+    attempt: record.attempt,
+    fence: record.fence,
+    worker_id: formatId("wrk", record.sessionId),
+    started_at: timestamp(record.startedAt),
+    ended_at: timestamp(record.endedAt),
+    outcome: record.outcome,
+    error: record.error === undefined ? null : wireError(record.error),
+  };
+}
+
+function wireError({ type, message, stack, retryable }: RunError): WireError {
+  return { type, message, ...(stack !== undefined && { stack }), retryable };
+}

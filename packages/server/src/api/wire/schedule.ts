@@ -1,0 +1,48 @@
+import type { Retry, Schedule } from "@carillon/contract";
+import { retryPolicy, type RunPolicy, type ScheduleBounds, type ScheduleSpec } from "@carillon/core";
+import { timestamp } from "./scalars.js";
+import { durationText } from "./schedule-words.js";
+
+export function wireSchedule(schedule: ScheduleSpec): Schedule {
+  switch (schedule.kind) {
+    case "cron":
+      return {
+        cron: schedule.cron,
+        time_zone: schedule.timeZone,
+        ...(schedule.dayMatch !== undefined && { day_match: schedule.dayMatch }),
+        ...(schedule.dst !== undefined && { dst: { ...schedule.dst } }),
+        ...wireBounds(schedule),
+      };
+    case "every":
+      return { every: durationText(schedule.everyMs), anchor: timestamp(schedule.anchor), ...wireBounds(schedule) };
+    case "at":
+      return { at: timestamp(schedule.at) };
+    case "manual":
+      return { manual: true };
+    case "after":
+      throw new Error("a job that waits for others cannot have been created by this version");
+  }
+}
+
+function wireBounds({ startsAt, endsAt, maxRuns, jitterMs }: ScheduleBounds): Schedule {
+  return {
+    ...(startsAt !== undefined && { starts_at: timestamp(startsAt) }),
+    ...(endsAt !== undefined && { ends_at: timestamp(endsAt) }),
+    ...(maxRuns !== undefined && { max_runs: maxRuns }),
+    ...(jitterMs !== undefined && { jitter: durationText(jitterMs) }),
+  };
+}
+
+/** The policy in force: what the user gave, over the product's defaults. */
+export function wireRetry(policy: RunPolicy): Retry {
+  const retry = retryPolicy(policy.retry);
+  return {
+    max_attempts: retry.maxAttempts,
+    backoff: retry.backoff,
+    initial: durationText(retry.initialMs),
+    factor: retry.factor,
+    max: durationText(retry.maxMs),
+    jitter: retry.jitter,
+    non_retryable: [...retry.nonRetryable],
+  };
+}

@@ -1,0 +1,39 @@
+import type { OnEngineEvent } from "@carillon/engine";
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { ApiMetrics } from "../api/ports.js";
+import { latencyBuckets } from "./buckets.js";
+import { runMetrics } from "./run-metrics.js";
+
+/** All numbers of a node. The wiring connects the engine's events to it and gives it to the API. */
+export interface Metrics extends ApiMetrics {
+  readonly engineEvent: OnEngineEvent;
+}
+
+/** Gauges that the library names as if they were counters, which Prometheus' own linter refuses. */
+const misnamed = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
+
+export function createMetrics({ version }: { readonly version: string }): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
+  new Gauge({
+    name: "carillon_build_info",
+    help: "Always 1; the labels say what runs here",
+    labelNames: ["version", "node_version"],
+    registers: [registry],
+  }).set({ version, node_version: process.version }, 1);
+  const http = new Histogram({
+    name: "carillon_http_request_duration_seconds",
+    help: "Time from a request's arrival to the end of its answer",
+    labelNames: ["method", "route", "status"] as const,
+    buckets: latencyBuckets,
+    registers: [registry],
+  });
+  return {
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    httpRequest: ({ method, route, status, durationMs }) =>
+      http.observe({ method, route, status: String(status) }, durationMs / 1_000),
+    engineEvent: runMetrics(registry),
+  };
+}

@@ -1,0 +1,72 @@
+import type { EngineEvent, OnEngineEvent } from "@carillon/engine";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { durationBuckets, latencyBuckets } from "./buckets.js";
+
+/** Turns what the engine says into numbers. Labels are closed lists only: a label per task or queue would grow with use. */
+export function runMetrics(registry: Registry): OnEngineEvent {
+  const registers = [registry];
+  const count = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Counter<Label>({ name, help, labelNames, registers });
+  const fires = count("carillon_fires_total", "Occurrences that became runs");
+  const skipped = count("carillon_occurrences_skipped_total", "Occurrences that did not become runs, by reason", ["reason"]);
+  const finished = count("carillon_runs_finished_total", "Runs that ended, by outcome", ["outcome"]);
+  const retried = count("carillon_runs_retried_total", "Attempts that failed and will be tried again");
+  const rescued = count("carillon_runs_rescued_total", "Runs taken back from workers that were lost");
+  const expired = count("carillon_sessions_expired_total", "Worker sessions that stopped their heartbeat");
+  const refused = count("carillon_writes_refused_total", "Writes that came too late and changed nothing", ["statement"]);
+  const failures = count("carillon_loop_failures_total", "Passes of a background loop that failed", ["loop"]);
+  const lag = new Histogram({
+    name: "carillon_schedule_lag_seconds",
+    help: "How long after its time an occurrence became a run",
+    buckets: latencyBuckets,
+    registers,
+  });
+  const latency = new Histogram({
+    name: "carillon_start_latency_seconds",
+    help: "How long a run that was due waited for a worker",
+    buckets: latencyBuckets,
+    registers,
+  });
+  const duration = new Histogram({
+    name: "carillon_run_duration_seconds",
+    help: "How long the last attempt of a run took, by outcome",
+    labelNames: ["outcome"] as const,
+    buckets: durationBuckets,
+    registers,
+  });
+  const shards = new Gauge({ name: "carillon_shards_owned", help: "Shards whose fires this node looks after", registers });
+
+  const by: { readonly [Type in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: Type }>) => void } = {
+    "run.fired": ({ lateMs }) => {
+      fires.inc();
+      lag.observe(seconds(lateMs));
+    },
+    "occurrence.skipped": (event) => skipped.inc({ reason: event.reason }, event.count),
+    "run.claimed": ({ waitedMs }) => latency.observe(seconds(waitedMs)),
+    "run.finished": ({ status, durationMs }) => {
+      finished.inc({ outcome: status });
+      duration.observe({ outcome: status }, seconds(durationMs));
+    },
+    "run.retried": () => retried.inc(),
+    "run.rescued": (event) => rescued.inc(event.count),
+    "session.expired": (event) => expired.inc(event.count),
+    "shards.gained": (event) => shards.inc(event.count),
+    "shards.lost": (event) => shards.dec(event.count),
+    "write.refused": ({ statement, count: writes }) => refused.inc({ statement }, writes),
+    "loop.failed": ({ loop }) => failures.inc({ loop }),
+  };
+  return (event) => dispatch(by, event);
+}
+
+/** Clocks of two machines can disagree by a little; a wait is never negative. */
+function seconds(ms: number): number {
+  return Math.max(0, ms) / 1_000;
+}
+
+function dispatch<Event extends { readonly type: string }>(
+  by: { readonly [Type in Event["type"]]: (event: Extract<Event, { type: Type }>) => void },
+  event: Event,
+): void {
+  const handle = by[event.type as Event["type"]] as (event: Event) => void;
+  handle(event);
+}

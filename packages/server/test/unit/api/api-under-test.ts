@@ -1,0 +1,44 @@
+import type { LightMyRequestResponse } from "fastify";
+import { createApi } from "../../../src/api/create-api.js";
+import type { ApiOptions, HealthCheck, HttpObservation } from "../../../src/api/ports.js";
+import { FakeEngine } from "./fake-engine.js";
+
+export const testNow = Date.UTC(2026, 10, 12, 8, 30);
+
+/** The API over an engine in memory, at a fixed time. */
+export function apiUnderTest(options: Partial<ApiOptions> = {}) {
+  const engine = new FakeEngine(() => testNow);
+  const observed: HttpObservation[] = [];
+  let checks: readonly HealthCheck[] = [{ name: "database", ok: true, detail: "reachable" }];
+  let ids = 0;
+  const app = createApi({
+    engine,
+    health: { ready: async () => checks },
+    metrics: {
+      contentType: "text/plain; version=0.0.4; charset=utf-8",
+      render: async () => "# nothing\n",
+      httpRequest: (call) => observed.push(call),
+    },
+    version: "0.0.0-test",
+    now: () => testNow,
+    newRequestId: () => `req_${++ids}`,
+    ...options,
+  });
+  return {
+    app,
+    engine,
+    observed,
+    setChecks: (next: readonly HealthCheck[]) => {
+      checks = next;
+    },
+    post: (url: string, body: unknown, headers: Record<string, string> = {}) =>
+      app.inject({ method: "POST", url, headers: { "content-type": "application/json", ...headers }, payload: JSON.stringify(body) }),
+    get: (url: string, headers: Record<string, string> = {}) => app.inject({ method: "GET", url, headers }),
+  };
+}
+
+/** What a refused call said, in the two parts that tests look at. */
+export function refusalOf(response: LightMyRequestResponse) {
+  const { status, code, errors } = response.json<{ status: number; code: string; errors: { pointer: string; code: string }[] }>();
+  return { status, code, faults: errors.map((item) => `${item.pointer} ${item.code}`) };
+}

@@ -1,0 +1,138 @@
+import { CarillonError, compileSchedule, type Instant, type JobSpec, statusOfJob } from "@carillon/core";
+import type { EngineApi, JobRef, JobView, Page, PageRequest, RunView } from "@carillon/engine";
+
+/** An EngineApi in memory, for tests of what lies in front of it. Runs stay as they were put in. */
+export class FakeEngine implements EngineApi {
+  readonly jobs: JobView[] = [];
+  readonly runs: RunView[] = [];
+  /** Thrown by the next call, once. */
+  failure: Error | undefined;
+  readonly #now: () => Instant;
+
+  constructor(now: () => Instant) {
+    this.#now = now;
+  }
+
+  async createJob(_namespace: string, spec: JobSpec): Promise<JobView> {
+    this.#failOnce();
+    if (spec.key !== undefined && this.jobs.some((job) => job.key === spec.key)) {
+      throw new CarillonError("key_taken", `The key ${spec.key} belongs to another job.`);
+    }
+    const now = this.#now();
+    const id = uuid(this.jobs.length + 1);
+    const { schedule } = spec;
+    const run = schedule.kind === "at" ? runOf(id, spec, { at: schedule.at, now }) : null;
+    const next = compileSchedule(schedule, { jobId: id }).next(now)?.fireAt ?? null;
+    const job: JobView = {
+      id,
+      key: spec.key ?? null,
+      task: spec.task,
+      queue: spec.queue,
+      priority: spec.priority,
+      payload: spec.payload,
+      schedule,
+      policy: spec.policy,
+      labels: spec.labels,
+      owner: spec.owner ?? null,
+      state: "active",
+      version: 1,
+      nextRunAt: schedule.kind === "at" ? schedule.at : next,
+      createdAt: now,
+      updatedAt: now,
+      lastRun: run,
+    };
+    this.jobs.unshift(job);
+    if (run !== null) this.runs.unshift(run);
+    return job;
+  }
+
+  async getJob(_namespace: string, ref: JobRef): Promise<JobView | null> {
+    this.#failOnce();
+    return this.jobs.find((job) => ("id" in ref ? job.id === ref.id : job.key === ref.key)) ?? null;
+  }
+
+  async listJobs(_namespace: string, filter: Parameters<EngineApi["listJobs"]>[1], page: PageRequest) {
+    this.#failOnce();
+    return pageOf(
+      this.jobs.filter((job) => matches(filter, job, statusOfJob({ state: job.state, oneOff: job.schedule.kind === "at", run: job.lastRun?.status ?? null }))),
+      page,
+    );
+  }
+
+  async getRun(_namespace: string, id: string): Promise<RunView | null> {
+    this.#failOnce();
+    return this.runs.find((run) => run.id === id) ?? null;
+  }
+
+  async listRuns(_namespace: string, filter: Parameters<EngineApi["listRuns"]>[1], page: PageRequest) {
+    this.#failOnce();
+    const { jobId, workerId } = filter;
+    const rows = this.runs.filter(
+      (run) =>
+        matches(filter, run, run.status) &&
+        (jobId === undefined || run.jobId === jobId) &&
+        (workerId === undefined || run.workerId === workerId),
+    );
+    return pageOf(rows, page);
+  }
+
+  #failOnce(): void {
+    const { failure } = this;
+    this.failure = undefined;
+    if (failure !== undefined) throw failure;
+  }
+}
+
+interface SharedFilter {
+  readonly status?: readonly string[];
+  readonly task?: string;
+  readonly queue?: string;
+  readonly owner?: string;
+}
+
+function matches(filter: SharedFilter, row: JobView | RunView, status: string): boolean {
+  return (
+    (filter.status === undefined || filter.status.includes(status)) &&
+    (filter.task === undefined || filter.task === row.task) &&
+    (filter.queue === undefined || filter.queue === row.queue) &&
+    (filter.owner === undefined || filter.owner === row.owner)
+  );
+}
+
+function pageOf<Row extends { readonly id: string }>(rows: readonly Row[], { after, pageSize }: PageRequest): Page<Row> {
+  const from = after === undefined ? 0 : rows.findIndex((row) => row.id === after) + 1;
+  const page = rows.slice(from, from + pageSize);
+  return { rows: page, next: from + pageSize < rows.length ? (page.at(-1)?.id ?? null) : null };
+}
+
+export function uuid(number: number): string {
+  return `0190aaaa-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
+}
+
+export function runOf(id: string, spec: JobSpec, { at, now }: { readonly at: Instant; readonly now: Instant }): RunView {
+  return {
+    id,
+    jobId: id,
+    task: spec.task,
+    queue: spec.queue,
+    priority: spec.priority,
+    status: at <= now ? "queued" : "scheduled",
+    statusReason: null,
+    trigger: { kind: "once", id: null, scheduledFor: at },
+    runAt: at,
+    createdAt: now,
+    startedAt: null,
+    finishedAt: null,
+    attempt: 0,
+    maxAttempts: spec.policy.retry?.maxAttempts ?? 5,
+    losses: 0,
+    workerId: null,
+    payload: spec.payload,
+    policy: spec.policy,
+    output: null,
+    error: null,
+    attempts: [],
+    labels: spec.labels,
+    owner: spec.owner ?? null,
+  };
+}
