@@ -1,5 +1,6 @@
 export { Gateway, SessionLost, type WorkerRegistration } from "./dispatch/gateway.js";
-export { createEngine, type Engine, type EngineLimits, type EngineOptions } from "./engine.js";
+export { createEngine } from "./node/engine.js";
+export type { Engine, EngineLimits, EngineOptions } from "./node/options.js";
 export type { EngineEvent, OnEngineEvent } from "./events.js";
 export { jobStatus } from "./jobs/job-status.js";
 export type { EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
@@ -14,6 +15,7 @@ export type { DatabaseOptions, Timeouts } from "./store/db/options.js";
 export type { QueryResult, Queryable, SqlText } from "./store/db/queryable.js";
 export { serverWarnings, type ServerWarning } from "./store/db/server-warnings.js";
 export { waitForDatabase, type WaitOptions } from "./store/db/wait-for-database.js";
+export { dropSchema } from "./store/migrate/drop-schema.js";
 export { checkSchema, migrate, type MigrateOptions, type MigrateReport } from "./store/migrate/migrate.js";
 export { loadStatements } from "./store/sql/load-statements.js";
 export type { Statement, Statements } from "./store/sql/statement.js";

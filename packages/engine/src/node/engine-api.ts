@@ -1,0 +1,30 @@
+import { CarillonError } from "@carillon/core";
+import type { JobCreator } from "../jobs/create-job.js";
+import { JobReader } from "../jobs/job-reader.js";
+import { RunReader } from "../jobs/run-reader.js";
+import type { EngineApi } from "../model/api.js";
+import type { Store } from "../store/store.js";
+
+/** The engine as callers see it: names of namespaces in, views out. */
+export function engineApi(store: Store, creator: JobCreator): EngineApi {
+  const runs = new RunReader(store.reads);
+  const jobs = new JobReader(store.jobs, runs);
+  const within = async <Result>(name: string, work: (id: number) => Promise<Result>): Promise<Result> => {
+    const id = await store.namespaces.find(name);
+    if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
+    return work(id);
+  };
+  return {
+    createJob: (namespace, spec) =>
+      within(namespace, async (id) => {
+        const jobId = await creator.create(id, spec);
+        const job = await jobs.find(id, { id: jobId });
+        if (job === null) throw new Error(`job ${jobId} was stored and cannot be found`);
+        return job;
+      }),
+    getJob: (namespace, ref) => within(namespace, (id) => jobs.find(id, ref)),
+    listJobs: (namespace, filter, page) => within(namespace, (id) => jobs.list(id, filter, page)),
+    getRun: (namespace, runId) => within(namespace, (id) => runs.find(id, runId)),
+    listRuns: (namespace, filter, page) => within(namespace, (id) => runs.list(id, filter, page)),
+  };
+}

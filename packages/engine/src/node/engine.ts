@@ -1,0 +1,193 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import type { ShardChange } from "../coordinator/port.js";
+import { PostgresCoordinator } from "../coordinator/postgres/postgres-coordinator.js";
+import { Gateway } from "../dispatch/gateway.js";
+import { Waiters } from "../dispatch/waiters.js";
+import type { EngineEvent } from "../events.js";
+import { JobCreator } from "../jobs/create-job.js";
+import { Loop } from "../loop/loop.js";
+import type { EngineApi } from "../model/api.js";
+import { Rescuer } from "../rescue/rescuer.js";
+import { HistoryKeeper } from "../retention/history-keeper.js";
+import { defaultMisfire } from "../scheduler/misfire.js";
+import { Scheduler } from "../scheduler/scheduler.js";
+import { createStore, type Store } from "../store/store.js";
+import { engineApi } from "./engine-api.js";
+import { Hints } from "./hints.js";
+import { insertJobs, insertRuns } from "./inserts.js";
+import { defaultLimits, type Engine, type EngineLimits, type EngineOptions } from "./options.js";
+
+const shardCount = 1_024;
+const hourMs = 3_600_000;
+const clockPeriodMs = 10_000;
+
+export function createEngine(options: EngineOptions): Engine {
+  return new NodeEngine(options);
+}
+
+/** Puts the parts together and paces them. Holds no rule of its own. */
+class NodeEngine implements Engine {
+  readonly api: EngineApi;
+  readonly gateway: Gateway;
+  readonly #options: EngineOptions;
+  readonly #limits: EngineLimits;
+  readonly #store: Store;
+  readonly #coordinator: PostgresCoordinator;
+  readonly #scheduler: Scheduler;
+  readonly #rescuer: Rescuer;
+  readonly #keeper: HistoryKeeper;
+  readonly #waiters: Waiters;
+  readonly #hints: Hints;
+  readonly #schedulerLoop: Loop;
+  readonly #loops: readonly Loop[];
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#store = createStore(options.database);
+    this.#waiters = new Waiters({ timers: options.timers, fullLookMs: this.#limits.fullLookMs });
+    this.#coordinator = this.#makeCoordinator();
+    this.#hints = new Hints({
+      database: options.database,
+      waiters: this.#waiters,
+      scheduler: () => this.#scheduler,
+      wakeScheduler: () => this.#schedulerLoop.wake(),
+      membership: () => this.#coordinator.membership,
+    });
+    this.#scheduler = this.#makeScheduler();
+    this.#rescuer = this.#makeRescuer();
+    this.#keeper = new HistoryKeeper(this.#store.historyDays, () => this.#now());
+    this.gateway = this.#makeGateway();
+    this.api = engineApi(this.#store, this.#makeCreator());
+    this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
+    this.#loops = [
+      this.#schedulerLoop,
+      this.#loop("coordinator", () => this.#coordinate()),
+      this.#loop("rescuer", () => this.#rescue()),
+      this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
+      this.#loop("clock", () => options.database.clock.tick().then(() => clockPeriodMs)),
+      this.#loop("workers", () => this.gateway.heartbeat().then(() => this.#limits.workerSilenceMs / 5)),
+    ];
+  }
+
+  get nodeId(): string {
+    return this.#coordinator.membership.nodeId;
+  }
+
+  async start(): Promise<void> {
+    await this.#keeper.tick();
+    this.#applyChange(await this.#coordinator.join());
+    await this.#rescuer.tick();
+    this.#hints.start();
+    for (const loop of this.#loops) loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#loops.map((loop) => loop.stop()));
+    await this.#hints.stop();
+    await this.#coordinator.leave();
+  }
+
+  #now(): Instant {
+    return this.#options.database.clock.now();
+  }
+
+  readonly #emit = (event: EngineEvent): void => this.#options.onEvent?.(event);
+
+  #loop(name: string, tick: () => Promise<DurationMs>): Loop {
+    const onError = (error: unknown): void => this.#emit({ type: "loop.failed", loop: name, error });
+    return new Loop({ tick, timers: this.#options.timers, onError });
+  }
+
+  async #schedule(): Promise<DurationMs> {
+    await this.#scheduler.tick();
+    return this.#scheduler.idleMs;
+  }
+
+  async #coordinate(): Promise<DurationMs> {
+    this.#applyChange(await this.#coordinator.tick());
+    return this.#limits.leaseMs / 5;
+  }
+
+  async #rescue(): Promise<DurationMs> {
+    const rescued = await this.#rescuer.tick();
+    return rescued > 0 ? 0 : this.#limits.workerSilenceMs / 5;
+  }
+
+  #applyChange({ gained, lost }: ShardChange): void {
+    if (lost.length > 0) {
+      this.#scheduler.forgetShards(lost);
+      this.#emit({ type: "shards.lost", count: lost.length });
+    }
+    if (gained.length === 0) return;
+    this.#scheduler.hintShards(gained.map((shard) => shard.id));
+    this.#schedulerLoop.wake();
+    this.#emit({ type: "shards.gained", count: gained.length });
+  }
+
+  #makeCoordinator(): PostgresCoordinator {
+    const { clock, newId, node, alone, database } = this.#options;
+    const { nodes, shards } = this.#store;
+    const skewMs = (): DurationMs => database.clock.skewMs;
+    return new PostgresCoordinator({ nodes, shards, clock, newId, node, alone, skewMs, leaseMs: this.#limits.leaseMs });
+  }
+
+  #makeScheduler(): Scheduler {
+    return new Scheduler({
+      due: this.#store.due,
+      runs: this.#store.runs,
+      now: () => this.#now(),
+      membership: () => this.#coordinator.membership,
+      onQueued: (queued) => this.#hints.queued(queued),
+      onEvent: this.#emit,
+    });
+  }
+
+  #makeRescuer(): Rescuer {
+    const { workerSilenceMs, mostLosses, rescueBatch } = this.#limits;
+    return new Rescuer({
+      sessions: this.#store.sessions,
+      runs: this.#store.runs,
+      clock: this.#options.clock,
+      silenceMs: workerSilenceMs,
+      mostLosses,
+      batch: rescueBatch,
+      onQueued: (queued) => this.#hints.queued(queued),
+      onEvent: this.#emit,
+    });
+  }
+
+  #makeGateway(): Gateway {
+    const { claims, sessions, lanes, namespaces } = this.#store;
+    const { random, newId } = this.#options;
+    return new Gateway({
+      claims,
+      sessions,
+      lanes,
+      namespaces,
+      random,
+      newId,
+      waiters: this.#waiters,
+      now: () => this.#now(),
+      onRetry: (runs) => this.#hints.dueRuns(runs),
+      onQueued: (queued) => this.#hints.queued(queued),
+      onEvent: this.#emit,
+    });
+  }
+
+  #makeCreator(): JobCreator {
+    const bounds = { maxBatch: this.#limits.insertBatch, maxQueued: this.#limits.insertQueue };
+    return new JobCreator({
+      lanes: this.#store.lanes,
+      insertJob: insertJobs(this.#store.jobs, bounds),
+      insertRun: insertRuns(this.#store.runs, bounds),
+      newId: this.#options.newId,
+      now: () => this.#now(),
+      shards: shardCount,
+      catchupWindowMs: defaultMisfire.catchupWindowMs,
+      onDueJob: (job) => this.#hints.dueJob(job),
+      onDueRun: (run) => this.#hints.dueRuns([run]),
+      onQueued: (queued) => this.#hints.queued(queued),
+    });
+  }
+}

@@ -1,0 +1,84 @@
+import type { Membership } from "../coordinator/port.js";
+import type { Waiters } from "../dispatch/waiters.js";
+import type { Scheduler } from "../scheduler/scheduler.js";
+import type { Database } from "../store/db/database.js";
+import type { DueJob } from "../store/entities/due.js";
+import type { DueRun, Queued } from "../store/entities/runs.js";
+
+const channel = "carillon_hint";
+
+export interface HintsOptions {
+  readonly database: Pick<Database, "listen" | "notify">;
+  readonly waiters: Waiters;
+  readonly scheduler: () => Scheduler;
+  readonly wakeScheduler: () => void;
+  readonly membership: () => Membership;
+}
+
+/**
+ * Tells whoever waits that something changed: within the node by a call, other nodes by NOTIFY. Every hint may be lost;
+ * the full looks of the scheduler and of the gateway find what it would have told.
+ */
+export class Hints {
+  readonly #options: HintsOptions;
+  #listening: { stop(): Promise<void> } | null = null;
+
+  constructor(options: HintsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#listening = this.#options.database.listen(
+      channel,
+      (payload) => this.#take(payload),
+      () => this.#lookEverywhere(),
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.#listening?.stop();
+    this.#listening = null;
+  }
+
+  /** Runs became claimable: the workers of this node look now, other nodes are told. */
+  queued(runs: readonly Queued[]): void {
+    if (runs.length === 0) return;
+    const lanes = new Set(runs.map((run) => run.lane));
+    this.#options.waiters.hint(lanes);
+    this.#options.database.notify(channel, `lanes ${[...lanes].join(",")}`);
+  }
+
+  dueJob(job: DueJob): void {
+    this.#options.scheduler().hintJob(job);
+    this.#due([job.shard]);
+  }
+
+  dueRuns(runs: readonly DueRun[]): void {
+    for (const run of runs) this.#options.scheduler().hintRun(run);
+    this.#due(runs.map((run) => run.shard));
+  }
+
+  #due(shards: readonly number[]): void {
+    this.#options.wakeScheduler();
+    const elsewhere = new Set(shards.filter((shard) => !this.#options.membership().epochs.has(shard)));
+    if (elsewhere.size > 0) this.#options.database.notify(channel, `shards ${[...elsewhere].join(",")}`);
+  }
+
+  #take(payload: string): void {
+    const [kind, list = ""] = payload.split(" ", 2);
+    const ids = list.split(",").map(Number);
+    if (kind === "lanes") this.#options.waiters.hint(new Set(ids));
+    if (kind === "shards") this.#readAgain(ids.filter((id) => this.#options.membership().epochs.has(id)));
+  }
+
+  /** The connection was away, and hints may have been missed. */
+  #lookEverywhere(): void {
+    this.#options.waiters.hint(null);
+    this.#readAgain([...this.#options.membership().epochs.keys()]);
+  }
+
+  #readAgain(shards: readonly number[]): void {
+    this.#options.scheduler().hintShards(shards);
+    this.#options.wakeScheduler();
+  }
+}

@@ -1,0 +1,35 @@
+import type { Instant } from "@carillon/core";
+import { Coalescer } from "../store/db/coalescer.js";
+import type { JobStore, NewJob } from "../store/entities/jobs.js";
+import type { NewRun, RunStore, StoredRun } from "../store/entities/runs.js";
+
+export interface InsertBounds {
+  readonly maxBatch: number;
+  readonly maxQueued: number;
+}
+
+/** Concurrent creations of jobs share a statement; null stands for a key that is taken. */
+export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJob, Instant | null> {
+  return new Coalescer({
+    ...bounds,
+    write: async (batch) => {
+      const stored = await jobs.insert(batch);
+      return batch.map((job) => stored.get(job.id) ?? null);
+    },
+  });
+}
+
+/** Concurrent creations of runs share a statement. */
+export function insertRuns(runs: RunStore, bounds: InsertBounds): Coalescer<NewRun, StoredRun> {
+  return new Coalescer({
+    ...bounds,
+    write: async (batch) => {
+      const stored = new Map((await runs.insert(batch)).map((run) => [run.id, run]));
+      return batch.map((run) => {
+        const one = stored.get(run.id);
+        if (one === undefined) throw new Error(`the run id ${run.id} exists already`);
+        return one;
+      });
+    },
+  });
+}

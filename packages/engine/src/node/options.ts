@@ -1,0 +1,55 @@
+import type { DurationMs } from "@carillon/core";
+import type { Gateway } from "../dispatch/gateway.js";
+import type { OnEngineEvent } from "../events.js";
+import type { EngineApi } from "../model/api.js";
+import type { Database } from "../store/db/database.js";
+import type { HostClock, Random, Timers } from "../store/db/ports.js";
+
+export interface EngineOptions {
+  readonly database: Database;
+  readonly clock: HostClock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly newId: () => string;
+  readonly node: { readonly name: string; readonly address: string | null; readonly version: string };
+  /** No other node can be alive; see PostgresCoordinator. */
+  readonly alone: boolean;
+  readonly onEvent?: OnEngineEvent;
+  readonly limits?: Partial<EngineLimits>;
+}
+
+/** Every bound of the engine, with its default below. */
+export interface EngineLimits {
+  /** How long a silent node keeps its shards. */
+  readonly leaseMs: DurationMs;
+  /** How long a silent worker keeps its runs. */
+  readonly workerSilenceMs: DurationMs;
+  /** A run whose hint was lost is found after at most this time. */
+  readonly fullLookMs: DurationMs;
+  /** How often a run may lose its worker before it is given up. */
+  readonly mostLosses: number;
+  readonly insertBatch: number;
+  readonly insertQueue: number;
+  readonly rescueBatch: number;
+}
+
+export const defaultLimits: EngineLimits = Object.freeze({
+  leaseMs: 5_000,
+  workerSilenceMs: 15_000,
+  fullLookMs: 1_000,
+  mostLosses: 3,
+  insertBatch: 1_000,
+  insertQueue: 50_000,
+  rescueBatch: 1_000,
+});
+
+/** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
+export interface Engine {
+  readonly api: EngineApi;
+  readonly gateway: Gateway;
+  /** This incarnation of the node; changes if others declared it dead and it came back. */
+  readonly nodeId: string;
+  start(): Promise<void>;
+  /** Ends the loops and hands the shards over. Workers are stopped before. */
+  stop(): Promise<void>;
+}

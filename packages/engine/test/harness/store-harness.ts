@@ -1,0 +1,134 @@
+import { randomBytes } from "node:crypto";
+import { type Instant, makeUuidV7, occurrenceRunId, type ScheduleSpec } from "@carillon/core";
+import { freshDatabase } from "@carillon/testkit";
+import { type Database, openDatabase } from "../../src/index.js";
+import { shardOf } from "../../src/jobs/shard-of.js";
+import type { DueJob, Fence, FireRow } from "../../src/store/entities/due.js";
+import type { NewJob } from "../../src/store/entities/jobs.js";
+import type { NewRun } from "../../src/store/entities/runs.js";
+import { createStore, type Store } from "../../src/store/store.js";
+
+export const newId = makeUuidV7({ now: Date.now, randomBytes });
+
+export const hostPorts = {
+  clock: { now: Date.now, monotonic: () => performance.now() },
+  timers: {
+    setTimeout: (callback: () => void, delayMs: number): unknown => setTimeout(callback, delayMs),
+    clearTimeout: (timer: unknown): void => clearTimeout(timer as NodeJS.Timeout),
+  },
+  random: Math.random,
+};
+
+export interface StoreHarness {
+  readonly url: string;
+  readonly db: Database;
+  readonly store: Store;
+  /** Takes every shard for a node and answers the fence of all of them. */
+  takeAll(node: string): Promise<Fence>;
+  /** Stores a job and answers it as the wheel would hold it. */
+  job(over?: Partial<NewJob>): Promise<DueJob>;
+  /** Stores a queued run; answers its id. */
+  run(over?: Partial<NewRun>): Promise<string>;
+  session(): Promise<string>;
+  close(): Promise<void>;
+}
+
+const minutely: ScheduleSpec = { kind: "cron", cron: "* * * * *", timeZone: "UTC" };
+
+export async function storeHarness(): Promise<StoreHarness> {
+  const database = await freshDatabase({ migrated: true });
+  const db = await openDatabase({ url: database.url, schema: "carillon", ...hostPorts });
+  const store = createStore(db);
+  await store.historyDays.ensure(Date.now() - 86_400_000, 3);
+  const [lane = 0] = await store.lanes.ensure([{ queue: "default", task: "echo" }]);
+  return {
+    url: database.url,
+    db,
+    store,
+    async takeAll(node) {
+      const shards = await store.shards.take(node, await store.shards.list());
+      return { node, shards };
+    },
+    async job(over = {}) {
+      const job = newJob(lane, over);
+      await store.jobs.insert([job]);
+      return toDueJob(job);
+    },
+    async run(over = {}) {
+      const run = newRun(lane, over);
+      await store.runs.insert([run]);
+      return run.id;
+    },
+    async session() {
+      const id = newId();
+      const what = { name: "test", queues: ["default"], tasks: ["echo"], slots: 10 };
+      await store.sessions.open({ id, namespaceId: 1, nodeId: null, ...what });
+      return id;
+    },
+    async close() {
+      await db.close();
+      await database.drop();
+    },
+  };
+}
+
+function newJob(lane: number, over: Partial<NewJob>): NewJob {
+  const id = newId();
+  const due = Math.floor(Date.now() / 60_000) * 60_000 - 60_000;
+  return {
+    id,
+    namespaceId: 1,
+    shard: shardOf(id, 1_024),
+    lane,
+    key: null,
+    task: "echo",
+    queue: "default",
+    priority: 4,
+    payload: { n: 1 },
+    schedule: minutely,
+    policy: {},
+    labels: {},
+    owner: null,
+    class: 1,
+    state: "active",
+    nextNominal: due,
+    nextFireAt: due,
+    maxRuns: null,
+    ...over,
+  };
+}
+
+function newRun(lane: number, over: Partial<NewRun>): NewRun {
+  const id = newId();
+  const now = Date.now() - 1_000;
+  return {
+    id,
+    jobId: id,
+    namespaceId: 1,
+    shard: shardOf(id, 1_024),
+    lane,
+    priority: 4,
+    rank: now,
+    runAt: now,
+    nominal: now,
+    trigger: "once",
+    task: "echo",
+    queue: "default",
+    payload: { n: 1 },
+    policy: {},
+    labels: {},
+    owner: null,
+    ...over,
+  };
+}
+
+function toDueJob(job: NewJob): DueJob {
+  if (job.nextNominal === null || job.nextFireAt === null) throw new Error("the job is not due");
+  const { id: jobId, shard, priority, schedule } = job;
+  return { jobId, shard, class: job.class, version: 1, nominal: job.nextNominal, fireAt: job.nextFireAt, schedule, priority };
+}
+
+export function fireRow(job: DueJob, next: Instant | null = job.nominal + 60_000): FireRow {
+  const runId = occurrenceRunId(job.jobId, job.nominal, "schedule");
+  return { job, runId, rank: job.fireAt, nextNominal: next, nextFireAt: next };
+}

@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ClaimRequest } from "../../../src/store/entities/claims.js";
+import { newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+let h: StoreHarness;
+beforeEach(async () => {
+  h = await storeHarness();
+});
+afterEach(() => h.close());
+
+const request = async (session: string, limit: number): Promise<ClaimRequest> => {
+  const lanes = (await h.store.lanes.list()).map((lane) => lane.id);
+  return { session, lanes, namespaceIds: [1], lowestRank: Number.MIN_SAFE_INTEGER, limit };
+};
+
+const success = (id: string, fence: number) => {
+  return { id, fence, status: "succeeded", reason: null, output: { ok: true }, error: null, startedAt: Date.now() } as const;
+};
+
+describe("claims", () => {
+  it("give two gateways disjoint runs, in rank order", async () => {
+    for (let i = 0; i < 20; i++) await h.run({ rank: 100 - i });
+    const [a, b] = [await h.session(), await h.session()];
+    const [first, second] = await Promise.all([h.store.claims.claim(await request(a, 10)), h.store.claims.claim(await request(b, 10))]);
+    const ids = [...first, ...second].map((run) => run.id);
+    expect(new Set(ids).size).toBe(20);
+    expect(first.map((run) => run.rank)).toEqual(first.map((run) => run.rank).sort((x, y) => x - y));
+  });
+
+  it("give nothing to a session that was declared dead", async () => {
+    await h.run();
+    const session = await h.session();
+    await h.store.sessions.close(session);
+    expect(await h.store.claims.claim(await request(session, 10))).toEqual([]);
+  });
+
+  it("wait for nobody when their session is being declared dead: one of the two sees the other [INV-6]", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    let late: Promise<unknown[]> = Promise.resolve([]);
+    await h.db.transaction(async (tx) => {
+      await tx.query({ text: "delete from carillon.worker_session where id = $1" }, [session]);
+      late = request(session, 1).then((wanted) => h.store.claims.claim(wanted));
+      const waiting = { text: "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'" };
+      while ((await tx.query(waiting)).rowCount === 0);
+    });
+    expect(await late).toEqual([]);
+    expect((await h.store.reads.live(1, [id]))[0]?.status).toBe("queued");
+  });
+
+  it("never take a run before its time [INV-5]", async () => {
+    await h.run({ runAt: Date.now() + 3_600_000 });
+    expect(await h.store.claims.claim(await request(await h.session(), 10))).toEqual([]);
+  });
+
+  it("never cross namespaces [INV-7]", async () => {
+    await h.db.query({ text: "insert into carillon.namespace (name) values ('other')" });
+    await h.run({ namespaceId: 2 });
+    expect(await h.store.claims.claim(await request(await h.session(), 10))).toEqual([]);
+  });
+});
+
+describe("the completion of a run", () => {
+  it("moves it into history once; the second time changes nothing [INV-4]", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    const [run] = await h.store.claims.claim(await request(session, 1));
+    const done = success(id, run?.fence ?? 0);
+    expect([...(await h.store.claims.finish(session, [done]))]).toEqual([id]);
+    expect((await h.store.claims.finish(session, [{ ...done, output: { ok: false } }])).size).toBe(0);
+    const history = await h.store.reads.finished(1, [id], 0);
+    expect(history).toHaveLength(1);
+    expect(history[0]).toMatchObject({ status: "succeeded", output: { ok: true }, attempt: 1, fence: run?.fence });
+    expect(await h.store.reads.live(1, [id])).toEqual([]);
+  });
+
+  it("from an older attempt is refused [INV-2]", async () => {
+    const id = await h.run();
+    const first = await h.session();
+    const [old] = await h.store.claims.claim(await request(first, 1));
+    await h.store.sessions.close(first);
+    await h.store.runs.rescue(10, 3);
+    const second = await h.session();
+    const [fresh] = await h.store.claims.claim(await request(second, 1));
+    expect(fresh?.fence).toBeGreaterThan(old?.fence ?? Number.POSITIVE_INFINITY);
+    expect((await h.store.claims.finish(first, [success(id, old?.fence ?? 0)])).size).toBe(0);
+    expect((await h.store.claims.finish(second, [success(id, fresh?.fence ?? 0)])).size).toBe(1);
+  });
+
+  it("after giving the run back and claiming it again is refused with the first fence [INV-2]", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    const [old] = await h.store.claims.claim(await request(session, 1));
+    await h.store.claims.giveBack(session, [{ id, fence: old?.fence ?? 0 }]);
+    const [again] = await h.store.claims.claim(await request(session, 1));
+    expect(again).toMatchObject({ id, spent: 0 });
+    expect((await h.store.claims.finish(session, [success(id, old?.fence ?? 0)])).size).toBe(0);
+  });
+});
+
+describe("a failed run", () => {
+  it("waits for its next try and keeps what happened", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    const [run] = await h.store.claims.claim(await request(session, 1));
+    const at = { startedAt: 1_000, endedAt: 2_000, sessionId: session };
+    const record = { attempt: 1, fence: run?.fence ?? 0, ...at, outcome: "failed" } as const;
+    const [waiting] = await h.store.claims.retry(session, [{ id, fence: run?.fence ?? 0, delayMs: 60_000, boostMs: 0, record }]);
+    expect(waiting?.id).toBe(id);
+    const [row] = await h.store.reads.live(1, [id]);
+    expect(row).toMatchObject({ status: "retrying", attempt: 1, session_id: null, attempts: [record] });
+    expect(row?.run_at).toBeGreaterThan(Date.now() + 50_000);
+  });
+});
+
+describe("the rescue", () => {
+  it("queues the runs of dead sessions, counts the loss, and leaves the living alone [INV-6]", async () => {
+    const [lost, kept] = [await h.run({ rank: 1 }), await h.run({ rank: 2 })];
+    const [dead, alive] = [await h.session(), await h.session()];
+    await h.store.claims.claim(await request(dead, 1));
+    await h.store.claims.claim(await request(alive, 1));
+    await h.store.sessions.close(dead);
+    expect((await h.store.runs.rescue(10, 3)).map((run) => run.id)).toEqual([lost]);
+    const rows = await h.store.reads.live(1, [lost, kept]);
+    expect(rows.find((row) => row.id === lost)).toMatchObject({ status: "queued", losses: 1, attempt: 0 });
+    expect(rows.find((row) => row.id === kept)).toMatchObject({ status: "running", losses: 0 });
+  });
+
+  it("ends a run that took too many workers down, and says so", async () => {
+    const id = await h.run();
+    for (let loss = 0; loss <= 3; loss++) {
+      const session = await h.session();
+      await h.store.claims.claim(await request(session, 1));
+      await h.store.sessions.close(session);
+      await h.store.runs.buryLost(10, 3);
+      await h.store.runs.rescue(10, 3);
+    }
+    const [row] = await h.store.reads.finished(1, [id], 0);
+    expect(row).toMatchObject({ status: "failed", status_reason: "worker_lost", losses: 4 });
+  });
+
+  it("expires a session only with the heartbeat that was watched", async () => {
+    const id = await h.session();
+    const seen = await h.store.sessions.list();
+    await h.store.sessions.heartbeat([id]);
+    expect(await h.store.sessions.expire(seen)).toEqual([]);
+    expect(await h.store.sessions.expire(await h.store.sessions.list())).toEqual([id]);
+  });
+
+  it("closes the sessions of a node that is gone", async () => {
+    const node = newId();
+    await h.store.nodes.register({ id: node, name: "n", address: null, version: "0" });
+    const what = { namespaceId: 1, name: "w", queues: [], tasks: [], slots: 1, nodeId: node };
+    await h.store.sessions.open({ id: newId(), ...what });
+    expect(await h.store.sessions.closeOfDeadNodes()).toBe(0);
+    await h.store.nodes.remove(node, null);
+    expect(await h.store.sessions.closeOfDeadNodes()).toBe(1);
+  });
+});
