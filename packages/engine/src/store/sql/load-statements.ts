@@ -11,31 +11,33 @@ export const sqlDirectory = fileURLToPath(new URL("../../../sql/", import.meta.u
 /** The committed picture of the schema: documentation, not statements. */
 const notStatements = new Set(["schema.sql"]);
 
-/** Every statement of the directory's files, as written; names are unique over all files. */
-export function readStatementSources(directory: string = sqlDirectory): StatementSource[] {
-  const seen = new Map<string, string>();
-  return statementFiles(directory).flatMap((file) =>
-    parseStatementFile(file, readFileSync(`${directory}${file}`, "utf8")).map((source) => {
-      const other = seen.get(source.name);
+/** Reads all statements and puts the configured schema into them. Called once, at start. */
+export function loadStatements(schema: string): Statements {
+  return makeStatements(readStatementSources(), schema);
+}
+
+/** Every statement of packages/engine/sql, as written. */
+export function readStatementSources(): StatementSource[] {
+  const files = readdirSync(sqlDirectory).filter((file) => file.endsWith(".sql") && !notStatements.has(file));
+  return collectSources(new Map(files.sort().map((file) => [file, readFileSync(`${sqlDirectory}${file}`, "utf8")])));
+}
+
+/** The statements of several files, by file name; names are unique over all of them. */
+export function collectSources(files: ReadonlyMap<string, string>): StatementSource[] {
+  const fileOf = new Map<string, string>();
+  return [...files].flatMap(([file, content]) =>
+    parseStatementFile(file, content).map((source) => {
+      const other = fileOf.get(source.name);
       if (other !== undefined) throw new Error(`${file}: the statement ${source.name} is already in ${other}`);
       if (source.text === "") throw new Error(`${file}: the statement ${source.name} is empty`);
-      seen.set(source.name, file);
+      fileOf.set(source.name, file);
       return source;
     }),
   );
 }
 
-function statementFiles(directory: string): string[] {
-  return readdirSync(directory)
-    .filter((file) => file.endsWith(".sql") && !notStatements.has(file))
-    .sort();
-}
-
-/** Reads all statements and puts the configured schema into them. Called once, at start. */
-export function loadStatements(schema: string, directory: string = sqlDirectory): Statements {
-  const byName = new Map(
-    readStatementSources(directory).map(({ name, text }) => [name, toStatement(name, qualify(text, schema))]),
-  );
+export function makeStatements(sources: readonly StatementSource[], schema: string): Statements {
+  const byName = new Map(sources.map(({ name, text }) => [name, toStatement(name, qualify(text, schema))]));
   return {
     names: [...byName.keys()],
     get(name) {

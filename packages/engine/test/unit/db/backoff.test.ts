@@ -1,0 +1,40 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { backoffMs, pause } from "../../../src/store/db/backoff.js";
+import { ManualTime } from "./manual-time.js";
+
+describe("backoffMs", () => {
+  it("doubles up to 5 s, and spreads over the upper half", () => {
+    expect([1, 2, 3].map((attempt) => backoffMs(attempt, () => 0))).toEqual([25, 50, 100]);
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 10_000 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (n, r) => {
+          const delay = backoffMs(n, () => r);
+          expect(delay).toBeGreaterThanOrEqual(25);
+          expect(delay).toBeLessThanOrEqual(5_000);
+          expect(delay).toBeLessThanOrEqual(2 * backoffMs(n, () => 0));
+        },
+      ),
+    );
+  });
+});
+
+describe("pause", () => {
+  it("ends early when the signal fires, and leaves no timer", async () => {
+    const time = new ManualTime();
+    const stop = new AbortController();
+    const waiting = pause(1_000, time, stop.signal);
+    expect(time.timers).toBe(1);
+    stop.abort();
+    await waiting;
+    expect(time.timers).toBe(0);
+  });
+
+  it("does not begin when the signal fired before", async () => {
+    const time = new ManualTime();
+    await pause(1_000, time, AbortSignal.abort());
+    expect(time.timers).toBe(0);
+  });
+});

@@ -1,0 +1,148 @@
+import { CarillonError } from "@carillon/core";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Coalescer, type CoalescerOptions } from "../../../src/store/db/coalescer.js";
+import { ConnectionLost } from "../../../src/store/db/connection-lost.js";
+import { settled } from "./manual-time.js";
+
+const violation = (): Error => Object.assign(new Error("bad row"), { code: "23514" });
+
+/** A writer that holds every batch until the test lets it go. */
+class HeldWriter {
+  readonly batches: number[][] = [];
+  readonly #gates: (() => void)[] = [];
+  bad: (item: number) => Error | undefined = () => undefined;
+
+  readonly write = async (batch: readonly number[]): Promise<number[]> => {
+    this.batches.push([...batch]);
+    await new Promise<void>((resolve) => this.#gates.push(resolve));
+    const error = batch.map(this.bad).find((found) => found !== undefined);
+    if (error !== undefined) throw error;
+    return batch.map((item) => item * 10);
+  };
+
+  async release(): Promise<void> {
+    for (const open of this.#gates.splice(0)) open();
+    await settled();
+  }
+
+  /** Lets everything go until nothing is held any more. */
+  async releaseAll(): Promise<void> {
+    while (this.#gates.length > 0) await this.release();
+  }
+}
+
+const setUp = (options: Partial<CoalescerOptions<number, number>> = {}) => {
+  const writer = new HeldWriter();
+  const coalescer = new Coalescer<number, number>({ write: writer.write, maxBatch: 10, maxQueued: 100, ...options });
+  return { writer, coalescer };
+};
+
+describe("Coalescer", () => {
+  it("writes at once when nothing is under way, and together what came meanwhile", async () => {
+    const { writer, coalescer } = setUp();
+    const answers = [1, 2, 3].map((item) => coalescer.add(item));
+    expect(writer.batches).toEqual([[1]]);
+    await writer.release();
+    expect(writer.batches).toEqual([[1], [2, 3]]);
+    await writer.release();
+    expect(await Promise.all(answers)).toEqual([10, 20, 30]);
+  });
+
+  it("keeps batches within their bound", async () => {
+    const { writer, coalescer } = setUp({ maxBatch: 2 });
+    const answers = [1, 2, 3, 4].map((item) => coalescer.add(item));
+    await writer.releaseAll();
+    expect(writer.batches).toEqual([[1], [2, 3], [4]]);
+    expect(await Promise.all(answers)).toEqual([10, 20, 30, 40]);
+  });
+
+  it("keeps as many writes under way as allowed", async () => {
+    const { writer, coalescer } = setUp({ maxInFlight: 2 });
+    const answers = [1, 2, 3, 4].map((item) => coalescer.add(item));
+    expect(writer.batches).toEqual([[1], [2]]);
+    await writer.releaseAll();
+    expect(writer.batches.flat().sort((a, b) => a - b)).toEqual([1, 2, 3, 4]);
+    await Promise.all(answers);
+  });
+
+  it("refuses as overloaded what exceeds the queue, and only that", async () => {
+    const { writer, coalescer } = setUp({ maxQueued: 2 });
+    const answers = [1, 2, 3].map((item) => coalescer.add(item));
+    await expect(coalescer.add(4)).rejects.toMatchObject({ code: "overloaded" });
+    await writer.releaseAll();
+    expect(await Promise.all(answers)).toEqual([10, 20, 30]);
+  });
+
+  it("fails the caller of a bad row alone, wherever bad rows stand", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.boolean(), { minLength: 1, maxLength: 30 }), async (goods) => {
+        const { writer, coalescer } = setUp({ maxBatch: 100 });
+        writer.bad = (item) => (goods[item] ? undefined : violation());
+        const answers = goods.map((_good, item) => coalescer.add(item));
+        const results = Promise.allSettled(answers);
+        await writer.releaseAll();
+        expect((await results).map(({ status }) => status === "fulfilled")).toEqual(goods);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each([
+    new ConnectionLost("gone"),
+    Object.assign(new Error("full"), { code: "53100" }),
+    new CarillonError("database_unavailable", "down"),
+  ])("fails the whole batch, without halving it, on %s", async (failure) => {
+    const { writer, coalescer } = setUp();
+    writer.bad = (item) => (item === 2 ? failure : undefined);
+    const answers = Promise.allSettled([1, 2, 3, 4].map((item) => coalescer.add(item)));
+    await writer.releaseAll();
+    expect((await answers).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "rejected"]);
+    expect(writer.batches).toEqual([[1], [2, 3, 4]]);
+  });
+
+  it("writes the same batch again after a deadlock", async () => {
+    const { writer, coalescer } = setUp();
+    let deadlocks = 1;
+    writer.bad = (item) =>
+      item === 2 && deadlocks-- > 0 ? Object.assign(new Error("x"), { code: "40P01" }) : undefined;
+    const answers = [1, 2, 3].map((item) => coalescer.add(item));
+    await writer.releaseAll();
+    expect(await Promise.all(answers)).toEqual([10, 20, 30]);
+    expect(writer.batches).toEqual([[1], [2, 3], [2, 3]]);
+  });
+
+  it("writes once what waits under one key, and answers all who asked", async () => {
+    const { writer, coalescer } = setUp({ keyOf: String });
+    const answers = [1, 2, 2, 3, 2].map((item) => coalescer.add(item));
+    await writer.releaseAll();
+    expect(writer.batches).toEqual([[1], [2, 3]]);
+    expect(await Promise.all(answers)).toEqual([10, 20, 20, 30, 20]);
+  });
+
+  it("writes a key again once its first write is under way", async () => {
+    const { writer, coalescer } = setUp({ keyOf: String });
+    const answers = [coalescer.add(1), coalescer.add(1)];
+    await writer.releaseAll();
+    expect(writer.batches).toEqual([[1], [1]]);
+    await Promise.all(answers);
+  });
+
+  it("tells when a writer answers too little", async () => {
+    const coalescer = new Coalescer<number, number>({ write: async () => [], maxBatch: 1, maxQueued: 1 });
+    await expect(coalescer.add(1)).rejects.toThrow(/0 answers/);
+  });
+
+  it("drains when nothing waits and nothing is under way", async () => {
+    const { writer, coalescer } = setUp();
+    await coalescer.drain();
+    const answers = [1, 2].map((item) => coalescer.add(item));
+    let drained = false;
+    const draining = coalescer.drain().then(() => (drained = true));
+    await writer.release();
+    expect(drained).toBe(false);
+    await writer.release();
+    await draining;
+    expect(await Promise.all(answers)).toEqual([10, 20]);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import type { DatabaseEvent } from "../../../src/store/db/events.js";
+import { Notifier } from "../../../src/store/db/notifier.js";
+import type { QueryResult, Queryable, SqlText } from "../../../src/store/db/queryable.js";
+import { settled } from "./manual-time.js";
+
+class HeldTarget implements Queryable {
+  readonly sent: unknown[] = [];
+  #release: (() => void) | undefined;
+  failure: Error | undefined;
+
+  async query<Row extends object>(_statement: SqlText, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+    this.sent.push(values);
+    await new Promise<void>((resolve) => (this.#release = resolve));
+    if (this.failure !== undefined) throw this.failure;
+    return { rows: [], rowCount: 0 };
+  }
+
+  async release(): Promise<void> {
+    this.#release?.();
+    await settled();
+  }
+}
+
+describe("Notifier", () => {
+  it("sends at once, then what gathered meanwhile in one statement, equal hints once", async () => {
+    const target = new HeldTarget();
+    const notifier = new Notifier(target, () => undefined);
+    for (const payload of ["a", "b", "b", "c", "b"]) notifier.send("x", payload);
+    notifier.send("y", "b");
+    await target.release();
+    await target.release();
+    expect(target.sent).toEqual([
+      [["x"], ["a"]],
+      [
+        ["x", "x", "y"],
+        ["b", "c", "b"],
+      ],
+    ]);
+  });
+
+  it("only reports a failure, and goes on", async () => {
+    const events: DatabaseEvent[] = [];
+    const target = new HeldTarget();
+    const notifier = new Notifier(target, (event) => events.push(event));
+    target.failure = new Error("down");
+    notifier.send("x", "a");
+    await target.release();
+    target.failure = undefined;
+    notifier.send("x", "b");
+    await target.release();
+    expect(events).toEqual([{ type: "notify.failed", reason: new Error("down") }]);
+    expect(target.sent).toHaveLength(2);
+  });
+
+  it("drops hints rather than let them pile up", async () => {
+    const target = new HeldTarget();
+    const notifier = new Notifier(target, () => undefined);
+    for (let i = 0; i < 5_000; i++) notifier.send("x", String(i));
+    await target.release();
+    expect(target.sent[1]).toEqual([expect.objectContaining({ length: 1_000 }), expect.anything()]);
+  });
+});
