@@ -57,17 +57,44 @@ export {
   transitionRun,
 } from "./run/transition.js";
 export { TimingWheel, type TimingWheelOptions } from "./wheel/timing-wheel.js";
+export { answerCronLine } from "./cron/answer-line.js";
 export { type ClockNote, CompiledCron, compileCron, type CronOptions } from "./cron/compile.js";
 export { type CronField, type CronFields, type CronPart, type DayMatch, isFixedTime } from "./cron/fields.js";
 export { parseCron } from "./cron/parse.js";
 export { type CivilDate, civilDateOf, daysInMonth, epochDayOf, weekdayOf } from "./zone/civil.js";
 export { FIRST_INSTANT, LAST_INSTANT, NEVER } from "./zone/instant-range.js";
 export { resolveZone } from "./zone/resolve-zone.js";
+export { parseRfc3339 } from "./zone/rfc3339.js";
 export { type WallMs, type WallReading, Zone } from "./zone/zone.js";
 export { type Calendar, type CalendarContext, type CalendarSet, compileCalendar } from "./calendar/calendar.js";
 export { type CivilDay, formatCivilDay, parseCivilDay, type Weekday } from "./calendar/civil-day.js";
 export type { CalendarDefinition, DayRange, DayRule, MonthDay, YearlyRange } from "./calendar/definition.js";
 export { type Holiday, type HolidayPlace, type HolidaySource, type HolidayType } from "./calendar/holiday-source.js";
+export { type CalendarCheck, type CalendarCheckOptions, checkCalendar } from "./calendar/check-calendar.js";
+export { checkWindow } from "./calendar/check-window.js";
+export {
+  type ActiveWindow,
+  type MaintenanceWindow,
+  MaintenanceWindows,
+  type WindowScope,
+  type WindowSubject,
+  type WindowTime,
+} from "./calendar/maintenance-window.js";
 export { CALENDAR_LIMITS, parseCalendar, type ParsedCalendar, readCalendar } from "./calendar/parse-calendar.js";
 export { checkSchedule, requireSchedule } from "./schedule/check-schedule.js";
 export { compileSchedule, type ScheduleContext } from "./schedule/compile-schedule.js";
+export type { Clock, Timers } from "./time/clock.js";
+export { formatDuration, longestDurationMs, parseDuration } from "./time/duration.js";
+export { formatInstant, parseInstant } from "./time/instant-text.js";
+export { ManualClock } from "./time/manual-clock.js";
+export { systemClock, systemTimers } from "./time/system-clock.js";
+export { systemRandom, systemRandomBytes } from "./time/system-random.js";
+export { describeCron, describeSchedule } from "./describe/describe-schedule.js";
+export {
+  type PreviewedFire,
+  type PreviewOptions,
+  previewSchedule,
+  type SchedulePreview,
+} from "./schedule/preview-schedule.js";
+export { type ScheduleWarning, scheduleWarnings } from "./schedule/schedule-warnings.js";
+export { smallestCronInterval } from "./schedule/smallest-interval.js";

@@ -31,11 +31,13 @@ const entries = {
   time_zone_unknown: { status: 422, retryable: false, title: "The time zone is not an IANA name" },
   schedule_invalid: { status: 422, retryable: false, title: "The schedule is not valid" },
   schedule_in_past: { status: 422, retryable: false, title: "The instant lies too far in the past" },
+  instant_invalid: { status: 422, retryable: false, title: "The time is not an instant of RFC 3339" },
   duration_invalid: { status: 422, retryable: false, title: "The duration is not valid" },
   // Calendars
   calendar_invalid: { status: 422, retryable: false, title: "The calendar is not valid" },
   calendar_holidays_unavailable: { status: 422, retryable: false, title: "There is no source of public holidays" },
   icalendar_invalid: { status: 422, retryable: false, title: "The iCalendar file cannot be read" },
+  maintenance_window_invalid: { status: 422, retryable: false, title: "The maintenance window is not valid" },
   // Policies
   retry_invalid: { status: 422, retryable: false, title: "The retry policy is not valid" },
   // Server

@@ -1,0 +1,48 @@
+import { CarillonError, type ErrorItem } from "../errors/carillon-error.js";
+import { weekdayOf } from "../zone/civil.js";
+import { compileCalendar } from "./calendar.js";
+import { firstDayOfYear, formatCivilDay } from "./civil-day.js";
+import type { HolidaySource } from "./holiday-source.js";
+import { parseCalendar } from "./parse-calendar.js";
+
+export interface CalendarCheck {
+  readonly problems: readonly ErrorItem[];
+  /** The days of the asked year that the calendar holds, in order, each with its reason. Empty with problems. */
+  readonly days: readonly { readonly date: string; readonly weekday: string; readonly reason: string }[];
+}
+
+export interface CalendarCheckOptions {
+  readonly year: number;
+  /** Needed when the calendar has a rule for public holidays. */
+  readonly holidays?: HolidaySource;
+}
+
+const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
+/** Reads the JSON text of a calendar and says what is wrong with it, or which days of a year it holds. */
+export function checkCalendar(text: string, options: CalendarCheckOptions): CalendarCheck {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const detail = `the calendar is not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return { problems: [{ pointer: "", code: "calendar_invalid", detail }], days: [] };
+  }
+  const { definition, problems } = parseCalendar(value);
+  if (problems.length > 0) return { problems, days: [] };
+  try {
+    const context = options.holidays === undefined ? {} : { holidays: options.holidays };
+    const calendar = compileCalendar(definition, context);
+    const first = firstDayOfYear(options.year);
+    const length = firstDayOfYear(options.year + 1) - first;
+    const days = Array.from({ length }, (_, index) => first + index).flatMap((day) => {
+      const reason = calendar.reason(day);
+      if (reason === null) return [];
+      return [{ date: formatCivilDay(day), weekday: WEEKDAYS[weekdayOf(day)] ?? "", reason }];
+    });
+    return { problems: [], days };
+  } catch (error) {
+    if (!(error instanceof CarillonError)) throw error;
+    return { problems: [{ pointer: "/rules", code: error.code, detail: error.message }], days: [] };
+  }
+}
