@@ -1,0 +1,62 @@
+// Keeps the documents true: invariants against test titles, links and anchors, the code map, the commands that readers are
+// told to type. Prints each finding; exit code 1 if any.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { codeMapFindings, mappedPaths } from "./docs/code-map.mjs";
+import { commandFindings, commandsOf, subcommandsOf, tiersOf } from "./docs/commands.mjs";
+import { declaredInvariants, invariantFindings, proofsIn } from "./docs/invariants.mjs";
+import { brokenLinks } from "./docs/links.mjs";
+import { linksOf } from "./docs/markdown.mjs";
+import { filesIn, textsOf } from "./docs/repository.mjs";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const read = (path) => readFileSync(join(root, path), "utf8");
+const exists = (path) => existsSync(join(root, path));
+
+function checkInvariants() {
+  const declared = declaredInvariants(read("docs/invariants.md"));
+  const proofs = proofsIn(textsOf(root, filesIn(root, /\.test\.ts$/)));
+  return {
+    what: `${declared.length} invariants, ${proofs.length} test titles that name one`,
+    findings: invariantFindings(declared, proofs),
+  };
+}
+
+function checkLinks() {
+  const documents = textsOf(root, filesIn(root, /\.md$/));
+  const count = [...documents.values()].reduce((sum, text) => sum + linksOf(text).length, 0);
+  return { what: `${count} links in ${documents.size} documents`, findings: brokenLinks(documents, exists) };
+}
+
+function checkCodeMap() {
+  const mapped = mappedPaths(read("docs/architecture.md"));
+  return { what: `${mapped.length} paths in the code map`, findings: codeMapFindings(mapped, sourceFolders(), exists) };
+}
+
+function sourceFolders() {
+  const folders = (path) =>
+    readdirSync(join(root, path), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders("packages")
+    .map(({ name }) => `packages/${name}/src`)
+    .filter(exists)
+    .flatMap((src) => folders(src).map(({ name }) => `${src}/${name}`));
+}
+
+function checkCommands() {
+  const known = {
+    scripts: new Set(Object.keys(JSON.parse(read("package.json")).scripts)),
+    tiers: tiersOf(read("scripts/test.mjs")),
+    subcommands: subcommandsOf(read("packages/carillon/src/cli/manifest.ts")),
+    exists,
+  };
+  const documents = ["README.md", "CONTRIBUTING.md"];
+  const count = documents.reduce((sum, path) => sum + commandsOf(read(path)).length, 0);
+  const findings = documents.flatMap((path) => commandFindings(path, read(path), known));
+  return { what: `${count} commands in ${documents.join(" and ")}`, findings };
+}
+
+const checks = [checkInvariants(), checkLinks(), checkCodeMap(), checkCommands()];
+for (const { findings } of checks) for (const finding of findings) console.error(finding);
+for (const { what, findings } of checks) console.log(`docs: ${what}, ${findings.length} wrong`);
+process.exitCode = checks.every(({ findings }) => findings.length === 0) ? 0 : 1;

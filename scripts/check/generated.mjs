@@ -1,0 +1,42 @@
+// Runs every generator of scripts/generate with --check: what is committed is what the generator would write.
+// With --write it runs them all without --check instead, which brings everything up to date.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/**
+ * @typedef {{ generator: string, status: number | null }} Outcome
+ */
+
+/**
+ * A generator ends with 0 when its files are as it would write them, with 1 when not; anything else is a fault of its own.
+ * @param {readonly Outcome[]} outcomes
+ * @returns {{ findings: string[], summary: string }}
+ */
+export function verdictOf(outcomes) {
+  const findings = outcomes.flatMap(({ generator, status }) => {
+    if (status === 0) return [];
+    if (status === 1) return [`out of date; update with: node scripts/generate/${generator}`];
+    return [`scripts/generate/${generator} broke (exit ${status ?? "by a signal"})`];
+  });
+  return { findings, summary: `generated files: ${outcomes.length} generators, ${findings.length} not in order` };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  const folder = `${root}scripts/generate`;
+  const args = process.argv.includes("--write") ? [] : ["--check"];
+  const generators = existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => name.endsWith(".mjs"))
+        .sort()
+    : [];
+  const outcomes = generators.map((generator) => ({
+    generator,
+    status: spawnSync(process.execPath, [`${folder}/${generator}`, ...args], { cwd: root, stdio: "inherit" }).status,
+  }));
+  const { findings, summary } = verdictOf(outcomes);
+  for (const finding of findings) console.error(finding);
+  console.log(summary);
+  process.exitCode = findings.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { codeMapFindings, mappedPaths } from "../../check/docs/code-map.mjs";
+import { commandFindings, subcommandsOf, tiersOf } from "../../check/docs/commands.mjs";
+import { verdictOf } from "../../check/generated.mjs";
+
+const known = {
+  scripts: new Set(["start", "test", "format"]),
+  tiers: new Set(["unit", "store"]),
+  subcommands: new Set(["dev", "job create"]),
+  exists: (path: string): boolean => path === "scripts/build.mjs",
+};
+const inBlock = (...lines: string[]): string => ["```sh", ...lines, "```", ""].join("\n");
+
+describe("the check of commands", () => {
+  it("finds planted commands that do not exist, in blocks and in code spans, with their lines", () => {
+    const text = `${inBlock("npm ci && npm run absent", "npx carillon job destroy x", "node scripts/gone.mjs")}Type \`npm run nothing\`.\n`;
+    expect(commandFindings("README.md", text, known)).toEqual([
+      "README.md:2: npm run absent: package.json has no script absent",
+      "README.md:3: npx carillon job destroy x: carillon has no command job destroy",
+      "README.md:4: node scripts/gone.mjs: there is no scripts/gone.mjs",
+      "README.md:6: npm run nothing: package.json has no script nothing",
+    ]);
+  });
+
+  it("finds a planted tier that npm test does not have", () => {
+    expect(commandFindings("README.md", inBlock("npm test -- unit browser"), known)).toEqual([
+      "README.md:2: npm test -- unit browser: npm test has no tier browser",
+    ]);
+  });
+
+  it("lets existing ones through, with options, variables and comments", () => {
+    const lines = [
+      "npm ci && npm start -- --port 0",
+      "npm test -- unit store   # two tiers",
+      "CARILLON_URL=x npx carillon job create --json",
+      "carillon --help",
+      "node scripts/build.mjs",
+      "curl -s http://127.0.0.1:8023/v1/jobs",
+    ];
+    expect(commandFindings("README.md", inBlock(...lines), known)).toEqual([]);
+  });
+
+  it("does not read blocks of other languages", () => {
+    expect(commandFindings("README.md", "```ts\nnpm run absent\n```\n", known)).toEqual([]);
+  });
+
+  it("reads the subcommands from the manifest and the tiers from the test script", () => {
+    expect(subcommandsOf('{ path: ["dev"], x }, { path: ["job", "create"] }')).toEqual(new Set(["dev", "job create"]));
+    expect(tiersOf("const tiers = {\n  unit: () => 1,\n  store: () =>\n    other({ no: 1 }),\n};\n")).toEqual(
+      new Set(["unit", "store"]),
+    );
+  });
+});
+
+describe("the check of the code map", () => {
+  const text =
+    "## Before\n| `no` | x |\n## Code map\n| path | what |\n| `packages/a/src/b/` | x |\n## After\n| `no` | x |\n";
+
+  it("reads the paths of its section alone", () => {
+    expect(mappedPaths(text)).toEqual([{ path: "packages/a/src/b", line: 5 }]);
+  });
+
+  it("finds a planted path that does not exist and a planted folder that is not mapped", () => {
+    const findings = codeMapFindings(mappedPaths(text), ["packages/a/src/b", "packages/a/src/c"], () => false);
+    expect(findings).toEqual([
+      "docs/architecture.md:5: the code map names packages/a/src/b, which does not exist",
+      "docs/architecture.md: the code map lacks packages/a/src/c",
+    ]);
+  });
+
+  it("is not content with an empty map", () => {
+    expect(codeMapFindings([], [], () => true)).toHaveLength(1);
+  });
+});
+
+describe("the check of generated files", () => {
+  it("tells a file that is out of date from a generator that broke, and counts both", () => {
+    const { findings, summary } = verdictOf([
+      { generator: "a.mjs", status: 0 },
+      { generator: "b.mjs", status: 1 },
+      { generator: "c.mjs", status: null },
+    ]);
+    expect(findings).toEqual([
+      "out of date; update with: node scripts/generate/b.mjs",
+      "scripts/generate/c.mjs broke (exit by a signal)",
+    ]);
+    expect(summary).toBe("generated files: 3 generators, 2 not in order");
+  });
+});
