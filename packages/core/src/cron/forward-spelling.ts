@@ -1,17 +1,22 @@
 import { DAY_OF_WEEK, type FieldRule } from "./fields.js";
 
 /** Spells a range that runs backwards, such as 22-2, as the list that says the same: 22-23,0-2. */
-export function forwardSpelling(rule: FieldRule, from: number, to: number, step: number): string {
+export function forwardSpelling(rule: FieldRule, from: number, to: number, style: SpellingStyle): string {
+  const { step } = style;
+  const spell = (value: number) => (style.byName && rule.names[value - rule.min]) || String(value);
+  const range = (first: number, last: number) => {
+    if (first + step > last) return spell(first);
+    return `${spell(first)}-${spell(last)}${step === 1 ? "" : `/${step}`}`;
+  };
   const isWeek = rule === DAY_OF_WEEK;
-  if (isWeek && to === 0) return `${from}-7${step === 1 ? "" : `/${step}`}`;
+  if (isWeek && to === 0) return range(from, 7);
   const last = isWeek ? 6 : rule.max;
-  const size = last - rule.min + 1;
-  const resumed = from + step * Math.ceil((last + 1 - from) / step) - size;
-  const tail = resumed <= to ? [rangeText(resumed, to, step)] : [];
-  return [rangeText(from, last, step), ...tail].join(",");
+  const resumed = from + step * Math.ceil((last + 1 - from) / step) - (last - rule.min + 1);
+  return resumed <= to ? `${range(from, last)},${range(resumed, to)}` : range(from, last);
 }
 
-function rangeText(from: number, to: number, step: number): string {
-  if (from + step > to) return String(from);
-  return step === 1 ? `${from}-${to}` : `${from}-${to}/${step}`;
+export interface SpellingStyle {
+  readonly step: number;
+  /** FRI-SAT,SUN-MON rather than 5-6,0-1. */
+  readonly byName: boolean;
 }

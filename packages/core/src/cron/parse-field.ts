@@ -38,7 +38,8 @@ function parseRange(rule: FieldRule, part: string, base: string, step: number): 
   // SUN is both ends of the week; as a digit the writer has said which one.
   if (rule === DAY_OF_WEEK && last.toUpperCase() === "SUN" && from > 0) to = 7;
   if (from > to) {
-    const remedy = `write ${forwardSpelling(rule, from, to, step)}`;
+    const style = { step, byName: /[a-z]/i.test(base) };
+    const remedy = `write ${forwardSpelling(rule, from, to, style)}`;
     throw refusal(rule.name, part, "the range runs backwards", remedy);
   }
   return { kind: "range", from, to, step };

@@ -1,15 +1,5 @@
 import { dayMasksOf, firesEver, type DayMasks } from "./day-masks.js";
-import {
-  DAY_OF_MONTH,
-  DAY_OF_WEEK,
-  HOUR,
-  MINUTE,
-  MONTH,
-  SECOND,
-  type CronFields,
-  type DayMatch,
-  type FieldRule,
-} from "./fields.js";
+import { DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, SECOND, type CronFields, type DayMatch } from "./fields.js";
 import { neverFires } from "./never-fires.js";
 import { parseField } from "./parse-field.js";
 import { refusal } from "./refusal.js";
@@ -26,8 +16,6 @@ const MACROS = new Map([
   ["@hourly", "0 * * * *"],
 ]);
 
-const FIVE: readonly FieldRule[] = [MINUTE, HOUR, DAY_OF_MONTH, MONTH, DAY_OF_WEEK];
-const SIX: readonly FieldRule[] = [SECOND, ...FIVE];
 const SHAPE = "write five fields (minute hour day-of-month month day-of-week) or six with seconds first";
 
 /**
@@ -48,11 +36,15 @@ export function parseCronWithDays(expression: string, dayMatch: DayMatch): { fie
 
 function parseFields(expression: string): CronFields {
   const texts = splitFields(expression);
-  const rules = texts.length === 6 ? SIX : FIVE;
-  const parsed = rules.map((rule, index) => parseField(rule, texts[index] ?? ""));
-  const [dayOfWeek, month, dayOfMonth, hour, minute, second = parseField(SECOND, "0")] = parsed.reverse();
-  if (!dayOfWeek || !month || !dayOfMonth || !hour || !minute) throw new TypeError("five fields were parsed");
-  return { second, minute, hour, dayOfMonth, month, dayOfWeek };
+  const [second, minute, hour, dayOfMonth, month, dayOfWeek] = texts.length === 6 ? texts : ["0", ...texts];
+  return {
+    second: parseField(SECOND, second ?? ""),
+    minute: parseField(MINUTE, minute ?? ""),
+    hour: parseField(HOUR, hour ?? ""),
+    dayOfMonth: parseField(DAY_OF_MONTH, dayOfMonth ?? ""),
+    month: parseField(MONTH, month ?? ""),
+    dayOfWeek: parseField(DAY_OF_WEEK, dayOfWeek ?? ""),
+  };
 }
 
 function splitFields(expression: string): string[] {

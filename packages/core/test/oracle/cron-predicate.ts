@@ -1,0 +1,131 @@
+/**
+ * Whether a wall-clock reading matches a cron expression: one question per part, no masks, no searching. It reads
+ * expressions in its own way, assumes that they are valid, and shares nothing with the code under test.
+ */
+export type ReadingPredicate = (reading: number) => boolean;
+
+/** A day, with what is needed to tell whether it matches. */
+interface Day {
+  readonly day: number;
+  readonly weekday: number;
+  readonly lastDay: number;
+  /** The weekday of any day of the same month. */
+  readonly weekdayOf: (day: number) => number;
+}
+
+type DayPredicate = (day: Day) => boolean;
+type ValuePredicate = (value: number) => boolean;
+
+const MACROS: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
+const MONTH_NAMES = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+const WEEKDAY_NAMES = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+
+/** The six fields as written, in upper case, with names replaced by numbers. */
+export function sixFields(expression: string): string[] {
+  const plain = MACROS[expression.trim().toLowerCase()] ?? expression;
+  const fields = plain.trim().toUpperCase().split(/\s+/);
+  const six = fields.length === 5 ? ["0", ...fields] : fields;
+  return six.map((field, index) => {
+    if (index === 4) return MONTH_NAMES.reduce((text, name, at) => text.replaceAll(name, String(at + 1)), field);
+    if (index !== 5) return field;
+    const named = field.replaceAll("SUN-SUN", "0").replaceAll("-SUN", "-7");
+    return WEEKDAY_NAMES.reduce((text, name, at) => text.replaceAll(name, String(at)), named);
+  });
+}
+
+/** Fixed-time means that no second, minute or hour is a `*` or a step over one. */
+export function isFixedTimeExpression(expression: string): boolean {
+  return sixFields(expression)
+    .slice(0, 3)
+    .every((field) => !field.includes("*"));
+}
+
+export function cronPredicate(expression: string, dayMatch: "or" | "and" = "or"): ReadingPredicate {
+  const [second = "", minute = "", hour = "", monthDay = "", month = "", weekday = ""] = sixFields(expression);
+  const isSecond = valueList(second, 59);
+  const isMinute = valueList(minute, 59);
+  const isHour = valueList(hour, 23);
+  const isMonth = valueList(month, 12);
+  const isDay = dayPredicate(monthDay, weekday, dayMatch);
+  return (reading) => {
+    const date = new Date(reading);
+    if (!isMinute(date.getUTCMinutes()) || !isHour(date.getUTCHours()) || !isSecond(date.getUTCSeconds())) return false;
+    return isMonth(date.getUTCMonth() + 1) && isDay(dayOf(date));
+  };
+}
+
+function dayOf(date: Date): Day {
+  const year = date.getUTCFullYear();
+  const month = date.getUTCMonth();
+  return {
+    day: date.getUTCDate(),
+    weekday: date.getUTCDay(),
+    lastDay: new Date(Date.UTC(year, month + 1, 0)).getUTCDate(),
+    weekdayOf: (day) => new Date(Date.UTC(year, month, day)).getUTCDay(),
+  };
+}
+
+function dayPredicate(monthDay: string, weekday: string, dayMatch: "or" | "and"): DayPredicate {
+  const monthDayParts = monthDay.split(",").map(monthDayPart);
+  const weekdayParts = weekday.split(",").map(weekdayPart);
+  const byMonthDay: DayPredicate = (day) => monthDayParts.some((matches) => matches(day));
+  const byWeekday: DayPredicate = (day) => weekdayParts.some((matches) => matches(day));
+  if (monthDay === "*" || monthDay === "?") return byWeekday;
+  if (weekday === "*" || weekday === "?") return byMonthDay;
+  return dayMatch === "or" ? (day) => byMonthDay(day) || byWeekday(day) : (day) => byMonthDay(day) && byWeekday(day);
+}
+
+function monthDayPart(part: string): DayPredicate {
+  if (part === "L") return ({ day, lastDay }) => day === lastDay;
+  if (part.startsWith("L-")) return ({ day, lastDay }) => day === lastDay - Number(part.slice(2));
+  if (part === "LW") return (date) => date.day === nearestWorkday(date.lastDay, date);
+  if (part.endsWith("W")) return (date) => date.day === nearestWorkday(Number(part.slice(0, -1)), date);
+  const isValue = valuePart(part, 31);
+  return ({ day }) => isValue(day);
+}
+
+/** Looks ever farther from the wished day until it meets a Monday to Friday of the same month. */
+function nearestWorkday(wished: number, { lastDay, weekdayOf }: Day): number {
+  if (wished > lastDay) return -1;
+  for (const day of [wished, wished - 1, wished + 1, wished - 2, wished + 2]) {
+    if (day >= 1 && day <= lastDay && weekdayOf(day) >= 1 && weekdayOf(day) <= 5) return day;
+  }
+  throw new Error("three days in a row have a workday among them");
+}
+
+function weekdayPart(part: string): DayPredicate {
+  const [named = "", nth] = part.split("#");
+  if (nth !== undefined) {
+    return ({ day, weekday }) => weekday === Number(named) % 7 && Math.ceil(day / 7) === Number(nth);
+  }
+  if (part.endsWith("L")) {
+    return ({ day, weekday, lastDay }) => weekday === Number(part.slice(0, -1)) % 7 && day > lastDay - 7;
+  }
+  const isValue = valuePart(part, 7);
+  return ({ weekday }) => isValue(weekday) || (weekday === 0 && isValue(7));
+}
+
+function valueList(field: string, max: number): ValuePredicate {
+  const parts = field.split(",").map((part) => valuePart(part, max));
+  return (value) => parts.some((matches) => matches(value));
+}
+
+/** A part is `*`, `a` or `a-b`, each perhaps with a step; `a/n` runs to the field's end. */
+function valuePart(part: string, max: number): ValuePredicate {
+  const [base = "", stepText] = part.split("/");
+  const step = Number(stepText ?? 1);
+  const min = max === 12 || max === 31 ? 1 : 0;
+  if (base === "*" || base === "?") return (value) => (value - min) % step === 0;
+  const [fromText = "", toText = stepText === undefined ? fromText : String(max)] = base.split("-");
+  const from = Number(fromText);
+  const to = Number(toText);
+  return (value) => value >= from && value <= to && (value - from) % step === 0;
+}
