@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { cellsOf, tableOf, versionsOf } from "../../matrix.mjs";
+
+const offered = { node: ["22", "24", "26"], postgres: ["14", "18"] };
+
+describe("the version matrix", () => {
+  it("takes its versions from the names of the dependencies", () => {
+    const dependencies = { node22: "a", node24: "b", pg14: "c", other: "d" };
+    expect(versionsOf({ dependencies })).toEqual({ node: ["22", "24"], postgres: ["14"] });
+  });
+
+  it("runs unit once on each Node and store on each pair", () => {
+    const cells = cellsOf([], offered);
+    expect(cells.filter(({ tier }) => tier === "unit").map(({ node }) => node)).toEqual(offered.node);
+    expect(cells.filter(({ tier }) => tier === "store").map(({ node, postgres }) => `${node}/${postgres}`)).toEqual([
+      "22/14",
+      "22/18",
+      "24/14",
+      "24/18",
+      "26/14",
+      "26/18",
+    ]);
+  });
+
+  it("meets every version once when it is to be quick", () => {
+    const cells = cellsOf(["--quick"], offered);
+    expect(cells.map(({ tier, node, postgres }) => `${tier} ${node} ${postgres}`)).toEqual([
+      "unit 22 null",
+      "unit 24 null",
+      "unit 26 null",
+      "store 24 14",
+      "store 24 18",
+    ]);
+  });
+
+  it("runs one cell when asked for one, and refuses a version that it does not have", () => {
+    expect(cellsOf(["--node", "24", "--postgres", "14"], offered)).toEqual([
+      { tier: "unit", node: "24", postgres: null },
+      { tier: "store", node: "24", postgres: "14" },
+    ]);
+    expect(() => cellsOf(["--postgres", "13"], offered)).toThrow("has 14, 18");
+  });
+
+  it("shows a failed cell in its row and column", () => {
+    const table = tableOf([
+      { tier: "unit", node: "22", postgres: null, isOk: true, seconds: 3.2, counts: "40" },
+      { tier: "store", node: "22", postgres: "14", isOk: false, seconds: 10, counts: "1 of 9" },
+    ]);
+    expect(table).toBe("         unit        store, PostgreSQL 14\nNode 22  ok 40, 3 s  FAILED 1 of 9, 10 s");
+  });
+});
