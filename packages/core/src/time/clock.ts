@@ -1,0 +1,13 @@
+import type { DurationMs, Instant } from "./instant.js";
+
+/** Two clocks. The wall clock may jump; the monotonic one only grows and means nothing outside the process. */
+export interface Clock {
+  now(): Instant;
+  monotonic(): DurationMs;
+}
+
+/** Timers as an argument, so that tests move time by hand. They follow the monotonic clock. */
+export interface Timers {
+  setTimeout(callback: () => void, delayMs: DurationMs): unknown;
+  clearTimeout(timer: unknown): void;
+}
