@@ -1,0 +1,186 @@
+import { describe, expect, it } from "vitest";
+import { NonRetryableError, RetryAfterError, type TaskHandler, Worker, type WorkerEvent } from "../../../src/index.js";
+import { assignment, FakeTransport } from "./fake-transport.js";
+
+/** Time moves only when the test says so. */
+function manualTimers() {
+  let now = 0;
+  let waiting: { at: number; callback: () => void }[] = [];
+  return {
+    monotonic: () => now,
+    setTimeout(callback: () => void, delayMs: number): unknown {
+      const timer = { at: now + delayMs, callback };
+      if (delayMs <= 0) queueMicrotask(callback);
+      else waiting.push(timer);
+      return timer;
+    },
+    clearTimeout(timer: unknown): void {
+      waiting = waiting.filter((one) => one !== timer);
+    },
+    advance(ms: number): void {
+      now += ms;
+      const due = waiting.filter((one) => one.at <= now);
+      waiting = waiting.filter((one) => one.at > now);
+      for (const one of due) one.callback();
+    },
+  };
+}
+
+function setUp(run: TaskHandler, slots = 2) {
+  const transport = new FakeTransport();
+  const timers = manualTimers();
+  const events: WorkerEvent[] = [];
+  const tasks = [{ name: "work", run }];
+  const onEvent = (event: WorkerEvent): void => void events.push(event);
+  const worker = new Worker({ transport, timers, tasks, name: "w", queues: ["default"], slots, onEvent });
+  return { transport, timers, events, worker };
+}
+
+/** A handler whose end the test decides. */
+function gated() {
+  const gates = new Map<string, { release: (value: unknown) => void; signal: AbortSignal }>();
+  const run: TaskHandler = (_payload, { runId, signal }) => new Promise((release) => gates.set(runId, { release, signal }));
+  return { gates, run };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("the worker", () => {
+  it("registers what it can do, runs what it is given and reports the result with the fence", async () => {
+    const { transport, worker } = setUp((payload) => ({ got: payload }));
+    await worker.start();
+    transport.give(assignment("r1", { payload: 7, fence: 3 }));
+    await transport.until(() => transport.completions.length === 1);
+    expect(transport.registrations).toEqual([{ name: "w", queues: ["default"], slots: 2, tasks: ["work"] }]);
+    expect(transport.completions[0]).toMatchObject({ runId: "r1", fence: 3, outcome: { kind: "succeeded", output: { got: 7 } } });
+    await worker.stop(0);
+    expect(transport.closed).toBe(true);
+  });
+
+  it("never holds more runs than it has slots", async () => {
+    const { gates, run } = gated();
+    const { transport, worker } = setUp(run);
+    await worker.start();
+    transport.give(assignment("r1"), assignment("r2"), assignment("r3"));
+    await transport.until(() => transport.polls.length === 1);
+    await settled();
+    expect([...gates.keys()]).toEqual(["r1", "r2"]);
+    gates.get("r1")?.release(null);
+    await transport.until(() => transport.polls.at(-1) === 1 && transport.polls.length === 2);
+    await settled();
+    expect([...gates.keys()]).toEqual(["r1", "r2", "r3"]);
+    await worker.stop(0);
+  });
+
+  it("gives the handler a key that is stable over attempts and a fence that is not", async () => {
+    const seen: { key: string; fence: number }[] = [];
+    const { transport, worker } = setUp((_payload, context) => void seen.push({ key: context.idempotencyKey, fence: context.fence }));
+    await worker.start();
+    transport.give(assignment("r1", { attempt: 1, fence: 1 }));
+    await transport.until(() => transport.completions.length === 1);
+    transport.give(assignment("r1", { attempt: 2, fence: 2 }));
+    await transport.until(() => transport.completions.length === 2);
+    expect(seen).toEqual([
+      { key: "r1", fence: 1 },
+      { key: "r1", fence: 2 },
+    ]);
+    await worker.stop(0);
+  });
+
+  it.each([
+    [new Error("boom"), { reason: "handler_error", error: { type: "Error", message: "boom", retryable: true } }],
+    [new NonRetryableError("never"), { error: { type: "NonRetryableError", retryable: false } }],
+    [new RetryAfterError("later", 30_000), { retryAfterMs: 30_000, error: { retryable: true } }],
+  ])("reports %s as a failure of its kind", async (thrown, expected) => {
+    const { transport, worker } = setUp(() => {
+      throw thrown;
+    });
+    await worker.start();
+    transport.give(assignment("r1"));
+    await transport.until(() => transport.completions.length === 1);
+    expect(transport.completions[0]?.outcome).toMatchObject({ kind: "failed", ...expected });
+    await worker.stop(0);
+  });
+
+  it("ends a handler at its timeout: the signal fires and the failure is a timeout", async () => {
+    const { gates, run } = gated();
+    const { transport, timers, worker } = setUp(run);
+    await worker.start();
+    transport.give(assignment("r1", { timeoutMs: 1_000 }));
+    await transport.until(() => transport.polls.length >= 2);
+    timers.advance(1_000);
+    await transport.until(() => transport.completions.length === 1);
+    expect(gates.get("r1")?.signal.aborted).toBe(true);
+    expect(transport.completions[0]?.outcome).toMatchObject({ kind: "failed", reason: "timeout" });
+    await worker.stop(0);
+  });
+
+  it("keeps a result until somebody answers for it", async () => {
+    const { transport, timers, worker, events } = setUp(() => "done");
+    transport.completeErrors.push(new Error("connection lost"), new Error("connection lost"));
+    await worker.start();
+    transport.give(assignment("r1"));
+    for (let failure = 1; failure <= 2; failure++) {
+      while (events.filter((event) => event.type === "worker.transport_failed").length < failure) await settled();
+      timers.advance(500);
+    }
+    await transport.until(() => transport.completions.length === 1);
+    await worker.stop(0);
+  });
+
+  it("says so when its result is refused", async () => {
+    const { transport, worker, events } = setUp(() => "late");
+    transport.refuse.add("r1");
+    await worker.start();
+    transport.give(assignment("r1"));
+    await transport.until(() => transport.completions.length === 1);
+    await settled();
+    expect(events).toContainEqual({ type: "run.result_refused", runId: "r1" });
+    await worker.stop(0);
+  });
+
+  it("stops what it does when its session is lost, and starts anew under another", async () => {
+    const { gates, run } = gated();
+    const { transport, worker } = setUp(run);
+    await worker.start();
+    transport.pollErrors.push(new Error("session lost"));
+    transport.give(assignment("r1"));
+    await transport.until(() => transport.registrations.length === 2);
+    transport.give(assignment("r2"));
+    while (!gates.has("r2")) await settled();
+    expect(gates.has("r1") ? gates.get("r1")?.signal.aborted : true).toBe(true);
+    await worker.stop(0);
+  });
+});
+
+describe("a drain", () => {
+  it("waits for what runs and takes nothing more", async () => {
+    const { gates, run } = gated();
+    const { transport, worker } = setUp(run);
+    await worker.start();
+    transport.give(assignment("r1"));
+    while (!gates.has("r1")) await settled();
+    const stopped = worker.stop(10_000);
+    transport.give(assignment("r2"));
+    gates.get("r1")?.release("ok");
+    await stopped;
+    expect(transport.completions.map((one) => one.runId)).toEqual(["r1"]);
+    expect(transport.givenBack).toEqual([]);
+    expect(gates.has("r2")).toBe(false);
+  });
+
+  it("gives back what does not end within the grace time, after its signal fired", async () => {
+    const { gates, run } = gated();
+    const { transport, timers, worker } = setUp(run);
+    await worker.start();
+    transport.give(assignment("r1"));
+    while (!gates.has("r1")) await settled();
+    const stopped = worker.stop(10_000);
+    await settled();
+    timers.advance(10_000);
+    await stopped;
+    expect(gates.get("r1")?.signal.aborted).toBe(true);
+    expect(transport.givenBack).toEqual(["r1"]);
+    expect(transport.completions).toEqual([]);
+  });
+});
