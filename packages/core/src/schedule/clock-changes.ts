@@ -1,3 +1,4 @@
+import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
 import { type CompiledCron, compileCron } from "../cron/compile.js";
 import { isFixedTime } from "../cron/fields.js";
 import { wallText } from "../cron/wall-text.js";
@@ -8,6 +9,8 @@ import type { CronSchedule } from "./spec.js";
 /** A change of the clock that touches fires of a schedule, with what becomes of them. */
 export interface TouchedChange {
   readonly at: Instant;
+  /** The local date of the fire. */
+  readonly day: CivilDay;
   readonly message: string;
 }
 
@@ -22,30 +25,39 @@ export function touchedChanges(spec: CronSchedule, from: Instant, to: Instant): 
   const touched: TouchedChange[] = [];
   for (let at = Math.floor(from / 1000); at < to / 1000;) {
     const span = cron.zone.spanAt(at);
-    const message = span.end < to / 1000 ? messageFor(spec, cron, wall, span) : null;
-    if (message !== null) touched.push({ at: span.end * 1000, message });
+    const fire = span.end < to / 1000 ? touchedFire(wall, span) : null;
+    if (fire !== null) {
+      const day = Math.floor((fire * 1000) / DAY_MS);
+      touched.push({ at: span.end * 1000, day, message: messageFor(spec, isFixedTime(cron.fields), span, fire) });
+    }
     at = span.end;
   }
   return touched;
 }
 
-/** `span` ends with the change. Wall readings and instants are in seconds. */
-function messageFor(spec: CronSchedule, cron: CompiledCron, wall: CompiledCron, span: OffsetSpan): string | null {
+/** The first reading, in seconds, that the schedule names and that the change at the span's end skips or repeats. */
+function touchedFire(wall: CompiledCron, span: OffsetSpan): number | null {
+  const from = span.end + span.offset + Math.min(span.shiftOut, 0);
+  const fire = wall.next(from * 1000 - 1) / 1000;
+  return fire >= from && fire < from + Math.abs(span.shiftOut) ? fire : null;
+}
+
+function messageFor(spec: CronSchedule, isFixed: boolean, span: OffsetSpan, fire: number): string {
   const before = span.end + span.offset;
   const after = before + span.shiftOut;
-  const first = wall.next(Math.min(before, after) * 1000 - 1) / 1000;
-  if (span.shiftOut === 0 || first < Math.min(before, after) || first >= Math.max(before, after)) return null;
-  const day = wallText(first).slice(0, 10);
+  const day = wallText(fire).slice(0, 10);
   const time = (reading: number) => wallText(reading).slice(11, 16);
-  const fixed = isFixedTime(cron.fields);
-  if (span.shiftOut > 0) {
-    const late = (spec.dst?.gap ?? (fixed ? "after" : "skip")) === "after";
-    const outcome = late ? `happens right after, at ${time(after)}` : "does not happen";
-    return `on ${day} the clock in ${spec.timeZone} skips ${time(before)} to ${time(after)}: the fire at ${time(first)} ${outcome}`;
+  const skips = span.shiftOut > 0;
+  const range = skips ? `skips ${time(before)} to ${time(after)}` : `repeats ${time(after)} to ${time(before)}`;
+  return `on ${day} the clock in ${spec.timeZone} ${range}: the fire at ${time(fire)} ${skips ? inGap() : inOverlap()}`;
+
+  function inGap(): string {
+    const late = (spec.dst?.gap ?? (isFixed ? "after" : "skip")) === "after";
+    return late ? `happens right after, at ${time(after)}` : "does not happen";
   }
-  const overlap = spec.dst?.overlap ?? (fixed ? "first" : "both");
-  const outcome = { first: "happens the first time", second: "happens the second time", both: "happens twice" }[
-    overlap
-  ];
-  return `on ${day} the clock in ${spec.timeZone} repeats ${time(after)} to ${time(before)}: the fire at ${time(first)} ${outcome}`;
+
+  function inOverlap(): string {
+    const overlap = spec.dst?.overlap ?? (isFixed ? "first" : "both");
+    return { first: "happens the first time", second: "happens the second time", both: "happens twice" }[overlap];
+  }
 }

@@ -1,3 +1,4 @@
+import { compileOpenDays } from "../calendar/open-days.js";
 import { compileCron } from "../cron/compile.js";
 import { isUnrestricted } from "../cron/fields.js";
 import { shapeOf } from "../describe/field-shape.js";
@@ -34,7 +35,7 @@ export function scheduleWarnings(spec: ScheduleSpec, context: ScheduleContext, f
   if (spec.kind === "at") {
     return spec.at > from ? [] : [{ code: "ends_in_past", message: "the instant lies in the past", at: spec.at }];
   }
-  const shape = spec.kind === "cron" ? cronWarnings(spec, from) : [];
+  const shape = spec.kind === "cron" ? cronWarnings(spec, context, from) : [];
   return [...emptiness(spec, context, from), ...jitterWarnings(spec), ...shape];
 }
 
@@ -71,7 +72,7 @@ function jitterWarnings(spec: CronSchedule | EverySchedule): ScheduleWarning[] {
   return [{ code: "jitter_near_interval", message }];
 }
 
-function cronWarnings(spec: CronSchedule, from: Instant): ScheduleWarning[] {
+function cronWarnings(spec: CronSchedule, context: ScheduleContext, from: Instant): ScheduleWarning[] {
   const warnings: ScheduleWarning[] = [];
   const { fields } = compileCron(spec.cron, spec);
   if (spec.dayMatch === undefined && !isUnrestricted(fields.dayOfMonth) && !isUnrestricted(fields.dayOfWeek)) {
@@ -85,6 +86,7 @@ function cronWarnings(spec: CronSchedule, from: Instant): ScheduleWarning[] {
     const message = "fires at second 0 of minute 0, when many schedules do; a jitter such as 30s spreads the load";
     warnings.push({ code: "on_the_hour", message });
   }
-  const changes = touchedChanges(spec, from, from + YEAR_MS);
+  const open = spec.calendars === undefined ? null : compileOpenDays(spec.calendars, context.calendars ?? new Map());
+  const changes = touchedChanges(spec, from, from + YEAR_MS).filter(({ day }) => open === null || open.isOpen(day));
   return [...warnings, ...changes.map(({ at, message }) => ({ code: "clock_change" as const, message, at }))];
 }

@@ -1,0 +1,43 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { firstDayOfYear } from "../../../src/calendar/civil-day.js";
+import { DayBitmaps, setDays } from "../../../src/calendar/day-bitmaps.js";
+
+const FIRST = firstDayOfYear(2023);
+const LAST = firstDayOfYear(2027) - 1;
+const day = fc.integer({ min: FIRST, max: LAST });
+
+describe("day bitmaps", () => {
+  it("answer membership, the next and the previous member like a sorted list does", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(day, { maxLength: 40 }), day, day, (members, from, to) => {
+        const bitmaps = new DayBitmaps((year, bits) => members.forEach((one) => setDays(bits, year, one, one)));
+        const sorted = members.toSorted((a, b) => a - b);
+        const [low, high] = [Math.min(from, to), Math.max(from, to)];
+        expect(bitmaps.has(from)).toBe(members.includes(from));
+        expect(bitmaps.next(low, high)).toBe(sorted.find((one) => one >= low && one <= high) ?? null);
+        expect(bitmaps.previous(high, low)).toBe(sorted.findLast((one) => one >= low && one <= high) ?? null);
+      }),
+    );
+  });
+
+  it("ignore bits beyond the year's last day", () => {
+    const onlyFullYears = new DayBitmaps((year, bits) => {
+      if (year === 2025) bits.fill(-1);
+    });
+    expect(onlyFullYears.next(firstDayOfYear(2026), firstDayOfYear(2027))).toBeNull();
+    expect(onlyFullYears.next(firstDayOfYear(2026) - 1, LAST)).toBe(firstDayOfYear(2026) - 1);
+    expect(onlyFullYears.previous(LAST, FIRST)).toBe(firstDayOfYear(2026) - 1);
+  });
+
+  it("build a year once, however often it is asked for", () => {
+    let built = 0;
+    const bitmaps = new DayBitmaps(() => {
+      built += 1;
+    });
+    for (let one = firstDayOfYear(2025); one < firstDayOfYear(2026); one += 1) bitmaps.has(one);
+    bitmaps.has(firstDayOfYear(2026));
+    bitmaps.has(firstDayOfYear(2025));
+    expect(built).toBe(2);
+  });
+});
