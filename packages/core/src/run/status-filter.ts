@@ -27,7 +27,7 @@ export function parseNames<Status extends string>(
   all: readonly Status[],
 ): Status[] {
   const found = new Set<Status>();
-  for (const part of text.split(",", names.size + 1)) {
+  for (const part of text.split(",")) {
     const statuses = names.get(part.trim().toLowerCase());
     if (statuses === undefined) {
       const shown = JSON.stringify(part.length <= 40 ? part : `${part.slice(0, 40)}…`);

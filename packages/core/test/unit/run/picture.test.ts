@@ -1,0 +1,9 @@
+import { readFileSync } from "node:fs";
+import * as core from "@carillon/core";
+import { expect, it } from "vitest";
+import { renderStateMachines } from "../../../../../scripts/generate/state-machines.mjs";
+
+it("keeps docs/state-machines.md equal to the tables: node scripts/generate/state-machines.mjs writes it", () => {
+  const page = readFileSync(new URL("../../../../../docs/state-machines.md", import.meta.url), "utf8");
+  expect(page).toBe(renderStateMachines(core));
+});
