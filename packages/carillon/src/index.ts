@@ -1,1 +1,1 @@
-export {};
+export { ApiError, type Client, type ClientOptions, createClient, ServerUnreachable } from "@carillon/client";

@@ -1,1 +1,11 @@
-export {};
+export { examine } from "./bin/doctor/doctor.js";
+export type { Finding } from "./bin/doctor/finding.js";
+export { migrateDatabase } from "./bin/migrate-database.js";
+export { Node, type NodeFacts, type NodeOptions } from "./bin/node.js";
+export { runNode, type RunNodeOptions } from "./bin/run-node.js";
+export { describeConfig, type SettingView } from "./config/describe.js";
+export { CONFIG_FILE, loadConfig } from "./config/load.js";
+export { type Config, type OptionName, optionNames, options } from "./config/options.js";
+export type { ResolvedConfig } from "./config/resolve.js";
+export { flagName } from "./config/spelling.js";
+export { createLogger } from "./lifecycle/logger.js";

@@ -1,0 +1,55 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { type CalendarCheck, checkCalendar } from "@carillon/core";
+import { CliError } from "../cli-error.js";
+import { type CommandModule, requiredArg } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
+import { wholeNumber } from "../input/number.js";
+import type { Io } from "../io.js";
+import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { type Column, renderTable } from "../output/table.js";
+
+const columns: readonly Column<CalendarCheck["days"][number]>[] = [
+  { title: "DATE", value: ({ date }) => date },
+  { title: "DAY", value: ({ weekday }) => weekday },
+  { title: "REASON", value: ({ reason }) => reason },
+];
+
+export const command: CommandModule = {
+  define(target) {
+    target
+      .argument("<file>", "a calendar as JSON; - reads standard input")
+      .option("--year <number>", "whose days to show (default: this year)", wholeNumber(1970, 9998));
+    withOutputForm(target).addHelpText(
+      "after",
+      `
+Exit code 0 if it is valid, 1 if not.
+
+Examples:
+  $ carillon calendar check closed-days.json --year 2030
+  $ echo '{"name":"weekends","rules":[{"weekdays":["SAT","SUN"]}]}' | carillon calendar check -`,
+    );
+  },
+  async run(io, invocation) {
+    const given = invocation.options["year"];
+    const year = typeof given === "number" ? given : new Date(io.now()).getUTCFullYear();
+    const check = checkCalendar(await source(io, requiredArg(invocation, 0)), { year });
+    const form = outputForm(invocation);
+    if (form !== "table") await io.out(renderJson(check, form));
+    else if (check.problems.length > 0) await io.out(check.problems.map(problemLine).join(""));
+    else await io.out(renderTable(columns, check.days));
+    return check.problems.length > 0 ? ExitCode.failure : ExitCode.ok;
+  },
+};
+
+const problemLine = ({ pointer, detail }: CalendarCheck["problems"][number]): string =>
+  `${pointer === "" ? "" : `${pointer}: `}${detail}\n`;
+
+async function source(io: Io, path: string): Promise<string> {
+  if (path === "-") return text(io.stdin);
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new CliError(ExitCode.usage, error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,39 @@
+import { type CommandModule, textOption } from "../command.js";
+import { listFilter, listLimit, withListFilter } from "../input/list-filter.js";
+import { clientOf, withServerAddress } from "../input/server-address.js";
+import { outputForm, withOutputForm } from "../output/form.js";
+import { printList } from "../output/list.js";
+import { runColumns } from "../output/run-view.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withServerAddress(withOutputForm(withListFilter(target)))
+      .option("--job <id>", "only of this job")
+      .addHelpText(
+        "after",
+        `
+Examples:
+  $ carillon run list --status failed
+  $ carillon run list --job job_01k9zq3v5e0r8t2b7n4m6x1c9d -n 5`,
+      );
+  },
+  async run(io, invocation) {
+    const client = clientOf(io, invocation);
+    const job = textOption(invocation, "job");
+    const filter = { ...listFilter(invocation), ...(job !== undefined && { job_id: job }) };
+    await printList(io, {
+      form: outputForm(invocation),
+      limit: listLimit(invocation),
+      columns: runColumns,
+      noun: "runs",
+      async page(size, token) {
+        const { runs, next_page_token: next } = await client.runs.list({
+          ...filter,
+          page_size: size,
+          ...(token !== null && { page_token: token }),
+        });
+        return { rows: runs, next };
+      },
+    });
+  },
+};

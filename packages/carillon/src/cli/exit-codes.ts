@@ -1,0 +1,23 @@
+/** What the exit code of `carillon` means; scripts rely on it. 78 is the system's code for a wrong configuration. */
+export const ExitCode = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  notFound: 3,
+  auth: 4,
+  conflict: 5,
+  runFailed: 6,
+  cancelled: 7,
+  timedOut: 8,
+  config: 78,
+} as const;
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
+
+/** The code for an answer of the server that is an error. */
+export function exitCodeOfStatus(status: number): ExitCode {
+  if (status === 404 || status === 410) return ExitCode.notFound;
+  if (status === 401 || status === 403) return ExitCode.auth;
+  if (status === 409 || status === 412) return ExitCode.conflict;
+  if (status === 400 || status === 413 || status === 415 || status === 422) return ExitCode.usage;
+  return ExitCode.failure;
+}

@@ -1,0 +1,38 @@
+import { ApiError, ServerUnreachable } from "@carillon/client";
+import { CarillonError, errorCatalogue } from "@carillon/core";
+import { CommanderError } from "commander";
+import { CliError } from "./cli-error.js";
+import { ExitCode, exitCodeOfStatus } from "./exit-codes.js";
+
+/** How a command that threw ends: the code, and what to say, if commander has not said it already. */
+export interface Failure {
+  readonly exitCode: ExitCode;
+  readonly message: string | null;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof CommanderError) {
+    return { exitCode: error.exitCode === 0 ? ExitCode.ok : ExitCode.usage, message: null };
+  }
+  if (error instanceof CliError) return { exitCode: error.exitCode, message: error.message };
+  if (error instanceof ApiError) return { exitCode: exitCodeOfStatus(error.status), message: refusal(error) };
+  if (error instanceof ServerUnreachable) return { exitCode: ExitCode.failure, message: unreachable(error) };
+  if (error instanceof CarillonError) return { exitCode: exitCodeOf(error), message: error.message };
+  // Anything else is a mistake of ours: the stack is what a report needs.
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { exitCode: ExitCode.failure, message: `this is a fault of carillon itself: ${detail}` };
+}
+
+const exitCodeOf = ({ code }: CarillonError): ExitCode =>
+  code === "config_invalid" ? ExitCode.config : exitCodeOfStatus(errorCatalogue[code].status);
+
+/** What the server said, with every single fault that it found. */
+function refusal({ message, code, errors }: ApiError): string {
+  const faults = errors.map(({ pointer, detail }) => `\n  - ${pointer}: ${detail}`);
+  return `${message} (${code})${faults.join("")}`;
+}
+
+function unreachable({ message, reason }: ServerUnreachable): string {
+  if (reason === "timeout") return message;
+  return `${message} Is the server running? Start one with \`carillon dev\` (in a checkout: \`npm start\`), or say where it is with --url or CARILLON_URL.`;
+}

@@ -1,0 +1,24 @@
+import { type Client, createClient } from "@carillon/client";
+import type { Command } from "commander";
+import { CliError } from "../cli-error.js";
+import { type Invocation, textOption } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
+import type { Io } from "../io.js";
+
+export const DEFAULT_URL = "http://127.0.0.1:8023";
+
+export function withServerAddress(command: Command): Command {
+  return command.option("--url <url>", `where the server is (default: CARILLON_URL, else ${DEFAULT_URL})`);
+}
+
+/** The client for this command line: --url over CARILLON_URL over the default. */
+export function clientOf(io: Io, invocation: Invocation): Client {
+  const url = textOption(invocation, "url") ?? (io.env["CARILLON_URL"] || DEFAULT_URL);
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new CliError(
+      ExitCode.usage,
+      `${JSON.stringify(url)} is not a server's address; it must look like ${DEFAULT_URL}`,
+    );
+  }
+  return createClient({ url, sleep: (ms) => io.sleep(ms) });
+}

@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { systemClock, systemTimers } from "@carillon/core";
+
+/** What a command may touch of the outside. Data goes to `out`, talk to `talk`; tests bring their own. */
+export interface Io {
+  readonly stdin: Readable;
+  readonly stderr: Writable;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Standard output is a terminal whose user has not asked for no colours. */
+  readonly outColour: boolean;
+  readonly talkColour: boolean;
+  readonly talkIsTerminal: boolean;
+  /** Data, as is. Resolves when there is room for more, so that a slow reader slows the writer. */
+  out(text: string): Promise<void>;
+  /** A line for people. */
+  talk(line: string): void;
+  now(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+export function processIo(): Io {
+  const { stdin, stdout, stderr, env } = process;
+  const colour = !env["NO_COLOR"] && env["TERM"] !== "dumb";
+  return {
+    stdin,
+    stderr,
+    env,
+    cwd: process.cwd(),
+    outColour: colour && stdout.isTTY,
+    talkColour: colour && stderr.isTTY,
+    talkIsTerminal: stderr.isTTY,
+    async out(text) {
+      if (!stdout.write(text)) await once(stdout, "drain");
+    },
+    talk: (line) => void stderr.write(`${line}\n`),
+    now: () => systemClock.now(),
+    sleep: (ms) => new Promise((resolve) => void systemTimers.setTimeout(resolve, ms)),
+  };
+}
+
+/** `carillon … | head` closes the pipe early: that is a wish to stop, not a failure. */
+export function endQuietlyOnClosedPipe(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0);
+      throw error;
+    });
+  }
+}

@@ -1,0 +1,25 @@
+import { type ExitCode, ExitCode as Codes } from "./exit-codes.js";
+import { failureOf } from "./failure.js";
+import { type Io, endQuietlyOnClosedPipe, processIo } from "./io.js";
+import { buildProgram, helpAsFlag } from "./program.js";
+
+/** Runs one command line; every way to end is an exit code. */
+export async function runCli(argv: readonly string[], io: Io): Promise<ExitCode> {
+  let code: ExitCode = Codes.ok;
+  try {
+    await buildProgram(io, (finished) => {
+      code = finished;
+    }).parseAsync([...helpAsFlag(argv)], { from: "user" });
+    return code;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.message !== null) io.talk(`carillon: ${failure.message}`);
+    return failure.exitCode;
+  }
+}
+
+/** The entry of bin/carillon.js. */
+export async function main(argv: readonly string[]): Promise<void> {
+  endQuietlyOnClosedPipe();
+  process.exitCode = await runCli(argv, processIo());
+}

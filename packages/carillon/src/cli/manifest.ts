@@ -1,0 +1,72 @@
+import type { CommandModule } from "./command.js";
+
+export interface CommandEntry {
+  /** Noun and verb, or one word. */
+  readonly path: readonly [string] | readonly [noun: string, verb: string];
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly command: CommandModule }>;
+}
+
+/** The nouns, with the line that `carillon --help` shows. */
+export const nouns: Readonly<Record<string, string>> = {
+  server: "run and look after a node",
+  job: "create and look at jobs",
+  run: "look at runs",
+  cron: "try cron expressions, offline",
+  calendar: "try calendars, offline",
+};
+
+/** Every command, in the order of the help. A module is read only when its command is called. */
+export const commands: readonly CommandEntry[] = [
+  {
+    path: ["dev"],
+    summary: "everything in one process: database, scheduler, API and a worker",
+    load: () => import("./commands/dev.js"),
+  },
+  {
+    path: ["server", "start"],
+    summary: "run a node",
+    load: () => import("./commands/server-start.js"),
+  },
+  {
+    path: ["server", "migrate"],
+    summary: "bring the database's schema up to date",
+    load: () => import("./commands/server-migrate.js"),
+  },
+  {
+    path: ["server", "config"],
+    summary: "show every setting and where it comes from",
+    load: () => import("./commands/server-config.js"),
+  },
+  { path: ["job", "create"], summary: "create a job", load: () => import("./commands/job-create.js") },
+  { path: ["job", "get"], summary: "show one job", load: () => import("./commands/job-get.js") },
+  { path: ["job", "list"], summary: "list jobs, newest first", load: () => import("./commands/job-list.js") },
+  { path: ["run", "get"], summary: "show one run", load: () => import("./commands/run-get.js") },
+  { path: ["run", "list"], summary: "list runs, newest first", load: () => import("./commands/run-list.js") },
+  {
+    path: ["cron", "explain"],
+    summary: "say in words when an expression fires",
+    load: () => import("./commands/cron-explain.js"),
+  },
+  {
+    path: ["cron", "next"],
+    summary: "the next fires of an expression, or of each on stdin",
+    load: () => import("./commands/cron-next.js"),
+  },
+  {
+    path: ["cron", "validate"],
+    summary: "check an expression",
+    load: () => import("./commands/cron-validate.js"),
+  },
+  {
+    path: ["calendar", "check"],
+    summary: "check a calendar and show its days",
+    load: () => import("./commands/calendar-check.js"),
+  },
+  {
+    path: ["doctor"],
+    summary: "check this machine and its database",
+    load: () => import("./commands/doctor.js"),
+  },
+  { path: ["version"], summary: "show versions", load: () => import("./commands/version.js") },
+];

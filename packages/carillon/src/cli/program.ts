@@ -1,0 +1,56 @@
+import { Command } from "commander";
+import type { Invocation } from "./command.js";
+import { ExitCode } from "./exit-codes.js";
+import type { Io } from "./io.js";
+import { type CommandEntry, commands, nouns } from "./manifest.js";
+
+/** Receives the exit code of the command that ran. */
+export type Finish = (code: ExitCode) => void;
+
+/** The command tree. Options and action of a command are added when commander is about to enter it. */
+export function buildProgram(io: Io, finish: Finish): Command {
+  const program = new Command("carillon")
+    .description("Carillon, a distributed job scheduler on PostgreSQL")
+    .helpOption("-h, --help", "show help")
+    .helpCommand(false)
+    .configureOutput({
+      writeOut: (text) => void io.out(text),
+      writeErr: (text) => io.talk(text.trimEnd()),
+    })
+    .exitOverride()
+    .addHelpText("after", "\nStart with `carillon dev`. Help of a command: carillon <command> --help");
+  const entries = new Map<Command, CommandEntry>();
+  for (const entry of commands) {
+    const parent = entry.path.length === 1 ? program : nounCommand(program, entry.path[0]);
+    const name = entry.path[entry.path.length - 1] ?? "";
+    entries.set(parent.command(name).description(entry.summary), entry);
+  }
+  const enter = async (_: Command, entered: Command): Promise<void> => {
+    const entry = entries.get(entered);
+    if (entry) await defineCommand(entered, entry, io, finish);
+  };
+  program.hook("preSubcommand", enter);
+  for (const noun of program.commands) noun.hook("preSubcommand", enter);
+  return program;
+}
+
+function nounCommand(program: Command, noun: string): Command {
+  const known = program.commands.find((command) => command.name() === noun);
+  if (known) return known;
+  return program.command(noun).description(nouns[noun] ?? "");
+}
+
+async function defineCommand(target: Command, entry: CommandEntry, io: Io, finish: Finish): Promise<void> {
+  const { command } = await entry.load();
+  command.define(target);
+  target.action(async () => {
+    const invocation: Invocation = { args: target.processedArgs.map(argument), options: target.opts() };
+    finish((await command.run(io, invocation)) ?? ExitCode.ok);
+  });
+}
+
+const argument = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+/** `carillon help job create` is `carillon job create --help`. */
+export const helpAsFlag = (argv: readonly string[]): readonly string[] =>
+  argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;

@@ -1,0 +1,31 @@
+import type { Client } from "@carillon/client";
+import type { Job, Run } from "@carillon/contract";
+import { isFinal } from "@carillon/core";
+import { CliError } from "./cli-error.js";
+import { ExitCode } from "./exit-codes.js";
+import type { Io } from "./io.js";
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** Asks, ever less often, until the job's run has ended or the time is over. */
+export async function waitForRun(io: Io, client: Client, jobId: string, limitMs: number): Promise<Job> {
+  const until = io.now() + limitMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const job = await client.jobs.get(jobId);
+    if (job.run !== undefined && isFinal(job.run.status)) return job;
+    if (io.now() >= until) {
+      throw new CliError(
+        ExitCode.timedOut,
+        `${jobId} is ${job.status} after ${limitMs / 1000} s; it goes on without us`,
+      );
+    }
+    await io.sleep(pauseMs);
+  }
+}
+
+/** How an awaited run that has ended shows in the exit code. */
+export function exitCodeOfRun({ status }: Pick<Run, "status">): ExitCode {
+  if (status === "succeeded") return ExitCode.ok;
+  return status === "cancelled" ? ExitCode.cancelled : ExitCode.runFailed;
+}

@@ -1,0 +1,58 @@
+import { CarillonError, systemClock } from "@carillon/core";
+import { openDatabase } from "@carillon/engine";
+import type { Logger } from "pino";
+import type { Config } from "../../config/options.js";
+import { databaseOptions } from "../services/database-service.js";
+import { checkDatabase } from "./check-database.js";
+import { checkDisk } from "./check-disk.js";
+import { checkNodeVersion, checkZoneData } from "./check-runtime.js";
+import { embeddedUrl } from "./embedded-url.js";
+import { type Finding, fail, ok, warn } from "./finding.js";
+
+export interface DoctorOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+}
+
+/** Looks at this machine and its database. Starts nothing and changes nothing. */
+export async function examine({ config, logger }: DoctorOptions): Promise<Finding[]> {
+  const machine = [checkNodeVersion(process.versions.node), checkZoneData(process.versions["tz"], systemClock.now())];
+  if (config.databaseUrl !== null) {
+    return [...machine, ...(await examineDatabase({ config, logger }, config.databaseUrl, unreachable))];
+  }
+  const disk = await checkDisk(config.dataDir);
+  const url = await embeddedUrl(config.dataDir);
+  if (url === null)
+    return [...machine, disk, ok("database", `embedded; none in ${config.dataDir} yet, the first start makes it`)];
+  return [...machine, disk, ...(await examineDatabase({ config, logger }, url, notRunning))];
+}
+
+async function examineDatabase(
+  { config, logger }: DoctorOptions,
+  url: string,
+  whenAway: (error: CarillonError) => Finding,
+): Promise<Finding[]> {
+  try {
+    const database = await openDatabase(databaseOptions({ config, logger }, url));
+    try {
+      return await checkDatabase(database, config);
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    if (!(error instanceof CarillonError)) {
+      return [
+        fail("database", error instanceof Error ? error.message : String(error), "check user, password and database"),
+      ];
+    }
+    return [
+      error.code === "database_unavailable" ? whenAway(error) : fail("database", error.message, "see the message"),
+    ];
+  }
+}
+
+const unreachable = (error: CarillonError): Finding =>
+  fail("database", error.message, "start the server, or correct database_url (CARILLON_DATABASE_URL)");
+
+const notRunning = (): Finding =>
+  warn("database", "embedded; not running", "start it with `carillon dev` to have it checked");

@@ -1,0 +1,52 @@
+import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
+import type { WorkerEvent } from "@carillon/worker";
+import type { Logger } from "pino";
+
+/** What an operator must see is a warning; what belongs to a healthy day is debug. */
+export function logDatabaseEvent(logger: Logger, { type, ...event }: DatabaseEvent): void {
+  const log = logger.child({ component: "database" });
+  switch (type) {
+    case "database.down":
+      return log.error(plain(event), "the database is lost; calls answer 503 until it is back");
+    case "database.up":
+      return log.info(plain(event), "the database is back");
+    case "clock.stepped":
+      return log.warn(plain(event), "the database's clock was moved, or this machine slept");
+    case "listen.unavailable":
+    case "statement_names.off":
+      return log.warn(plain(event), type);
+    default:
+      return log.debug(plain(event), type);
+  }
+}
+
+export function logEngineEvent(logger: Logger, { type, ...event }: EngineEvent): void {
+  const log = logger.child({ component: "engine" });
+  switch (type) {
+    case "loop.failed":
+      return log.warn(plain(event), "a loop failed and will try again");
+    case "session.expired":
+    case "run.rescued":
+    case "write.refused":
+    case "shards.lost":
+      return log.warn(plain(event), type);
+    case "shards.gained":
+      return log.info(plain(event), type);
+    default:
+      return log.debug(plain(event), type);
+  }
+}
+
+export function logWorkerEvent(logger: Logger, { type, ...event }: WorkerEvent): void {
+  const log = logger.child({ component: "worker" });
+  if (type === "worker.started" || type === "worker.drained") return log.info(plain(event), type);
+  return log.warn(plain(event), type);
+}
+
+/** An Error logs as {} by itself: give it as pino's `err`. */
+function plain(event: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { reason, error, ...rest } = event;
+  const thrown = reason ?? error;
+  if (thrown === undefined) return rest;
+  return thrown instanceof Error ? { ...rest, reason: thrown.message } : { ...rest, reason: thrown };
+}

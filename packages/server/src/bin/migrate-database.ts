@@ -1,0 +1,49 @@
+import type { EventEmitter } from "node:events";
+import { systemClock } from "@carillon/core";
+import type { MigrateReport } from "@carillon/engine";
+import type { Logger } from "pino";
+import type { Config } from "../config/options.js";
+import { guardProcess } from "../lifecycle/process-guard.js";
+import { ServiceGroup } from "../lifecycle/service-group.js";
+import { SIGNAL_EXIT } from "../lifecycle/stop-signals.js";
+import { databaseServices } from "./database-services.js";
+import { migrateWithLog } from "./services/schema-service.js";
+
+export interface MigrateDatabaseOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly version: string;
+  readonly dryRun: boolean;
+  readonly process: EventEmitter & { exit(code: number): void };
+}
+
+/** Migrates without serving. A signal lets the migration in hand end; the embedded database never outlives the call. */
+export async function migrateDatabase(options: MigrateDatabaseOptions): Promise<MigrateReport> {
+  const { config, logger, version, dryRun, process } = options;
+  const stopping = new AbortController();
+  const { embedded, database, services } = databaseServices({ config, logger, version, stopping: stopping.signal });
+  const endNow = (code: number): void => {
+    embedded?.abandon();
+    process.exit(code);
+  };
+  const leave = guardProcess(
+    process,
+    {
+      drain: () => stopping.abort(),
+      endNow: (signal) => endNow(SIGNAL_EXIT[signal]),
+      fatal(error) {
+        logger.fatal({ err: error }, "unexpected error");
+        endNow(1);
+      },
+    },
+    () => systemClock.monotonic(),
+  );
+  const group = new ServiceGroup("database", services);
+  try {
+    await group.start();
+    return await migrateWithLog(database.database, logger, { dryRun });
+  } finally {
+    await group.stop();
+    leave();
+  }
+}

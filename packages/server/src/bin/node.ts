@@ -1,0 +1,98 @@
+import type { Logger } from "pino";
+import type { Config } from "../config/options.js";
+import { ServiceGroup } from "../lifecycle/service-group.js";
+import type { Service } from "../lifecycle/service.js";
+import { createMetrics } from "../metrics/metrics.js";
+import type { NodeContext } from "./context.js";
+import { type DatabaseServices, databaseServices } from "./database-services.js";
+import { logEngineEvent } from "./event-log.js";
+import { ApiService } from "./services/api-service.js";
+import { EngineService } from "./services/engine-service.js";
+import { SchemaService } from "./services/schema-service.js";
+import { WorkerService } from "./services/worker-service.js";
+
+export interface NodeOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly version: string;
+  /** dev takes the next port when the wanted one is taken. */
+  readonly dev: boolean;
+  /** Begins with an empty schema: everything that was stored is removed. */
+  readonly reset: boolean;
+}
+
+/** What there is to tell of a node that runs. */
+export interface NodeFacts {
+  readonly url: string;
+  /** Null when the database is somebody else's. */
+  readonly dataDir: string | null;
+  readonly postgres: { readonly version: string; readonly port: number | null; readonly adopted: boolean };
+}
+
+/** A whole server process, wired. It is started and stopped once. */
+export class Node implements Service {
+  readonly name = "node";
+  readonly #stopping = new AbortController();
+  readonly #context: NodeContext;
+  readonly #below: DatabaseServices;
+  readonly #api: ApiService;
+  readonly #group: ServiceGroup;
+
+  constructor({ config, logger, version, dev, reset }: NodeOptions) {
+    const context: NodeContext = { config, logger, version, stopping: this.#stopping.signal };
+    const below = databaseServices(context);
+    const database = () => below.database.database;
+    const metrics = createMetrics({ version });
+    const engine = new EngineService(context, {
+      database,
+      alone: below.embedded !== null,
+      onEvent: (event) => {
+        metrics.engineEvent(event);
+        logEngineEvent(logger, event);
+      },
+    });
+    const worker = new WorkerService(context, () => engine.engine);
+    const api = new ApiService(context, {
+      engine: () => engine.engine.api,
+      database,
+      metrics: () => metrics,
+      takesNextPort: dev,
+    });
+    this.#context = context;
+    this.#below = below;
+    this.#api = api;
+    const services = [...below.services, new SchemaService(context, database, reset), engine, worker, api];
+    this.#group = new ServiceGroup(this.name, services, {
+      started: (service) => logger.debug({ service }, "service started"),
+      stopped: (service) => logger.debug({ service }, "service stopped"),
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#group.start();
+  }
+
+  /** Stops listening, lets runs end within the grace time or gives them back, then closes what is below. */
+  stop(): Promise<void> {
+    this.#stopping.abort();
+    return this.#group.stop();
+  }
+
+  /** The process ends now: nothing is waited for, and PostgreSQL is told to end by itself. */
+  abandon(): void {
+    this.#below.embedded?.abandon();
+  }
+
+  get facts(): NodeFacts {
+    const server = this.#below.embedded?.server;
+    return {
+      url: this.#api.url,
+      dataDir: server === undefined ? null : this.#context.config.dataDir,
+      postgres: {
+        version: this.#below.database.database.server.version,
+        port: server?.port ?? null,
+        adopted: server?.adopted ?? false,
+      },
+    };
+  }
+}

@@ -1,0 +1,74 @@
+import type { EventEmitter } from "node:events";
+import { systemClock } from "@carillon/core";
+import type { Logger } from "pino";
+import { guardProcess } from "../lifecycle/process-guard.js";
+import { SIGNAL_EXIT } from "../lifecycle/stop-signals.js";
+import { within } from "../lifecycle/within.js";
+import type { Node, NodeFacts } from "./node.js";
+
+export interface RunNodeOptions {
+  readonly node: Pick<Node, "start" | "stop" | "abandon" | "facts">;
+  readonly logger: Logger;
+  /** For the whole way down: running work, connections, the database's last checkpoint. */
+  readonly stopLimitMs: number;
+  readonly onReady: (facts: NodeFacts) => void;
+  readonly process: EventEmitter & { exit(code: number): void };
+}
+
+/** Runs a node until a signal asks it to end. Returns the exit code; throws what made the start fail. */
+export async function runNode(options: RunNodeOptions): Promise<number> {
+  const { node, logger, process } = options;
+  const endNow = (code: number): void => {
+    node.abandon();
+    process.exit(code);
+  };
+  const asked = { stop: () => {} };
+  const stopAsked = new Promise<void>((resolve) => {
+    asked.stop = resolve;
+  });
+  const leave = guardProcess(
+    process,
+    {
+      drain(signal) {
+        logger.info({ signal }, "draining; a second signal ends at once");
+        asked.stop();
+      },
+      endNow(signal) {
+        logger.warn({ signal }, "ending at once");
+        endNow(SIGNAL_EXIT[signal]);
+      },
+      fatal(error) {
+        logger.fatal({ err: error }, "unexpected error; the node ends");
+        endNow(1);
+      },
+    },
+    () => systemClock.monotonic(),
+  );
+  try {
+    if (await serveUntil(stopAsked, options)) return 0;
+    endNow(1);
+    return 1;
+  } finally {
+    leave();
+  }
+}
+
+/** True when everything was stopped in time. */
+async function serveUntil(stopAsked: Promise<void>, options: RunNodeOptions): Promise<boolean> {
+  const { node, logger, stopLimitMs, onReady } = options;
+  const started = node.start().then(() => "started" as const);
+  // A stop during the start makes that start throw shutting_down, which then is no failure.
+  started.catch(() => {});
+  if ((await Promise.race([started, stopAsked])) === "started") {
+    onReady(node.facts);
+    await stopAsked;
+  }
+  const stopped = await within(
+    stopLimitMs,
+    node.stop().then(() => true),
+    () => false,
+  );
+  if (stopped) logger.info("stopped");
+  else logger.error(`not stopped within ${stopLimitMs} ms; what still runs is rescued at the next start`);
+  return stopped;
+}

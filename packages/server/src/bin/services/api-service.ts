@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { CarillonError } from "@carillon/core";
+import type { Database, EngineApi } from "@carillon/engine";
+import type { FastifyInstance } from "fastify";
+import { createApi } from "../../api/create-api.js";
+import type { ApiMetrics } from "../../api/ports.js";
+import type { Service } from "../../lifecycle/service.js";
+import type { NodeContext } from "../context.js";
+import { describePortOwner } from "../port-owner.js";
+import { readiness } from "../readiness.js";
+
+/** How many ports above the wanted one are tried where another will do. */
+const NEXT_PORTS = 20;
+
+export interface ApiServiceOptions {
+  readonly engine: () => EngineApi;
+  readonly database: () => Database;
+  readonly metrics: () => ApiMetrics;
+  /** A developer wants it to run; an operator wants the port that was configured or nothing. */
+  readonly takesNextPort: boolean;
+}
+
+/** The HTTP side, listening. */
+export class ApiService implements Service {
+  readonly name = "api";
+  readonly #context: NodeContext;
+  readonly #options: ApiServiceOptions;
+  #app: FastifyInstance | null = null;
+  #url = "";
+
+  constructor(context: NodeContext, options: ApiServiceOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** Where it listens; empty until it does. */
+  get url(): string {
+    return this.#url;
+  }
+
+  async start(): Promise<void> {
+    if (this.#app !== null) return;
+    const { config } = this.#context;
+    const last = config.port + (this.#options.takesNextPort && config.port !== 0 ? NEXT_PORTS : 0);
+    for (let port = config.port; ; port++) {
+      const app = this.#makeApp();
+      try {
+        this.#url = await app.listen({ host: config.host, port });
+        this.#app = app;
+        return;
+      } catch (error) {
+        await app.close();
+        if (!isPortTaken(error)) throw error;
+        await this.#reportTaken(port, last, error);
+      }
+    }
+  }
+
+  async stop(): Promise<void> {
+    const app = this.#app;
+    this.#app = null;
+    await app?.close();
+  }
+
+  #makeApp(): FastifyInstance {
+    const { logger, version } = this.#context;
+    const { engine, database, metrics } = this.#options;
+    return createApi({
+      engine: engine(),
+      health: readiness(database),
+      metrics: metrics(),
+      version,
+      now: () => database().clock.now(),
+      newRequestId: randomUUID,
+      logger: logger.child({ component: this.name }),
+      dev: { loopbackOnly: true },
+    });
+  }
+
+  async #reportTaken(port: number, last: number, error: unknown): Promise<void> {
+    const taken = `port ${port} is taken${await describePortOwner(port)}`;
+    if (port < last) return this.#context.logger.warn({ component: this.name }, `${taken}; trying ${port + 1}`);
+    throw new CarillonError("port_in_use", `${taken}: stop it, or choose another with --port or CARILLON_PORT`, {
+      cause: error,
+    });
+  }
+}
+
+const isPortTaken = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "EADDRINUSE";

@@ -1,0 +1,60 @@
+import { systemClock, systemRandom, systemTimers } from "@carillon/core";
+import { type Database, type DatabaseOptions, waitForDatabase } from "@carillon/engine";
+import type { Service } from "../../lifecycle/service.js";
+import type { NodeContext } from "../context.js";
+import { logDatabaseEvent } from "../event-log.js";
+
+/** How this configuration reaches its database; the URL is the embedded one's when none is configured. */
+export function databaseOptions(
+  { config, logger }: Pick<NodeContext, "config" | "logger">,
+  url: string,
+): DatabaseOptions {
+  return {
+    url,
+    ...(config.directDatabaseUrl !== null && { directUrl: config.directDatabaseUrl }),
+    schema: config.databaseSchema,
+    poolSize: config.databasePoolSize,
+    clock: systemClock,
+    timers: systemTimers,
+    random: systemRandom,
+    onEvent: (event) => logDatabaseEvent(logger, event),
+  };
+}
+
+/** The connections, opened as soon as the database answers. Its loss later is not the service's end: it reconnects. */
+export class DatabaseService implements Service {
+  readonly name = "database";
+  readonly #context: NodeContext;
+  readonly #url: () => string;
+  #database: Database | null = null;
+
+  constructor(context: NodeContext, url: () => string) {
+    this.#context = context;
+    this.#url = url;
+  }
+
+  get database(): Database {
+    if (this.#database === null) throw new Error("the database is read before it was opened");
+    return this.#database;
+  }
+
+  async start(): Promise<void> {
+    if (this.#database !== null) return;
+    const { config, logger, stopping } = this.#context;
+    this.#database = await waitForDatabase(databaseOptions(this.#context, this.#url()), {
+      deadlineMs: config.databaseWait,
+      signal: stopping,
+      onWait: (message, leftMs) =>
+        logger.warn(
+          { component: this.name },
+          `waiting for the database, ${Math.ceil(leftMs / 1000)} s left: ${message}`,
+        ),
+    });
+  }
+
+  async stop(): Promise<void> {
+    const database = this.#database;
+    this.#database = null;
+    await database?.close();
+  }
+}

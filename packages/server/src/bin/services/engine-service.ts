@@ -1,0 +1,54 @@
+import { hostname } from "node:os";
+import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
+import { type Database, type Engine, type EngineEvent, createEngine } from "@carillon/engine";
+import type { Service } from "../../lifecycle/service.js";
+import type { NodeContext } from "../context.js";
+
+export interface EngineServiceOptions {
+  readonly database: () => Database;
+  /** An embedded database has one owner: no other node can be alive. */
+  readonly alone: boolean;
+  readonly onEvent: (event: EngineEvent) => void;
+}
+
+export class EngineService implements Service {
+  readonly name = "engine";
+  readonly #context: NodeContext;
+  readonly #options: EngineServiceOptions;
+  #engine: Engine | null = null;
+
+  constructor(context: NodeContext, options: EngineServiceOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  get engine(): Engine {
+    if (this.#engine === null) throw new Error("the engine is read before it was started");
+    return this.#engine;
+  }
+
+  async start(): Promise<void> {
+    if (this.#engine !== null) return;
+    const { config, version } = this.#context;
+    const database = this.#options.database();
+    const engine = createEngine({
+      database,
+      clock: systemClock,
+      timers: systemTimers,
+      random: systemRandom,
+      newId: makeUuidV7({ now: () => database.clock.now(), randomBytes: systemRandomBytes }),
+      node: { name: config.nodeName ?? hostname(), address: null, version },
+      alone: this.#options.alone,
+      onEvent: this.#options.onEvent,
+      limits: { leaseMs: config.lease, workerSilenceMs: config.workerSilence },
+    });
+    await engine.start();
+    this.#engine = engine;
+  }
+
+  async stop(): Promise<void> {
+    const engine = this.#engine;
+    this.#engine = null;
+    await engine?.stop();
+  }
+}

@@ -1,0 +1,44 @@
+import { hostname } from "node:os";
+import { systemClock, systemTimers } from "@carillon/core";
+import type { Engine } from "@carillon/engine";
+import { LocalTransport, Worker, builtInTasks } from "@carillon/worker";
+import type { Service } from "../../lifecycle/service.js";
+import type { NodeContext } from "../context.js";
+import { logWorkerEvent } from "../event-log.js";
+
+/** The worker inside the node: the built-in tasks on the default queue. */
+export class WorkerService implements Service {
+  readonly name = "worker";
+  readonly #context: NodeContext;
+  readonly #engine: () => Engine;
+  #worker: Worker | null = null;
+
+  constructor(context: NodeContext, engine: () => Engine) {
+    this.#context = context;
+    this.#engine = engine;
+  }
+
+  async start(): Promise<void> {
+    const { config, logger } = this.#context;
+    if (this.#worker !== null || config.workerSlots === 0) return;
+    const engine = this.#engine();
+    const timers = { ...systemTimers, monotonic: () => systemClock.monotonic() };
+    const worker = new Worker({
+      transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
+      tasks: builtInTasks(timers),
+      name: config.nodeName ?? hostname(),
+      queues: ["default"],
+      slots: config.workerSlots,
+      timers,
+      onEvent: (event) => logWorkerEvent(logger, event),
+    });
+    await worker.start();
+    this.#worker = worker;
+  }
+
+  async stop(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = null;
+    await worker?.stop(this.#context.config.shutdownGrace);
+  }
+}

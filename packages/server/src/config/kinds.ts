@@ -1,0 +1,73 @@
+import { formatDuration, parseDuration } from "@carillon/core";
+
+/** How one kind of value is read, and what would have been right when it does not fit. */
+export interface Kind<T> {
+  /** Ends the sentence "it must be …". */
+  readonly expects: string;
+  /** `raw` is text from a flag or the environment, or any JSON value of the file. Undefined: it does not fit. */
+  read(raw: unknown): T | undefined;
+  /** How people write the value, where that differs from the value itself. */
+  readonly show?: (value: unknown) => unknown;
+}
+
+export function text(expects: string, pattern: RegExp): Kind<string> {
+  return { expects, read: (raw) => (typeof raw === "string" && pattern.test(raw) ? raw : undefined) };
+}
+
+/** Text of any content but none. */
+export const anyText: Kind<string> = text("a text that is not empty", /\S/);
+
+export function wholeNumber(least: number, most: number): Kind<number> {
+  return {
+    expects: `a whole number from ${least} to ${most}`,
+    read(raw) {
+      const value = typeof raw === "string" && /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
+      return typeof value === "number" && Number.isInteger(value) && value >= least && value <= most
+        ? value
+        : undefined;
+    },
+  };
+}
+
+/** Milliseconds, written as a duration; the bounds are durations too, so that the message can repeat them. */
+export function duration(least: string, most: string): Kind<number> {
+  return {
+    expects: `a duration from ${least} to ${most}, such as 500ms, 30s or 5m`,
+    read(raw) {
+      const value = typeof raw === "string" ? durationOf(raw) : undefined;
+      return value !== undefined && value >= parseDuration(least) && value <= parseDuration(most) ? value : undefined;
+    },
+    show: (value) => (typeof value === "number" ? formatDuration(value) : value),
+  };
+}
+
+function durationOf(raw: string): number | undefined {
+  try {
+    return parseDuration(raw);
+  } catch {
+    return undefined;
+  }
+}
+
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): Kind<Choice> {
+  return { expects: `one of ${choices.join(", ")}`, read: (raw) => choices.find((choice) => choice === raw) };
+}
+
+/** A list without repeats: comma-separated text, or an array in the file. */
+export function someOf<const Choice extends string>(choices: readonly Choice[]): Kind<readonly Choice[]> {
+  return {
+    expects: `one or more of ${choices.join(", ")}`,
+    read(raw) {
+      const words: unknown[] =
+        typeof raw === "string" ? raw.split(",").map((word) => word.trim()) : Array.isArray(raw) ? raw : [];
+      const known = choices.filter((choice) => words.includes(choice));
+      return words.length > 0 && words.length === known.length ? Object.freeze(known) : undefined;
+    },
+  };
+}
+
+/** A connection URL; several hosts are allowed, which is why the URL class cannot judge it. */
+export const postgresUrl: Kind<string> = text(
+  "a PostgreSQL URL, such as postgres://user:password@host:5432/database",
+  /^postgres(ql)?:\/\/[^\s]+$/,
+);

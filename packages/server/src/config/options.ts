@@ -1,0 +1,61 @@
+import { type Kind, anyText, duration, oneOf, postgresUrl, someOf, text, wholeNumber } from "./kinds.js";
+
+export interface Option<T> {
+  readonly kind: Kind<T>;
+  readonly default: T;
+  /** One line for `carillon server config` and the docs. */
+  readonly doc: string;
+  /** Shown with its password masked. */
+  readonly secret?: true;
+  /** A path: one from the file counts from the file's folder, any other from the working directory. */
+  readonly path?: true;
+}
+
+const option = <T>(
+  kind: Kind<T>,
+  value: T,
+  doc: string,
+  extra: Pick<Option<T>, "secret" | "path"> = {},
+): Option<T> => ({ kind, default: value, doc, ...extra });
+
+/** Everything that can be configured. A key exists only when something reads it. */
+export const options = {
+  host: option(anyText, "127.0.0.1", "address to listen on"),
+  port: option(wholeNumber(0, 65_535), 8023, "port of the HTTP API; 0 takes any free one"),
+  dataDir: option(anyText, ".carillon", "folder of the embedded PostgreSQL", { path: true }),
+  databaseUrl: option<string | null>(postgresUrl, null, "a PostgreSQL 14 or newer instead of the embedded one", {
+    secret: true,
+  }),
+  directDatabaseUrl: option<string | null>(postgresUrl, null, "past the pooler, for what needs a session", {
+    secret: true,
+  }),
+  databaseSchema: option(
+    text("a lower-case name of letters, digits and _, such as carillon", /^[a-z_][a-z0-9_]{0,62}$/),
+    "carillon",
+    "schema that holds the tables",
+  ),
+  databasePoolSize: option(wholeNumber(4, 1_000), 10, "connections that this node may open to the database"),
+  databaseWait: option(duration("0s", "1h"), 30_000, "how long a start waits for the database"),
+  lease: option(duration("500ms", "1m"), 5_000, "how long a silent node keeps its shards"),
+  workerSilence: option(duration("1s", "10m"), 15_000, "how long a silent worker keeps its runs"),
+  roles: option(someOf(["api", "scheduler", "gateway"]), ["api", "scheduler", "gateway"], "what this node does"),
+  workerSlots: option(wholeNumber(0, 10_000), 10, "runs at a time in this process; 0 for none"),
+  nodeName: option<string | null>(
+    text("1 to 100 letters, digits, dots, dashes or _", /^[A-Za-z0-9._-]{1,100}$/),
+    null,
+    "name of this node; the host's when not given",
+  ),
+  logLevel: option(oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"]), "info", "least level shown"),
+  logFormat: option(oneOf(["auto", "pretty", "json"]), "auto", "auto is pretty on a terminal, else json"),
+  shutdownGrace: option(duration("0s", "1h"), 25_000, "how long a stop waits for running work before it gives it back"),
+} as const;
+
+export type OptionName = keyof typeof options;
+
+/** The configuration in force: every option, checked, frozen. */
+export type Config = {
+  readonly [Name in OptionName]: (typeof options)[Name] extends Option<infer Value> ? Value : never;
+};
+
+/** The options in declaration order, typed by name. */
+export const optionNames = Object.keys(options) as OptionName[];

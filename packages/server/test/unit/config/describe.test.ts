@@ -1,0 +1,43 @@
+import { expect, it } from "vitest";
+import { describeConfig } from "../../../src/config/describe.js";
+import { maskUrl } from "../../../src/config/mask.js";
+import { resolveConfig } from "../../../src/config/resolve.js";
+
+const resolved = resolveConfig({
+  flags: { databaseUrl: "postgres://app:s3cret@db:5432/carillon" },
+  env: { CARILLON_DATABASE_WAIT: "90s" },
+  file: null,
+  cwd: "/srv",
+});
+const settings = describeConfig(resolved);
+
+it("shows each value with its origin and its spellings", () => {
+  expect(settings.find(({ key }) => key === "data_dir")).toEqual({
+    key: "data_dir",
+    value: "/srv/.carillon",
+    origin: "default",
+    variable: "CARILLON_DATA_DIR",
+    flag: "--data-dir",
+    doc: expect.any(String),
+  });
+});
+
+it("shows a duration as it would be written", () => {
+  expect(settings.find(({ key }) => key === "database_wait")?.value).toBe("1m30s");
+});
+
+it("masks passwords and leaves the configuration itself alone", () => {
+  expect(settings.find(({ key }) => key === "database_url")?.value).toBe("postgres://app:***@db:5432/carillon");
+  expect(JSON.stringify(settings)).not.toContain("s3cret");
+  expect(resolved.config.databaseUrl).toContain("s3cret");
+});
+
+it.each([
+  ["postgres://app@db/x", "postgres://app@db/x"],
+  ["postgres://app:a:b@c@db/x", "postgres://app:***@db/x"],
+  ["postgres://:pw@db/x", "postgres://:***@db/x"],
+  ["postgres://db:5432,other:5433/x", "postgres://db:5432,other:5433/x"],
+  ["postgres:///x?user=a&password=pw&host=/run", "postgres:///x?user=a&password=***&host=/run"],
+])("masks %s as %s", (url, shown) => {
+  expect(maskUrl(url)).toBe(shown);
+});

@@ -1,0 +1,146 @@
+import { CarillonError } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { type ConfigSources, resolveConfig } from "../../../src/config/resolve.js";
+
+const resolve = (given: Partial<ConfigSources> = {}) =>
+  resolveConfig({ flags: {}, env: {}, file: null, cwd: "/srv/app", ...given });
+
+const file = (content: unknown, folder = "/etc/carillon") => ({
+  path: "carillon.config.json",
+  folder,
+  text: typeof content === "string" ? content : JSON.stringify(content),
+});
+
+function problemsOf(given: Partial<ConfigSources>): string[] {
+  try {
+    resolve(given);
+  } catch (error) {
+    if (error instanceof CarillonError && error.code === "config_invalid") {
+      return error.items.map((item) => item.detail);
+    }
+    throw error;
+  }
+  return [];
+}
+
+describe("resolveConfig", () => {
+  it("has a default for every option and says so", () => {
+    const { config, origins } = resolve();
+    expect(config).toMatchObject({
+      host: "127.0.0.1",
+      port: 8023,
+      dataDir: "/srv/app/.carillon",
+      databaseUrl: null,
+      databaseSchema: "carillon",
+      roles: ["api", "scheduler", "gateway"],
+      logLevel: "info",
+    });
+    expect(new Set(Object.values(origins))).toEqual(new Set(["default"]));
+  });
+
+  it("takes the flag over the environment over the file over the default, and names the winner", () => {
+    const all = {
+      flags: { port: "1" },
+      env: { CARILLON_PORT: "2", CARILLON_WORKER_SLOTS: "7" },
+      file: file({ port: 3 }),
+    };
+    expect(resolve(all).config).toMatchObject({ port: 1, workerSlots: 7 });
+    expect(resolve(all).origins).toMatchObject({ port: "--port", workerSlots: "CARILLON_WORKER_SLOTS" });
+    expect(resolve({ ...all, flags: {} }).config.port).toBe(2);
+    expect(resolve({ file: file({ port: 3 }) })).toMatchObject({
+      config: { port: 3 },
+      origins: { port: "carillon.config.json" },
+    });
+  });
+
+  it("freezes what it returns", () => {
+    const { config, origins } = resolve({ file: file({ roles: ["api"] }) });
+    expect(Object.isFrozen(config) && Object.isFrozen(config.roles) && Object.isFrozen(origins)).toBe(true);
+  });
+
+  it("reads durations as milliseconds and lists from text or from an array", () => {
+    expect(resolve({ env: { CARILLON_SHUTDOWN_GRACE: "1m30s" } }).config.shutdownGrace).toBe(90_000);
+    expect(resolve({ env: { CARILLON_ROLES: "gateway, api" } }).config.roles).toEqual(["api", "gateway"]);
+    expect(resolve({ file: file({ roles: ["scheduler"] }) }).config.roles).toEqual(["scheduler"]);
+  });
+
+  it("counts a relative path of the file from the file's folder, any other from the working directory", () => {
+    expect(resolve({ file: file({ data_dir: "data" }) }).config.dataDir).toBe("/etc/carillon/data");
+    expect(resolve({ env: { CARILLON_DATA_DIR: "data" } }).config.dataDir).toBe("/srv/app/data");
+    expect(resolve({ flags: { dataDir: "/data" } }).config.dataDir).toBe("/data");
+  });
+
+  it("treats an empty variable as not set", () => {
+    expect(resolve({ env: { CARILLON_DATABASE_URL: "", CARILLON_PORT: "" } }).config).toMatchObject({
+      databaseUrl: null,
+      port: 8023,
+    });
+  });
+
+  it("lists every mistake at once, with the source and what would be right", () => {
+    const problems = problemsOf({
+      flags: { port: "80x" },
+      env: { CARILLON_LOG_LEVEL: "loud", CARILLON_SHUTDOWN_GRACE: "10 parsecs" },
+      file: file({ roles: ["api", "cook"], worker_slots: -1 }),
+    });
+    expect(problems).toEqual([
+      'port must be a whole number from 0 to 65535, not "80x" (from --port)',
+      'roles must be one or more of api, scheduler, gateway, not ["api","cook"] (from carillon.config.json)',
+      "worker_slots must be a whole number from 0 to 10000, not -1 (from carillon.config.json)",
+      'log_level must be one of trace, debug, info, warn, error, fatal, silent, not "loud" (from CARILLON_LOG_LEVEL)',
+      expect.stringMatching(
+        /^shutdown_grace must be a duration .*, not "10 parsecs" \(from CARILLON_SHUTDOWN_GRACE\)$/,
+      ),
+    ]);
+  });
+
+  it("refuses unknown keys and variables with the name that was probably meant", () => {
+    expect(
+      problemsOf({ env: { CARILLON_PROT: "1" }, file: file({ dataDir: "x", colour: "red", $schema: "x" }) }),
+    ).toEqual([
+      "dataDir is not a setting; did you mean data_dir? (from carillon.config.json)",
+      "colour is not a setting (from carillon.config.json)",
+      "CARILLON_PROT is not a setting; did you mean CARILLON_PORT? (from the environment)",
+    ]);
+  });
+
+  it("leaves variables of the client, the build and the tests alone", () => {
+    const env = {
+      CARILLON_URL: "http://127.0.0.1:1",
+      CARILLON_SKIP_BUILD: "1",
+      CARILLON_CONFIG: "x",
+      CARILLON_TEST_PG: "x",
+    };
+    expect(problemsOf({ env })).toEqual([]);
+  });
+
+  it("never shows a password, not even of a URL that is refused", () => {
+    const [problem] = problemsOf({ env: { CARILLON_DATABASE_URL: "mysql://app:se@cret@db/x" } });
+    expect(problem).toContain("mysql://app:***@db/x");
+    expect(problem).not.toContain("cret");
+  });
+
+  it("refuses a file that is not one JSON object, and says why", () => {
+    expect(problemsOf({ file: file("{port: 1}") })[0]).toMatch(/^carillon\.config\.json is not JSON: /);
+    expect(problemsOf({ file: file([1]) })).toEqual(["carillon.config.json must hold one JSON object"]);
+  });
+
+  it.each(["0.0.0.0", "::", "10.1.2.3", "example.com"])("refuses to listen on %s without authentication", (host) => {
+    expect(problemsOf({ flags: { host } })[0]).toMatch(/needs authentication/);
+  });
+
+  it.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("listens on %s", (host) => {
+    expect(resolve({ flags: { host } }).config.host).toBe(host);
+  });
+
+  it("refuses a direct URL without the URL that it goes around", () => {
+    expect(problemsOf({ env: { CARILLON_DIRECT_DATABASE_URL: "postgres://db/x" } })).toEqual([
+      expect.stringContaining("give database_url as well"),
+    ]);
+  });
+
+  it("accepts several hosts in a database URL", () => {
+    const url = "postgres://app:pw@a:5432,b:5433/carillon?target_session_attrs=read-write";
+    expect(resolve({ flags: { databaseUrl: url } }).config.databaseUrl).toBe(url);
+  });
+});
