@@ -98,3 +98,12 @@ export {
 } from "./schedule/preview-schedule.js";
 export { type ScheduleWarning, scheduleWarnings } from "./schedule/schedule-warnings.js";
 export { smallestCronInterval } from "./schedule/smallest-interval.js";
+export {
+  boundOf,
+  type OrderKind,
+  orderKinds,
+  priorities,
+  type QueueOrder,
+  type RankedRun,
+  rankOf,
+} from "./rank/rank.js";

@@ -1,0 +1,99 @@
+import { boundOf, orderKinds, type QueueOrder, type RankedRun, rankOf } from "@carillon/core";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+const hour = 3_600_000;
+const now = Date.UTC(2026, 2, 1);
+const dues = fc.integer({ min: now, max: now + 48 * hour });
+const runs: fc.Arbitrary<RankedRun> = fc.record(
+  {
+    dueMs: dues,
+    priority: fc.integer({ min: 0, max: 9 }),
+    deadlineMs: fc.integer({ min: now - hour, max: now + 96 * hour }),
+    expectedMs: fc.integer({ min: 0, max: 96 * hour }),
+  },
+  { requiredKeys: ["dueMs", "priority"] },
+);
+const bounds = fc.integer({ min: 0, max: 48 * hour });
+const orders: fc.Arbitrary<QueueOrder> = fc.record(
+  { kind: fc.constantFrom(...orderKinds), boundMs: bounds },
+  { requiredKeys: ["kind"] },
+);
+
+describe("rankOf", () => {
+  it("keeps the bound: a run waits only for runs that became due at most B later than itself", () => {
+    fc.assert(
+      fc.property(runs, runs, orders, (waiting, other, order) => {
+        const bound = boundOf(order);
+        fc.pre(bound !== null && rankOf(other, order) <= rankOf(waiting, order));
+        expect(other.dueMs).toBeLessThanOrEqual(waiting.dueMs + (bound ?? 0));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("reaches the bound, so that a smaller one would not be true", () => {
+    const order: QueueOrder = { kind: "priority", boundMs: 90_000 };
+    const waiting = { dueMs: now, priority: 0 };
+    expect(rankOf({ dueMs: now + 90_000, priority: 9 }, order)).toBe(rankOf(waiting, order));
+    expect(rankOf({ dueMs: now + 90_001, priority: 9 }, order)).toBeGreaterThan(rankOf(waiting, order));
+  });
+
+  it("is a safe integer for any instant of the calendar", () => {
+    const anyDue = fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 });
+    fc.assert(
+      fc.property(runs, anyDue, orders, (run, dueMs, order) => {
+        expect(Number.isSafeInteger(rankOf({ ...run, dueMs }, order))).toBe(true);
+      }),
+    );
+  });
+
+  it("is the due time itself for a run of the usual priority", () => {
+    fc.assert(fc.property(dues, (dueMs) => expect(rankOf({ dueMs, priority: 4 })).toBe(dueMs)));
+  });
+
+  it("puts the more urgent of two runs that came due together first, and the older of two equally urgent ones", () => {
+    fc.assert(
+      fc.property(dues, fc.integer({ min: 0, max: 8 }), fc.integer({ min: 1, max: hour }), (dueMs, priority, later) => {
+        for (const kind of ["priority", "strict"] as const) {
+          const rank = (run: RankedRun) => rankOf(run, { kind });
+          expect(rank({ dueMs, priority: priority + 1 })).toBeLessThan(rank({ dueMs, priority }));
+          expect(rank({ dueMs, priority })).toBeLessThan(rank({ dueMs: dueMs + later, priority }));
+        }
+      }),
+    );
+  });
+
+  it("takes fifo by due time alone", () => {
+    fc.assert(fc.property(runs, (run) => expect(rankOf(run, { kind: "fifo" })).toBe(run.dueMs)));
+  });
+
+  it("takes strict by priority before any age", () => {
+    const old = { dueMs: 0, priority: 3 };
+    expect(rankOf({ dueMs: now, priority: 4 }, { kind: "strict" })).toBeLessThan(rankOf(old, { kind: "strict" }));
+    expect(boundOf({ kind: "strict" })).toBeNull();
+  });
+
+  it("takes edf by deadline, a run without one as if the bound were its deadline", () => {
+    const rank = (run: Partial<RankedRun>) => rankOf({ dueMs: now, priority: 4, ...run }, { kind: "edf" });
+    expect(rank({ deadlineMs: now + hour })).toBe(now + hour);
+    expect(rank({ dueMs: now + 1_000, deadlineMs: now + 2_000 })).toBeLessThan(rank({ deadlineMs: now + 3_000 }));
+    expect(rank({})).toBe(now + 24 * hour);
+    expect(rank({ deadlineMs: now + 1_000 * hour })).toBe(now + 24 * hour);
+    expect(rank({ deadlineMs: now - hour })).toBe(now);
+  });
+
+  it("takes sjf by expected duration, and lets age make up for length", () => {
+    const rank = (run: Partial<RankedRun>) => rankOf({ dueMs: now, priority: 4, ...run }, { kind: "sjf" });
+    expect(rank({ expectedMs: 100 })).toBeLessThan(rank({ expectedMs: 200 }));
+    expect(rank({ dueMs: now + 999, expectedMs: 100 })).toBeLessThan(rank({ expectedMs: 200 }));
+    expect(rank({ dueMs: now + 1_001, expectedMs: 100 })).toBeGreaterThan(rank({ expectedMs: 200 }));
+    expect(rank({ expectedMs: 100 * hour })).toBe(now + 1.5 * hour);
+    expect(rank({})).toBe(now);
+  });
+
+  it("treats a priority out of range as the nearest", () => {
+    expect(rankOf({ dueMs: now, priority: 12 })).toBe(rankOf({ dueMs: now, priority: 9 }));
+    expect(rankOf({ dueMs: now, priority: -3 })).toBe(rankOf({ dueMs: now, priority: 0 }));
+  });
+});
