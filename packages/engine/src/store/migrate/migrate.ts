@@ -16,9 +16,11 @@ export interface MigrateOptions {
   readonly now?: Instant;
   /** How long to go on waiting for the lock of another node, or for a table that a long statement holds. */
   readonly waitMs?: DurationMs;
-  readonly onWait?: (message: string) => void;
+  /** Called with the reason before each wait. */
+  readonly onWait?: (reason: string) => void;
   readonly onApplied?: (label: string) => void;
-  readonly directory?: string;
+  /** Other migrations than the package's own. */
+  readonly files?: readonly Migration[];
 }
 
 export interface MigrateReport {
@@ -29,8 +31,8 @@ export interface MigrateReport {
 }
 
 /** Brings the schema to the newest migration. Safe from any number of nodes at once, and after a kill at any moment. */
-export async function migrate(database: Database, options: MigrateOptions): Promise<MigrateReport> {
-  const files = readMigrations(options.directory);
+export async function migrate(database: Database, options: MigrateOptions = {}): Promise<MigrateReport> {
+  const files = options.files ?? readMigrations();
   if (options.dryRun === true) {
     const applied = await new MigrationTable(database.schema).read(database);
     return { applied: [], pending: planMigrations(files, applied).map(migrationLabel) };
@@ -39,9 +41,9 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
 }
 
 /** Refuses a schema that this version cannot work with: newer, older, or made by other migrations. */
-export async function checkSchema(database: Database, directory?: string): Promise<void> {
+export async function checkSchema(database: Database, files: readonly Migration[] = readMigrations()): Promise<void> {
   const applied = await new MigrationTable(database.schema).read(database);
-  const [next] = planMigrations(readMigrations(directory), applied);
+  const [next] = planMigrations(files, applied);
   if (next === undefined) return;
   throw new CarillonError(
     "schema_too_old",
@@ -55,7 +57,8 @@ const lockNotAvailable = "55P03";
 const begin = `begin; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
   set local lock_timeout = ${lockTimeoutMs}`;
 
-type Step = "done" | "again" | "busy";
+/** What one step came to; the last two mean that it must wait. */
+type Step = "done" | "again" | "another node is migrating" | "a transaction holds a lock that the migration needs";
 
 /** One migration after the other: each step takes the lock, looks at what is left, runs the first, records it. */
 class Migrator {
@@ -85,14 +88,11 @@ class Migrator {
       if (step === "done") return { applied: this.#applied, pending: [] };
       if (step === "again") continue;
       if (waitedMs >= limitMs) {
-        throw new CarillonError(
-          "database_timeout",
-          `The migration lock, or a table's lock, was not free within ${limitMs} ms: another node may be migrating, or a long transaction may hold a table.`,
-        );
+        throw new CarillonError("database_timeout", `The migration waited ${limitMs} ms in vain: ${step}.`);
       }
       const delayMs = 100 + this.#ports.random() * 200;
       waitedMs += delayMs;
-      this.#options.onWait?.("waiting for another migration, or for a lock on a table");
+      this.#options.onWait?.(step);
       await pause(delayMs, this.#ports.timers);
     }
   }
@@ -105,7 +105,9 @@ class Migrator {
     try {
       return await work();
     } catch (error) {
-      if (sqlStateOf(error) === lockNotAvailable || classifyPgError(error) === "serialization") return "busy";
+      if (sqlStateOf(error) === lockNotAvailable || classifyPgError(error) === "serialization") {
+        return "a transaction holds a lock that the migration needs";
+      }
       throw error;
     }
   }
@@ -115,7 +117,7 @@ class Migrator {
     try {
       if (!(await this.#lock.takeForTransaction(this.#session))) {
         await this.#session.query({ text: "rollback" });
-        return "busy";
+        return "another node is migrating";
       }
       await this.#table.create(this.#session);
       const isNext = await this.#isNext(next);
@@ -140,7 +142,7 @@ class Migrator {
         `Migration ${migrationLabel(next)} cannot run through a pooler: give the server's own address as the direct database URL.`,
       );
     }
-    if (!(await this.#lock.takeForSession(this.#session))) return "busy";
+    if (!(await this.#lock.takeForSession(this.#session))) return "another node is migrating";
     try {
       await this.#table.create(this.#session);
       if (await this.#isNext(next)) {

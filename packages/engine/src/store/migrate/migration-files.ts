@@ -13,20 +13,20 @@ export interface Migration {
   readonly transactional: boolean;
 }
 
-export const migrationsDirectory = `${sqlDirectory}migrations/`;
+const migrationsDirectory = `${sqlDirectory}migrations/`;
 
 const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 
 /** Reads NNNN_name.sql files in order of their numbers. A file that is not named so is an error: it would never run. */
-export function readMigrations(directory: string = migrationsDirectory): Migration[] {
-  return readdirSync(directory)
+export function readMigrations(): Migration[] {
+  return readdirSync(migrationsDirectory)
     .filter((file) => file.endsWith(".sql"))
     .map((file) => {
       const [, number, name] = fileName.exec(file) ?? [];
       if (number === undefined || name === undefined) {
-        throw new Error(`${file} in ${directory} is not named like a migration: 0001_some_name.sql`);
+        throw new Error(`${file} is not named like a migration: 0001_some_name.sql`);
       }
-      return toMigration(Number(number), name, readFileSync(`${directory}${file}`, "utf8"));
+      return toMigration(Number(number), name, readFileSync(`${migrationsDirectory}${file}`, "utf8"));
     })
     .sort((a, b) => a.number - b.number);
 }

@@ -1,0 +1,197 @@
+import { LocalTransport, type Task, Worker } from "@carillon/worker";
+import type { JobSpec } from "@carillon/core";
+import { freshDatabase } from "@carillon/testkit";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createEngine, type Database, type Engine, type EngineEvent, openDatabase } from "../../../src/index.js";
+import { hostPorts, newId } from "../../harness/store-harness.js";
+
+let database: Database;
+let engine: Engine;
+let drop: () => Promise<void>;
+let events: EngineEvent[];
+let watchers: { holds: () => boolean; resolve: () => void }[];
+let workers: Worker[];
+
+function onEvent(event: EngineEvent): void {
+  events.push(event);
+  for (const watcher of watchers) if (watcher.holds()) watcher.resolve();
+  watchers = watchers.filter((watcher) => !watcher.holds());
+}
+
+/** Resolves when an event of this type has been seen that often. */
+function until(type: EngineEvent["type"], times = 1): Promise<void> {
+  const holds = (): boolean => events.filter((event) => event.type === type).length >= times;
+  return holds() ? Promise.resolve() : new Promise((resolve) => watchers.push({ holds, resolve }));
+}
+
+beforeEach(async () => {
+  [events, watchers, workers] = [[], [], []];
+  const fresh = await freshDatabase({ migrated: true });
+  drop = () => fresh.drop();
+  database = await openDatabase({ url: fresh.url, schema: "carillon", ...hostPorts });
+  const node = { name: "test", address: null, version: "0" };
+  engine = createEngine({ database, ...hostPorts, newId, node, alone: true, onEvent });
+  await engine.start();
+});
+
+afterEach(async () => {
+  for (const worker of workers) await worker.stop(0);
+  await engine.stop();
+  await database.close();
+  await drop();
+});
+
+async function startWorker(...tasks: Task[]): Promise<Worker> {
+  const transport = new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId });
+  const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic };
+  const worker = new Worker({ transport, timers, tasks, name: "w", queues: ["default"], slots: 5 });
+  workers.push(worker);
+  await worker.start();
+  return worker;
+}
+
+const spec = (over: Partial<JobSpec>): JobSpec => ({
+  task: "work",
+  queue: "default",
+  priority: 4,
+  payload: { n: 1 },
+  schedule: { kind: "at", at: database.clock.now() },
+  policy: {},
+  labels: {},
+  ...over,
+});
+
+const echo: Task = { name: "work", run: (payload) => payload };
+
+describe("a job, from its creation to its history", () => {
+  it("that is due now runs at once; its id answers for the job and for the run [INV-6]", async () => {
+    await startWorker(echo);
+    const created = await engine.api.createJob("default", spec({ labels: { a: "b" }, owner: "me" }));
+    await until("run.finished");
+    const job = await engine.api.getJob("default", { id: created.id });
+    const run = await engine.api.getRun("default", created.id);
+    expect(job).toMatchObject({ id: created.id, state: "completed", lastRun: { status: "succeeded" }, labels: { a: "b" }, owner: "me" });
+    expect(run).toMatchObject({ id: created.id, jobId: created.id, status: "succeeded", output: { n: 1 }, attempt: 1 });
+    expect(run?.startedAt).toBeGreaterThanOrEqual(run?.runAt ?? Number.POSITIVE_INFINITY);
+  });
+
+  it("that is delayed does not start before its time by the database's clock [INV-5]", async () => {
+    await startWorker(echo);
+    const at = Math.ceil(database.clock.now()) + 300;
+    const created = await engine.api.createJob("default", spec({ schedule: { kind: "at", at } }));
+    expect(created.lastRun?.status).toBe("scheduled");
+    await until("run.finished");
+    const run = await engine.api.getRun("default", created.id);
+    expect(run?.startedAt).toBeGreaterThanOrEqual(at);
+  });
+
+  it("that recurs fires once for each instant, with its lateness known [INV-1]", async () => {
+    await startWorker(echo);
+    const anchor = Math.ceil(database.clock.now());
+    const schedule = { kind: "every", everyMs: 200, anchor, maxRuns: 5 } as const;
+    const job = await engine.api.createJob("default", spec({ schedule }));
+    await until("run.finished", 5);
+    const { rows } = await engine.api.listRuns("default", { jobId: job.id }, { pageSize: 50 });
+    const nominals = rows.map((run) => run.trigger.scheduledFor - anchor).reverse();
+    expect(nominals).toHaveLength(5);
+    expect(new Set(nominals).size).toBe(5);
+    expect(nominals.every((nominal) => nominal % 200 === 0)).toBe(true);
+    expect(events.filter((event) => event.type === "run.fired")).toHaveLength(5);
+    expect((await engine.api.getJob("default", { id: job.id }))?.state).toBe("completed");
+  });
+
+  it("that fails is tried again with a higher fence until it succeeds, and keeps what happened", async () => {
+    const fences: number[] = [];
+    const run: Task["run"] = (_payload, context) => {
+      fences.push(context.fence);
+      if (context.attempt < 3) throw new Error(`attempt ${context.attempt}`);
+      return "third time lucky";
+    };
+    await startWorker({ name: "work", run });
+    const policy = { retry: { initialMs: 10, jitter: "none", backoff: "fixed" } } as const;
+    const job = await engine.api.createJob("default", spec({ policy }));
+    await until("run.finished");
+    const seen = await engine.api.getRun("default", job.id);
+    expect(seen).toMatchObject({ status: "succeeded", attempt: 3, output: "third time lucky" });
+    expect(seen?.attempts.map((one) => one.error?.message)).toEqual(["attempt 1", "attempt 2"]);
+    expect(fences).toEqual([1, 2, 3]);
+  });
+
+  it("that fails for good says why", async () => {
+    await startWorker({
+      name: "work",
+      run: () => {
+        throw new TypeError("bad input");
+      },
+    });
+    const job = await engine.api.createJob("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
+    await until("run.finished");
+    const expected = { status: "failed", statusReason: "handler_error", error: { type: "TypeError", message: "bad input" } };
+    expect(await engine.api.getRun("default", job.id)).toMatchObject(expected);
+  });
+
+  it("with a key is found by it; a second of the same key is refused", async () => {
+    await engine.api.createJob("default", spec({ key: "nightly", schedule: { kind: "manual" } }));
+    const twins = [1, 2, 3].map(() => engine.api.createJob("default", spec({ key: "nightly", schedule: { kind: "manual" } })));
+    for (const twin of twins) await expect(twin).rejects.toMatchObject({ code: "key_taken" });
+    expect(await engine.api.getJob("default", { key: "nightly" })).toMatchObject({ key: "nightly", state: "active" });
+  });
+
+  it("of long ago is refused", async () => {
+    const schedule = { kind: "at", at: database.clock.now() - 2 * 86_400_000 } as const;
+    await expect(engine.api.createJob("default", spec({ schedule }))).rejects.toMatchObject({ code: "schedule_in_past" });
+  });
+});
+
+describe("lists", () => {
+  it("page through jobs of both kinds, newest first, each once", async () => {
+    const ids: string[] = [];
+    const at = database.clock.now() + 3_600_000;
+    for (let i = 0; i < 11; i++) {
+      const schedule = i % 2 === 0 ? ({ kind: "at", at } as const) : ({ kind: "manual" } as const);
+      ids.push((await engine.api.createJob("default", spec({ schedule }))).id);
+    }
+    const seen: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await engine.api.listJobs("default", {}, after === undefined ? { pageSize: 4 } : { pageSize: 4, after });
+      seen.push(...page.rows.map((job) => job.id));
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+    expect(seen).toEqual(ids.reverse());
+  });
+
+  it("filter by status as lists show it", async () => {
+    await startWorker(echo);
+    const done = await engine.api.createJob("default", spec({}));
+    await until("run.finished");
+    const at = database.clock.now() + 3_600_000;
+    const later = await engine.api.createJob("default", spec({ schedule: { kind: "at", at } }));
+    const ids = async (status: "completed" | "scheduled"): Promise<string[]> =>
+      (await engine.api.listJobs("default", { status: [status] }, { pageSize: 10 })).rows.map((job) => job.id);
+    expect(await ids("completed")).toEqual([done.id]);
+    expect(await ids("scheduled")).toEqual([later.id]);
+  });
+});
+
+describe("a worker that stops", () => {
+  it("gives back what it has not finished, and another runs it without a try being spent [INV-6]", async () => {
+    let started: () => void = () => undefined;
+    const hasStarted = new Promise<void>((resolve) => (started = resolve));
+    const stuck: Task = {
+      name: "work",
+      run: () => {
+        started();
+        return new Promise(() => undefined);
+      },
+    };
+    const first = await startWorker(stuck);
+    const job = await engine.api.createJob("default", spec({}));
+    await hasStarted;
+    await first.stop(0);
+    expect((await engine.api.getRun("default", job.id))?.status).toBe("queued");
+    await startWorker(echo);
+    await until("run.finished");
+    expect(await engine.api.getRun("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, losses: 0 });
+  });
+});
