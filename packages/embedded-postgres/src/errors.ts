@@ -39,11 +39,15 @@ export function asUserError(error: unknown, dataDir: string): unknown {
   const detail = error instanceof Error ? error.message : String(error);
   if (code === "ENOSPC" || code === "EDQUOT") return diskFull(dataDir, detail, error);
   if (code === undefined || !NOT_WRITABLE.has(code)) return error;
+  return notWritable(dataDir, detail, error);
+}
+
+export function notWritable(dataDir: string, detail: string, cause?: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     "embedded_data_dir_not_writable",
     `The data directory ${dataDir} cannot be used (${detail}). ` +
       "Make it a directory that belongs to the user who starts Carillon, or name another one with --data-dir.",
-    { cause: error },
+    { cause },
   );
 }
 

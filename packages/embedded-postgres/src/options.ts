@@ -6,6 +6,7 @@ export type ProbeName =
   | "initdb-running"
   | "initialised"
   | "cluster-in-place"
+  | "port-chosen"
   | "server-spawned"
   | "ready"
   | "stop-requested"

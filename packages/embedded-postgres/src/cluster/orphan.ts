@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { readProcess, type ProcessEntry } from "../process/process-table.js";
+import { isPidTaken, readProcess, type ProcessEntry } from "../process/process-table.js";
 import { orphanServer, type ServerProcess } from "../process/server-process.js";
 import { stopServer } from "../process/stop-server.js";
 import { DATABASE, type Site } from "../site.js";
@@ -8,6 +8,7 @@ import { answers } from "./answers.js";
 import { readPostmasterFile, type PostmasterFile } from "./postmaster-file.js";
 
 const LOOK_MS = 20;
+/** A second: no living server leaves its file empty for so long. */
 const GARBLED_LOOKS = 50;
 const START_MS = 60_000;
 
@@ -47,12 +48,12 @@ async function findOrphan(site: Site): Promise<{ entry: ProcessEntry; file: Post
       continue;
     }
     const entry = await readProcess(file.pid);
-    if (entry === undefined) return undefined; // PostgreSQL itself takes over the file of a process that is gone.
-    if (isServerOf(entry, cluster)) return { entry, file };
-    site.log(`postmaster.pid names process ${file.pid}, which is another program now; removing the file`);
+    if (entry && isServerOf(entry, cluster)) return { entry, file };
+    // PostgreSQL takes over the file of a process that is gone, but not while another program or a zombie has its pid.
+    if (!isPidTaken(file.pid)) return undefined;
     break;
   }
-  // Either that, or the file stayed empty for a second, which no living server does.
+  site.log("removing a postmaster.pid that no server stands behind");
   await rm(join(cluster, "postmaster.pid"), { force: true });
   return undefined;
 }

@@ -35,6 +35,7 @@ export async function runServer(site: Site, logFile: LogFile, wish: Wish): Promi
     const adopted = await adoptOrphan(site, suits);
     if (adopted) return { ...adopted, adopted: true };
     const port = await choosePort(wish.port, preferred);
+    await site.probe("port-chosen");
     const outcome = await startServer(site, logFile, { port, args: argsFor(port) });
     if (typeof outcome === "object") return { server: outcome, port, adopted: false };
     if (outcome === "port-taken" && wish.port !== undefined) throw portInUse(wish.port);

@@ -40,11 +40,11 @@ export function tunedSettings(memoryBytes: number): Readonly<Record<string, stri
 
 /** What must hold whatever the caller asks for: loopback only, the log where we look for it, each line with its SQLSTATE. */
 const FIXED: Readonly<Record<string, string>> = {
+  log_line_prefix: "%m [%p] %e ",
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   logging_collector: "off",
   log_destination: "stderr",
-  log_line_prefix: "%m [%p] %e ",
 };
 
 /** The postmaster's arguments. `-D` comes first: it is how an orphan is recognised. */

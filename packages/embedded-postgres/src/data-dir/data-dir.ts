@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, lchown, mkdir, open, readdir, readFile, realpath, rename, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { EmbeddedPostgresError, systemCode } from "../errors.js";
+import { EmbeddedPostgresError, notWritable, systemCode } from "../errors.js";
 import type { Account } from "./account.js";
 
 /** What is remembered of the last server that was ready. Its presence says that the data directory was in use before. */
@@ -24,10 +24,12 @@ export interface DataDir {
  */
 export async function openDataDir(dataDir: string, account: Account | undefined): Promise<DataDir> {
   const requested = resolve(dataDir);
-  await mkdir(requested, { recursive: true, mode: 0o700 });
+  await mkdir(requested, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    // Node reports a read-only disk as a directory that is missing.
+    throw systemCode(error) === "ENOENT" ? notWritable(requested, "it cannot be made there", error) : error;
+  });
   const path = await realpath(requested);
   const before = await stat(path);
-  if (!before.isDirectory()) throw Object.assign(new Error(`${path} is not a directory`), { code: "ENOTDIR" });
   const mine = before.uid === process.getuid?.();
   if (mine && (await readdir(path)).length === 0) {
     if (account) await lchown(path, before.uid, account.gid);

@@ -18,7 +18,8 @@ const run = promisify(execFile);
 /** The process with this pid; undefined when there is none or it is a zombie that nobody has reaped. */
 export async function readProcess(pid: number): Promise<ProcessEntry | undefined> {
   if (process.platform === "linux") return readLinuxProcess(String(pid));
-  if (process.platform === "win32") return exists(pid) ? { pid, start: "0", command: "", cwd: undefined } : undefined;
+  if (process.platform === "win32")
+    return isPidTaken(pid) ? { pid, start: "0", command: "", cwd: undefined } : undefined;
   return (await readByPs(["-p", String(pid)]))[0];
 }
 
@@ -31,7 +32,8 @@ export async function listProcesses(): Promise<readonly ProcessEntry[]> {
   return entries.filter((entry) => entry !== undefined);
 }
 
-function exists(pid: number): boolean {
+/** Whether the pid is taken, be it by a zombie. That is what PostgreSQL looks at. */
+export function isPidTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -52,7 +54,7 @@ async function readLinuxProcess(pid: string): Promise<ProcessEntry | undefined> 
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const [state, ticks] = [fields[0], fields[19]];
     if (state === "Z" || state === "X" || ticks === undefined) return undefined;
-    const command = cmdline.replaceAll("\0", " ").trimEnd();
+    const command = cmdline.replace(/\0$/, "").replaceAll("\0", " ");
     return { pid: Number(pid), start: `${boot.slice(0, 8)}-${ticks}`, command, cwd };
   } catch {
     return undefined;

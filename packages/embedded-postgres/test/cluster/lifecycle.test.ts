@@ -1,0 +1,171 @@
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startEmbeddedPostgres, type Timer } from "../../src/index.js";
+import { systemTimer } from "../../src/timer.js";
+import { Launcher } from "../launcher/launcher.js";
+import { processesAt, query, scratchDir, storedDataDir } from "../launcher/scratch.js";
+
+/** A hundred times faster than the clock. */
+const hurried: Timer = { delay: (ms, options) => systemTimer.delay(ms / 100, options) };
+
+describe("an embedded PostgreSQL", () => {
+  it("makes a durable database at the first start and finds its rows, port and password at the second", async () => {
+    const dataDir = join(await scratchDir(), "new/data");
+    const first = await startEmbeddedPostgres({ dataDir });
+    expect(first).toMatchObject({ adopted: false, version: expect.stringMatching(/^\d+\.\d+$/) as string });
+    const settings =
+      "select name, setting from pg_settings where name in ('fsync', 'synchronous_commit', 'full_page_writes')";
+    expect(await query(first.url, settings)).toEqual([
+      { name: "fsync", setting: "on" },
+      { name: "full_page_writes", setting: "on" },
+      { name: "synchronous_commit", setting: "on" },
+    ]);
+    await query(first.url, "create table kept as select 42 as answer");
+    await first.stop();
+    expect(await processesAt(dataDir)).toEqual([]);
+    const second = await startEmbeddedPostgres({ dataDir });
+    expect(second.url).toBe(first.url);
+    expect(await query(second.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+    await second.stop();
+  });
+
+  it("listens on loopback only, asks for the password, and keeps directory, password and log private", async () => {
+    const dataDir = join(await scratchDir(), "data");
+    const server = await startEmbeddedPostgres({ dataDir });
+    const wrong = server.url.replace(/:[^:@]+@/, ":wrong@");
+    await expect(query(wrong, "select 1")).rejects.toMatchObject({ code: "28P01" });
+    const listening =
+      "select current_setting('listen_addresses') as tcp, current_setting('unix_socket_directories') as unix";
+    expect(await query(server.url, listening)).toEqual([{ tcp: "127.0.0.1", unix: "" }]);
+    const others = async (name: string) => (await stat(join(dataDir, name))).mode & 0o067;
+    expect(await Promise.all([".", "postgres", "password", "postgres.log", "owner"].map(others))).toEqual([
+      0, 0, 0, 0, 0,
+    ]);
+    await server.stop();
+  });
+
+  it("refuses a second start while the first runs, from another process or the same, and names the owner", async () => {
+    const dataDir = await storedDataDir();
+    const server = await startEmbeddedPostgres({ dataDir });
+    const second = await new Launcher({ dataDir }).until("failed", "ready");
+    expect(second.code).toBe("embedded_data_dir_in_use");
+    expect(second.message).toContain(`process ${process.pid}`);
+    await expect(startEmbeddedPostgres({ dataDir })).rejects.toMatchObject({ code: "embedded_data_dir_in_use" });
+    expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
+    await server.stop();
+  });
+
+  it("gives a dead owner's directory to exactly one of several that start at once", async () => {
+    const dataDir = await storedDataDir();
+    const dead = new Launcher({ dataDir });
+    await dead.ready();
+    await dead.kill();
+    const racers = Array.from({ length: 5 }, () => new Launcher({ dataDir }));
+    const results = await Promise.all(racers.map((racer) => racer.until("ready", "failed")));
+    expect(results.filter(({ event }) => event === "ready")).toHaveLength(1);
+    expect(results.flatMap(({ code }) => code ?? [])).toEqual(
+      Array.from({ length: 4 }, () => "embedded_data_dir_in_use"),
+    );
+    await racers[results.findIndex(({ event }) => event === "ready")]?.stop();
+  });
+
+  it("runs on when SIGINT goes to the launcher's whole process group, so that the node can drain first", async () => {
+    const launcher = new Launcher({ dataDir: await storedDataDir() });
+    const { url } = await launcher.ready();
+    launcher.interruptGroup();
+    await launcher.until("interrupted");
+    expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }]);
+    await launcher.stop();
+  });
+
+  it("stops once however often it is asked, and also when PostgreSQL ended by itself", async () => {
+    const dataDir = await storedDataDir();
+    const server = await startEmbeddedPostgres({ dataDir });
+    await Promise.all([server.stop(), server.stop("immediate"), server.stop()]);
+    const again = await startEmbeddedPostgres({ dataDir });
+    process.kill(again.pid, "SIGQUIT");
+    await again.exited;
+    await again.stop();
+    const last = await startEmbeddedPostgres({ dataDir });
+    expect(await query(last.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+    await last.stop();
+  });
+
+  it("ends a server that obeys neither SIGINT nor SIGQUIT, and starts again on what it left", async () => {
+    const dataDir = await storedDataDir();
+    const server = await startEmbeddedPostgres({ dataDir, timer: hurried });
+    process.kill(server.pid, "SIGSTOP");
+    await server.stop();
+    const next = await startEmbeddedPostgres({ dataDir });
+    expect(await query(next.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+    await next.stop();
+  });
+
+  it("waits for the sessions of a postmaster that was killed under it", async () => {
+    const dataDir = await storedDataDir();
+    const server = await startEmbeddedPostgres({ dataDir });
+    process.kill(server.pid, "SIGKILL");
+    await server.exited;
+    await server.stop();
+    const next = await startEmbeddedPostgres({ dataDir });
+    expect(next.adopted).toBe(false);
+    await next.stop();
+  });
+
+  it.each(["initdb-running", "server-spawned", "ready"] as const)(
+    "gives up the start at %s when told to",
+    async (moment) => {
+      const dataDir = join(await scratchDir(), "data");
+      const giveUp = new AbortController();
+      const probes = { [moment]: () => giveUp.abort(new Error("enough")) };
+      await expect(startEmbeddedPostgres({ dataDir, probes, signal: giveUp.signal })).rejects.toThrow("enough");
+      expect(await processesAt(dataDir)).toEqual([]);
+      await (await startEmbeddedPostgres({ dataDir })).stop();
+    },
+  );
+
+  it("takes another port when the remembered one is taken, and remembers that", async () => {
+    const dataDir = await storedDataDir();
+    const first = await startEmbeddedPostgres({ dataDir });
+    await first.stop();
+    const squatter = createServer().listen(first.port, "127.0.0.1");
+    await once(squatter, "listening");
+    const second = await startEmbeddedPostgres({ dataDir });
+    expect(second.port).not.toBe(first.port);
+    await second.stop();
+    squatter.close();
+    const third = await startEmbeddedPostgres({ dataDir });
+    expect(third.port).toBe(second.port);
+    await third.stop();
+  });
+
+  it("takes another port when one is taken between its choice and the start", async () => {
+    const dataDir = await storedDataDir();
+    const first = await startEmbeddedPostgres({ dataDir });
+    await first.stop();
+    // The server itself is the one that finds the port taken: the squatter comes after the launcher looked.
+    const squatter = createServer();
+    const squat = async () => {
+      if (squatter.listening) return;
+      squatter.listen(first.port, "127.0.0.1");
+      await once(squatter, "listening");
+    };
+    const server = await startEmbeddedPostgres({ dataDir, probes: { "port-chosen": squat } });
+    expect(server.port).not.toBe(first.port);
+    await server.stop();
+    squatter.close();
+  });
+
+  it("keeps its log within a bound while it runs", async () => {
+    const dataDir = await storedDataDir();
+    const server = await startEmbeddedPostgres({ dataDir });
+    const path = join(dataDir, "postgres.log");
+    await writeFile(path, "x".repeat(9 * 1024 * 1024), { flag: "a" });
+    await expect.poll(async () => (await stat(path)).size).toBeLessThan(8 * 1024 * 1024);
+    expect((await readFile(`${path}.1`, "utf8")).length).toBeGreaterThan(8 * 1024 * 1024);
+    await server.stop();
+  });
+});

@@ -1,0 +1,87 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Client } from "pg";
+import { describe, expect, it } from "vitest";
+import { startEmbeddedPostgres, type Timer } from "../../src/index.js";
+import { systemTimer } from "../../src/timer.js";
+import { Launcher } from "../launcher/launcher.js";
+import { query, storedDataDir } from "../launcher/scratch.js";
+
+const hurried: Timer = { delay: (ms, options) => systemTimer.delay(ms / 100, options) };
+
+/** A data directory whose owner was killed while its server ran on. */
+async function orphaned(): Promise<{ dataDir: string; pid: number }> {
+  const dataDir = await storedDataDir();
+  const killed = new Launcher({ dataDir });
+  const { pid } = await killed.ready();
+  await killed.kill();
+  return { dataDir, pid };
+}
+
+describe("the server of a killed owner", () => {
+  it("is started anew when other settings are wanted", async () => {
+    const { dataDir, pid } = await orphaned();
+    const next = await startEmbeddedPostgres({ dataDir, settings: { work_mem: "7MB" } });
+    expect(next.adopted).toBe(false);
+    expect(next.pid).not.toBe(pid);
+    expect(await query(next.url, "select current_setting('work_mem') as work_mem, answer from kept")).toEqual([
+      { work_mem: "7MB", answer: 42 },
+    ]);
+    await next.stop();
+  });
+
+  it("is ended and started anew when it does not answer", async () => {
+    const { dataDir, pid } = await orphaned();
+    process.kill(pid, "SIGSTOP");
+    const next = await startEmbeddedPostgres({ dataDir, timer: hurried });
+    expect(next.adopted).toBe(false);
+    expect(await query(next.url, "select answer from kept")).toEqual([{ answer: 42 }]);
+    await next.stop();
+  });
+
+  it("is adopted even when all its connections are in use", async () => {
+    const dataDir = await storedDataDir();
+    const settings = { max_connections: "5", superuser_reserved_connections: "0", reserved_connections: "0" };
+    const killed = new Launcher({ dataDir, settings });
+    const { pid, url } = await killed.ready();
+    await killed.kill();
+    const clients = Array.from({ length: 5 }, () => new Client({ connectionString: url }));
+    // Their sessions end with the server, which each client reports as an error.
+    await Promise.all(clients.map((client) => client.on("error", () => undefined).connect()));
+    const next = await startEmbeddedPostgres({ dataDir, settings });
+    expect(next).toMatchObject({ adopted: true, pid });
+    await next.stop();
+    await Promise.allSettled(clients.map((client) => client.end()));
+  });
+});
+
+describe("a postmaster.pid that no server stands behind", () => {
+  const file = (pid: number) => `${pid}\n/x\n1700000000\n5432\n\n127.0.0.1\n  1 2\nready   \n`;
+
+  /** The stored rows, after a start with this file in place. */
+  async function rowsAfterStart(content: string): Promise<readonly unknown[]> {
+    const dataDir = await storedDataDir();
+    await writeFile(join(dataDir, "postgres/postmaster.pid"), content);
+    const server = await startEmbeddedPostgres({ dataDir, timer: hurried });
+    const rows = await query(server.url, "select answer from kept");
+    await server.stop();
+    return rows;
+  }
+
+  it.each([
+    ["names a process that is another program now", file(process.pid)],
+    ["names a process that is gone", file(4_194_303)],
+    ["is empty", ""],
+  ])("does not hinder the start when it %s", async (_, content) => {
+    expect(await rowsAfterStart(content)).toEqual([{ answer: 42 }]);
+  });
+
+  it("does not hinder the start when it names a zombie, as in a container whose first process reaps none", async () => {
+    const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 300"], { stdio: ["ignore", "pipe", "ignore"] });
+    const [zombie] = (await once(parent.stdout, "data")) as [Buffer];
+    expect(await rowsAfterStart(file(Number(zombie.toString())))).toEqual([{ answer: 42 }]);
+    parent.kill();
+  });
+});
