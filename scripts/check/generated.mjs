@@ -1,12 +1,22 @@
 // Runs every generator of scripts/generate with --check: what is committed is what the generator would write.
 // With --write it runs them all without --check instead, which brings everything up to date.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
  * @typedef {{ generator: string, status: number | null }} Outcome
  */
+
+/**
+ * The programs among the modules of the folder: what another one imports is its part, not a generator.
+ * @param {Map<string, string>} modules sources by file name
+ * @returns {string[]}
+ */
+export function generatorsAmong(modules) {
+  const sources = [...modules.values()];
+  return [...modules.keys()].filter((name) => !sources.some((source) => source.includes(`"./${name}"`))).sort();
+}
 
 /**
  * A generator ends with 0 when its files are as it would write them, with 1 when not; anything else is a fault of its own.
@@ -26,11 +36,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const folder = `${root}scripts/generate`;
   const args = process.argv.includes("--write") ? [] : ["--check"];
-  const generators = existsSync(folder)
-    ? readdirSync(folder)
-        .filter((name) => name.endsWith(".mjs"))
-        .sort()
-    : [];
+  const names = readdirSync(folder).filter((name) => name.endsWith(".mjs"));
+  const generators = generatorsAmong(new Map(names.map((name) => [name, readFileSync(`${folder}/${name}`, "utf8")])));
   const outcomes = generators.map((generator) => ({
     generator,
     status: spawnSync(process.execPath, [`${folder}/${generator}`, ...args], { cwd: root, stdio: "inherit" }).status,

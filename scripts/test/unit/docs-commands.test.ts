@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { codeMapFindings, mappedPaths } from "../../check/docs/code-map.mjs";
 import { commandFindings, subcommandsOf, tiersOf } from "../../check/docs/commands.mjs";
-import { verdictOf } from "../../check/generated.mjs";
+import { generatorsAmong, verdictOf } from "../../check/generated.mjs";
 
 const known = {
   scripts: new Set(["start", "test", "format"]),
@@ -74,6 +74,15 @@ describe("the check of the code map", () => {
 });
 
 describe("the check of generated files", () => {
+  it("runs every module of the folder but those that another imports", () => {
+    const modules = new Map([
+      ["b.mjs", 'import { write } from "./part.mjs";'],
+      ["part.mjs", "export function write() {}"],
+      ["a.mjs", ""],
+    ]);
+    expect(generatorsAmong(modules)).toEqual(["a.mjs", "b.mjs"]);
+  });
+
   it("tells a file that is out of date from a generator that broke, and counts both", () => {
     const { findings, summary } = verdictOf([
       { generator: "a.mjs", status: 0 },
