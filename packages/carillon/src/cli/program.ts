@@ -3,6 +3,7 @@ import type { Invocation } from "./command.js";
 import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { type CommandEntry, commands, nouns } from "./manifest.js";
+import { packageVersion } from "./package-version.js";
 
 /** Receives the exit code of the command that ran. */
 export type Finish = (code: ExitCode) => void;
@@ -13,7 +14,9 @@ export function buildProgram(io: Io, finish: Finish): Command {
     .description("Carillon, a distributed job scheduler on PostgreSQL")
     .helpOption("-h, --help", "show help")
     .helpCommand(false)
+    .version(packageVersion(), "-V, --version", "show the version")
     .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, "carillon: ")),
       writeOut: (text) => void io.out(text),
       writeErr: (text) => io.talk(text.trimEnd()),
     })

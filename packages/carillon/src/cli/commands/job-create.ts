@@ -37,7 +37,7 @@ Examples:
     const client = clientOf(io, invocation);
     const created = await client.jobs.create(await jobRequest(io, invocation));
     const job = wait ? await waitForRun(io, client, created.id, waitMs(invocation)) : created;
-    for (const { detail } of job.warnings) io.talk(`carillon: warning: ${detail}`);
+    for (const { detail } of job.warnings ?? []) io.talk(`carillon: warning: ${detail}`);
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderJob(job) : renderJson(job, form));
     return wait && job.run !== undefined ? exitCodeOfRun(job.run) : ExitCode.ok;

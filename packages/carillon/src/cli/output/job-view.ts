@@ -25,6 +25,6 @@ export function renderJob(job: Job): string {
     ["created", job.created_at],
     ["last run", last === null ? null : `${last.id} ${last.status}`],
     ...(job.run === undefined ? [] : [["output", job.run.output] as const, ["error", job.run.error?.message] as const]),
-    ...job.warnings.map(({ detail }) => ["warning", detail] as const),
+    ...(job.warnings ?? []).map(({ detail }) => ["warning", detail] as const),
   ]);
 }

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { checkSkew } from "../../../src/bin/doctor/check-database.js";
+import { judgeSpace } from "../../../src/bin/doctor/check-disk.js";
+import { checkNodeVersion, checkZoneData } from "../../../src/bin/doctor/check-runtime.js";
+
+const MB = 1024 * 1024;
+
+describe("doctor", () => {
+  it.each([
+    ["18.20.0", "fail"],
+    ["20.18.1", "fail"],
+    ["20.19.0", "warn"],
+    ["22.0.0", "ok"],
+    ["26.1.0", "ok"],
+  ])("judges Node %s: %s", (version, status) => {
+    expect(checkNodeVersion(version).status).toBe(status);
+  });
+
+  it.each([
+    ["2026b", "ok"],
+    ["2025a", "ok"],
+    ["2024b", "warn"],
+    [undefined, "fail"],
+  ])("judges zone data of %s in 2026: %s", (version, status) => {
+    expect(checkZoneData(version, Date.parse("2026-06-01T00:00:00Z")).status).toBe(status);
+  });
+
+  it.each([
+    [50, "fail"],
+    [500, "warn"],
+    [5_000, "ok"],
+  ])("judges %i MB of free space: %s", (mb, status) => {
+    expect(judgeSpace("/data", mb * MB)).toMatchObject({ status, detail: `${mb} MB free for /data` });
+  });
+
+  it("judges the clocks by their distance, and says which is ahead", () => {
+    expect(checkSkew(12.4)).toMatchObject({ status: "ok", detail: "this machine is 12 ms ahead of the database" });
+    expect(checkSkew(-5_000)).toMatchObject({ status: "warn", detail: "this machine is 5000 ms behind the database" });
+  });
+
+  it("gives a remedy wherever something is wrong, and only there", () => {
+    for (const finding of [checkNodeVersion("18.0.0"), checkSkew(0), checkSkew(9_999), judgeSpace("/", 0)]) {
+      expect("remedy" in finding).toBe(finding.status !== "ok");
+    }
+  });
+});
