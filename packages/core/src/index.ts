@@ -107,3 +107,4 @@ export {
   type RankedRun,
   rankOf,
 } from "./rank/rank.js";
+export { WeightedRoundRobin } from "./fairness/weighted-round-robin.js";

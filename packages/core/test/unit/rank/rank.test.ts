@@ -49,7 +49,8 @@ describe("rankOf", () => {
   });
 
   it("is the due time itself for a run of the usual priority", () => {
-    fc.assert(fc.property(dues, (dueMs) => expect(rankOf({ dueMs, priority: 4 })).toBe(dueMs)));
+    const ranks = fc.sample(dues).map((dueMs) => [dueMs, rankOf({ dueMs, priority: 4 })]);
+    expect(ranks.filter(([dueMs, rank]) => dueMs !== rank)).toEqual([]);
   });
 
   it("puts the more urgent of two runs that came due together first, and the older of two equally urgent ones", () => {
@@ -65,7 +66,8 @@ describe("rankOf", () => {
   });
 
   it("takes fifo by due time alone", () => {
-    fc.assert(fc.property(runs, (run) => expect(rankOf(run, { kind: "fifo" })).toBe(run.dueMs)));
+    const others = fc.sample(runs).filter((run) => rankOf(run, { kind: "fifo" }) !== run.dueMs);
+    expect(others).toEqual([]);
   });
 
   it("takes strict by priority before any age", () => {
