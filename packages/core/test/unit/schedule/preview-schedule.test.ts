@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { compileCalendar } from "../../../src/calendar/calendar.js";
+import { readCalendar } from "../../../src/calendar/parse-calendar.js";
+import { previewSchedule } from "../../../src/schedule/preview-schedule.js";
+import type { CronSchedule, ScheduleSpec } from "../../../src/schedule/spec.js";
+
+const at = (text: string) => Date.parse(text);
+const NOW = at("2026-11-15T12:00Z");
+const calendarOf = (name: string, rules: unknown) => [name, compileCalendar(readCalendar({ name, rules }))] as const;
+const calendars = new Map([
+  calendarOf("weekends", [{ weekdays: ["SAT", "SUN"] }]),
+  calendarOf("sundays", [{ weekdays: ["SUN"] }]),
+]);
+const cron = (expression: string, more: Partial<CronSchedule> = {}): CronSchedule => ({
+  kind: "cron",
+  cron: expression,
+  timeZone: "Europe/Paris",
+  ...more,
+});
+const preview = (spec: ScheduleSpec, count = 3) =>
+  previewSchedule(spec, { jobId: "job", calendars }, { from: NOW, count });
+const warnings = (spec: ScheduleSpec) => preview(spec).warnings.map(({ code }) => code);
+
+describe("a preview", () => {
+  it("shows the fires in the schedule's own time, with excluded ones between them", () => {
+    const { fires, description } = preview(
+      cron("15 9 * * FRI,SAT,SUN,MON", { calendars: { exclude: ["sundays"] } }),
+      4,
+    );
+    expect(fires.map(({ outcome, wallTime }) => `${outcome} ${wallTime}`)).toEqual([
+      "fires 2026-11-16T09:15:00+01:00",
+      "fires 2026-11-20T09:15:00+01:00",
+      "fires 2026-11-21T09:15:00+01:00",
+      "excluded 2026-11-22T09:15:00+01:00",
+      "fires 2026-11-23T09:15:00+01:00",
+    ]);
+    expect(fires[3]?.notes).toEqual([{ kind: "excluded", calendar: "sundays", reason: "Sunday" }]);
+    expect(description).toBe(
+      "At 09:15 on Friday, Saturday, Sunday and Monday, Europe/Paris, except on days of sundays",
+    );
+  });
+
+  it("shows what is excluded when nothing fires", () => {
+    const { fires } = preview(cron("15 9 * * SUN", { calendars: { exclude: ["sundays"] } }));
+    expect(fires.map(({ outcome }) => outcome)).toEqual(["excluded", "excluded", "excluded"]);
+  });
+
+  it("of a manual schedule is empty, without warnings", () => {
+    expect(preview({ kind: "manual" })).toEqual({ description: "Only when asked", fires: [], warnings: [] });
+  });
+});
+
+describe("warnings", () => {
+  it("are none for an ordinary schedule", () => {
+    expect(warnings(cron("15 9 * * *"))).toEqual([]);
+    expect(warnings({ kind: "every", everyMs: 60_000, anchor: 0 })).toEqual([]);
+    expect(warnings(cron("*/15 * * * *"))).toEqual([]);
+  });
+
+  it("name the dates of the coming year on which the clock changes a fire", () => {
+    expect(preview(cron("30 2 * * *")).warnings).toEqual([
+      {
+        code: "clock_change",
+        at: at("2027-03-28T01:00Z"),
+        message:
+          "on 2027-03-28 the clock in Europe/Paris skips 02:00 to 03:00: the fire at 02:30 happens right after, at 03:00",
+      },
+      {
+        code: "clock_change",
+        at: at("2027-10-31T01:00Z"),
+        message:
+          "on 2027-10-31 the clock in Europe/Paris repeats 02:00 to 03:00: the fire at 02:30 happens the first time",
+      },
+    ]);
+    const messages = preview(cron("30 2 * * *", { dst: { gap: "skip", overlap: "both" } })).warnings.map(
+      (one) => one.message,
+    );
+    expect(messages).toEqual([expect.stringContaining("does not happen"), expect.stringContaining("happens twice")]);
+  });
+
+  it("leave out clock changes on days that a calendar closes", () => {
+    expect(warnings(cron("30 2 * * *", { calendars: { exclude: ["sundays"] } }))).toEqual([]);
+  });
+
+  it.each<[string, ScheduleSpec, string[]]>([
+    ["both day fields", cron("15 9 13 * FRI"), ["both_day_fields"]],
+    ["both day fields, answered", cron("15 9 13 * FRI", { dayMatch: "or" }), []],
+    ["the full hour", cron("0 9 * * *"), ["on_the_hour"]],
+    ["the full hour with jitter", cron("0 9 * * *", { jitterMs: 60_000 }), []],
+    ["a jitter close to the interval", cron("15 * * * *", { jitterMs: 1_900_000 }), ["jitter_near_interval"]],
+    ["an end in the past", cron("15 9 * * *", { endsAt: NOW - 1 }), ["ends_in_past"]],
+    ["an instant in the past", { kind: "at", at: NOW }, ["ends_in_past"]],
+    [
+      "a calendar that removes everything",
+      cron("15 9 * * SUN", { calendars: { exclude: ["sundays"] } }),
+      ["calendar_removes_all"],
+    ],
+    ["bounds without a fire", cron("15 9 1 1 *", { startsAt: NOW, endsAt: NOW + 1 }), ["never_fires"]],
+    ["a distant first fire", cron("15 9 29 2 MON", { dayMatch: "and" }), ["first_fire_far"]],
+  ])("for %s", (_, spec, expected) => {
+    expect(warnings(spec)).toEqual(expected);
+  });
+});
