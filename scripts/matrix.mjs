@@ -109,6 +109,7 @@ function run(cell) {
   rmSync(report, { force: true });
   const args = ["run", "--project", cell.tier, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
+  delete env.CARILLON_TEST_DATABASE_URL; // would be preferred to the binaries
   if (binaries !== null) env.CARILLON_TEST_POSTGRES_BINARIES = binaries;
   const begun = performance.now();
   const { status } = spawnSync(`${bin}/node`, [`${root}node_modules/vitest/vitest.mjs`, ...args], {

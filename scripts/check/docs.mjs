@@ -1,6 +1,6 @@
 // Keeps the documents true: invariants against test titles, links and anchors, the code map, the commands that readers are
 // told to type. Prints each finding; exit code 1 if any.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { codeMapFindings, mappedPaths } from "./docs/code-map.mjs";
@@ -34,13 +34,10 @@ function checkCodeMap() {
   return { what: `${mapped.length} paths in the code map`, findings: codeMapFindings(mapped, sourceFolders(), exists) };
 }
 
+/** packages/<name>/src/<folder>, as far as there is a file in it. */
 function sourceFolders() {
-  const folders = (path) =>
-    readdirSync(join(root, path), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return folders("packages")
-    .map(({ name }) => `packages/${name}/src`)
-    .filter(exists)
-    .flatMap((src) => folders(src).map(({ name }) => `${src}/${name}`));
+  const folders = filesIn(root, /./).flatMap((path) => /^packages\/[^/]+\/src\/[^/]+(?=\/)/.exec(path)?.[0] ?? []);
+  return [...new Set(folders)];
 }
 
 function checkCommands() {

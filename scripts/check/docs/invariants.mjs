@@ -5,7 +5,7 @@ import { testTitles } from "./test-titles.mjs";
 /**
  * `missing` is the part that its "not yet provable" line names, null without such a line.
  * @typedef {{ number: number, title: string, line: number, missing: string | null }} Invariant
- * @typedef {{ number: number, file: string, title: string }} Proof
+ * @typedef {{ number: number, file: string, title: string }} Proof with the titles of the blocks around it
  */
 
 const headingPattern = /^## INV-(\d+): (.+)$/;
@@ -33,8 +33,8 @@ export function declaredInvariants(text) {
  */
 export function proofsIn(tests) {
   const proofs = [...tests].flatMap(([file, source]) =>
-    testTitles(source).flatMap((title) =>
-      [...title.matchAll(/\[INV-(\d+)\]/g)].map(([, number]) => ({ number: Number(number), file, title })),
+    testTitles(source).flatMap(({ title, full }) =>
+      [...title.matchAll(/\[INV-(\d+)\]/g)].map(([, number]) => ({ number: Number(number), file, title: full })),
     ),
   );
   return proofs.sort((a, b) => a.number - b.number || a.file.localeCompare(b.file));

@@ -3,12 +3,18 @@
 const callers = /(?<![\w.$])(?:it|test|describe)(?![\w$])/y;
 
 /**
- * Titles as written, in order; escapes and ${…} stay as they are. What stands in comments and in other strings is no title.
+ * `title` as written: escapes and ${…} stay as they are. `full` has the titles of the describe blocks around it in front.
+ * @typedef {{ title: string, full: string }} TestTitle
+ */
+
+/**
+ * In order. What stands in comments and in other strings is no title.
  * @param {string} source
- * @returns {string[]}
+ * @returns {TestTitle[]}
  */
 export function testTitles(source) {
   const titles = [];
+  const around = [];
   let at = 0;
   while (at < source.length) {
     const skipped = endOfOpaque(source, at);
@@ -16,7 +22,12 @@ export function testTitles(source) {
     if (skipped !== at) at = skipped;
     else if (callers.test(source)) {
       const call = titleFrom(source, callers.lastIndex);
-      if (call.title !== null) titles.push(call.title);
+      while (around.length > 0 && around.at(-1).end <= at) around.pop();
+      if (call.title !== null) {
+        titles.push({ title: call.title, full: [...around.map((outer) => outer.title), call.title].join(" ") });
+        if (source.startsWith("describe", at))
+          around.push({ title: call.title, end: endOfGroup(source, call.opening) });
+      }
       at = call.end;
     } else at += 1;
   }
@@ -36,7 +47,7 @@ function titleFrom(source, from) {
       const argument = at + 1 + /^\s*/.exec(source.slice(at + 1))[0].length;
       if (/["'`]/.test(source[argument] ?? "")) {
         const end = endOfOpaque(source, argument);
-        return { title: source.slice(argument + 1, end - 1), end };
+        return { title: source.slice(argument + 1, end - 1), end, opening: at };
       }
       const end = endOfGroup(source, at);
       if (!/^\s*[(`]/.test(source.slice(end, end + 40))) return { title: null, end: at + 1 };

@@ -22,7 +22,14 @@ describe("a", () => {
     () => {},
   );
 });`;
-    expect(testTitles(source)).toEqual(["a", "b (c)", "d %s", 'e ${1 + "}".length} f', "g", "h"]);
+    expect(testTitles(source).map(({ title }) => title)).toEqual([
+      "a",
+      "b (c)",
+      "d %s",
+      'e ${1 + "}".length} f',
+      "g",
+      "h",
+    ]);
   });
 
   it("takes no title from comments, other strings, regular expressions and other calls", () => {
@@ -33,7 +40,12 @@ const planted = 'it("no 3")';
 const other = \`it("no 4") \${run(\`it("no 5")\`)}\`;
 const quote = /["'\`]it\\("no 6"/;
 edit("no 7"); submit.test("no 8"); describe(name, () => it("yes", () => {}));`;
-    expect(testTitles(source)).toEqual(["yes"]);
+    expect(testTitles(source)).toEqual([{ title: "yes", full: "yes" }]);
+  });
+
+  it("puts the titles of the blocks around a test in front of its own", () => {
+    const source = 'describe("a", () => { describe("b", () => { it("c", f); }); it("d", f); }); it("e", f);';
+    expect(testTitles(source).map(({ full }) => full)).toEqual(["a", "a b", "a b c", "a d", "e"]);
   });
 });
 
