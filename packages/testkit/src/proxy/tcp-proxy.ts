@@ -1,0 +1,134 @@
+import { EventEmitter, once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface TcpProxyOptions {
+  /** Sees every chunk before it goes on and may replace it: to wait for a message, to cut right after one, to falsify. */
+  readonly filter?: (chunk: Buffer, from: "client" | "server") => Buffer;
+}
+
+/** Stands between clients and a server on loopback and fails in the ways that networks fail. */
+export class TcpProxy {
+  readonly #target: { readonly host: string; readonly port: number };
+  readonly #filter: NonNullable<TcpProxyOptions["filter"]>;
+  readonly #sockets = new Set<Socket>();
+  readonly #news = new EventEmitter().setMaxListeners(0);
+  #server: Server | undefined;
+  #port = 0;
+  #delayMs = 0;
+  #isSilent = false;
+
+  /** Starts in front of the server that the URL names. */
+  static async start(url: string, options: TcpProxyOptions = {}): Promise<TcpProxy> {
+    const proxy = new TcpProxy(url, options);
+    await proxy.resume();
+    return proxy;
+  }
+
+  private constructor(url: string, { filter = (chunk) => chunk }: TcpProxyOptions) {
+    const { hostname, port } = new URL(url);
+    this.#target = { host: hostname, port: Number(port) };
+    this.#filter = filter;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** The URL that leads through this proxy. */
+  through(url: string): string {
+    const changed = new URL(url);
+    changed.hostname = "127.0.0.1";
+    changed.port = String(this.#port);
+    return changed.href;
+  }
+
+  /** Everything takes this much longer, in each direction. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
+  /** Resets every connection; new ones are taken as before. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /**
+   * Carries nothing from now on, not even the end of a connection, and tells nobody. What was sent meanwhile arrives
+   * after `resume`, as it does after a partition. Resolves when the first thing was held back.
+   */
+  async blackHole(): Promise<void> {
+    this.#isSilent = true;
+    await once(this.#news, "held");
+  }
+
+  /** Takes no new connection; those that exist go on. */
+  async refuse(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server?.listening) return;
+    // `close` waits for connections as well; the port is free at once.
+    server.close();
+  }
+
+  /** Carries everything at once again and takes connections, on the same port as ever. */
+  async resume(): Promise<void> {
+    this.#delayMs = 0;
+    this.#isSilent = false;
+    this.#news.emit("resumed");
+    if (this.#server) return;
+    this.#server = createServer({ allowHalfOpen: true }, (client) => void this.#join(client));
+    this.#server.listen(this.#port, "127.0.0.1");
+    await once(this.#server, "listening");
+    const address = this.#server.address();
+    if (typeof address === "object" && address !== null) this.#port = address.port;
+  }
+
+  async close(): Promise<void> {
+    await this.refuse();
+    this.cut();
+    this.#isSilent = false;
+    this.#news.emit("resumed");
+  }
+
+  async #join(client: Socket): Promise<void> {
+    this.#keep(client);
+    await this.#pass();
+    if (client.destroyed) return;
+    const server = connect({ ...this.#target, allowHalfOpen: true });
+    this.#keep(server);
+    await Promise.all([this.#carry(client, server, "client"), this.#carry(server, client, "server")]);
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => this.#sockets.delete(socket));
+  }
+
+  async #carry(from: Socket, to: Socket, side: "client" | "server"): Promise<void> {
+    try {
+      const chunks = from.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+      for await (const chunk of chunks) {
+        await this.#pass();
+        if (to.destroyed) break;
+        if (!to.write(this.#filter(chunk, side))) await Promise.race([once(to, "drain"), once(to, "close")]);
+      }
+      await this.#pass();
+      to.end();
+    } catch {
+      await this.#pass();
+      to.resetAndDestroy();
+    }
+  }
+
+  /** Waits as long as the network would hold a packet back. */
+  async #pass(): Promise<void> {
+    while (this.#isSilent) {
+      const resumed = once(this.#news, "resumed");
+      this.#news.emit("held");
+      await resumed;
+    }
+    if (this.#delayMs > 0) await sleep(this.#delayMs);
+  }
+}

@@ -1,0 +1,106 @@
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { TcpProxy, type TcpProxyOptions } from "../../src/index.js";
+
+let echo: Server;
+let proxy: TcpProxy;
+let clients: Socket[];
+
+async function start(options?: TcpProxyOptions): Promise<void> {
+  const address = echo.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  proxy = await TcpProxy.start(`tcp://127.0.0.1:${port}/`, options);
+}
+
+beforeEach(async () => {
+  clients = [];
+  echo = createServer({ allowHalfOpen: true }, (socket) => socket.on("error", () => undefined).pipe(socket));
+  echo.listen(0, "127.0.0.1");
+  await once(echo, "listening");
+});
+
+afterEach(async () => {
+  for (const socket of clients) socket.destroy();
+  await proxy.close();
+  echo.close();
+});
+
+async function client(): Promise<Socket> {
+  const socket = connect(proxy.port, "127.0.0.1");
+  clients.push(socket);
+  await once(socket, "connect");
+  return socket;
+}
+
+async function answerTo(socket: Socket, text: string): Promise<string> {
+  const answer = once(socket, "data") as Promise<[Buffer]>;
+  socket.write(text);
+  return (await answer)[0].toString();
+}
+
+describe("the TCP proxy", () => {
+  it("carries both ways, and the end of one direction while the other goes on", async () => {
+    await start();
+    const socket = connect({ port: proxy.port, host: "127.0.0.1", allowHalfOpen: true });
+    clients.push(socket);
+    socket.end("last words");
+    const answer: Buffer[] = [];
+    for await (const chunk of socket) answer.push(chunk as Buffer);
+    expect(Buffer.concat(answer).toString()).toBe("last words");
+  });
+
+  it("leads a URL through itself", async () => {
+    await start();
+    expect(proxy.through("postgresql://u:p@db.example:5432/name")).toBe(
+      `postgresql://u:p@127.0.0.1:${proxy.port}/name`,
+    );
+  });
+
+  it("resets every connection when cut, and takes new ones", async () => {
+    await start();
+    const first = await client();
+    expect(await answerTo(first, "a")).toBe("a");
+    proxy.cut();
+    await expect(once(first, "end")).rejects.toMatchObject({ code: "ECONNRESET" });
+    expect(await answerTo(await client(), "b")).toBe("b");
+  });
+
+  it("holds everything back in silence as a black hole, old and new connections alike, until it resumes", async () => {
+    await start();
+    const old = await client();
+    expect(await answerTo(old, "a")).toBe("a");
+    const held = proxy.blackHole();
+    const answers = [answerTo(old, "b"), answerTo(await client(), "c")];
+    await held;
+    await proxy.resume();
+    expect(await Promise.all(answers)).toEqual(["b", "c"]);
+  });
+
+  it("refuses new connections and keeps the old, until it resumes on the same port", async () => {
+    await start();
+    const old = await client();
+    expect(await answerTo(old, "a")).toBe("a");
+    const { port } = proxy;
+    await proxy.refuse();
+    await expect(client()).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    expect(await answerTo(old, "b")).toBe("b");
+    await proxy.resume();
+    expect(proxy.port).toBe(port);
+    expect(await answerTo(await client(), "c")).toBe("c");
+  });
+
+  it("delays each direction", async () => {
+    await start();
+    const socket = await client();
+    proxy.delay(30);
+    const before = performance.now();
+    expect(await answerTo(socket, "a")).toBe("a");
+    expect(performance.now() - before).toBeGreaterThan(55);
+  });
+
+  it("shows and changes what passes", async () => {
+    await start({ filter: (chunk, from) => Buffer.from(`${from}(${chunk.toString()})`) });
+    expect(await answerTo(await client(), "a")).toBe("server(client(a))");
+  });
+});
