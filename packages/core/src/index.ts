@@ -1,5 +1,5 @@
 export { CarillonError, type ErrorItem } from "./errors/carillon-error.js";
-export { errorCatalogue, type ErrorCode, type ErrorEntry } from "./errors/catalogue.js";
+export { errorAnchor, errorAreas, errorCatalogue, type ErrorCode, type ErrorEntry } from "./errors/catalogue.js";
 export type { CompiledSchedule, Fire, FireNote, RemovedFire } from "./schedule/compiled.js";
 export type {
   AfterSchedule,
@@ -108,3 +108,6 @@ export {
   rankOf,
 } from "./rank/rank.js";
 export { WeightedRoundRobin } from "./fairness/weighted-round-robin.js";
+export { type AnyListener, Emitter, type Listener } from "./events/emitter.js";
+export type { EventMap, EventName } from "./events/event-map.js";
+export { Template, type TemplateOptions } from "./template/template.js";

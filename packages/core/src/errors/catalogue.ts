@@ -6,64 +6,88 @@ export interface ErrorEntry {
   readonly title: string;
 }
 
-const entries = {
-  // Requests
-  bad_request: { status: 400, retryable: false, title: "The request is not valid" },
-  unknown_field: { status: 400, retryable: false, title: "The request has a field that does not exist" },
-  field_missing: { status: 400, retryable: false, title: "A required field is missing" },
-  field_invalid: { status: 400, retryable: false, title: "A field has a value that it does not take" },
-  json_invalid: { status: 400, retryable: false, title: "The body is not valid JSON" },
-  page_token_invalid: { status: 400, retryable: false, title: "The page token does not belong to this list" },
-  host_refused: { status: 403, retryable: false, title: "This server does not answer to that host name" },
-  origin_refused: { status: 403, retryable: false, title: "A web page of another origin may not call this server" },
-  id_invalid: { status: 400, retryable: false, title: "The id is not valid" },
-  status_unknown: { status: 400, retryable: false, title: "There is no such status" },
-  not_found: { status: 404, retryable: false, title: "There is no such thing" },
-  method_not_allowed: { status: 405, retryable: false, title: "This address does not take that method" },
-  key_taken: { status: 409, retryable: false, title: "Another job has this key" },
-  payload_too_large: { status: 413, retryable: false, title: "The request is larger than allowed" },
-  unsupported_media_type: { status: 415, retryable: false, title: "The body is not JSON" },
-  not_supported_yet: { status: 422, retryable: false, title: "This version does not support that yet" },
-  headers_too_large: { status: 431, retryable: false, title: "The request's headers are larger than allowed" },
-  // Schedules
-  cron_invalid: { status: 422, retryable: false, title: "The cron expression is not valid" },
-  cron_never_fires: { status: 422, retryable: false, title: "The cron expression can never fire" },
-  time_zone_unknown: { status: 422, retryable: false, title: "The time zone is not an IANA name" },
-  schedule_invalid: { status: 422, retryable: false, title: "The schedule is not valid" },
-  schedule_in_past: { status: 422, retryable: false, title: "The instant lies too far in the past" },
-  instant_invalid: { status: 422, retryable: false, title: "The time is not an instant of RFC 3339" },
-  duration_invalid: { status: 422, retryable: false, title: "The duration is not valid" },
-  // Calendars
-  calendar_invalid: { status: 422, retryable: false, title: "The calendar is not valid" },
-  calendar_holidays_unavailable: { status: 422, retryable: false, title: "There is no source of public holidays" },
-  icalendar_invalid: { status: 422, retryable: false, title: "The iCalendar file cannot be read" },
-  maintenance_window_invalid: { status: 422, retryable: false, title: "The maintenance window is not valid" },
-  // Policies
-  retry_invalid: { status: 422, retryable: false, title: "The retry policy is not valid" },
-  // Server
-  internal: { status: 500, retryable: true, title: "The server made a mistake" },
-  database_unavailable: { status: 503, retryable: true, title: "The database cannot be reached" },
-  database_timeout: { status: 504, retryable: true, title: "The database did not answer in time" },
-  overloaded: { status: 503, retryable: true, title: "The node has more work than it can queue" },
-  shutting_down: { status: 503, retryable: true, title: "The node is shutting down" },
-  // Start and set-up
-  config_invalid: { status: 500, retryable: false, title: "The configuration is not valid" },
-  port_in_use: { status: 500, retryable: false, title: "Another process listens on this port" },
-  embedded_postgres_failed: { status: 500, retryable: false, title: "The embedded PostgreSQL cannot be used" },
-  database_url_invalid: { status: 500, retryable: false, title: "The database URL is not valid" },
-  database_refused: { status: 503, retryable: true, title: "The database refuses this user or database name" },
-  direct_url_needed: { status: 500, retryable: false, title: "This needs a direct way to the database server" },
-  database_too_old: { status: 500, retryable: false, title: "The database server is too old" },
-  database_pool_too_small: { status: 500, retryable: false, title: "The pool has too few connections" },
-  schema_name_invalid: { status: 500, retryable: false, title: "The schema's name is not allowed" },
-  schema_not_permitted: { status: 500, retryable: false, title: "The schema may not be created or changed" },
-  schema_too_new: { status: 500, retryable: false, title: "The schema is newer than this version" },
-  schema_too_old: { status: 500, retryable: false, title: "The schema lacks migrations" },
-  migration_changed: { status: 500, retryable: false, title: "A migration differs from the one that was run" },
-  migration_missing: { status: 500, retryable: false, title: "The migrations have a gap" },
-} as const satisfies Record<string, ErrorEntry>;
+/** By area, which is how the reference is laid out. */
+const areas = {
+  Requests: {
+    bad_request: { status: 400, retryable: false, title: "The request is not valid" },
+    unknown_field: { status: 400, retryable: false, title: "The request has a field that does not exist" },
+    field_missing: { status: 400, retryable: false, title: "A required field is missing" },
+    field_invalid: { status: 400, retryable: false, title: "A field has a value that it does not take" },
+    json_invalid: { status: 400, retryable: false, title: "The body is not valid JSON" },
+    page_token_invalid: { status: 400, retryable: false, title: "The page token does not belong to this list" },
+    host_refused: { status: 403, retryable: false, title: "This server does not answer to that host name" },
+    origin_refused: { status: 403, retryable: false, title: "A web page of another origin may not call this server" },
+    id_invalid: { status: 400, retryable: false, title: "The id is not valid" },
+    status_unknown: { status: 400, retryable: false, title: "There is no such status" },
+    not_found: { status: 404, retryable: false, title: "There is no such thing" },
+    method_not_allowed: { status: 405, retryable: false, title: "This address does not take that method" },
+    key_taken: { status: 409, retryable: false, title: "Another job has this key" },
+    payload_too_large: { status: 413, retryable: false, title: "The request is larger than allowed" },
+    unsupported_media_type: { status: 415, retryable: false, title: "The body is not JSON" },
+    not_supported_yet: { status: 422, retryable: false, title: "This version does not support that yet" },
+    headers_too_large: { status: 431, retryable: false, title: "The request's headers are larger than allowed" },
+  },
+  Schedules: {
+    cron_invalid: { status: 422, retryable: false, title: "The cron expression is not valid" },
+    cron_never_fires: { status: 422, retryable: false, title: "The cron expression can never fire" },
+    time_zone_unknown: { status: 422, retryable: false, title: "The time zone is not an IANA name" },
+    schedule_invalid: { status: 422, retryable: false, title: "The schedule is not valid" },
+    schedule_in_past: { status: 422, retryable: false, title: "The instant lies too far in the past" },
+    instant_invalid: { status: 422, retryable: false, title: "The time is not an instant of RFC 3339" },
+    duration_invalid: { status: 422, retryable: false, title: "The duration is not valid" },
+  },
+  Calendars: {
+    calendar_invalid: { status: 422, retryable: false, title: "The calendar is not valid" },
+    calendar_holidays_unavailable: { status: 422, retryable: false, title: "There is no source of public holidays" },
+    icalendar_invalid: { status: 422, retryable: false, title: "The iCalendar file cannot be read" },
+    maintenance_window_invalid: { status: 422, retryable: false, title: "The maintenance window is not valid" },
+  },
+  Policies: {
+    template_invalid: { status: 422, retryable: false, title: "The text template is not valid" },
+    template_value_missing: { status: 422, retryable: false, title: "A value that a text template needs is missing" },
+    template_value_invalid: { status: 422, retryable: false, title: "A value does not fit into a text template" },
+    retry_invalid: { status: 422, retryable: false, title: "The retry policy is not valid" },
+  },
+  Server: {
+    internal: { status: 500, retryable: true, title: "The server made a mistake" },
+    database_unavailable: { status: 503, retryable: true, title: "The database cannot be reached" },
+    database_timeout: { status: 504, retryable: true, title: "The database did not answer in time" },
+    overloaded: { status: 503, retryable: true, title: "The node has more work than it can queue" },
+    shutting_down: { status: 503, retryable: true, title: "The node is shutting down" },
+  },
+  "Start and set-up": {
+    config_invalid: { status: 500, retryable: false, title: "The configuration is not valid" },
+    port_in_use: { status: 500, retryable: false, title: "Another process listens on this port" },
+    embedded_postgres_failed: { status: 500, retryable: false, title: "The embedded PostgreSQL cannot be used" },
+    database_url_invalid: { status: 500, retryable: false, title: "The database URL is not valid" },
+    database_refused: { status: 503, retryable: true, title: "The database refuses this user or database name" },
+    direct_url_needed: { status: 500, retryable: false, title: "This needs a direct way to the database server" },
+    database_too_old: { status: 500, retryable: false, title: "The database server is too old" },
+    database_pool_too_small: { status: 500, retryable: false, title: "The pool has too few connections" },
+    schema_name_invalid: { status: 500, retryable: false, title: "The schema's name is not allowed" },
+    schema_not_permitted: { status: 500, retryable: false, title: "The schema may not be created or changed" },
+    schema_too_new: { status: 500, retryable: false, title: "The schema is newer than this version" },
+    schema_too_old: { status: 500, retryable: false, title: "The schema lacks migrations" },
+    migration_changed: { status: 500, retryable: false, title: "A migration differs from the one that was run" },
+    migration_missing: { status: 500, retryable: false, title: "The migrations have a gap" },
+  },
+} as const satisfies Record<string, Record<string, ErrorEntry>>;
 
-export type ErrorCode = keyof typeof entries;
+type Areas = typeof areas;
+
+export type ErrorCode = { [Area in keyof Areas]: keyof Areas[Area] }[keyof Areas];
+
+/** The codes of each area, in the order of the reference. */
+export const errorAreas: Readonly<Record<string, readonly ErrorCode[]>> = Object.fromEntries(
+  Object.entries(areas).map(([area, entries]) => [area, Object.keys(entries) as ErrorCode[]]),
+);
 
 /** Every error a user can meet, by its stable code. docs/reference/errors.md is generated from it. */
-export const errorCatalogue: Readonly<Record<ErrorCode, ErrorEntry>> = entries;
+export const errorCatalogue = Object.freeze(
+  Object.fromEntries(Object.values(areas).flatMap((entries) => Object.entries(entries))),
+) as Readonly<Record<ErrorCode, ErrorEntry>>;
+
+/** Where the reference explains a code, from the root of the repository. */
+export function errorAnchor(code: ErrorCode): string {
+  return `docs/reference/errors.md#${code}`;
+}
