@@ -54,7 +54,9 @@ for (const [name, run] of Object.entries(tiers)) {
 console.log(`\n${"─".repeat(74)}`);
 for (const { name, seconds, status, passed, failed, skipped } of results) {
   const counts = passed + failed + skipped > 0 ? `${passed} passed, ${failed} failed, ${skipped} skipped` : "";
-  console.log(`${status === 0 ? "ok    " : "FAILED"} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(6)} s  ${counts}`);
+  console.log(
+    `${status === 0 ? "ok    " : "FAILED"} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(6)} s  ${counts}`,
+  );
 }
 const sum = (key) => results.reduce((total, result) => total + result[key], 0);
 console.log(`total  ${sum("seconds").toFixed(1)} s`);

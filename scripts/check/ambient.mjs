@@ -4,13 +4,19 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sourceFiles } from "./import-graph.mjs";
 
-const allowed = /^packages\/(core\/src\/time\/|server\/src\/lifecycle\/|embedded-postgres\/src\/timer\.ts|testkit\/src\/)/;
-const ambient = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|(?<![.\w#])set(?:Timeout|Interval|Immediate)\((?!\w+: )|\bperformance\.now\(|process\.hrtime/;
+const allowed =
+  /^packages\/(core\/src\/time\/|server\/src\/lifecycle\/|embedded-postgres\/src\/timer\.ts|testkit\/src\/)/;
+const ambient =
+  /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|(?<![.\w#])set(?:Timeout|Interval|Immediate)\((?!\w+: )|\bperformance\.now\(|process\.hrtime/;
 
 export function ambientUses(file, source) {
   if (allowed.test(file)) return [];
   const code = source.replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, " "));
-  return code.split("\n").flatMap((line, index) => (ambient.test(line.replace(/\/\/.*$/, "")) ? [`${file}:${index + 1}: ${line.trim()}`] : []));
+  return code
+    .split("\n")
+    .flatMap((line, index) =>
+      ambient.test(line.replace(/\/\/.*$/, "")) ? [`${file}:${index + 1}: ${line.trim()}`] : [],
+    );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -34,9 +34,11 @@ export function violationsOf(graph) {
       const to = nameOf(specifier);
       if (to !== undefined && !arrows[from]?.includes(to)) found.push(`${file}: ${from} must not import ${specifier}`);
       if (/^(@carillon\/[^/]+|carillon)\//.test(specifier)) found.push(`${file}: deep import of ${specifier}`);
-      if (target !== null && target.split("/")[1] !== from) found.push(`${file}: ${specifier} reaches into another package`);
+      if (target !== null && target.split("/")[1] !== from)
+        found.push(`${file}: ${specifier} reaches into another package`);
       for (const { module, only } of homes) {
-        if (module.test(specifier) && !only.test(file)) found.push(`${file}: ${specifier} may be imported only in ${only.source}`);
+        if (module.test(specifier) && !only.test(file))
+          found.push(`${file}: ${specifier} may be imported only in ${only.source}`);
       }
     }
   }

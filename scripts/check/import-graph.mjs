@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
-const importPattern = /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*["']([^"']+)["']|(?:^|[^\w.])import\(\s*["']([^"']+)["']\s*\)|(?:^|\n)\s*import\s*["']([^"']+)["']/g;
+const importPattern =
+  /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*["']([^"']+)["']|(?:^|[^\w.])import\(\s*["']([^"']+)["']\s*\)|(?:^|\n)\s*import\s*["']([^"']+)["']/g;
 
 /** Every import specifier of a source text, comments left out. */
 export function importsOf(source) {
@@ -26,7 +27,10 @@ export function importGraph(root) {
     const src = join(packages, name, "src");
     if (!statSync(src, { throwIfNoEntry: false })?.isDirectory()) continue;
     for (const file of sourceFiles(src)) {
-      const edges = importsOf(readFileSync(file, "utf8")).map((specifier) => ({ specifier, target: targetOf(root, file, specifier) }));
+      const edges = importsOf(readFileSync(file, "utf8")).map((specifier) => ({
+        specifier,
+        target: targetOf(root, file, specifier),
+      }));
       graph.set(relative(root, file), edges);
     }
   }
@@ -56,7 +60,7 @@ export function cyclesOf(graph) {
     if (low.get(file) !== index.get(file)) return;
     const members = stack.splice(stack.indexOf(file));
     const importsItself = (graph.get(file) ?? []).some(({ target }) => target === file);
-    if (members.length > 1 || importsItself) cycles.push(members.sort());
+    if (members.length > 1 || importsItself) cycles.push(members.toSorted((a, b) => (a < b ? -1 : 1)));
   };
   for (const file of graph.keys()) if (!index.has(file)) visit(file);
   return cycles;

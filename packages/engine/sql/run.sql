@@ -104,7 +104,7 @@ returning id;
 
 -- name: run.retry
 -- purpose: sends failed runs back to wait for their next try
--- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 delays ms bigint[], $5 priority boosts ms bigint[],
+-- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 delays ms bigint[], $5 ranks bigint[],
 --         $6 attempt records text[]
 -- fence: (id, fence, session) on a running row
 update carillon.run r
@@ -112,9 +112,9 @@ set state = 'retrying',
     session_id = null,
     attempt = r.attempt + 1,
     run_at = clock_timestamp() + i.delay_ms * interval '1 millisecond',
-    rank = (extract(epoch from clock_timestamp()) * 1000)::bigint + i.delay_ms - i.boost_ms,
+    rank = i.rank,
     attempts = coalesce(r.attempts, '[]'::jsonb) || i.record::jsonb
-from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[]) as i (id, fence, delay_ms, boost_ms, record)
+from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[]) as i (id, fence, delay_ms, rank, record)
 where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
 returning r.id, r.shard, r.run_at;
 

@@ -5,7 +5,8 @@ import { ambientUses } from "../../check/ambient.mjs";
 
 type Graph = Map<string, { specifier: string; target: string | null }[]>;
 
-const graphOf = (files: Record<string, { specifier: string; target: string | null }[]>): Graph => new Map(Object.entries(files));
+const graphOf = (files: Record<string, { specifier: string; target: string | null }[]>): Graph =>
+  new Map(Object.entries(files));
 
 describe("the check of the import arrows", () => {
   it("finds a planted import against the arrows", () => {
@@ -55,7 +56,9 @@ const d = await import("five");
 // import { e } from "never";
 /* import { f } from "never"; */
 `;
-    expect(importsOf(source)).toEqual(["one", "two", "three", "four", "five"].sort((x, y) => order(source, x) - order(source, y)));
+    expect(importsOf(source)).toEqual(
+      ["one", "two", "three", "four", "five"].sort((x, y) => order(source, x) - order(source, y)),
+    );
   });
 });
 
@@ -63,7 +66,8 @@ const order = (source: string, word: string): number => source.indexOf(`"${word}
 
 describe("the check of clocks, timers and random numbers", () => {
   it("finds a planted clock read and a planted timer", () => {
-    const source = "const a = Date.now();\n// Date.now() in a comment\nsetTimeout(() => {}, 1);\ntimers.setTimeout(() => {}, 1);\n";
+    const source =
+      "const a = Date.now();\n// Date.now() in a comment\nsetTimeout(() => {}, 1);\ntimers.setTimeout(() => {}, 1);\n";
     expect(ambientUses("packages/engine/src/a.ts", source)).toHaveLength(2);
   });
 

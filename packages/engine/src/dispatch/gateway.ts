@@ -1,4 +1,4 @@
-import { type DurationMs, type Instant, nextAttempt, priorityBoostMs, retryPolicy } from "@carillon/core";
+import { type DurationMs, type Instant, nextAttempt, rankOf, retryPolicy } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { AttemptRecord, RunError } from "../model/run-view.js";
 import type { ClaimedRun, ClaimStore, FinishedRun, RetriedRun } from "../store/entities/claims.js";
@@ -7,7 +7,7 @@ import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { SessionStore } from "../store/entities/sessions.js";
 import type { Random } from "../store/db/ports.js";
-import { Waiters } from "./waiters.js";
+import type { Waiters } from "./waiters.js";
 
 export interface WorkerRegistration {
   readonly namespace: string;
@@ -42,7 +42,12 @@ export interface Completion {
   readonly startedAgoMs: DurationMs;
   readonly outcome:
     | { readonly kind: "succeeded"; readonly output: unknown }
-    | { readonly kind: "failed"; readonly reason: "handler_error" | "timeout"; readonly error: RunError; readonly retryAfterMs?: DurationMs };
+    | {
+        readonly kind: "failed";
+        readonly reason: "handler_error" | "timeout";
+        readonly error: RunError;
+        readonly retryAfterMs?: DurationMs;
+      };
 }
 
 export interface GatewayOptions {
@@ -89,7 +94,10 @@ export class Gateway {
   }
 
   /** Claims up to `free` runs; when there are none, waits for a hint or the time limit, whichever comes first. */
-  async poll(sessionId: string, request: { free: number; waitMs: DurationMs; signal?: AbortSignal }): Promise<Assignment[]> {
+  async poll(
+    sessionId: string,
+    request: { free: number; waitMs: DurationMs; signal?: AbortSignal },
+  ): Promise<Assignment[]> {
     const session = this.#session(sessionId);
     const deadline = this.#options.now() + request.waitMs;
     for (;;) {
@@ -133,7 +141,10 @@ export class Gateway {
   /** Returns runs that were not finished, without spending anything. */
   async giveBack(sessionId: string, runs: readonly { runId: string; fence: number }[]): Promise<void> {
     const session = this.#session(sessionId);
-    const queued = await this.#options.claims.giveBack(session.id, runs.map((run) => ({ id: run.runId, fence: run.fence })));
+    const queued = await this.#options.claims.giveBack(
+      session.id,
+      runs.map((run) => ({ id: run.runId, fence: run.fence })),
+    );
     for (const run of runs) session.held.delete(run.runId);
     this.#options.onQueued(queued);
   }
@@ -207,7 +218,8 @@ export class Gateway {
       outcome: outcome.reason === "timeout" ? "timeout" : "failed",
       error: outcome.error,
     };
-    return { kind: "retry", run: { id, fence, delayMs: next.delayMs, boostMs: priorityBoostMs(run.priority), record } };
+    const rank = rankOf({ dueMs: now + next.delayMs, priority: run.priority });
+    return { kind: "retry", run: { id, fence, delayMs: next.delayMs, rank, record } };
   }
 
   #announce(
@@ -226,7 +238,8 @@ export class Gateway {
     }
     for (const { id, delayMs } of decided.again) {
       const run = session.held.get(id);
-      if (run !== undefined && accepted.has(id)) onEvent({ type: "run.retried", runId: id, task: run.task, queue: run.queue, delayMs });
+      if (run !== undefined && accepted.has(id))
+        onEvent({ type: "run.retried", runId: id, task: run.task, queue: run.queue, delayMs });
     }
     const refused = completions.length - accepted.size;
     if (refused > 0) onEvent({ type: "write.refused", statement: "run.finish", count: refused });

@@ -108,7 +108,9 @@ export class Scheduler {
     const now = this.#options.now();
     const held = [...this.#options.membership().epochs.keys()];
     const isFullLook = now >= this.#nextLook;
-    const shards = isFullLook ? held : held.filter((id) => (this.#lookAgain.get(id) ?? Number.POSITIVE_INFINITY) <= now);
+    const shards = isFullLook
+      ? held
+      : held.filter((id) => (this.#lookAgain.get(id) ?? Number.POSITIVE_INFINITY) <= now);
     for (const [id, at] of this.#lookAgain) if (isFullLook || at <= now) this.#lookAgain.delete(id);
     if (isFullLook) {
       this.#nextLook = now + this.#limits.windowMs / 2;
@@ -144,7 +146,12 @@ export class Scheduler {
 
   async #promote(runs: readonly DueRun[]): Promise<number> {
     if (runs.length === 0) return 0;
-    const queued = await this.#guard(runs, () => this.#options.runs.promote(this.#fenceOf(runs), runs.map((run) => run.id)));
+    const queued = await this.#guard(runs, () =>
+      this.#options.runs.promote(
+        this.#fenceOf(runs),
+        runs.map((run) => run.id),
+      ),
+    );
     this.#options.onQueued(queued);
     this.#reportRefused("run.promote", runs, new Set(queued.map((run) => run.id)), (run) => run.id);
     return queued.length;
@@ -157,7 +164,14 @@ export class Scheduler {
     for (const job of jobs) {
       const settlement = settleMisfire(this.#schedules.of(job), job.nominal, now);
       if (settlement.kind === "fire") fires.push(this.#fireRow(job));
-      else skips.push({ job, through: settlement.through, count: settlement.count, reason: "missed", ...this.#nextOf(job, settlement.next) });
+      else
+        skips.push({
+          job,
+          through: settlement.through,
+          count: settlement.count,
+          reason: "missed",
+          ...this.#nextOf(job, settlement.next),
+        });
     }
     const skipped = skips.length === 0 ? 0 : await this.#skip(skips);
     const fired = fires.length === 0 ? 0 : await this.#fire(fires);
@@ -185,7 +199,13 @@ export class Scheduler {
       this.#announce(row, one);
       if (!one.isLast) this.#putNext(row);
     }
-    this.#options.onQueued(fired.flatMap((one) => (one.runId === null || one.lane === null || one.rank === null ? [] : [{ id: one.runId, lane: one.lane, rank: one.rank }])));
+    this.#options.onQueued(
+      fired.flatMap((one) =>
+        one.runId === null || one.lane === null || one.rank === null
+          ? []
+          : [{ id: one.runId, lane: one.lane, rank: one.rank }],
+      ),
+    );
     this.#reportRefused("due.fire", jobs, new Set(byJob.keys()), (job) => job.jobId);
     return fired.length;
   }
@@ -205,7 +225,13 @@ export class Scheduler {
   #announce(row: FireRow, fired: Fired): void {
     if (fired.runId === null || fired.createdAt === null) return;
     const lateMs = Math.max(0, fired.createdAt - row.job.fireAt);
-    this.#options.onEvent({ type: "run.fired", runId: fired.runId, jobId: row.job.jobId, nominal: row.job.nominal, lateMs });
+    this.#options.onEvent({
+      type: "run.fired",
+      runId: fired.runId,
+      jobId: row.job.jobId,
+      nominal: row.job.nominal,
+      lateMs,
+    });
   }
 
   #putNext(row: FireRow | SkipRow): void {
@@ -232,7 +258,12 @@ export class Scheduler {
     }
   }
 
-  #reportRefused<Row extends { shard: number }>(statement: string, rows: readonly Row[], done: ReadonlySet<string>, idOf: (row: Row) => string): void {
+  #reportRefused<Row extends { shard: number }>(
+    statement: string,
+    rows: readonly Row[],
+    done: ReadonlySet<string>,
+    idOf: (row: Row) => string,
+  ): void {
     const refused = rows.filter((row) => !done.has(idOf(row)));
     if (refused.length === 0) return;
     this.#readAgain(refused);

@@ -125,10 +125,27 @@ function newRun(lane: number, over: Partial<NewRun>): NewRun {
 function toDueJob(job: NewJob): DueJob {
   if (job.nextNominal === null || job.nextFireAt === null) throw new Error("the job is not due");
   const { id: jobId, shard, priority, schedule } = job;
-  return { jobId, shard, class: job.class, version: 1, nominal: job.nextNominal, fireAt: job.nextFireAt, schedule, priority };
+  return {
+    jobId,
+    shard,
+    class: job.class,
+    version: 1,
+    nominal: job.nextNominal,
+    fireAt: job.nextFireAt,
+    schedule,
+    priority,
+  };
 }
 
 export function fireRow(job: DueJob, next: Instant | null = job.nominal + 60_000): FireRow {
   const runId = occurrenceRunId(job.jobId, job.nominal, "schedule");
   return { job, runId, rank: job.fireAt, nextNominal: next, nextFireAt: next };
+}
+
+/** Resolves when some statement of this database waits for a lock. Asked on a connection of its own: a transaction sees its first answer for ever. */
+export async function untilSomebodyWaits(harness: StoreHarness): Promise<void> {
+  const waiting = {
+    text: "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  };
+  for (;;) if ((await harness.db.query(waiting)).rowCount > 0) return;
 }

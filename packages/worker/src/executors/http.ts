@@ -21,7 +21,10 @@ export const http: Task = {
   },
 };
 
-function requestOf(payload: Readonly<Record<string, unknown>>, context: TaskContext): { url: string; init: RequestInit } {
+function requestOf(
+  payload: Readonly<Record<string, unknown>>,
+  context: TaskContext,
+): { url: string; init: RequestInit } {
   const { url, method = "GET", headers = {}, body } = payload;
   if (typeof url !== "string" || !/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new NonRetryableError('http wants {"url": "https://…"}');
@@ -39,7 +42,11 @@ function requestOf(payload: Readonly<Record<string, unknown>>, context: TaskCont
 }
 
 function headersOf(headers: unknown): Record<string, string> {
-  if (typeof headers !== "object" || headers === null || Object.values(headers).some((value) => typeof value !== "string")) {
+  if (
+    typeof headers !== "object" ||
+    headers === null ||
+    Object.values(headers).some((value) => typeof value !== "string")
+  ) {
     throw new NonRetryableError("http wants headers as an object of strings");
   }
   return headers as Record<string, string>;
@@ -49,14 +56,12 @@ function headersOf(headers: unknown): Record<string, string> {
 async function readCapped(response: Response): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = response.body?.getReader();
-  while (reader !== undefined && size < longestAnswer) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    chunks.push(value);
-    size += value.length;
+  // Leaving the loop early cancels the stream, so that the rest is never sent.
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= longestAnswer) break;
   }
-  await reader?.cancel();
   const text = Buffer.concat(chunks).subarray(0, longestAnswer).toString("utf8");
   if (!response.headers.get("content-type")?.includes("json") || size > longestAnswer) return text;
   try {

@@ -22,7 +22,10 @@ const longestStack = 8_192;
 
 /** What a handler threw, in the form that is stored. */
 export function outcomeOfError(thrown: unknown): Outcome {
-  const error = thrown instanceof Error ? thrown : new Error(typeof thrown === "string" ? thrown : JSON.stringify(thrown) ?? String(thrown));
+  const error =
+    thrown instanceof Error
+      ? thrown
+      : new Error(typeof thrown === "string" ? thrown : (JSON.stringify(thrown) ?? String(thrown)));
   const failure = {
     type: error.name,
     message: error.message.slice(0, longestMessage),

@@ -79,6 +79,8 @@ export class Worker {
     const left = [...this.#running.values()];
     for (const run of left) run.controller.abort(new Error("the worker stops"));
     this.#running.clear();
+    // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
+    await this.#reporting;
     await this.#report();
     await this.#leave(left);
     this.#state = "stopped";
@@ -130,10 +132,15 @@ export class Worker {
   #begin(assignment: Assignment): void {
     if (this.#running.has(assignment.runId)) return;
     const controller = new AbortController();
-    const running: Running = { assignment, controller, startedAt: this.#options.timers.monotonic(), done: Promise.resolve() };
+    const running: Running = {
+      assignment,
+      controller,
+      startedAt: this.#options.timers.monotonic(),
+      done: Promise.resolve(),
+    };
     this.#running.set(assignment.runId, running);
-    running.done = execute(this.#tasks.get(assignment.task), assignment, controller, this.#options.timers).then((outcome) =>
-      this.#end(running, outcome),
+    running.done = execute(this.#tasks.get(assignment.task), assignment, controller, this.#options.timers).then(
+      (outcome) => this.#end(running, outcome),
     );
   }
 
@@ -157,7 +164,8 @@ export class Worker {
         const accepted = await this.#options.transport.complete(batch);
         for (const { runId } of batch) if (!accepted.has(runId)) this.#emit({ type: "run.result_refused", runId });
       } catch (error) {
-        if (this.#options.transport.isSessionLost(error)) return this.#emit({ type: "worker.session_lost", running: batch.length });
+        if (this.#options.transport.isSessionLost(error))
+          return this.#emit({ type: "worker.session_lost", running: batch.length });
         this.#emit({ type: "worker.transport_failed", error });
         this.#pending = [...batch, ...this.#pending];
         if (this.#state === "stopped") return;
@@ -169,7 +177,8 @@ export class Worker {
   async #leave(left: readonly Running[]): Promise<void> {
     const { transport } = this.#options;
     try {
-      if (left.length > 0) await transport.giveBack(left.map(({ assignment }) => ({ runId: assignment.runId, fence: assignment.fence })));
+      if (left.length > 0)
+        await transport.giveBack(left.map(({ assignment }) => ({ runId: assignment.runId, fence: assignment.fence })));
       await transport.close();
     } catch (error) {
       this.#emit({ type: "worker.transport_failed", error });

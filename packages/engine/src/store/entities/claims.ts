@@ -46,7 +46,7 @@ export interface RetriedRun {
   readonly id: string;
   readonly fence: number;
   readonly delayMs: number;
-  readonly boostMs: number;
+  readonly rank: number;
   readonly record: AttemptRecord;
 }
 
@@ -121,7 +121,7 @@ function retryParameters(runs: readonly RetriedRun[]): unknown[][] {
     (run) => run.id,
     (run) => run.fence,
     (run) => run.delayMs,
-    (run) => run.boostMs,
+    (run) => run.rank,
     (run) => json(run.record),
   ]);
 }

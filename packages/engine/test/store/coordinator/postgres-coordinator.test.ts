@@ -43,7 +43,7 @@ describe("the coordinator over PostgreSQL", () => {
     const [a, b, c] = [node("a"), node("b"), node("c")];
     for (const one of [a, b, c]) await one.join();
     await settle(a, b, c);
-    expect([held(a), held(b), held(c)].sort()).toEqual([341, 341, 342]);
+    expect([held(a), held(b), held(c)].sort((x, y) => x - y)).toEqual([341, 341, 342]);
     const owners = await h.store.shards.list();
     expect(owners.every((shard) => shard.owner !== null)).toBe(true);
   });

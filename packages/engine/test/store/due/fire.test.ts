@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fireRow, newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { fireRow, newId, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 beforeAll(async () => {
@@ -24,7 +24,9 @@ describe("the fire of an occurrence", () => {
     const job = await h.job();
     await h.store.due.fire(fence, [fireRow(job)]);
     await h.db.query(
-      { text: "update carillon.job_due set next_nominal_at = $2, next_fire_at = $2, fired_through = null where job_id = $1" },
+      {
+        text: "update carillon.job_due set next_nominal_at = $2, next_fire_at = $2, fired_through = null where job_id = $1",
+      },
       [job.jobId, new Date(job.nominal).toISOString()],
     );
     const [second] = await h.store.due.fire(fence, [fireRow(job)]);
@@ -45,7 +47,10 @@ describe("the fire of an occurrence", () => {
     const job = await h.job();
     let zombie: Promise<unknown[]> = Promise.resolve([]);
     await h.db.transaction(async (tx) => {
-      await tx.query({ text: "update carillon.shard set owner = $1, epoch = epoch + 1 where id = $2" }, [newId(), job.shard]);
+      await tx.query({ text: "update carillon.shard set owner = $1, epoch = epoch + 1 where id = $2" }, [
+        newId(),
+        job.shard,
+      ]);
       zombie = h.store.due.fire(old, [fireRow(job)]);
       await untilSomebodyWaits(h);
     });
@@ -85,7 +90,12 @@ describe("the fire of an occurrence", () => {
     const [fired] = await h.store.due.fire(fence, [fireRow(job)]);
     expect(fired?.isLast).toBe(true);
     const [run] = await h.store.reads.live(1, [fired?.runId ?? ""]);
-    expect(run).toMatchObject({ payload: { a: [1, "x", null] }, labels: { team: "ops" }, status: "queued", trigger: "schedule" });
+    expect(run).toMatchObject({
+      payload: { a: [1, "x", null] },
+      labels: { team: "ops" },
+      status: "queued",
+      trigger: "schedule",
+    });
     const [row] = await h.store.jobs.find(1, { ids: [job.jobId] });
     expect(row).toMatchObject({ state: "completed", next_fire_at: null });
   });
@@ -98,12 +108,9 @@ describe("the fire of an occurrence", () => {
     const row = { job, through, count: 2, reason: "missed", nextNominal: next, nextFireAt: next };
     expect(await h.store.due.skip(fence, [row])).toEqual([job.jobId]);
     expect(await h.store.due.skip(fence, [row])).toEqual([]);
-    const ledger = await h.db.query({ text: "select reason, count::int from carillon.occurrence where job_id = $1" }, [job.jobId]);
+    const ledger = await h.db.query({ text: "select reason, count::int from carillon.occurrence where job_id = $1" }, [
+      job.jobId,
+    ]);
     expect(ledger.rows).toEqual([{ reason: "missed", count: 2 }]);
   });
 });
-
-async function untilSomebodyWaits(harness: StoreHarness): Promise<void> {
-  const waiting = { text: "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'" };
-  for (;;) if ((await harness.db.query(waiting)).rowCount > 0) return;
-}

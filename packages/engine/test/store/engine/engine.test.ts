@@ -70,7 +70,13 @@ describe("a job, from its creation to its history", () => {
     await until("run.finished");
     const job = await engine.api.getJob("default", { id: created.id });
     const run = await engine.api.getRun("default", created.id);
-    expect(job).toMatchObject({ id: created.id, state: "completed", lastRun: { status: "succeeded" }, labels: { a: "b" }, owner: "me" });
+    expect(job).toMatchObject({
+      id: created.id,
+      state: "completed",
+      lastRun: { status: "succeeded" },
+      labels: { a: "b" },
+      owner: "me",
+    });
     expect(run).toMatchObject({ id: created.id, jobId: created.id, status: "succeeded", output: { n: 1 }, attempt: 1 });
     expect(run?.startedAt).toBeGreaterThanOrEqual(run?.runAt ?? Number.POSITIVE_INFINITY);
   });
@@ -88,15 +94,15 @@ describe("a job, from its creation to its history", () => {
   it("that recurs fires once for each instant, with its lateness known [INV-1]", async () => {
     await startWorker(echo);
     const anchor = Math.ceil(database.clock.now());
-    const schedule = { kind: "every", everyMs: 200, anchor, maxRuns: 5 } as const;
+    const schedule = { kind: "every", everyMs: 1_000, anchor, maxRuns: 2 } as const;
     const job = await engine.api.createJob("default", spec({ schedule }));
-    await until("run.finished", 5);
+    await until("run.finished", 2);
     const { rows } = await engine.api.listRuns("default", { jobId: job.id }, { pageSize: 50 });
-    const nominals = rows.map((run) => run.trigger.scheduledFor - anchor).reverse();
-    expect(nominals).toHaveLength(5);
-    expect(new Set(nominals).size).toBe(5);
-    expect(nominals.every((nominal) => nominal % 200 === 0)).toBe(true);
-    expect(events.filter((event) => event.type === "run.fired")).toHaveLength(5);
+    const nominals = rows.map((run) => run.trigger.scheduledFor - anchor).toReversed();
+    expect(nominals).toHaveLength(2);
+    expect((nominals[1] ?? 0) - (nominals[0] ?? 0)).toBe(1_000);
+    expect(nominals.every((nominal) => nominal % 1_000 === 0)).toBe(true);
+    expect(events.filter((event) => event.type === "run.fired")).toHaveLength(2);
     expect((await engine.api.getJob("default", { id: job.id }))?.state).toBe("completed");
   });
 
@@ -126,20 +132,28 @@ describe("a job, from its creation to its history", () => {
     });
     const job = await engine.api.createJob("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
     await until("run.finished");
-    const expected = { status: "failed", statusReason: "handler_error", error: { type: "TypeError", message: "bad input" } };
+    const expected = {
+      status: "failed",
+      statusReason: "handler_error",
+      error: { type: "TypeError", message: "bad input" },
+    };
     expect(await engine.api.getRun("default", job.id)).toMatchObject(expected);
   });
 
   it("with a key is found by it; a second of the same key is refused", async () => {
     await engine.api.createJob("default", spec({ key: "nightly", schedule: { kind: "manual" } }));
-    const twins = [1, 2, 3].map(() => engine.api.createJob("default", spec({ key: "nightly", schedule: { kind: "manual" } })));
+    const twins = [1, 2, 3].map(() =>
+      engine.api.createJob("default", spec({ key: "nightly", schedule: { kind: "manual" } })),
+    );
     for (const twin of twins) await expect(twin).rejects.toMatchObject({ code: "key_taken" });
     expect(await engine.api.getJob("default", { key: "nightly" })).toMatchObject({ key: "nightly", state: "active" });
   });
 
   it("of long ago is refused", async () => {
     const schedule = { kind: "at", at: database.clock.now() - 2 * 86_400_000 } as const;
-    await expect(engine.api.createJob("default", spec({ schedule }))).rejects.toMatchObject({ code: "schedule_in_past" });
+    await expect(engine.api.createJob("default", spec({ schedule }))).rejects.toMatchObject({
+      code: "schedule_in_past",
+    });
   });
 });
 
@@ -154,11 +168,15 @@ describe("lists", () => {
     const seen: string[] = [];
     let after: string | undefined;
     do {
-      const page = await engine.api.listJobs("default", {}, after === undefined ? { pageSize: 4 } : { pageSize: 4, after });
+      const page = await engine.api.listJobs(
+        "default",
+        {},
+        after === undefined ? { pageSize: 4 } : { pageSize: 4, after },
+      );
       seen.push(...page.rows.map((job) => job.id));
       after = page.next ?? undefined;
     } while (after !== undefined);
-    expect(seen).toEqual(ids.reverse());
+    expect(seen).toEqual(ids.toReversed());
   });
 
   it("filter by status as lists show it", async () => {

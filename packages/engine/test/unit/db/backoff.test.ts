@@ -1,7 +1,7 @@
+import { ManualClock } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { backoffMs, pause } from "../../../src/store/db/backoff.js";
-import { ManualTime } from "./manual-time.js";
 
 describe("backoffMs", () => {
   it("doubles up to 5 s, and spreads over the upper half", () => {
@@ -23,18 +23,18 @@ describe("backoffMs", () => {
 
 describe("pause", () => {
   it("ends early when the signal fires, and leaves no timer", async () => {
-    const time = new ManualTime();
+    const time = new ManualClock();
     const stop = new AbortController();
     const waiting = pause(1_000, time, stop.signal);
-    expect(time.timers).toBe(1);
+    expect(time.pending).toBe(1);
     stop.abort();
     await waiting;
-    expect(time.timers).toBe(0);
+    expect(time.pending).toBe(0);
   });
 
   it("does not begin when the signal fired before", async () => {
-    const time = new ManualTime();
+    const time = new ManualClock();
     await pause(1_000, time, AbortSignal.abort());
-    expect(time.timers).toBe(0);
+    expect(time.pending).toBe(0);
   });
 });

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Coalescer, type CoalescerOptions } from "../../../src/store/db/coalescer.js";
 import { ConnectionLost } from "../../../src/store/db/connection-lost.js";
-import { settled } from "./manual-time.js";
+import { settled } from "./passing-time.js";
 
 const violation = (): Error => Object.assign(new Error("bad row"), { code: "23514" });
 

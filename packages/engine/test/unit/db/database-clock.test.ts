@@ -1,7 +1,8 @@
+import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { DatabaseClock } from "../../../src/store/db/database-clock.js";
 import type { Queryable } from "../../../src/store/db/queryable.js";
-import { ManualTime } from "./manual-time.js";
+import { pass } from "./passing-time.js";
 
 interface Answer {
   readonly rows: never[];
@@ -10,25 +11,25 @@ interface Answer {
 
 /** A server whose clock is ahead of our monotonic one by `aheadMs`; the way there and back take what the test says. */
 class FakeServer implements Queryable {
-  readonly #time: ManualTime;
+  readonly #time: ManualClock;
   aheadMs = 1_700_000_000_000;
   thereMs = 1;
   backMs = 1;
 
-  constructor(time: ManualTime) {
+  constructor(time: ManualClock) {
     this.#time = time;
   }
 
   async query(): Promise<Answer> {
-    await this.#time.pass(this.thereMs);
+    await pass(this.#time, this.thereMs);
     const now = this.#time.monotonic() + this.aheadMs;
-    await this.#time.pass(this.backMs);
+    await pass(this.#time, this.backMs);
     return { rows: [{ now } as never], rowCount: 1 };
   }
 }
 
 const setUp = async () => {
-  const time = new ManualTime();
+  const time = new ManualClock();
   const server = new FakeServer(time);
   const steps: number[] = [];
   const clock = await DatabaseClock.start(server, time, (byMs) => steps.push(byMs));
@@ -65,7 +66,7 @@ describe("DatabaseClock", () => {
   it("follows slow drift", async () => {
     const { clock, server, time, errorMs, steps } = await setUp();
     for (let i = 0; i < 100; i++) {
-      await time.pass(10_000);
+      await pass(time, 10_000);
       server.aheadMs += 1; // 100 ppm
       await clock.tick();
     }
@@ -87,7 +88,7 @@ describe("DatabaseClock", () => {
   it("grows less certain as its last sample ages", async () => {
     const { clock, time } = await setUp();
     const before = clock.uncertaintyMs;
-    await time.pass(60_000);
+    await pass(time, 60_000);
     expect(clock.uncertaintyMs).toBeGreaterThan(before + 5);
   });
 });

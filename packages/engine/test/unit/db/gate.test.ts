@@ -1,9 +1,10 @@
+import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { Gate } from "../../../src/store/db/gate.js";
-import { ManualTime, settled } from "./manual-time.js";
+import { pass, settled } from "./passing-time.js";
 
 const setUp = (size: number, maxWaiting = 10) => {
-  const time = new ManualTime();
+  const time = new ManualClock();
   return { time, gate: new Gate({ size, maxWaiting, timers: time }) };
 };
 
@@ -30,7 +31,7 @@ describe("Gate", () => {
     await gate.enter(0);
     const impatient = gate.enter(100).catch((error: unknown) => error);
     const patient = gate.enter(1_000);
-    await time.pass(100);
+    await pass(time, 100);
     expect(await impatient).toMatchObject({ code: "overloaded" });
     gate.leave();
     await patient;
@@ -53,6 +54,6 @@ describe("Gate", () => {
     gate.refuseAll(new Error("over"));
     await admitted;
     expect(await refused).toEqual(new Error("over"));
-    expect(time.timers).toBe(0);
+    expect(time.pending).toBe(0);
   });
 });

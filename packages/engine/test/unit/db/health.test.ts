@@ -1,10 +1,11 @@
+import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import type { DatabaseEvent } from "../../../src/store/db/events.js";
 import { Health } from "../../../src/store/db/health.js";
-import { ManualTime, settled } from "./manual-time.js";
+import { pass, settled } from "./passing-time.js";
 
 const setUp = () => {
-  const time = new ManualTime();
+  const time = new ManualClock();
   const events: DatabaseEvent[] = [];
   const server = { reachable: true, probes: 0 };
   const health = new Health({
@@ -47,15 +48,15 @@ describe("Health", () => {
     health.suspect();
     await settled();
     const waiting = health.waitUntilUp();
-    await time.pass(60_000);
+    await pass(time, 60_000);
     expect(server.probes).toBeGreaterThan(10);
     expect(server.probes).toBeLessThan(30);
     server.reachable = true;
-    await time.pass(5_000);
+    await pass(time, 5_000);
     await waiting;
     expect(health.state).toBe("up");
     expect(events.at(-1)).toMatchObject({ type: "database.up" });
-    expect(time.timers).toBe(0);
+    expect(time.pending).toBe(0);
   });
 
   it("probes once for many suspicions", async () => {
@@ -73,7 +74,7 @@ describe("Health", () => {
     const waiting = health.waitUntilUp();
     await health.close();
     await waiting;
-    expect(time.timers).toBe(0);
+    expect(time.pending).toBe(0);
     expect(() => health.assertUp()).toThrow(expect.objectContaining({ code: "shutting_down" }));
     const { probes } = server;
     health.suspect();

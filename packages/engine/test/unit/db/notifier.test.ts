@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { DatabaseEvent } from "../../../src/store/db/events.js";
 import { Notifier } from "../../../src/store/db/notifier.js";
 import type { QueryResult, Queryable, SqlText } from "../../../src/store/db/queryable.js";
-import { settled } from "./manual-time.js";
+import { settled } from "./passing-time.js";
 
 class HeldTarget implements Queryable {
   readonly sent: unknown[] = [];

@@ -1,9 +1,9 @@
+import { ManualClock } from "@carillon/core";
 import { Pool } from "pg";
 import { describe, expect, it } from "vitest";
 import { defaultTimeouts, resolveOptions, spendBudget, type DatabaseOptions } from "../../../src/store/db/options.js";
-import { ManualTime } from "./manual-time.js";
 
-const time = new ManualTime();
+const time = new ManualClock();
 const options = (more: Partial<DatabaseOptions>): DatabaseOptions => ({
   schema: "carillon",
   clock: time,

@@ -68,7 +68,12 @@ describe("a loop", () => {
   it("goes on after a tick that threw, with a pause", async () => {
     const timers = manualTimers();
     const errors: unknown[] = [];
-    const loop = new Loop({ tick: () => Promise.reject(new Error("once")), timers, onError: (e) => errors.push(e), pauseOnErrorMs: 7 });
+    const loop = new Loop({
+      tick: () => Promise.reject(new Error("once")),
+      timers,
+      onError: (e) => errors.push(e),
+      pauseOnErrorMs: 7,
+    });
     loop.start();
     await settled();
     expect(errors).toHaveLength(1);

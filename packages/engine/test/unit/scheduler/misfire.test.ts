@@ -2,7 +2,10 @@ import { compileSchedule } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { settleMisfire } from "../../../src/scheduler/misfire.js";
 
-const minutely = compileSchedule({ kind: "cron", cron: "* * * * *", timeZone: "UTC" }, { jobId: "00000000-0000-7000-8000-000000000000" });
+const minutely = compileSchedule(
+  { kind: "cron", cron: "* * * * *", timeZone: "UTC" },
+  { jobId: "00000000-0000-7000-8000-000000000000" },
+);
 const at = (text: string): number => Date.parse(text);
 
 describe("what happens to occurrences that are late", () => {
@@ -20,12 +23,18 @@ describe("what happens to occurrences that are late", () => {
   });
 
   it("fires the only one that is late, however late, inside the catch-up window", () => {
-    const daily = compileSchedule({ kind: "cron", cron: "0 3 * * *", timeZone: "UTC" }, { jobId: "00000000-0000-7000-8000-000000000000" });
+    const daily = compileSchedule(
+      { kind: "cron", cron: "0 3 * * *", timeZone: "UTC" },
+      { jobId: "00000000-0000-7000-8000-000000000000" },
+    );
     expect(settleMisfire(daily, at("2026-01-01T03:00:00Z"), at("2026-01-02T02:00:00Z"))).toEqual({ kind: "fire" });
   });
 
   it("fires nothing that is older than the catch-up window", () => {
-    const yearly = compileSchedule({ kind: "cron", cron: "0 0 1 1 *", timeZone: "UTC" }, { jobId: "00000000-0000-7000-8000-000000000000" });
+    const yearly = compileSchedule(
+      { kind: "cron", cron: "0 0 1 1 *", timeZone: "UTC" },
+      { jobId: "00000000-0000-7000-8000-000000000000" },
+    );
     expect(settleMisfire(yearly, at("2026-01-01T00:00:00Z"), at("2026-03-01T00:00:00Z"))).toEqual({
       kind: "skip",
       through: at("2026-01-01T00:00:00Z"),

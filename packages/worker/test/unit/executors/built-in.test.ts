@@ -13,7 +13,12 @@ const timers = {
 
 const never = { setTimeout: (): unknown => null, clearTimeout: (): void => undefined };
 
-function run(name: string, payload: unknown, over: Partial<TaskContext> = {}, ticking: typeof timers | typeof never = timers): unknown {
+function run(
+  name: string,
+  payload: unknown,
+  over: Partial<TaskContext> = {},
+  ticking: typeof timers | typeof never = timers,
+): unknown {
   const task = builtInTasks(ticking).find((one) => one.name === name);
   if (task === undefined) throw new Error(`no task ${name}`);
   const { signal } = new AbortController();
@@ -55,7 +60,7 @@ describe("fail", () => {
   });
 
   it("succeeds after the given number of failures", () => {
-    expect(() => run("fail", { times: 2 }, { attempt: 2 })).toThrow();
+    expect(() => run("fail", { times: 2 }, { attempt: 2 })).toThrow("failed on purpose");
     expect(run("fail", { times: 2 }, { attempt: 3 })).toEqual({ failed_before: 2 });
   });
 });
@@ -88,7 +93,9 @@ describe("http", () => {
     const payload = { url: `${base}/x`, method: "post", headers: { "x-a": "1" }, body: { n: 1 } };
     expect(await run("http", payload)).toEqual({ status: 201, body: { ok: true } });
     expect(seen).toMatchObject({ method: "POST", body: '{"n":1}' });
-    expect(seen).toMatchObject({ headers: { "x-a": "1", "idempotency-key": "r1", "carillon-fence": "2", "content-type": "application/json" } });
+    expect(seen).toMatchObject({
+      headers: { "x-a": "1", "idempotency-key": "r1", "carillon-fence": "2", "content-type": "application/json" },
+    });
   });
 
   it("is tried again after a 503, and after the time a 429 asks for", async () => {
@@ -100,7 +107,9 @@ describe("http", () => {
 
   it("ends for good at a 404", async () => {
     answer = status(404, {}, "nothing here");
-    await expect(run("http", { url: base })).rejects.toThrow(new NonRetryableError("the other side answered 404: nothing here"));
+    await expect(run("http", { url: base })).rejects.toThrow(
+      new NonRetryableError("the other side answered 404: nothing here"),
+    );
   });
 
   it("reads no more than its cap of an endless answer", async () => {
@@ -114,10 +123,13 @@ describe("http", () => {
     expect(output.body.length).toBe(65_536);
   });
 
-  it.each([{}, { url: "ftp://x" }, { url: "not a url" }, { url: "http://127.0.0.1", method: "FETCH" }, { url: "http://127.0.0.1", headers: { a: 1 } }])(
-    "refuses %j for good",
-    async (payload) => {
-      await expect(run("http", payload)).rejects.toBeInstanceOf(NonRetryableError);
-    },
-  );
+  it.each([
+    {},
+    { url: "ftp://x" },
+    { url: "not a url" },
+    { url: "http://127.0.0.1", method: "FETCH" },
+    { url: "http://127.0.0.1", headers: { a: 1 } },
+  ])("refuses %j for good", async (payload) => {
+    await expect(run("http", payload)).rejects.toBeInstanceOf(NonRetryableError);
+  });
 });

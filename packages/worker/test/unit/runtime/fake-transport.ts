@@ -76,5 +76,17 @@ export class FakeTransport implements Transport {
 
 export function assignment(runId: string, over: Partial<Assignment> = {}): Assignment {
   const when = { scheduledFor: 0, runAt: 0 };
-  return { runId, jobId: null, task: "work", queue: "default", payload: null, attempt: 1, maxAttempts: 5, fence: 1, timeoutMs: null, ...when, ...over };
+  return {
+    runId,
+    jobId: null,
+    task: "work",
+    queue: "default",
+    payload: null,
+    attempt: 1,
+    maxAttempts: 5,
+    fence: 1,
+    timeoutMs: null,
+    ...when,
+    ...over,
+  };
 }

@@ -39,7 +39,8 @@ function setUp(run: TaskHandler, slots = 2) {
 /** A handler whose end the test decides. */
 function gated() {
   const gates = new Map<string, { release: (value: unknown) => void; signal: AbortSignal }>();
-  const run: TaskHandler = (_payload, { runId, signal }) => new Promise((release) => gates.set(runId, { release, signal }));
+  const run: TaskHandler = (_payload, { runId, signal }) =>
+    new Promise((release) => gates.set(runId, { release, signal }));
   return { gates, run };
 }
 
@@ -52,7 +53,11 @@ describe("the worker", () => {
     transport.give(assignment("r1", { payload: 7, fence: 3 }));
     await transport.until(() => transport.completions.length === 1);
     expect(transport.registrations).toEqual([{ name: "w", queues: ["default"], slots: 2, tasks: ["work"] }]);
-    expect(transport.completions[0]).toMatchObject({ runId: "r1", fence: 3, outcome: { kind: "succeeded", output: { got: 7 } } });
+    expect(transport.completions[0]).toMatchObject({
+      runId: "r1",
+      fence: 3,
+      outcome: { kind: "succeeded", output: { got: 7 } },
+    });
     await worker.stop(0);
     expect(transport.closed).toBe(true);
   });
@@ -74,7 +79,9 @@ describe("the worker", () => {
 
   it("gives the handler a key that is stable over attempts and a fence that is not", async () => {
     const seen: { key: string; fence: number }[] = [];
-    const { transport, worker } = setUp((_payload, context) => void seen.push({ key: context.idempotencyKey, fence: context.fence }));
+    const { transport, worker } = setUp(
+      (_payload, context) => void seen.push({ key: context.idempotencyKey, fence: context.fence }),
+    );
     await worker.start();
     transport.give(assignment("r1", { attempt: 1, fence: 1 }));
     await transport.until(() => transport.completions.length === 1);
@@ -126,6 +133,7 @@ describe("the worker", () => {
     }
     await transport.until(() => transport.completions.length === 1);
     await worker.stop(0);
+    expect(transport.completions.map((one) => one.runId)).toEqual(["r1"]);
   });
 
   it("says so when its result is refused", async () => {

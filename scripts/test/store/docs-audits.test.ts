@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { systemClock, systemRandom, systemTimers } from "@carillon/core";
+import { type Database, openDatabase } from "@carillon/engine";
+import { type FreshDatabase, freshDatabase } from "@carillon/testkit";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { auditsOf } from "../../check/docs/invariants.mjs";
+
+const audits: Map<number, string> = auditsOf(
+  readFileSync(new URL("../../../docs/invariants.md", import.meta.url), "utf8"),
+);
+const ids = {
+  job: "00000000-0000-7000-8000-000000000001",
+  ended: "00000000-0000-7000-8000-000000000002",
+  running: "00000000-0000-7000-8000-000000000003",
+  retrying: "00000000-0000-7000-8000-000000000004",
+  planted: "00000000-0000-7000-8000-000000000005",
+  session: "00000000-0000-7000-8000-000000000006",
+};
+const secondsAgo = (seconds: number): string => new Date(Date.now() - seconds * 1_000).toISOString();
+const nominal = secondsAgo(20);
+const tryOf = (fence: number): object => ({ attempt: fence, fence });
+
+const what = { namespace_id: 1, priority: 4, task: "echo", queue: "default" };
+const place = { shard: 1, lane: 1 };
+const times = { run_at: nominal, nominal_at: nominal, created_at: secondsAgo(19) };
+const counts = { attempt: 0, losses: 0, fence: 3 };
+const live = { ...what, ...place, ...times, ...counts, rank: 1, trigger: "once", state: "queued" };
+const ended = { ...what, ...times, ...counts, trigger: "schedule", status: "succeeded", finished_at: secondsAgo(10) };
+const job = { ...what, ...place, id: ids.job, schedule: {}, labels: {}, version: 1 };
+const due = { job_id: ids.job, namespace_id: 1, shard: 1, class: 1, state: "active", version: 1, fired_count: 1 };
+const session = { id: ids.session, namespace_id: 1, name: "w", queues: [], tasks: [], slots: 1 };
+
+let home: FreshDatabase;
+let db: Database;
+
+beforeEach(async () => {
+  home = await freshDatabase({ migrated: true });
+  db = await openDatabase({
+    url: home.url,
+    schema: "carillon",
+    clock: systemClock,
+    timers: systemTimers,
+    random: systemRandom,
+  });
+  await db.query({ text: "create table carillon.run_history_all partition of carillon.run_history default" });
+  await insertHealthyRows();
+});
+afterEach(async () => {
+  await db.close();
+  await home.drop();
+});
+
+async function insert(table: string, row: object): Promise<void> {
+  const text = `insert into carillon.${table} select * from jsonb_populate_record(null::carillon.${table}, $1::jsonb)`;
+  await db.query({ text }, [JSON.stringify(row)]);
+}
+
+/** A job whose last occurrence ran at the second try, a run at work, and one that waits after a failed try. */
+async function insertHealthyRows(): Promise<void> {
+  const seen = { created_at: secondsAgo(60), updated_at: secondsAgo(60) };
+  await insert("job", { ...job, ...seen });
+  const next = { next_nominal_at: secondsAgo(-60), next_fire_at: secondsAgo(-60), fired_through: nominal };
+  await insert("job_due", { ...due, ...next });
+  const attempts = [tryOf(1), tryOf(2)];
+  await insert("run_history", { ...ended, id: ids.ended, job_id: ids.job, started_at: secondsAgo(15), attempts });
+  await insert("worker_session", { ...session, started_at: secondsAgo(60), heartbeat_at: secondsAgo(1) });
+  const claim = { state: "running", session_id: ids.session, claimed_at: secondsAgo(5) };
+  await insert("run", { ...live, ...claim, id: ids.running, attempts: [tryOf(1)] });
+  await insert("run", { ...live, state: "retrying", id: ids.retrying, attempts: [tryOf(1), tryOf(3)] });
+}
+
+const planted = { ...live, id: ids.planted };
+
+/** What breaks each invariant, planted behind the product's back. */
+const plants: Record<number, () => Promise<void>> = {
+  1: () => insert("run_history", { ...ended, id: ids.planted, job_id: ids.job }),
+  2: () => insert("run", { ...planted, fence: 2, attempts: [tryOf(2), tryOf(2)] }),
+  4: () => insert("run", { ...planted, id: ids.ended }),
+  5: () => insert("run_history", { ...ended, id: ids.planted, started_at: secondsAgo(30) }),
+  6: () => insert("run", { ...planted, state: "scheduled", run_at: secondsAgo(600) }),
+  7: () => insert("run", { ...planted, job_id: ids.job, namespace_id: 2 }),
+  11: async () => {
+    await db.query({ text: "update carillon.job_due set fired_through = fired_through + interval '1 second'" });
+  },
+};
+
+const rowsOf = async (query: string): Promise<number> => (await db.query({ text: query })).rowCount;
+
+describe("the audit queries of docs/invariants.md", () => {
+  it("are each tried with a planted violation", () => {
+    expect([...audits.keys()]).toEqual(Object.keys(plants).map(Number));
+  });
+
+  it.each([...audits])("find nothing in healthy rows, and what breaks invariant %i", async (number, query) => {
+    expect(await rowsOf(query)).toBe(0);
+    await plants[number]?.();
+    expect(await rowsOf(query)).toBeGreaterThan(0);
+  });
+});
