@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { ErrorItem } from "@carillon/core";
-import type { Config } from "./options.js";
+import { type Config, options } from "./options.js";
 
 /** Rules over several options, checked once each value is right by itself. */
 export function crossFieldProblems(config: Config): ErrorItem[] {
@@ -17,6 +17,13 @@ export function crossFieldProblems(config: Config): ErrorItem[] {
       pointer: "/direct_database_url",
       code: "config_invalid",
       detail: "direct_database_url is the way past the pooler in database_url: give database_url as well",
+    });
+  }
+  if (config.roles.length < options.roles.default.length) {
+    problems.push({
+      pointer: "/roles",
+      code: "config_invalid",
+      detail: "roles cannot be chosen yet: in this version every node does everything, so leave roles out",
     });
   }
   return problems;

@@ -54,14 +54,15 @@ describe("resolveConfig", () => {
   });
 
   it("freezes what it returns", () => {
-    const { config, origins } = resolve({ file: file({ roles: ["api"] }) });
+    const { config, origins } = resolve({ file: file({ roles: ["api", "scheduler", "gateway"] }) });
     expect(Object.isFrozen(config) && Object.isFrozen(config.roles) && Object.isFrozen(origins)).toBe(true);
   });
 
   it("reads durations as milliseconds and lists from text or from an array", () => {
     expect(resolve({ env: { CARILLON_SHUTDOWN_GRACE: "1m30s" } }).config.shutdownGrace).toBe(90_000);
-    expect(resolve({ env: { CARILLON_ROLES: "gateway, api" } }).config.roles).toEqual(["api", "gateway"]);
-    expect(resolve({ file: file({ roles: ["scheduler"] }) }).config.roles).toEqual(["scheduler"]);
+    const roles = ["api", "scheduler", "gateway"];
+    expect(resolve({ env: { CARILLON_ROLES: "gateway, scheduler,api" } }).config.roles).toEqual(roles);
+    expect(resolve({ file: file({ roles: roles.toReversed() }) }).config.roles).toEqual(roles);
   });
 
   it("counts a relative path of the file from the file's folder, any other from the working directory", () => {
@@ -137,6 +138,10 @@ describe("resolveConfig", () => {
     expect(problemsOf({ env: { CARILLON_DIRECT_DATABASE_URL: "postgres://db/x" } })).toEqual([
       expect.stringContaining("give database_url as well"),
     ]);
+  });
+
+  it("refuses a choice of roles as long as every node has all", () => {
+    expect(problemsOf({ env: { CARILLON_ROLES: "api" } })).toEqual([expect.stringContaining("leave roles out")]);
   });
 
   it("accepts several hosts in a database URL", () => {

@@ -1,0 +1,87 @@
+import { execFile, spawnSync } from "node:child_process";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { CarillonProcess } from "../process/carillon-process.js";
+import { processesAt, scratchDir } from "../process/scratch.js";
+import { call, createJob, startDev } from "../process/server.js";
+
+const run = promisify(execFile);
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+describe("carillon dev", () => {
+  it.skipIf(!hasCurl)("prints lines that work as printed: a job is created and its succeeded run is seen", async () => {
+    const dataDir = join(await scratchDir(), "data");
+    const { process } = await startDev(dataDir);
+    await process.line(/Stop with Ctrl-C/);
+    const [create = "", look = ""] = process.stdout.match(/^ {2}curl .*$/gm) ?? [];
+    const created = JSON.parse((await run("sh", ["-c", create])).stdout);
+    expect(created).toMatchObject({ task: "echo", payload: { hello: "world" } });
+    await process.line(/"run.finished"/);
+    const { runs } = JSON.parse((await run("sh", ["-c", look])).stdout);
+    expect(runs).toMatchObject([{ job_id: created.id, status: "succeeded", output: { hello: "world" } }]);
+    expect(process.stdout).toContain(dataDir);
+    expect(process.stdout).toMatch(/PostgreSQL {2}\d+\.\d+, port \d+/);
+    expect(await process.stop()).toEqual({ code: 0, signal: null });
+    expect(await processesAt(dataDir)).toEqual([]);
+  });
+
+  it("refuses a data folder that another one uses, and leaves that one alone", async () => {
+    const dataDir = join(await scratchDir(), "data");
+    const first = await startDev(dataDir);
+    const second = new CarillonProcess(["dev", "--data-dir", dataDir, "--port", "0"]);
+    expect(await second.ended).toEqual({ code: 1, signal: null });
+    expect(second.stderr).toContain(dataDir);
+    expect(second.stderr).toMatch(/in use|used by|runs/i);
+    expect(second.stderr).not.toContain("fault of carillon");
+    expect((await call(`${first.url}/readyz`)).status).toBe(200);
+    await first.process.stop();
+  });
+
+  it("says who has the port and takes the next, where a server refuses", async () => {
+    const dataDir = join(await scratchDir(), "data");
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const address = other.address();
+    const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+    const dev = await startDev(dataDir, ["--port", String(port)]);
+    expect(Number(new URL(dev.url).port)).toBeGreaterThan(port);
+    const owner = process.platform === "linux" ? ` by .*\\(pid ${process.pid}\\)` : "";
+    expect(dev.process.stderr).toMatch(new RegExp(`port ${port} is taken${owner}; trying ${port + 1}`));
+    await dev.process.stop();
+
+    const server = new CarillonProcess(["server", "start", "--data-dir", dataDir, "--port", String(port)]);
+    expect(await server.ended).toEqual({ code: 1, signal: null });
+    expect(server.stderr).toMatch(
+      new RegExp(`carillon: port ${port} is taken${owner}: stop it, or choose another with --port`),
+    );
+    other.close();
+  });
+
+  it("keeps jobs over a restart, and forgets them with --reset", async () => {
+    const dataDir = join(await scratchDir(), "data");
+    const first = await startDev(dataDir);
+    const id = await createJob(first.url, { task: "echo", schedule: { cron: "@yearly" } });
+    await first.process.stop();
+
+    const second = await startDev(dataDir);
+    expect((await call(`${second.url}/v1/jobs/${id}`)).status).toBe(200);
+    await second.process.stop();
+
+    const third = await startDev(dataDir, ["--reset"]);
+    expect((await call(`${third.url}/v1/jobs/${id}`)).status).toBe(404);
+    await third.process.stop();
+  });
+
+  it("leaves nothing behind with --ephemeral", async () => {
+    const temporary = await scratchDir();
+    const { process, url } = await startDev("ignored", ["--ephemeral"], { env: { TMPDIR: temporary } });
+    expect((await call(`${url}/readyz`)).status).toBe(200);
+    expect(await readdir(temporary)).toHaveLength(1);
+    await process.stop();
+    expect(await readdir(temporary)).toEqual([]);
+  });
+});
