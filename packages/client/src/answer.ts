@@ -13,7 +13,9 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError({
     status: response.status,
     code: problem?.code ?? "unexpected_answer",
-    detail: problem?.detail ?? `The answer is ${response.status} without a problem document: ${text.slice(0, longestExcerpt)}`,
+    detail:
+      problem?.detail ??
+      `The answer is ${response.status} without a problem document: ${text.slice(0, longestExcerpt)}`,
     errors: problem?.errors ?? [],
     requestId: problem?.request_id ?? response.headers.get("x-request-id"),
     retryable: problem?.retryable ?? response.status >= 500,

@@ -40,7 +40,10 @@ export function createTransport(options: ClientOptions): Transport {
     const timeout = AbortSignal.timeout(call.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs);
     const signal = call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]);
     try {
-      const response = await send(`${base}${call.path}${queryText(call.query)}`, { ...requestOf(call, options.token), signal });
+      const response = await send(`${base}${call.path}${queryText(call.query)}`, {
+        ...requestOf(call, options.token),
+        signal,
+      });
       if (!response.ok && !call.alsoGood?.includes(response.status)) throw await errorOf(response);
       return (await response.json()) as Answer;
     } catch (error) {

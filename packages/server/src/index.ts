@@ -9,3 +9,6 @@ export { type Config, type OptionName, optionNames, options } from "./config/opt
 export type { ResolvedConfig } from "./config/resolve.js";
 export { flagName } from "./config/spelling.js";
 export { createLogger } from "./lifecycle/logger.js";
+export { createApi } from "./api/create-api.js";
+export type { ApiMetrics, ApiOptions, HealthCheck, HealthPort, HttpObservation } from "./api/ports.js";
+export { createMetrics, type Metrics } from "./metrics/metrics.js";

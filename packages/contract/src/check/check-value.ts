@@ -46,7 +46,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 function soundObject(schema: RequestSchema, value: Record<string, unknown>, pointer: string, check: Check): unknown {
   const properties = schema.properties ?? {};
   for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) check.findings.add(pointerTo(pointer, name), "field_missing", `${name} is required`);
+    if (!Object.hasOwn(value, name))
+      check.findings.add(pointerTo(pointer, name), "field_missing", `${name} is required`);
   }
   const sound: [string, unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
@@ -58,7 +59,8 @@ function soundObject(schema: RequestSchema, value: Record<string, unknown>, poin
     }
     const known = Object.hasOwn(properties, name) ? properties[name] : schema.additionalProperties;
     if (known === undefined || typeof known === "boolean") {
-      if (known === false) refuseUnknown({ pointer: where, parent: pointer, name, known: Object.keys(properties) }, check);
+      if (known === false)
+        refuseUnknown({ pointer: where, parent: pointer, name, known: Object.keys(properties) }, check);
       else sound.push([name, member]);
       continue;
     }
@@ -86,9 +88,12 @@ function refuseUnknown({ pointer, parent, name, known }: UnknownField, check: Ch
 function faultOf(schema: RequestSchema, value: unknown): string | undefined {
   const { type } = schema;
   if (type !== undefined && !isOfType(type, value)) {
-    return value === null ? `must be ${typeWords[type]}; leave it out instead of null` : `must be ${typeWords[type]}, not ${shown(value)}`;
+    return value === null
+      ? `must be ${typeWords[type]}; leave it out instead of null`
+      : `must be ${typeWords[type]}, not ${shown(value)}`;
   }
-  if (schema.const !== undefined && value !== schema.const) return `must be ${shown(schema.const)}, not ${shown(value)}`;
+  if (schema.const !== undefined && value !== schema.const)
+    return `must be ${shown(schema.const)}, not ${shown(value)}`;
   if (schema.enum !== undefined && !schema.enum.includes(value)) return notOneOf(schema.enum, value);
   if (typeof value === "string") return textFault(schema, value);
   if (typeof value === "number") return numberFault(schema, value);

@@ -38,7 +38,10 @@ export class Findings {
     if (first === undefined) return;
     const shared = rest.every((item) => item.code === first.code);
     const code = shared && isErrorCode(first.code) ? first.code : "bad_request";
-    const detail = rest.length === 0 ? described(first) : `${rest.length + 1} faults, all listed in errors; the first: ${described(first)}`;
+    const detail =
+      rest.length === 0
+        ? described(first)
+        : `${rest.length + 1} faults, all listed in errors; the first: ${described(first)}`;
     throw new CarillonError(code, detail, { items: [...this.#items] });
   }
 }
@@ -47,6 +50,7 @@ function described(item: ErrorItem): string {
   return item.pointer === "" ? item.detail : `${item.pointer}: ${item.detail}`;
 }
 
-function isErrorCode(code: string): code is ErrorCode {
+/** Items carry their code as plain text. */
+export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorCatalogue, code);
 }

@@ -28,13 +28,17 @@ export const defaultPriority = 4;
  * Turns the body of a request, in our spelling or another one, into a job. `now` is the scheduler's clock: delays count
  * from it. Throws one CarillonError that names every fault.
  */
-export function normaliseJobRequest(body: unknown, { now, catchupWindowMs = defaultCatchupWindowMs }: Moment): JobRequest {
+export function normaliseJobRequest(
+  body: unknown,
+  { now, catchupWindowMs = defaultCatchupWindowMs }: Moment,
+): JobRequest {
   const findings = new Findings();
   if (!isObject(body)) {
     findings.add("", "field_invalid", 'the body must be a JSON object such as {"task": "echo", "payload": {}}');
   }
   if (!checkJsonValue(body, findings)) findings.raise();
-  const sound = checkValue(JobCreate, isObject(body) ? body : {}, { findings, explainUnknown: explainJobField(findings) }) ?? {};
+  const sound =
+    checkValue(JobCreate, isObject(body) ? body : {}, { findings, explainUnknown: explainJobField(findings) }) ?? {};
   const own = ownSpelling(sound, findings);
   if (isObject(body) && !("task" in body || "job_type" in body)) {
     findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');

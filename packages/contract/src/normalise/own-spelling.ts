@@ -41,13 +41,19 @@ export function ownSpelling(body: JobCreate, findings: Findings): OwnSpelling {
     ),
     schedule: {
       ...placedMembers(body.schedule ?? {}),
-      ...defined("cron", one(
-        placed(body.schedule?.cron, "/schedule/cron"),
-        placed(body.cron, "/cron"),
-        placed(body.cron_expression, "/cron_expression"),
-      )),
+      ...defined(
+        "cron",
+        one(
+          placed(body.schedule?.cron, "/schedule/cron"),
+          placed(body.cron, "/cron"),
+          placed(body.cron_expression, "/cron_expression"),
+        ),
+      ),
       ...defined("at", one(placed(body.schedule?.at, "/schedule/at"), placed(body.schedule_time, "/schedule_time"))),
-      ...defined("time_zone", one(placed(body.schedule?.time_zone, "/schedule/time_zone"), placed(body.timezone, "/timezone"))),
+      ...defined(
+        "time_zone",
+        one(placed(body.schedule?.time_zone, "/schedule/time_zone"), placed(body.timezone, "/timezone")),
+      ),
     },
   };
 }

@@ -1,6 +1,5 @@
-import { retryPolicy, type RetryPolicy, type RunPolicy } from "@carillon/core";
+import { parseDuration, retryPolicy, type RetryPolicy, type RunPolicy } from "@carillon/core";
 import type { Findings } from "../check/findings.js";
-import { parseDuration } from "./core-seam.js";
 import type { OwnSpelling } from "./own-spelling.js";
 
 /** The policies that were given; what was not stays out, so that it follows the product's defaults. */

@@ -1,6 +1,17 @@
-import type { AtSchedule, CronSchedule, DurationMs, EverySchedule, Instant, ScheduleBounds, ScheduleSpec } from "@carillon/core";
-import type { Findings } from "../check/findings.js";
-import { parseDuration, parseInstant } from "./core-seam.js";
+import {
+  type AtSchedule,
+  checkSchedule,
+  type CronSchedule,
+  type DurationMs,
+  type EverySchedule,
+  type Instant,
+  parseDuration,
+  parseInstant,
+  resolveZone,
+  type ScheduleBounds,
+  type ScheduleSpec,
+} from "@carillon/core";
+import { type Findings, isErrorCode } from "../check/findings.js";
 import type { OwnSpelling, Placed } from "./own-spelling.js";
 
 type Draft = OwnSpelling["schedule"];
@@ -20,7 +31,7 @@ const bounds: readonly Field[] = ["jitter", "starts_at", "ends_at", "max_runs"];
 /** What may stand beside each kind. Anything else would have no effect, so it is refused. */
 const companions: Readonly<Record<Kind, readonly Field[]>> = {
   cron: ["time_zone", "day_match", "dst", ...bounds],
-  every: bounds,
+  every: ["time_zone", ...bounds],
   at: ["time_zone"],
   delay: [],
   manual: [],
@@ -32,6 +43,15 @@ export function scheduleSpec(draft: Draft, context: ScheduleContext): ScheduleSp
   const kind = theKind(draft, context.findings);
   if (kind === undefined) return undefined;
   checkCompanions(kind, draft, context.findings);
+  const spec = specOf(kind, draft, context);
+  if (spec === undefined) return undefined;
+  for (const { pointer, code, detail } of checkSchedule(spec)) {
+    context.findings.add(writtenAt(pointer, draft), isErrorCode(code) ? code : "schedule_invalid", detail);
+  }
+  return spec;
+}
+
+function specOf(kind: Kind, draft: Draft, context: ScheduleContext): ScheduleSpec | undefined {
   switch (kind) {
     case "cron":
       return cronSpec(draft, context);
@@ -48,12 +68,22 @@ export function scheduleSpec(draft: Draft, context: ScheduleContext): ScheduleSp
   }
 }
 
+/** Where the caller wrote what core complains about. */
+function writtenAt(pointer: string, draft: Draft): string {
+  const placed = Object.entries(draft).find(([name]) => pointer === `/${name}` || pointer.startsWith(`/${name}/`));
+  return placed?.[1].pointer ?? draft.delay?.pointer ?? `/schedule${pointer}`;
+}
+
 function theKind(draft: Draft, findings: Findings): Kind | undefined {
   const given = kinds.filter((kind) => draft[kind] !== undefined);
   const [first, second] = given;
   if (second !== undefined) {
     const pointer = draft[second]?.pointer ?? "/schedule";
-    findings.add(pointer, "schedule_invalid", `a schedule is one of ${kinds.join(", ")}; this one has ${given.join(" and ")}`);
+    findings.add(
+      pointer,
+      "schedule_invalid",
+      `a schedule is one of ${kinds.join(", ")}; this one has ${given.join(" and ")}`,
+    );
     return undefined;
   }
   if (first !== undefined) return first;
@@ -87,11 +117,14 @@ function everySpec(draft: Draft, context: ScheduleContext): EverySchedule | unde
   const everyMs = duration(draft.every, context);
   const limits = boundsOf(draft, context);
   if (everyMs === undefined) return undefined;
-  return { kind: "every", everyMs, anchor: limits.startsAt ?? context.now, ...limits };
+  const zone = draft.time_zone && { timeZone: draft.time_zone.value };
+  return { kind: "every", everyMs, anchor: limits.startsAt ?? context.now, ...zone, ...limits };
 }
 
 function atSpec(draft: Draft, context: ScheduleContext): AtSchedule | undefined {
-  const at = instant(draft.at, context, draft.time_zone?.value);
+  const zone = draft.time_zone;
+  if (zone !== undefined) context.findings.attempt(zone.pointer, () => resolveZone(zone.value));
+  const at = instant(draft.at, context, draft);
   if (at === undefined) return undefined;
   if (at < context.now - context.catchupWindowMs) {
     const window = context.catchupWindowMs / 3_600_000;
@@ -107,9 +140,8 @@ function delaySpec(draft: Draft, context: ScheduleContext): AtSchedule | undefin
 }
 
 function boundsOf(draft: Draft, context: ScheduleContext): ScheduleBounds {
-  const zone = draft.time_zone?.value;
-  const startsAt = instant(draft.starts_at, context, zone);
-  const endsAt = instant(draft.ends_at, context, zone);
+  const startsAt = instant(draft.starts_at, context, draft);
+  const endsAt = instant(draft.ends_at, context, draft);
   const jitterMs = duration(draft.jitter, context);
   return {
     ...(startsAt !== undefined && { startsAt }),
@@ -123,6 +155,17 @@ function duration(placed: Placed<string> | undefined, { findings }: ScheduleCont
   return placed && findings.attempt(placed.pointer, () => parseDuration(placed.value));
 }
 
-function instant(placed: Placed<string> | undefined, { findings }: ScheduleContext, zone?: string): Instant | undefined {
-  return placed && findings.attempt(placed.pointer, () => parseInstant(placed.value, zone));
+function instant(placed: Placed<string> | undefined, { findings }: ScheduleContext, draft: Draft): Instant | undefined {
+  return (
+    placed && findings.attempt(placed.pointer, () => parseInstant(placed.value, readableZone(draft.time_zone?.value)))
+  );
+}
+
+/** A zone that does not exist is a fault of its own field, reported once and there: times are then read as if in UTC. */
+function readableZone(name: string | undefined): string | undefined {
+  try {
+    return name === undefined ? undefined : resolveZone(name).name;
+  } catch {
+    return "UTC";
+  }
 }

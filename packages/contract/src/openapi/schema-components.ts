@@ -23,7 +23,11 @@ export class SchemaComponents {
     const { title, description, ...rest } = node;
     // Under `properties` a title is a field of that name, which is an object.
     if (typeof title !== "string") return mapMembers(node, (member) => this.#hoisted(member));
-    this.#keep(title, mapMembers(rest, (member) => this.#hoisted(member)), description);
+    this.#keep(
+      title,
+      mapMembers(rest, (member) => this.#hoisted(member)),
+      description,
+    );
     const reference = { $ref: `#/components/schemas/${title}` };
     return description === undefined ? reference : { ...reference, description };
   }

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { JobCreate } from "../schema/job-create.js";
 import { Job } from "../schema/job.js";
 import { JobList, JobListQuery, JobRunListQuery, RunList } from "../schema/page.js";
-import { storeErrors, type Operation } from "./operation.js";
+import { queryErrors, storeErrors, type Operation } from "./operation.js";
 
 const JobRef = Type.Object({
   id: Type.String({
@@ -28,9 +28,8 @@ export const createJob = {
   },
   errors: [
     "json_invalid",
-    "unknown_field",
+    ...queryErrors,
     "field_missing",
-    "field_invalid",
     "key_taken",
     "payload_too_large",
     "unsupported_media_type",
@@ -41,6 +40,7 @@ export const createJob = {
     "schedule_invalid",
     "schedule_in_past",
     "duration_invalid",
+    "instant_invalid",
     "retry_invalid",
     ...storeErrors,
   ],
@@ -56,7 +56,7 @@ export const listJobs = {
   rateClass: "read",
   query: JobListQuery,
   answers: { 200: { description: "One page", schema: JobList } },
-  errors: ["unknown_field", "field_invalid", "status_unknown", "page_token_invalid", ...storeErrors],
+  errors: [...queryErrors, "status_unknown", "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;
 
 export const getJob = {
@@ -70,7 +70,7 @@ export const getJob = {
   rateClass: "read",
   params: JobRef,
   answers: { 200: { description: "The job", schema: Job, headers: { ETag: etag } } },
-  errors: ["not_found", ...storeErrors],
+  errors: ["not_found", ...queryErrors, ...storeErrors],
 } as const satisfies Operation;
 
 export const listJobRuns = {
@@ -84,5 +84,5 @@ export const listJobRuns = {
   params: JobRef,
   query: JobRunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
-  errors: ["not_found", "unknown_field", "field_invalid", "status_unknown", "page_token_invalid", ...storeErrors],
+  errors: ["not_found", ...queryErrors, "status_unknown", "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;

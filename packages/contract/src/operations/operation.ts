@@ -55,7 +55,14 @@ export const commonErrors: readonly ErrorCode[] = [
 ];
 
 /** What any call that needs the database can end with. */
-export const storeErrors = ["database_unavailable", "database_timeout", "overloaded"] as const satisfies readonly ErrorCode[];
+export const storeErrors = [
+  "database_unavailable",
+  "database_timeout",
+  "overloaded",
+] as const satisfies readonly ErrorCode[];
+
+/** What any call but a probe can end with: parameters that it does not take are refused. */
+export const queryErrors = ["unknown_field", "field_invalid"] as const satisfies readonly ErrorCode[];
 
 type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { RunList, RunListQuery } from "../schema/page.js";
 import { Run } from "../schema/run.js";
-import { storeErrors, type Operation } from "./operation.js";
+import { queryErrors, storeErrors, type Operation } from "./operation.js";
 
 export const listRuns = {
   method: "GET",
@@ -13,7 +13,7 @@ export const listRuns = {
   rateClass: "read",
   query: RunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
-  errors: ["unknown_field", "field_invalid", "status_unknown", "page_token_invalid", ...storeErrors],
+  errors: [...queryErrors, "status_unknown", "id_invalid", "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;
 
 export const getRun = {
@@ -26,5 +26,5 @@ export const getRun = {
   rateClass: "read",
   params: Type.Object({ id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) }),
   answers: { 200: { description: "The run", schema: Run } },
-  errors: ["not_found", ...storeErrors],
+  errors: ["not_found", ...queryErrors, ...storeErrors],
 } as const satisfies Operation;

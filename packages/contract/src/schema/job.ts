@@ -11,7 +11,7 @@ export const JobStatus = stringEnum(jobStatuses, {
 });
 
 const Warning = Type.Object(
-  { code: Type.String(), detail: Type.String() },
+  { code: Type.String(), detail: Type.String(), at: Type.Optional(Timestamp) },
   { title: "Warning", additionalProperties: false, description: "Allowed, but perhaps not what was meant" },
 );
 
@@ -38,12 +38,15 @@ export const Job = Type.Object(
       Type.String({ description: "The same instant on the clocks of the schedule's zone, with its offset" }),
     ),
     description: Type.String({ description: "The schedule in words", examples: ["Every 15 minutes"] }),
-    warnings: Type.Array(Warning),
+    warnings: Type.Optional(Type.Array(Warning, { description: "Where the answer is about one job" })),
     created_at: Timestamp,
     updated_at: Timestamp,
     last_run: nullable(RunSummary),
     run: Type.Optional(
-      Type.Unsafe<Run>({ ...Run, description: "Of a one-off job, where the answer is about one job: its run, in full" }),
+      Type.Unsafe<Run>({
+        ...Run,
+        description: "Of a one-off job, where the answer is about one job: its run, in full",
+      }),
     ),
     job_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
     task_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),

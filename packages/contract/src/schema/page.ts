@@ -4,7 +4,9 @@ import { limits } from "./limits.js";
 import { Run } from "./run.js";
 import { nullable } from "./string-enum.js";
 
-const NextPageToken = nullable(Type.String({ description: "Send it as page_token for the next page; null on the last" }));
+const NextPageToken = nullable(
+  Type.String({ description: "Send it as page_token for the next page; null on the last" }),
+);
 
 export const JobList = Type.Object(
   { jobs: Type.Array(Job), next_page_token: NextPageToken },

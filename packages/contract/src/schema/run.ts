@@ -60,7 +60,10 @@ export const Run = Type.Object(
     task: Type.String(),
     queue: Type.String(),
     priority: Type.Integer(),
-    run_at: Type.Unsafe<string>({ ...Timestamp, description: "When it may start: its time with jitter, or the next try" }),
+    run_at: Type.Unsafe<string>({
+      ...Timestamp,
+      description: "When it may start: its time with jitter, or the next try",
+    }),
     created_at: Timestamp,
     losses: Count("Times that its worker was lost"),
     worker_id: nullable(Type.String()),

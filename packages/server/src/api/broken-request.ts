@@ -18,7 +18,9 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
 }
 
 function broken(code: string | undefined): CarillonError {
-  if (code === "HPE_HEADER_OVERFLOW") return new CarillonError("headers_too_large", "The headers are larger than 16 KiB.");
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new CarillonError("bad_request", "The request did not arrive in time.");
+  if (code === "HPE_HEADER_OVERFLOW")
+    return new CarillonError("headers_too_large", "The headers are larger than 16 KiB.");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return new CarillonError("bad_request", "The request did not arrive in time.");
   return new CarillonError("bad_request", "This is not a request of HTTP/1.1.");
 }

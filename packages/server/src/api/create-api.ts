@@ -63,7 +63,10 @@ function addHooks(app: FastifyInstance, { dev, metrics }: ApiOptions): void {
     if (dev !== undefined) assertLoopbackCaller({ headers: request.headers, localPort: request.socket.localPort });
     if (closing && request.routeOptions.config.probe !== true) {
       reply.header("Connection", "close");
-      throw new CarillonError("shutting_down", "This node is shutting down; another one, or this one later, will answer.");
+      throw new CarillonError(
+        "shutting_down",
+        "This node is shutting down; another one, or this one later, will answer.",
+      );
     }
   });
   app.addHook("onResponse", async (request, reply) => {

@@ -79,7 +79,10 @@ function schemaLink(schema: JsonMap): string {
     const name = escaped(reference.slice(reference.lastIndexOf("/") + 1));
     return `<a href="#schema-${name}">${name}</a>`;
   }
-  if (anyOf !== undefined) return listOf(anyOf).map((choice) => schemaLink(mapOf(choice))).join(" or ");
+  if (anyOf !== undefined)
+    return listOf(anyOf)
+      .map((choice) => schemaLink(mapOf(choice)))
+      .join(" or ");
   if (items !== undefined) return `list of ${schemaLink(mapOf(items))}`;
   const words = listOf(schema["enum"]).map((word) => `<code>${text(word)}</code>`);
   return words.length > 0 && words.length <= 12 ? words.join(", ") : text(type ?? "any value");
@@ -104,7 +107,9 @@ function isList(value: Json): value is readonly Json[] {
 }
 
 function text(value: Json | undefined): string {
-  return value === undefined || value === null ? "" : escaped(typeof value === "string" ? value : JSON.stringify(value));
+  return value === undefined || value === null
+    ? ""
+    : escaped(typeof value === "string" ? value : JSON.stringify(value));
 }
 
 function escaped(raw: string): string {

@@ -20,13 +20,17 @@ export function assertLoopbackCaller({ headers, localPort }: Caller): void {
   const found = loopbackHost.exec(host);
   if (found === null || (localPort !== undefined && Number(found[1] ?? 80) !== localPort)) {
     const right = `localhost:${localPort ?? 8023}`;
-    throw new CarillonError("host_refused", `The Host header is ${JSON.stringify(host)}; without authentication this server answers to ${right} only.`);
+    throw new CarillonError(
+      "host_refused",
+      `The Host header is ${JSON.stringify(host)}; without authentication this server answers to ${right} only.`,
+    );
   }
   const { origin } = headers;
   if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) {
     throw new CarillonError("origin_refused", `The page ${JSON.stringify(origin)} may not call this server.`);
   }
-  if (fromForeignPage(headers)) throw new CarillonError("origin_refused", "A page of another site may not call this server.");
+  if (fromForeignPage(headers))
+    throw new CarillonError("origin_refused", "A page of another site may not call this server.");
 }
 
 /** Following a link to this server is what people do; loading something from it inside a foreign page is not. */

@@ -13,9 +13,13 @@ export function pageTokenOf(after: string, list: unknown): string {
 export function readPageToken(token: string, list: unknown): string {
   const [mark, after, ...rest] = Buffer.from(token, "base64url").toString("utf8").split(".");
   const uuid = rest.length === 0 ? canonicalUuid(after ?? "") : null;
-  if (uuid === null) throw new CarillonError("page_token_invalid", "page_token must be a next_page_token of this list.");
+  if (uuid === null)
+    throw new CarillonError("page_token_invalid", "page_token must be a next_page_token of this list.");
   if (mark !== fingerprint(list)) {
-    throw new CarillonError("page_token_invalid", "page_token came from a list with another filter; begin without one.");
+    throw new CarillonError(
+      "page_token_invalid",
+      "page_token came from a list with another filter; begin without one.",
+    );
   }
   return uuid;
 }

@@ -50,19 +50,34 @@ function understood(error: unknown): Understood {
 const frameworkProblems: ReadonlyMap<string, { code: ErrorCode; detail: string }> = new Map([
   [
     "FST_ERR_CTP_INVALID_MEDIA_TYPE",
-    { code: "unsupported_media_type", detail: "Send the body as JSON, with the header Content-Type: application/json." },
+    {
+      code: "unsupported_media_type",
+      detail: "Send the body as JSON, with the header Content-Type: application/json.",
+    },
   ],
   [
     "FST_ERR_CTP_BODY_TOO_LARGE",
     { code: "payload_too_large", detail: `The body is larger than ${limits.bodyBytes} bytes.` },
   ],
-  ["FST_ERR_CTP_INVALID_CONTENT_LENGTH", { code: "bad_request", detail: "The body is not as long as Content-Length says." }],
-  ["FST_ERR_BAD_URL", { code: "bad_request", detail: "The address has a percent sign that is not followed by two hex digits of valid UTF-8." }],
+  [
+    "FST_ERR_CTP_INVALID_CONTENT_LENGTH",
+    { code: "bad_request", detail: "The body is not as long as Content-Length says." },
+  ],
+  ["FST_ERR_MAX_PARAM_LENGTH", { code: "not_found", detail: "Nothing here has a name as long as that." }],
+  [
+    "FST_ERR_BAD_URL",
+    {
+      code: "bad_request",
+      detail: "The address has a percent sign that is not followed by two hex digits of valid UTF-8.",
+    },
+  ],
 ]);
 
 /** Fastify's own errors carry a code; matching on their text would break with any release. */
 function frameworkCode(error: unknown): string {
-  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string" ? error.code : "";
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "";
 }
 
 function isClientFault(error: unknown): boolean {

@@ -67,17 +67,18 @@ function answerOtherMethods(app: FastifyInstance, { url, operationPath, methods 
   const served = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
   const allow = served.join(", ");
   const config = { operationPath };
+  // Answered before the body is read: whatever it is, neither of the two wants it.
   app.route({
     method: "OPTIONS",
     url,
     config,
-    handler: (_request, reply) => reply.code(204).header("Allow", allow).send(),
+    onRequest: async (_request, reply) => reply.code(204).header("Allow", allow).send(),
+    handler: () => undefined,
   });
   app.route({
     method: allMethods.filter((method) => !served.includes(method)),
     url,
     config,
-    // Before the body is read: whatever it is, this address does not want it.
     onRequest: async (request, reply) => {
       reply.header("Allow", allow);
       throw new CarillonError("method_not_allowed", `${request.method} is not possible here; allowed are ${allow}.`);

@@ -8,12 +8,16 @@ export function runMetrics(registry: Registry): OnEngineEvent {
   const count = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Counter<Label>({ name, help, labelNames, registers });
   const fires = count("carillon_fires_total", "Occurrences that became runs");
-  const skipped = count("carillon_occurrences_skipped_total", "Occurrences that did not become runs, by reason", ["reason"]);
+  const skipped = count("carillon_occurrences_skipped_total", "Occurrences that did not become runs, by reason", [
+    "reason",
+  ]);
   const finished = count("carillon_runs_finished_total", "Runs that ended, by outcome", ["outcome"]);
   const retried = count("carillon_runs_retried_total", "Attempts that failed and will be tried again");
   const rescued = count("carillon_runs_rescued_total", "Runs taken back from workers that were lost");
   const expired = count("carillon_sessions_expired_total", "Worker sessions that stopped their heartbeat");
-  const refused = count("carillon_writes_refused_total", "Writes that came too late and changed nothing", ["statement"]);
+  const refused = count("carillon_writes_refused_total", "Writes that came too late and changed nothing", [
+    "statement",
+  ]);
   const failures = count("carillon_loop_failures_total", "Passes of a background loop that failed", ["loop"]);
   const lag = new Histogram({
     name: "carillon_schedule_lag_seconds",
@@ -34,7 +38,11 @@ export function runMetrics(registry: Registry): OnEngineEvent {
     buckets: durationBuckets,
     registers,
   });
-  const shards = new Gauge({ name: "carillon_shards_owned", help: "Shards whose fires this node looks after", registers });
+  const shards = new Gauge({
+    name: "carillon_shards_owned",
+    help: "Shards whose fires this node looks after",
+    registers,
+  });
 
   const by: { readonly [Type in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: Type }>) => void } = {
     "run.fired": ({ lateMs }) => {

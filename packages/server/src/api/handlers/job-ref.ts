@@ -7,7 +7,10 @@ const key = new RegExp(keyPattern);
 /** A job by its id, or by @ and its key. What cannot name a job names none: 404, as for one that is not there. */
 export function jobRef(text: string): JobRef {
   if (!text.startsWith("@")) return { id: idOrNotFound("job", text) };
-  if (!key.test(text.slice(1))) throw notFound(`There is no job ${JSON.stringify(text)}: a key is 1 to 200 letters, digits, dots, dashes and underscores.`);
+  if (!key.test(text.slice(1)))
+    throw notFound(
+      `There is no job ${JSON.stringify(text)}: a key is 1 to 200 letters, digits, dots, dashes and underscores.`,
+    );
   return { key: text.slice(1) };
 }
 

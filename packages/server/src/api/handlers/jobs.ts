@@ -3,7 +3,7 @@ import { formatId } from "@carillon/core";
 import type { JobView } from "@carillon/engine";
 import type { CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
-import { wireJob, wireJobWithRun } from "../wire/job.js";
+import { type Reader, wireJob, wireOneJob } from "../wire/job.js";
 import { jobFilter } from "./filters.js";
 import { jobRef, notFound } from "./job-ref.js";
 import { nextPageToken, pageRequest } from "./list-page.js";
@@ -19,9 +19,12 @@ export function jobHandlers({ engine, now, catchupWindowMs }: ApiOptions): JobHa
   };
   return {
     async createJob({ body, namespace, foreign }) {
-      const request = normaliseJobRequest(body, { now: now(), ...(catchupWindowMs !== undefined && { catchupWindowMs }) });
+      const request = normaliseJobRequest(body, {
+        now: now(),
+        ...(catchupWindowMs !== undefined && { catchupWindowMs }),
+      });
       const job = await engine.createJob(namespace, request.spec);
-      const answer = jobAnswer(job, foreign || request.foreign);
+      const answer = jobAnswer(job, { now: now(), foreign: foreign || request.foreign });
       const location = `/v1/jobs/${formatId("job", job.id)}`;
       return { ...answer, status: 201, headers: { ...answer.headers, Location: location } };
     },
@@ -32,7 +35,7 @@ export function jobHandlers({ engine, now, catchupWindowMs }: ApiOptions): JobHa
       return { status: 200, body: { jobs: page.rows.map(wireJob), next_page_token: nextPageToken(page, list) } };
     },
     async getJob({ params, namespace, foreign }) {
-      return jobAnswer(await found(namespace, params.id), foreign);
+      return jobAnswer(await found(namespace, params.id), { now: now(), foreign });
     },
     async listJobRuns({ params, query, namespace }) {
       const job = await found(namespace, params.id);
@@ -41,6 +44,6 @@ export function jobHandlers({ engine, now, catchupWindowMs }: ApiOptions): JobHa
   };
 }
 
-function jobAnswer(job: JobView, foreign: boolean): CallAnswer {
-  return { status: 200, body: wireJobWithRun(job, foreign), headers: { ETag: `"v${job.version}"` } };
+function jobAnswer(job: JobView, reader: Reader): CallAnswer {
+  return { status: 200, body: wireOneJob(job, reader), headers: { ETag: `"v${job.version}"` } };
 }

@@ -1,7 +1,6 @@
 import type { Retry, Schedule } from "@carillon/contract";
-import { retryPolicy, type RunPolicy, type ScheduleBounds, type ScheduleSpec } from "@carillon/core";
+import { formatDuration, retryPolicy, type RunPolicy, type ScheduleBounds, type ScheduleSpec } from "@carillon/core";
 import { timestamp } from "./scalars.js";
-import { durationText } from "./schedule-words.js";
 
 export function wireSchedule(schedule: ScheduleSpec): Schedule {
   switch (schedule.kind) {
@@ -14,7 +13,12 @@ export function wireSchedule(schedule: ScheduleSpec): Schedule {
         ...wireBounds(schedule),
       };
     case "every":
-      return { every: durationText(schedule.everyMs), anchor: timestamp(schedule.anchor), ...wireBounds(schedule) };
+      return {
+        every: formatDuration(schedule.everyMs),
+        anchor: timestamp(schedule.anchor),
+        ...(schedule.timeZone !== undefined && { time_zone: schedule.timeZone }),
+        ...wireBounds(schedule),
+      };
     case "at":
       return { at: timestamp(schedule.at) };
     case "manual":
@@ -29,7 +33,7 @@ function wireBounds({ startsAt, endsAt, maxRuns, jitterMs }: ScheduleBounds): Sc
     ...(startsAt !== undefined && { starts_at: timestamp(startsAt) }),
     ...(endsAt !== undefined && { ends_at: timestamp(endsAt) }),
     ...(maxRuns !== undefined && { max_runs: maxRuns }),
-    ...(jitterMs !== undefined && { jitter: durationText(jitterMs) }),
+    ...(jitterMs !== undefined && { jitter: formatDuration(jitterMs) }),
   };
 }
 
@@ -39,9 +43,9 @@ export function wireRetry(policy: RunPolicy): Retry {
   return {
     max_attempts: retry.maxAttempts,
     backoff: retry.backoff,
-    initial: durationText(retry.initialMs),
+    initial: formatDuration(retry.initialMs),
     factor: retry.factor,
-    max: durationText(retry.maxMs),
+    max: formatDuration(retry.maxMs),
     jitter: retry.jitter,
     non_retryable: [...retry.nonRetryable],
   };

@@ -1,11 +1,15 @@
-import type { LightMyRequestResponse } from "fastify";
+import type { InjectOptions, LightMyRequestResponse } from "fastify";
+import { expect } from "vitest";
 import { createApi } from "../../../src/api/create-api.js";
 import type { ApiOptions, HealthCheck, HttpObservation } from "../../../src/api/ports.js";
+import { watchAnswers } from "./declared-answers.js";
 import { FakeEngine } from "./fake-engine.js";
 
 export const testNow = Date.UTC(2026, 10, 12, 8, 30);
 
-/** The API over an engine in memory, at a fixed time. */
+export const json = { "content-type": "application/json" };
+
+/** The API over an engine in memory, at a fixed time. Every answer is compared with its declaration. */
 export function apiUnderTest(options: Partial<ApiOptions> = {}) {
   const engine = new FakeEngine(() => testNow);
   const observed: HttpObservation[] = [];
@@ -24,21 +28,33 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
     newRequestId: () => `req_${++ids}`,
     ...options,
   });
+  const violations = watchAnswers(app);
+  const call = async (request: InjectOptions): Promise<LightMyRequestResponse> => {
+    const response = await app.inject(request);
+    expect(violations).toEqual([]);
+    return response;
+  };
   return {
     app,
     engine,
     observed,
+    violations,
+    call,
     setChecks: (next: readonly HealthCheck[]) => {
       checks = next;
     },
-    post: (url: string, body: unknown, headers: Record<string, string> = {}) =>
-      app.inject({ method: "POST", url, headers: { "content-type": "application/json", ...headers }, payload: JSON.stringify(body) }),
-    get: (url: string, headers: Record<string, string> = {}) => app.inject({ method: "GET", url, headers }),
+    post: (url: string, body: unknown) => call({ method: "POST", url, headers: json, payload: JSON.stringify(body) }),
+    get: (url: string, headers: Record<string, string> = {}) => call({ method: "GET", url, headers }),
   };
 }
 
-/** What a refused call said, in the two parts that tests look at. */
+/** What a refused call said, in the parts that tests look at. */
 export function refusalOf(response: LightMyRequestResponse) {
-  const { status, code, errors } = response.json<{ status: number; code: string; errors: { pointer: string; code: string }[] }>();
+  expect(response.headers["content-type"]).toBe("application/problem+json; charset=utf-8");
+  const { status, code, errors } = response.json<{
+    status: number;
+    code: string;
+    errors: { pointer: string; code: string }[];
+  }>();
   return { status, code, faults: errors.map((item) => `${item.pointer} ${item.code}`) };
 }

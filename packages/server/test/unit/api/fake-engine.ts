@@ -54,7 +54,13 @@ export class FakeEngine implements EngineApi {
   async listJobs(_namespace: string, filter: Parameters<EngineApi["listJobs"]>[1], page: PageRequest) {
     this.#failOnce();
     return pageOf(
-      this.jobs.filter((job) => matches(filter, job, statusOfJob({ state: job.state, oneOff: job.schedule.kind === "at", run: job.lastRun?.status ?? null }))),
+      this.jobs.filter((job) =>
+        matches(
+          filter,
+          job,
+          statusOfJob({ state: job.state, oneOff: job.schedule.kind === "at", run: job.lastRun?.status ?? null }),
+        ),
+      ),
       page,
     );
   }
@@ -99,7 +105,10 @@ function matches(filter: SharedFilter, row: JobView | RunView, status: string): 
   );
 }
 
-function pageOf<Row extends { readonly id: string }>(rows: readonly Row[], { after, pageSize }: PageRequest): Page<Row> {
+function pageOf<Row extends { readonly id: string }>(
+  rows: readonly Row[],
+  { after, pageSize }: PageRequest,
+): Page<Row> {
   const from = after === undefined ? 0 : rows.findIndex((row) => row.id === after) + 1;
   const page = rows.slice(from, from + pageSize);
   return { rows: page, next: from + pageSize < rows.length ? (page.at(-1)?.id ?? null) : null };
@@ -109,7 +118,11 @@ export function uuid(number: number): string {
   return `0190aaaa-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
 }
 
-export function runOf(id: string, spec: JobSpec, { at, now }: { readonly at: Instant; readonly now: Instant }): RunView {
+export function runOf(
+  id: string,
+  spec: JobSpec,
+  { at, now }: { readonly at: Instant; readonly now: Instant },
+): RunView {
   return {
     id,
     jobId: id,

@@ -1,0 +1,183 @@
+import { describe, expect, it } from "vitest";
+import { createClient } from "../../src/client.js";
+import { ApiError, ServerUnreachable } from "../../src/errors.js";
+import type { ClientOptions } from "../../src/transport.js";
+
+interface Sent {
+  readonly url: string;
+  readonly init: RequestInit;
+}
+
+/** A client whose server gives the listed answers, one for each request. */
+function clientOver(answers: (Response | Error | (() => Promise<Response>))[], options: Partial<ClientOptions> = {}) {
+  const sent: Sent[] = [];
+  const waits: number[] = [];
+  const client = createClient({
+    url: "http://127.0.0.1:8023/",
+    fetch: async (url, init = {}) => {
+      sent.push({ url: String(url), init });
+      const answer = answers.shift();
+      if (answer instanceof Response) return answer;
+      if (typeof answer === "function") return answer();
+      throw answer ?? new Error("one request too many");
+    },
+    sleep: async (ms) => void waits.push(ms),
+    ...options,
+  });
+  return { client, sent, waits };
+}
+
+const ok = (body: unknown, status = 200) => Response.json(body, { status });
+
+const problem = (status: number, code: string, headers: Record<string, string> = {}) =>
+  new Response(
+    JSON.stringify({
+      type: "about:blank",
+      title: "t",
+      status,
+      code,
+      detail: "what is wrong",
+      errors: [{ pointer: "/task", code: "field_missing", detail: "task is required" }],
+      request_id: "req_9",
+      retryable: status >= 500,
+    }),
+    { status, headers: { "content-type": "application/problem+json", ...headers } },
+  );
+
+const busy = () => problem(503, "database_unavailable", { "retry-after": "2" });
+
+describe("a call", () => {
+  it.each([
+    ["jobs.create", (c: Client) => c.jobs.create({ task: "echo" }), "POST", "/v1/jobs"],
+    ["jobs.get by id", (c: Client) => c.jobs.get("job_1"), "GET", "/v1/jobs/job_1"],
+    ["jobs.get by key", (c: Client) => c.jobs.get("@a/b"), "GET", "/v1/jobs/%40a%2Fb"],
+    [
+      "jobs.list",
+      (c: Client) => c.jobs.list({ status: "failed,queued", page_size: 5 }),
+      "GET",
+      "/v1/jobs?status=failed%2Cqueued&page_size=5",
+    ],
+    ["jobs.runs", (c: Client) => c.jobs.runs("@k", { page_token: "t" }), "GET", "/v1/jobs/%40k/runs?page_token=t"],
+    ["runs.get", (c: Client) => c.runs.get("run_1"), "GET", "/v1/runs/run_1"],
+    ["runs.list", (c: Client) => c.runs.list(), "GET", "/v1/runs"],
+    ["version", (c: Client) => c.version(), "GET", "/version"],
+    ["ready", (c: Client) => c.ready(), "GET", "/readyz"],
+  ])("%s goes to its address", async (_name, call, method, path) => {
+    const { client, sent } = clientOver([ok({ good: true })]);
+    expect(await call(client)).toEqual({ good: true });
+    expect(sent.map(({ url, init }) => [init.method, url])).toEqual([[method, `http://127.0.0.1:8023${path}`]]);
+  });
+
+  it("carries its body as JSON and the token as a bearer", async () => {
+    const { client, sent } = clientOver([ok({})], { token: "crl_1" });
+    await client.jobs.create({ task: "echo", payload: { a: 1 } });
+    expect(sent[0]?.init).toMatchObject({
+      headers: { authorization: "Bearer crl_1", "content-type": "application/json" },
+      body: '{"task":"echo","payload":{"a":1}}',
+    });
+  });
+
+  it.each(["", ".", ".."])("refuses %j as an id: a path would lose it", (id) => {
+    expect(() => clientOver([]).client.jobs.get(id)).toThrow(RangeError);
+  });
+});
+
+type Client = ReturnType<typeof createClient>;
+
+describe("a refused call", () => {
+  it("throws what the problem document says", async () => {
+    const error = await clientOver([problem(400, "field_missing")])
+      .client.jobs.create({})
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      status: 400,
+      code: "field_missing",
+      message: "what is wrong",
+      errors: [{ pointer: "/task", code: "field_missing", detail: "task is required" }],
+      requestId: "req_9",
+      retryable: false,
+      retryAfterMs: null,
+    });
+  });
+
+  it("keeps a code that only a newer server knows", async () => {
+    await expect(clientOver([problem(409, "new_kind")]).client.jobs.list()).rejects.toMatchObject({ code: "new_kind" });
+  });
+
+  it.each([
+    ["a proxy's page", new Response("<h1>Bad Gateway</h1>", { status: 502, headers: { "x-request-id": "p1" } })],
+    ["other JSON", new Response('{"error": true}', { status: 502, headers: { "x-request-id": "p1" } })],
+  ])("says so when %s came in the server's place", async (_what, response) => {
+    await expect(clientOver([response]).client.jobs.list()).rejects.toMatchObject({
+      status: 502,
+      code: "unexpected_answer",
+      requestId: "p1",
+      retryable: true,
+    });
+  });
+
+  it("does not make an error of a node that is not ready", async () => {
+    const { client } = clientOver([ok({ status: "not_ready", checks: [] }, 503)]);
+    expect(await client.ready()).toEqual({ status: "not_ready", checks: [] });
+  });
+});
+
+describe("trying again", () => {
+  it("happens for reading calls when the server asks for it, after the time it names", async () => {
+    const { client, waits } = clientOver([busy(), busy(), ok({ jobs: [] })]);
+    expect(await client.jobs.list()).toEqual({ jobs: [] });
+    expect(waits).toEqual([2_000, 2_000]);
+  });
+
+  it("ends after the third try", async () => {
+    const { client, sent } = clientOver([busy(), busy(), busy()]);
+    await expect(client.jobs.list()).rejects.toMatchObject({ status: 503 });
+    expect(sent.length).toBe(3);
+  });
+
+  it("waits ten seconds at most, whatever is asked", async () => {
+    const { client, waits } = clientOver([problem(503, "overloaded", { "retry-after": "3600" }), ok({})]);
+    await client.version();
+    expect(waits).toEqual([10_000]);
+  });
+
+  it.each([
+    ["a writing call", (c: Client) => c.jobs.create({ task: "echo" }), busy()],
+    ["a 503 without a time", (c: Client) => c.jobs.list(), problem(503, "overloaded")],
+    ["another refusal", (c: Client) => c.jobs.list(), problem(404, "not_found")],
+  ])("never happens after %s", async (_what, call, answer) => {
+    const { client, sent } = clientOver([answer]);
+    await expect(call(client)).rejects.toBeInstanceOf(ApiError);
+    expect(sent.length).toBe(1);
+  });
+});
+
+describe("no answer", () => {
+  const untilAborted = (signal: AbortSignal | null | undefined) =>
+    new Promise<Response>((_resolve, reject) =>
+      signal?.addEventListener("abort", () => reject(signal.reason as Error)),
+    );
+
+  it("is a ServerUnreachable with its cause", async () => {
+    const cause = new TypeError("fetch failed");
+    const error = await clientOver([cause])
+      .client.jobs.list()
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ServerUnreachable);
+    expect(error).toMatchObject({ reason: "network", cause });
+  });
+
+  it("in time is one too", async () => {
+    const client = createClient({ url: "http://x", timeoutMs: 1, fetch: (_url, init) => untilAborted(init?.signal) });
+    await expect(client.jobs.list()).rejects.toMatchObject({ name: "ServerUnreachable", reason: "timeout" });
+  });
+
+  it("because the caller gave up is the caller's own reason", async () => {
+    const client = createClient({ url: "http://x", fetch: (_url, init) => untilAborted(init?.signal) });
+    const control = new AbortController();
+    const call = client.jobs.list({}, { signal: control.signal });
+    control.abort(new Error("enough"));
+    await expect(call).rejects.toThrow("enough");
+  });
+});

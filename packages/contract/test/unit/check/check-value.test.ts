@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { Type, type TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { describe, expect, it } from "vitest";
+import { checkValue } from "../../../src/check/check-value.js";
+import { Findings } from "../../../src/check/findings.js";
+import { JobCreate } from "../../../src/schema/job-create.js";
+import { JobListQuery, RunListQuery } from "../../../src/schema/page.js";
+
+function faultsOf(schema: TSchema, value: unknown): string[] {
+  const findings = new Findings();
+  checkValue(schema, value, { findings });
+  try {
+    findings.raise();
+    return [];
+  } catch (error) {
+    return (error as { items: { pointer: string; detail: string }[] }).items.map(
+      (item) => `${item.pointer}: ${item.detail}`,
+    );
+  }
+}
+
+const Thing = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 3, pattern: "^[a-z]*$" }),
+    size: Type.Optional(Type.Integer({ minimum: 0, maximum: 9 })),
+    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 2 })),
+    inner: Type.Optional(Type.Object({ on: Type.Optional(Type.Boolean()) }, { additionalProperties: false })),
+  },
+  { additionalProperties: false },
+);
+
+describe("checking a value against its schema", () => {
+  it("names every fault at once, each at its place", () => {
+    expect(faultsOf(Thing, { name: "A", size: 10, tags: ["a", 5], inner: { on: "yes", "a/b~c": 1 } })).toEqual([
+      '/name: must be of the form ^[a-z]*$, not "A"',
+      "/size: must be at most 9, not 10",
+      "/tags/1: must be a string, not 5",
+      '/inner/on: must be true or false, not "yes"',
+      '/inner/a~1b~0c: "a/b~c" is not a field; the fields here are on',
+    ]);
+  });
+
+  it("says of a required member that it is missing", () => {
+    expect(faultsOf(Thing, {})).toEqual(["/name: name is required"]);
+  });
+
+  it("says of null that the member should be left out", () => {
+    expect(faultsOf(Thing, { name: null })).toEqual(["/name: must be a string; leave it out instead of null"]);
+  });
+
+  it("guesses the field that was meant", () => {
+    expect(faultsOf(Thing, { name: "a", szie: 1 })).toEqual(['/szie: "szie" is not a field; did you mean size?']);
+  });
+
+  it("counts characters, not halves of them", () => {
+    const Short = Type.String({ maxLength: 3 });
+    expect(faultsOf(Short, "🔔🔔🔔")).toEqual([]);
+    expect(faultsOf(Short, "🔔🔔🔔🔔")).toEqual([": is 4 characters long; at most 3 are allowed"]);
+  });
+
+  it("returns the sound part of what is partly wrong", () => {
+    const findings = new Findings();
+    expect(checkValue(Thing, { name: "abc", size: -1, inner: { on: true, off: 1 } }, { findings })).toEqual({
+      name: "abc",
+      inner: { on: true },
+    });
+    expect(findings.size).toBe(2);
+  });
+
+  it.each([
+    ["Thing", Thing],
+    ["JobCreate", JobCreate],
+    ["JobListQuery", JobListQuery],
+    ["RunListQuery", RunListQuery],
+  ])("agrees with TypeBox's own validator on %s", (_name, schema) => {
+    const oracle = Compile(schema);
+    const values = fc.oneof(fc.jsonValue(), nearlyValid(schema));
+    fc.assert(
+      fc.property(values, (value) => (faultsOf(schema, value).length === 0) === oracle.Check(value)),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+/** Objects with the schema's own members and values around their bounds. */
+function nearlyValid(schema: TSchema): fc.Arbitrary<unknown> {
+  const { properties } = schema as { properties: Record<string, object> };
+  const value = fc.oneof(
+    fc.constantFrom(
+      null,
+      true,
+      false,
+      0,
+      1,
+      9,
+      10,
+      -1,
+      1.5,
+      "",
+      "a",
+      "abc",
+      "abcd",
+      "A-1",
+      "exponential",
+      "full",
+      "and",
+    ),
+    fc.string({ maxLength: 210, unit: "grapheme" }),
+    fc.array(fc.constantFrom("a", 1), { maxLength: 3 }),
+    fc.record(
+      { on: fc.boolean(), max_attempts: fc.integer({ min: -1, max: 3 }), cron: fc.string() },
+      { requiredKeys: [] },
+    ),
+    fc.dictionary(fc.constantFrom("a", "team", "-x", "a b"), fc.constantFrom("v", "", 5, "\n"), { maxKeys: 3 }),
+  );
+  const known = Object.fromEntries(Object.keys(properties).map((name) => [name, value]));
+  return fc.record(known, { requiredKeys: [] });
+}

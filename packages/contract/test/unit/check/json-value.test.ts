@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { Findings } from "../../../src/check/findings.js";
+import { checkJsonValue } from "../../../src/check/json-value.js";
+import { limits } from "../../../src/schema/limits.js";
+
+function checked(value: unknown) {
+  const findings = new Findings();
+  const mayGoOn = checkJsonValue(value, findings);
+  return { mayGoOn, faults: findings.size };
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { a: value };
+  return value;
+}
+
+describe("a JSON value that is to be stored", () => {
+  it.each([[null], [true], ["text 🔔"], [0.1], [-1e300], [1e21], [Number.MAX_SAFE_INTEGER], [[{ a: [] }]]])(
+    "takes %j",
+    (value) => {
+      expect(checked(value)).toEqual({ mayGoOn: true, faults: 0 });
+    },
+  );
+
+  it.each([
+    ["NUL", "a\0b"],
+    ["half a surrogate pair", "\ud83d"],
+    ["the other half", "x\udd14"],
+    ["a number that JSON.parse made infinite", JSON.parse("1e999")],
+    ["a whole number that lost its digits", JSON.parse("12345678901234567890")],
+    ["NUL in a member's name", { "a\0": 1 }],
+  ])("refuses %s", (_what, value) => {
+    expect(checked([value])).toEqual({ mayGoOn: true, faults: 1 });
+  });
+
+  it("takes the deepest nesting that is allowed and refuses one level more", () => {
+    expect(checked(nested(limits.jsonDepth))).toEqual({ mayGoOn: true, faults: 0 });
+    expect(checked(nested(limits.jsonDepth + 1))).toEqual({ mayGoOn: false, faults: 1 });
+  });
+
+  it("ends without following a nesting of half a million levels", () => {
+    expect(checked(JSON.parse("[".repeat(500_000) + "]".repeat(500_000)))).toEqual({ mayGoOn: false, faults: 1 });
+  });
+});

@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { errorCatalogue } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { openApiDocument } from "../../../src/openapi/document.js";
+import { SchemaComponents } from "../../../src/openapi/schema-components.js";
+import { operations } from "../../../src/operations/operations.js";
+import type { Operation } from "../../../src/operations/operation.js";
+import { errorCodes } from "../../../src/schema/problem.js";
+
+const root = new URL("../../../../../", import.meta.url);
+const declared: [string, Operation][] = Object.entries(operations);
+
+/** Everything that check-value understands, and what only explains. */
+const requestKeywords = new Set(
+  "type enum const minLength maxLength pattern minimum maximum items maxItems properties required additionalProperties propertyNames maxProperties description title examples default".split(
+    " ",
+  ),
+);
+
+function keywordsOf(schema: unknown): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const { properties = {}, items, additionalProperties, propertyNames, ...own } = schema as Record<string, unknown>;
+  const inner = [...Object.values(properties as object), items, additionalProperties, propertyNames];
+  return [...Object.keys(own), ...inner.flatMap(keywordsOf)];
+}
+
+describe("the OpenAPI document", () => {
+  it("is the committed file (node scripts/generate/openapi.mjs writes it)", () => {
+    const { version } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { version: string };
+    const committed: unknown = JSON.parse(readFileSync(new URL("docs/reference/openapi.json", root), "utf8"));
+    expect(openApiDocument(version)).toEqual(committed);
+  });
+
+  it("has references that all lead somewhere", () => {
+    const document = openApiDocument("0");
+    const { schemas } = document["components"] as { schemas: Record<string, unknown> };
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
+      (match) => match[1] ?? "",
+    );
+    expect(references.length).toBeGreaterThan(10);
+    expect([...new Set(references)].filter((name) => !Object.hasOwn(schemas, name))).toEqual([]);
+  });
+
+  it("knows every code of the catalogue", () => {
+    expect(errorCodes.toSorted()).toEqual(Object.keys(errorCatalogue).sort());
+  });
+
+  it("refuses two different schemas of one title", () => {
+    const components = new SchemaComponents();
+    components.reference({ title: "Thing", type: "string" });
+    expect(() => components.reference({ title: "Thing", type: "number" })).toThrow(
+      "two different schemas have the title Thing",
+    );
+  });
+});
+
+describe("every operation", () => {
+  it.each(declared)("%s has words, an answer, a permission and errors", (_id, operation) => {
+    expect(operation.summary).toMatch(/^[A-Z][^.]+$/);
+    expect(Object.values(operation.answers).every((answer) => answer.description !== "")).toBe(true);
+    const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+    expect(Object.keys(operation.params?.properties ?? {})).toEqual(inPath);
+    if (operation.method !== "GET") expect(operation.permission).not.toBe("public");
+    if (operation.permission !== "public") expect(operation.errors).toContain("database_unavailable");
+  });
+
+  it.each(declared)("%s takes only requests that are checked in full", (_id, operation) => {
+    const used = [operation.body, operation.query].flatMap(keywordsOf);
+    expect(used.filter((keyword) => !requestKeywords.has(keyword))).toEqual([]);
+  });
+});

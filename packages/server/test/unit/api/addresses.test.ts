@@ -1,0 +1,60 @@
+import { operations, type Operation } from "@carillon/contract";
+import { describe, expect, it } from "vitest";
+import { routePath } from "../../../src/api/route-path.js";
+import { apiUnderTest, refusalOf } from "./api-under-test.js";
+
+const declared: Operation[] = Object.values(operations);
+
+describe("the router", () => {
+  it("serves exactly the declared operations and their aliases", () => {
+    const { app } = apiUnderTest();
+    const expected = declared.flatMap((operation) =>
+      [operation, ...(operation.aliases ?? [])].map(({ path }) => ({ method: operation.method, url: routePath(path) })),
+    );
+    expect(expected.filter((route) => !app.hasRoute(route))).toEqual([]);
+  });
+
+  it.each(["/v1/jobs/", "/jobs/", "/livez/"])("takes %s as the address without the slash", async (url) => {
+    expect((await apiUnderTest().get(url)).statusCode).toBe(200);
+  });
+
+  it("keeps colons out of parameters, where verbs will begin", () => {
+    expect(routePath("/v1/jobs/{id}:pause")).toBe("/v1/jobs/:id(^[^:/]+$)::pause");
+  });
+});
+
+describe("a method that an address does not take", () => {
+  it.each([
+    ["DELETE", "/v1/jobs", "POST, GET, HEAD, OPTIONS"],
+    ["PUT", "/jobs", "POST, GET, HEAD, OPTIONS"],
+    ["GET", "/task", "POST, OPTIONS"],
+    ["HEAD", "/task", "POST, OPTIONS"],
+    ["POST", "/v1/jobs/@a", "GET, HEAD, OPTIONS"],
+    ["PATCH", "/livez", "GET, HEAD, OPTIONS"],
+    ["TRACE", "/v1/runs", "GET, HEAD, OPTIONS"],
+  ] as const)("%s %s is 405 with what is allowed", async (method, url, allow) => {
+    const response = await apiUnderTest().call({
+      method,
+      url,
+      headers: { "content-type": "text/plain" },
+      payload: "anything",
+    });
+    expect([response.statusCode, response.headers["allow"]]).toEqual([405, allow]);
+    if (method !== "HEAD") expect(refusalOf(response)).toMatchObject({ code: "method_not_allowed" });
+  });
+
+  it("can be asked for", async () => {
+    const response = await apiUnderTest().call({ method: "OPTIONS", url: "/v1/jobs" });
+    expect([response.statusCode, response.headers["allow"], response.body]).toEqual([
+      204,
+      "POST, GET, HEAD, OPTIONS",
+      "",
+    ]);
+    expect(response.headers).not.toHaveProperty("access-control-allow-origin");
+  });
+
+  it("does not include HEAD where there is GET", async () => {
+    const response = await apiUnderTest().call({ method: "HEAD", url: "/v1/jobs" });
+    expect([response.statusCode, response.body]).toEqual([200, ""]);
+  });
+});

@@ -1,0 +1,175 @@
+import { CarillonError } from "@carillon/core";
+import { limits } from "@carillon/contract";
+import { describe, expect, it } from "vitest";
+import { apiUnderTest, json, refusalOf } from "./api-under-test.js";
+
+const send = (payload: string | Buffer, headers: Record<string, string> = json) =>
+  apiUnderTest().call({ method: "POST", url: "/v1/jobs", payload, headers });
+
+describe("a body that cannot be read", () => {
+  it.each<[string, string | Buffer, string]>([
+    ["broken JSON", '{"task": "echo",}', "json_invalid"],
+    ["cut-off JSON", '{"task": "ec', "json_invalid"],
+    ["nothing", "", "json_invalid"],
+    ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0xfe, 0x22]), "json_invalid"],
+    ["a member named __proto__", '{"task": "echo", "payload": {"__proto__": {"admin": true}}}', "json_invalid"],
+    [
+      "a constructor with a prototype",
+      '{"task": "echo", "payload": {"constructor": {"prototype": {}}}}',
+      "json_invalid",
+    ],
+    ["NaN", '{"task": "echo", "priority": NaN}', "json_invalid"],
+    ["an array", "[]", "field_invalid"],
+    ["a number", "1e999", "field_invalid"],
+    ["null", "null", "field_invalid"],
+    ["a number too large to keep", '{"task": "echo", "payload": 1e999}', "field_invalid"],
+    ["digits that would be lost", '{"task": "echo", "payload": [12345678901234567890]}', "field_invalid"],
+    ["NUL", '{"task": "echo", "payload": "a\\u0000b"}', "field_invalid"],
+    ["half a character", '{"task": "echo", "owner": "\\ud83d"}', "field_invalid"],
+    [
+      "nesting without end",
+      `{"task": "echo", "payload": ${"[".repeat(400_000)}${"]".repeat(400_000)}}`,
+      "field_invalid",
+    ],
+  ])("is refused: %s", async (_what, payload, code) => {
+    expect(refusalOf(await send(payload))).toMatchObject({ status: 400, code });
+  });
+
+  it("is refused when it is too large", async () => {
+    const payload = JSON.stringify({ task: "echo", payload: "x".repeat(limits.bodyBytes) });
+    expect(refusalOf(await send(payload))).toMatchObject({ status: 413, code: "payload_too_large" });
+  });
+
+  it("is taken just below the limit", async () => {
+    const payload = JSON.stringify({ task: "echo", payload: "x".repeat(limits.bodyBytes - 100) });
+    expect((await send(payload)).statusCode).toBe(201);
+  });
+
+  it.each([
+    ["text/plain"],
+    ["application/x-www-form-urlencoded"],
+    ["application/jsonp"],
+    ["multipart/form-data; boundary=x"],
+    ["garbage"],
+  ])("is refused as %s", async (type) => {
+    expect(refusalOf(await send("task=echo", { "content-type": type }))).toMatchObject({
+      status: 415,
+      code: "unsupported_media_type",
+    });
+  });
+
+  it("is taken with a charset and with a byte order mark", async () => {
+    expect(
+      (await send('\ufeff{"task": "echo"}', { "content-type": "application/json; charset=utf-8" })).statusCode,
+    ).toBe(201);
+  });
+
+  it("must be there", async () => {
+    const response = await apiUnderTest().call({ method: "POST", url: "/v1/jobs" });
+    expect(refusalOf(response)).toMatchObject({ status: 400, code: "field_invalid" });
+  });
+});
+
+describe("a request with several faults", () => {
+  it("hears of all of them in one answer", async () => {
+    const body = {
+      taks: "echo",
+      priority: 10,
+      labels: { "-bad": "x", ok: 5 },
+      key: "a b",
+      overlap: "skip",
+      status: "queued",
+      every: "1m",
+      timeout: "soon",
+      schedule: { cron: "61 * * * *", time_zone: "Mars/Olympus", calendars: {} },
+      retry: { max_attempts: 0, initial: "x" },
+    };
+    const response = await apiUnderTest().post("/v1/jobs", body);
+    const { faults, ...rest } = refusalOf(response);
+    expect(rest).toEqual({ status: 400, code: "bad_request" });
+    expect(faults.sort()).toEqual([
+      "/every unknown_field",
+      "/key field_invalid",
+      "/labels/-bad field_invalid",
+      "/labels/ok field_invalid",
+      "/overlap not_supported_yet",
+      "/priority field_invalid",
+      "/retry/initial duration_invalid",
+      "/retry/max_attempts field_invalid",
+      "/schedule/calendars not_supported_yet",
+      "/schedule/cron cron_invalid",
+      "/schedule/time_zone time_zone_unknown",
+      "/status unknown_field",
+      "/taks unknown_field",
+      "/task field_missing",
+      "/timeout duration_invalid",
+    ]);
+  });
+
+  it("gets the code that all faults share, with its status", async () => {
+    const response = await apiUnderTest().post("/v1/jobs", { task: "echo", schedule: { cron: "0 0 30 2 *" } });
+    expect(refusalOf(response)).toEqual({
+      status: 422,
+      code: "cron_never_fires",
+      faults: ["/schedule/cron cron_never_fires"],
+    });
+  });
+
+  it("is not told of more than a bounded number", async () => {
+    const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`field${index}`, 1]));
+    expect(refusalOf(await apiUnderTest().post("/v1/jobs", body)).faults.length).toBe(limits.findings);
+  });
+});
+
+describe("an address that cannot be read", () => {
+  it.each([["/%zz"], ["/v1/jobs/%"], ["/v1/jobs/%ff%fe"], ["/v1/jobs/%c3%28/runs"]])("%s is refused", async (url) => {
+    const response = await apiUnderTest().get(url);
+    expect([400, 404]).toContain(response.statusCode);
+    refusalOf(response);
+  });
+
+  it("that leads nowhere is a problem document too", async () => {
+    expect(refusalOf(await apiUnderTest().get("/v1/nothing"))).toMatchObject({ status: 404, code: "not_found" });
+  });
+
+  it("with a verb that does not exist is not taken for an id", async () => {
+    expect(refusalOf(await apiUnderTest().post("/v1/jobs/job_1:explode", {}))).toMatchObject({
+      status: 404,
+      code: "not_found",
+    });
+  });
+});
+
+describe("a failure behind the API", () => {
+  it("of the database is 503 with a time to come back", async () => {
+    const api = apiUnderTest();
+    api.engine.failure = new CarillonError(
+      "database_unavailable",
+      "The database cannot be reached: connection refused",
+    );
+    const response = await api.get("/v1/jobs");
+    expect(refusalOf(response)).toMatchObject({ status: 503, code: "database_unavailable" });
+    expect(response.headers["retry-after"]).toMatch(/^\d+$/);
+  });
+
+  it("that nobody foresaw is 500, logged with its request id, and tells the caller nothing else", async () => {
+    const api = apiUnderTest();
+    api.engine.failure = new Error("password=hunter2");
+    const response = await api.app.inject({ method: "GET", url: "/v1/jobs", headers: { "x-request-id": "mine-1" } });
+    expect(refusalOf(response)).toEqual({ status: 500, code: "internal", faults: [] });
+    expect(response.body).not.toContain("hunter2");
+    expect(response.json()).toMatchObject({ request_id: "mine-1" });
+  });
+});
+
+describe("a request id", () => {
+  it("is the caller's own where it is harmless", async () => {
+    const response = await apiUnderTest().get("/version", { "x-request-id": "trace-42" });
+    expect(response.headers["x-request-id"]).toBe("trace-42");
+  });
+
+  it.each(["", "a b", "x".repeat(200), "<script>"])("is ours instead of %j", async (given) => {
+    const response = await apiUnderTest().get("/version", { "x-request-id": given });
+    expect(response.headers["x-request-id"]).toBe("req_1");
+  });
+});

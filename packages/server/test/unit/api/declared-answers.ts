@@ -1,0 +1,60 @@
+import { commonErrors, operations, type Operation } from "@carillon/contract";
+import type { FastifyInstance } from "fastify";
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { Problem } from "../../../../contract/src/schema/problem.js";
+
+const declared: readonly Operation[] = Object.values(operations);
+const validators = new Map<TSchema, (value: unknown) => readonly { instancePath: string; message: string }[]>();
+
+function faultsOf(schema: TSchema, value: unknown): string[] {
+  let errors = validators.get(schema);
+  if (errors === undefined) {
+    const validator = Compile(schema);
+    errors = (given) => validator.Errors(given);
+    validators.set(schema, errors);
+  }
+  return errors(value).map((fault) => `${fault.instancePath} ${fault.message}`);
+}
+
+/** Compares every answer with what its operation declares; the list fills with what does not fit. */
+export function watchAnswers(app: FastifyInstance): string[] {
+  const violations: string[] = [];
+  app.addHook("onSend", async (request, reply, payload) => {
+    const { operationPath } = request.routeOptions.config;
+    const operation = declared.find(
+      (one) => one.path === operationPath && one.method === (request.method === "HEAD" ? "GET" : request.method),
+    );
+    const faults = faultsOfAnswer(operation, {
+      status: reply.statusCode,
+      type: String(reply.getHeader("content-type") ?? ""),
+      body: typeof payload === "string" ? payload : "",
+    });
+    violations.push(...faults.map((fault) => `${request.method} ${request.url} ${reply.statusCode}: ${fault}`));
+  });
+  return violations;
+}
+
+interface Sent {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+function faultsOfAnswer(operation: Operation | undefined, { status, type, body }: Sent): string[] {
+  if (status >= 500 && status !== 503 && status !== 504) return [`a mistake of the server: ${body}`];
+  if (type.startsWith("application/problem+json")) {
+    const problem = JSON.parse(body) as { status?: unknown; code?: string };
+    const allowed: readonly string[] = [...(operation?.errors ?? ["not_found"]), ...commonErrors, "method_not_allowed"];
+    return [
+      ...faultsOf(Problem, problem),
+      ...(problem.status === status ? [] : [`the body says ${String(problem.status)}`]),
+      ...(allowed.includes(problem.code ?? "") ? [] : [`the code ${problem.code} is not declared`]),
+    ];
+  }
+  if (operation === undefined) return status < 300 ? [] : ["not a problem document"];
+  const answer = operation.answers[status];
+  if (answer?.schema === undefined) return ["the status is not declared"];
+  if (answer.contentType !== undefined) return type.startsWith(answer.contentType) ? [] : [`the type is ${type}`];
+  return faultsOf(answer.schema, JSON.parse(body));
+}

@@ -1,0 +1,142 @@
+import type { Job, JobList, RunList } from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { apiUnderTest, refusalOf } from "./api-under-test.js";
+import { uuid } from "./fake-engine.js";
+
+async function withJobs(count: number) {
+  const api = apiUnderTest();
+  for (let at = 0; at < count; at++) {
+    await api.post("/v1/jobs", {
+      task: at % 2 === 0 ? "echo" : "sleep",
+      owner: `u${at % 3}`,
+      queue: at === 0 ? "mail" : "default",
+    });
+  }
+  return api;
+}
+
+describe("a list of jobs", () => {
+  it("is cut into pages that together show every job once, newest first", async () => {
+    const api = await withJobs(7);
+    const seen: string[] = [];
+    let token: string | null = "";
+    while (token !== null) {
+      const page: JobList = (await api.get(`/v1/jobs?page_size=3${token && `&page_token=${token}`}`)).json();
+      expect(page.jobs.length).toBeLessThanOrEqual(3);
+      seen.push(...page.jobs.map((job: Job) => job.id));
+      token = page.next_page_token;
+    }
+    expect(seen).toEqual([7, 6, 5, 4, 3, 2, 1].map((number) => formatId("job", uuid(number))));
+  });
+
+  it.each([
+    ["", 50],
+    ["?page_size=1", 1],
+    ["?page_size=1000000", 60],
+    [`?page_size=${"9".repeat(300)}`, 60],
+  ])("with %s has %i rows at most: a large page size is never an error", async (query, rows) => {
+    const api = await withJobs(60);
+    expect((await api.get(`/v1/jobs${query}`)).json<JobList>().jobs.length).toBe(rows);
+  });
+
+  it.each(["0", "-1", "1.5", "ten", "1e2", "%201", "+5"])("refuses page_size=%s", async (size) => {
+    expect(refusalOf(await apiUnderTest().get(`/v1/jobs?page_size=${size}`))).toEqual({
+      status: 400,
+      code: "field_invalid",
+      faults: ["?page_size field_invalid"],
+    });
+  });
+
+  it("filters by task, queue, owner and its other spelling", async () => {
+    const api = await withJobs(6);
+    const count = async (query: string) => (await api.get(`/jobs?${query}`)).json<JobList>().jobs.length;
+    expect(await count("task=echo")).toBe(3);
+    expect(await count("queue=mail")).toBe(1);
+    expect(await count("owner=u1")).toBe(2);
+    expect(await count("user_id=u1&status=pending")).toBe(2);
+    expect(await count("status=QUEUED")).toBe(6);
+    expect(await count("status=completed,FAILED")).toBe(0);
+  });
+
+  it.each([
+    ["an unknown parameter, with a guess", "pagesize=5", "unknown_field", "did you mean page_size?"],
+    ["a parameter given twice", "task=a&task=b", "field_invalid", "commas"],
+    ["a status that does not exist", "status=sleeping", "status_unknown", "queued"],
+    ["two different owners", "owner=a&user_id=b", "field_invalid", "?owner"],
+    ["NUL", "task=%00", "field_invalid", "NUL"],
+    ["a token that is none", "page_token=abc", "page_token_invalid", "next_page_token"],
+    ["an empty filter", "task=", "field_invalid", "empty"],
+  ])("refuses %s", async (_what, query, code, words) => {
+    const response = await apiUnderTest().get(`/v1/jobs?${query}`);
+    expect(refusalOf(response)).toMatchObject({ status: 400, code });
+    expect(response.json<{ detail: string }>().detail).toContain(words);
+  });
+
+  it("refuses the token of a list with another filter", async () => {
+    const api = await withJobs(3);
+    const { next_page_token: token } = (await api.get("/v1/jobs?page_size=1&task=echo")).json<JobList>();
+    expect((await api.get(`/v1/jobs?page_size=2&task=echo&page_token=${token}`)).statusCode).toBe(200);
+    for (const other of ["/v1/jobs?", "/v1/jobs?task=sleep&", "/v1/runs?task=echo&"]) {
+      expect(refusalOf(await api.get(`${other}page_token=${token}`))).toMatchObject({
+        status: 400,
+        code: "page_token_invalid",
+      });
+    }
+  });
+});
+
+describe("a list of runs", () => {
+  it.each(["/v1/runs", "/runs", "/job/executions"])("is at %s", async (url) => {
+    const api = await withJobs(2);
+    expect((await api.get(url)).json<RunList>().runs.map((run) => run.task)).toEqual(["sleep", "echo"]);
+  });
+
+  it("of a worker that never was is empty, whatever it is called", async () => {
+    const api = await withJobs(2);
+    expect((await api.get("/job/executions?worker_id=w001")).json()).toEqual({ runs: [], next_page_token: null });
+  });
+
+  it("of one job is at that job, by id or key, and in the filter", async () => {
+    const api = await withJobs(2);
+    const { id } = (await api.post("/v1/jobs", { task: "http", key: "web" })).json<Job>();
+    for (const url of [`/v1/jobs/${id}/runs`, "/jobs/@web/runs?status=queued", `/v1/runs?job_id=${id}`]) {
+      expect((await api.get(url)).json<RunList>().runs.map((run) => run.job_id)).toEqual([id]);
+    }
+    expect((await api.get("/v1/jobs/@nope/runs")).statusCode).toBe(404);
+    expect(refusalOf(await api.get("/v1/runs?job_id=x"))).toMatchObject({
+      status: 400,
+      code: "id_invalid",
+      faults: ["?job_id id_invalid"],
+    });
+  });
+});
+
+describe("one run", () => {
+  it("is found by its id", async () => {
+    const api = await withJobs(1);
+    const id = formatId("run", uuid(1));
+    expect((await api.get(`/v1/runs/${id}`)).json()).toMatchObject({
+      id,
+      status: "queued",
+      lag_ms: null,
+      duration_ms: null,
+    });
+  });
+
+  it("has no lateness while it waits for its next try", async () => {
+    const api = await withJobs(1);
+    const [run] = api.engine.runs;
+    if (run === undefined) throw new Error("no run");
+    api.engine.runs[0] = { ...run, status: "retrying", attempt: 1, startedAt: run.runAt, runAt: run.runAt + 10_000 };
+    expect((await api.get(`/v1/runs/${formatId("run", uuid(1))}`)).json()).toMatchObject({
+      status: "retrying",
+      lag_ms: null,
+    });
+  });
+
+  it.each([formatId("run", uuid(9)), formatId("job", uuid(1)), "x", "%00", "@key"])("says 404 to %s", async (id) => {
+    const api = await withJobs(1);
+    expect(refusalOf(await api.get(`/v1/runs/${id}`))).toMatchObject({ status: 404, code: "not_found" });
+  });
+});

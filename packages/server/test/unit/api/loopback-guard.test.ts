@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { assertLoopbackCaller } from "../../../src/api/loopback-guard.js";
+import { apiUnderTest, refusalOf } from "./api-under-test.js";
+
+const attempt = (headers: Record<string, string>) => () => assertLoopbackCaller({ headers, localPort: 8023 });
+
+describe("a server without authentication", () => {
+  it.each(["localhost:8023", "LOCALHOST:8023", "127.0.0.1:8023", "127.9.8.7:8023", "[::1]:8023"])(
+    "answers to %s",
+    (host) => {
+      expect(attempt({ host })).not.toThrow();
+    },
+  );
+
+  it.each([
+    "",
+    "evil.example:8023",
+    "localhost.evil.example:8023",
+    "evil.example",
+    "localhost",
+    "localhost:9999",
+    "127.0.0.1.evil.example:8023",
+    "0.0.0.0:8023",
+    "10.0.0.1:8023",
+    "[::ffff:10.0.0.1]:8023",
+    "localhost:8023@evil.example",
+    "user@localhost:8023",
+    "localhost:8023, evil.example",
+  ])("refuses the host %j: a page can make its own name lead here", (host) => {
+    expect(attempt({ host })).toThrow(expect.objectContaining({ code: "host_refused" }));
+  });
+
+  it("takes requests of its own pages", () => {
+    expect(
+      attempt({ host: "localhost:8023", origin: "http://localhost:8023", "sec-fetch-site": "same-origin" }),
+    ).not.toThrow();
+  });
+
+  it.each(["https://evil.example", "null", "http://localhost:3000", "https://localhost:8023", "http://127.0.0.1:8023"])(
+    "refuses a page of %s",
+    (origin) => {
+      expect(attempt({ host: "localhost:8023", origin })).toThrow(expect.objectContaining({ code: "origin_refused" }));
+    },
+  );
+
+  it.each(["cross-site", "same-site"])(
+    "refuses what a %s page loads without an Origin, but not a link that is followed",
+    (site) => {
+      const headers = { host: "localhost:8023", "sec-fetch-site": site };
+      expect(attempt({ ...headers, "sec-fetch-mode": "no-cors" })).toThrow(
+        expect.objectContaining({ code: "origin_refused" }),
+      );
+      expect(attempt({ ...headers, "sec-fetch-mode": "navigate" })).not.toThrow();
+    },
+  );
+});
+
+describe("the guard in the API", () => {
+  it("stands before every address when it is asked for", async () => {
+    const api = apiUnderTest({ dev: { loopbackOnly: true } });
+    for (const url of ["/v1/jobs", "/livez", "/metrics", "/docs", "/nowhere"]) {
+      expect(refusalOf(await api.get(url, { host: "evil.example" }))).toMatchObject({
+        status: 403,
+        code: "host_refused",
+      });
+    }
+    const response = await api.call({
+      method: "POST",
+      url: "/v1/jobs",
+      headers: { host: "localhost", origin: "http://evil.example" },
+      payload: "x",
+    });
+    expect(refusalOf(response)).toMatchObject({ status: 403, code: "origin_refused" });
+    expect(api.engine.jobs).toEqual([]);
+  });
+
+  it("is not there otherwise", async () => {
+    expect((await apiUnderTest().get("/v1/jobs", { host: "carillon.example" })).statusCode).toBe(200);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { apiUnderTest } from "./api-under-test.js";
+
+describe("probes", () => {
+  it("/livez answers without looking at anything", async () => {
+    const api = apiUnderTest({ health: { ready: () => Promise.reject(new Error("must not be asked")) } });
+    const response = await api.get("/livez?verbose");
+    expect([response.statusCode, response.json()]).toEqual([200, { status: "ok" }]);
+  });
+
+  it("/readyz says what is wrong", async () => {
+    const api = apiUnderTest();
+    expect((await api.get("/readyz")).statusCode).toBe(200);
+    api.setChecks([
+      { name: "database", ok: false, detail: "connection refused" },
+      { name: "scheduler", ok: true, detail: "running" },
+    ]);
+    const response = await api.get("/readyz");
+    expect(response.statusCode).toBe(503);
+    expect(response.json()).toEqual({
+      status: "not_ready",
+      checks: [
+        { name: "database", ok: false, detail: "connection refused" },
+        { name: "scheduler", ok: true, detail: "running" },
+      ],
+    });
+  });
+});
+
+describe("what the node says of itself", () => {
+  it("/version names the version", async () => {
+    expect((await apiUnderTest().get("/version")).json()).toEqual({
+      name: "carillon",
+      version: "0.0.0-test",
+      api: "v1",
+      node: process.version,
+    });
+  });
+
+  it("/openapi.json is OpenAPI 3.1", async () => {
+    expect((await apiUnderTest().get("/openapi.json")).json()).toMatchObject({
+      openapi: "3.1.0",
+      info: { version: "0.0.0-test" },
+    });
+  });
+
+  it("/docs needs nothing from elsewhere and no script", async () => {
+    const api = apiUnderTest();
+    const { body, headers } = await api.get("/docs");
+    expect(headers["content-security-policy"]).toMatch(/default-src 'none'.*style-src 'self'/);
+    expect(body).not.toMatch(/<script|style=|https?:\/\/(?!127)/);
+    expect(body).toContain("POST /v1/jobs");
+    const [, style = ""] = /<link rel="stylesheet" href="([^"]+)"/.exec(body) ?? [];
+    expect((await api.get(style)).headers["content-type"]).toBe("text/css; charset=utf-8");
+  });
+
+  it("/metrics is in the format that its type says", async () => {
+    const response = await apiUnderTest().get("/metrics");
+    expect(response.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
+  });
+
+  it("counts calls by route, never by address", async () => {
+    const api = apiUnderTest();
+    await api.get("/v1/jobs/@some");
+    await api.get("/jobs/@other");
+    await api.get("/nowhere");
+    expect(api.observed.map(({ method, route, status }) => `${method} ${route} ${status}`)).toEqual([
+      "GET /v1/jobs/{id} 404",
+      "GET /v1/jobs/{id} 404",
+      "GET other 404",
+    ]);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { createMetrics } from "../../../src/metrics/metrics.js";
+
+/** The rules that `promtool check metrics` holds names to. */
+function lint(text: string): string[] {
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => ({ name, type }));
+  const helps = new Set([...text.matchAll(/^# HELP (\S+) \S/gm)].map((match) => match[1]));
+  return types.flatMap(({ name, type }) => [
+    ...(helps.has(name) ? [] : [`${name} has no help`]),
+    ...((type === "counter") === name.endsWith("_total") ? [] : [`${name} is a ${type}`]),
+    ...(/_(ms|millis|milliseconds|minutes|kb|mb)(_|$)/.test(name) ? [`${name} is not in a base unit`] : []),
+    ...(/_(histogram|gauge|counter|summary)(_|$)/.test(name) ? [`${name} names its type`] : []),
+    ...(/[A-Z]/.test(name) ? [`${name} has capitals`] : []),
+  ]);
+}
+
+const line = (text: string, start: string) => text.split("\n").find((one) => one.startsWith(start));
+
+describe("metrics", () => {
+  it("follow Prometheus' rules for names", async () => {
+    const text = await createMetrics({ version: "1.2.3" }).render();
+    expect(text).toContain("# TYPE nodejs_heap_size_used_bytes gauge");
+    expect(lint(text)).toEqual([]);
+  });
+
+  it("say what runs here", async () => {
+    const text = await createMetrics({ version: "1.2.3" }).render();
+    expect(line(text, "carillon_build_info")).toBe(
+      `carillon_build_info{version="1.2.3",node_version="${process.version}"} 1`,
+    );
+  });
+
+  it("follow the engine's events", async () => {
+    const metrics = createMetrics({ version: "0" });
+    const run = { runId: "r", task: "echo", queue: "default" };
+    metrics.engineEvent({ type: "run.fired", runId: "r", jobId: "j", nominal: 0, lateMs: 20 });
+    metrics.engineEvent({ type: "occurrence.skipped", jobId: "j", reason: "missed", count: 3 });
+    metrics.engineEvent({ type: "run.claimed", ...run, waitedMs: -5 });
+    metrics.engineEvent({ type: "run.finished", ...run, status: "failed", durationMs: 1_500 });
+    metrics.engineEvent({ type: "run.retried", ...run, delayMs: 1_000 });
+    metrics.engineEvent({ type: "run.rescued", count: 2 });
+    metrics.engineEvent({ type: "session.expired", count: 1 });
+    metrics.engineEvent({ type: "shards.gained", count: 10 });
+    metrics.engineEvent({ type: "shards.lost", count: 4 });
+    metrics.engineEvent({ type: "write.refused", statement: "run.complete", count: 1 });
+    metrics.engineEvent({ type: "loop.failed", loop: "rescuer", error: new Error("x") });
+    const text = await metrics.render();
+    for (const expected of [
+      "carillon_fires_total 1",
+      'carillon_schedule_lag_seconds_bucket{le="0.025"} 1',
+      "carillon_schedule_lag_seconds_sum 0.02",
+      'carillon_occurrences_skipped_total{reason="missed"} 3',
+      "carillon_start_latency_seconds_sum 0",
+      'carillon_runs_finished_total{outcome="failed"} 1',
+      'carillon_run_duration_seconds_sum{outcome="failed"} 1.5',
+      "carillon_runs_retried_total 1",
+      "carillon_runs_rescued_total 2",
+      "carillon_sessions_expired_total 1",
+      "carillon_shards_owned 6",
+      'carillon_writes_refused_total{statement="run.complete"} 1',
+      'carillon_loop_failures_total{loop="rescuer"} 1',
+    ]) {
+      expect(text.split("\n")).toContain(expected);
+    }
+  });
+
+  it("measure HTTP calls in seconds", async () => {
+    const metrics = createMetrics({ version: "0" });
+    metrics.httpRequest({ method: "GET", route: "/v1/jobs", status: 200, durationMs: 250 });
+    expect(line(await metrics.render(), "carillon_http_request_duration_seconds_sum")).toBe(
+      'carillon_http_request_duration_seconds_sum{method="GET",route="/v1/jobs",status="200"} 0.25',
+    );
+  });
+});
