@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { systemClock, systemRandom, systemTimers } from "@carillon/core";
-import { type Database, openDatabase } from "@carillon/engine";
+import { type Database, openDatabase, type Queryable } from "@carillon/engine";
 import { type FreshDatabase, freshDatabase } from "@carillon/testkit";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { auditsOf } from "../../check/docs/invariants.mjs";
 
 const audits: Map<number, string> = auditsOf(
@@ -33,7 +33,7 @@ const session = { id: ids.session, namespace_id: 1, name: "w", queues: [], tasks
 let home: FreshDatabase;
 let db: Database;
 
-beforeEach(async () => {
+beforeAll(async () => {
   home = await freshDatabase({ migrated: true });
   db = await openDatabase({
     url: home.url,
@@ -45,46 +45,44 @@ beforeEach(async () => {
   await db.query({ text: "create table carillon.run_history_all partition of carillon.run_history default" });
   await insertHealthyRows();
 });
-afterEach(async () => {
+afterAll(async () => {
   await db.close();
   await home.drop();
 });
 
-async function insert(table: string, row: object): Promise<void> {
+async function insert(to: Queryable, table: string, row: object): Promise<void> {
   const text = `insert into carillon.${table} select * from jsonb_populate_record(null::carillon.${table}, $1::jsonb)`;
-  await db.query({ text }, [JSON.stringify(row)]);
+  await to.query({ text }, [JSON.stringify(row)]);
 }
 
 /** A job whose last occurrence ran at the second try, a run at work, and one that waits after a failed try. */
 async function insertHealthyRows(): Promise<void> {
   const seen = { created_at: secondsAgo(60), updated_at: secondsAgo(60) };
-  await insert("job", { ...job, ...seen });
+  await insert(db, "job", { ...job, ...seen });
   const next = { next_nominal_at: secondsAgo(-60), next_fire_at: secondsAgo(-60), fired_through: nominal };
-  await insert("job_due", { ...due, ...next });
+  await insert(db, "job_due", { ...due, ...next });
   const attempts = [tryOf(1), tryOf(2)];
-  await insert("run_history", { ...ended, id: ids.ended, job_id: ids.job, started_at: secondsAgo(15), attempts });
-  await insert("worker_session", { ...session, started_at: secondsAgo(60), heartbeat_at: secondsAgo(1) });
+  await insert(db, "run_history", { ...ended, id: ids.ended, job_id: ids.job, started_at: secondsAgo(15), attempts });
+  await insert(db, "worker_session", { ...session, started_at: secondsAgo(60), heartbeat_at: secondsAgo(1) });
   const claim = { state: "running", session_id: ids.session, claimed_at: secondsAgo(5) };
-  await insert("run", { ...live, ...claim, id: ids.running, attempts: [tryOf(1)] });
-  await insert("run", { ...live, state: "retrying", id: ids.retrying, attempts: [tryOf(1), tryOf(3)] });
+  await insert(db, "run", { ...live, ...claim, id: ids.running, attempts: [tryOf(1)] });
+  await insert(db, "run", { ...live, state: "retrying", id: ids.retrying, attempts: [tryOf(1), tryOf(3)] });
 }
 
 const planted = { ...live, id: ids.planted };
 
 /** What breaks each invariant, planted behind the product's back. */
-const plants: Record<number, () => Promise<void>> = {
-  1: () => insert("run_history", { ...ended, id: ids.planted, job_id: ids.job }),
-  2: () => insert("run", { ...planted, fence: 2, attempts: [tryOf(2), tryOf(2)] }),
-  4: () => insert("run", { ...planted, id: ids.ended }),
-  5: () => insert("run_history", { ...ended, id: ids.planted, started_at: secondsAgo(30) }),
-  6: () => insert("run", { ...planted, state: "scheduled", run_at: secondsAgo(600) }),
-  7: () => insert("run", { ...planted, job_id: ids.job, namespace_id: 2 }),
-  11: async () => {
-    await db.query({ text: "update carillon.job_due set fired_through = fired_through + interval '1 second'" });
-  },
+const plants: Record<number, (tx: Queryable) => Promise<unknown>> = {
+  1: (tx) => insert(tx, "run_history", { ...ended, id: ids.planted, job_id: ids.job }),
+  2: (tx) => insert(tx, "run", { ...planted, fence: 2, attempts: [tryOf(2), tryOf(2)] }),
+  4: (tx) => insert(tx, "run", { ...planted, id: ids.ended }),
+  5: (tx) => insert(tx, "run_history", { ...ended, id: ids.planted, started_at: secondsAgo(30) }),
+  6: (tx) => insert(tx, "run", { ...planted, state: "scheduled", run_at: secondsAgo(600) }),
+  7: (tx) => insert(tx, "run", { ...planted, job_id: ids.job, namespace_id: 2 }),
+  11: (tx) => tx.query({ text: "update carillon.job_due set fired_through = fired_through + interval '1 second'" }),
 };
 
-const rowsOf = async (query: string): Promise<number> => (await db.query({ text: query })).rowCount;
+const rowsOf = async (on: Queryable, query: string): Promise<number> => (await on.query({ text: query })).rowCount;
 
 describe("the audit queries of docs/invariants.md", () => {
   it("are each tried with a planted violation", () => {
@@ -92,8 +90,13 @@ describe("the audit queries of docs/invariants.md", () => {
   });
 
   it.each([...audits])("find nothing in healthy rows, and what breaks invariant %i", async (number, query) => {
-    expect(await rowsOf(query)).toBe(0);
-    await plants[number]?.();
-    expect(await rowsOf(query)).toBeGreaterThan(0);
+    expect(await rowsOf(db, query)).toBe(0);
+    const takenBack = new Error("the plant is taken back");
+    const planting = db.transaction(async (tx) => {
+      await plants[number]?.(tx);
+      expect(await rowsOf(tx, query)).toBeGreaterThan(0);
+      throw takenBack;
+    });
+    await expect(planting).rejects.toBe(takenBack);
   });
 });
