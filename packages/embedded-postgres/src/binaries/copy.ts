@@ -20,14 +20,26 @@ export async function ensureCopy(native: string, place: string): Promise<string>
   await rm(draft, { recursive: true, force: true });
   await copyReadable(native, draft);
   await makeLinks(join(draft, "lib"), join(draft, "lib"), await readLibraryLinks(native));
-  await rm(target, { recursive: true, force: true });
-  await rename(draft, target).catch(async (error: unknown) => {
-    await rm(draft, { recursive: true, force: true });
-    // Another starter was faster; its copy is as good.
-    const code = systemCode(error);
-    if (code !== "ENOTEMPTY" && code !== "EEXIST") throw error;
-  });
+  if (await moveIfFree(draft, target)) return target;
+  // Another starter was faster and may run from its copy already; only one that is not whole is moved away.
+  const stale = `${target}.${process.pid}.old`;
+  if ((await fingerprint(target)) !== print) {
+    await moveIfFree(target, stale);
+    await moveIfFree(draft, target);
+  }
+  for (const rest of [draft, stale]) await rm(rest, { recursive: true, force: true });
   return target;
+}
+
+async function moveIfFree(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOTEMPTY" || code === "EEXIST") return false;
+    throw error;
+  }
 }
 
 async function copyReadable(from: string, to: string): Promise<void> {

@@ -12,6 +12,14 @@ export async function asAdmin<T>(server: TestServer, work: (admin: Client) => Pr
   }
 }
 
+/** Clones a template file by file, which takes a fifth of the time of the default way; before 15 it is the only way. */
+export async function createDatabase(admin: Client, name: string, template: string): Promise<void> {
+  const { rows } = await admin.query<{ recent: boolean }>(
+    "select current_setting('server_version_num')::int >= 150000 as recent",
+  );
+  await admin.query(`create database ${name} template ${template}${rows[0]?.recent ? " strategy file_copy" : ""}`);
+}
+
 export async function dropDatabase(admin: Client, name: string): Promise<void> {
   await admin.query(`drop database if exists ${name} with (force)`);
 }

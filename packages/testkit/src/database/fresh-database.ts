@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { asAdmin, dropDatabase } from "./admin.js";
+import { asAdmin, createDatabase, dropDatabase } from "./admin.js";
 import { migratedTemplate } from "./template.js";
 import { testServer, urlOf } from "./test-server.js";
 
@@ -23,7 +23,7 @@ export async function freshDatabase({ migrated = false }: FreshDatabaseOptions =
   if (migrated) template ??= migratedTemplate(server);
   const source = (migrated && (await template)) || "template0";
   const name = `${server.prefix}${randomBytes(6).toString("hex")}`;
-  await asAdmin(server, (admin) => admin.query(`create database ${name} template ${source}`));
+  await asAdmin(server, (admin) => createDatabase(admin, name, source));
   return {
     url: urlOf(server, name),
     name,

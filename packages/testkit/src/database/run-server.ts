@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -44,10 +45,14 @@ function startTestPostgres(dataDir: string, binaryDir: string | undefined): Prom
   return startEmbeddedPostgres({ dataDir, settings: SETTINGS, ...(binaryDir && { binaryDir }) });
 }
 
-/** Ends the servers of runs that were killed and removes their files. The launcher tells which are still in use. */
+/**
+ * Ends the servers of runs that were killed and removes their files. The launcher tells which are still in use; one
+ * without an owner's mark belongs to a run that is just starting.
+ */
 async function removeAbandoned(place: string): Promise<void> {
   for (const name of await readdir(place)) {
     const dataDir = join(place, name);
+    if (!existsSync(join(dataDir, "owner"))) continue;
     try {
       await (await startTestPostgres(dataDir, undefined)).stop("immediate");
     } catch (error) {

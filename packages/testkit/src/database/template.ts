@@ -1,6 +1,6 @@
 import { systemClock, systemRandom, systemTimers } from "@carillon/core";
 import { migrate, openDatabase } from "@carillon/engine";
-import { asAdmin, dropDatabase } from "./admin.js";
+import { asAdmin, createDatabase, dropDatabase } from "./admin.js";
 import { type TestServer, urlOf } from "./test-server.js";
 
 /**
@@ -15,7 +15,7 @@ export async function migratedTemplate(server: TestServer): Promise<string> {
     const whole = await admin.query("select from pg_database where datname = $1 and datistemplate", [name]);
     if (whole.rowCount === 1) return;
     await dropDatabase(admin, name);
-    await admin.query(`create database ${name} template template0`);
+    await createDatabase(admin, name, "template0");
     await migrateAt(urlOf(server, name));
     await admin.query(`alter database ${name} is_template true`);
   });
