@@ -27,6 +27,7 @@ export class Connection implements Queryable {
   #facts: ServerFacts | undefined;
   #lost: ConnectionLost | undefined;
   #answerMs: DurationMs;
+  #generation = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(client: Client, options: ConnectionOptions) {
@@ -62,15 +63,19 @@ export class Connection implements Queryable {
     statement: SqlText,
     values: readonly unknown[] = [],
   ): Promise<QueryResult<Row>> {
-    const named = statement.prepared !== undefined && this.#options.names.usable(this.#facts?.direct === true);
+    const name = this.#nameOf(statement);
+    const generation = this.#generation;
     try {
-      return await this.#inTurn<Row>(statement, values, named);
+      return await this.#inTurn<Row>(statement.text, values, name);
     } catch (error) {
-      if (!named || !isLostName(sqlStateOf(error))) throw error;
-      this.#options.names.countLost();
+      if (name === undefined || !isLostName(sqlStateOf(error))) throw error;
+      if (generation === this.#generation) {
+        this.#generation++;
+        this.#options.names.countLost();
+      }
       // Refused before it ran, so outside a transaction the same statement can go again without its name.
       if (this.client.getTransactionStatus() !== "I") throw error;
-      return this.#inTurn<Row>(statement, values, false);
+      return this.#inTurn<Row>(statement.text, values, undefined);
     }
   }
 
@@ -85,30 +90,28 @@ export class Connection implements Queryable {
     await this.#options.dismiss();
   }
 
-  #inTurn<Row extends object>(
-    statement: SqlText,
-    values: readonly unknown[],
-    named: boolean,
-  ): Promise<QueryResult<Row>> {
-    if (this.client.pipeline) return this.#send(statement, values, named);
-    const sent = this.#turn.then(() => this.#send<Row>(statement, values, named));
+  /** Each loss of a name starts a new generation of names, which the session cannot know yet. */
+  #nameOf({ prepared }: SqlText): string | undefined {
+    if (prepared === undefined || !this.#options.names.usable(this.#facts?.direct === true)) return undefined;
+    return this.#generation === 0 ? prepared : `${prepared}.${this.#generation}`;
+  }
+
+  #inTurn<Row extends object>(text: string, values: readonly unknown[], name?: string): Promise<QueryResult<Row>> {
+    if (this.client.pipeline) return this.#send(text, values, name);
+    const sent = this.#turn.then(() => this.#send<Row>(text, values, name));
     this.#turn = sent.catch(() => undefined);
     return sent;
   }
 
-  async #send<Row extends object>(
-    statement: SqlText,
-    values: readonly unknown[],
-    named: boolean,
-  ): Promise<QueryResult<Row>> {
+  async #send<Row extends object>(text: string, values: readonly unknown[], name?: string): Promise<QueryResult<Row>> {
     if (this.#lost !== undefined) throw this.#lost;
     const stopGuard = this.#guardAnswer();
     try {
       const result = await this.client.query<Row>({
-        text: statement.text,
+        text,
         values: [...values],
         types: queryTypes,
-        ...(named && statement.prepared !== undefined && { name: statement.prepared }),
+        ...(name !== undefined && { name }),
       });
       // Several statements in one text give several results; the last one counts.
       const last: PgResult<Row> | undefined = Array.isArray(result) ? result.at(-1) : result;

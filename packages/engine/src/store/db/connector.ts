@@ -21,8 +21,9 @@ export class Connector implements ConnectionSource {
   readonly #urls: readonly string[];
   readonly #options: ResolvedOptions;
   readonly #names: StatementNames;
-  readonly #live = new Set<Connection>();
+  readonly #clients = new Set<Client>();
   #current = 0;
+  #closed = false;
 
   constructor(url: string, options: ResolvedOptions, names: StatementNames) {
     this.#urls = hostUrls(url);
@@ -68,17 +69,24 @@ export class Connector implements ConnectionSource {
       answerMs: statementMs === 0 ? 0 : statementMs + graceMs,
       dismiss: () => client.end(),
     });
-    this.#live.add(connection);
-    client.once("end", () => this.#live.delete(connection));
     const facts = await greet(connection);
     if (facts.direct)
       await makeSettings(connection, { statementMs, idleInTransactionMs: timeouts.idleInTransactionMs });
     return connection;
   }
 
-  /** The last resort of a close that takes too long. */
+  /** Every client, from before it connects until it ended. */
+  track(client: Client): void {
+    if (this.#closed) throw new ConnectionLost("the database is closed");
+    this.#clients.add(client);
+    client.on("error", () => undefined);
+    client.once("end", () => this.#clients.delete(client));
+  }
+
+  /** The last resort of a close that takes too long: ends whatever is open or being opened, and opens no more. */
   destroyAll(): void {
-    for (const connection of this.#live) connection.destroy();
+    this.#closed = true;
+    for (const client of this.#clients) client.connection.stream.destroy();
   }
 
   get #host(): string {
@@ -87,7 +95,7 @@ export class Connector implements ConnectionSource {
 
   async #openAt(url: string, role: ConnectionRole): Promise<Connection> {
     const client = new Client(this.clientConfig(url));
-    client.on("error", () => undefined);
+    this.track(client);
     try {
       await client.connect();
       return await this.adopt(client, role);

@@ -25,6 +25,7 @@ export class OwnPool implements ConnectionPool {
     class HostClient extends Client {
       constructor(config?: ClientConfig) {
         super({ ...config, ...connector.clientConfig() });
+        connector.track(this);
       }
     }
     this.#acquireMs = options.timeouts.acquireMs;

@@ -1,16 +1,5 @@
-import type { DurationMs, Instant } from "@carillon/core";
-
-/** The host's two clocks. The wall clock may jump; the monotonic one only grows and has no meaning outside the process. */
-export interface HostClock {
-  now(): Instant;
-  monotonic(): DurationMs;
-}
-
-/** Timers as an argument, so that tests move time by hand. */
-export interface Timers {
-  setTimeout(callback: () => void, delayMs: DurationMs): unknown;
-  clearTimeout(timer: unknown): void;
-}
+/** The host's clock, as against the database's. */
+export type { Clock as HostClock, Timers } from "@carillon/core";
 
 /** A number in [0, 1). */
 export type Random = () => number;

@@ -33,14 +33,17 @@ export class Session implements Queryable {
     return this.#opening;
   }
 
-  /** Whether the server answers and takes writes. A connection to one that does not is dropped. */
+  /**
+   * Whether the server answers and takes writes. An old connection may fail for reasons of its own; only a new one, which
+   * looks for the host that takes writes, decides.
+   */
   async check(): Promise<void> {
     const connection = await this.connection();
     try {
       await greet(connection);
-    } catch (error) {
+    } catch {
       connection.destroy();
-      throw error;
+      await this.connection();
     }
   }
 

@@ -50,5 +50,5 @@ export function makeStatements(sources: readonly StatementSource[], schema: stri
 
 function toStatement(name: string, text: string): Statement {
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);
-  return Object.freeze({ name, text, prepared: `${name.slice(0, 48)}_${digest}` });
+  return Object.freeze({ name, text, prepared: `${name.slice(0, 40)}_${digest}` });
 }

@@ -99,5 +99,6 @@ describe("close", () => {
     await events.next("database.down");
     await database.close();
     await database.waitUntilUp();
+    await expect(database.query(select)).rejects.toMatchObject({ code: "shutting_down" });
   });
 });

@@ -1,0 +1,210 @@
+-- The schema after all migrations, read from the catalogs. Documentation and a guard: a test compares it with a
+-- migrated database, and `node scripts/schema-dump.mjs` writes it anew. It is never executed.
+
+create table carillon.job (
+  id uuid not null,
+  namespace_id integer not null,
+  shard smallint not null,
+  lane integer not null,
+  key text,
+  task text not null,
+  queue text not null,
+  priority smallint not null,
+  payload json,
+  schedule json not null,
+  policy json,
+  labels jsonb not null default '{}'::jsonb,
+  owner text,
+  version integer not null default 1,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint job_pkey PRIMARY KEY (id),
+  constraint job_priority_check CHECK (((priority >= 0) AND (priority <= 9)))
+);
+
+create table carillon.job_due (
+  job_id uuid not null,
+  namespace_id integer not null,
+  shard smallint not null,
+  class smallint not null,
+  state text not null,
+  version integer not null,
+  next_nominal_at timestamp with time zone,
+  next_fire_at timestamp with time zone,
+  fired_through timestamp with time zone,
+  fired_count integer not null default 0,
+  max_runs integer,
+  state_reason text,
+  constraint job_due_pkey PRIMARY KEY (job_id),
+  constraint job_due_check CHECK (((next_nominal_at IS NULL) = (next_fire_at IS NULL))),
+  constraint job_due_check1 CHECK ((next_fire_at >= next_nominal_at)),
+  constraint job_due_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'completed'::text, 'cancelled'::text])))
+) with (
+  autovacuum_analyze_scale_factor=0,
+  autovacuum_analyze_threshold=50000,
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=20000,
+  fillfactor=80
+);
+
+create table carillon.lane (
+  id integer not null generated always as identity,
+  queue text not null,
+  task text not null,
+  constraint lane_pkey PRIMARY KEY (id),
+  constraint lane_queue_task_key UNIQUE (queue, task)
+);
+
+create table carillon.migration (
+  number integer not null,
+  name text not null,
+  sha256 text not null,
+  applied_at timestamp with time zone not null,
+  constraint migration_pkey PRIMARY KEY (number),
+  constraint migration_number_check CHECK ((number > 0))
+);
+
+create table carillon.namespace (
+  id integer not null generated always as identity,
+  name text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint namespace_pkey PRIMARY KEY (id),
+  constraint namespace_name_key UNIQUE (name),
+  constraint namespace_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text))
+);
+
+create table carillon.node (
+  id uuid not null,
+  name text not null,
+  address text,
+  version text not null,
+  started_at timestamp with time zone not null,
+  heartbeat_at timestamp with time zone not null,
+  skew_ms integer not null default 0,
+  constraint node_pkey PRIMARY KEY (id)
+);
+
+create table carillon.occurrence (
+  job_id uuid not null,
+  namespace_id integer not null,
+  version integer not null,
+  reason text not null,
+  from_at timestamp with time zone not null,
+  to_at timestamp with time zone not null,
+  count bigint not null,
+  recorded_at timestamp with time zone not null,
+  constraint occurrence_pkey PRIMARY KEY (job_id, version, reason, from_at),
+  constraint occurrence_check CHECK ((to_at >= from_at)),
+  constraint occurrence_count_check CHECK ((count > 0))
+);
+
+create table carillon.run (
+  id uuid not null,
+  job_id uuid,
+  namespace_id integer not null,
+  shard smallint not null,
+  lane integer not null,
+  state text not null,
+  priority smallint not null,
+  rank bigint not null,
+  run_at timestamp with time zone not null,
+  nominal_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  trigger text not null,
+  task text not null,
+  queue text not null,
+  payload json,
+  policy json,
+  labels jsonb,
+  owner text,
+  attempt smallint not null default 0,
+  losses smallint not null default 0,
+  fence bigint not null default 0,
+  session_id uuid,
+  claimed_at timestamp with time zone,
+  started_at timestamp with time zone,
+  state_reason text,
+  attempts jsonb,
+  constraint run_pkey PRIMARY KEY (id),
+  constraint run_check CHECK (((state = 'running'::text) = (session_id IS NOT NULL))),
+  constraint run_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'blocked'::text, 'running'::text, 'retrying'::text])))
+) with (
+  autovacuum_analyze_scale_factor=0,
+  autovacuum_analyze_threshold=50000,
+  autovacuum_vacuum_insert_scale_factor=0,
+  autovacuum_vacuum_insert_threshold=100000,
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=20000,
+  fillfactor=90
+);
+
+create table carillon.run_history (
+  id uuid not null,
+  job_id uuid,
+  namespace_id integer not null,
+  status text not null,
+  status_reason text,
+  priority smallint not null,
+  run_at timestamp with time zone not null,
+  nominal_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  trigger text not null,
+  task text not null,
+  queue text not null,
+  payload json,
+  policy json,
+  labels jsonb,
+  owner text,
+  attempt smallint not null,
+  losses smallint not null,
+  fence bigint not null,
+  session_id uuid,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone not null,
+  output json,
+  error json,
+  attempts jsonb,
+  constraint run_history_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text, 'skipped'::text])))
+) partition by RANGE (finished_at);
+
+create table carillon.setting (
+  name text not null,
+  value text not null,
+  constraint setting_pkey PRIMARY KEY (name)
+);
+
+create table carillon.shard (
+  id smallint not null,
+  owner uuid,
+  epoch bigint not null default 0,
+  constraint shard_pkey PRIMARY KEY (id)
+) with (
+  fillfactor=50
+);
+
+create table carillon.worker_session (
+  id uuid not null,
+  namespace_id integer not null,
+  name text not null,
+  queues text[] not null,
+  tasks text[] not null,
+  slots integer not null,
+  node_id uuid,
+  started_at timestamp with time zone not null,
+  heartbeat_at timestamp with time zone not null,
+  constraint worker_session_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX job_by_namespace ON carillon.job USING btree (namespace_id, id);
+
+CREATE UNIQUE INDEX job_key ON carillon.job USING btree (namespace_id, key) WHERE (key IS NOT NULL);
+
+CREATE INDEX job_due_next ON carillon.job_due USING btree (shard, class, next_fire_at) WHERE ((state = 'active'::text) AND (next_fire_at IS NOT NULL));
+
+CREATE INDEX run_claim ON carillon.run USING btree (lane, namespace_id, rank) WHERE (state = 'queued'::text);
+
+CREATE INDEX run_due ON carillon.run USING btree (shard, run_at) WHERE (state = ANY (ARRAY['scheduled'::text, 'retrying'::text]));
+
+CREATE INDEX run_history_id ON ONLY carillon.run_history USING btree (id);
+
+CREATE INDEX run_history_job ON ONLY carillon.run_history USING btree (job_id, id);
