@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
 /** Tests load the sources of every workspace package, never a stale build; tests that spawn processes use the build. */
-const sources = readdirSync(`${root}packages`).map((dir) => {
+const packages = readdirSync(`${root}packages`).filter((dir) => existsSync(`${root}packages/${dir}/package.json`));
+const sources = packages.map((dir) => {
   const manifest = JSON.parse(readFileSync(`${root}packages/${dir}/package.json`, "utf8")) as { name: string };
   return { find: new RegExp(`^${manifest.name}$`), replacement: `${root}packages/${dir}/src/index.ts` };
 });
@@ -20,7 +21,6 @@ const tier = (name: string, extra: object) => ({
 export default defineConfig({
   resolve: { alias: [...sources, ...tools] },
   test: {
-    reporters: process.env["CI"] ? ["default"] : ["default"],
     projects: [
       tier("unit", { testTimeout: 60_000 }),
       tier("store", {

@@ -33,3 +33,9 @@ join pg_catalog.pg_class p on p.oid = i.inhparent
 join pg_catalog.pg_namespace n on n.oid = p.relnamespace
 where p.relname = 'run_history' and n.nspname = $1
 order by c.relname;
+
+-- name: history.take_turn
+-- purpose: lets one node at a time make days of history; held to the end of the transaction
+-- params: $1 schema text
+-- fence: an advisory lock; only an economy, the name of the table is unique
+select pg_advisory_xact_lock(hashtextextended('carillon.history_days.' || $1, 0));

@@ -98,9 +98,9 @@ export class Gateway {
     sessionId: string,
     request: { free: number; waitMs: DurationMs; signal?: AbortSignal },
   ): Promise<Assignment[]> {
-    const session = this.#session(sessionId);
     const deadline = this.#options.now() + request.waitMs;
     for (;;) {
+      const session = this.#session(sessionId);
       // Registered before the look: a run that is queued between the look and the wait still wakes it.
       const waiting = this.#options.waiters.register(session.lanes, request.signal);
       try {

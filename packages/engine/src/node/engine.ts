@@ -85,7 +85,12 @@ class NodeEngine implements Engine {
   async stop(): Promise<void> {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
     await this.#hints.stop();
-    await this.#coordinator.leave();
+    try {
+      await this.#coordinator.leave();
+    } catch (error) {
+      // Without a database there is nobody to hand over to: the lease runs out by itself.
+      this.#emit({ type: "loop.failed", loop: "coordinator", error });
+    }
   }
 
   #now(): Instant {

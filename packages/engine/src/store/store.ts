@@ -10,6 +10,7 @@ import { type RunReads, runReads } from "./entities/run-reads.js";
 import { type RunStore, runStore } from "./entities/runs.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
 import { type ShardStore, shardStore } from "./entities/shards.js";
+import { makingMissingDay } from "./entities/missing-day.js";
 import { loadStatements } from "./sql/load-statements.js";
 
 export interface Store {
@@ -30,17 +31,22 @@ export interface Store {
 /** Every statement of the engine, bound to the connection that suits it. */
 export function createStore(db: Database): Store {
   const statements = loadStatements(db.schema);
+  const days = historyDays(db, statements, db.schema);
+  const runs = runStore(db, statements);
+  const claims = claimStore(db.hot, statements);
+  const withDay = <Result>(write: () => Promise<Result>): Promise<Result> =>
+    makingMissingDay(days, () => db.clock.now(), write);
   return {
     jobs: jobStore(db, statements),
     due: dueStore(db, statements),
-    runs: runStore(db, statements),
-    claims: claimStore(db.hot, statements),
+    runs: { ...runs, buryLost: (...args) => withDay(() => runs.buryLost(...args)) },
+    claims: { ...claims, finish: (...args) => withDay(() => claims.finish(...args)) },
     reads: runReads(db, statements),
     lanes: laneStore(db, statements),
     namespaces: namespaceStore(db, statements),
     shards: shardStore(db, statements),
     nodes: nodeStore(db.reserved, statements),
     sessions: sessionStore(db.reserved, statements),
-    historyDays: historyDays(db, statements, db.schema),
+    historyDays: days,
   };
 }

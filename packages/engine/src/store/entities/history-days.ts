@@ -1,4 +1,5 @@
 import type { Instant } from "@carillon/core";
+import type { Database } from "../db/database.js";
 import type { Queryable } from "../db/queryable.js";
 import { quotedSchema } from "../sql/schema-name.js";
 import type { Statements } from "../sql/statement.js";
@@ -13,40 +14,46 @@ export interface HistoryDays {
 
 /**
  * A day is made as a table of its own and then attached: CREATE … PARTITION OF would lock the parent against every
- * insert while a reader is open. Two nodes may make the same day at once; the one that comes second fails, looks whether
- * the day is there, and goes on.
+ * insert while a reader is open. Makers take turns by an advisory lock that ends with their transaction; who comes second
+ * finds the day there.
  */
-export function historyDays(db: Queryable, statements: Statements, schema: string): HistoryDays {
+export function historyDays(
+  db: Pick<Database, "query" | "transaction">,
+  statements: Statements,
+  schema: string,
+): HistoryDays {
   const list = statements.get("history.partitions");
+  const turn = statements.get("history.take_turn");
   const target = quotedSchema(schema);
 
-  async function make(day: Instant): Promise<void> {
+  async function existing(on: Queryable): Promise<Set<string>> {
+    return new Set((await on.query<{ name: string }>(list, [schema])).rows.map((row) => row.name));
+  }
+
+  async function make(day: Instant): Promise<boolean> {
     const name = partitionName(day);
     const from = new Date(day).toISOString();
     const to = new Date(day + dayMs).toISOString();
-    try {
-      await db.query({
-        text: `create table if not exists ${target}.${name} (like ${target}.run_history including defaults including constraints)`,
+    return db.transaction(async (tx) => {
+      await tx.query(turn, [schema]);
+      if ((await existing(tx)).has(name)) return false;
+      await tx.query({
+        text: `create table ${target}.${name} (like ${target}.run_history including defaults including constraints)`,
       });
-      await db.query({
+      await tx.query({
         text: `alter table ${target}.run_history attach partition ${target}.${name} for values from ('${from}') to ('${to}')`,
       });
-    } catch (error) {
-      const attached = (await db.query<{ name: string }>(list, [schema])).rows.some((row) => row.name === name);
-      if (!attached) throw error;
-    }
+      return true;
+    });
   }
 
   return {
     async ensure(first, days) {
-      const { rows } = await db.query<{ name: string }>(list, [schema]);
-      const existing = new Set(rows.map((row) => row.name));
+      const known = await existing(db);
       let made = 0;
       for (let i = 0; i < days; i++) {
         const day = Math.floor(first / dayMs) * dayMs + i * dayMs;
-        if (existing.has(partitionName(day))) continue;
-        await make(day);
-        made += 1;
+        if (!known.has(partitionName(day)) && (await make(day))) made += 1;
       }
       return made;
     },

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+let h: StoreHarness;
+beforeAll(async () => {
+  h = await storeHarness();
+});
+afterAll(() => h.close());
+
+const dayMs = 86_400_000;
+
+describe("the days of history", () => {
+  it("are made once, also when several nodes make them at the same time", async () => {
+    const far = Date.parse("2031-05-01T12:00:00Z");
+    const made = await Promise.all([1, 2, 3, 4].map(() => h.store.historyDays.ensure(far, 5)));
+    expect(made.every((count) => count <= 5)).toBe(true);
+    expect(await h.store.historyDays.ensure(far, 5)).toBe(0);
+    const names = await h.db.query<{ relname: string }>({
+      text: "select relname from pg_class where relname like 'run_history_203105%' and relkind = 'r' order by 1",
+    });
+    expect(names.rows.map((row) => row.relname)).toEqual([1, 2, 3, 4, 5].map((day) => `run_history_2031050${day}`));
+  });
+
+  it("are made by the first run that ends in one that is missing", async () => {
+    const today = new Date().toISOString().slice(0, 10).replaceAll("-", "");
+    const tomorrow = new Date(Date.now() + dayMs).toISOString().slice(0, 10).replaceAll("-", "");
+    for (const day of [today, tomorrow]) await h.db.query({ text: `drop table if exists carillon.run_history_${day}` });
+    const id = await h.run();
+    const session = await h.session();
+    const lanes = (await h.store.lanes.list()).map((lane) => lane.id);
+    const wanted = { session, lanes, namespaceIds: [1], lowestRank: Number.MIN_SAFE_INTEGER, limit: 1 };
+    const [run] = await h.store.claims.claim(wanted);
+    const done = { id, fence: run?.fence ?? 0, status: "succeeded", reason: null, output: null, error: null } as const;
+    expect((await h.store.claims.finish(session, [{ ...done, startedAt: Date.now() }])).has(id)).toBe(true);
+    expect(await h.store.reads.finished(1, [id], 0)).toHaveLength(1);
+  });
+});
