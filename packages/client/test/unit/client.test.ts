@@ -15,7 +15,7 @@ function clientOver(answers: (Response | Error | (() => Promise<Response>))[], o
   const client = createClient({
     url: "http://127.0.0.1:8023/",
     fetch: async (url, init = {}) => {
-      sent.push({ url: String(url), init });
+      sent.push({ url: new Request(url).url, init });
       const answer = answers.shift();
       if (answer instanceof Response) return answer;
       if (typeof answer === "function") return answer();

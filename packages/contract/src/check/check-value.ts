@@ -131,7 +131,7 @@ function notOneOf(words: readonly unknown[], value: unknown): string {
 function textFault(schema: RequestSchema, text: string): string | undefined {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema;
   if (text.length < minLength) return "must not be empty";
-  const length = text.length <= maxLength ? text.length : [...text].length;
+  const length = text.length <= maxLength ? text.length : Array.from(text).length;
   if (length > maxLength) return `is ${length} characters long; at most ${maxLength} are allowed`;
   if (pattern !== undefined && !compiled(pattern).test(text)) {
     return `must be ${patternWords.get(pattern) ?? `of the form ${pattern}`}, not ${shown(text)}`;

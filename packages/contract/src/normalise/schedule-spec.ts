@@ -63,7 +63,7 @@ function specOf(kind: Kind, draft: Draft, context: ScheduleContext): ScheduleSpe
       return delaySpec(draft, context);
     case "manual":
       return { kind: "manual" };
-    case "now":
+    default:
       return { kind: "at", at: context.now };
   }
 }

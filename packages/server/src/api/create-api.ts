@@ -31,7 +31,7 @@ export function createApi(options: ApiOptions): FastifyInstance {
     return503OnClosing: false,
     requestIdHeader: false,
     genReqId: (request) => requestIdOf(request.headers[requestIdHeader], options.newRequestId),
-    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
+    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options.newRequestId()),
     routerOptions: { maxParamLength: longestParam, ignoreTrailingSlash: true },
   });

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { Type, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { describe, expect, it } from "vitest";

@@ -23,7 +23,7 @@ export function wireSchedule(schedule: ScheduleSpec): Schedule {
       return { at: timestamp(schedule.at) };
     case "manual":
       return { manual: true };
-    case "after":
+    default:
       throw new Error("a job that waits for others cannot have been created by this version");
   }
 }

@@ -1,5 +1,5 @@
 import { operations, type Operation } from "@carillon/contract";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { InjectOptions } from "fastify";
 import { expect, it } from "vitest";
 import { apiUnderTest, json } from "./api-under-test.js";
@@ -189,13 +189,14 @@ it("answers every request, however wrong, with what its operation declares, and 
       const before = api.engine.jobs.length;
       const response = await api.app.inject(sent);
       statuses.set(response.statusCode, (statuses.get(response.statusCode) ?? 0) + 1);
-      expect(response.statusCode, response.body).toBeLessThan(500);
+      const isRefused = response.statusCode >= 400;
       expect(api.violations.splice(0)).toEqual([]);
-      if (response.statusCode >= 400) expect(api.engine.jobs.length, "a refused call changed something").toBe(before);
+      expect({ isRefused, changed: api.engine.jobs.length !== before }).not.toEqual({ isRefused: true, changed: true });
     }),
     { numRuns, seed },
   );
   // Otherwise the requests were not near enough to right ones to prove anything.
-  for (const status of [200, 201, 400, 404, 405, 415, 422])
-    expect(statuses.get(status) ?? 0, `answers of ${status}`).toBeGreaterThan(3);
+  const rare = [200, 201, 204, 400, 404, 405, 415, 422].filter((status) => (statuses.get(status) ?? 0) <= 3);
+  expect(rare).toEqual([]);
+  expect([...statuses.keys()].filter((status) => status >= 500)).toEqual([]);
 }, 600_000);

@@ -6,8 +6,9 @@ import { uuid } from "./fake-engine.js";
 
 async function created(body: unknown): Promise<Job> {
   const response = await apiUnderTest().post("/v1/jobs", body);
-  expect(response.statusCode, response.body).toBe(201);
-  return response.json<Job>();
+  const job = response.json<Job>();
+  expect({ status: response.statusCode, job }).toEqual({ status: 201, job });
+  return job;
 }
 
 describe("creating a job", () => {
