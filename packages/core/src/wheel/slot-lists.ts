@@ -4,8 +4,15 @@ const none = -1;
 const indexes = 2 ** 26;
 const lastGeneration = 2 ** 27 - 1;
 
+/** Each entry has four numbers side by side, because they are used together: at 4 × index plus one of these. */
+const next = 0;
+const previous = 1;
+const slotOf = 2;
+/** How often the index was used before: tells the handle of a former entry from that of the present one. */
+const generation = 3;
+
 /**
- * Entries in doubly linked lists, one list for each slot, in flat arrays: 22 bytes and one reference for each entry, nothing
+ * Entries in doubly linked lists, one list for each slot, in flat arrays: 24 bytes and one reference for each entry, nothing
  * for the garbage collector to follow. An entry is an index; freed ones are used again. A bitmap says which slots have
  * entries, 32 slots to a word.
  */
@@ -16,11 +23,7 @@ export class SlotLists<T> {
   size = 0;
 
   #items: (T | undefined)[] = [];
-  /** How often each index was used before: tells the handle of a former entry from that of the present one. */
-  #generations = new Uint32Array(0);
-  #next = new Int32Array(0);
-  #previous = new Int32Array(0);
-  #slots = new Int16Array(0);
+  #links = new Int32Array(0);
   readonly #heads: Int32Array;
   readonly #tails: Int32Array;
   #free = none;
@@ -40,7 +43,7 @@ export class SlotLists<T> {
       if (this.#fresh === this.ticks.length) this.#grow();
       entry = this.#fresh++;
     } else {
-      this.#free = at(this.#next, entry);
+      this.#free = at(this.#links, entry * 4 + next);
     }
     this.ticks[entry] = tick;
     this.#items[entry] = item;
@@ -50,11 +53,12 @@ export class SlotLists<T> {
 
   /** Frees an entry that is in no slot, and gives its item. */
   remove(entry: number): T {
+    const links = this.#links;
     const item = this.#items[entry] as T;
     this.#items[entry] = undefined;
-    this.#generations[entry] = (at(this.#generations, entry) + 1) & lastGeneration;
-    this.#slots[entry] = none;
-    this.#next[entry] = this.#free;
+    links[entry * 4 + generation] = (at(links, entry * 4 + generation) + 1) & lastGeneration;
+    links[entry * 4 + slotOf] = none;
+    links[entry * 4 + next] = this.#free;
     this.#free = entry;
     this.size--;
     return item;
@@ -62,13 +66,14 @@ export class SlotLists<T> {
 
   /** Puts an entry that is in no slot at the end of one. */
   append(slot: number, entry: number): void {
+    const links = this.#links;
     const tail = at(this.#tails, slot);
-    this.#slots[entry] = slot;
-    this.#next[entry] = none;
-    this.#previous[entry] = tail;
+    links[entry * 4 + slotOf] = slot;
+    links[entry * 4 + next] = none;
+    links[entry * 4 + previous] = tail;
     this.#tails[slot] = entry;
     if (tail !== none) {
-      this.#next[tail] = entry;
+      links[tail * 4 + next] = entry;
     } else {
       this.#heads[slot] = entry;
       this.occupied[slot >>> 5] = at(this.occupied, slot >>> 5) | (1 << (slot & 31));
@@ -77,23 +82,26 @@ export class SlotLists<T> {
 
   /** Takes an entry out of its slot. */
   unlink(entry: number): void {
-    const slot = at(this.#slots, entry);
-    const next = at(this.#next, entry);
-    const previous = at(this.#previous, entry);
-    if (previous === none) this.#heads[slot] = next;
-    else this.#next[previous] = next;
-    if (next === none) this.#tails[slot] = previous;
-    else this.#previous[next] = previous;
-    if (previous === none && next === none) this.#clearBit(slot);
+    const links = this.#links;
+    const slot = at(links, entry * 4 + slotOf);
+    const after = at(links, entry * 4 + next);
+    const before = at(links, entry * 4 + previous);
+    if (before === none) this.#heads[slot] = after;
+    else links[before * 4 + next] = after;
+    if (after === none) this.#tails[slot] = before;
+    else links[after * 4 + previous] = before;
+    if (before === none && after === none) this.#clearBit(slot);
   }
 
-  /** Empties a slot and gives its first entry; `after` leads through the others as long as none is linked anew. */
-  detach(slot: number): number {
-    const head = at(this.#heads, slot);
-    this.#heads[slot] = none;
-    this.#tails[slot] = none;
-    this.#clearBit(slot);
-    return head;
+  /** Takes all entries before this one out of the slot; all that it has, if this one is -1. */
+  beginAt(slot: number, entry: number): void {
+    this.#heads[slot] = entry;
+    if (entry !== none) {
+      this.#links[entry * 4 + previous] = none;
+    } else {
+      this.#tails[slot] = none;
+      this.#clearBit(slot);
+    }
   }
 
   first(slot: number): number {
@@ -105,18 +113,19 @@ export class SlotLists<T> {
   }
 
   after(entry: number): number {
-    return at(this.#next, entry);
+    return at(this.#links, entry * 4 + next);
   }
 
   handleOf(entry: number): number {
-    return at(this.#generations, entry) * indexes + entry;
+    return at(this.#links, entry * 4 + generation) * indexes + entry;
   }
 
   /** The entry that the handle was given for, or -1 if it is gone. */
   entryOf(handle: number): number {
-    const generation = Math.floor(handle / indexes);
-    const entry = handle - generation * indexes;
-    const lives = entry < this.#fresh && at(this.#slots, entry) !== none && at(this.#generations, entry) === generation;
+    const given = Math.floor(handle / indexes);
+    const entry = handle - given * indexes;
+    if (!Number.isInteger(entry) || entry >= this.#fresh) return none;
+    const lives = at(this.#links, entry * 4 + slotOf) !== none && at(this.#links, entry * 4 + generation) === given;
     return lives ? entry : none;
   }
 
@@ -125,13 +134,15 @@ export class SlotLists<T> {
   }
 
   #grow(): void {
-    if (this.ticks.length === indexes) throw new RangeError(`at most ${indexes} entries fit`);
-    const capacity = Math.min(indexes, Math.max(64, Math.ceil(this.ticks.length * 1.5)));
-    this.ticks = widened(new Float64Array(capacity), this.ticks);
-    this.#generations = widened(new Uint32Array(capacity), this.#generations);
-    this.#next = widened(new Int32Array(capacity), this.#next);
-    this.#previous = widened(new Int32Array(capacity), this.#previous);
-    this.#slots = widened(new Int16Array(capacity), this.#slots);
+    const before = this.ticks.length;
+    if (before === indexes) throw new RangeError(`at most ${indexes} entries fit`);
+    const capacity = Math.max(64, before * 2);
+    const ticks = new Float64Array(capacity);
+    ticks.set(this.ticks);
+    this.ticks = ticks;
+    const links = new Int32Array(capacity * 4);
+    links.set(this.#links);
+    this.#links = links;
   }
 }
 
@@ -142,9 +153,4 @@ interface Numbers {
 /** The element; indexes here come from the structure itself and are in range. */
 function at(array: Numbers, index: number): number {
   return array[index] as number;
-}
-
-function widened<A extends { set(from: A): void }>(wide: A, narrow: A): A {
-  wide.set(narrow);
-  return wide;
 }

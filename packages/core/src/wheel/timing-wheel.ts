@@ -4,10 +4,14 @@ import { SlotLists } from "./slot-lists.js";
 /** Eight bits of a tick choose the slot at each level; seven levels cover every safe integer. */
 const levels = 7;
 const slotsPerLevel = 256;
-const wordsPerLevel = slotsPerLevel / 32;
+const words = (levels * slotsPerLevel) / 32;
+/** Ticks that one slot of each level covers. */
+const widths = Float64Array.from({ length: levels }, (_, level) => slotsPerLevel ** level);
 /** Entries that were already due when they came, in order of tick. */
 const overdue = levels * slotsPerLevel;
 const none = -1;
+/** A clock that is back by more ticks than this makes the wheel go back; less is a wobble. */
+const wobble = 1_000;
 
 export interface TimingWheelOptions {
   /** Where the wheel stands at first; now, usually. */
@@ -31,7 +35,9 @@ export class TimingWheel<T> {
   #unsorted = false;
 
   constructor({ startMs, tickMs = 1 }: TimingWheelOptions) {
-    if (!(tickMs > 0)) throw new RangeError(`a tick is a positive number of milliseconds, not ${tickMs}`);
+    if (!(Number.isInteger(tickMs) && tickMs > 0)) {
+      throw new RangeError(`a tick is a whole number of milliseconds, not ${tickMs}`);
+    }
     this.#tickMs = tickMs;
     this.#current = Math.max(0, Math.floor(startMs / tickMs));
   }
@@ -62,12 +68,14 @@ export class TimingWheel<T> {
 
   /**
    * Takes out what is due at `nowMs`, at most `max`, ordered by due tick and then by insertion; what is left over comes
-   * first the next time. A clock that went back gives nothing, and does no harm.
+   * first the next time. A clock that goes back is harmless: nothing is given early, nothing twice.
    */
   advance(nowMs: Instant, max = Number.POSITIVE_INFINITY): T[] {
     const nowTick = Math.floor(nowMs / this.#tickMs);
     const due: T[] = [];
-    this.#takeOverdue(nowTick, max, due);
+    this.#sortOverdue();
+    this.#take(overdue, nowTick, max, due);
+    if (nowTick < this.#current - wobble && this.#lists.first(overdue) !== none) this.#goBack(nowTick);
     while (due.length < max) {
       const slot = this.#firstSlot();
       const start = slot === none ? Number.POSITIVE_INFINITY : this.#startOf(slot);
@@ -77,7 +85,7 @@ export class TimingWheel<T> {
         break;
       }
       this.#current = start;
-      if (slot < slotsPerLevel) this.#take(slot, max, due);
+      if (slot < slotsPerLevel) this.#take(slot, nowTick, max, due);
       else this.#cascade(slot);
     }
     return due;
@@ -119,7 +127,7 @@ export class TimingWheel<T> {
   /** The slot whose entries come first, the overdue aside. */
   #firstSlot(): number {
     const { occupied } = this.#lists;
-    for (let index = 0; index < levels * wordsPerLevel; index++) {
+    for (let index = 0; index < words; index++) {
       const word = occupied[index] ?? 0;
       if (word !== 0) return index * 32 + 31 - Math.clz32(word & -word);
     }
@@ -128,39 +136,48 @@ export class TimingWheel<T> {
 
   /** The first tick of a slot that lies ahead: the current tick with this digit, and zeros below it. */
   #startOf(slot: number): number {
-    const level = Math.floor(slot / slotsPerLevel);
-    const width = slotsPerLevel ** level;
-    const above = Math.floor(this.#current / width / slotsPerLevel);
-    return (above * slotsPerLevel + (slot % slotsPerLevel)) * width;
+    const width = widths[slot >>> 8] ?? 1;
+    const above = Math.floor(this.#current / (width * slotsPerLevel));
+    return (above * slotsPerLevel + (slot & 255)) * width;
   }
 
   #cascade(slot: number): void {
-    let entry = this.#lists.detach(slot);
-    while (entry !== none) {
-      const next = this.#lists.after(entry);
+    const first = this.#lists.first(slot);
+    this.#lists.beginAt(slot, none);
+    this.#placeAll(first);
+  }
+
+  /** Places an entry and those after it anew; their slot has been emptied. */
+  #placeAll(first: number): void {
+    for (let entry = first, next; entry !== none; entry = next) {
+      next = this.#lists.after(entry);
       this.#place(entry, this.#tickOf(entry));
+    }
+  }
+
+  /**
+   * Stands at an earlier tick. After a clock that was far ahead has been put right, everything that comes would be overdue
+   * to the wheel without being due; this costs one pass over all timers, once.
+   */
+  #goBack(tick: number): void {
+    const firsts: number[] = [];
+    for (const slot of [overdue, ...Array.from({ length: overdue }, (_, index) => index)]) {
+      firsts.push(this.#lists.first(slot));
+      this.#lists.beginAt(slot, none);
+    }
+    this.#current = Math.max(0, tick);
+    for (const first of firsts) this.#placeAll(first);
+  }
+
+  /** Moves entries of one slot, which are in order of tick, from its front to the end of `due`. */
+  #take(slot: number, nowTick: number, max: number, due: T[]): void {
+    let entry = this.#lists.first(slot);
+    while (entry !== none && due.length < max && this.#tickOf(entry) <= nowTick) {
+      const next = this.#lists.after(entry);
+      due.push(this.#lists.remove(entry));
       entry = next;
     }
-  }
-
-  #take(slot: number, max: number, due: T[]): void {
-    for (let entry = this.#lists.first(slot); entry !== none && due.length < max; entry = this.#lists.first(slot)) {
-      this.#lists.unlink(entry);
-      due.push(this.#lists.remove(entry));
-    }
-  }
-
-  #takeOverdue(nowTick: number, max: number, due: T[]): void {
-    this.#sortOverdue();
-    for (
-      let entry = this.#lists.first(overdue);
-      entry !== none && due.length < max;
-      entry = this.#lists.first(overdue)
-    ) {
-      if (!(this.#tickOf(entry) <= nowTick)) return;
-      this.#lists.unlink(entry);
-      due.push(this.#lists.remove(entry));
-    }
+    this.#lists.beginAt(slot, entry);
   }
 
   /** Linear for timers that came in order, as a load from the database does. */
@@ -168,7 +185,8 @@ export class TimingWheel<T> {
     if (!this.#unsorted) return;
     this.#unsorted = false;
     const entries: number[] = [];
-    for (let entry = this.#lists.detach(overdue); entry !== none; entry = this.#lists.after(entry)) entries.push(entry);
+    for (let entry = this.#lists.first(overdue); entry !== none; entry = this.#lists.after(entry)) entries.push(entry);
+    this.#lists.beginAt(overdue, none);
     entries.sort((a, b) => this.#tickOf(a) - this.#tickOf(b));
     for (const entry of entries) this.#lists.append(overdue, entry);
   }

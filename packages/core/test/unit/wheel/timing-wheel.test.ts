@@ -91,6 +91,30 @@ describe("TimingWheel", () => {
     expect(wheel.advance(20_000)).toEqual(["past too", "later"]);
   });
 
+  it("recovers from a clock that was a year ahead: timers keep their order and their times", () => {
+    const wheel = new TimingWheel<string>({ startMs: 1_000_000 });
+    wheel.insert(1_000_000 + 500 * day, "far");
+    expect(wheel.advance(1_000_000 + 365 * day)).toEqual([]);
+    for (const [item, due] of [
+      ["c", 1_003_000],
+      ["a", 1_001_000],
+      ["d", 1_003_000],
+      ["b", 1_002_000],
+    ] as const) {
+      wheel.insert(due, item);
+    }
+    expect(wheel.advance(1_000_500)).toEqual([]);
+    expect(wheel.nextDue()).toBeLessThanOrEqual(1_001_000);
+    wheel.insert(1_003_000, "e");
+    expect(wheel.advance(1_002_999)).toEqual(["a", "b"]);
+    expect(wheel.advance(1_003_000)).toEqual(["c", "d", "e"]);
+    expect(wheel.advance(1_000_000 + 500 * day)).toEqual(["far"]);
+  });
+
+  it.each([0, -1, 0.5, Number.NaN])("refuses ticks of %d ms", (tickMs) => {
+    expect(() => new TimingWheel({ startMs: 0, tickMs })).toThrow(RangeError);
+  });
+
   it("takes no notice of a time that is no number", () => {
     const wheel = new TimingWheel<string>({ startMs: 1_000 });
     wheel.insert(5_000, "ahead");
