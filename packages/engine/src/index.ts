@@ -19,3 +19,5 @@ export { dropSchema } from "./store/migrate/drop-schema.js";
 export { checkSchema, migrate, type MigrateOptions, type MigrateReport } from "./store/migrate/migrate.js";
 export { loadStatements } from "./store/sql/load-statements.js";
 export type { Statement, Statements } from "./store/sql/statement.js";
+export { loadHolidays } from "./calendar/holidays-date-holidays.js";
+export { IMPORT_LIMITS, importICalendar, type ImportedDates, type ImportOptions } from "./calendar/icalendar.js";
