@@ -18,7 +18,9 @@ export interface CalendarRule {
 
 /** What every recurring kind can carry. */
 export interface ScheduleBounds {
+  /** No fire before it; one at it counts. */
   readonly startsAt?: Instant;
+  /** No fire after it; one at it counts. */
   readonly endsAt?: Instant;
   readonly maxRuns?: number;
   /** Upper bound of the delay added to each nominal instant: a hash of job and instant, never a random number. */

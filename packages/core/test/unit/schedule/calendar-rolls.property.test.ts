@@ -167,7 +167,7 @@ describe("fires with calendars and rolls", () => {
           }
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 });
