@@ -112,8 +112,8 @@ export class CompiledCron {
         if (this.#firesAfterGap) return end;
         gaps++;
       }
+      if (match === Infinity && shiftOut >= 0) return Infinity;
       if (shiftOut >= 0 && fire > end + 2 * REACH_SECONDS) {
-        if (match === Infinity) return Infinity;
         span = this.zone.spanAt(match - REACH_SECONDS);
         reading = match;
       } else {
@@ -141,8 +141,8 @@ export class CompiledCron {
         if (this.#firesAfterGap) return start;
         gaps++;
       }
+      if (match === -Infinity && shiftIn >= 0) return -Infinity;
       if (shiftIn >= 0 && fire < start - 2 * REACH_SECONDS) {
-        if (match === -Infinity) return -Infinity;
         span = this.zone.spanAt(match + REACH_SECONDS);
         reading = match;
       } else {

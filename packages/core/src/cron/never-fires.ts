@@ -7,7 +7,10 @@ export function neverFires(fields: CronFields, dayMatch: DayMatch): CarillonErro
   const blamed = [fields.dayOfMonth, fields.dayOfWeek, fields.month].filter((field) => !isUnrestricted(field));
   const which = blamed.map((field: CronField) => `${field.rule.name} ${quote(field.text)}`).join(" with ");
   const bothDays = !isUnrestricted(fields.dayOfMonth) && !isUnrestricted(fields.dayOfWeek);
-  const together = dayMatch === "and" && bothDays ? " on which both day fields agree" : "";
+  if (dayMatch === "and" && bothDays) {
+    const problem = "no day in any year matches both day fields";
+    return new CarillonError("cron_never_fires", `${which}: ${problem}; choose days that meet, or day_match "or"`);
+  }
   const remedy = "choose days that one of the months has, such as L for its last day";
-  return new CarillonError("cron_never_fires", `${which}: there is no such day${together} in any year; ${remedy}`);
+  return new CarillonError("cron_never_fires", `${which}: there is no such day in any year; ${remedy}`);
 }

@@ -11,6 +11,9 @@ const anything = fc.record({
   dayMatch: dayMatches,
 });
 
+/** Months and stretches of constant offset that one search may look at. */
+const MOST_STEPS = 600;
+
 describe("the laws of next and previous", () => {
   it("fires are strictly increasing and strictly later than the question", () => {
     const property = fc.property(anything, ({ expression, at, dst, dayMatch }) => {
@@ -69,9 +72,6 @@ describe("the laws of next and previous", () => {
 });
 
 describe("every answer takes a bounded number of steps", () => {
-  /** Months and stretches of constant offset that one search may look at. */
-  const MOST_STEPS = 600;
-
   it("for any expression, forwards and backwards", () => {
     const property = fc.property(anything, ({ expression, at, dst, dayMatch }) => {
       const cron = compileIfItFires(expression, { timeZone: at.timeZone, dst, dayMatch });
@@ -88,8 +88,8 @@ describe("every answer takes a bounded number of steps", () => {
   it.each([
     ["0 0 29 2 *", {}, "2096-03-01T00:00:00Z", "2104-02-29T00:00:00.000Z"],
     ["0 0 * 2 FRI#5", {}, "2036-03-01T00:00:00Z", "2064-02-29T00:00:00.000Z"],
-    ["0 0 29 2 SUN", { dayMatch: "and" }, "2072-03-01T00:00:00Z", "2112-02-28T23:00:00.000Z", "Europe/Berlin"],
-    ["0 0 L 2 MON#5", { dayMatch: "and" }, "2068-03-01T00:00:00Z", "2096-02-28T23:00:00.000Z", "Europe/Berlin"],
+    ["0 0 29 2 SUN", { dayMatch: "and" }, "2088-03-01T00:00:00Z", "2128-02-28T23:00:00.000Z", "Europe/Berlin"],
+    ["0 0 L 2 MON#5", { dayMatch: "and" }, "2072-03-01T00:00:00Z", "2112-02-28T23:00:00.000Z", "Europe/Berlin"],
   ] as const)("%s %o is found from %s", (expression, options, from, expected, timeZone = "UTC") => {
     const cron = compileCron(expression, { timeZone, ...options });
     const fire = cron.next(Date.parse(from));
@@ -118,6 +118,21 @@ describe("the ends of time", () => {
     expect(cron.next(LAST_INSTANT)).toBe(NEVER);
     expect(cron.next(NaN)).toBe(NEVER);
     expect(cron.previous(NaN)).toBe(NEVER);
+  });
+
+  it("comes to an end for any expression near them", () => {
+    const near = fc.integer({ min: 0, max: 400 * 86_400_000 });
+    const property = fc.property(anything, near, ({ expression, at, dst, dayMatch }, distance) => {
+      const cron = compileIfItFires(expression, { timeZone: at.timeZone, dst, dayMatch });
+      if (cron === null) return;
+      const last = nextFires(cron, LAST_INSTANT - distance, 50).at(-1) ?? FIRST_INSTANT;
+      expect(last).toBeLessThanOrEqual(LAST_INSTANT);
+      expect(cron.previous(FIRST_INSTANT + distance) === NEVER || cron.next(-Infinity) < FIRST_INSTANT + distance).toBe(
+        true,
+      );
+      expect(cron.steps).toBeLessThanOrEqual(53 * MOST_STEPS);
+    });
+    fc.assert(property, { numRuns: 500 });
   });
 
   it("keeps to them in zones east and west of Greenwich", () => {

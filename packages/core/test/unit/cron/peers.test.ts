@@ -15,7 +15,9 @@ function cronerNext(expression: string, timezone: string, from: number): number 
 /** Null also where it gives up around a change of the clock. */
 function cronParserNext(expression: string, tz: string, from: number): number | null {
   try {
-    return CronExpressionParser.parse(expression, { tz, currentDate: new Date(from) }).next().getTime();
+    return CronExpressionParser.parse(expression, { tz, currentDate: new Date(from) })
+      .next()
+      .getTime();
   } catch {
     return null;
   }
