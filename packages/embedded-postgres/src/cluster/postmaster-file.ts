@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { readIfThere } from "../data-dir/data-dir.js";
 
-export type PostmasterStatus = "starting" | "ready" | "stopping" | "standby" | "unknown";
+type PostmasterStatus = "starting" | "ready" | "stopping" | "standby" | "unknown";
 
 /** What a running postmaster says of itself in `postmaster.pid`. */
 export interface PostmasterFile {

@@ -23,7 +23,7 @@ export async function readProcess(pid: number): Promise<ProcessEntry | undefined
   return (await readByPs(["-p", String(pid)]))[0];
 }
 
-/** Every living process that this user can see. Empty on Windows, where nothing outlives its parent in a way that matters here. */
+/** Every living process that this user can see. Empty on Windows, where we do not look. */
 export async function listProcesses(): Promise<readonly ProcessEntry[]> {
   if (process.platform === "win32") return [];
   if (process.platform !== "linux") return readByPs(["-ax"]);

@@ -3,13 +3,10 @@ import { createServer } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startEmbeddedPostgres, type Timer } from "../../src/index.js";
-import { systemTimer } from "../../src/timer.js";
+import { startEmbeddedPostgres } from "../../src/index.js";
+import { hurried } from "../launcher/hurried.js";
 import { Launcher } from "../launcher/launcher.js";
 import { processesAt, query, scratchDir, storedDataDir } from "../launcher/scratch.js";
-
-/** A hundred times faster than the clock. */
-const hurried: Timer = { delay: (ms, options) => systemTimer.delay(ms / 100, options) };
 
 describe("an embedded PostgreSQL", () => {
   it("makes a durable database at the first start and finds its rows, port and password at the second", async () => {

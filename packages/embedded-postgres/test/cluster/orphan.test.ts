@@ -4,12 +4,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
-import { startEmbeddedPostgres, type Timer } from "../../src/index.js";
-import { systemTimer } from "../../src/timer.js";
+import { startEmbeddedPostgres } from "../../src/index.js";
+import { hurried } from "../launcher/hurried.js";
 import { Launcher } from "../launcher/launcher.js";
 import { query, storedDataDir } from "../launcher/scratch.js";
-
-const hurried: Timer = { delay: (ms, options) => systemTimer.delay(ms / 100, options) };
 
 /** A data directory whose owner was killed while its server ran on. */
 async function orphaned(): Promise<{ dataDir: string; pid: number }> {
