@@ -17,7 +17,10 @@ export class SilenceWatch {
   }
 
   /** Takes a successful read at a monotonic time; answers who has been silent for the whole limit. */
-  observe<Watched extends { id: string; heartbeat: string }>(read: readonly Watched[], monotonic: DurationMs): Watched[] {
+  observe<Watched extends { id: string; heartbeat: string }>(
+    read: readonly Watched[],
+    monotonic: DurationMs,
+  ): Watched[] {
     if (monotonic - this.#lastRead > this.#longestGapMs) this.#seen.clear();
     this.#lastRead = monotonic;
     const present = new Set(read.map((one) => one.id));

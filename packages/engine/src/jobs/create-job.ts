@@ -1,4 +1,12 @@
-import { type AtSchedule, CarillonError, compileSchedule, type DurationMs, type Instant, type JobSpec, rankOf } from "@carillon/core";
+import {
+  type AtSchedule,
+  CarillonError,
+  compileSchedule,
+  type DurationMs,
+  type Instant,
+  type JobSpec,
+  rankOf,
+} from "@carillon/core";
 import type { Coalescer } from "../store/db/coalescer.js";
 import type { DueJob } from "../store/entities/due.js";
 import type { NewJob } from "../store/entities/jobs.js";
@@ -58,7 +66,22 @@ export class JobCreator {
     const rank = rankOf({ dueMs: schedule.at, priority });
     const owner = spec.owner ?? null;
     const when = { runAt: schedule.at, nominal: schedule.at, trigger: "once" };
-    const run = { id, jobId: id, namespaceId, shard, lane, priority, rank, ...when, task, queue, payload, policy, labels, owner };
+    const run = {
+      id,
+      jobId: id,
+      namespaceId,
+      shard,
+      lane,
+      priority,
+      rank,
+      ...when,
+      task,
+      queue,
+      payload,
+      policy,
+      labels,
+      owner,
+    };
     const stored = await this.#options.insertRun.add(run);
     if (stored.state === "queued") this.#options.onQueued([{ id, lane, rank }]);
     else this.#options.onDueRun({ id, shard, runAt: schedule.at });
@@ -88,8 +111,21 @@ export class JobCreator {
       nextFireAt: next?.fireAt ?? null,
       maxRuns: "maxRuns" in schedule ? (schedule.maxRuns ?? null) : null,
     });
-    if (created === null) throw new CarillonError("key_taken", `the key ${JSON.stringify(spec.key)} belongs to another job of this namespace`);
-    if (next !== null) this.#options.onDueJob({ jobId: id, shard, class: priorityClass(priority), version: 1, ...next, schedule, priority });
+    if (created === null)
+      throw new CarillonError(
+        "key_taken",
+        `the key ${JSON.stringify(spec.key)} belongs to another job of this namespace`,
+      );
+    if (next !== null)
+      this.#options.onDueJob({
+        jobId: id,
+        shard,
+        class: priorityClass(priority),
+        version: 1,
+        ...next,
+        schedule,
+        priority,
+      });
   }
 }
 

@@ -32,7 +32,7 @@ export class JobReader {
     const found: JobView[] = [];
     const wanted = filter.status === undefined ? null : new Set(filter.status);
     let after = page.after;
-    for (let scanned = 0; scanned < mostScanned && found.length <= page.pageSize; ) {
+    for (let scanned = 0; scanned < mostScanned && found.length <= page.pageSize;) {
       const request = after === undefined ? { pageSize: page.pageSize } : { pageSize: page.pageSize, after };
       const part = await this.#listAny(namespaceId, filter, request);
       found.push(...part.rows.filter((job) => wanted === null || wanted.has(jobStatus(job))));
@@ -49,7 +49,8 @@ export class JobReader {
     const limit = page.pageSize + 1;
     const stored = await this.#jobs.list(namespaceId, same, page.after ?? null, limit);
     const statuses: readonly RunStatus[] | undefined = status === undefined ? undefined : runStatusesOf(status);
-    const runFilter = statuses === undefined ? { ...same, oneOffOnly: true } : { ...same, status: statuses, oneOffOnly: true };
+    const runFilter =
+      statuses === undefined ? { ...same, oneOffOnly: true } : { ...same, status: statuses, oneOffOnly: true };
     const oneOff = await this.#runs.list(namespaceId, runFilter, { ...page, pageSize: limit });
     const jobs = [...(await this.#withLastRuns(namespaceId, stored)), ...oneOff.rows.map(oneOffJob)];
     return toPage(
@@ -60,7 +61,9 @@ export class JobReader {
 
   /** The last scheduled run of a job has an id that follows from the job and the instant: no index on the hot table is needed. */
   async #withLastRuns(namespaceId: number, rows: readonly JobRow[]): Promise<JobView[]> {
-    const lastRunIds = rows.map((row) => (row.fired_through === null ? null : occurrenceRunId(row.id, row.fired_through, "schedule")));
+    const lastRunIds = rows.map((row) =>
+      row.fired_through === null ? null : occurrenceRunId(row.id, row.fired_through, "schedule"),
+    );
     const ids = lastRunIds.filter((id) => id !== null);
     const runs = await this.#runs.findMany(namespaceId, ids);
     return rows.map((row, index) => toJobView(row, runs.get(lastRunIds[index] ?? "") ?? null));

@@ -32,7 +32,11 @@ export class RunReader {
   }
 
   /** Live and finished runs together, newest first. */
-  async list(namespaceId: number, filter: RunFilter & { oneOffOnly?: boolean }, page: PageRequest): Promise<Page<RunView>> {
+  async list(
+    namespaceId: number,
+    filter: RunFilter & { oneOffOnly?: boolean },
+    page: PageRequest,
+  ): Promise<Page<RunView>> {
     const limit = page.pageSize + 1;
     const wanted: RunListFilter = { ...filter, oneOffOnly: filter.oneOffOnly ?? false };
     const before = page.after ?? null;
