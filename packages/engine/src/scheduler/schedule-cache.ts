@@ -13,7 +13,7 @@ export class ScheduleCache {
   of(job: Pick<DueJob, "jobId" | "version" | "schedule">): CompiledSchedule {
     const known = this.#compiled.get(job.jobId);
     if (known?.version === job.version) return known.schedule;
-    const schedule = compileSchedule(job.schedule, { jobId: job.jobId });
+    const schedule = compileSchedule(job.schedule, { jobId: job.jobId, checked: true });
     this.#compiled.delete(job.jobId);
     if (this.#compiled.size >= this.#limit) this.#evictOldest();
     this.#compiled.set(job.jobId, { version: job.version, schedule });
