@@ -1,5 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { chmod, chown, lchown, lstat, mkdir, readdir, readlink, rename, stat, symlink } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  lchown,
+  lstat,
+  mkdir,
+  readdir,
+  readlink,
+  rename,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { EmbeddedPostgresError, systemCode } from "../errors.js";
 import { firstBarrier } from "./access.js";
@@ -60,6 +72,7 @@ async function makeSharedHome(dataDir: DataDir, entry: string, account: Account,
   await chmod(path, 0o710);
   const barrier = await firstBarrier(path, account);
   if (barrier !== undefined) throw unreachable(path, barrier, account);
+  await writeFile(join(path, "data-dir"), `${dataDir.path}\n`);
   const cluster = join(path, "postgres");
   const draft = `${entry}.${process.pid}.new`;
   await symlink(cluster, draft);

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmod, chown, lstat, mkdir, readdir, realpath, stat } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -47,7 +47,9 @@ describe.skipIf(!isRoot)("root (skipped for ordinary users)", () => {
     await query(first.url, "create table kept as select 42 as answer");
     await first.stop();
     expect((await lstat(join(options.dataDir, "postgres"))).isSymbolicLink()).toBe(true);
-    expect(await realpath(join(options.dataDir, "postgres"))).toContain(`${sharedDir}/clusters/`);
+    const cluster = await realpath(join(options.dataDir, "postgres"));
+    expect(cluster).toContain(`${sharedDir}/clusters/`);
+    expect(await readFile(join(cluster, "../data-dir"), "utf8")).toBe(`${options.dataDir}\n`);
     const killed = new Launcher(options);
     const orphan = await killed.ready();
     await killed.kill();
