@@ -30,7 +30,7 @@ const bySqlState: ReadonlyMap<string, PgErrorClass> = new Map<string, PgErrorCla
   ["57P05", "transient_connection"], // idle_session_timeout
 ]);
 
-/** Codes of node's sockets and resolver that mean: no connection, now. ENOENT is a missing unix socket. */
+/** Codes of node's sockets and resolver that mean: no connection, now. */
 const systemCodes: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -44,7 +44,6 @@ const systemCodes: ReadonlySet<string> = new Set([
   "ENETUNREACH",
   "ENETDOWN",
   "EADDRNOTAVAIL",
-  "ENOENT",
 ]);
 
 /** After these the server closes the connection, or the connection leads to a server that no longer takes writes. */

@@ -54,7 +54,12 @@ export class Connection implements Queryable {
     this.#facts = facts;
   }
 
-  /** For work whose length nobody knows beforehand: 0 lifts the limit. */
+  /** How long an answer may take. */
+  get answerMs(): DurationMs {
+    return this.#answerMs;
+  }
+
+  /** Changes it, for work that is known to take longer; 0 lifts the limit. */
   limitAnswers(answerMs: DurationMs): void {
     this.#answerMs = answerMs;
   }

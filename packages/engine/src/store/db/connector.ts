@@ -5,7 +5,7 @@ import { Connection } from "./connection.js";
 import { hostLabel, hostUrls } from "./connection-url.js";
 import type { ConnectionRole } from "./events.js";
 import type { ResolvedOptions, Timeouts } from "./options.js";
-import { greet, makeSettings } from "./server-facts.js";
+import { greet, makeSettings } from "./greeting.js";
 import type { StatementNames } from "./statement-names.js";
 
 /** How much longer than the server's own timeout we wait for an answer before the connection counts as lost. */
@@ -55,6 +55,7 @@ export class Connector implements ConnectionSource {
       application_name: this.#options.applicationName,
       connectionTimeoutMillis: this.#options.timeouts.connectMs,
       keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
       pipeline: true,
     };
   }

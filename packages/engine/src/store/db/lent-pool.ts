@@ -4,7 +4,7 @@ import { describeConnectFailure, type ConnectionSource } from "./connector.js";
 import type { ConnectionRole } from "./events.js";
 import type { ResolvedOptions } from "./options.js";
 import type { ConnectionPool } from "./pool.js";
-import { greet } from "./server-facts.js";
+import { greet } from "./greeting.js";
 import type { StatementNames } from "./statement-names.js";
 
 /**

@@ -1,8 +1,12 @@
+import { CarillonError } from "@carillon/core";
 import type { Connection } from "./connection.js";
 import type { ConnectionSource } from "./connector.js";
 import type { ConnectionRole, OnDatabaseEvent } from "./events.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
-import { greet } from "./server-facts.js";
+import { greet } from "./greeting.js";
+
+/** Statements that may wait for their answers; more would only add to the memory and to each other's latency. */
+const maxInFlight = 1_000;
 
 /** One dedicated connection, opened at first use and again at the first use after a loss. */
 export class Session implements Queryable {
@@ -11,6 +15,7 @@ export class Session implements Queryable {
   readonly #onEvent: OnDatabaseEvent;
   #opening: Promise<Connection> | undefined;
   #live: Connection | undefined;
+  #inFlight = 0;
   #closed = false;
 
   constructor(source: ConnectionSource, role: ConnectionRole, onEvent: OnDatabaseEvent) {
@@ -23,8 +28,16 @@ export class Session implements Queryable {
     statement: SqlText,
     values?: readonly unknown[],
   ): Promise<QueryResult<Row>> {
-    const connection = await this.connection();
-    return connection.query<Row>(statement, values);
+    if (this.#inFlight >= maxInFlight) {
+      throw new CarillonError("overloaded", `${maxInFlight} statements already wait on a ${this.#role} connection.`);
+    }
+    this.#inFlight++;
+    try {
+      const connection = await this.connection();
+      return await connection.query<Row>(statement, values);
+    } finally {
+      this.#inFlight--;
+    }
   }
 
   connection(): Promise<Connection> {

@@ -40,10 +40,13 @@ export async function runTransaction<T>(
   limits: TransactionLimits,
 ): Promise<T> {
   const tx = new OpenTransaction(connection);
+  const limitMs = limits.timeoutMs + clientGraceMs;
   const timer = limits.timers.setTimeout(
     () => connection.destroy(new ConnectionLost(`a transaction took longer than ${limits.timeoutMs} ms`)),
-    limits.timeoutMs + clientGraceMs,
+    limitMs,
   );
+  const { answerMs } = connection;
+  if (answerMs !== 0) connection.limitAnswers(Math.max(answerMs, limitMs));
   try {
     await connection.query({ text: beginText(connection, options, limits) });
     const result = await work(tx);
@@ -56,6 +59,7 @@ export async function runTransaction<T>(
     throw error;
   } finally {
     limits.timers.clearTimeout(timer);
+    connection.limitAnswers(answerMs);
   }
 }
 

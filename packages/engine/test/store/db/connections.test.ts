@@ -98,6 +98,15 @@ describe("hot statements", () => {
     expect(new Set(pids).size).toBe(2);
   });
 
+  it("are refused as overloaded when too many wait for their answers", async () => {
+    const { database } = await open({ url: await fileUrl(), poolSize: 4 });
+    const results = await Promise.allSettled(Array.from({ length: 1_500 }, () => database.hot.query(text("select 1"))));
+    const refused = results.filter(({ status }) => status === "rejected");
+    expect(refused).toHaveLength(500);
+    expect(refused[0]).toMatchObject({ reason: { code: "overloaded" } });
+    expect((await database.hot.query(text("select 1 as one"))).rows).toEqual([{ one: 1 }]);
+  });
+
   it("reconnect after the server ended the connection", async () => {
     const url = await fileUrl();
     const { database, events } = await open({ url, poolSize: 4 });

@@ -150,6 +150,12 @@ describe("transaction", () => {
     expect(await numbers(database)).toEqual([0, 0]);
   });
 
+  it("may be given more time than a single statement has", async () => {
+    const { database } = await open({ url: await fileUrl(), timeouts: { statementMs: 20 } });
+    const slow = database.transaction((tx) => tx.query(text("select pg_sleep(0.1), 1 as one")), { timeoutMs: 30_000 });
+    expect((await slow).rows).toMatchObject([{ one: 1 }]);
+  });
+
   it("takes statements that are sent without waiting for each other", async () => {
     const { database } = await withTable();
     const results = await database.transaction((tx) =>
