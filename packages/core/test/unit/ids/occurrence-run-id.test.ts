@@ -45,10 +45,10 @@ describe("occurrenceRunId", () => {
   });
 
   it("has no two alike among a million neighbours: the hash alone, without the instant", () => {
-    const seen = new Set<bigint>();
+    const seen = new Set<string>();
     for (let job = 0; job < 1_000; job++) {
       for (let minute = 0; minute < 1_000; minute++) {
-        seen.add(hashOf(occurrenceRunId(jobNumber(job), 1_800_000_000_000 + minute * 60_000, "schedule")));
+        seen.add(occurrenceRunId(jobNumber(job), 1_800_000_000_000 + minute * 60_000, "schedule").slice(14));
       }
     }
     expect(seen.size).toBe(1_000_000);

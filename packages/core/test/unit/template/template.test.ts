@@ -51,7 +51,7 @@ describe("Template", () => {
 
   it("gives any text back when its braces are doubled", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
+      fc.property(fc.string(), (text) => {
         const doubled = text.replaceAll("{", "{{").replaceAll("}", "}}");
         expect(new Template(doubled).render({})).toBe(text);
       }),
