@@ -9,7 +9,7 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const valueOf = new Int8Array(128).fill(-1);
 for (let value = 0; value < 32; value++) valueOf[alphabet.charCodeAt(value)] = value;
 // Read as the digits that they look like, because people type ids from screens.
-for (const [letter, digit] of ["i1", "l1", "o0"]) valueOf[String(letter).charCodeAt(0)] = Number(digit);
+for (const [letter, digit] of Object.entries({ i: 1, l: 1, o: 0 })) valueOf[letter.charCodeAt(0)] = digit;
 
 const pairs = Array.from({ length: 1024 }, (_, index) => `${alphabet[index >>> 5]}${alphabet[index & 31]}`);
 
