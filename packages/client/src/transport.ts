@@ -18,7 +18,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-export interface WireCall extends CallOptions {
+interface WireCall extends CallOptions {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
@@ -27,7 +27,7 @@ export interface WireCall extends CallOptions {
   readonly alsoGood?: readonly number[];
 }
 
-export type Transport = <Answer>(call: WireCall) => Promise<Answer>;
+type Transport = <Answer>(call: WireCall) => Promise<Answer>;
 
 const defaultTimeoutMs = 30_000;
 const mostTries = 3;

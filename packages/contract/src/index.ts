@@ -19,7 +19,7 @@ export type { JobCreate } from "./schema/job-create.js";
 export type { Job, JobStatus, JobWarning } from "./schema/job.js";
 export { keyPattern, limits } from "./schema/limits.js";
 export type { JobList, JobListQuery, JobRunListQuery, RunList, RunListQuery } from "./schema/page.js";
-export { errorCodes, type Finding, type Problem } from "./schema/problem.js";
+export { errorCodes, type Finding, Problem } from "./schema/problem.js";
 export type { Retry, RetryRequest } from "./schema/retry.js";
 export type { Run, RunError, RunStatus, RunSummary } from "./schema/run.js";
 export type { Schedule, ScheduleRequest } from "./schema/schedule.js";

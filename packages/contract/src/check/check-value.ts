@@ -51,6 +51,7 @@ function soundObject(schema: RequestSchema, value: Record<string, unknown>, poin
   }
   const sound: [string, unknown][] = [];
   for (const [name, member] of Object.entries(value)) {
+    if (check.findings.isFull) break;
     const where = pointerTo(pointer, name);
     const nameFault = schema.propertyNames && faultOf(schema.propertyNames, name);
     if (nameFault !== undefined) {

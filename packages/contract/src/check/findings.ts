@@ -15,8 +15,13 @@ export class Findings {
     return this.#items.length;
   }
 
+  /** Nothing more will be recorded: looking for more faults is work for nobody. */
+  get isFull(): boolean {
+    return this.#items.length >= limits.findings;
+  }
+
   add(pointer: string, code: ErrorCode, detail: string): void {
-    if (this.#items.length >= limits.findings) return;
+    if (this.isFull) return;
     this.#items.push({ pointer: pointer === "" ? "" : this.#root + pointer.slice(1), code, detail });
   }
 

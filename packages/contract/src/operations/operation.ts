@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 /** Another address of the same operation, served but not published. */
-export interface Alias {
+interface Alias {
   readonly path: string;
   /** Its users know things by other names, which the answer then also carries. */
   readonly foreign?: true;

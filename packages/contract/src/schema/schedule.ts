@@ -14,7 +14,7 @@ const DayMatch = stringEnum(["or", "and"], {
 });
 const MaxRuns = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Fires at most this often" });
 
-export const Dst = Type.Object(
+const Dst = Type.Object(
   {
     gap: Type.Optional(stringEnum(["after", "skip"], { description: "A time that a clock change swallows" })),
     overlap: Type.Optional(stringEnum(["first", "second", "both"], { description: "A time that it repeats" })),

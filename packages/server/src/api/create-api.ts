@@ -20,8 +20,11 @@ const requestTimeoutMs = 60_000;
 /** An @ and the longest key, percent-encoded in part. */
 const longestParam = 300;
 
+/** What those who start and stop it hold; the framework's own name stays in this folder. */
+export type Api = FastifyInstance;
+
 /** The HTTP side of a node, not yet listening. */
-export function createApi(options: ApiOptions): FastifyInstance {
+export function createApi(options: ApiOptions): Api {
   const app = fastify({
     ...(options.logger !== undefined && { loggerInstance: options.logger }),
     // One line for each call is written by a hook below, with its outcome.

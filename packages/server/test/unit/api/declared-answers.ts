@@ -1,8 +1,7 @@
-import { commonErrors, operations, type Operation } from "@carillon/contract";
+import { commonErrors, operations, Problem, type Operation } from "@carillon/contract";
 import type { FastifyInstance } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { Problem } from "../../../../contract/src/schema/problem.js";
 
 const declared: readonly Operation[] = Object.values(operations);
 const validators = new Map<TSchema, (value: unknown) => readonly { instancePath: string; message: string }[]>();

@@ -118,11 +118,7 @@ export function uuid(number: number): string {
   return `0190aaaa-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
 }
 
-export function runOf(
-  id: string,
-  spec: JobSpec,
-  { at, now }: { readonly at: Instant; readonly now: Instant },
-): RunView {
+function runOf(id: string, spec: JobSpec, { at, now }: { readonly at: Instant; readonly now: Instant }): RunView {
   return {
     id,
     jobId: id,
