@@ -5,7 +5,7 @@ import { CronExpressionParser } from "cron-parser";
 import { Cron } from "croner";
 import { compileCron } from "../../packages/core/dist/index.js";
 import { makeExpressions, seededRandom } from "./expressions.mjs";
-import { describeMachine, printTable } from "./report.mjs";
+import { describeMachine, printTable } from "../report.mjs";
 
 const quick = process.argv.includes("--quick");
 const json = process.argv.includes("--json");

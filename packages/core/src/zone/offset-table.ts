@@ -28,7 +28,7 @@ export function fixedOffsetTable(offset: number): OffsetTable {
 const BLOCK_SECONDS = 2 ** 26;
 /** 1800-01-01. The zone database knows no change before 1844. */
 const FIRST_BLOCK_START = -5_364_662_400;
-/** Shorter than any period of other time in the zone database (Freetown 1939: four days; Gaza 2040: seven). */
+/** Shorter than any period of other time in the zone database (Freetown 1939: four days; Recife 2000: seven). */
 const SAMPLE_SECONDS = 3 * 86_400;
 /** Larger than any jump (a day), so that a block knows the changes beside it whose gap or overlap reaches into it. */
 const MARGIN_SECONDS = 2 * 86_400;

@@ -45,8 +45,7 @@ describe("the laws of next and previous", () => {
       if (cron === null) return;
       const fires = nextFires(cron, at.instant, 12);
       for (const [index, fire] of fires.entries()) {
-        const before = fires[index - 1];
-        if (before !== undefined) expect(cron.previous(fire)).toBe(before);
+        expect(cron.previous(fire)).toBe(fires[index - 1] ?? cron.previous(at.instant + 1));
         expect(cron.previous(fire + 0.5)).toBe(fire);
       }
       const earlier = cron.previous(at.instant);
@@ -86,11 +85,11 @@ describe("every answer takes a bounded number of steps", () => {
   });
 
   it.each([
-    ["0 0 29 2 *", {}, "2096-03-01T00:00:00Z", "2104-02-29T00:00:00.000Z"],
-    ["0 0 * 2 FRI#5", {}, "2036-03-01T00:00:00Z", "2064-02-29T00:00:00.000Z"],
+    ["0 0 29 2 *", {}, "2096-03-01T00:00:00Z", "2104-02-29T00:00:00.000Z", "UTC"],
+    ["0 0 * 2 FRI#5", {}, "2036-03-01T00:00:00Z", "2064-02-29T00:00:00.000Z", "UTC"],
     ["0 0 29 2 SUN", { dayMatch: "and" }, "2088-03-01T00:00:00Z", "2128-02-28T23:00:00.000Z", "Europe/Berlin"],
     ["0 0 L 2 MON#5", { dayMatch: "and" }, "2072-03-01T00:00:00Z", "2112-02-28T23:00:00.000Z", "Europe/Berlin"],
-  ] as const)("%s %o is found from %s", (expression, options, from, expected, timeZone = "UTC") => {
+  ] as const)("%s %o is found from %s", (expression, options, from, expected, timeZone) => {
     const cron = compileCron(expression, { timeZone, ...options });
     const fire = cron.next(Date.parse(from));
     expect(new Date(fire).toISOString()).toBe(expected);
