@@ -22,14 +22,15 @@ export default defineConfig({
   resolve: { alias: [...sources, ...tools] },
   test: {
     projects: [
-      tier("unit", { testTimeout: 60_000 }),
+      tier("unit", { testTimeout: 60_000, sequence: { groupOrder: 0 } }),
       tier("store", {
         testTimeout: 60_000,
         hookTimeout: 60_000,
         maxWorkers: 2,
+        sequence: { groupOrder: 1 },
         globalSetup: [`${root}packages/testkit/src/vitest-setup.ts`],
       }),
-      tier("cluster", { testTimeout: 120_000, hookTimeout: 120_000, maxWorkers: 2 }),
+      tier("cluster", { testTimeout: 120_000, hookTimeout: 120_000, maxWorkers: 2, sequence: { groupOrder: 2 } }),
     ],
   },
 });

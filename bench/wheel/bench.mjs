@@ -3,7 +3,7 @@
 // the clock then moves over the minute in steps of 10 ms. Each figure is the median over rounds, in nanoseconds per timer.
 // The heap's cancel only marks the timer, and pays when it comes due: "in all" is the fair comparison.
 import { TimingWheel } from "../../packages/core/dist/index.js";
-import { describeMachine, printTable } from "../cron/report.mjs";
+import { describeMachine, printTable } from "../report.mjs";
 import { BinaryHeap } from "./binary-heap.mjs";
 
 const quick = process.argv.includes("--quick");

@@ -108,6 +108,4 @@ export {
   rankOf,
 } from "./rank/rank.js";
 export { WeightedRoundRobin } from "./fairness/weighted-round-robin.js";
-export { type AnyListener, Emitter, type Listener } from "./events/emitter.js";
-export type { EventMap, EventName } from "./events/event-map.js";
 export { Template, type TemplateOptions } from "./template/template.js";
