@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { CarillonProcess } from "../process/carillon-process.js";
 import { processesAt, scratchDir } from "../process/scratch.js";
 import { call, createJob, startDev } from "../process/server.js";
+import { storedDataDir } from "../process/stored-data-dir.js";
 
 const run = promisify(execFile);
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
@@ -30,7 +31,7 @@ describe("carillon dev", () => {
   });
 
   it("refuses a data folder that another one uses, and leaves that one alone", async () => {
-    const dataDir = join(await scratchDir(), "data");
+    const dataDir = await storedDataDir();
     const first = await startDev(dataDir);
     const second = new CarillonProcess(["dev", "--data-dir", dataDir, "--port", "0"]);
     expect(await second.ended).toEqual({ code: 1, signal: null });
@@ -42,7 +43,7 @@ describe("carillon dev", () => {
   });
 
   it("says who has the port and takes the next, where a server refuses", async () => {
-    const dataDir = join(await scratchDir(), "data");
+    const dataDir = await storedDataDir();
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const address = other.address();
@@ -62,7 +63,7 @@ describe("carillon dev", () => {
   });
 
   it("keeps jobs over a restart, and forgets them with --reset", async () => {
-    const dataDir = join(await scratchDir(), "data");
+    const dataDir = await storedDataDir();
     const first = await startDev(dataDir);
     const id = await createJob(first.url, { task: "echo", schedule: { cron: "@yearly" } });
     await first.process.stop();

@@ -65,8 +65,13 @@ export class CarillonProcess {
         if (found) return found;
       }
       if (!started.has(this)) throw new Error(`ended without ${String(pattern)}:\n${this.stdout}${this.stderr}`);
-      await once(this.#news, "news", { signal: AbortSignal.timeout(110_000) });
+      await this.next();
     }
+  }
+
+  /** Resolves when it says something, or ends. */
+  async next(): Promise<void> {
+    await once(this.#news, "news");
   }
 
   /** How many lines match so far. */

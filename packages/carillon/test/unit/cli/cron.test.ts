@@ -63,7 +63,7 @@ describe("cron next -", () => {
   it("does not mind where the chunks break, nor a missing end of line", async () => {
     const text = (question("@daily") + question("@hourly")).trimEnd();
     const whole = await run(["cron", "next", "-"], [text]);
-    const split = await run(["cron", "next", "-"], [...text].map(String));
+    const split = await run(["cron", "next", "-"], text.split(""));
     expect(split.out).toBe(whole.out);
     expect(whole.out.split("\n")).toHaveLength(3);
   });

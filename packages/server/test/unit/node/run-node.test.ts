@@ -13,7 +13,7 @@ const facts: NodeFacts = {
 /** A node whose start and stop a test holds in its hand, in a process that notes how it ends. */
 function scene(stopLimitMs = 60_000) {
   const journal: string[] = [];
-  const hands = { start: () => {}, failStart: (_: Error) => {}, stop: () => {} };
+  const hands = { start: () => {}, failStart: (error: Error): void => void error, stop: () => {} };
   const started = new Promise<void>((resolve, reject) => Object.assign(hands, { start: resolve, failStart: reject }));
   const stopped = new Promise<void>((resolve) => Object.assign(hands, { stop: resolve }));
   const host = Object.assign(new EventEmitter(), { exit: (code: number) => void journal.push(`exit ${code}`) });
