@@ -66,10 +66,7 @@ function addHooks(app: FastifyInstance, { dev, metrics }: ApiOptions): void {
     if (dev !== undefined) assertLoopbackCaller({ headers: request.headers, localPort: request.socket.localPort });
     if (closing && request.routeOptions.config.probe !== true) {
       reply.header("Connection", "close");
-      throw new CarillonError(
-        "shutting_down",
-        "This node is shutting down; another one, or this one later, will answer.",
-      );
+      throw new CarillonError("shutting_down", "This node is shutting down.");
     }
   });
   app.addHook("onResponse", async (request, reply) => {
@@ -81,7 +78,9 @@ function addHooks(app: FastifyInstance, { dev, metrics }: ApiOptions): void {
 
 function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { body, headers, ours } = problemOf(error, request.id);
-  if (ours) request.log.error({ err: error, method: request.method, url: request.url }, "request failed");
+  // Where a retry may help, others report the cause once: a line for each caller would only bury it.
+  const level = body.retryable && body.status !== 500 ? "debug" : "error";
+  if (ours) request.log[level]({ err: error, method: request.method, url: request.url }, "request failed");
   return reply
     .headers(securityHeaders)
     .headers({ ...headers, [requestIdHeader]: request.id })

@@ -5,7 +5,7 @@ import { limits, type Finding, type Problem } from "@carillon/contract";
 export interface ProblemAnswer {
   readonly body: Problem;
   readonly headers: Readonly<Record<string, string>>;
-  /** The server is at fault: the error belongs into the log. */
+  /** The caller could not help it: the error belongs into the log. */
   readonly ours: boolean;
 }
 
@@ -15,8 +15,14 @@ export const problemType = "application/problem+json; charset=utf-8";
 const retryAfterSeconds = "2";
 
 export function problemOf(error: unknown, requestId: string): ProblemAnswer {
-  const { code, detail, items } = understood(error);
+  const { code, detail: own, items } = understood(error);
   const { status, title, retryable } = errorCatalogue[code];
+  // What failed behind the API (hosts, statements) is for the log, not for whoever can call it.
+  const behind =
+    retryable && status !== 500
+      ? `${title}; try again a little later.`
+      : "The server failed. Its log says why, under this request_id.";
+  const detail = status >= 500 ? behind : own;
   return {
     body: {
       type: "about:blank",
@@ -29,7 +35,7 @@ export function problemOf(error: unknown, requestId: string): ProblemAnswer {
       retryable,
     },
     headers: retryable && status !== 500 ? { "Retry-After": retryAfterSeconds } : {},
-    ours: status === 500,
+    ours: status >= 500,
   };
 }
 
@@ -44,7 +50,7 @@ function understood(error: unknown): Understood {
   const known = frameworkProblems.get(frameworkCode(error));
   if (known !== undefined) return { ...known, items: [] };
   if (isClientFault(error)) return { code: "bad_request", detail: "The request could not be read.", items: [] };
-  return { code: "internal", detail: "The server failed. Its log says why, under this request_id.", items: [] };
+  return { code: "internal", detail: "", items: [] };
 }
 
 const frameworkProblems: ReadonlyMap<string, { code: ErrorCode; detail: string }> = new Map([

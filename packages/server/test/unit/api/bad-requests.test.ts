@@ -150,6 +150,7 @@ describe("a failure behind the API", () => {
     const response = await api.get("/v1/jobs");
     expect(refusalOf(response)).toMatchObject({ status: 503, code: "database_unavailable" });
     expect(response.headers["retry-after"]).toMatch(/^\d+$/);
+    expect(response.body).not.toContain("connection refused");
   });
 
   it("that nobody foresaw is 500, logged with its request id, and tells the caller nothing else", async () => {
