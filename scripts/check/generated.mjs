@@ -1,5 +1,5 @@
 // Runs every generator of scripts/generate with --check: what is committed is what the generator would write.
-// With --write it runs them all without --check instead, which brings everything up to date.
+// With --update it runs them all without --check instead, which brings everything up to date.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -35,7 +35,7 @@ export function verdictOf(outcomes) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const folder = `${root}scripts/generate`;
-  const args = process.argv.includes("--write") ? [] : ["--check"];
+  const args = process.argv.includes("--update") ? [] : ["--check"];
   const names = readdirSync(folder).filter((name) => name.endsWith(".mjs"));
   const generators = generatorsAmong(new Map(names.map((name) => [name, readFileSync(`${folder}/${name}`, "utf8")])));
   const outcomes = generators.map((generator) => ({
