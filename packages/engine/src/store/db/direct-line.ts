@@ -92,6 +92,7 @@ export class DirectLine {
   /** Makes all holds, then stays until the connection ends. */
   async #serve(connection: Connection): Promise<void> {
     const { onNotification } = this.#options;
+    if (!connection.alive) return;
     const ended = new Promise<void>((resolve) => connection.client.once("end", resolve));
     connection.client.on("notification", ({ channel, payload }) => onNotification(channel, payload ?? ""));
     this.#connection = connection;

@@ -54,8 +54,11 @@ export async function checkSchema(database: Database, files: readonly Migration[
 /** A table that a long transaction holds must not queue everyone behind our DDL for longer than this. */
 const lockTimeoutMs = 3_000;
 const lockNotAvailable = "55P03";
-const begin = `begin; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
-  set local lock_timeout = ${lockTimeoutMs}`;
+/** A statement may take its time; a node that stopped in the middle of a migration may not. */
+const idleTimeoutMs = 60_000;
+const defaultWaitMs = 300_000;
+const begin = `begin; set local statement_timeout = 0; set local lock_timeout = ${lockTimeoutMs};
+  set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
 
 /** What one step came to; the last two mean that it must wait. */
 type Step = "done" | "again" | "another node is migrating" | "a transaction holds a lock that the migration needs";
@@ -82,24 +85,23 @@ class Migrator {
   }
 
   async run(): Promise<MigrateReport> {
-    const limitMs = this.#options.waitMs ?? 300_000;
-    for (let waitedMs = 0; ;) {
+    const { clock, timers, random } = this.#ports;
+    const waitMs = this.#options.waitMs ?? defaultWaitMs;
+    const deadline = clock.monotonic() + waitMs;
+    for (;;) {
       const step = await this.#step();
       if (step === "done") return { applied: this.#applied, pending: [] };
       if (step === "again") continue;
-      if (waitedMs >= limitMs) {
-        throw new CarillonError("database_timeout", `The migration waited ${limitMs} ms in vain: ${step}.`);
+      if (clock.monotonic() >= deadline) {
+        throw new CarillonError("database_timeout", `The migration waited ${waitMs} ms in vain: ${step}.`);
       }
-      const delayMs = 100 + this.#ports.random() * 200;
-      waitedMs += delayMs;
       this.#options.onWait?.(step);
-      await pause(delayMs, this.#ports.timers);
+      await pause(100 + random() * 200, timers);
     }
   }
 
   async #step(): Promise<Step> {
-    const pending = planMigrations(this.#files, await this.#table.read(this.#session));
-    const [next] = pending;
+    const [next] = planMigrations(this.#files, await this.#table.read(this.#session));
     if (next === undefined) return "done";
     const work = next.transactional ? () => this.#inTransaction(next) : () => this.#inSession(next);
     try {

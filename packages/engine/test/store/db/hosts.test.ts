@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fakeServer, greetingAnswer } from "./fake-server.js";
-import { fileUrl, kill, open, proxyTo, text } from "./support.js";
+import { fileUrl, freshUrl, kill, open, outsider, proxyTo, text } from "./support.js";
 
 const hostOf = (url: string): string => new URL(url).host;
 const withHosts = (url: string, ...hosts: readonly string[]): string =>
@@ -72,6 +72,16 @@ describe("a server", () => {
     await expect(open({ url: `postgres://u:p@127.0.0.1:${port}/x` })).rejects.toMatchObject({
       code: "database_too_old",
       message: expect.stringMatching(/13\.14.*14 or newer.*Upgrade/s),
+    });
+  });
+
+  it("whose transactions are read-only is refused as not available", async () => {
+    const url = await freshUrl();
+    const admin = await outsider(url);
+    await admin.query(`alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only to on`);
+    await expect(open({ url })).rejects.toMatchObject({
+      code: "database_unavailable",
+      message: expect.stringContaining("default_transaction_read_only"),
     });
   });
 

@@ -151,8 +151,8 @@ describe("transaction", () => {
   });
 
   it("may be given more time than a single statement has", async () => {
-    const { database } = await open({ url: await fileUrl(), timeouts: { statementMs: 20 } });
-    const slow = database.transaction((tx) => tx.query(text("select pg_sleep(0.1), 1 as one")), { timeoutMs: 30_000 });
+    const { database } = await open({ url: await fileUrl(), timeouts: { statementMs: 300 } });
+    const slow = database.transaction((tx) => tx.query(text("select pg_sleep(0.5), 1 as one")), { timeoutMs: 30_000 });
     expect((await slow).rows).toMatchObject([{ one: 1 }]);
   });
 
@@ -167,7 +167,7 @@ describe("transaction", () => {
 
 describe("a statement", () => {
   it("that takes longer than its limit is told as database_timeout", async () => {
-    const { database } = await open({ url: await fileUrl(), timeouts: { statementMs: 50, hotStatementMs: 50 } });
+    const { database } = await open({ url: await fileUrl(), timeouts: { statementMs: 300, hotStatementMs: 300 } });
     await expect(database.query(text("select pg_sleep(60)"))).rejects.toMatchObject({ code: "database_timeout" });
     await expect(database.hot.query(text("select pg_sleep(60)"))).rejects.toMatchObject({ code: "database_timeout" });
   });
