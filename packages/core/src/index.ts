@@ -109,3 +109,4 @@ export {
 } from "./rank/rank.js";
 export { WeightedRoundRobin } from "./fairness/weighted-round-robin.js";
 export { Template, type TemplateOptions } from "./template/template.js";
+export { similarWord } from "./spelling/similar-word.js";

@@ -1,9 +1,9 @@
+import { similarWord } from "@carillon/core";
 import type { Static, TSchema } from "typebox";
 import { patternWords } from "../schema/limits.js";
 import type { Findings } from "./findings.js";
 import { pointerTo, shown } from "./pointer.js";
 import type { RequestSchema } from "./request-schema.js";
-import { similarWord } from "./similar-word.js";
 
 /** Says something better than "unknown" about a field, by recording it, or returns false. */
 export type ExplainUnknown = (pointer: string, parent: string, name: string) => boolean;

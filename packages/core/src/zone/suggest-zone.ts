@@ -1,3 +1,5 @@
+import { slipsBetween } from "../spelling/similar-word.js";
+
 /** Names that the platform accepts but does not list, because it lists an older spelling. */
 const NEWER_NAMES = ["UTC", "Asia/Kolkata", "Asia/Ho_Chi_Minh", "Asia/Kathmandu", "Asia/Yangon", "Europe/Kyiv"];
 
@@ -12,8 +14,8 @@ export function suggestZone(name: string): string | null {
     const wantedCity = wanted.slice(wanted.lastIndexOf("/") + 1);
     // A right city in a wrong region counts as one slip.
     const distance = Math.min(
-      editDistance(wanted, fold(candidate)),
-      editDistance(wantedCity, fold(city)) + (wanted.includes("/") ? 1 : 0),
+      slipsBetween(wanted, fold(candidate)),
+      slipsBetween(wantedCity, fold(city)) + (wanted.includes("/") ? 1 : 0),
     );
     if (distance < bestDistance) {
       best = candidate;
@@ -28,18 +30,4 @@ function fold(name: string): string {
     .trim()
     .toLowerCase()
     .replace(/[\s-]+/g, "_");
-}
-
-/** Insertions, deletions and substitutions between two short strings. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substituted, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

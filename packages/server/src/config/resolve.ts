@@ -1,6 +1,5 @@
 import { isAbsolute, resolve as resolvePath } from "node:path";
-import { CarillonError, type ErrorItem } from "@carillon/core";
-import { closest } from "./closest.js";
+import { CarillonError, type ErrorItem, similarWord } from "@carillon/core";
 import { maskUrl } from "./mask.js";
 import { type Config, type Option, type OptionName, optionNames, options } from "./options.js";
 import { crossFieldProblems } from "./rules.js";
@@ -125,8 +124,8 @@ function unknownVariables(env: ConfigSources["env"]): ErrorItem[] {
 }
 
 function hint(word: string, known: readonly string[]): string {
-  const meant = closest(word, known);
-  return meant === null ? "" : `; did you mean ${meant}?`;
+  const meant = similarWord(word, known);
+  return meant === undefined ? "" : `; did you mean ${meant}?`;
 }
 
 function configError(items: readonly ErrorItem[]): CarillonError {

@@ -1,14 +1,16 @@
-/** Longer words are not compared: nobody mistypes a field of ours into one. */
-const longest = 40;
+/** Longer words are not compared: nobody mistypes a short name into one. */
+const longest = 64;
 
-/** The word of the list that was probably meant: at most two slips away, fewer for short words. */
+/** The word of the list that was probably meant, whatever its case; undefined when none is near enough for a hint. */
 export function similarWord(given: string, words: readonly string[]): string | undefined {
   if (given.length > longest) return undefined;
-  const lower = given.toLowerCase().replaceAll("-", "_");
+  const wanted = fold(given);
   let best: string | undefined;
-  let least = Math.min(2, Math.floor(given.length / 3)) + 1;
+  let least = Math.max(2, Math.floor(given.length / 3)) + 1;
+  // A word of three letters with two slips is another word.
+  if (given.length < 4) least = 2;
   for (const word of words) {
-    const slips = slipsBetween(lower, word.toLowerCase());
+    const slips = slipsBetween(wanted, fold(word));
     if (slips < least) {
       best = word;
       least = slips;
@@ -17,8 +19,12 @@ export function similarWord(given: string, words: readonly string[]): string | u
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other. */
-function slipsBetween(a: string, b: string): number {
+function fold(word: string): string {
+  return word.toLowerCase().replaceAll("-", "_");
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that lead from one text to the other. */
+export function slipsBetween(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
