@@ -18,7 +18,7 @@ export const arrows = {
 /** Outside packages that only some folders may import: a technology stays behind its port. */
 const homes = [
   { module: /^pg($|\/)/, only: /^packages\/(engine\/src\/store\/|testkit\/src\/)/ },
-  { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/(api|bin)\// },
+  { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/api\// },
   { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/bin\/|testkit\/src\/)/ },
   { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/)/ },
   { module: /^node:/, only: /^packages\/(?!core\/|contract\/|client\/)/ },

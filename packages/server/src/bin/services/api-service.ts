@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CarillonError } from "@carillon/core";
 import type { Database, EngineApi } from "@carillon/engine";
-import type { FastifyInstance } from "fastify";
-import { createApi } from "../../api/create-api.js";
+import { type Api, createApi } from "../../api/create-api.js";
 import type { ApiMetrics } from "../../api/ports.js";
 import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
@@ -25,7 +24,7 @@ export class ApiService implements Service {
   readonly name = "api";
   readonly #context: NodeContext;
   readonly #options: ApiServiceOptions;
-  #app: FastifyInstance | null = null;
+  #app: Api | null = null;
   #url = "";
 
   constructor(context: NodeContext, options: ApiServiceOptions) {
@@ -62,7 +61,7 @@ export class ApiService implements Service {
     await app?.close();
   }
 
-  #makeApp(): FastifyInstance {
+  #makeApp(): Api {
     const { logger, version } = this.#context;
     const { engine, database, metrics } = this.#options;
     return createApi({
