@@ -20,6 +20,22 @@ function vitest(project) {
   return { status, passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests + numTodoTests };
 }
 
+/**
+ * Servers from the system's packages that some tests need. On a CI machine they are installed where that is possible; nobody
+ * else's machine is changed. Tests whose server is missing say so and are skipped.
+ */
+function installServers() {
+  if (!process.env.CI) return;
+  for (const script of ["scripts/servers/pgbouncer.sh"]) {
+    const done = spawnSync("sh", [script, "install"], { cwd: root, encoding: "utf8" });
+    console.log(
+      done.status === 0
+        ? `${script}: ${done.stdout.trim().split("\n").at(-1)}`
+        : `${script}: not installed, its tests are skipped`,
+    );
+  }
+}
+
 const tiers = {
   format: () => runTool("oxfmt", ["--check", "."]),
   lint: () => runTool("oxlint", ["--type-aware", "."]),
@@ -41,6 +57,7 @@ if (unknown.length > 0) {
 }
 
 ensureTools();
+installServers();
 const results = [];
 for (const [name, run] of Object.entries(tiers)) {
   if (asked.length > 0 && !asked.includes(name)) continue;

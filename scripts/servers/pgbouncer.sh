@@ -11,7 +11,7 @@ PATH="$PATH:/usr/sbin"
 
 case "${1:-}" in
 install)
-  command -v pgbouncer > /dev/null || apt-get install -y --no-install-recommends --no-upgrade pgbouncer
+  command -v pgbouncer > /dev/null || { apt-get update -q; apt-get install -y -q --no-install-recommends --no-upgrade pgbouncer; }
   pgbouncer --version | head -n 1
   ;;
 run)

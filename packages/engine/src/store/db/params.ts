@@ -5,7 +5,7 @@ export function timestampParam(instant: Instant): string {
   return new Date(instant).toISOString();
 }
 
-/** A value as a json or jsonb parameter. Unstringified, pg would send a JS array as a PostgreSQL array. */
+/** A value as a json or jsonb parameter; absent is null. Unstringified, pg would send a JS array as a PostgreSQL array. */
 export function jsonParam(value: unknown): string {
-  return JSON.stringify(value);
+  return JSON.stringify(value ?? null);
 }

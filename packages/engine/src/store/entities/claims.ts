@@ -1,8 +1,9 @@
 import type { Instant, RunPolicy } from "@carillon/core";
+import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { AttemptRecord, RunError } from "../../model/run-view.js";
-import { columns, json, timestamp } from "./parameters.js";
+import { columns } from "./parameters.js";
 import type { Queued } from "./runs.js";
 
 export interface ClaimedRun {
@@ -109,9 +110,9 @@ function finishParameters(runs: readonly FinishedRun[]): unknown[][] {
     (run) => run.fence,
     (run) => run.status,
     (run) => run.reason,
-    (run) => json(run.output),
-    (run) => (run.error === null ? null : json(run.error)),
-    (run) => timestamp(run.startedAt),
+    (run) => jsonParam(run.output),
+    (run) => (run.error === null ? null : jsonParam(run.error)),
+    (run) => timestampParam(run.startedAt),
     () => 1,
   ]);
 }
@@ -122,7 +123,7 @@ function retryParameters(runs: readonly RetriedRun[]): unknown[][] {
     (run) => run.fence,
     (run) => run.delayMs,
     (run) => run.rank,
-    (run) => json(run.record),
+    (run) => jsonParam(run.record),
   ]);
 }
 

@@ -1,7 +1,8 @@
 import type { Instant, ScheduleSpec } from "@carillon/core";
+import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import { columns, timestamp, timestampOrNull } from "./parameters.js";
+import { columns, timestampOrNull } from "./parameters.js";
 import type { HeldShard } from "./shards.js";
 
 /** A job's next occurrence, as the wheel holds it. Stale the moment it is read: the fire compares again. */
@@ -91,14 +92,14 @@ export function dueStore(db: Queryable, statements: Statements): DueStore {
   const skip = statements.get("due.skip");
   return {
     async load(shards, until, limitPerShard) {
-      const { rows } = await db.query<LoadedRow>(load, [shards, timestamp(until), limitPerShard]);
+      const { rows } = await db.query<LoadedRow>(load, [shards, timestampParam(until), limitPerShard]);
       return rows.map(toDueJob);
     },
     async fire(fence, rows) {
       const values = columns(rows, [
         (row) => row.job.jobId,
         (row) => row.job.version,
-        (row) => timestamp(row.job.nominal),
+        (row) => timestampParam(row.job.nominal),
         (row) => row.runId,
         (row) => row.rank,
         (row) => timestampOrNull(row.nextNominal),
@@ -111,8 +112,8 @@ export function dueStore(db: Queryable, statements: Statements): DueStore {
       const values = columns(rows, [
         (row) => row.job.jobId,
         (row) => row.job.version,
-        (row) => timestamp(row.job.nominal),
-        (row) => timestamp(row.through),
+        (row) => timestampParam(row.job.nominal),
+        (row) => timestampParam(row.through),
         (row) => row.count,
         (row) => row.reason,
         (row) => timestampOrNull(row.nextNominal),

@@ -1,7 +1,8 @@
 import type { Instant, JobState, RunPolicy, ScheduleSpec } from "@carillon/core";
+import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import { columns, json, jsonOrNull, timestampOrNull } from "./parameters.js";
+import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 
 /** A recurring or keyed job with its first due time. */
 export interface NewJob {
@@ -86,10 +87,10 @@ function insertParameters(jobs: readonly NewJob[]): unknown[][] {
     (job) => job.task,
     (job) => job.queue,
     (job) => job.priority,
-    (job) => json(job.payload),
-    (job) => json(job.schedule),
+    (job) => jsonParam(job.payload),
+    (job) => jsonParam(job.schedule),
     (job) => jsonOrNull(job.policy),
-    (job) => json(job.labels),
+    (job) => jsonParam(job.labels),
     (job) => job.owner,
     (job) => job.class,
     (job) => timestampOrNull(job.nextNominal),

@@ -1,17 +1,8 @@
 import type { Instant } from "@carillon/core";
-
-/** An instant as a timestamptz parameter. */
-export function timestamp(instant: Instant): string {
-  return new Date(instant).toISOString();
-}
+import { timestampParam } from "../db/params.js";
 
 export function timestampOrNull(instant: Instant | null): string | null {
-  return instant === null ? null : timestamp(instant);
-}
-
-/** A JSON parameter: always text, because a JavaScript array would be taken for a PostgreSQL array. */
-export function json(value: unknown): string {
-  return JSON.stringify(value ?? null);
+  return instant === null ? null : timestampParam(instant);
 }
 
 /** Absent members and empty objects are stored as null: most runs have no labels and no policy of their own. */

@@ -1,8 +1,8 @@
 import type { Instant, RunPolicy, RunStatus } from "@carillon/core";
+import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { AttemptRecord, RunError } from "../../model/run-view.js";
-import { timestamp } from "./parameters.js";
 
 /** A run as both tables give it to readers. */
 export interface RunRow {
@@ -60,7 +60,7 @@ export function runReads(db: Queryable, statements: Statements): RunReads {
       return (await db.query<RunRow>(live, [namespaceId, ids])).rows;
     },
     async finished(namespaceId, ids, notBefore) {
-      return (await db.query<RunRow>(finished, [namespaceId, ids, timestamp(notBefore)])).rows;
+      return (await db.query<RunRow>(finished, [namespaceId, ids, timestampParam(notBefore)])).rows;
     },
     async listLive(namespaceId, filter, before, limit) {
       return (await db.query<RunRow>(listLive, listParameters(namespaceId, filter, before, limit))).rows;

@@ -1,8 +1,9 @@
 import type { Instant, RunPolicy } from "@carillon/core";
+import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./due.js";
-import { columns, json, jsonOrNull, timestamp } from "./parameters.js";
+import { columns, jsonOrNull } from "./parameters.js";
 
 /** A run that was asked for directly. */
 export interface NewRun {
@@ -72,7 +73,7 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
     },
     async loadDue(shards, until, limitPerShard) {
       type Row = { id: string; shard: number; run_at: Instant };
-      const { rows } = await db.query<Row>(loadDue, [shards, timestamp(until), limitPerShard]);
+      const { rows } = await db.query<Row>(loadDue, [shards, timestampParam(until), limitPerShard]);
       return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at }));
     },
     async promote(fence, ids) {
@@ -82,7 +83,7 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       return (await db.query<Queued>(rescue, [limit, mostLosses])).rows;
     },
     async buryLost(limit, mostLosses) {
-      return (await db.query(buryLost, [limit, mostLosses, json(lostError)])).rowCount;
+      return (await db.query(buryLost, [limit, mostLosses, jsonParam(lostError)])).rowCount;
     },
   };
 }
@@ -96,12 +97,12 @@ function insertParameters(runs: readonly NewRun[]): unknown[][] {
     (run) => run.lane,
     (run) => run.priority,
     (run) => run.rank,
-    (run) => timestamp(run.runAt),
-    (run) => timestamp(run.nominal),
+    (run) => timestampParam(run.runAt),
+    (run) => timestampParam(run.nominal),
     (run) => run.trigger,
     (run) => run.task,
     (run) => run.queue,
-    (run) => json(run.payload),
+    (run) => jsonParam(run.payload),
     (run) => jsonOrNull(run.policy),
     (run) => jsonOrNull(run.labels),
     (run) => run.owner,
