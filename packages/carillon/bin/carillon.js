@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Checked in, so that npm can link it before anything is built. In a checkout it builds what is stale first.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const packages = fileURLToPath(new URL("../../", import.meta.url));
@@ -32,7 +33,8 @@ const isCheckout = existsSync(build) && existsSync(new URL("../src", import.meta
 if (isCheckout && process.env.CARILLON_SKIP_BUILD !== "1" && isStale()) {
   process.stderr.write("carillon: building …\n");
   // Made before the build, so that a file that is changed meanwhile counts as changed.
-  const mark = `${packages}.built-${process.pid}`;
+  const mark = `${stamp}-${process.pid}`;
+  mkdirSync(dirname(mark), { recursive: true });
   writeFileSync(mark, "");
   const built = spawnSync(process.execPath, [build], { stdio: ["ignore", 2, 2] });
   if (built.status !== 0) {

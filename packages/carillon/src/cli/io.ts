@@ -40,12 +40,13 @@ export function processIo(): Io {
   };
 }
 
-/** `carillon … | head` closes the pipe early: that is a wish to stop, not a failure. */
+/**
+ * `carillon … | head` closes the pipe early: that is a wish to stop, not a failure. A node that serves drains first. Where
+ * nobody listens to talk any more, there is nothing to say and no reason to stop.
+ */
 export function endQuietlyOnClosedPipe(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") process.exit(0);
-      throw error;
-    });
-  }
+  process.stderr.on("error", () => {});
+  process.stdout.on("error", () => {
+    if (!process.emit("SIGTERM", "SIGTERM")) process.exit(0);
+  });
 }

@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { processesAt } from "../process/scratch.js";
+import { CarillonProcess } from "../process/carillon-process.js";
+import { processesAt, scratchDir } from "../process/scratch.js";
 import { createJob, jobStatus, startDev } from "../process/server.js";
 import { storedDataDir } from "../process/stored-data-dir.js";
 
@@ -32,6 +34,16 @@ describe("signals", () => {
     for (const id of short) expect(await jobStatus(again.url, id)).toBe("completed");
     for (const id of [...long, waiting]) expect(await jobStatus(again.url, id)).toBe("running");
     await again.process.stop();
+  });
+
+  it("leaves no process when Ctrl-C comes while the database is being made", async () => {
+    const dataDir = join(await scratchDir(), "data");
+    const process = new CarillonProcess(["dev", "--data-dir", dataDir, "--port", "0"]);
+    await process.line(/making a new PostgreSQL/);
+    process.killGroup("SIGINT");
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+    expect(process.stdout).toBe("");
+    expect(await processesAt(dataDir)).toEqual([]);
   });
 
   it("ends at once at a second signal, and its PostgreSQL ends too", async () => {

@@ -3,7 +3,7 @@ import { type CivilDay, firstDayOfYear, yearOf } from "./civil-day.js";
 /** One bit per day of a year, bit 0 of word 0 is 1 January. Bits beyond the year's last day mean nothing. */
 export type YearBits = Uint32Array;
 
-export const YEAR_WORDS = 12;
+const YEAR_WORDS = 12;
 
 /** Years kept at once. A schedule asks for neighbouring years, so that starting afresh is rare and cheap. */
 const MAX_YEARS = 256;

@@ -9,7 +9,7 @@ export function canonicalUuid(text: string): string | null {
 }
 
 /** The largest instant that fits the 48 bits of a UUIDv7: in the year 10889. */
-export const lastUuidInstant: Instant = 2 ** 48 - 1;
+const lastUuidInstant: Instant = 2 ** 48 - 1;
 
 /** The instant inside a UUIDv7. */
 export function timeOfUuid(uuid: string): Instant {

@@ -7,7 +7,7 @@ import { resolveZone } from "../zone/resolve-zone.js";
 import { smallestCronInterval } from "./smallest-interval.js";
 import type { AfterSchedule, CalendarRule, CronSchedule, EverySchedule, ScheduleSpec } from "./spec.js";
 
-export const SMALLEST_EVERY_MS: DurationMs = 1_000;
+const SMALLEST_EVERY_MS: DurationMs = 1_000;
 
 /** Everything that is wrong with a schedule, with what would be right. Pointers are within the schedule. */
 export function checkSchedule(spec: ScheduleSpec): ErrorItem[] {

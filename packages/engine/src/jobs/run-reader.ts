@@ -65,7 +65,7 @@ function triggerOf(row: RunRow): RunView["trigger"] {
   return { kind: kind as TriggerKind, id, scheduledFor: row.nominal_at };
 }
 
-export function toRunView(row: RunRow): RunView {
+function toRunView(row: RunRow): RunView {
   return {
     id: row.id,
     jobId: row.job_id,

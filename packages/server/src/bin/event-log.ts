@@ -1,3 +1,4 @@
+import { CarillonError } from "@carillon/core";
 import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
 import type { WorkerEvent } from "@carillon/worker";
 import type { Logger } from "pino";
@@ -24,7 +25,7 @@ export function logEngineEvent(logger: Logger, { type, ...event }: EngineEvent):
   const log = logger.child({ component: "engine" });
   switch (type) {
     case "loop.failed":
-      return log.warn(plain(event), "a loop failed and will try again");
+      return log[levelOfFailure(event)](plain(event), "a loop failed and will try again");
     case "session.expired":
     case "run.rescued":
     case "write.refused":
@@ -40,7 +41,13 @@ export function logEngineEvent(logger: Logger, { type, ...event }: EngineEvent):
 export function logWorkerEvent(logger: Logger, { type, ...event }: WorkerEvent): void {
   const log = logger.child({ component: "worker" });
   if (type === "worker.started" || type === "worker.drained") return log.info(plain(event), type);
-  return log.warn(plain(event), type);
+  return log[levelOfFailure(event)](plain(event), type);
+}
+
+/** That the database is lost is said once; that nobody can work without it need not be repeated. */
+function levelOfFailure(event: object): "debug" | "warn" {
+  const error = "error" in event ? event.error : null;
+  return error instanceof CarillonError && error.code === "database_unavailable" ? "debug" : "warn";
 }
 
 /** An Error logs as {} by itself: give it as pino's `err`. */

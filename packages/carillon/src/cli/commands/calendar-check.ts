@@ -33,7 +33,7 @@ Examples:
   async run(io, invocation) {
     const given = invocation.options["year"];
     const year = typeof given === "number" ? given : new Date(io.now()).getUTCFullYear();
-    const check = checkCalendar(await source(io, requiredArg(invocation, 0)), { year });
+    const check = await checkWithHolidays(await source(io, requiredArg(invocation, 0)), year);
     const form = outputForm(invocation);
     if (form !== "table") await io.out(renderJson(check, form));
     else if (check.problems.length > 0) await io.out(check.problems.map(problemLine).join(""));
@@ -41,6 +41,14 @@ Examples:
     return check.problems.length > 0 ? ExitCode.failure : ExitCode.ok;
   },
 };
+
+/** Public holidays come from a package that is loaded only for calendars that ask for them. */
+async function checkWithHolidays(calendar: string, year: number): Promise<CalendarCheck> {
+  const check = checkCalendar(calendar, { year });
+  if (!check.problems.some(({ code }) => code === "calendar_holidays_unavailable")) return check;
+  const { loadHolidays } = await import("@carillon/engine");
+  return checkCalendar(calendar, { year, holidays: await loadHolidays() });
+}
 
 const problemLine = ({ pointer, detail }: CalendarCheck["problems"][number]): string =>
   `${pointer === "" ? "" : `${pointer}: `}${detail}\n`;

@@ -14,7 +14,7 @@ const driftPerMs = 200e-6;
 const kept = 16;
 
 /** How far the sample may be from the truth now: half its round trip, and what drift may have added since. */
-export function uncertaintyMs(sample: ClockSample, at: DurationMs): DurationMs {
+function uncertaintyMs(sample: ClockSample, at: DurationMs): DurationMs {
   return sample.roundTripMs / 2 + Math.max(0, at - sample.takenAt) * driftPerMs;
 }
 
