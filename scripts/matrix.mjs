@@ -84,6 +84,16 @@ export function tableOf(outcomes) {
     .join("\n");
 }
 
+/**
+ * What a cell shows of vitest's report: the tests, or how many failed, or the files that did not even load.
+ * @param {{ numPassedTests: number, numFailedTests: number, testResults: { status: string }[] }} report
+ */
+export function countsOf({ numPassedTests, numFailedTests, testResults }) {
+  if (numFailedTests > 0) return `${numFailedTests} of ${numPassedTests + numFailedTests}`;
+  const files = testResults.filter(({ status }) => status === "failed").length;
+  return files > 0 ? `${files} of ${testResults.length} files` : `${numPassedTests}`;
+}
+
 function install() {
   const lock = readFileSync(`${folder}/package-lock.json`, "utf8");
   const mark = `${folder}/node_modules/.installed-lock`;
@@ -119,9 +129,8 @@ function run(cell) {
   });
   const seconds = (performance.now() - begun) / 1_000;
   if (!existsSync(report)) return { ...cell, isOk: false, seconds, counts: "no report" };
-  const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, "utf8"));
-  const counts = numFailedTests === 0 ? `${numPassedTests}` : `${numFailedTests} of ${numPassedTests + numFailedTests}`;
-  return { ...cell, isOk: status === 0 && numPassedTests > 0, seconds, counts };
+  const result = JSON.parse(readFileSync(report, "utf8"));
+  return { ...cell, isOk: status === 0 && result.numPassedTests > 0, seconds, counts: countsOf(result) };
 }
 
 function main() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cellsOf, tableOf, versionsOf } from "../../matrix.mjs";
+import { cellsOf, countsOf, tableOf, versionsOf } from "../../matrix.mjs";
 
 const offered = { node: ["22", "24", "26"], postgres: ["14", "18"] };
 
@@ -39,6 +39,13 @@ describe("the version matrix", () => {
       { tier: "store", node: "24", postgres: "14" },
     ]);
     expect(() => cellsOf(["--postgres", "13"], offered)).toThrow("has 14, 18");
+  });
+
+  it("counts files that did not load when no test failed", () => {
+    const testResults = [{ status: "passed" }, { status: "failed" }];
+    expect(countsOf({ numPassedTests: 5, numFailedTests: 0, testResults })).toBe("1 of 2 files");
+    expect(countsOf({ numPassedTests: 5, numFailedTests: 2, testResults })).toBe("2 of 7");
+    expect(countsOf({ numPassedTests: 5, numFailedTests: 0, testResults: [{ status: "passed" }] })).toBe("5");
   });
 
   it("shows a failed cell in its row and column", () => {
