@@ -8,7 +8,7 @@ const callers = /(?<![\w.$])(?:it|test|describe)(?![\w$])/y;
  */
 
 /**
- * In order. What stands in comments and in other strings is no title.
+ * In order. What stands in comments and in other strings is no title, and what is skipped or only planned is no test.
  * @param {string} source
  * @returns {TestTitle[]}
  */
@@ -23,7 +23,8 @@ export function testTitles(source) {
     else if (callers.test(source)) {
       const call = titleFrom(source, callers.lastIndex);
       while (around.length > 0 && around.at(-1).end <= at) around.pop();
-      if (call.title !== null) {
+      if (call.isOff) call.end = endOfGroup(source, call.opening);
+      else if (call.title !== null) {
         titles.push({ title: call.title, full: [...around.map((outer) => outer.title), call.title].join(" ") });
         if (source.startsWith("describe", at))
           around.push({ title: call.title, end: endOfGroup(source, call.opening) });
@@ -37,9 +38,11 @@ export function testTitles(source) {
 /** Follows the chain `.each(…)`, `.skip`, `<T>` after the caller to the call whose first argument is a string. */
 function titleFrom(source, from) {
   let at = from;
+  let isOff = false;
   for (;;) {
     at += /^\s*/.exec(source.slice(at))[0].length;
     const member = /^\.\s*\w+/.exec(source.slice(at, at + 40));
+    isOff ||= /^\.\s*(?:skip|todo)$/.test(member?.[0] ?? "");
     if (member) at += member[0].length;
     else if (source[at] === "<") at = source.indexOf(">", at) + 1 || source.length;
     else if (source[at] === "`") at = endOfOpaque(source, at);
@@ -47,7 +50,7 @@ function titleFrom(source, from) {
       const argument = at + 1 + /^\s*/.exec(source.slice(at + 1))[0].length;
       if (/["'`]/.test(source[argument] ?? "")) {
         const end = endOfOpaque(source, argument);
-        return { title: source.slice(argument + 1, end - 1), end, opening: at };
+        return { title: source.slice(argument + 1, end - 1), end, opening: at, isOff };
       }
       const end = endOfGroup(source, at);
       if (!/^\s*[(`]/.test(source.slice(end, end + 40))) return { title: null, end: at + 1 };

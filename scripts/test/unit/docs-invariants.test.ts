@@ -43,6 +43,11 @@ edit("no 7"); submit.test("no 8"); describe(name, () => it("yes", () => {}));`;
     expect(testTitles(source)).toEqual([{ title: "yes", full: "yes" }]);
   });
 
+  it("takes no title of a test that is skipped or only planned", () => {
+    const source = 'it.skip("a", f); it.todo("b"); describe.skip("c", () => { it("d", f); }); it.skipIf(x)("e", f);';
+    expect(testTitles(source).map(({ title }) => title)).toEqual(["e"]);
+  });
+
   it("puts the titles of the blocks around a test in front of its own", () => {
     const source = 'describe("a", () => { describe("b", () => { it("c", f); }); it("d", f); }); it("e", f);';
     expect(testTitles(source).map(({ full }) => full)).toEqual(["a", "a b", "a b c", "a d", "e"]);
