@@ -1,6 +1,6 @@
 import { readFile, readdir, readlink } from "node:fs/promises";
 
-export interface PortOwner {
+interface PortOwner {
   readonly pid: number;
   /** As the process shows itself; empty when it may not be read. */
   readonly command: string;
@@ -20,7 +20,7 @@ export function listeningInodes(table: string, port: number): string[] {
 }
 
 /** Who listens on a local port, where the system lets us see it (Linux, own processes or root); null otherwise. */
-export async function findPortOwner(port: number): Promise<PortOwner | null> {
+async function findPortOwner(port: number): Promise<PortOwner | null> {
   const tables = await Promise.all(["tcp", "tcp6"].map((name) => textOf(`/proc/net/${name}`)));
   const wanted = new Set(tables.flatMap((table) => listeningInodes(table, port)).map((inode) => `socket:[${inode}]`));
   if (wanted.size === 0) return null;

@@ -12,7 +12,7 @@ export function withCronFlags(command: Command): Command {
     .option("--from <instant>", "count from here, as in 2030-01-01T00:00:00Z (default: now)");
 }
 
-export const zoneOf = (invocation: Invocation): string => textOption(invocation, "tz") ?? "UTC";
+const zoneOf = (invocation: Invocation): string => textOption(invocation, "tz") ?? "UTC";
 
 /** The schedule that the command line describes; compiling it is what judges it. */
 export function cronOf(invocation: Invocation): CronSchedule {

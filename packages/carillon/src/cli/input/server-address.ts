@@ -5,7 +5,7 @@ import { type Invocation, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
 
-export const DEFAULT_URL = "http://127.0.0.1:8023";
+const DEFAULT_URL = "http://127.0.0.1:8023";
 
 export function withServerAddress(command: Command): Command {
   return command.option("--url <url>", `where the server is (default: CARILLON_URL, else ${DEFAULT_URL})`);

@@ -2,7 +2,7 @@ import { type FireNote, type PreviewedFire, formatInstant } from "@carillon/core
 import type { Column } from "./table.js";
 
 /** Why a fire is not simply what the rule says, in words. */
-export function noteText(note: FireNote): string {
+function noteText(note: FireNote): string {
   switch (note.kind) {
     case "gap":
       return `the clocks skip ${note.wallTime}`;

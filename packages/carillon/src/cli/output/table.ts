@@ -8,7 +8,7 @@ export interface Column<Row> {
 const GAP = "  ";
 
 /** Text for a terminal: no control characters, so that data cannot move the cursor or forge lines. */
-export function cell(value: unknown): string {
+function cell(value: unknown): string {
   if (value === null || value === undefined) return "-";
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return text.replace(/\p{Cc}/gu, " ");

@@ -1,0 +1,50 @@
+import { startEmbeddedPostgres } from "@carillon/embedded-postgres";
+import { describe, expect, it } from "vitest";
+import { CarillonProcess } from "../process/carillon-process.js";
+import { processesAt } from "../process/scratch.js";
+import { storedDataDir } from "../process/stored-data-dir.js";
+
+async function carillon(...args: readonly string[]) {
+  const process = new CarillonProcess(args);
+  const { code } = await process.ended;
+  return { code, stdout: process.stdout, stderr: process.stderr };
+}
+
+describe("commands of a server", () => {
+  it("migrate lists what it would run, runs it once, and leaves no process", async () => {
+    const dataDir = await storedDataDir();
+    const migrate = (...args: readonly string[]) => carillon("server", "migrate", "--data-dir", dataDir, ...args);
+    const dry = await migrate("--dry-run");
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^0001_init\n/) });
+    expect(dry.stderr).toContain("nothing was run");
+    expect(await migrate()).toMatchObject({ code: 0, stdout: dry.stdout });
+    const again = await migrate("--json");
+    expect({ code: again.code, report: JSON.parse(again.stdout) }).toEqual({
+      code: 0,
+      report: { applied: [], pending: [] },
+    });
+    expect(await processesAt(dataDir)).toEqual([]);
+  });
+
+  it("doctor judges a database and ends with 1 only when something fails", async () => {
+    const postgres = await startEmbeddedPostgres({ dataDir: await storedDataDir(), settings: { fsync: "off" } });
+    const { code, stdout } = await carillon("doctor", "--database-url", postgres.url, "--json");
+    const findings: { name: string; status: string; detail: string }[] = JSON.parse(stdout);
+    expect(code).toBe(0);
+    expect(findings.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["node", "zone data", "database", "pooler", "clock skew", "schema", "settings"]),
+    );
+    expect(findings.find(({ name }) => name === "database")).toMatchObject({
+      status: "ok",
+      detail: `PostgreSQL ${postgres.version} answers`,
+    });
+    expect(findings.find(({ name }) => name === "schema")).toMatchObject({ status: "warn" });
+    expect(findings.find(({ name }) => name === "settings")).toMatchObject({ status: "warn", detail: "fsync is off" });
+    await postgres.stop();
+
+    const away = await carillon("doctor", "--database-url", postgres.url);
+    expect(away.code).toBe(1);
+    expect(away.stdout).toMatch(/^fail {2}database .*\n +→ start the server/m);
+    expect(away.stdout).not.toContain(new URL(postgres.url).password);
+  });
+});
