@@ -5,7 +5,7 @@ import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
 
 /** Between the end of a server and its restart, so that one that always dies does not keep the machine busy. */
-const RESTART_PAUSE_MS = 500;
+const RESTART_PAUSE_MS = 1_000;
 
 /** The node's own PostgreSQL. One that dies while the node lives is started again on the same port, under the same URL. */
 export class EmbeddedPostgresService implements Service {
@@ -13,7 +13,7 @@ export class EmbeddedPostgresService implements Service {
   readonly #context: NodeContext;
   #server: EmbeddedPostgres | null = null;
   #guard: Promise<void> = Promise.resolve();
-  #wanted = false;
+  #ending = new AbortController();
 
   constructor(context: NodeContext) {
     this.#context = context;
@@ -26,13 +26,14 @@ export class EmbeddedPostgresService implements Service {
 
   async start(): Promise<void> {
     if (this.#server !== null) return;
-    this.#wanted = true;
-    this.#server = await this.#launch();
-    this.#guard = this.#keepAlive(this.#server);
+    this.#ending = new AbortController();
+    this.#server = await this.#launch(this.#context.stopping);
+    // Until its own stop: a node that drains needs its database to the last.
+    this.#guard = this.#keepAlive(this.#server, this.#ending.signal);
   }
 
   async stop(): Promise<void> {
-    this.#wanted = false;
+    this.#ending.abort();
     await this.#server?.stop();
     await this.#guard;
     // The guard may have been starting another one meanwhile.
@@ -42,7 +43,7 @@ export class EmbeddedPostgresService implements Service {
 
   /** Tells the server to end, without waiting: the last act of a process that ends at once. */
   abandon(): void {
-    this.#wanted = false;
+    this.#ending.abort();
     if (this.#server === null) return;
     try {
       process.kill(this.#server.pid, "SIGINT");
@@ -51,34 +52,32 @@ export class EmbeddedPostgresService implements Service {
     }
   }
 
-  async #launch(port?: number): Promise<EmbeddedPostgres> {
-    const { config, logger, stopping } = this.#context;
+  async #launch(signal: AbortSignal, port?: number): Promise<EmbeddedPostgres> {
+    const { config, logger } = this.#context;
     const log = (line: string): void => logger.info({ component: this.name }, line);
     const wish = port === undefined ? {} : { port };
     try {
-      return await startEmbeddedPostgres({ dataDir: config.dataDir, log, signal: stopping, ...wish });
+      return await startEmbeddedPostgres({ dataDir: config.dataDir, log, signal, ...wish });
     } catch (error) {
       if (!(error instanceof EmbeddedPostgresError)) throw error;
       throw new CarillonError("embedded_postgres_failed", error.message, { cause: error });
     }
   }
 
-  async #keepAlive(first: EmbeddedPostgres): Promise<void> {
+  async #keepAlive(first: EmbeddedPostgres, ending: AbortSignal): Promise<void> {
     const log = this.#context.logger.child({ component: this.name });
-    let server = first;
-    for (;;) {
+    for (let server = first; ;) {
       await server.exited;
-      if (!this.#wanted) return;
+      if (ending.aborted) return;
       log.error("PostgreSQL has ended although nobody stopped it; starting it again");
       try {
         await server.stop();
-        await pause(RESTART_PAUSE_MS, this.#context.stopping);
-        if (!this.#wanted) return;
-        server = await this.#launch(server.port);
+        await pause(RESTART_PAUSE_MS, ending);
+        server = await this.#launch(ending, server.port);
         this.#server = server;
         log.info("PostgreSQL runs again");
       } catch (error) {
-        if (this.#wanted) log.error({ err: error }, "PostgreSQL could not be started again");
+        if (!ending.aborted) log.error({ err: error }, "PostgreSQL could not be started again");
       }
     }
   }
