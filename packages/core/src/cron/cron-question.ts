@@ -13,7 +13,7 @@ export interface CronQuestion {
 }
 
 const FIELDS = ["expr", "tz", "from", "count", "day_match", "dst"];
-export const MOST_ANSWERS = 1000;
+const MOST_ANSWERS = 1000;
 
 /** Reads a question and refuses what it does not know: `bad_request` or `unknown_field`. */
 export function readCronQuestion(line: string): CronQuestion {

@@ -1,7 +1,7 @@
 import { DAY_OF_WEEK, type CronField } from "./fields.js";
 
 /** A mask of up to 60 bits in two halves of 30, each of which stays a small integer. */
-export interface Mask60 {
+interface Mask60 {
   readonly low: number;
   readonly high: number;
 }

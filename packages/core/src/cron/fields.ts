@@ -63,7 +63,7 @@ export function isUnrestricted(field: CronField): boolean {
 }
 
 /** True when the field says "each" or "each nth": a `*` or a step over it, alone or in a list. */
-export function hasWildcard(field: CronField): boolean {
+function hasWildcard(field: CronField): boolean {
   return field.parts.some((part) => part.kind === "every");
 }
 

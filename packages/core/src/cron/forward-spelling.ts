@@ -15,7 +15,7 @@ export function forwardSpelling(rule: FieldRule, from: number, to: number, style
   return resumed <= to ? `${range(from, last)},${range(resumed, to)}` : range(from, last);
 }
 
-export interface SpellingStyle {
+interface SpellingStyle {
   readonly step: number;
   /** FRI-SAT,SUN-MON rather than 5-6,0-1. */
   readonly byName: boolean;

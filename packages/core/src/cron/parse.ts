@@ -4,7 +4,7 @@ import { neverFires } from "./never-fires.js";
 import { parseField } from "./parse-field.js";
 import { refusal } from "./refusal.js";
 
-export const LONGEST_EXPRESSION = 256;
+const LONGEST_EXPRESSION = 256;
 
 const MACROS = new Map([
   ["@yearly", "0 0 1 1 *"],

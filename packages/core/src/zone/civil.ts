@@ -18,7 +18,7 @@ const DAYS_MARCH_0000_TO_1970 = 719_468;
 const DAYS_PER_400_YEARS = 146_097;
 const DAYS_BEFORE_MONTH = new Int32Array([0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]);
 
-export function isLeapYear(year: number): boolean {
+function isLeapYear(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 

@@ -24,36 +24,43 @@ export function fixedOffsetTable(offset: number): OffsetTable {
   return { spanAt: () => always };
 }
 
-/** About two years: small enough that a first question loads little, large enough that blocks are few. */
-const BLOCK_SECONDS = 2 ** 26;
+const HOUR_SECONDS = 3600;
+/** About three months: a first question loads little, and few stretches are cut at a border. */
+const BLOCK_SECONDS = 96 * 86_400;
+/** Blocks are kept in pages, so that a question about a far year makes no long list. */
+const PAGE_BITS = 6;
+const PAGE_MASK = 2 ** PAGE_BITS - 1;
 /** 1800-01-01. The zone database knows no change before 1844. */
 const FIRST_BLOCK_START = -5_364_662_400;
-/** Shorter than any period of other time in the zone database (Freetown 1939: four days; Recife 2000: seven). */
-const SAMPLE_SECONDS = 3 * 86_400;
+/** Shorter than any period of other time in the zone data (a week: Recife in 2000, Gaza in 2040). */
+const SAMPLE_SECONDS = 6 * 86_400;
 /** Larger than any jump (a day), so that a block knows the changes beside it whose gap or overlap reaches into it. */
 const MARGIN_SECONDS = 2 * 86_400;
 
 /**
  * Finds the changes of a zone by sampling and bisection, block by block as they are asked for, and keeps them.
- * Memory is bounded by the domain: some 4,000 blocks of at most a few dozen spans.
+ * Memory is bounded by the domain: some 31,000 blocks of two or three spans.
  */
 export class SampledOffsetTable implements OffsetTable {
   readonly #source: OffsetSource;
-  readonly #blocks: (readonly OffsetSpan[] | undefined)[] = [];
-  readonly #before: OffsetSpan;
+  readonly #pages: (readonly OffsetSpan[])[][] = [];
+  #before: OffsetSpan | undefined;
 
   constructor(source: OffsetSource) {
     this.#source = source;
-    const offset = source(FIRST_BLOCK_START - 1);
-    this.#before = { start: -Infinity, end: FIRST_BLOCK_START, offset, shiftIn: 0, shiftOut: 0 };
   }
 
   spanAt(utcSeconds: number): OffsetSpan {
     const index = Math.floor((utcSeconds - FIRST_BLOCK_START) / BLOCK_SECONDS);
-    if (index < 0) return this.#before;
-    const block = this.#blocks[index] ?? this.#load(index);
+    if (index < 0) return (this.#before ??= this.#loadBefore());
+    const block = this.#pages[index >> PAGE_BITS]?.[index & PAGE_MASK] ?? this.#load(index);
     for (const span of block) if (utcSeconds < span.end) return span;
     throw new RangeError(`no offset is known at ${utcSeconds}`);
+  }
+
+  #loadBefore(): OffsetSpan {
+    const offset = this.#source(FIRST_BLOCK_START - 1);
+    return { start: -Infinity, end: FIRST_BLOCK_START, offset, shiftIn: 0, shiftOut: 0 };
   }
 
   #load(index: number): readonly OffsetSpan[] {
@@ -64,8 +71,9 @@ export class SampledOffsetTable implements OffsetTable {
       (span) => span.end > start && span.start < end,
     );
     const block = spans.map((span) => clip(span, start, end));
-    while (this.#blocks.length < index) this.#blocks.push(undefined);
-    this.#blocks[index] = block;
+    while (this.#pages.length <= index >> PAGE_BITS) this.#pages.push([]);
+    const page = this.#pages[index >> PAGE_BITS];
+    if (page !== undefined) page[index & PAGE_MASK] = block;
     return block;
   }
 }
@@ -91,14 +99,17 @@ function findChanges(source: OffsetSource, from: number, to: number): OffsetChan
   return changes;
 }
 
-/** The first second in (left, right] at which the offset is no longer `known`. */
+/** The first second in (left, right] at which the offset is no longer `known`. Most changes lie on a whole hour. */
 function bisect(source: OffsetSource, left: number, right: number, known: number): number {
   let low = left;
   let high = right;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (source(middle) === known) low = middle;
-    else high = middle;
+  for (const grid of [HOUR_SECONDS, 1]) {
+    while (high - low >= 2 * grid) {
+      const middle = low + Math.floor((high - low) / (2 * grid)) * grid;
+      if (source(middle) === known) low = middle;
+      else high = middle;
+    }
+    if (source(high - 1) === known) return high;
   }
   return high;
 }

@@ -1,5 +1,5 @@
 import { CarillonError } from "../errors/carillon-error.js";
-import { intlOffsets } from "./offset-source.js";
+import { openPlatformZone } from "./offset-source.js";
 import { fixedOffsetTable, SampledOffsetTable, type OffsetTable } from "./offset-table.js";
 import { suggestZone } from "./suggest-zone.js";
 import { Zone } from "./zone.js";
@@ -10,6 +10,8 @@ const ABBREVIATIONS = new Set(
 );
 const LONGEST_NAME = 64;
 
+const UTC_TABLE: OffsetTable = fixedOffsetTable(0);
+
 interface KnownZone {
   readonly canonicalName: string;
   readonly table: OffsetTable;
@@ -17,7 +19,7 @@ interface KnownZone {
 
 /** By lower-case name and, for the tables, by canonical name: both bounded by the size of the zone database. */
 const known = new Map<string, KnownZone>();
-const tables = new Map<string, OffsetTable>();
+const tables = new Map([["UTC", UTC_TABLE]]);
 
 /** Finds a zone by its IANA name, in any case; links are accepted. Throws `time_zone_unknown` for anything else. */
 export function resolveZone(name: string): Zone {
@@ -31,33 +33,27 @@ export function resolveZone(name: string): Zone {
 }
 
 function load(name: string): KnownZone {
+  if (/^(?:etc\/)?(?:utc|gmt)$/i.test(name)) return { canonicalName: "UTC", table: UTC_TABLE };
   if (/^[+-]?\d|^(?:utc|gmt)[+-]\d/i.test(name) && !/^gmt[+-]0$/i.test(name)) {
     throw unknown(name, "is an offset, not a zone", 'write an IANA name such as "Asia/Kolkata" or "Etc/GMT-5"');
   }
-  const canonicalName = name.length > LONGEST_NAME ? null : canonicalise(name);
-  if (canonicalName === null) {
-    const near = name.length > LONGEST_NAME ? null : suggestZone(name);
+  const isLong = name.length > LONGEST_NAME;
+  const found = isLong ? null : openPlatformZone(name);
+  if (found === null) {
+    const near = isLong ? null : suggestZone(name);
     const remedy = near === null ? 'write one such as "Europe/Berlin" or "UTC"' : `did you mean "${near}"?`;
     throw unknown(name, "is not an IANA time zone name", remedy);
   }
+  const { canonicalName, offsetAt } = found;
   if (ABBREVIATIONS.has(name.toUpperCase()) || /^systemv\//i.test(name)) {
     throw unknown(name, "is an abbreviation, not an IANA time zone name", `did you mean "${canonicalName}"?`);
   }
   let table = tables.get(canonicalName);
   if (table === undefined) {
-    table = canonicalName === "UTC" ? fixedOffsetTable(0) : new SampledOffsetTable(intlOffsets(canonicalName));
+    table = new SampledOffsetTable(offsetAt);
     tables.set(canonicalName, table);
   }
   return { canonicalName, table };
-}
-
-function canonicalise(name: string): string | null {
-  if (/^(?:etc\/)?(?:utc|gmt)$/i.test(name)) return "UTC";
-  try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone;
-  } catch {
-    return null;
-  }
 }
 
 function unknown(name: string, problem: string, remedy: string): CarillonError {

@@ -2,7 +2,7 @@
  * Whether a wall-clock reading matches a cron expression: one question per part, no masks, no searching. It reads
  * expressions in its own way, assumes that they are valid, and shares nothing with the code under test.
  */
-export type ReadingPredicate = (reading: number) => boolean;
+type ReadingPredicate = (reading: number) => boolean;
 
 /** A day, with what is needed to tell whether it matches. */
 interface Day {

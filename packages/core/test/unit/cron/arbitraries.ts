@@ -129,7 +129,7 @@ export const secondExpressions = fc.tuple(timeField(59), timeField(59), timeFiel
 export const dailyExpressions = fc
   .tuple(timeField(59), timeField(23))
   .map(([minute, hour]) => `${minute} ${hour} * * *`);
-export const macros = fc.constantFrom("@yearly", "@monthly", "@weekly", "@daily", "@hourly", " @Midnight ");
+const macros = fc.constantFrom("@yearly", "@monthly", "@weekly", "@daily", "@hourly", " @Midnight ");
 export const expressions = fc.oneof(
   { weight: 6, arbitrary: minuteExpressions },
   { weight: 3, arbitrary: secondExpressions },
@@ -165,7 +165,7 @@ export const peerExpressions = fc.oneof(
 const FROM = Date.UTC(2000, 0, 1);
 const TO = Date.UTC(2060, 0, 1);
 
-export const zoneNames = fc.constantFrom(...zones);
+const zoneNames = fc.constantFrom(...zones);
 
 /** Instants from 2000 to 2060, in half of the cases within two days of a change of the zone's clock. */
 export function instantsIn(timeZone: string): fc.Arbitrary<number> {

