@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 
 const packages = fileURLToPath(new URL("../../", import.meta.url));
 const build = fileURLToPath(new URL("../../../scripts/build.mjs", import.meta.url));
-const stamp = fileURLToPath(new URL("../dist/.built", import.meta.url));
+const dist = fileURLToPath(new URL("../dist/", import.meta.url));
+const stamp = `${dist}.built`;
 
 /** Whether this folder or anything below it changed after the time; a deleted file shows in its folder's own time. */
 function changedSince(time, folder) {

@@ -1,8 +1,8 @@
--- name: lane.list
--- purpose: every lane, for the node's cache; there are as many as (queue, task) pairs
--- params: none
+-- name: lane.newer
+-- purpose: the lanes that the node does not know yet; there are as many as (queue, task) pairs
+-- params: $1 highest id known int
 -- fence: none, lanes never change
-select id, queue, task from carillon.lane order by id;
+select id, queue, task from carillon.lane where id > $1 order by id;
 
 -- name: lane.ensure
 -- purpose: makes the lanes that do not exist yet and answers all that were asked for

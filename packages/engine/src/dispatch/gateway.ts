@@ -12,6 +12,7 @@ import type { Waiters } from "./waiters.js";
 export interface WorkerRegistration {
   readonly namespace: string;
   readonly name: string;
+  /** `*` alone stands for every queue, also for those that do not exist yet. */
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
@@ -68,9 +69,13 @@ export interface GatewayOptions {
 interface OpenSession {
   readonly id: string;
   readonly namespaceId: number;
-  readonly lanes: readonly number[];
+  lanes: readonly number[];
+  /** Set for a worker that serves every queue: its lanes are looked up again now and then. */
+  everywhere: { readonly tasks: ReadonlySet<string>; lookedAt: Instant } | null;
   readonly held: Map<string, ClaimedRun>;
 }
+
+const laneLookMs = 1_000;
 
 /** Hands due runs to workers and takes back what became of them. */
 export class Gateway {
@@ -85,11 +90,13 @@ export class Gateway {
     const { namespaces, lanes, sessions, newId } = this.#options;
     const namespaceId = await namespaces.find(registration.namespace);
     if (namespaceId === null) throw new Error(`no namespace ${registration.namespace}`);
-    const pairs = registration.queues.flatMap((queue) => registration.tasks.map((task) => ({ queue, task })));
+    const { queues, tasks } = registration;
     const id = newId();
-    const laneIds = await lanes.ensure(pairs);
+    const session: OpenSession = { id, namespaceId, lanes: [], everywhere: null, held: new Map() };
+    if (queues.length === 1 && queues[0] === "*") session.everywhere = { tasks: new Set(tasks), lookedAt: 0 };
+    else session.lanes = await lanes.ensure(queues.flatMap((queue) => tasks.map((task) => ({ queue, task }))));
     await sessions.open({ id, namespaceId, ...registration });
-    this.#sessions.set(id, { id, namespaceId, lanes: laneIds, held: new Map() });
+    this.#sessions.set(id, session);
     return id;
   }
 
@@ -99,10 +106,12 @@ export class Gateway {
     request: { free: number; waitMs: DurationMs; signal?: AbortSignal },
   ): Promise<Assignment[]> {
     const deadline = this.#options.now() + request.waitMs;
-    for (;;) {
+    for (let waited = false; ; waited = true) {
       const session = this.#session(sessionId);
+      await this.#findLanes(session, waited);
       // Registered before the look: a run that is queued between the look and the wait still wakes it.
-      const waiting = this.#options.waiters.register(session.lanes, request.signal);
+      const lanes = session.everywhere === null ? session.lanes : null;
+      const waiting = this.#options.waiters.register(lanes, request.signal);
       try {
         const claimed = await this.#claim(session, request.free);
         const leftMs = deadline - this.#options.now();
@@ -171,6 +180,15 @@ export class Gateway {
     const session = this.#sessions.get(id);
     if (session === undefined) throw new SessionLost(id);
     return session;
+  }
+
+  /** A queue may appear at any time: look after every wait, and at least once a second under steady work. */
+  async #findLanes(session: OpenSession, now: boolean): Promise<void> {
+    const { everywhere } = session;
+    if (everywhere === null || (!now && this.#options.now() - everywhere.lookedAt < laneLookMs)) return;
+    everywhere.lookedAt = this.#options.now();
+    const known = await this.#options.lanes.list();
+    session.lanes = known.filter((lane) => everywhere.tasks.has(lane.task)).map((lane) => lane.id);
   }
 
   async #claim(session: OpenSession, limit: number): Promise<Assignment[]> {

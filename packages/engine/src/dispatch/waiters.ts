@@ -8,7 +8,8 @@ export interface Waiting {
 }
 
 interface Waiter {
-  readonly lanes: ReadonlySet<number>;
+  /** null: any lane. */
+  readonly lanes: ReadonlySet<number> | null;
   hinted: boolean;
   resolve: (() => void) | null;
 }
@@ -27,14 +28,15 @@ export class Waiters {
   /** null: anything may have changed, so everyone looks. */
   hint(lanes: ReadonlySet<number> | null): void {
     for (const waiter of this.#waiting) {
-      if (lanes !== null && !intersects(waiter.lanes, lanes)) continue;
+      if (lanes !== null && waiter.lanes !== null && !intersects(waiter.lanes, lanes)) continue;
       waiter.hinted = true;
       waiter.resolve?.();
     }
   }
 
-  register(lanes: readonly number[], signal?: AbortSignal): Waiting {
-    const waiter: Waiter = { lanes: new Set(lanes), hinted: false, resolve: null };
+  /** null: whatever is queued, in any lane. */
+  register(lanes: readonly number[] | null, signal?: AbortSignal): Waiting {
+    const waiter: Waiter = { lanes: lanes === null ? null : new Set(lanes), hinted: false, resolve: null };
     this.#waiting.add(waiter);
     return {
       wait: (limitMs) => this.#wait(waiter, Math.min(limitMs, this.#fullLookMs), signal),

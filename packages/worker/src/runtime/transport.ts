@@ -44,6 +44,7 @@ export interface Completion {
 
 export interface Registration {
   readonly name: string;
+  /** `*` alone stands for every queue. */
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;

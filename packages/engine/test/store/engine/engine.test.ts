@@ -42,9 +42,13 @@ afterEach(async () => {
 });
 
 async function startWorker(...tasks: Task[]): Promise<Worker> {
+  return startWorkerOf(["default"], ...tasks);
+}
+
+async function startWorkerOf(queues: string[], ...tasks: Task[]): Promise<Worker> {
   const transport = new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId });
   const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic };
-  const worker = new Worker({ transport, timers, tasks, name: "w", queues: ["default"], slots: 5 });
+  const worker = new Worker({ transport, timers, tasks, name: "w", queues, slots: 5 });
   workers.push(worker);
   await worker.start();
   return worker;
@@ -189,6 +193,21 @@ describe("lists", () => {
       (await engine.api.listJobs("default", { status: [status] }, { pageSize: 10 })).rows.map((job) => job.id);
     expect(await ids("completed")).toEqual([done.id]);
     expect(await ids("scheduled")).toEqual([later.id]);
+  });
+});
+
+describe("a worker of every queue", () => {
+  it("takes runs of a queue that did not exist when it started, at once and under steady work", async () => {
+    await startWorkerOf(["*"], echo);
+    const first = await engine.api.createJob("default", spec({ queue: "mail" }));
+    await until("run.finished");
+    expect((await engine.api.getRun("default", first.id))?.status).toBe("succeeded");
+    const later = await Promise.all(
+      ["pdf", "mail", "sms"].map((queue) => engine.api.createJob("default", spec({ queue }))),
+    );
+    await until("run.finished", 4);
+    const runs = await Promise.all(later.map((job) => engine.api.getRun("default", job.id)));
+    expect(runs.map((run) => run?.status)).toEqual(["succeeded", "succeeded", "succeeded"]);
   });
 });
 

@@ -27,7 +27,7 @@ export class WorkerService implements Service {
       transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
       tasks: builtInTasks(timers),
       name: config.nodeName ?? hostname(),
-      queues: ["default"],
+      queues: ["*"],
       slots: config.workerSlots,
       timers,
       onEvent: (event) => logWorkerEvent(logger, event),
