@@ -35,6 +35,16 @@ describe("a database that is lost while the node serves", () => {
     await postgres.stop();
   });
 
+  it("stops in time although the database is away", async () => {
+    const postgres = await startEmbeddedPostgres({ dataDir: await storedDataDir() });
+    const { process, url } = await startServer(postgres.url, ["--shutdown-grace", "100ms"]);
+    await createJob(url, { task: "sleep", payload: { for: "1h" } });
+    await process.line(/"run.claimed"/);
+    await postgres.stop("immediate");
+    await process.line(/the database is lost/);
+    expect(await process.stop()).toEqual({ code: 0, signal: null });
+  });
+
   it("starts its own PostgreSQL again when that was killed", async () => {
     const dataDir = await storedDataDir();
     const { process, url } = await startDev(dataDir);

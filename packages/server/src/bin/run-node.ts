@@ -63,12 +63,19 @@ async function serveUntil(stopAsked: Promise<void>, options: RunNodeOptions): Pr
     onReady(node.facts);
     await stopAsked;
   }
-  const stopped = await within(
-    stopLimitMs,
-    node.stop().then(() => true),
-    () => false,
-  );
-  if (stopped) logger.info("stopped");
-  else logger.error(`not stopped within ${stopLimitMs} ms; what still runs is rescued at the next start`);
-  return stopped;
+  return within(stopLimitMs, stopInOrder(options), () => {
+    logger.error(`not stopped within ${stopLimitMs} ms; what still runs is rescued later`);
+    return false;
+  });
+}
+
+async function stopInOrder({ node, logger }: RunNodeOptions): Promise<boolean> {
+  try {
+    await node.stop();
+    logger.info("stopped");
+    return true;
+  } catch (error) {
+    logger.error({ err: error }, "not everything was stopped in order; what still runs is rescued later");
+    return false;
+  }
 }

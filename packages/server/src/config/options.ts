@@ -18,6 +18,8 @@ const option = <T>(
   extra: Pick<Option<T>, "secret" | "path"> = {},
 ): Option<T> => ({ kind, default: value, doc, ...extra });
 
+const ROLES = Object.freeze(["api", "scheduler", "gateway"] as const);
+
 /** Everything that can be configured. A key exists only when something reads it. */
 export const options = {
   host: option(anyText, "127.0.0.1", "address to listen on"),
@@ -30,7 +32,10 @@ export const options = {
     secret: true,
   }),
   databaseSchema: option(
-    text("a lower-case name of letters, digits and _, such as carillon", /^[a-z_][a-z0-9_]{0,62}$/),
+    text(
+      "a lower-case name of letters, digits and _, not beginning with pg_, such as carillon",
+      /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/,
+    ),
     "carillon",
     "schema that holds the tables",
   ),
@@ -38,7 +43,7 @@ export const options = {
   databaseWait: option(duration("0s", "1h"), 30_000, "how long a start waits for the database"),
   lease: option(duration("500ms", "1m"), 5_000, "how long a silent node keeps its shards"),
   workerSilence: option(duration("1s", "10m"), 15_000, "how long a silent worker keeps its runs"),
-  roles: option(someOf(["api", "scheduler", "gateway"]), ["api", "scheduler", "gateway"], "what this node does"),
+  roles: option(someOf(ROLES), ROLES, "what this node does"),
   workerSlots: option(wholeNumber(0, 10_000), 10, "runs at a time in this process; 0 for none"),
   nodeName: option<string | null>(
     text("1 to 100 letters, digits, dots, dashes or _", /^[A-Za-z0-9._-]{1,100}$/),
@@ -52,7 +57,7 @@ export const options = {
 
 export type OptionName = keyof typeof options;
 
-/** The configuration in force: every option, checked, frozen. */
+/** The configuration in force: every option, checked, frozen. Durations are milliseconds. */
 export type Config = {
   readonly [Name in OptionName]: (typeof options)[Name] extends Option<infer Value> ? Value : never;
 };

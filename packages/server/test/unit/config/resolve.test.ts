@@ -54,8 +54,10 @@ describe("resolveConfig", () => {
   });
 
   it("freezes what it returns", () => {
-    const { config, origins } = resolve({ file: file({ roles: ["api", "scheduler", "gateway"] }) });
-    expect(Object.isFrozen(config) && Object.isFrozen(config.roles) && Object.isFrozen(origins)).toBe(true);
+    for (const given of [{}, { file: file({ roles: ["api", "scheduler", "gateway"] }) }]) {
+      const { config, origins } = resolve(given);
+      expect(Object.isFrozen(config) && Object.isFrozen(config.roles) && Object.isFrozen(origins)).toBe(true);
+    }
   });
 
   it("reads durations as milliseconds and lists from text or from an array", () => {

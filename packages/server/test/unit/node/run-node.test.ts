@@ -13,9 +13,14 @@ const facts: NodeFacts = {
 /** A node whose start and stop a test holds in its hand, in a process that notes how it ends. */
 function scene(stopLimitMs = 60_000) {
   const journal: string[] = [];
-  const hands = { start: () => {}, failStart: (error: Error): void => void error, stop: () => {} };
+  const hands = {
+    start: () => {},
+    failStart: (error: Error): void => void error,
+    stop: () => {},
+    failStop: (error: Error): void => void error,
+  };
   const started = new Promise<void>((resolve, reject) => Object.assign(hands, { start: resolve, failStart: reject }));
-  const stopped = new Promise<void>((resolve) => Object.assign(hands, { stop: resolve }));
+  const stopped = new Promise<void>((resolve, reject) => Object.assign(hands, { stop: resolve, failStop: reject }));
   const host = Object.assign(new EventEmitter(), { exit: (code: number) => void journal.push(`exit ${code}`) });
   const node = {
     facts,
@@ -74,6 +79,16 @@ describe("runNode", () => {
     hands.start();
     await turn();
     host.emit("SIGINT", "SIGINT");
+    expect(await result).toBe(1);
+    expect(journal.slice(1)).toEqual(["stop", "abandon", "exit 1"]);
+  });
+
+  it("ends with 1 when something could not be stopped in order", async () => {
+    const { journal, hands, host, result } = scene();
+    hands.start();
+    await turn();
+    host.emit("SIGINT", "SIGINT");
+    hands.failStop(new Error("no database"));
     expect(await result).toBe(1);
     expect(journal.slice(1)).toEqual(["stop", "abandon", "exit 1"]);
   });
