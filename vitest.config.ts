@@ -22,7 +22,11 @@ export default defineConfig({
   resolve: { alias: [...sources, ...tools] },
   test: {
     projects: [
-      tier("unit", { testTimeout: 60_000, sequence: { groupOrder: 0 } }),
+      tier("unit", {
+        testTimeout: 60_000,
+        sequence: { groupOrder: 0 },
+        setupFiles: [`${root}scripts/property-seed.ts`],
+      }),
       tier("store", {
         testTimeout: 60_000,
         hookTimeout: 60_000,

@@ -7,8 +7,8 @@ import type { FireSequence } from "./fire-sequence.js";
 import { endOfDay, startOfDay } from "./local-day.js";
 
 /**
- * How far a search goes through closed days before it answers "never". Leap days that share a weekday are up to 40
- * years apart.
+ * How far a search goes through closed days before it answers "never", counted from the first fire it meets, so that a
+ * schedule that starts far away is found from everywhere. Leap days that share a weekday are up to 40 years apart.
  */
 export const SEARCH_YEARS = 50;
 export const SEARCH_DAYS = SEARCH_YEARS * 366;
@@ -27,8 +27,8 @@ export class OpenDayFires implements FireSequence {
 
   /** `limit` ends the search early: nothing later is of interest. */
   nextNominal(after: Instant, limit: Instant = Infinity): Instant {
-    const horizon = this.#zone.localDay(after) + SEARCH_DAYS;
     let fire = this.#raw.nextNominal(after);
+    const horizon = this.#zone.localDay(fire) + SEARCH_DAYS;
     while (fire !== NEVER && fire <= limit) {
       const day = this.#zone.localDay(fire);
       if (this.#open.isOpen(day)) return fire;
@@ -43,8 +43,8 @@ export class OpenDayFires implements FireSequence {
   }
 
   previousNominal(before: Instant, limit: Instant = -Infinity): Instant {
-    const horizon = this.#zone.localDay(before) - SEARCH_DAYS;
     let fire = this.#raw.previousNominal(before);
+    const horizon = this.#zone.localDay(fire) - SEARCH_DAYS;
     while (fire !== NEVER && fire >= limit) {
       const day = this.#zone.localDay(fire);
       if (this.#open.isOpen(day)) return fire;

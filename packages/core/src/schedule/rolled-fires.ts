@@ -74,8 +74,8 @@ export class RolledFires implements FireSequence {
   /** Any fire of this sequence beyond `from`; an infinity when the search meets none. */
   #someFireBeyond(from: Instant, direction: Direction): Instant {
     const { zone, open } = this.#rule;
-    const horizon = zone.localDay(from) + direction * SEARCH_DAYS;
     let fire = direction > 0 ? this.#raw.nextNominal(from) : this.#raw.previousNominal(from);
+    const horizon = zone.localDay(fire) + direction * SEARCH_DAYS;
     while (fire !== NEVER) {
       const day = zone.localDay(fire);
       if (open.isOpen(day)) return fire;

@@ -85,6 +85,15 @@ describe("every schedule", () => {
     expect(asked).toBeGreaterThan(300);
   });
 
+  it("that starts longer ahead than a search through closed days goes keeps the laws", () => {
+    const anchor = Date.UTC(2051, 9, 29, 0, 0, 1);
+    for (const roll of ["skip", "next", "previous", "modified_following"] as const) {
+      const calendar = { exclude: ["office"], roll };
+      const late = { kind: "every", everyMs: 1_000, anchor, timeZone: "UTC", calendars: calendar } as const;
+      expect(brokenLaws(compileSchedule(late, { jobId: "job", calendars }), Date.UTC(2000, 0, 1))).toEqual([]);
+    }
+  });
+
   it("stays within its bounds and below its jitter, the same for every compilation", () => {
     fc.assert(
       fc.property(spec, instant, fc.integer({ min: 1, max: 999 }), (one, from, jitterMs) => {
