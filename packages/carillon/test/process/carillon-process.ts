@@ -16,6 +16,9 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** A process that says nothing for so long has a fault; what it said so far tells more than the runner's time limit. */
+const PATIENCE_MS = 90_000;
+
 const started = new Set<CarillonProcess>();
 
 /** A real `carillon` process in a process group of its own. Tests wait for what it says, never for time. */
@@ -59,13 +62,16 @@ export class CarillonProcess {
 
   /** The first line of either output that matches, from the start or as soon as it comes. */
   async line(pattern: RegExp): Promise<RegExpExecArray> {
+    const limit = AbortSignal.timeout(PATIENCE_MS);
     for (let at = 0; ;) {
       for (; at < this.#lines.length; at++) {
         const found = pattern.exec(this.#lines[at] ?? "");
         if (found) return found;
       }
       if (!started.has(this)) throw new Error(`ended without ${String(pattern)}:\n${this.stdout}${this.stderr}`);
-      await this.next();
+      await once(this.#news, "news", { signal: limit }).catch(() => {
+        throw new Error(`nothing like ${String(pattern)} came in time:\n${this.stdout}${this.stderr}`);
+      });
     }
   }
 

@@ -1,10 +1,13 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, fail } from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { CarillonProcess } from "./carillon-process.js";
 import { processesAt } from "./scratch.js";
 import type { SeededRandom } from "./seeded-random.js";
-import { type Serving, call, jobStatus, startDev } from "./server.js";
+import { type Serving, call, startDev } from "./server.js";
+
+/** At 50 ms each: long after every rescue. */
+const MOST_LOOKS = 600;
 
 /** A worker that was killed is noticed soon enough for a test. */
 const SOON = ["--worker-silence", "1s"];
@@ -55,12 +58,12 @@ export class Victim {
     await creating;
   }
 
-  /** Everything that was ever acknowledged is there and runs to its end; then the node stops and leaves no process. */
+  /** Everything that was ever acknowledged is there and comes to its end; then the node stops and leaves no process. */
   async finish(): Promise<void> {
-    const { process, url } = this.#serving();
+    const { process } = this.#serving();
     for (const id of this.#acknowledged) {
       await this.#expectThere(id);
-      while ((await jobStatus(url, id)) !== "completed") await sleep(50);
+      await this.#expectEnd(id);
     }
     deepEqual(await process.stop(), { code: 0, signal: null });
     deepEqual(await processesAt(this.#dataDir), []);
@@ -69,6 +72,19 @@ export class Victim {
   async #expectThere(id: string): Promise<void> {
     const { status } = await call(`${this.#serving().url}/v1/jobs/${id}`);
     equal(status, 200, `${id} was acknowledged and is lost`);
+  }
+
+  /** It ends succeeded, unless its worker was killed more often than a run bears. */
+  async #expectEnd(id: string): Promise<void> {
+    const { process, url } = this.#serving();
+    for (let looks = 0; ; looks++) {
+      const { body } = await call(`${url}/v1/jobs/${id}`);
+      const run = body["run"] as { status: string; status_reason: string | null };
+      if (run.status === "succeeded" || run.status_reason === "worker_lost") return;
+      if (looks === MOST_LOOKS)
+        fail(`${id} was acknowledged and does not run: ${JSON.stringify(body)}\n${process.stderr}`);
+      await sleep(50);
+    }
   }
 
   /** One job after the other until the server is gone; each one that was answered counts. */
