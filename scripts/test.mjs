@@ -38,9 +38,10 @@ function installServers() {
 
 const tiers = {
   format: () => runTool("oxfmt", ["--check", "."]),
+  types: () => node("scripts/build.mjs") || node(tsc, "-p", "tsconfig.tests.json"),
+  // After the build: the linter reads the types of the packages from there.
   lint: () => runTool("oxlint", ["--type-aware", "."]),
   arrows: () => node("scripts/check/arrows.mjs") || node("scripts/check/ambient.mjs"),
-  types: () => node("scripts/build.mjs") || node(tsc, "-p", "tsconfig.tests.json"),
   dead: () => runTool("knip", []),
   generated: () => node("scripts/check/generated.mjs"),
   docs: () => node("scripts/check/docs.mjs"),
