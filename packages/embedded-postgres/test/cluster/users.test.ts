@@ -21,6 +21,7 @@ describe("binaries as npm delivers them", () => {
     expect(await query(server.url, "select 'ß' < 'z' collate \"und-x-icu\" as icu")).toEqual([{ icu: true }]);
     await server.stop();
     expect(await readdir(join(binaryDir, "lib"))).toEqual(before);
+    await run("chmod", ["-R", "u+w", binaryDir]);
   });
 });
 
