@@ -5,7 +5,7 @@ export type { EngineEvent, OnEngineEvent } from "./events.js";
 export { jobStatus } from "./jobs/job-status.js";
 export type { EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
 export type { JobView } from "./model/job-view.js";
-export type { AttemptRecord, RunError, RunView, TriggerKind } from "./model/run-view.js";
+export type { AttemptRecord, RunView, TriggerKind } from "./model/run-view.js";
 export { classifyPgError, sqlStateOf, type PgErrorClass } from "./store/db/classify.js";
 export type { Capabilities, Database, Listening } from "./store/db/database.js";
 export type { DatabaseClock } from "./store/db/database-clock.js";

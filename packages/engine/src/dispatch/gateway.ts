@@ -1,6 +1,14 @@
-import { type DurationMs, type Instant, nextAttempt, rankOf, retryPolicy } from "@carillon/core";
+import {
+  type Assignment,
+  type Completion,
+  type DurationMs,
+  type Instant,
+  nextAttempt,
+  rankOf,
+  retryPolicy,
+} from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
-import type { AttemptRecord, RunError } from "../model/run-view.js";
+import type { AttemptRecord } from "../model/run-view.js";
 import type { ClaimedRun, ClaimStore, FinishedRun, RetriedRun } from "../store/entities/claims.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { NamespaceStore } from "../store/entities/namespaces.js";
@@ -18,37 +26,6 @@ export interface WorkerRegistration {
   readonly slots: number;
   /** Set for a worker inside a node: it dies with it. */
   readonly nodeId: string | null;
-}
-
-/** A run handed to a worker. Everything it later says of it carries the fence. */
-export interface Assignment {
-  readonly runId: string;
-  readonly jobId: string | null;
-  readonly task: string;
-  readonly queue: string;
-  readonly payload: unknown;
-  readonly attempt: number;
-  readonly maxAttempts: number;
-  readonly fence: number;
-  readonly timeoutMs: DurationMs | null;
-  readonly scheduledFor: Instant;
-  readonly runAt: Instant;
-}
-
-/** How a run ended on a worker. */
-export interface Completion {
-  readonly runId: string;
-  readonly fence: number;
-  /** How long ago, when this is sent, the handler started: the worker's own wall clock is never trusted. */
-  readonly startedAgoMs: DurationMs;
-  readonly outcome:
-    | { readonly kind: "succeeded"; readonly output: unknown }
-    | {
-        readonly kind: "failed";
-        readonly reason: "handler_error" | "timeout";
-        readonly error: RunError;
-        readonly retryAfterMs?: DurationMs;
-      };
 }
 
 export interface GatewayOptions {

@@ -1,5 +1,4 @@
-import type { DurationMs } from "@carillon/core";
-import type { Outcome } from "./transport.js";
+import type { DurationMs, Outcome } from "@carillon/core";
 
 /** Thrown by a handler: trying again is useless. */
 export class NonRetryableError extends Error {

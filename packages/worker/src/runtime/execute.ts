@@ -1,7 +1,6 @@
-import type { DurationMs } from "@carillon/core";
+import type { Assignment, DurationMs, Outcome } from "@carillon/core";
 import { NonRetryableError, outcomeOfError, timeoutOutcome } from "./errors.js";
 import type { Task, TaskContext } from "./task.js";
-import type { Assignment, Outcome } from "./transport.js";
 import type { WorkerTimers } from "./timers.js";
 
 /** Calls the task's handler and says how it ended. Never throws; a result that is not JSON is a failure. */

@@ -1,46 +1,4 @@
-import type { DurationMs, Instant } from "@carillon/core";
-
-/** A run handed to this worker. Everything that is later said of it carries the fence. */
-export interface Assignment {
-  readonly runId: string;
-  readonly jobId: string | null;
-  readonly task: string;
-  readonly queue: string;
-  readonly payload: unknown;
-  /** The number of this try, from 1. */
-  readonly attempt: number;
-  readonly maxAttempts: number;
-  /** Grows with every claim of the run and is never used again. */
-  readonly fence: number;
-  readonly timeoutMs: DurationMs | null;
-  readonly scheduledFor: Instant;
-  readonly runAt: Instant;
-}
-
-export interface TaskFailure {
-  readonly type: string;
-  readonly message: string;
-  readonly stack?: string;
-  readonly retryable: boolean;
-}
-
-export type Outcome =
-  | { readonly kind: "succeeded"; readonly output: unknown }
-  | {
-      readonly kind: "failed";
-      readonly reason: "handler_error" | "timeout";
-      readonly error: TaskFailure;
-      readonly retryAfterMs?: DurationMs;
-    };
-
-/** How a run ended here. */
-export interface Completion {
-  readonly runId: string;
-  readonly fence: number;
-  /** How long ago, when this is sent, the handler started: durations travel, wall clocks do not. */
-  readonly startedAgoMs: DurationMs;
-  readonly outcome: Outcome;
-}
+import type { Assignment, Completion, DurationMs } from "@carillon/core";
 
 export interface Registration {
   readonly name: string;

@@ -1,8 +1,8 @@
-import type { DurationMs } from "@carillon/core";
+import type { Assignment, Completion, DurationMs, Outcome } from "@carillon/core";
 import { execute } from "./execute.js";
 import type { Task } from "./task.js";
 import type { WorkerTimers } from "./timers.js";
-import type { Assignment, Completion, Outcome, Transport } from "./transport.js";
+import type { Transport } from "./transport.js";
 
 export interface WorkerOptions {
   readonly transport: Transport;

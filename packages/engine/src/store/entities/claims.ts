@@ -1,8 +1,8 @@
-import type { Instant, RunPolicy } from "@carillon/core";
+import type { Instant, RunError, RunPolicy } from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import type { AttemptRecord, RunError } from "../../model/run-view.js";
+import type { AttemptRecord } from "../../model/run-view.js";
 import { columns } from "./parameters.js";
 import type { Queued } from "./runs.js";
 

@@ -1,8 +1,8 @@
-import type { Instant, RunPolicy, RunStatus } from "@carillon/core";
+import type { Instant, RunError, RunPolicy, RunStatus } from "@carillon/core";
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import type { AttemptRecord, RunError } from "../../model/run-view.js";
+import type { AttemptRecord } from "../../model/run-view.js";
 
 /** A run as both tables give it to readers. */
 export interface RunRow {

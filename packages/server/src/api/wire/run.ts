@@ -1,6 +1,6 @@
 import type { Run, RunError as WireError, RunSummary } from "@carillon/contract";
-import { formatId } from "@carillon/core";
-import type { AttemptRecord, RunError, RunView } from "@carillon/engine";
+import { formatId, type RunError } from "@carillon/core";
+import type { AttemptRecord, RunView } from "@carillon/engine";
 import { timestamp, timestampOrNull } from "./scalars.js";
 
 export function runSummary(run: RunView): RunSummary {

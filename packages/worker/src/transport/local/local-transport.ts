@@ -1,4 +1,5 @@
-import type { Assignment, Completion, PollRequest, Registration, Transport } from "../../runtime/transport.js";
+import type { Assignment, Completion } from "@carillon/core";
+import type { PollRequest, Registration, Transport } from "../../runtime/transport.js";
 
 /** What the in-process transport needs of the engine's gateway; the gateway has this form without knowing of workers. */
 export interface LocalGateway {

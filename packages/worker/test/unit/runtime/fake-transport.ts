@@ -1,4 +1,5 @@
-import type { Assignment, Completion, PollRequest, Registration, Transport } from "../../../src/index.js";
+import type { Assignment, Completion } from "@carillon/core";
+import type { PollRequest, Registration, Transport } from "../../../src/index.js";
 
 /** An engine in memory: hands out what the test queues and remembers what it was told. */
 export class FakeTransport implements Transport {

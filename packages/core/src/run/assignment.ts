@@ -1,0 +1,44 @@
+import type { DurationMs, Instant } from "../time/instant.js";
+
+/** A run handed to a worker. Everything that is later said of it carries the fence. */
+export interface Assignment {
+  readonly runId: string;
+  readonly jobId: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly payload: unknown;
+  /** The number of this try, from 1. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** Grows with every claim of the run and is never used again. */
+  readonly fence: number;
+  readonly timeoutMs: DurationMs | null;
+  readonly scheduledFor: Instant;
+  readonly runAt: Instant;
+}
+
+/** What a handler threw, in the form that is stored and shown. */
+export interface RunError {
+  readonly type: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly retryable: boolean;
+}
+
+export type Outcome =
+  | { readonly kind: "succeeded"; readonly output: unknown }
+  | {
+      readonly kind: "failed";
+      readonly reason: "handler_error" | "timeout";
+      readonly error: RunError;
+      readonly retryAfterMs?: DurationMs;
+    };
+
+/** How a run ended on a worker. */
+export interface Completion {
+  readonly runId: string;
+  readonly fence: number;
+  /** How long ago, when this is sent, the handler started: durations travel, wall clocks do not. */
+  readonly startedAgoMs: DurationMs;
+  readonly outcome: Outcome;
+}
