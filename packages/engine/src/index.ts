@@ -1,4 +1,5 @@
 export { Gateway, SessionLost, type WorkerRegistration } from "./dispatch/gateway.js";
+export type { Coordinator, Membership, ShardChange } from "./coordinator/port.js";
 export { createEngine } from "./node/engine.js";
 export type { Engine, EngineLimits, EngineOptions } from "./node/options.js";
 export type { EngineEvent, OnEngineEvent } from "./events.js";
