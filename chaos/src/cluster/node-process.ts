@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { type WriteStream, createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { root } from "../root.js";
+
+export interface NodeSettings {
+  readonly name: string;
+  readonly databaseUrl: string;
+  readonly leaseMs: number;
+  readonly workerSilenceMs: number;
+  readonly logPath: string;
+  /** A module to load first; only mutants have one. */
+  readonly preload: string | null;
+}
+
+/** One node of the product as a process of its own, started by its command line as a user would. */
+export class NodeProcess {
+  readonly #settings: NodeSettings;
+  readonly #log: WriteStream;
+  readonly #events = new Map<string, number>();
+  #child: ChildProcess | null = null;
+  #url: string | null = null;
+  #isStopping = false;
+
+  constructor(settings: NodeSettings) {
+    this.#settings = settings;
+    this.#log = createWriteStream(settings.logPath, { flags: "a" });
+  }
+
+  /** Null while the node is down or has not begun to listen. */
+  get url(): string | null {
+    return this.#url;
+  }
+
+  /** How often the node has logged an event, over all its lives; some events stand for several things. */
+  count(event: string): number {
+    return this.#events.get(event) ?? 0;
+  }
+
+  /** Resolves when the node serves. Rejects when it ends instead, unless it was told to. */
+  async start(): Promise<void> {
+    this.#isStopping = false;
+    const { preload } = this.#settings;
+    const child = spawn(
+      process.execPath,
+      [
+        ...(preload === null ? [] : ["--import", preload]),
+        join(root, "packages/carillon/bin/carillon.js"),
+        ...this.#args(),
+      ],
+      { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1" } },
+    );
+    this.#child = child;
+    const listening = outcome();
+    void once(child, "exit").then(([code]) => {
+      this.#url = null;
+      if (this.#isStopping) listening.resolve();
+      else
+        listening.reject(new Error(`${this.#settings.name} ended with ${String(code)}; see ${this.#settings.logPath}`));
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on("line", (line) => {
+        const url = this.#read(line);
+        if (url === null) return;
+        this.#url = url;
+        listening.resolve();
+      });
+    }
+    await listening.promise;
+  }
+
+  /** Ends it by a signal and waits until it is gone. */
+  async end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const child = this.#child;
+    this.#isStopping = true;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill(signal);
+    await gone;
+  }
+
+  freeze(): void {
+    this.#child?.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#child?.kill("SIGCONT");
+  }
+
+  #args(): string[] {
+    const { name, databaseUrl, leaseMs, workerSilenceMs } = this.#settings;
+    const flags = {
+      "database-url": databaseUrl,
+      port: 0,
+      "node-name": name,
+      lease: `${leaseMs}ms`,
+      "worker-silence": `${workerSilenceMs}ms`,
+      "worker-slots": 30,
+      "shutdown-grace": "1s",
+      "database-wait": "1m",
+      "log-format": "json",
+    };
+    return ["server", "start", ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)])];
+  }
+
+  /** Counts what a log line tells; answers the address when the line is the one that says it. */
+  #read(line: string): string | null {
+    this.#log.write(`${line}\n`);
+    const event = /"count":(\d+).*"msg":"([a-z_]+\.[a-z_]+)"/.exec(line);
+    if (event?.[2] !== undefined) this.#events.set(event[2], this.count(event[2]) + Number(event[1]));
+    return /^carillon: listening on (\S+)$/.exec(line)?.[1] ?? null;
+  }
+}
+
+interface Outcome {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+function outcome(): Outcome {
+  let settle: Pick<Outcome, "resolve" | "reject"> = { resolve: () => {}, reject: () => {} };
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { promise, ...settle };
+}
