@@ -90,7 +90,7 @@ export class ClusterMember implements Coordinator {
     this.#adopt(shards);
     const sharing = sharingOf(members);
     const quota = quotaOf(shards.length, sharing, this.#nodeId);
-    await this.#dropSurplus(quota);
+    await this.#dropSurplus(shards, quota);
     const alive = new Set(members.map((member) => member.id));
     const free = shards.filter((shard) => this.#isFree(shard, alive));
     await this.#take(inOwnOrder(free, sharing, this.#nodeId).slice(0, Math.max(0, quota - this.#held.size)));
@@ -109,8 +109,10 @@ export class ClusterMember implements Coordinator {
     return promisedTo === null || !alive.has(promisedTo);
   }
 
-  async #dropSurplus(quota: number): Promise<void> {
-    const surplus = [...this.#held.keys()].slice(quota);
+  /** What was promised and never owned goes first. */
+  async #dropSurplus(shards: readonly ShardView[], quota: number): Promise<void> {
+    const promised = shards.filter((shard) => shard.promisedTo === this.#nodeId && !this.#held.has(shard.id));
+    const surplus = [...this.#held.keys(), ...promised.map((shard) => shard.id)].slice(quota);
     if (surplus.length === 0) return;
     for (const id of surplus) this.#held.delete(id);
     await this.#registry.drop(this.#nodeId, surplus);

@@ -1,3 +1,5 @@
+import { EtcdClient } from "../coordinator/etcd/etcd-client.js";
+import { etcdCoordinator } from "../coordinator/etcd/etcd-coordinator.js";
 import type { Coordinator } from "../coordinator/port.js";
 import { postgresCoordinator } from "../coordinator/postgres/postgres-coordinator.js";
 import { SessionLock } from "../coordinator/postgres/session-lock.js";
@@ -22,9 +24,14 @@ export function makeCoordinator({ engine, limits, store, wake, onEvent }: Coordi
   const { leaseMs, skewToleranceMs } = limits;
   const { nodes, shards } = store;
   const skew = () => ({ skewMs: database.clock.skewMs, uncertaintyMs: database.clock.uncertaintyMs });
+  const member = { clock, newId, node, leaseMs, skew, skewToleranceMs, onEvent };
+  if (engine.etcd !== undefined) {
+    const { endpoints, prefix } = engine.etcd;
+    const etcd = new EtcdClient({ endpoints, fetch, timers: engine.timers, timeoutMs: leaseMs / 2 });
+    return etcdCoordinator({ ...member, etcd, prefix, nodes, shards });
+  }
   const lock = database.capabilities.advisoryLocks
     ? new SessionLock(database, nodeLockStatements(loadStatements(database.schema)))
     : null;
-  const member = { clock, newId, node, leaseMs, skew, skewToleranceMs, onEvent };
   return postgresCoordinator({ ...member, nodes, shards, lock, alone, wake });
 }

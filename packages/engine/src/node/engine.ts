@@ -59,6 +59,7 @@ class NodeEngine implements Engine {
       waiters: this.#waiters,
       scheduler: () => this.#scheduler,
       wakeScheduler: () => this.#schedulerLoop.wake(),
+      wakeCoordinator: () => this.#coordinatorLoop.wake(),
       membership: () => this.#coordinator.membership,
     });
     this.#scheduler = this.#makeScheduler();
@@ -85,6 +86,7 @@ class NodeEngine implements Engine {
   async start(): Promise<void> {
     await this.#keeper.tick();
     this.#applyChange(await this.#coordinator.join());
+    this.#hints.sharesMoved();
     await this.#rescuer.tick();
     this.#hints.start();
     for (const loop of this.#loops) loop.start();
@@ -95,6 +97,7 @@ class NodeEngine implements Engine {
     await this.#hints.stop();
     try {
       await this.#coordinator.leave();
+      this.#hints.sharesMoved();
     } catch (error) {
       // Without a database there is nobody to hand over to: the lease runs out by itself.
       this.#emit({ type: "loop.failed", loop: "coordinator", error });
@@ -130,6 +133,7 @@ class NodeEngine implements Engine {
   #applyChange({ gained, lost }: ShardChange): void {
     if (lost.length > 0) {
       this.#scheduler.forgetShards(lost);
+      this.#hints.sharesMoved();
       this.#emit({ type: "shards.lost", count: lost.length });
     }
     if (gained.length === 0) return;

@@ -14,8 +14,17 @@ export interface EngineOptions {
   readonly node: { readonly name: string; readonly address: string | null; readonly version: string };
   /** No other node can be alive; see RowRegistryOptions. */
   readonly alone: boolean;
+  /** Decides who is a member and who owns which shard; PostgreSQL itself does when this is left out. */
+  readonly etcd?: EtcdOptions;
   readonly onEvent?: OnEngineEvent;
   readonly limits?: Partial<EngineLimits>;
+}
+
+export interface EtcdOptions {
+  /** Such as http://127.0.0.1:2379; tried in turn. */
+  readonly endpoints: readonly string[];
+  /** The beginning of every key; clusters that share an etcd differ in it. */
+  readonly prefix: string;
 }
 
 /** Every bound of the engine, with its default below. */

@@ -46,6 +46,7 @@ export async function memoryCluster(): Promise<ClusterUnderTest> {
   const cluster = new MemoryCluster(1_024);
   return {
     leaseMs,
+    roundMs: leaseMs / 5,
     events: time.events,
     node: (name) => memoryCoordinator(time.member(name), cluster),
     pass: async (ms) => void (time.monotonic += ms),
@@ -62,6 +63,7 @@ export async function postgresCluster(): Promise<ClusterUnderTest> {
   const rows = { nodes, shards, lock: null, alone: false, wake: () => undefined };
   return {
     leaseMs,
+    roundMs: leaseMs / 5,
     events: time.events,
     node: (name) => postgresCoordinator({ ...time.member(name), ...rows }),
     pass: async (ms) => void (time.monotonic += ms),

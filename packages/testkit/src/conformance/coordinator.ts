@@ -6,6 +6,8 @@ export interface ClusterUnderTest {
   /** A node that has not joined yet. */
   node(name: string): Coordinator;
   readonly leaseMs: number;
+  /** How long to wait between two rounds of passes in which nobody is silent. */
+  readonly roundMs: number;
   /** Lets time pass for everyone at once. */
   pass(ms: number): Promise<void>;
   /** Who may act on which shard, as the fence in the database sees it. */
@@ -35,10 +37,10 @@ export function coordinatorConformance(
   });
   afterEach(() => cluster.close());
 
-  /** Everyone ticks a few times, a fifth of the lease apart. */
+  /** Everyone ticks a few times. */
   const settle = async (...nodes: Coordinator[]): Promise<void> => {
     for (let round = 0; round < 3; round++) {
-      await cluster.pass(cluster.leaseMs / 5);
+      await cluster.pass(cluster.roundMs);
       for (const one of nodes) await one.tick();
     }
   };
@@ -178,7 +180,8 @@ export function coordinatorConformance(
       expect(Math.min(...before)).toBeGreaterThan(1);
     });
 
-    it.runIf(peersObserve)("does not take a silence for death while its own reads failed", async () => {
+    if (!peersObserve) return;
+    it("does not take a silence for death while its own reads failed", async () => {
       const [a, b] = await pair();
       await cluster.pass(4 * cluster.leaseMs);
       expect((await b.tick()).gained).toEqual([]);
