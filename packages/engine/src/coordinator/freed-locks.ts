@@ -4,7 +4,7 @@ import type { NodeRow } from "../store/entities/nodes.js";
 type Watched = Pick<NodeRow, "id" | "heartbeat" | "locked" | "serverStart">;
 
 /** A lock that is free for a moment may only have changed its session. */
-export const confirmMs: DurationMs = 500;
+const confirmMs: DurationMs = 500;
 
 /**
  * Tells a killed process by the lock that its session held. A free lock is believed only if it was seen held by that

@@ -7,7 +7,7 @@ import { postgresCoordinator } from "../../src/coordinator/postgres/postgres-coo
 import type { EngineEvent } from "../../src/index.js";
 import { newId, storeHarness } from "./store-harness.js";
 
-export const leaseMs = 5_000;
+const leaseMs = 5_000;
 
 /** Time and clocks of the nodes under test, moved by hand. */
 export class TestTime {
