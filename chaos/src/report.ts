@@ -5,6 +5,8 @@ export interface Bites {
   readonly refusedWrites: number;
   readonly movedShards: number;
   readonly rescuedRuns: number;
+  /** Nodes that ended by themselves, as one does whose start meets a broken connection; they were started again. */
+  readonly ownEnds: number;
 }
 
 export interface Result {
@@ -41,6 +43,7 @@ export function reportLines(result: Result): string[] {
     ["writes refused", bites.refusedWrites],
     ["shards moved", bites.movedShards],
     ["runs rescued", bites.rescuedRuns],
+    ["nodes ended", bites.ownEnds],
     ["recovered after ms", recoveredMs ?? "NOT WITHIN THE BOUND"],
     ...violationKinds.map(
       (kind) => [kind, verdict.violations.filter((violation) => violation.kind === kind).length] as const,

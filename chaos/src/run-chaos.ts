@@ -16,10 +16,9 @@ import type { Result } from "./report.js";
 import { root } from "./root.js";
 import { targetsOf } from "./targets/targets.js";
 
-const leaseMs = 5_000;
-const workerSilenceMs = 3_000;
+const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
 /** A lost lease or worker is noticed, and what it left is begun elsewhere. */
-const aftermathMs = leaseMs + workerSilenceMs + 4_000;
+const aftermathMs = limits.leaseMs + limits.workerSilenceMs + 4_000;
 /** From the heal until nothing is left to do. */
 const recoveryBoundMs = aftermathMs + 15_000;
 const recurring = 30;
@@ -33,15 +32,15 @@ export interface Session {
 /** One run: start, load with faults, heal, drain, judge. */
 export async function runChaos({ options, folder, say }: Session): Promise<Result> {
   const random = new SeededRandom(options.seed);
-  const plan = planFaults(random, { nodes: options.nodes, loadMs: options.loadMs, leaseMs });
+  const plan = planFaults(random, { nodes: options.nodes, loadMs: options.loadMs, limits });
   say(`seed ${options.seed}: ${options.nodes} nodes, ${plan.length} faults in ${options.loadMs / 1_000} s`);
   for (const fault of plan) say(`  ${describeFault(fault)}`);
   const journal = await JournalServer.start(join(folder, "journal.jsonl"));
   const preload = preloadOf(options.mutant);
-  const cluster = await Cluster.start({ folder, nodes: options.nodes, leaseMs, workerSilenceMs, preload });
+  const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload });
   try {
     const witness = new Witness(() => cluster.databaseUrl);
-    await sleep(leaseMs / 2);
+    await sleep(limits.leaseMs / 2);
     const epochs = await witness.epochs();
     const driver = new Driver(cluster, journal);
     const begin = Math.ceil(Date.now() / 1_000) * 1_000;
@@ -69,6 +68,7 @@ export async function runChaos({ options, folder, say }: Session): Promise<Resul
         refusedWrites: cluster.count("write.refused"),
         movedShards: (await witness.epochs()) - epochs,
         rescuedRuns: cluster.count("run.rescued"),
+        ownEnds: cluster.ownEnds,
       },
     };
   } finally {

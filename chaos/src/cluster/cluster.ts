@@ -66,6 +66,11 @@ export class Cluster {
     this.#postgres = await startEmbeddedPostgres({ dataDir: join(this.#options.folder, "postgres"), port });
   }
 
+  /** How often nodes ended without being told to. */
+  get ownEnds(): number {
+    return this.members.reduce((sum, { node }) => sum + node.ownEnds, 0);
+  }
+
   count(event: string): number {
     return this.members.reduce((sum, { node }) => sum + node.count(event), 0);
   }

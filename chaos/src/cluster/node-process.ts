@@ -1,8 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type WriteStream, createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { root } from "../root.js";
 
 export interface NodeSettings {
@@ -15,6 +17,9 @@ export interface NodeSettings {
   readonly preload: string | null;
 }
 
+const pauseBeforeStartMs = 300;
+const mostOwnEnds = 20;
+
 /** One node of the product as a process of its own, started by its command line as a user would. */
 export class NodeProcess {
   readonly #settings: NodeSettings;
@@ -23,6 +28,7 @@ export class NodeProcess {
   #child: ChildProcess | null = null;
   #url: string | null = null;
   #isStopping = false;
+  #ownEnds = 0;
 
   constructor(settings: NodeSettings) {
     this.#settings = settings;
@@ -39,36 +45,35 @@ export class NodeProcess {
     return this.#events.get(event) ?? 0;
   }
 
-  /** Resolves when the node serves. Rejects when it ends instead, unless it was told to. */
+  /** How often the node ended without being told to. */
+  get ownEnds(): number {
+    return this.#ownEnds;
+  }
+
+  /** Resolves when the node serves. One that ends by itself is started again, as a supervisor would. */
   async start(): Promise<void> {
     this.#isStopping = false;
-    const { preload } = this.#settings;
-    const child = spawn(
-      process.execPath,
-      [
-        ...(preload === null ? [] : ["--import", preload]),
-        join(root, "packages/carillon/bin/carillon.js"),
-        ...this.#args(),
-      ],
-      { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1" } },
-    );
+    const child = this.#launch();
     this.#child = child;
-    const listening = outcome();
-    void once(child, "exit").then(([code]) => {
-      this.#url = null;
-      if (this.#isStopping) listening.resolve();
-      else
-        listening.reject(new Error(`${this.#settings.name} ended with ${String(code)}; see ${this.#settings.logPath}`));
+    const served = new Promise<void>((resolve) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        createInterface({ input: stream }).on("line", (line) => {
+          const url = this.#read(line);
+          if (url === null) return;
+          this.#url = url;
+          resolve();
+        });
+      }
     });
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on("line", (line) => {
-        const url = this.#read(line);
-        if (url === null) return;
-        this.#url = url;
-        listening.resolve();
-      });
-    }
-    await listening.promise;
+    const startedAgain = once(child, "exit").then(async () => {
+      this.#url = null;
+      if (this.#isStopping) return;
+      this.#ownEnds += 1;
+      if (this.#ownEnds > mostOwnEnds) throw new Error(`ends again and again; see ${this.#settings.logPath}`);
+      await sleep(pauseBeforeStartMs);
+      if (!this.#isStopping) await this.start();
+    });
+    await Promise.race([served, startedAgain]);
   }
 
   /** Ends it by a signal and waits until it is gone. */
@@ -87,6 +92,15 @@ export class NodeProcess {
 
   thaw(): void {
     this.#child?.kill("SIGCONT");
+  }
+
+  #launch(): ChildProcessByStdio<null, Readable, Readable> {
+    const { preload } = this.#settings;
+    const shim = join(root, "packages/carillon/bin/carillon.js");
+    return spawn(process.execPath, [...(preload === null ? [] : ["--import", preload]), shim, ...this.#args()], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1" },
+    });
   }
 
   #args(): string[] {
@@ -112,18 +126,4 @@ export class NodeProcess {
     if (event?.[2] !== undefined) this.#events.set(event[2], this.count(event[2]) + Number(event[1]));
     return /^carillon: listening on (\S+)$/.exec(line)?.[1] ?? null;
   }
-}
-
-interface Outcome {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-}
-
-function outcome(): Outcome {
-  let settle: Pick<Outcome, "resolve" | "reject"> = { resolve: () => {}, reject: () => {} };
-  const promise = new Promise<void>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  return { promise, ...settle };
 }

@@ -9,22 +9,28 @@ const compareAndSet: readonly (readonly [string, string])[] = [
   [" and d.next_nominal_at = i.nominal_at", ""],
   ["    and (d.fired_through is null or i.nominal_at > d.fired_through)\n", ""],
 ];
+const dueCheck = ["    and d.next_fire_at <= clock_timestamp()\n", ""] as const;
 const uniqueKey = ["select i.run_id, j.id, j.namespace_id", "select gen_random_uuid(), j.id, j.namespace_id"] as const;
 
 export const mutants: readonly Mutant[] = [
   {
     name: "completion-without-fence",
     statement: "run.finish",
-    changes: [["r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state", "r.id = i.id and r.state"]],
+    changes: [
+      [
+        "r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state",
+        "r.id = i.id and $1::uuid is not null and r.state",
+      ],
+    ],
   },
   { name: "claim-without-new-fence", statement: "run.claim", changes: [["fence = r.fence + 1", "fence = r.fence"]] },
-  { name: "fire-without-compare-and-key", statement: "due.fire", changes: [...compareAndSet, uniqueKey] },
   {
     name: "fire-without-any-guard",
     statement: "due.fire",
     changes: [
       ...compareAndSet,
       uniqueKey,
+      dueCheck,
       ["  where s.owner = $3 and s.epoch = f.epoch\n", "  where $3::uuid is not null\n"],
     ],
   },

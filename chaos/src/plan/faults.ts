@@ -19,51 +19,78 @@ export interface Fault {
 export interface PlanBounds {
   readonly nodes: number;
   readonly loadMs: number;
+  readonly limits: Limits;
+}
+
+/** How long a silent node keeps its shards, and a silent worker its runs; the worker's is the shorter. */
+export interface Limits {
   readonly leaseMs: number;
+  readonly workerSilenceMs: number;
 }
 
 interface Span {
   readonly weight: number;
-  /** How long it lasts; one of the ranges is drawn. Those around the lease tell a slow node from a lost one. */
-  readonly lasts: (leaseMs: number) => readonly (readonly [least: number, most: number])[];
+  /** How long it lasts; one of the ranges is drawn. Those around the limits tell a slow node from a lost one. */
+  readonly lasts: (limits: Limits) => readonly (readonly [least: number, most: number])[];
 }
 
 const kinds: Readonly<Record<FaultKind, Span>> = {
   kill: { weight: 4, lasts: () => [[500, 9_000]] },
-  freeze: { weight: 5, lasts: (lease) => [[lease + 500, lease + 5_000]] },
+  freeze: {
+    weight: 5,
+    lasts: ({ leaseMs, workerSilenceMs }) => [
+      // Its runs are given to others and still under way there when it wakes.
+      [workerSilenceMs + 1_500, workerSilenceMs + 3_500],
+      [leaseMs + 500, leaseMs + 5_000],
+    ],
+  },
   stop: { weight: 1, lasts: () => [[500, 4_000]] },
   reset: { weight: 2, lasts: () => [[0, 0]] },
   lose_answer: { weight: 3, lasts: () => [[2_000, 4_000]] },
   cut: {
     weight: 4,
-    lasts: (lease) => [
-      [lease - 900, lease - 100],
-      [lease + 1_000, lease + 5_000],
+    lasts: ({ leaseMs }) => [
+      [1_000, leaseMs],
+      [leaseMs + 1_000, leaseMs + 5_000],
     ],
   },
   delay: { weight: 1, lasts: () => [[2_000, 6_000]] },
   database: { weight: 1, lasts: () => [[500, 5_000]] },
 };
 
-/** The first faults come when every node has its shards; after the last there is some load without any. */
+/** The first fault comes when every node has its shards; after the last there is some load without any. */
 const quietMs = 4_000;
 
-/** Faults one after the other, sometimes two at a time, never two on one node. The first is a kill: something must bite. */
+/** Every plan begins with these, one at a time: a lost node, a worker that wakes too late, and a node that does. */
+const overture: readonly (readonly [kind: FaultKind, range: number])[] = [
+  ["kill", 0],
+  ["freeze", 0],
+  ["freeze", 1],
+];
+const afterOvertureMs = 4_000;
+
+/** After the overture faults one after the other, sometimes two at a time, never two on one node. */
 export function planFaults(random: SeededRandom, bounds: PlanBounds): Fault[] {
   const faults: Fault[] = [];
   const busyUntil = new Map<number | null, number>();
   const end = bounds.loadMs - quietMs;
   for (let atMs = quietMs; ;) {
-    const kind = faults.length === 0 ? "kill" : drawKind(random);
-    const [least, most] = random.pick(kinds[kind].lasts(bounds.leaseMs));
+    const [kind, range] = overture[faults.length] ?? [drawKind(random), null];
+    const ranges = kinds[kind].lasts(bounds.limits);
+    const [least, most] = (range === null ? undefined : ranges[range]) ?? random.pick(ranges);
     const node = kind === "database" ? null : random.between(0, bounds.nodes - 1);
-    const fault: Fault = { kind, node, lastsMs: random.between(least, most), atMs };
+    const lastsMs = random.between(least, most);
     atMs = Math.max(atMs, busyUntil.get(node) ?? 0);
-    if (atMs + fault.lastsMs > end) return faults;
-    faults.push({ ...fault, atMs });
-    busyUntil.set(node, atMs + fault.lastsMs + quietMs / 2);
-    atMs += random.next() < 0.3 ? random.between(200, 1_500) : fault.lastsMs + random.between(500, 4_000);
+    if (atMs + lastsMs > end) return faults;
+    faults.push({ kind, node, atMs, lastsMs });
+    busyUntil.set(node, atMs + lastsMs + quietMs / 2);
+    atMs += pauseAfter(random, lastsMs, faults.length < overture.length);
   }
+}
+
+function pauseAfter(random: SeededRandom, lastsMs: number, isOverture: boolean): number {
+  if (isOverture) return lastsMs + afterOvertureMs;
+  return random.next() < 0.3 ? random.between(200, 1_500) : lastsMs + random.between(500, 4_000);
 }
 
 function drawKind(random: SeededRandom): FaultKind {

@@ -8,7 +8,7 @@ import { planWorkload } from "../../src/plan/workload.js";
 import { root } from "../../src/root.js";
 import { targetsOf } from "../../src/targets/targets.js";
 
-const bounds = { nodes: 3, loadMs: 300_000, leaseMs: 5_000 };
+const bounds = { nodes: 3, loadMs: 300_000, limits: { leaseMs: 5_000, workerSilenceMs: 3_000 } };
 const begin = Date.UTC(2026, 0, 5, 12);
 const work = { workMs: 0, failsFirst: false, exclusive: false };
 
