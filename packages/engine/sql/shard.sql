@@ -7,13 +7,14 @@
 select id, owner, epoch from carillon.shard order by id;
 
 -- name: shard.take
--- purpose: takes over shards whose owner and epoch are still as seen
+-- purpose: takes over shards whose owner and epoch are still as seen; one that a write of its old owner holds just now is
+--   left for the next pass, because a node that waits sends no heartbeat
 -- params: $1 new owner uuid, $2 shards smallint[], $3 epochs as seen bigint[]
 -- fence: epoch as seen, on the locked row; it only grows
 with free as materialized (
   select s.id
   from carillon.shard s join unnest($2::smallint[], $3::bigint[]) as seen (id, epoch) on s.id = seen.id and s.epoch = seen.epoch
-  order by s.id for update of s
+  order by s.id for update of s skip locked
 )
 update carillon.shard s set owner = $1, epoch = s.epoch + 1 from free where s.id = free.id returning s.id, s.epoch;
 
@@ -35,7 +36,7 @@ update carillon.shard s set owner = null, epoch = s.epoch + 1 from mine where s.
 
 -- name: shard.lineage
 -- purpose: which history the database is in (system, database, timeline), how far it has come, and which one the shards were
---   last owned in
+--   last owned in; the timeline is that of the log, since the control file shows the old one until the next checkpoint
 -- params: none
 -- fence: none, a read
 select

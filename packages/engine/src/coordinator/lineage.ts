@@ -20,18 +20,19 @@ export class LineageWatch {
     this.#onEvent = onEvent;
   }
 
-  /** One look; voids what must be voided. */
-  async check(): Promise<void> {
+  /** One look; voids what must be voided, and answers whether it did. */
+  async check(): Promise<boolean> {
     const row = await this.#look();
-    if (row === null) return;
+    if (row === null) return false;
     const { lineage, remembered } = row;
     const flushed = BigInt(row.flushed);
     const wentBack = flushed < this.#flushed;
     if (remembered === null) await this.#shards.rememberLineage(lineage);
-    else if ((remembered !== lineage || wentBack) && (await this.#shards.voidAll(lineage, remembered))) {
-      this.#onEvent({ type: "leases.voided", lineage, remembered });
-    }
+    const isOther = remembered !== null && (remembered !== lineage || wentBack);
+    const voided = isOther && (await this.#shards.voidAll(lineage, remembered));
+    if (voided) this.#onEvent({ type: "leases.voided", lineage, remembered });
     this.#flushed = flushed;
+    return voided;
   }
 
   /** A server that does not show its identity leaves the fence of owner and epoch, which is enough to be safe. */

@@ -73,9 +73,10 @@ export class RowRegistry implements Registry {
     for (const other of await nodes.list()) if (other.id !== nodeId) await nodes.remove(other.id, null);
   }
 
+  /** The heartbeat comes first: it has a connection of its own, and must not wait for what has none. */
   async renew(nodeId: string, report: NodeReport): Promise<boolean> {
-    await this.#lineage.check();
-    return this.#options.nodes.heartbeat(nodeId, report);
+    if (!(await this.#options.nodes.heartbeat(nodeId, report))) return false;
+    return !(await this.#lineage.check());
   }
 
   async members(nodeId: string): Promise<Member[]> {

@@ -62,10 +62,9 @@ export class EtcdRegistry implements Registry {
 
   async renew(nodeId: string, report: NodeReport): Promise<boolean> {
     const { etcd, nodes } = this.#options;
-    await this.#lineage.check();
     if (!(await etcd.keepAlive(this.#lease))) return false;
     await this.#say(nodeId, report);
-    if (await nodes.heartbeat(nodeId, report)) return true;
+    if ((await nodes.heartbeat(nodeId, report)) && !(await this.#lineage.check())) return true;
     await etcd.revoke(this.#lease);
     return false;
   }

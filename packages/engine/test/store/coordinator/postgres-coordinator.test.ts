@@ -63,6 +63,17 @@ describe("the coordinator over PostgreSQL", () => {
     expect(time.count("node.dead")).toBe(0);
   });
 
+  it("does not wait for a shard that a write of its old owner holds, and takes it when that has ended", async () => {
+    const a = node("a");
+    await h.db.transaction(async (tx) => {
+      await tx.query({ text: "select id from carillon.shard where id = 7 for share" });
+      expect((await a.join()).gained).toHaveLength(1_023);
+      expect(a.idleMs).toBeLessThan(1_000);
+    });
+    expect((await a.tick()).gained).toEqual([{ id: 7, epoch: 1 }]);
+    expect(a.idleMs).toBe(1_000);
+  });
+
   it("finds a shard that it took without hearing the answer", async () => {
     const { shards } = h.store;
     let deaf = true;
