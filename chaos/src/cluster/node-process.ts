@@ -111,7 +111,7 @@ export class NodeProcess {
       "node-name": name,
       lease: `${leaseMs}ms`,
       "worker-silence": `${workerSilenceMs}ms`,
-      "worker-slots": 30,
+      "worker-slots": 100,
       "shutdown-grace": "1s",
       "database-wait": "1m",
       "log-format": "json",

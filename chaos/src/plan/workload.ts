@@ -63,8 +63,8 @@ function recurring(random: SeededRandom, index: number, { begin, end }: { begin:
   };
 }
 
-/** Most work is short; some is as long as it takes to be rescued and done again while the first still holds it. */
+/** Most work is long enough to be rescued and still under way elsewhere when its first worker wakes; the rest is short. */
 function work(random: SeededRandom): Pick<ChaosJob, "workMs" | "failsFirst" | "exclusive"> {
-  const workMs = random.next() < 0.7 ? random.between(0, 400) : random.between(1_500, 5_000);
+  const workMs = random.next() < 0.4 ? random.between(0, 400) : random.between(2_500, 5_000);
   return { workMs, failsFirst: random.next() < 0.05, exclusive: false };
 }
