@@ -26,7 +26,7 @@ function vitest(project) {
  */
 function installServers() {
   if (!process.env.CI) return;
-  for (const script of ["scripts/servers/pgbouncer.sh"]) {
+  for (const script of ["scripts/servers/pgbouncer.sh", "scripts/servers/etcd.sh"]) {
     const done = spawnSync("sh", [script, "install"], { cwd: root, encoding: "utf8" });
     console.log(
       done.status === 0

@@ -81,6 +81,7 @@ create table carillon.node (
   started_at timestamp with time zone not null,
   heartbeat_at timestamp with time zone not null,
   skew_ms integer not null default 0,
+  takes_shards boolean not null default true,
   constraint node_pkey PRIMARY KEY (id)
 );
 

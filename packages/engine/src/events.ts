@@ -36,6 +36,29 @@ export type EngineEvent =
   | { readonly type: "session.expired"; readonly count: number }
   | { readonly type: "shards.gained"; readonly count: number }
   | { readonly type: "shards.lost"; readonly count: number }
+  | {
+      /** Shards of a node that is gone; the duration runs from its last sign of life that this node saw. */
+      readonly type: "shards.taken_over";
+      readonly from: string;
+      readonly count: number;
+      readonly durationMs: DurationMs | null;
+    }
+  | { readonly type: "node.joined" | "node.left"; readonly nodeId: string; readonly name: string }
+  | {
+      /** This node declared another dead. */
+      readonly type: "node.dead";
+      readonly nodeId: string;
+      readonly name: string;
+      readonly by: "silence" | "freed_lock" | "expired_lease";
+    }
+  | {
+      /** This node's clock left the tolerance, or came back into it. */
+      readonly type: "node.skewed" | "node.in_time";
+      readonly skewMs: DurationMs;
+      readonly toleranceMs: DurationMs;
+    }
+  | { readonly type: "leases.voided"; readonly lineage: string; readonly remembered: string }
+  | { readonly type: "lineage.unknown"; readonly reason: unknown }
   | { readonly type: "write.refused"; readonly statement: string; readonly count: number }
   | { readonly type: "loop.failed"; readonly loop: string; readonly error: unknown };
 

@@ -1,6 +1,7 @@
 export { Gateway, SessionLost, type WorkerRegistration } from "./dispatch/gateway.js";
+export type { Coordinator, Membership, ShardChange } from "./coordinator/port.js";
 export { createEngine } from "./node/engine.js";
-export type { Engine, EngineLimits, EngineOptions } from "./node/options.js";
+export type { Engine, EngineLimits, EngineOptions, EtcdOptions } from "./node/options.js";
 export type { EngineEvent, OnEngineEvent } from "./events.js";
 export { jobStatus } from "./jobs/job-status.js";
 export type { EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";

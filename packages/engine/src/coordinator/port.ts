@@ -1,3 +1,4 @@
+import type { DurationMs } from "@carillon/core";
 import type { HeldShard } from "../store/entities/shards.js";
 
 export interface Membership {
@@ -7,6 +8,7 @@ export interface Membership {
   readonly epochs: ReadonlyMap<number, number>;
 }
 
+/** What changed since the last pass that succeeded. A shard that came back under a new epoch is in both lists. */
 export interface ShardChange {
   readonly gained: readonly HeldShard[];
   readonly lost: readonly number[];
@@ -24,4 +26,6 @@ export interface Coordinator {
   /** Hands every shard over before the node goes. */
   leave(): Promise<void>;
   readonly membership: Membership;
+  /** After how long the next pass is due, at the latest. */
+  readonly idleMs: DurationMs;
 }

@@ -16,20 +16,29 @@ export class SilenceWatch {
     this.#longestGapMs = limits.longestGapMs;
   }
 
-  /** Takes a successful read at a monotonic time; answers who has been silent for the whole limit. */
+  /**
+   * Takes a successful read with the monotonic times at which it was answered and asked for; answers who has been silent
+   * for the whole limit. What an answer shows may be as old as its question, so silence counts from an answer to a question.
+   */
   observe<Watched extends { id: string; heartbeat: string }>(
     read: readonly Watched[],
-    monotonic: DurationMs,
+    answered: DurationMs,
+    asked: DurationMs = answered,
   ): Watched[] {
-    if (monotonic - this.#lastRead > this.#longestGapMs) this.#seen.clear();
-    this.#lastRead = monotonic;
+    if (answered - this.#lastRead > this.#longestGapMs) this.#seen.clear();
+    this.#lastRead = answered;
     const present = new Set(read.map((one) => one.id));
     for (const id of this.#seen.keys()) if (!present.has(id)) this.#seen.delete(id);
     return read.filter((one) => {
       const before = this.#seen.get(one.id);
-      if (before?.heartbeat === one.heartbeat) return monotonic - before.since >= this.#limitMs;
-      this.#seen.set(one.id, { heartbeat: one.heartbeat, since: monotonic });
+      if (before?.heartbeat === one.heartbeat) return asked - before.since >= this.#limitMs;
+      this.#seen.set(one.id, { heartbeat: one.heartbeat, since: answered });
       return false;
     });
+  }
+
+  /** One's own reads failed: every count starts again. */
+  forget(): void {
+    this.#seen.clear();
   }
 }

@@ -1,6 +1,5 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { ShardChange } from "../coordinator/port.js";
-import { PostgresCoordinator } from "../coordinator/postgres/postgres-coordinator.js";
+import type { Coordinator, ShardChange } from "../coordinator/port.js";
 import { Gateway } from "../dispatch/gateway.js";
 import { Waiters } from "../dispatch/waiters.js";
 import type { EngineEvent } from "../events.js";
@@ -12,6 +11,7 @@ import { HistoryKeeper } from "../retention/history-keeper.js";
 import { defaultMisfire } from "../scheduler/misfire.js";
 import { Scheduler } from "../scheduler/scheduler.js";
 import { createStore, type Store } from "../store/store.js";
+import { makeCoordinator } from "./coordination.js";
 import { engineApi } from "./engine-api.js";
 import { Hints } from "./hints.js";
 import { insertJobs, insertRuns } from "./inserts.js";
@@ -32,13 +32,14 @@ class NodeEngine implements Engine {
   readonly #options: EngineOptions;
   readonly #limits: EngineLimits;
   readonly #store: Store;
-  readonly #coordinator: PostgresCoordinator;
+  readonly #coordinator: Coordinator;
   readonly #scheduler: Scheduler;
   readonly #rescuer: Rescuer;
   readonly #keeper: HistoryKeeper;
   readonly #waiters: Waiters;
   readonly #hints: Hints;
   readonly #schedulerLoop: Loop;
+  readonly #coordinatorLoop: Loop;
   readonly #loops: readonly Loop[];
 
   constructor(options: EngineOptions) {
@@ -46,12 +47,19 @@ class NodeEngine implements Engine {
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#store = createStore(options.database);
     this.#waiters = new Waiters({ timers: options.timers, fullLookMs: this.#limits.fullLookMs });
-    this.#coordinator = this.#makeCoordinator();
+    this.#coordinator = makeCoordinator({
+      engine: options,
+      limits: this.#limits,
+      store: this.#store,
+      wake: () => this.#coordinatorLoop.wake(),
+      onEvent: this.#emit,
+    });
     this.#hints = new Hints({
       database: options.database,
       waiters: this.#waiters,
       scheduler: () => this.#scheduler,
       wakeScheduler: () => this.#schedulerLoop.wake(),
+      wakeCoordinator: () => this.#coordinatorLoop.wake(),
       membership: () => this.#coordinator.membership,
     });
     this.#scheduler = this.#makeScheduler();
@@ -60,9 +68,10 @@ class NodeEngine implements Engine {
     this.gateway = this.#makeGateway();
     this.api = engineApi(this.#store, this.#makeCreator());
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
+    this.#coordinatorLoop = this.#loop("coordinator", () => this.#coordinate());
     this.#loops = [
       this.#schedulerLoop,
-      this.#loop("coordinator", () => this.#coordinate()),
+      this.#coordinatorLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
       this.#loop("clock", () => options.database.clock.tick().then(() => clockPeriodMs)),
@@ -77,6 +86,7 @@ class NodeEngine implements Engine {
   async start(): Promise<void> {
     await this.#keeper.tick();
     this.#applyChange(await this.#coordinator.join());
+    this.#hints.sharesMoved();
     await this.#rescuer.tick();
     this.#hints.start();
     for (const loop of this.#loops) loop.start();
@@ -87,6 +97,7 @@ class NodeEngine implements Engine {
     await this.#hints.stop();
     try {
       await this.#coordinator.leave();
+      this.#hints.sharesMoved();
     } catch (error) {
       // Without a database there is nobody to hand over to: the lease runs out by itself.
       this.#emit({ type: "loop.failed", loop: "coordinator", error });
@@ -111,7 +122,7 @@ class NodeEngine implements Engine {
 
   async #coordinate(): Promise<DurationMs> {
     this.#applyChange(await this.#coordinator.tick());
-    return this.#limits.leaseMs / 5;
+    return this.#coordinator.idleMs;
   }
 
   async #rescue(): Promise<DurationMs> {
@@ -122,19 +133,13 @@ class NodeEngine implements Engine {
   #applyChange({ gained, lost }: ShardChange): void {
     if (lost.length > 0) {
       this.#scheduler.forgetShards(lost);
+      this.#hints.sharesMoved();
       this.#emit({ type: "shards.lost", count: lost.length });
     }
     if (gained.length === 0) return;
     this.#scheduler.hintShards(gained.map((shard) => shard.id));
     this.#schedulerLoop.wake();
     this.#emit({ type: "shards.gained", count: gained.length });
-  }
-
-  #makeCoordinator(): PostgresCoordinator {
-    const { clock, newId, node, alone, database } = this.#options;
-    const { nodes, shards } = this.#store;
-    const skewMs = (): DurationMs => database.clock.skewMs;
-    return new PostgresCoordinator({ nodes, shards, clock, newId, node, alone, skewMs, leaseMs: this.#limits.leaseMs });
   }
 
   #makeScheduler(): Scheduler {

@@ -12,6 +12,7 @@ export interface HintsOptions {
   readonly waiters: Waiters;
   readonly scheduler: () => Scheduler;
   readonly wakeScheduler: () => void;
+  readonly wakeCoordinator: () => void;
   readonly membership: () => Membership;
 }
 
@@ -58,6 +59,11 @@ export class Hints {
     this.#due(runs.map((run) => run.shard));
   }
 
+  /** A node came or went, or gave shards up: the others share anew without waiting for their next pass. */
+  sharesMoved(): void {
+    this.#options.database.notify(channel, "shares");
+  }
+
   #due(shards: readonly number[]): void {
     this.#options.wakeScheduler();
     const elsewhere = new Set(shards.filter((shard) => !this.#options.membership().epochs.has(shard)));
@@ -66,6 +72,7 @@ export class Hints {
 
   #take(payload: string): void {
     const [kind, list = ""] = payload.split(" ", 2);
+    if (kind === "shares") return this.#options.wakeCoordinator();
     const ids = list.split(",").map(Number);
     if (kind === "lanes") this.#options.waiters.hint(new Set(ids));
     if (kind === "shards") this.#readAgain(ids.filter((id) => this.#options.membership().epochs.has(id)));

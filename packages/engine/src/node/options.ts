@@ -12,16 +12,27 @@ export interface EngineOptions {
   readonly random: Random;
   readonly newId: () => string;
   readonly node: { readonly name: string; readonly address: string | null; readonly version: string };
-  /** No other node can be alive; see PostgresCoordinator. */
+  /** No other node can be alive; see RowRegistryOptions. */
   readonly alone: boolean;
+  /** Decides who is a member and who owns which shard; PostgreSQL itself does when this is left out. */
+  readonly etcd?: EtcdOptions;
   readonly onEvent?: OnEngineEvent;
   readonly limits?: Partial<EngineLimits>;
+}
+
+export interface EtcdOptions {
+  /** Such as http://127.0.0.1:2379; tried in turn. */
+  readonly endpoints: readonly string[];
+  /** The beginning of every key; clusters that share an etcd differ in it. */
+  readonly prefix: string;
 }
 
 /** Every bound of the engine, with its default below. */
 export interface EngineLimits {
   /** How long a silent node keeps its shards. */
   readonly leaseMs: DurationMs;
+  /** A node whose wall clock is further from the database's leaves the shards to the others. */
+  readonly skewToleranceMs: DurationMs;
   /** How long a silent worker keeps its runs. */
   readonly workerSilenceMs: DurationMs;
   /** A run whose hint was lost is found after at most this time. */
@@ -35,6 +46,7 @@ export interface EngineLimits {
 
 export const defaultLimits: EngineLimits = Object.freeze({
   leaseMs: 5_000,
+  skewToleranceMs: 500,
   workerSilenceMs: 15_000,
   fullLookMs: 1_000,
   mostLosses: 3,

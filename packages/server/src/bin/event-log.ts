@@ -30,8 +30,16 @@ export function logEngineEvent(logger: Logger, { type, ...event }: EngineEvent):
     case "run.rescued":
     case "write.refused":
     case "shards.lost":
+    case "node.dead":
+    case "node.skewed":
+    case "leases.voided":
+    case "lineage.unknown":
       return log.warn(plain(event), type);
     case "shards.gained":
+    case "shards.taken_over":
+    case "node.joined":
+    case "node.left":
+    case "node.in_time":
       return log.info(plain(event), type);
     default:
       return log.debug(plain(event), type);

@@ -43,6 +43,22 @@ export function runMetrics(registry: Registry): OnEngineEvent {
     help: "Shards whose fires this node looks after",
     registers,
   });
+  const takeovers = new Histogram({
+    name: "carillon_takeover_seconds",
+    help: "From the last sign of life of a node to the takeover of its shards",
+    buckets: [0.5, 1, 1.5, 2, 3, 5, 7, 10, 20],
+    registers,
+  });
+  const deaths = count(
+    "carillon_nodes_declared_dead_total",
+    "Nodes that this one declared dead, by how it was noticed",
+    ["how"],
+  );
+  const skew = new Gauge({
+    name: "carillon_clock_skew_seconds",
+    help: "This host's clock minus the database's, when it last left the tolerance or came back",
+    registers,
+  });
 
   const by: { readonly [Type in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: Type }>) => void } = {
     "run.fired": ({ lateMs }) => {
@@ -60,6 +76,16 @@ export function runMetrics(registry: Registry): OnEngineEvent {
     "session.expired": (event) => expired.inc(event.count),
     "shards.gained": (event) => shards.inc(event.count),
     "shards.lost": (event) => shards.dec(event.count),
+    "shards.taken_over": ({ durationMs }) => {
+      if (durationMs !== null) takeovers.observe(seconds(durationMs));
+    },
+    "node.joined": () => undefined,
+    "node.left": () => undefined,
+    "node.dead": ({ by: how }) => deaths.inc({ how }),
+    "node.skewed": ({ skewMs }) => skew.set(skewMs / 1_000),
+    "node.in_time": ({ skewMs }) => skew.set(skewMs / 1_000),
+    "leases.voided": () => undefined,
+    "lineage.unknown": () => undefined,
     "write.refused": ({ statement, count: writes }) => refused.inc({ statement }, writes),
     "loop.failed": ({ loop }) => failures.inc({ loop }),
   };

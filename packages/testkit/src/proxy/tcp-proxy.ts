@@ -17,6 +17,8 @@ export class TcpProxy {
   #port = 0;
   #delayMs = 0;
   #isSilent = false;
+  #unanswered: Buffer | null = null;
+  readonly #awaiting = new Set<Socket>();
 
   /** Starts in front of the server that the URL names. */
   static async start(url: string, options: TcpProxyOptions = {}): Promise<TcpProxy> {
@@ -54,6 +56,14 @@ export class TcpProxy {
   }
 
   /**
+   * Lets the next request that holds these bytes arrive, and resets its connection in place of the answer: what was asked
+   * was done, and whoever asked cannot know.
+   */
+  loseAnswerTo(bytes: string): void {
+    this.#unanswered = Buffer.from(bytes);
+  }
+
+  /**
    * Carries nothing from now on, not even the end of a connection, and tells nobody. What was sent meanwhile arrives
    * after `resume`, as it does after a partition. Resolves when the first thing was held back.
    */
@@ -75,6 +85,7 @@ export class TcpProxy {
   async resume(): Promise<void> {
     this.#delayMs = 0;
     this.#isSilent = false;
+    this.#unanswered = null;
     this.#news.emit("resumed");
     if (this.#server) return;
     this.#server = createServer({ allowHalfOpen: true }, (client) => void this.#join(client));
@@ -103,7 +114,10 @@ export class TcpProxy {
   #keep(socket: Socket): void {
     this.#sockets.add(socket);
     socket.on("error", () => undefined);
-    socket.on("close", () => this.#sockets.delete(socket));
+    socket.on("close", () => {
+      this.#sockets.delete(socket);
+      this.#awaiting.delete(socket);
+    });
   }
 
   async #carry(from: Socket, to: Socket, side: "client" | "server"): Promise<void> {
@@ -112,6 +126,8 @@ export class TcpProxy {
       for await (const chunk of chunks) {
         await this.#pass();
         if (to.destroyed) break;
+        if (side === "client") this.#watchFor(chunk, from);
+        else if (this.#awaiting.has(to)) throw new Error("the answer is lost");
         if (!to.write(this.#filter(chunk, side))) await Promise.race([once(to, "drain"), once(to, "close")]);
       }
       await this.#pass();
@@ -120,6 +136,12 @@ export class TcpProxy {
       await this.#pass();
       to.resetAndDestroy();
     }
+  }
+
+  #watchFor(chunk: Buffer, client: Socket): void {
+    if (this.#unanswered === null || !chunk.includes(this.#unanswered)) return;
+    this.#unanswered = null;
+    this.#awaiting.add(client);
   }
 
   /** Waits as long as the network would hold a packet back. */

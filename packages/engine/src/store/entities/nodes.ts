@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statement, Statements } from "../sql/statement.js";
 
 export interface NodeRow {
   readonly id: string;
@@ -7,12 +7,24 @@ export interface NodeRow {
   readonly address: string | null;
   /** Microseconds matter in a comparison, so the heartbeat stays the text that the database gave. */
   readonly heartbeat: string;
+  /** false: its clock is off, and it leaves the shards to the others. */
+  readonly takesShards: boolean;
+  /** Whether some session holds the lock of this incarnation now. */
+  readonly locked: boolean;
+  /** When the server started, as the read saw it: a new value means that all locks were lost with the old one. */
+  readonly serverStart: string;
+}
+
+/** What a node says of itself with each heartbeat. */
+export interface NodeReport {
+  readonly skewMs: number;
+  readonly takesShards: boolean;
 }
 
 export interface NodeStore {
   register(node: { id: string; name: string; address: string | null; version: string }): Promise<void>;
   /** false: others declared this node dead; it must stop acting. */
-  heartbeat(id: string, skewMs: number): Promise<boolean>;
+  heartbeat(id: string, report: NodeReport): Promise<boolean>;
   list(): Promise<NodeRow[]>;
   /** With `seen` the node is removed only while its heartbeat is still that one. */
   remove(id: string, seen: string | null): Promise<boolean>;
@@ -27,8 +39,9 @@ export function nodeStore(db: Queryable, statements: Statements): NodeStore {
     async register(node) {
       await db.query(register, [node.id, node.name, node.address, node.version]);
     },
-    async heartbeat(id, skewMs) {
-      return (await db.query(heartbeat, [id, Math.round(skewMs)])).rowCount === 1;
+    async heartbeat(id, report) {
+      const values = [id, Math.round(report.skewMs), report.takesShards];
+      return (await db.query(heartbeat, values)).rowCount === 1;
     },
     async list() {
       return (await db.query<NodeRow>(list)).rows;
@@ -37,4 +50,14 @@ export function nodeStore(db: Queryable, statements: Statements): NodeStore {
       return (await db.query(remove, [id, seen])).rowCount === 1;
     },
   };
+}
+
+/** The statements that hold and end the lock of an incarnation; they belong on a session that lasts. */
+export interface NodeLockStatements {
+  readonly lock: Statement;
+  readonly unlock: Statement;
+}
+
+export function nodeLockStatements(statements: Statements): NodeLockStatements {
+  return { lock: statements.get("node.lock"), unlock: statements.get("node.unlock") };
 }

@@ -13,6 +13,14 @@ export interface HeldShard {
   readonly epoch: number;
 }
 
+/** Which history of the database is running, and in which one the shards were last owned. */
+export interface LineageRow {
+  readonly lineage: string;
+  /** How many bytes of log are on disk; it goes back only when the database was put back to an earlier state. */
+  readonly flushed: string;
+  readonly remembered: string | null;
+}
+
 export interface ShardStore {
   list(): Promise<ShardRow[]>;
   /** Answers only the shards whose epoch was still as seen. */
@@ -20,6 +28,10 @@ export interface ShardStore {
   /** Gives up some shards; answers those that were given up. */
   drop(owner: string, shards: readonly number[]): Promise<number[]>;
   release(owner: string): Promise<number>;
+  lineage(): Promise<LineageRow>;
+  rememberLineage(lineage: string): Promise<void>;
+  /** Takes every shard from its owner and removes every node, unless another node did so first; epochs jump. */
+  voidAll(lineage: string, remembered: string): Promise<boolean>;
 }
 
 export function shardStore(db: Queryable, statements: Statements): ShardStore {
@@ -27,6 +39,9 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
   const take = statements.get("shard.take");
   const drop = statements.get("shard.drop");
   const release = statements.get("shard.release");
+  const lineage = statements.get("shard.lineage");
+  const rememberLineage = statements.get("shard.remember_lineage");
+  const voidAll = statements.get("shard.void");
   return {
     async list() {
       return (await db.query<ShardRow>(list)).rows;
@@ -40,6 +55,17 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
     },
     async release(owner) {
       return (await db.query(release, [owner])).rowCount;
+    },
+    async lineage() {
+      const [row] = (await db.query<LineageRow>(lineage)).rows;
+      if (row === undefined) throw new Error("the database gave no lineage");
+      return row;
+    },
+    async rememberLineage(value) {
+      await db.query(rememberLineage, [value]);
+    },
+    async voidAll(value, remembered) {
+      return (await db.query(voidAll, [value, remembered])).rowCount > 0;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { quotaOf } from "../../../src/coordinator/postgres/quota.js";
+import { quotaOf } from "../../../src/coordinator/quota.js";
 import { SilenceWatch } from "../../../src/coordinator/silence.js";
 
 const one = (heartbeat: string) => [{ id: "a", heartbeat }];

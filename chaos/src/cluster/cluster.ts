@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "@carillon/embedded-postgres";
+import { TcpProxy } from "@carillon/testkit";
+import { NodeProcess } from "./node-process.js";
+
+export interface ClusterOptions {
+  readonly folder: string;
+  readonly nodes: number;
+  readonly leaseMs: number;
+  readonly workerSilenceMs: number;
+  readonly preload: string | null;
+}
+
+/** A node and its own way to the database, which can be disturbed without the others noticing. */
+export interface Member {
+  readonly node: NodeProcess;
+  readonly proxy: TcpProxy;
+}
+
+/** PostgreSQL and several nodes over it, all real processes. */
+export class Cluster {
+  readonly members: readonly Member[];
+  readonly #options: ClusterOptions;
+  #postgres: EmbeddedPostgres;
+
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    const postgres = await startEmbeddedPostgres({ dataDir: join(options.folder, "postgres") });
+    const members: Member[] = [];
+    for (let index = 0; index < options.nodes; index++) {
+      const proxy = await TcpProxy.start(postgres.url);
+      const { leaseMs, workerSilenceMs, preload } = options;
+      const name = `node-${index}`;
+      const logPath = join(options.folder, `${name}.log`);
+      const databaseUrl = proxy.through(postgres.url);
+      members.push({ proxy, node: new NodeProcess({ name, databaseUrl, leaseMs, workerSilenceMs, logPath, preload }) });
+    }
+    const cluster = new Cluster(options, postgres, members);
+    for (const { node } of members) await node.start();
+    return cluster;
+  }
+
+  private constructor(options: ClusterOptions, postgres: EmbeddedPostgres, members: readonly Member[]) {
+    this.#options = options;
+    this.#postgres = postgres;
+    this.members = members;
+  }
+
+  /** Straight to PostgreSQL, past every proxy. */
+  get databaseUrl(): string {
+    return this.#postgres.url;
+  }
+
+  member(index: number): Member {
+    const member = this.members[index];
+    if (member === undefined) throw new Error(`there is no node ${index}`);
+    return member;
+  }
+
+  /** As a power cut would: no checkpoint, sessions dropped. */
+  async stopDatabase(): Promise<void> {
+    await this.#postgres.stop("immediate");
+  }
+
+  async startDatabase(): Promise<void> {
+    const { port } = this.#postgres;
+    this.#postgres = await startEmbeddedPostgres({ dataDir: join(this.#options.folder, "postgres"), port });
+  }
+
+  /** How often nodes ended without being told to. */
+  get ownEnds(): number {
+    return this.members.reduce((sum, { node }) => sum + node.ownEnds, 0);
+  }
+
+  count(event: string): number {
+    return this.members.reduce((sum, { node }) => sum + node.count(event), 0);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(
+      this.members.map(async ({ node, proxy }) => {
+        node.thaw();
+        await node.end("SIGKILL");
+        await proxy.close();
+      }),
+    );
+    await this.#postgres.stop("immediate");
+  }
+}

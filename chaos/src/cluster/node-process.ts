@@ -1,0 +1,129 @@
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { type WriteStream, createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { root } from "../root.js";
+
+export interface NodeSettings {
+  readonly name: string;
+  readonly databaseUrl: string;
+  readonly leaseMs: number;
+  readonly workerSilenceMs: number;
+  readonly logPath: string;
+  /** A module to load first; only mutants have one. */
+  readonly preload: string | null;
+}
+
+const pauseBeforeStartMs = 300;
+const mostOwnEnds = 20;
+
+/** One node of the product as a process of its own, started by its command line as a user would. */
+export class NodeProcess {
+  readonly #settings: NodeSettings;
+  readonly #log: WriteStream;
+  readonly #events = new Map<string, number>();
+  #child: ChildProcess | null = null;
+  #url: string | null = null;
+  #isStopping = false;
+  #ownEnds = 0;
+
+  constructor(settings: NodeSettings) {
+    this.#settings = settings;
+    this.#log = createWriteStream(settings.logPath, { flags: "a" });
+  }
+
+  /** Null while the node is down or has not begun to listen. */
+  get url(): string | null {
+    return this.#url;
+  }
+
+  /** How often the node has logged an event, over all its lives; some events stand for several things. */
+  count(event: string): number {
+    return this.#events.get(event) ?? 0;
+  }
+
+  /** How often the node ended without being told to. */
+  get ownEnds(): number {
+    return this.#ownEnds;
+  }
+
+  /** Resolves when the node serves. One that ends by itself is started again, as a supervisor would. */
+  async start(): Promise<void> {
+    this.#isStopping = false;
+    const child = this.#launch();
+    this.#child = child;
+    const served = new Promise<void>((resolve) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        createInterface({ input: stream }).on("line", (line) => {
+          const url = this.#read(line);
+          if (url === null) return;
+          this.#url = url;
+          resolve();
+        });
+      }
+    });
+    const startedAgain = once(child, "exit").then(async () => {
+      this.#url = null;
+      if (this.#isStopping) return;
+      this.#ownEnds += 1;
+      if (this.#ownEnds > mostOwnEnds) throw new Error(`ends again and again; see ${this.#settings.logPath}`);
+      await sleep(pauseBeforeStartMs);
+      if (!this.#isStopping) await this.start();
+    });
+    await Promise.race([served, startedAgain]);
+  }
+
+  /** Ends it by a signal and waits until it is gone. */
+  async end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const child = this.#child;
+    this.#isStopping = true;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill(signal);
+    await gone;
+  }
+
+  freeze(): void {
+    this.#child?.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#child?.kill("SIGCONT");
+  }
+
+  #launch(): ChildProcessByStdio<null, Readable, Readable> {
+    const { preload } = this.#settings;
+    const shim = join(root, "packages/carillon/bin/carillon.js");
+    return spawn(process.execPath, [...(preload === null ? [] : ["--import", preload]), shim, ...this.#args()], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1" },
+    });
+  }
+
+  #args(): string[] {
+    const { name, databaseUrl, leaseMs, workerSilenceMs } = this.#settings;
+    const flags = {
+      "database-url": databaseUrl,
+      port: 0,
+      "node-name": name,
+      lease: `${leaseMs}ms`,
+      "worker-silence": `${workerSilenceMs}ms`,
+      "worker-slots": 100,
+      "shutdown-grace": "1s",
+      "database-wait": "1m",
+      "log-format": "json",
+    };
+    return ["server", "start", ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)])];
+  }
+
+  /** Counts what a log line tells; answers the address when the line is the one that says it. */
+  #read(line: string): string | null {
+    this.#log.write(`${line}\n`);
+    const event = /"count":(\d+).*"msg":"([a-z_]+\.[a-z_]+)"/.exec(line);
+    if (event?.[2] !== undefined) this.#events.set(event[2], this.count(event[2]) + Number(event[1]));
+    return /^carillon: listening on (\S+)$/.exec(line)?.[1] ?? null;
+  }
+}

@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "pg";
+import type { LedgerRow, RunRow } from "../judge/evidence.js";
+import { root } from "../root.js";
+
+const isoAsMs = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
+const jobIn = (payload: string): string => `substring(${payload}->>'url' from '^http://[^/]+/([^?]+)')`;
+
+const finishedRuns = `
+select id, ${jobIn("payload")} as job, ${isoAsMs("nominal_at")} as nominal, status, status_reason as reason, fence::int, losses,
+       (output->'body'->>'token')::int as token, ${isoAsMs("created_at")} as "createdAt", ${isoAsMs("finished_at")} as "finishedAt"
+from carillon.run_history`;
+
+const liveRuns = `
+select id, ${jobIn("payload")} as job, ${isoAsMs("nominal_at")} as nominal, 'live' as status, state_reason as reason, fence::int,
+       losses, null::int as token, ${isoAsMs("created_at")} as "createdAt", null::float8 as "finishedAt"
+from carillon.run`;
+
+const ledger = `
+select ${jobIn("job.payload")} as job, reason, ${isoAsMs("from_at")} as from, ${isoAsMs("to_at")} as to,
+       ${isoAsMs("recorded_at")} as "recordedAt"
+from carillon.occurrence join carillon.job on job.id = occurrence.job_id`;
+
+const openWork = `
+select (select count(*) from carillon.run)::int
+     + (select count(*) from carillon.job_due where state = 'active' and next_fire_at <= clock_timestamp())::int as open`;
+
+/** Reads the database over a connection of its own, past the proxies and the product. */
+export class Witness {
+  readonly #url: () => string;
+
+  constructor(url: () => string) {
+    this.#url = url;
+  }
+
+  /** What is due or running and not yet done. */
+  async openWork(): Promise<number> {
+    const [row] = await this.#rows<{ open: number }>(openWork);
+    return row?.open ?? 0;
+  }
+
+  /** Grows whenever a shard changes hands. */
+  async epochs(): Promise<number> {
+    const [row] = await this.#rows<{ sum: number }>("select coalesce(sum(epoch), 0)::int as sum from carillon.shard");
+    return row?.sum ?? 0;
+  }
+
+  async runs(): Promise<RunRow[]> {
+    return [...(await this.#rows<RunRow>(finishedRuns)), ...(await this.#rows<RunRow>(liveRuns))];
+  }
+
+  ledger(): Promise<LedgerRow[]> {
+    return this.#rows<LedgerRow>(ledger);
+  }
+
+  /** The audit queries of docs/invariants.md; answers those that found something. */
+  async audits(): Promise<string[]> {
+    const found: string[] = [];
+    for (const [number, query] of await auditQueries()) {
+      const rows = await this.#rows<object>(query);
+      if (rows.length > 0) found.push(`INV-${number}: ${rows.length} rows, such as ${JSON.stringify(rows[0])}`);
+    }
+    return found;
+  }
+
+  async #rows<Row extends object>(query: string): Promise<Row[]> {
+    const client = new Client({ connectionString: this.#url() });
+    client.on("error", () => {});
+    await client.connect();
+    try {
+      return (await client.query<Row>(query)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+async function auditQueries(): Promise<Map<number, string>> {
+  const module = (await import(join(root, "scripts/check/docs/invariants.mjs"))) as {
+    auditsOf: (text: string) => Map<number, string>;
+  };
+  return module.auditsOf(readFileSync(join(root, "docs/invariants.md"), "utf8"));
+}

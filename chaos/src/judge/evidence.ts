@@ -1,0 +1,48 @@
+import type { JournalEntry } from "../journal/entry.js";
+import type { FaultKind } from "../plan/faults.js";
+import type { ChaosJob } from "../plan/workload.js";
+import type { Target } from "../targets/targets.js";
+
+/** A run as the database has it in the end. */
+export interface RunRow {
+  readonly id: string;
+  readonly job: string;
+  readonly nominal: number;
+  /** `live` for one that has not ended. */
+  readonly status: "succeeded" | "failed" | "cancelled" | "skipped" | "live";
+  readonly reason: string | null;
+  readonly fence: number;
+  readonly losses: number;
+  /** The answer of the try that was accepted; null where there is none. */
+  readonly token: number | null;
+  readonly createdAt: number;
+  readonly finishedAt: number | null;
+}
+
+/** Occurrences that a policy left out, from the first to the last. */
+export interface LedgerRow {
+  readonly job: string;
+  readonly reason: string;
+  readonly from: number;
+  readonly to: number;
+  readonly recordedAt: number;
+}
+
+/** A fault as it was done. */
+export interface DoneFault {
+  readonly kind: FaultKind;
+  readonly node: number | null;
+  readonly from: number;
+  readonly until: number;
+}
+
+export interface Evidence {
+  readonly jobs: readonly ChaosJob[];
+  readonly targets: readonly Target[];
+  readonly journal: readonly JournalEntry[];
+  readonly runs: readonly RunRow[];
+  readonly ledger: readonly LedgerRow[];
+  readonly faults: readonly DoneFault[];
+  /** How long after a fault its consequences may show: lease, silence of a worker, and a look around. */
+  readonly aftermathMs: number;
+}

@@ -1,0 +1,70 @@
+import type { SeededRandom } from "./random.js";
+
+/** When a job is to run, as the request says it. Instants are milliseconds. */
+export type Rule =
+  | { readonly kind: "cron"; readonly cron: string; readonly timeZone: string; readonly endsAt: number }
+  | { readonly kind: "every"; readonly everyMs: number; readonly startsAt: number; readonly endsAt: number }
+  | { readonly kind: "at"; readonly at: number };
+
+export interface ChaosJob {
+  readonly key: string;
+  readonly rule: Rule;
+  /** How long its handler takes. */
+  readonly workMs: number;
+  /** Its first try is answered with a 503. */
+  readonly failsFirst: boolean;
+  /** Two of its runs must never work at the same time. */
+  readonly exclusive: boolean;
+}
+
+export interface PlannedJob {
+  /** When it is asked for, after the begin of the load. */
+  readonly createAtMs: number;
+  readonly job: ChaosJob;
+}
+
+export interface WorkloadBounds {
+  /** A whole second. */
+  readonly begin: number;
+  readonly loadMs: number;
+  readonly recurring: number;
+}
+
+const crons = ["*/2 * * * * *", "*/5 * * * * *", "1/3 * * * * *", "*/7 * * * * *", "0,13,26,40 * * * * *", "* * * * *"];
+const zones = ["UTC", "Europe/Paris", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"];
+const periods = [1_000, 2_000, 2_500, 3_000, 4_000, 7_000];
+const oneOffEveryMs = 400;
+
+/** Recurring jobs, half of them from the begin; one-off jobs all along. Nothing is due after the end of the load. */
+export function planWorkload(random: SeededRandom, bounds: WorkloadBounds): PlannedJob[] {
+  const end = bounds.begin + bounds.loadMs;
+  const planned: PlannedJob[] = [];
+  for (let index = 0; index < bounds.recurring; index++) {
+    const createAtMs = index * 2 < bounds.recurring ? 0 : random.between(0, Math.floor(bounds.loadMs / 2));
+    planned.push({ createAtMs, job: recurring(random, index, { begin: bounds.begin, end }) });
+  }
+  for (let atMs = 0, index = 0; atMs < bounds.loadMs - 1_000; atMs += oneOffEveryMs, index++) {
+    const at = Math.min(bounds.begin + atMs + random.between(200, 15_000), end);
+    planned.push({ createAtMs: atMs, job: { ...work(random), key: `once-${index}`, rule: { kind: "at", at } } });
+  }
+  return planned.sort((a, b) => a.createAtMs - b.createAtMs);
+}
+
+function recurring(random: SeededRandom, index: number, { begin, end }: { begin: number; end: number }): ChaosJob {
+  if (random.next() < 0.5) {
+    const rule: Rule = { kind: "cron", cron: random.pick(crons), timeZone: random.pick(zones), endsAt: end };
+    return { ...work(random), key: `cron-${index}`, rule };
+  }
+  const startsAt = begin + random.between(-60, 10) * 1_000 + random.between(0, 999);
+  return {
+    ...work(random),
+    key: `every-${index}`,
+    rule: { kind: "every", everyMs: random.pick(periods), startsAt, endsAt: end },
+  };
+}
+
+/** Most work is long enough to be rescued and still under way elsewhere when its first worker wakes; the rest is short. */
+function work(random: SeededRandom): Pick<ChaosJob, "workMs" | "failsFirst" | "exclusive"> {
+  const workMs = random.next() < 0.4 ? random.between(0, 400) : random.between(2_500, 5_000);
+  return { workMs, failsFirst: random.next() < 0.05, exclusive: false };
+}

@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import type { JournalEntry } from "../../src/journal/entry.js";
+import type { Evidence, RunRow } from "../../src/judge/evidence.js";
+import { judge } from "../../src/judge/judge.js";
+import type { ChaosJob } from "../../src/plan/workload.js";
+
+const due = Date.UTC(2026, 0, 5, 12);
+const job: ChaosJob = {
+  key: "a",
+  rule: { kind: "every", everyMs: 1_000, startsAt: due, endsAt: due + 60_000 },
+  workMs: 0,
+  failsFirst: false,
+  exclusive: false,
+};
+const target = { job: "a", nominal: due, required: true };
+const run: RunRow = {
+  id: "r1",
+  job: "a",
+  nominal: due,
+  status: "succeeded",
+  reason: null,
+  fence: 1,
+  losses: 0,
+  token: 1,
+  createdAt: due + 5,
+  finishedAt: due + 200,
+};
+
+/** One try: begins, and ends 100 ms later unless told otherwise. */
+function attempt(
+  token: number,
+  more: {
+    run?: string;
+    job?: string;
+    fence?: number;
+    at?: number;
+    until?: number;
+    outcome?: "done" | "failed" | "gone";
+  } = {},
+): JournalEntry[] {
+  const { run: id = "r1", job: key = "a", fence = token, at = due + 10, until = at + 100, outcome = "done" } = more;
+  return [
+    { event: "start", token, run: id, job: key, fence, at },
+    { event: "end", token, outcome, at: until },
+  ];
+}
+
+const good: Evidence = {
+  jobs: [job],
+  targets: [target],
+  journal: attempt(1),
+  runs: [run],
+  ledger: [],
+  faults: [],
+  aftermathMs: 10_000,
+};
+const kinds = (evidence: Partial<Evidence>): string[] =>
+  judge({ ...good, ...evidence }).violations.map((violation) => violation.kind);
+const missed = { job: "a", reason: "missed", from: due, to: due + 3_000, recordedAt: due + 61_000 };
+const kill = { kind: "kill", node: 0, from: due + 20, until: due + 3_000 } as const;
+const twice = [...attempt(1, { outcome: "gone" }), ...attempt(2, { at: due + 6_000 })];
+const second = { ...run, fence: 2, token: 2, finishedAt: due + 6_200 };
+
+describe("the judge of targets", () => {
+  it("finds nothing wrong where the target ran once, and says how late", () => {
+    expect(judge(good)).toEqual({
+      targets: { ok: 1, skipped: 0, optional: 0 },
+      runs: { ok: 1, repeated: 0, buried: 0 },
+      lateMs: [10],
+      violations: [],
+    });
+  });
+
+  it("calls a target without a run and without a ledger entry MISSED", () => {
+    expect(kinds({ runs: [], journal: [] })).toEqual(["MISSED"]);
+  });
+
+  it("lets a target that nobody acknowledged be absent or there", () => {
+    const targets = [{ ...target, required: false }];
+    expect(judge({ ...good, targets, runs: [], journal: [] }).targets.optional).toBe(1);
+    expect(kinds({ targets })).toEqual([]);
+  });
+
+  it("takes a ledger entry whose policy had a right to it", () => {
+    const verdict = judge({ ...good, runs: [], journal: [], ledger: [missed] });
+    expect(verdict.targets.skipped).toBe(1);
+    expect(verdict.violations).toEqual([]);
+  });
+
+  it("calls a target MISSED whose ledger entry came before the threshold, or has a reason that nobody knows", () => {
+    expect(kinds({ runs: [], journal: [], ledger: [{ ...missed, recordedAt: due + 30_000 }] })).toEqual(["MISSED"]);
+    expect(kinds({ runs: [], journal: [], ledger: [{ ...missed, reason: "lazy" }] })).toEqual(["MISSED"]);
+  });
+
+  it("calls a target with both a run and a ledger entry DOUBLE", () => {
+    expect(kinds({ ledger: [missed] })).toEqual(["DOUBLE"]);
+  });
+
+  it("calls a run MISSED that succeeded without its work", () => {
+    expect(kinds({ journal: [], runs: [{ ...run, token: null }] })).toEqual(["MISSED"]);
+  });
+
+  it("calls a run that did not end UNDONE", () => {
+    expect(kinds({ runs: [{ ...run, status: "live", token: null, finishedAt: null }] })).toEqual(["UNDONE"]);
+  });
+});
+
+describe("the judge of runs", () => {
+  it("calls work before its time EARLY, by any amount", () => {
+    expect(kinds({ journal: attempt(1, { at: due - 1 }) })).toEqual(["EARLY"]);
+  });
+
+  it("calls a run that nothing promised UNEXPECTED", () => {
+    const other = { ...run, id: "r2", nominal: due + 500, token: 2, fence: 1 };
+    const journal = [...attempt(1), ...attempt(2, { run: "r2", fence: 1, at: due + 510 })];
+    expect(kinds({ runs: [run, other], journal })).toEqual(["UNEXPECTED"]);
+  });
+
+  it("calls work for a run that the database does not know UNEXPECTED", () => {
+    expect(kinds({ journal: [...attempt(1), ...attempt(2, { run: "r9" })] })).toEqual(["UNEXPECTED"]);
+  });
+
+  it("calls two runs of one occurrence DOUBLE", () => {
+    const journal = [...attempt(1), ...attempt(2, { run: "r2", fence: 1 })];
+    expect(kinds({ runs: [run, { ...run, id: "r2", token: 2 }], journal })).toEqual(["DOUBLE"]);
+  });
+
+  it("calls two accepted completions of one run DOUBLE", () => {
+    expect(kinds({ runs: [run, run] })).toEqual(["DOUBLE"]);
+  });
+
+  it("calls a second try without a cause DOUBLE", () => {
+    expect(kinds({ runs: [second], journal: twice })).toEqual(["DOUBLE"]);
+    expect(
+      kinds({ runs: [second], journal: twice, faults: [{ ...kill, from: due - 90_000, until: due - 60_000 }] }),
+    ).toEqual(["DOUBLE"]);
+  });
+
+  it("takes a second try after a fault, and after a failure", () => {
+    expect(judge({ ...good, runs: [second], journal: twice, faults: [kill] }).runs.repeated).toBe(1);
+    const journal = [...attempt(1, { outcome: "failed" }), ...attempt(2, { at: due + 6_000 })];
+    expect(kinds({ runs: [second], journal })).toEqual([]);
+  });
+
+  it("calls the result of an older try STALE FENCE ACCEPTED, once a newer one was given out", () => {
+    expect(kinds({ runs: [{ ...second, token: 1 }], journal: twice, faults: [kill] })).toEqual([
+      "STALE FENCE ACCEPTED",
+    ]);
+    const row = { ...run, fence: 1, finishedAt: due + 6_050 };
+    expect(kinds({ runs: [row], journal: twice, faults: [kill] })).toEqual(["STALE FENCE ACCEPTED"]);
+  });
+
+  it("calls tries that share a fence STALE FENCE ACCEPTED", () => {
+    const journal = [...attempt(1, { outcome: "gone" }), ...attempt(2, { fence: 1, at: due + 6_000 })];
+    expect(kinds({ runs: [{ ...second, fence: 1 }], journal, faults: [kill] })).toEqual(["STALE FENCE ACCEPTED"]);
+  });
+
+  it("calls an answer that belongs to another run STALE FENCE ACCEPTED", () => {
+    expect(kinds({ runs: [{ ...run, token: 7 }] })).toEqual(["STALE FENCE ACCEPTED"]);
+  });
+
+  it("takes a run that lost four workers as buried, and calls any other failed end UNDONE", () => {
+    const failed = { ...run, status: "failed", reason: "worker_lost", token: null } as const;
+    expect(judge({ ...good, runs: [{ ...failed, losses: 4 }] }).runs.buried).toBe(1);
+    expect(kinds({ runs: [{ ...failed, losses: 2 }] })).toEqual(["UNDONE"]);
+    expect(kinds({ runs: [{ ...failed, reason: "handler_error" }] })).toEqual(["UNDONE"]);
+  });
+});
+
+describe("the judge of overlaps", () => {
+  const next = { ...run, id: "r2", nominal: due + 50, token: 2 };
+  const both: Partial<Evidence> = {
+    targets: [target, { ...target, nominal: due + 50 }],
+    runs: [run, next],
+    journal: [...attempt(1), ...attempt(2, { run: "r2", fence: 1, at: due + 60 })],
+  };
+
+  it("calls runs of an exclusive job that work at the same time OVERLAP", () => {
+    expect(kinds({ ...both, jobs: [{ ...job, exclusive: true }] })).toEqual(["OVERLAP"]);
+  });
+
+  it("lets the runs of any other job work at the same time", () => {
+    expect(kinds(both)).toEqual([]);
+  });
+
+  it("does not count a try whose result was refused", () => {
+    const journal = [
+      ...attempt(1, { until: due + 9_000, outcome: "gone" }),
+      ...attempt(3, { fence: 2, at: due + 6_000 }),
+      ...attempt(2, { run: "r2", fence: 1, at: due + 60 }),
+    ];
+    const runs = [{ ...run, fence: 2, token: 3, finishedAt: due + 6_200 }, next];
+    expect(kinds({ ...both, journal, runs, faults: [kill], jobs: [{ ...job, exclusive: true }] })).toEqual([]);
+  });
+});

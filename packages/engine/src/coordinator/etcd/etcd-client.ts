@@ -1,0 +1,148 @@
+import { CarillonError, type DurationMs } from "@carillon/core";
+import type { Timers } from "../../store/db/ports.js";
+import { field, type Json, list, text } from "./json.js";
+
+/** The part of `fetch` that is used. */
+export type Fetch = (
+  url: string,
+  request: { method: "POST"; body: string; signal: AbortSignal },
+) => Promise<{ readonly ok: boolean; readonly status: number; text(): Promise<string> }>;
+
+export interface EtcdClientOptions {
+  /** Such as http://127.0.0.1:2379; tried in turn. */
+  readonly endpoints: readonly string[];
+  readonly fetch: Fetch;
+  readonly timers: Timers;
+  readonly timeoutMs: DurationMs;
+}
+
+export interface Entry {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** etcd takes at most 128 operations in one transaction, those inside of others included, unless it was told otherwise. */
+const mostOperations = 100;
+
+/** etcd 3.4 or newer, over the JSON gateway that is part of the server. */
+export class EtcdClient {
+  readonly #options: EtcdClientOptions;
+  #turn = 0;
+
+  constructor(options: EtcdClientOptions) {
+    this.#options = options;
+  }
+
+  /** A lease that ends by itself unless it is kept alive; answers its id. */
+  async grant(ttlMs: DurationMs): Promise<string> {
+    return text(field(await this.#call("lease/grant", { TTL: String(Math.ceil(ttlMs / 1_000)) }), "ID"));
+  }
+
+  /** false: the lease has ended. */
+  async keepAlive(lease: string): Promise<boolean> {
+    const result = field(await this.#call("lease/keepalive", { ID: lease }), "result");
+    return Number(text(field(result, "TTL", "0"))) > 0;
+  }
+
+  /** Ends a lease; what was put under it goes with it. One that has ended already is no error. */
+  async revoke(lease: string): Promise<void> {
+    if (await this.keepAlive(lease)) await this.#call("lease/revoke", { ID: lease });
+  }
+
+  async put({ key, value }: Entry, lease: string): Promise<void> {
+    await this.#call("kv/put", { key: encode(key), value: encode(value), lease });
+  }
+
+  /** Every entry whose key begins so. */
+  async under(prefix: string): Promise<Entry[]> {
+    const end = Buffer.from(prefix);
+    end[end.length - 1] = (end[end.length - 1] ?? 0) + 1;
+    const found = await this.#call("kv/range", { key: encode(prefix), range_end: end.toString("base64") });
+    return list(field(found, "kvs", [])).map(toEntry);
+  }
+
+  /** Makes the entries that do not exist; answers those that now have the value given, whoever put it there. */
+  async create(entries: readonly Entry[], lease: string): Promise<Entry[]> {
+    const responses = await this.#each(entries, ({ key, value }) => ({
+      compare: [{ target: "CREATE", key: encode(key), create_revision: "0" }],
+      success: [{ request_put: { key: encode(key), value: encode(value), lease } }],
+      failure: [{ request_range: { key: encode(key) } }],
+    }));
+    return entries.filter((entry, at) => {
+      const response = responses[at] ?? null;
+      return field(response, "succeeded", false) === true || valueFound(response) === entry.value;
+    });
+  }
+
+  /** Removes the entries that still have the value given. */
+  async remove(entries: readonly Entry[]): Promise<void> {
+    await this.#each(entries, ({ key, value }) => ({
+      compare: [{ target: "VALUE", key: encode(key), value: encode(value) }],
+      success: [{ request_delete_range: { key: encode(key) } }],
+    }));
+  }
+
+  /** A small transaction for each entry, as many in one request as etcd takes; answers their responses in order. */
+  async #each(entries: readonly Entry[], transaction: (entry: Entry) => object): Promise<Json[]> {
+    const responses: Json[] = [];
+    for (let at = 0; at < entries.length; at += mostOperations) {
+      const some = entries.slice(at, at + mostOperations);
+      const answer = await this.#call("kv/txn", {
+        success: some.map((entry) => ({ request_txn: transaction(entry) })),
+      });
+      responses.push(...list(field(answer, "responses")).map((response) => field(response, "response_txn")));
+    }
+    return responses;
+  }
+
+  /** Each endpoint once, beginning with the one that answered last. */
+  async #call(path: string, body: object): Promise<Json> {
+    const { endpoints } = this.#options;
+    let failure: unknown;
+    for (let tried = 0; tried < endpoints.length; tried++) {
+      try {
+        return await this.#ask(`${endpoints[this.#turn % endpoints.length] ?? ""}/v3/${path}`, body);
+      } catch (error) {
+        if (error instanceof CarillonError) throw error;
+        failure = error;
+        this.#turn++;
+      }
+    }
+    throw new CarillonError("etcd_unavailable", `etcd does not answer at ${endpoints.join(", ")}.`, { cause: failure });
+  }
+
+  async #ask(url: string, body: object): Promise<Json> {
+    const { fetch, timers, timeoutMs } = this.#options;
+    const late = new AbortController();
+    const timer = timers.setTimeout(() => late.abort(), timeoutMs);
+    try {
+      const answer = await fetch(url, { method: "POST", body: JSON.stringify(body), signal: late.signal });
+      const said = await answer.text();
+      // A server without a leader answers 5xx as well; another endpoint may do better.
+      if (answer.status >= 500) throw new Error(`etcd answered ${answer.status}: ${said}`);
+      if (!answer.ok) throw new CarillonError("etcd_refused", `etcd refused ${url} (${answer.status}): ${said}`);
+      const parsed: Json = JSON.parse(said);
+      return parsed;
+    } finally {
+      timers.clearTimeout(timer);
+    }
+  }
+}
+
+function encode(plain: string): string {
+  return Buffer.from(plain).toString("base64");
+}
+
+function decode(base64: Json): string {
+  return Buffer.from(text(base64), "base64").toString();
+}
+
+function toEntry(pair: Json): Entry {
+  return { key: decode(field(pair, "key")), value: decode(field(pair, "value", "")) };
+}
+
+function valueFound(response: Json): string | undefined {
+  const [first = null] = list(field(response, "responses", []));
+  const [pair] = list(field(field(first, "response_range", null), "kvs", []));
+  return pair === undefined ? undefined : toEntry(pair).value;
+}

@@ -1,0 +1,37 @@
+import { EtcdClient } from "../coordinator/etcd/etcd-client.js";
+import { etcdCoordinator } from "../coordinator/etcd/etcd-coordinator.js";
+import type { Coordinator } from "../coordinator/port.js";
+import { postgresCoordinator } from "../coordinator/postgres/postgres-coordinator.js";
+import { SessionLock } from "../coordinator/postgres/session-lock.js";
+import type { OnEngineEvent } from "../events.js";
+import { nodeLockStatements } from "../store/entities/nodes.js";
+import { loadStatements } from "../store/sql/load-statements.js";
+import type { Store } from "../store/store.js";
+import type { EngineLimits, EngineOptions } from "./options.js";
+
+export interface CoordinationOptions {
+  readonly engine: EngineOptions;
+  readonly limits: EngineLimits;
+  readonly store: Store;
+  /** Asks for a pass now. */
+  readonly wake: () => void;
+  readonly onEvent: OnEngineEvent;
+}
+
+/** The coordinator of this node, over the way to the database that it has. */
+export function makeCoordinator({ engine, limits, store, wake, onEvent }: CoordinationOptions): Coordinator {
+  const { clock, newId, node, alone, database } = engine;
+  const { leaseMs, skewToleranceMs } = limits;
+  const { nodes, shards } = store;
+  const skew = () => ({ skewMs: database.clock.skewMs, uncertaintyMs: database.clock.uncertaintyMs });
+  const member = { clock, newId, node, leaseMs, skew, skewToleranceMs, onEvent };
+  if (engine.etcd !== undefined) {
+    const { endpoints, prefix } = engine.etcd;
+    const etcd = new EtcdClient({ endpoints, fetch, timers: engine.timers, timeoutMs: leaseMs / 2 });
+    return etcdCoordinator({ ...member, etcd, prefix, nodes, shards });
+  }
+  const lock = database.capabilities.advisoryLocks
+    ? new SessionLock(database, nodeLockStatements(loadStatements(database.schema)))
+    : null;
+  return postgresCoordinator({ ...member, nodes, shards, lock, alone, wake });
+}
