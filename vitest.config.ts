@@ -15,7 +15,7 @@ const tools = [{ find: /^date-holidays$/, replacement: `${root}tools/node_module
 /** A tier is a folder name: packages/<name>/test/<tier>/…; its tests share the tier's needs and limits. */
 const tier = (name: string, extra: object) => ({
   extends: true as const,
-  test: { name, include: [`packages/*/test/${name}/**/*.test.ts`, `scripts/test/${name}/**/*.test.ts`], ...extra },
+  test: { name, include: [`{packages/*,scripts,chaos}/test/${name}/**/*.test.ts`], ...extra },
 });
 
 export default defineConfig({

@@ -38,7 +38,7 @@ function installServers() {
 
 const tiers = {
   format: () => runTool("oxfmt", ["--check", "."]),
-  types: () => node("scripts/build.mjs") || node(tsc, "-p", "tsconfig.tests.json"),
+  types: () => node("scripts/build.mjs", "tsconfig.json", "chaos") || node(tsc, "-p", "tsconfig.tests.json"),
   // After the build: the linter reads the types of the packages from there.
   lint: () => runTool("oxlint", ["--type-aware", "."]),
   arrows: () => node("scripts/check/arrows.mjs") || node("scripts/check/ambient.mjs"),
