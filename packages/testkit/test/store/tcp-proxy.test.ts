@@ -57,6 +57,21 @@ describe("the TCP proxy", () => {
     );
   });
 
+  it("resets the connection in place of the answer that is to be lost, once, after the request arrived", async () => {
+    await start();
+    const [loser, other] = [await client(), await client()];
+    const arrived: string[] = [];
+    proxy.loseAnswerTo("fire");
+    expect(await answerTo(other, "load")).toBe("load");
+    loser.on("data", (chunk) => arrived.push(String(chunk)));
+    // `once` would reject with the error.
+    const reset = new Promise<NodeJS.ErrnoException>((resolve) => loser.once("error", resolve));
+    loser.write("fire 1");
+    expect((await reset).code).toBe("ECONNRESET");
+    expect(arrived).toEqual([]);
+    expect(await answerTo(other, "fire 2")).toBe("fire 2");
+  });
+
   it("resets every connection when cut, and takes new ones", async () => {
     await start();
     const first = await client();
