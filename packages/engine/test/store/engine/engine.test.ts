@@ -127,6 +127,20 @@ describe("a job, from its creation to its history", () => {
     expect(fences).toEqual([1, 2, 3]);
   });
 
+  it("that fails with a message PostgreSQL cannot hold is tried again and ends all the same [INV-6]", async () => {
+    const run: Task["run"] = (_payload, { attempt }) => {
+      if (attempt === 1) throw new Error("broken\u0000 answer \ud800");
+      return { body: "\u0000\udfff" };
+    };
+    await startWorker({ name: "work", run });
+    const policy = { retry: { initialMs: 10, jitter: "none", backoff: "fixed" } } as const;
+    const job = await engine.api.createJob("default", spec({ policy }));
+    await until("run.finished");
+    const seen = await engine.api.getRun("default", job.id);
+    expect(seen).toMatchObject({ status: "succeeded", attempt: 2, output: { body: "\ufffd\ufffd" } });
+    expect(seen?.attempts[0]?.error?.message).toBe("broken\ufffd answer \ufffd");
+  });
+
   it("that fails for good says why", async () => {
     await startWorker({
       name: "work",

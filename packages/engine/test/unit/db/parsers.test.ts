@@ -70,4 +70,19 @@ describe("parsers of query results", () => {
   it("stringifies an array for json, which pg would send as a PostgreSQL array", () => {
     expect(jsonParam([1, "a"])).toBe('[1,"a"]');
   });
+
+  it("replaces what jsonb refuses, and nothing else", () => {
+    const odd = {
+      nul: "a\u0000b",
+      high: "\ud800",
+      low: "x\udfff",
+      pair: "😀",
+      tab: "\t",
+      escaped: "\\u0000",
+      quoted: "\\\u0000",
+    };
+    const kept = { pair: "😀", tab: "\t", escaped: "\\u0000" };
+    const replaced = { nul: "a\ufffdb", high: "\ufffd", low: "x\ufffd", quoted: "\\\ufffd" };
+    expect(JSON.parse(jsonParam(odd))).toEqual({ ...kept, ...replaced });
+  });
 });
