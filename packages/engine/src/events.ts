@@ -57,6 +57,12 @@ export type EngineEvent =
       readonly skewMs: DurationMs;
       readonly toleranceMs: DurationMs;
     }
+  | {
+      /** The host's clock minus the database's, and how far off that may be. */
+      readonly type: "clock.measured";
+      readonly skewMs: DurationMs;
+      readonly uncertaintyMs: DurationMs;
+    }
   | { readonly type: "leases.voided"; readonly lineage: string; readonly remembered: string }
   | { readonly type: "lineage.unknown"; readonly reason: unknown }
   | { readonly type: "write.refused"; readonly statement: string; readonly count: number }

@@ -74,7 +74,7 @@ class NodeEngine implements Engine {
       this.#coordinatorLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
-      this.#loop("clock", () => options.database.clock.tick().then(() => clockPeriodMs)),
+      this.#loop("clock", () => this.#measureClock()),
       this.#loop("workers", () => this.gateway.heartbeat().then(() => this.#limits.workerSilenceMs / 5)),
     ];
   }
@@ -123,6 +123,13 @@ class NodeEngine implements Engine {
   async #coordinate(): Promise<DurationMs> {
     this.#applyChange(await this.#coordinator.tick());
     return this.#coordinator.idleMs;
+  }
+
+  async #measureClock(): Promise<DurationMs> {
+    const { clock } = this.#options.database;
+    await clock.tick();
+    this.#emit({ type: "clock.measured", skewMs: clock.skewMs, uncertaintyMs: clock.uncertaintyMs });
+    return clockPeriodMs;
   }
 
   async #rescue(): Promise<DurationMs> {

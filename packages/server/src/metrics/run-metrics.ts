@@ -56,7 +56,7 @@ export function runMetrics(registry: Registry): OnEngineEvent {
   );
   const skew = new Gauge({
     name: "carillon_clock_skew_seconds",
-    help: "This host's clock minus the database's, when it last left the tolerance or came back",
+    help: "This host's clock minus the database's, at the last measurement",
     registers,
   });
 
@@ -82,6 +82,7 @@ export function runMetrics(registry: Registry): OnEngineEvent {
     "node.joined": () => undefined,
     "node.left": () => undefined,
     "node.dead": ({ by: how }) => deaths.inc({ how }),
+    "clock.measured": ({ skewMs }) => skew.set(skewMs / 1_000),
     "node.skewed": ({ skewMs }) => skew.set(skewMs / 1_000),
     "node.in_time": ({ skewMs }) => skew.set(skewMs / 1_000),
     "leases.voided": () => undefined,

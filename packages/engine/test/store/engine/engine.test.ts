@@ -246,3 +246,12 @@ describe("a worker that stops", () => {
     expect(await engine.api.getRun("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, losses: 0 });
   });
 });
+
+describe("a node's clock", () => {
+  it("is measured from the start on, and each measurement is told", async () => {
+    await until("clock.measured");
+    const told = events.find((event) => event.type === "clock.measured");
+    expect(Math.abs(told?.skewMs ?? Number.NaN)).toBeLessThan(60_000);
+    expect(told?.uncertaintyMs).toBeGreaterThan(0);
+  });
+});

@@ -42,6 +42,8 @@ describe("metrics", () => {
     metrics.engineEvent({ type: "session.expired", count: 1 });
     metrics.engineEvent({ type: "shards.gained", count: 10 });
     metrics.engineEvent({ type: "shards.lost", count: 4 });
+    metrics.engineEvent({ type: "node.skewed", skewMs: 3_600_000, toleranceMs: 500 });
+    metrics.engineEvent({ type: "clock.measured", skewMs: -250, uncertaintyMs: 1 });
     metrics.engineEvent({ type: "write.refused", statement: "run.complete", count: 1 });
     metrics.engineEvent({ type: "loop.failed", loop: "rescuer", error: new Error("x") });
     const text = await metrics.render();
@@ -57,6 +59,7 @@ describe("metrics", () => {
       "carillon_runs_rescued_total 2",
       "carillon_sessions_expired_total 1",
       "carillon_shards_owned 6",
+      "carillon_clock_skew_seconds -0.25",
       'carillon_writes_refused_total{statement="run.complete"} 1',
       'carillon_loop_failures_total{loop="rescuer"} 1',
     ]) {
