@@ -16,6 +16,15 @@ export type {
 export type { DurationMs, Instant } from "./time/instant.js";
 export type { JobSpec, RunPolicy } from "./job/spec.js";
 export {
+  defaultFiringPolicy,
+  type FiringPolicy,
+  firingPolicy,
+  misfirePolicies,
+  type MisfirePolicy,
+  overlapPolicies,
+  type OverlapPolicy,
+} from "./job/firing-policy.js";
+export {
   formatId,
   type Id,
   type IdPrefix,

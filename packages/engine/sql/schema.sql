@@ -1,6 +1,55 @@
 -- The schema after all migrations, read from the catalogs. Documentation and a guard: a test compares it with a
 -- migrated database, and `node scripts/schema-dump.mjs` writes it anew. It is never executed.
 
+create table carillon.backfill (
+  id uuid not null,
+  job_id uuid not null,
+  namespace_id integer not null,
+  shard smallint not null,
+  state text not null,
+  from_at timestamp with time zone not null,
+  to_at timestamp with time zone not null,
+  through_at timestamp with time zone,
+  next_step_at timestamp with time zone not null,
+  per_second real not null,
+  concurrency integer not null,
+  repeats boolean not null,
+  force boolean not null,
+  total bigint not null,
+  made bigint not null default 0,
+  passed bigint not null default 0,
+  run_ids uuid[] not null default '{}'::uuid[],
+  actor text,
+  created_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint backfill_pkey PRIMARY KEY (id),
+  constraint backfill_check CHECK ((to_at >= from_at)),
+  constraint backfill_concurrency_check CHECK ((concurrency > 0)),
+  constraint backfill_per_second_check CHECK ((per_second > (0)::double precision)),
+  constraint backfill_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'aborted'::text])))
+);
+
+create table carillon.calendar (
+  id integer not null generated always as identity,
+  namespace_id integer not null,
+  name text not null,
+  version integer not null default 1,
+  definition json not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint calendar_pkey PRIMARY KEY (id),
+  constraint calendar_namespace_id_name_key UNIQUE (namespace_id, name)
+);
+
+create table carillon.calendar_version (
+  calendar_id integer not null,
+  version integer not null,
+  definition json not null,
+  valid_from timestamp with time zone not null,
+  valid_to timestamp with time zone not null,
+  constraint calendar_version_pkey PRIMARY KEY (calendar_id, version)
+);
+
 create table carillon.job (
   id uuid not null,
   namespace_id integer not null,
@@ -18,8 +67,20 @@ create table carillon.job (
   version integer not null default 1,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  firing json,
+  defined_at timestamp with time zone,
+  pause json,
+  ended_at timestamp with time zone,
   constraint job_pkey PRIMARY KEY (id),
   constraint job_priority_check CHECK (((priority >= 0) AND (priority <= 9)))
+);
+
+create table carillon.job_calendar (
+  job_id uuid not null,
+  calendar_id integer not null,
+  shard smallint not null,
+  seen_version integer not null,
+  constraint job_calendar_pkey PRIMARY KEY (job_id, calendar_id)
 );
 
 create table carillon.job_due (
@@ -35,9 +96,21 @@ create table carillon.job_due (
   fired_count integer not null default 0,
   max_runs integer,
   state_reason text,
+  overlap text not null default 'skip'::text,
+  runs_made bigint not null default 0,
+  run_ids uuid[] not null default '{}'::uuid[],
+  ledger_from timestamp with time zone,
+  ledger_reason text,
+  catch_up_to timestamp with time zone,
   constraint job_due_pkey PRIMARY KEY (job_id),
-  constraint job_due_check CHECK (((next_nominal_at IS NULL) = (next_fire_at IS NULL))),
   constraint job_due_check1 CHECK ((next_fire_at >= next_nominal_at)),
+  constraint job_due_next_check CHECK (
+CASE state
+    WHEN 'active'::text THEN ((next_nominal_at IS NULL) = (next_fire_at IS NULL))
+    WHEN 'paused'::text THEN (next_nominal_at IS NULL)
+    ELSE ((next_fire_at IS NULL) AND (next_nominal_at IS NULL))
+END),
+  constraint job_due_overlap_check CHECK ((overlap = ANY (ARRAY['allow'::text, 'skip'::text, 'queue_one'::text, 'queue_all'::text, 'cancel_running'::text]))),
   constraint job_due_state_check CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'completed'::text, 'cancelled'::text])))
 ) with (
   autovacuum_analyze_scale_factor=0,
@@ -47,12 +120,34 @@ create table carillon.job_due (
   fillfactor=80
 );
 
+create table carillon.job_version (
+  job_id uuid not null,
+  namespace_id integer not null,
+  version integer not null,
+  definition json not null,
+  valid_from timestamp with time zone not null,
+  valid_to timestamp with time zone not null,
+  replaced_by text,
+  constraint job_version_pkey PRIMARY KEY (job_id, version)
+);
+
 create table carillon.lane (
   id integer not null generated always as identity,
   queue text not null,
   task text not null,
   constraint lane_pkey PRIMARY KEY (id),
   constraint lane_queue_task_key UNIQUE (queue, task)
+);
+
+create table carillon.maintenance_window (
+  id integer not null generated always as identity,
+  namespace_id integer not null,
+  name text not null,
+  definition json not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint maintenance_window_pkey PRIMARY KEY (id),
+  constraint maintenance_window_namespace_id_name_key UNIQUE (namespace_id, name)
 );
 
 create table carillon.migration (
@@ -94,9 +189,16 @@ create table carillon.occurrence (
   to_at timestamp with time zone not null,
   count bigint not null,
   recorded_at timestamp with time zone not null,
+  detail text,
   constraint occurrence_pkey PRIMARY KEY (job_id, version, reason, from_at),
   constraint occurrence_check CHECK ((to_at >= from_at)),
   constraint occurrence_count_check CHECK ((count > 0))
+);
+
+create table carillon.revision (
+  name text not null,
+  value bigint not null default 0,
+  constraint revision_pkey PRIMARY KEY (name)
 );
 
 create table carillon.run (
@@ -126,6 +228,10 @@ create table carillon.run (
   started_at timestamp with time zone,
   state_reason text,
   attempts jsonb,
+  version integer,
+  untracked boolean not null default false,
+  serial boolean not null default false,
+  cancel_reason text,
   constraint run_pkey PRIMARY KEY (id),
   constraint run_check CHECK (((state = 'running'::text) = (session_id IS NOT NULL))),
   constraint run_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'blocked'::text, 'running'::text, 'retrying'::text])))
@@ -165,6 +271,7 @@ create table carillon.run_history (
   output json,
   error json,
   attempts jsonb,
+  version integer,
   constraint run_history_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text, 'skipped'::text])))
 ) partition by RANGE (finished_at);
 
@@ -196,15 +303,27 @@ create table carillon.worker_session (
   constraint worker_session_pkey PRIMARY KEY (id)
 );
 
+CREATE INDEX backfill_job ON carillon.backfill USING btree (job_id, id);
+
+CREATE INDEX backfill_running ON carillon.backfill USING btree (shard, next_step_at) WHERE (state = 'running'::text);
+
 CREATE INDEX job_by_namespace ON carillon.job USING btree (namespace_id, id);
 
-CREATE UNIQUE INDEX job_key ON carillon.job USING btree (namespace_id, key) WHERE (key IS NOT NULL);
+CREATE INDEX job_ended_key ON carillon.job USING btree (namespace_id, key, id) WHERE ((key IS NOT NULL) AND (ended_at IS NOT NULL));
 
-CREATE INDEX job_due_next ON carillon.job_due USING btree (shard, class, next_fire_at) WHERE ((state = 'active'::text) AND (next_fire_at IS NOT NULL));
+CREATE UNIQUE INDEX job_live_key ON carillon.job USING btree (namespace_id, key) WHERE ((key IS NOT NULL) AND (ended_at IS NULL));
+
+CREATE INDEX job_calendar_users ON carillon.job_calendar USING btree (calendar_id, seen_version);
+
+CREATE INDEX job_due_time ON carillon.job_due USING btree (shard, class, next_fire_at) WHERE (next_fire_at IS NOT NULL);
+
+CREATE INDEX run_blocked ON carillon.run USING btree (shard, id) WHERE (state = 'blocked'::text);
 
 CREATE INDEX run_claim ON carillon.run USING btree (lane, namespace_id, rank) WHERE (state = 'queued'::text);
 
 CREATE INDEX run_due ON carillon.run USING btree (shard, run_at) WHERE (state = ANY (ARRAY['scheduled'::text, 'retrying'::text]));
+
+CREATE INDEX run_untracked ON carillon.run USING btree (job_id) WHERE untracked;
 
 CREATE INDEX run_history_id ON ONLY carillon.run_history USING btree (id);
 

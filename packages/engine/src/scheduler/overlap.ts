@@ -1,0 +1,36 @@
+import type { LiveRunStatus, OverlapPolicy } from "@carillon/core";
+
+export interface LiveRun {
+  readonly id: string;
+  readonly status: LiveRunStatus;
+}
+
+/**
+ * start: queue the new run. wait: keep it blocked until the live ones have ended. refuse: make none. replace: end the
+ * waiting ones, ask the running ones to stop, and let the new run wait for those.
+ */
+export type OverlapDecision =
+  | { readonly kind: "start" | "wait" | "refuse" }
+  | { readonly kind: "replace"; readonly end: readonly string[]; readonly stop: readonly string[] };
+
+/** Runs of one job that may wait for one another; more than that are refused and go to the ledger. */
+export const mostWaiting = 1_000;
+
+/** What a new run of a job does about those that are live. Asked with the job's row locked. */
+export function decideOverlap(policy: OverlapPolicy, live: readonly LiveRun[]): OverlapDecision {
+  if (live.length === 0 || policy === "allow") return { kind: "start" };
+  const waiting = live.filter((run) => run.status === "blocked").length;
+  switch (policy) {
+    case "skip":
+      return { kind: "refuse" };
+    case "queue_one":
+      return { kind: waiting === 0 ? "wait" : "refuse" };
+    case "queue_all":
+      return { kind: waiting < mostWaiting ? "wait" : "refuse" };
+    default: {
+      const stop = live.filter((run) => run.status === "running").map((run) => run.id);
+      const end = live.filter((run) => run.status !== "running").map((run) => run.id);
+      return { kind: "replace", end, stop };
+    }
+  }
+}
