@@ -1,4 +1,5 @@
 export { Gateway, SessionLost, type WorkerRegistration } from "./dispatch/gateway.js";
+export { etcdStatus, type EtcdStatus } from "./coordinator/etcd/etcd-status.js";
 export type { Coordinator, Membership, ShardChange } from "./coordinator/port.js";
 export { createEngine } from "./node/engine.js";
 export type { Engine, EngineLimits, EngineOptions, EtcdOptions } from "./node/options.js";

@@ -58,8 +58,7 @@ export function someOf<const Choice extends string>(choices: readonly Choice[]):
   return {
     expects: `one or more of ${choices.join(", ")}`,
     read(raw) {
-      const words: unknown[] =
-        typeof raw === "string" ? raw.split(",").map((word) => word.trim()) : Array.isArray(raw) ? raw : [];
+      const words = listed(raw);
       const known = choices.filter((choice) => words.includes(choice));
       return words.length > 0 && words.length === known.length ? Object.freeze(known) : undefined;
     },
@@ -71,3 +70,22 @@ export const postgresUrl: Kind<string> = text(
   "a PostgreSQL URL, such as postgres://user:password@host:5432/database",
   /^postgres(ql)?:\/\/[^\s]+$/,
 );
+
+const httpAddress = /^https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?\/?$/i;
+
+/** Addresses without a path or a password: comma-separated text, or an array in the file. Kept without a final slash. */
+export const httpAddresses: Kind<readonly string[]> = {
+  expects: "one or more addresses such as http://10.0.0.1:2379, separated by commas",
+  read(raw) {
+    const words = listed(raw);
+    const addresses = words.filter((word) => typeof word === "string" && httpAddress.test(word)).map(withoutSlash);
+    return words.length > 0 && words.length === addresses.length ? Object.freeze(addresses) : undefined;
+  },
+};
+
+const withoutSlash = (address: unknown): string => String(address).replace(/\/$/, "");
+
+function listed(raw: unknown): unknown[] {
+  if (typeof raw === "string") return raw.split(",").map((word) => word.trim());
+  return Array.isArray(raw) ? raw : [];
+}

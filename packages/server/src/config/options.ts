@@ -1,4 +1,4 @@
-import { type Kind, anyText, duration, oneOf, postgresUrl, someOf, text, wholeNumber } from "./kinds.js";
+import { type Kind, anyText, duration, httpAddresses, oneOf, postgresUrl, someOf, text, wholeNumber } from "./kinds.js";
 
 export interface Option<T> {
   readonly kind: Kind<T>;
@@ -42,6 +42,13 @@ export const options = {
   databasePoolSize: option(wholeNumber(4, 1_000), 10, "connections that this node may open to the database"),
   databaseWait: option(duration("0s", "1h"), 30_000, "how long a start waits for the database"),
   lease: option(duration("500ms", "1m"), 5_000, "how long a silent node keeps its shards"),
+  coordinator: option(oneOf(["postgres", "etcd"]), "postgres", "who decides which node owns which shard"),
+  etcdEndpoints: option<readonly string[] | null>(httpAddresses, null, "etcd servers of one cluster, asked in turn"),
+  etcdPrefix: option(
+    text("1 to 200 letters, digits, . _ - or /, neither beginning nor ending with /", /^(?!\/)[\w./-]{1,200}(?<!\/)$/),
+    "carillon",
+    "beginning of every key in etcd; clusters that share an etcd differ in it",
+  ),
   workerSilence: option(duration("1s", "10m"), 15_000, "how long a silent worker keeps its runs"),
   roles: option(someOf(ROLES), ROLES, "what this node does"),
   workerSlots: option(wholeNumber(0, 10_000), 10, "runs at a time in this process; 0 for none"),

@@ -1,19 +1,10 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import type { Timers } from "../../store/db/ports.js";
+import { askEtcd, type EtcdRequestOptions } from "./etcd-request.js";
 import { field, type Json, list, text } from "./json.js";
 
-/** The part of `fetch` that is used. */
-export type Fetch = (
-  url: string,
-  request: { method: "POST"; body: string; signal: AbortSignal },
-) => Promise<{ readonly ok: boolean; readonly status: number; text(): Promise<string> }>;
-
-export interface EtcdClientOptions {
+export interface EtcdClientOptions extends EtcdRequestOptions {
   /** Such as http://127.0.0.1:2379; tried in turn. */
   readonly endpoints: readonly string[];
-  readonly fetch: Fetch;
-  readonly timers: Timers;
-  readonly timeoutMs: DurationMs;
 }
 
 export interface Entry {
@@ -101,7 +92,8 @@ export class EtcdClient {
     let failure: unknown;
     for (let tried = 0; tried < endpoints.length; tried++) {
       try {
-        return await this.#ask(`${endpoints[this.#turn % endpoints.length] ?? ""}/v3/${path}`, body);
+        const endpoint = endpoints[this.#turn % endpoints.length] ?? "";
+        return await askEtcd(`${endpoint}/v3/${path}`, body, this.#options);
       } catch (error) {
         if (error instanceof CarillonError) throw error;
         failure = error;
@@ -109,23 +101,6 @@ export class EtcdClient {
       }
     }
     throw new CarillonError("etcd_unavailable", `etcd does not answer at ${endpoints.join(", ")}.`, { cause: failure });
-  }
-
-  async #ask(url: string, body: object): Promise<Json> {
-    const { fetch, timers, timeoutMs } = this.#options;
-    const late = new AbortController();
-    const timer = timers.setTimeout(() => late.abort(), timeoutMs);
-    try {
-      const answer = await fetch(url, { method: "POST", body: JSON.stringify(body), signal: late.signal });
-      const said = await answer.text();
-      // A server without a leader answers 5xx as well; another endpoint may do better.
-      if (answer.status >= 500) throw new Error(`etcd answered ${answer.status}: ${said}`);
-      if (!answer.ok) throw new CarillonError("etcd_refused", `etcd refused ${url} (${answer.status}): ${said}`);
-      const parsed: Json = JSON.parse(said);
-      return parsed;
-    } finally {
-      timers.clearTimeout(timer);
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { EtcdClient, type Fetch } from "../../../src/coordinator/etcd/etcd-client.js";
+import { EtcdClient } from "../../../src/coordinator/etcd/etcd-client.js";
+import type { Fetch } from "../../../src/coordinator/etcd/etcd-request.js";
 
 const answer = (status: number, body: unknown) => ({
   ok: status < 400,

@@ -1,10 +1,11 @@
-import { CarillonError, systemClock } from "@carillon/core";
-import { openDatabase } from "@carillon/engine";
+import { CarillonError, systemClock, systemTimers } from "@carillon/core";
+import { type EtcdStatus, etcdStatus, openDatabase } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../../config/options.js";
 import { databaseOptions } from "../services/database-service.js";
 import { checkDatabase } from "./check-database.js";
 import { checkDisk } from "./check-disk.js";
+import { checkEtcd } from "./check-etcd.js";
 import { checkNodeVersion, checkZoneData } from "./check-runtime.js";
 import { embeddedUrl } from "./embedded-url.js";
 import { type Finding, fail, ok, warn } from "./finding.js";
@@ -14,8 +15,14 @@ export interface DoctorOptions {
   readonly logger: Logger;
 }
 
-/** Looks at this machine and its database. Starts nothing and changes nothing. */
-export async function examine({ config, logger }: DoctorOptions): Promise<Finding[]> {
+/** Looks at this machine, its database and its etcd. Starts nothing and changes nothing. */
+export async function examine(options: DoctorOptions): Promise<Finding[]> {
+  const { etcdEndpoints } = options.config;
+  const found = await examineNode(options);
+  return etcdEndpoints === null ? found : [...found, ...(await checkEtcd(etcdEndpoints, askForStatus))];
+}
+
+async function examineNode({ config, logger }: DoctorOptions): Promise<Finding[]> {
   const machine = [checkNodeVersion(process.versions.node), checkZoneData(process.versions["tz"], systemClock.now())];
   if (config.databaseUrl !== null) {
     return [...machine, ...(await examineDatabase({ config, logger }, config.databaseUrl, unreachable))];
@@ -50,6 +57,11 @@ async function examineDatabase(
     ];
   }
 }
+
+const ETCD_PATIENCE_MS = 2_000;
+
+const askForStatus = (endpoint: string): Promise<EtcdStatus> =>
+  etcdStatus(endpoint, { fetch, timers: systemTimers, timeoutMs: ETCD_PATIENCE_MS });
 
 const unreachable = (error: CarillonError): Finding =>
   fail("database", error.message, "start the server, or correct database_url (CARILLON_DATABASE_URL)");

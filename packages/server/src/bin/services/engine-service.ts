@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
-import { type Database, type Engine, type EngineEvent, createEngine } from "@carillon/engine";
+import { type Database, type Engine, type EngineEvent, type EtcdOptions, createEngine } from "@carillon/engine";
+import type { Config } from "../../config/options.js";
 import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
 
@@ -39,6 +40,7 @@ export class EngineService implements Service {
       newId: makeUuidV7({ now: () => database.clock.now(), randomBytes: systemRandomBytes }),
       node: { name: config.nodeName ?? hostname(), address: null, version },
       alone: this.#options.alone,
+      ...etcdOf(config),
       onEvent: this.#options.onEvent,
       limits: { leaseMs: config.lease, workerSilenceMs: config.workerSilence },
     });
@@ -51,4 +53,10 @@ export class EngineService implements Service {
     this.#engine = null;
     await engine?.stop();
   }
+}
+
+/** Without etcd PostgreSQL itself coordinates. */
+function etcdOf({ coordinator, etcdEndpoints, etcdPrefix }: Config): { etcd?: EtcdOptions } {
+  if (coordinator !== "etcd" || etcdEndpoints === null) return {};
+  return { etcd: { endpoints: etcdEndpoints, prefix: etcdPrefix } };
 }

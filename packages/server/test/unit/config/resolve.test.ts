@@ -146,6 +146,47 @@ describe("resolveConfig", () => {
     expect(problemsOf({ env: { CARILLON_ROLES: "api" } })).toEqual([expect.stringContaining("leave roles out")]);
   });
 
+  it("takes etcd as the coordinator, with its endpoints from text or from an array and without final slashes", () => {
+    const etcd = { CARILLON_COORDINATOR: "etcd", CARILLON_DATABASE_URL: "postgres://db/x" };
+    const addresses = ["http://10.0.0.1:2379", "https://etcd.example", "http://[::1]:2379"];
+    const fromText = resolve({ env: { ...etcd, CARILLON_ETCD_ENDPOINTS: addresses.join("/, ") } }).config;
+    expect(fromText).toMatchObject({ coordinator: "etcd", etcdEndpoints: addresses, etcdPrefix: "carillon" });
+    expect(Object.isFrozen(fromText.etcdEndpoints)).toBe(true);
+    const fromFile = resolve({ env: etcd, file: file({ etcd_endpoints: addresses, etcd_prefix: "shop/eu" }) }).config;
+    expect(fromFile).toMatchObject({ etcdEndpoints: addresses, etcdPrefix: "shop/eu" });
+  });
+
+  it.each(["", "10.0.0.1:2379", "http://", "http://a:2379/v3", "http://me:pw@a:2379", "http://a,,http://b", "ftp://a"])(
+    "refuses the etcd endpoints %j",
+    (etcdEndpoints) => {
+      expect(problemsOf({ flags: { etcdEndpoints } })).toEqual([
+        `etcd_endpoints must be one or more addresses such as http://10.0.0.1:2379, separated by commas, not ${JSON.stringify(etcdEndpoints)} (from --etcd-endpoints)`,
+      ]);
+    },
+  );
+
+  it.each(["", "/a", "a/", "a b", "ä"])("refuses the etcd prefix %j", (etcdPrefix) => {
+    expect(problemsOf({ flags: { etcdPrefix } })).toEqual([expect.stringMatching(/^etcd_prefix must be 1 to 200/)]);
+  });
+
+  it("refuses etcd without its endpoints, over an embedded database, or with a lease that etcd cannot keep", () => {
+    const problems = problemsOf({ flags: { coordinator: "etcd", lease: "1500ms" } });
+    expect(problems).toEqual([
+      "etcd_endpoints is missing: coordinator etcd needs to know where etcd is",
+      expect.stringContaining("give database_url as well, or leave coordinator out"),
+      expect.stringMatching(/^lease 1\.?5?.* cannot be kept by etcd/),
+    ]);
+    const rest = { coordinator: "etcd", databaseUrl: "postgres://db/x", etcdEndpoints: "http://a" };
+    expect(problemsOf({ flags: { ...rest, lease: "1s" } })).toEqual([expect.stringContaining("use 2s or more")]);
+    expect(problemsOf({ flags: { ...rest, lease: "2s" } })).toEqual([]);
+  });
+
+  it("refuses etcd endpoints that nothing would use", () => {
+    expect(problemsOf({ flags: { etcdEndpoints: "http://a:2379" } })).toEqual([
+      "etcd_endpoints are not used with coordinator postgres: say coordinator etcd, or leave them out",
+    ]);
+  });
+
   it("accepts several hosts in a database URL", () => {
     const url = "postgres://app:pw@a:5432,b:5433/carillon?target_session_attrs=read-write";
     expect(resolve({ flags: { databaseUrl: url } }).config.databaseUrl).toBe(url);

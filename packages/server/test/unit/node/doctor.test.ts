@@ -1,6 +1,8 @@
+import type { EtcdStatus } from "@carillon/engine";
 import { describe, expect, it } from "vitest";
 import { checkSkew } from "../../../src/bin/doctor/check-database.js";
 import { judgeSpace } from "../../../src/bin/doctor/check-disk.js";
+import { checkEtcd } from "../../../src/bin/doctor/check-etcd.js";
 import { checkNodeVersion, checkZoneData } from "../../../src/bin/doctor/check-runtime.js";
 
 const MB = 1024 * 1024;
@@ -42,5 +44,44 @@ describe("doctor", () => {
     for (const finding of [checkNodeVersion("18.0.0"), checkSkew(0), checkSkew(9_999), judgeSpace("/", 0)]) {
       expect("remedy" in finding).toBe(finding.status !== "ok");
     }
+  });
+});
+
+describe("doctor on etcd", () => {
+  const healthy: EtcdStatus = { version: "3.5.9", clusterId: "1", hasLeader: true };
+  /** What each endpoint answers; an error is thrown. */
+  const statuses = async (answers: Readonly<Record<string, EtcdStatus | Error>>) => {
+    const found = await checkEtcd(Object.keys(answers), async (endpoint) => {
+      const answer = answers[endpoint];
+      if (answer === undefined || answer instanceof Error) throw answer;
+      return answer;
+    });
+    return found.map(({ status, detail }) => `${status} ${detail}`);
+  };
+  const refused = new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") });
+
+  it("is content when every endpoint answers", async () => {
+    expect(await statuses({ "http://a": healthy, "http://b": healthy })).toEqual([
+      "ok http://a answers, version 3.5.9",
+      "ok http://b answers, version 3.5.9",
+    ]);
+  });
+
+  it("bears an endpoint that is away or without a leader as long as another can be used", async () => {
+    const cutOff = { ...healthy, hasLeader: false };
+    expect(await statuses({ "http://a": refused, "http://b": cutOff, "http://c": healthy })).toEqual([
+      "warn http://a does not answer (connect ECONNREFUSED)",
+      "warn http://b has no leader",
+      "ok http://c answers, version 3.5.9",
+    ]);
+    expect(await statuses({ "http://a": refused, "http://b": cutOff })).toEqual([
+      "fail http://a does not answer (connect ECONNREFUSED)",
+      "fail http://b has no leader",
+    ]);
+  });
+
+  it("fails when the endpoints are not of one cluster", async () => {
+    const found = await statuses({ "http://a": healthy, "http://b": { ...healthy, clusterId: "2" } });
+    expect(found.at(-1)).toBe("fail the endpoints belong to different clusters");
   });
 });
