@@ -91,7 +91,7 @@ export {
 } from "./calendar/maintenance-window.js";
 export { CALENDAR_LIMITS, parseCalendar, type ParsedCalendar, readCalendar } from "./calendar/parse-calendar.js";
 export { checkSchedule, requireSchedule } from "./schedule/check-schedule.js";
-export { compileSchedule, type ScheduleContext } from "./schedule/compile-schedule.js";
+export { compileRule, compileSchedule, type ScheduleContext } from "./schedule/compile-schedule.js";
 export type { Clock, Timers } from "./time/clock.js";
 export { formatDuration, longestDurationMs, parseDuration } from "./time/duration.js";
 export { formatInstant, parseInstant } from "./time/instant-text.js";

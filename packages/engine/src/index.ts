@@ -5,7 +5,7 @@ export { createEngine } from "./node/engine.js";
 export type { Engine, EngineLimits, EngineOptions, EtcdOptions } from "./node/options.js";
 export type { EngineEvent, OnEngineEvent } from "./events.js";
 export { jobStatus } from "./jobs/job-status.js";
-export type { EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
+export type { CreatedJob, EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
 export type { JobView } from "./model/job-view.js";
 export type { AttemptRecord, RunView, TriggerKind } from "./model/run-view.js";
 export { classifyPgError, sqlStateOf, type PgErrorClass } from "./store/db/classify.js";

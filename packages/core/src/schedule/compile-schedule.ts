@@ -28,13 +28,39 @@ export interface ScheduleContext {
 
 /** Prepares a schedule to be asked. Throws what `requireSchedule` throws, and `schedule_invalid` for unknown calendars. */
 export function compileSchedule(spec: ScheduleSpec, context: ScheduleContext): CompiledSchedule {
+  return compileRule(spec, context)(context.jobId);
+}
+
+/**
+ * Prepares a schedule that many jobs share: the rule is compiled once, and each job gets it with its own jitter; without
+ * jitter all get the same object. Throws what `compileSchedule` throws.
+ */
+export function compileRule(
+  spec: ScheduleSpec,
+  context: Context,
+): (jobId: string) => CompiledSchedule {
   if (context.checked !== true) requireSchedule(spec);
+  const jitterMs = "jitterMs" in spec ? (spec.jitterMs ?? 0) : 0;
+  const { fires, layer } = parts(spec, context);
+  if (jitterMs > 0) return (jobId) => new Schedule(fires, compileJitter(jobId, jitterMs), layer);
+  const shared = new Schedule(fires, () => 0, layer);
+  return () => shared;
+}
+
+type Context = Omit<ScheduleContext, "jobId">;
+
+interface Parts {
+  readonly fires: FireSequence;
+  readonly layer: CalendarLayer | null;
+}
+
+function parts(spec: ScheduleSpec, context: Context): Parts {
   switch (spec.kind) {
     case "manual":
     case "after":
-      return new Schedule(neverFires, () => 0, null);
+      return { fires: neverFires, layer: null };
     case "at":
-      return new Schedule(fireOnceAt(spec.at), () => 0, null);
+      return { fires: fireOnceAt(spec.at), layer: null };
     case "every": {
       const zone = resolveZone(spec.timeZone ?? "UTC");
       return compose(spec, context, { raw: fireEvery(spec.everyMs, spec.anchor), zone, dst: {} });
@@ -53,10 +79,9 @@ interface Rule {
 }
 
 /** Calendars act on every fire of the rule; the bounds cut what comes out. */
-function compose(spec: CronSchedule | EverySchedule, context: ScheduleContext, rule: Rule): CompiledSchedule {
-  const { startsAt, endsAt, calendars, jitterMs = 0 } = spec;
-  const jitter = compileJitter(context.jobId, jitterMs);
-  if (calendars === undefined) return new Schedule(withinBounds(rule.raw, startsAt, endsAt), jitter, null);
+function compose(spec: CronSchedule | EverySchedule, context: Context, rule: Rule): Parts {
+  const { startsAt, endsAt, calendars } = spec;
+  if (calendars === undefined) return { fires: withinBounds(rule.raw, startsAt, endsAt), layer: null };
   const { raw, zone, dst } = rule;
   const { roll = "skip" } = calendars;
   const open = compileOpenDays(calendars, context.calendars ?? new Map());
@@ -73,5 +98,5 @@ function compose(spec: CronSchedule | EverySchedule, context: ScheduleContext, r
       return image < (startsAt ?? image) || image > (endsAt ?? image) ? NEVER : image;
     },
   };
-  return new Schedule(withinBounds(fires, startsAt, endsAt), jitter, layer);
+  return { fires: withinBounds(fires, startsAt, endsAt), layer };
 }

@@ -1,18 +1,12 @@
-import {
-  type AtSchedule,
-  CarillonError,
-  compileSchedule,
-  type DurationMs,
-  type Instant,
-  type JobSpec,
-  rankOf,
-} from "@carillon/core";
+import { CarillonError, type DurationMs, type Instant, type JobSpec } from "@carillon/core";
+import type { CreatedJob } from "../model/api.js";
+import type { ScheduleCache } from "../scheduler/schedule-cache.js";
 import type { Coalescer } from "../store/db/coalescer.js";
 import type { DueJob } from "../store/entities/due.js";
 import type { NewJob } from "../store/entities/jobs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
-import { priorityClass } from "./priority-class.js";
+import { type Place, type PlanContext, type PlannedJob, planJob } from "./plan-job.js";
 import { shardOf } from "./shard-of.js";
 
 export interface JobCreatorOptions {
@@ -23,14 +17,18 @@ export interface JobCreatorOptions {
   readonly newId: () => string;
   /** The database's clock. */
   readonly now: () => Instant;
+  /** Checks what it has not compiled before. */
+  readonly schedules: ScheduleCache;
   readonly shards: number;
   readonly catchupWindowMs: DurationMs;
-  readonly onDueJob: (job: DueJob) => void;
-  readonly onDueRun: (run: DueRun) => void;
+  /** Specs of one batch that are planned and stored at a time. */
+  readonly chunk: number;
+  readonly onDueJobs: (jobs: readonly DueJob[]) => void;
+  readonly onDueRuns: (runs: readonly DueRun[]) => void;
   readonly onQueued: (queued: readonly Queued[]) => void;
 }
 
-/** Stores a job and tells the scheduler; durable when it returns. A one-off job without a key is its run, one row. */
+/** Stores jobs and tells the scheduler; durable when it returns. A one-off job without a key is its run, one row. */
 export class JobCreator {
   readonly #options: JobCreatorOptions;
 
@@ -40,98 +38,88 @@ export class JobCreator {
 
   /** Answers the new job's id. */
   async create(namespaceId: number, spec: JobSpec): Promise<string> {
-    const id = this.#options.newId();
-    const [lane] = await this.#options.lanes.ensure([{ queue: spec.queue, task: spec.task }]);
-    if (lane === undefined) throw new Error("a lane was asked for and none came");
-    const place = { id, namespaceId, lane, shard: shardOf(id, this.#options.shards) };
-    if (spec.schedule.kind === "at") this.#refuseLongPast(spec.schedule);
-    if (spec.schedule.kind === "at" && spec.key === undefined) await this.#createRun(place, spec, spec.schedule);
-    else await this.#createJob(place, spec);
-    return id;
+    const [created] = await this.#createChunk(namespaceId, [spec]);
+    if (created === undefined) throw new Error("a job was to be created and no answer came");
+    if ("error" in created) throw created.error;
+    return created.id;
   }
 
-  #refuseLongPast(schedule: AtSchedule): void {
-    const lateMs = this.#options.now() - schedule.at;
-    if (lateMs <= this.#options.catchupWindowMs) return;
-    const at = new Date(schedule.at).toISOString();
-    throw new CarillonError(
-      "schedule_in_past",
-      `${at} is longer ago than the catch-up window of ${this.#options.catchupWindowMs / 3_600_000} h; give an instant that is later, or none to run now`,
+  /** Answers in the order of the specs. One that cannot be stored does not keep the others from it. */
+  async createMany(namespaceId: number, specs: readonly JobSpec[]): Promise<CreatedJob[]> {
+    const { chunk } = this.#options;
+    const chunks = Array.from({ length: Math.ceil(specs.length / chunk) }, (_, index) =>
+      specs.slice(index * chunk, (index + 1) * chunk),
     );
-  }
-
-  async #createRun(place: Place, spec: JobSpec, schedule: AtSchedule): Promise<void> {
-    const { id, namespaceId, lane, shard } = place;
-    const { task, queue, priority, payload, policy, labels } = spec;
-    const rank = rankOf({ dueMs: schedule.at, priority });
-    const owner = spec.owner ?? null;
-    const when = { runAt: schedule.at, nominal: schedule.at, trigger: "once" };
-    const run = {
-      id,
-      jobId: id,
-      namespaceId,
-      shard,
-      lane,
-      priority,
-      rank,
-      ...when,
-      task,
-      queue,
-      payload,
-      policy,
-      labels,
-      owner,
+    const created: CreatedJob[][] = [];
+    // Two at a time: while one is written, the next is planned, and the writer's two connections have work.
+    const feed = async (first: number): Promise<void> => {
+      for (let index = first; index < chunks.length; index += 2)
+        created[index] = await this.#createChunk(namespaceId, chunks[index] ?? []);
     };
-    const stored = await this.#options.insertRun.add(run);
-    if (stored.state === "queued") this.#options.onQueued([{ id, lane, rank }]);
-    else this.#options.onDueRun({ id, shard, runAt: schedule.at });
+    await Promise.all([feed(0), feed(1)]);
+    return created.flat();
   }
 
-  async #createJob(place: Place, spec: JobSpec): Promise<void> {
-    const { id, shard } = place;
-    const { schedule, priority } = spec;
-    const compiled = compileSchedule(schedule, { jobId: id });
-    const nominal = compiled.nextNominal(schedule.kind === "at" ? schedule.at - 1 : this.#options.now());
-    const isTimed = schedule.kind !== "manual" && schedule.kind !== "after";
-    const next = nominal === -1 ? null : { nominal, fireAt: nominal + compiled.jitterAt(nominal) };
-    const created = await this.#options.insertJob.add({
-      ...place,
-      key: spec.key ?? null,
-      task: spec.task,
-      queue: spec.queue,
-      priority,
-      payload: spec.payload,
-      schedule,
-      policy: spec.policy,
-      labels: spec.labels,
-      owner: spec.owner ?? null,
-      class: priorityClass(priority),
-      state: next === null && isTimed ? "completed" : "active",
-      nextNominal: next?.nominal ?? null,
-      nextFireAt: next?.fireAt ?? null,
-      maxRuns: "maxRuns" in schedule ? (schedule.maxRuns ?? null) : null,
+  async #createChunk(namespaceId: number, specs: readonly JobSpec[]): Promise<CreatedJob[]> {
+    const { catchupWindowMs, schedules, shards, newId, now, lanes } = this.#options;
+    const laneIds = await lanes.ensure(specs);
+    const context: PlanContext = { now: now(), catchupWindowMs, schedules };
+    const planned = specs.map((spec, index) => {
+      const id = newId();
+      return plan({ id, namespaceId, lane: laneIds[index] ?? 0, shard: shardOf(id, shards) }, spec, context);
     });
-    if (created === null)
-      throw new CarillonError(
-        "key_taken",
-        `the key ${JSON.stringify(spec.key)} belongs to another job of this namespace`,
-      );
-    if (next !== null)
-      this.#options.onDueJob({
-        jobId: id,
-        shard,
-        class: priorityClass(priority),
-        version: 1,
-        ...next,
-        schedule,
-        priority,
-      });
+    const created: CreatedJob[] = planned.map((one) => (one.kind === "refused" ? { error: one.error } : { id: idOf(one) }));
+    await Promise.all([this.#storeJobs(planned, created), this.#storeRuns(planned, created)]);
+    return created;
+  }
+
+  async #storeJobs(planned: readonly Plan[], created: CreatedJob[]): Promise<void> {
+    const rows = planned.flatMap((one, at) => (one.kind === "job" ? [{ ...one, at }] : []));
+    if (rows.length === 0) return;
+    const stored = await Promise.allSettled(this.#options.insertJob.addAll(rows.map((row) => row.job)));
+    const due: DueJob[] = [];
+    for (const [index, row] of rows.entries()) {
+      const one = stored[index];
+      if (one?.status !== "fulfilled") created[row.at] = { error: one?.reason };
+      else if (one.value === null) created[row.at] = { error: keyTaken(row.job) };
+      else if (row.due !== null) due.push(row.due);
+    }
+    if (due.length > 0) this.#options.onDueJobs(due);
+  }
+
+  async #storeRuns(planned: readonly Plan[], created: CreatedJob[]): Promise<void> {
+    const rows = planned.flatMap((one, at) => (one.kind === "run" ? [{ ...one, at }] : []));
+    if (rows.length === 0) return;
+    const stored = await Promise.allSettled(this.#options.insertRun.addAll(rows.map((row) => row.run)));
+    const due: DueRun[] = [];
+    const queued: Queued[] = [];
+    for (const [index, { run, at }] of rows.entries()) {
+      const one = stored[index];
+      if (one?.status !== "fulfilled") created[at] = { error: one?.reason };
+      else if (one.value.state === "queued") queued.push({ id: run.id, lane: run.lane, rank: run.rank });
+      else due.push({ id: run.id, shard: run.shard, runAt: run.runAt });
+    }
+    if (queued.length > 0) this.#options.onQueued(queued);
+    if (due.length > 0) this.#options.onDueRuns(due);
   }
 }
 
-interface Place {
-  readonly id: string;
-  readonly namespaceId: number;
-  readonly lane: number;
-  readonly shard: number;
+type Plan = PlannedJob | { readonly kind: "refused"; readonly error: CarillonError };
+
+/** What is wrong with one spec is that spec's answer; anything else is a fault of ours and stops the call. */
+function plan(place: Place, spec: JobSpec, context: PlanContext): Plan {
+  try {
+    return planJob(place, spec, context);
+  } catch (error) {
+    if (error instanceof CarillonError) return { kind: "refused", error };
+    throw error;
+  }
+}
+
+function idOf(planned: PlannedJob): string {
+  return planned.kind === "job" ? planned.job.id : planned.run.id;
+}
+
+function keyTaken({ key }: NewJob): CarillonError {
+  return new CarillonError("key_taken", `the key ${JSON.stringify(key)} belongs to another job of this namespace`);
 }

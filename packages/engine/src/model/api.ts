@@ -32,10 +32,15 @@ export interface RunFilter {
   readonly owner?: string;
 }
 
+/** What became of one spec of a batch. */
+export type CreatedJob = { readonly id: string } | { readonly error: unknown };
+
 /** What the HTTP API, the CLI in library mode and the SDK ask of the engine. Namespaces go by name. */
 export interface EngineApi {
   /** Durable when it returns. Throws CarillonError key_taken, schedule_in_past, cron_invalid … */
   createJob(namespace: string, spec: JobSpec): Promise<JobView>;
+  /** As createJob for each spec, in their order, faster; a spec that is refused does not keep the others from being stored. */
+  createJobs(namespace: string, specs: readonly JobSpec[]): Promise<CreatedJob[]>;
   getJob(namespace: string, ref: JobRef): Promise<JobView | null>;
   listJobs(namespace: string, filter: JobFilter, page: PageRequest): Promise<Page<JobView>>;
   getRun(namespace: string, id: string): Promise<RunView | null>;

@@ -22,6 +22,7 @@ export function engineApi(store: Store, creator: JobCreator): EngineApi {
         if (job === null) throw new Error(`job ${jobId} was stored and cannot be found`);
         return job;
       }),
+    createJobs: (namespace, specs) => within(namespace, (id) => creator.createMany(id, specs)),
     getJob: (namespace, ref) => within(namespace, (id) => jobs.find(id, ref)),
     listJobs: (namespace, filter, page) => within(namespace, (id) => jobs.list(id, filter, page)),
     getRun: (namespace, runId) => within(namespace, (id) => runs.find(id, runId)),

@@ -9,6 +9,7 @@ import type { EngineApi } from "../model/api.js";
 import { Rescuer } from "../rescue/rescuer.js";
 import { HistoryKeeper } from "../retention/history-keeper.js";
 import { defaultMisfire } from "../scheduler/misfire.js";
+import { ScheduleCache } from "../scheduler/schedule-cache.js";
 import { Scheduler } from "../scheduler/scheduler.js";
 import { createStore, type Store } from "../store/store.js";
 import { makeCoordinator } from "./coordination.js";
@@ -202,8 +203,10 @@ class NodeEngine implements Engine {
       now: () => this.#now(),
       shards: shardCount,
       catchupWindowMs: defaultMisfire.catchupWindowMs,
-      onDueJob: (job) => this.#hints.dueJob(job),
-      onDueRun: (run) => this.#hints.dueRuns([run]),
+      schedules: new ScheduleCache(this.#limits.compiledSchedules, false),
+      chunk: this.#limits.insertBatch,
+      onDueJobs: (jobs) => this.#hints.dueJobs(jobs),
+      onDueRuns: (runs) => this.#hints.dueRuns(runs),
       onQueued: (queued) => this.#hints.queued(queued),
     });
   }

@@ -49,9 +49,9 @@ export class Hints {
     this.#options.database.notify(channel, `lanes ${[...lanes].join(",")}`);
   }
 
-  dueJob(job: DueJob): void {
-    this.#options.scheduler().hintJob(job);
-    this.#due([job.shard]);
+  dueJobs(jobs: readonly DueJob[]): void {
+    for (const job of jobs) this.#options.scheduler().hintJob(job);
+    this.#due(jobs.map((job) => job.shard));
   }
 
   dueRuns(runs: readonly DueRun[]): void {

@@ -8,10 +8,14 @@ export interface InsertBounds {
   readonly maxQueued: number;
 }
 
+/** While one batch is made durable, the next is on its way. */
+const maxInFlight = 2;
+
 /** Concurrent creations of jobs share a statement; null stands for a key that is taken. */
 export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJob, Instant | null> {
   return new Coalescer({
     ...bounds,
+    maxInFlight,
     write: async (batch) => {
       const stored = await jobs.insert(batch);
       return batch.map((job) => stored.get(job.id) ?? null);
@@ -23,6 +27,7 @@ export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJ
 export function insertRuns(runs: RunStore, bounds: InsertBounds): Coalescer<NewRun, StoredRun> {
   return new Coalescer({
     ...bounds,
+    maxInFlight,
     write: async (batch) => {
       const stored = new Map((await runs.insert(batch)).map((run) => [run.id, run]));
       return batch.map((run) => {

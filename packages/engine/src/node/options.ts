@@ -42,6 +42,8 @@ export interface EngineLimits {
   readonly insertBatch: number;
   readonly insertQueue: number;
   readonly rescueBatch: number;
+  /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
+  readonly compiledSchedules: number;
 }
 
 export const defaultLimits: EngineLimits = Object.freeze({
@@ -53,6 +55,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
   insertBatch: 1_000,
   insertQueue: 50_000,
   rescueBatch: 1_000,
+  compiledSchedules: 20_000,
 });
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */

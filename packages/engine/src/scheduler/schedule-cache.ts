@@ -1,27 +1,38 @@
-import { type CompiledSchedule, compileSchedule } from "@carillon/core";
-import type { DueJob } from "../store/entities/due.js";
+import { type CompiledSchedule, compileRule, type ScheduleSpec } from "@carillon/core";
 
-/** Compiled schedules by job and version; the oldest goes when the cache is full. */
+type RuleOf = (jobId: string) => CompiledSchedule;
+
+/**
+ * Compiled schedules by their text: a million jobs with one rule share one. What differs from job to job, the jitter, is
+ * added as it is asked for. A compiled rule takes about 2 KB, so the cache is bounded; the oldest goes when it is full.
+ */
 export class ScheduleCache {
   readonly #limit: number;
-  readonly #compiled = new Map<string, { version: number; schedule: CompiledSchedule }>();
+  readonly #checked: boolean;
+  readonly #rules = new Map<string, RuleOf>();
 
-  constructor(limit: number) {
+  /** With `checked` the specs were checked when they were accepted; without it an invalid one throws. */
+  constructor(limit: number, checked = true) {
     this.#limit = limit;
+    this.#checked = checked;
   }
 
-  of(job: Pick<DueJob, "jobId" | "version" | "schedule">): CompiledSchedule {
-    const known = this.#compiled.get(job.jobId);
-    if (known?.version === job.version) return known.schedule;
-    const schedule = compileSchedule(job.schedule, { jobId: job.jobId, checked: true });
-    this.#compiled.delete(job.jobId);
-    if (this.#compiled.size >= this.#limit) this.#evictOldest();
-    this.#compiled.set(job.jobId, { version: job.version, schedule });
-    return schedule;
+  get size(): number {
+    return this.#rules.size;
+  }
+
+  of(job: { readonly jobId: string; readonly schedule: ScheduleSpec }): CompiledSchedule {
+    const text = JSON.stringify(job.schedule);
+    const known = this.#rules.get(text);
+    if (known !== undefined) return known(job.jobId);
+    const rule = compileRule(job.schedule, { checked: this.#checked });
+    if (this.#rules.size >= this.#limit) this.#evictOldest();
+    this.#rules.set(text, rule);
+    return rule(job.jobId);
   }
 
   #evictOldest(): void {
-    const oldest = this.#compiled.keys().next();
-    if (!oldest.done) this.#compiled.delete(oldest.value);
+    const oldest = this.#rules.keys().next();
+    if (!oldest.done) this.#rules.delete(oldest.value);
   }
 }

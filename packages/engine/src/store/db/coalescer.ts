@@ -42,6 +42,24 @@ export class Coalescer<In, Out> {
   }
 
   add(item: In): Promise<Out> {
+    const answer = this.#enqueue(item);
+    this.#pump();
+    return answer;
+  }
+
+  /** Items that came together are written together, however little is under way. */
+  addAll(items: readonly In[]): Promise<Out>[] {
+    const answers = items.map((item) => this.#enqueue(item));
+    this.#pump();
+    return answers;
+  }
+
+  /** Resolves when nothing waits and nothing is under way. */
+  async drain(): Promise<void> {
+    if (this.#inFlight > 0 || this.#queue.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  #enqueue(item: In): Promise<Out> {
     const key = this.#options.keyOf?.(item);
     const twin = key === undefined ? undefined : this.#byKey.get(key);
     if (twin !== undefined) return twin.answer;
@@ -52,13 +70,7 @@ export class Coalescer<In, Out> {
     const entry = newEntry<In, Out>(item, key);
     if (key !== undefined) this.#byKey.set(key, entry);
     this.#queue.push(entry);
-    this.#pump();
     return entry.answer;
-  }
-
-  /** Resolves when nothing waits and nothing is under way. */
-  async drain(): Promise<void> {
-    if (this.#inFlight > 0 || this.#queue.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
   #pump(): void {

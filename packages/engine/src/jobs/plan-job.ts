@@ -1,0 +1,73 @@
+import { type AtSchedule, CarillonError, type DurationMs, type Instant, type JobSpec, rankOf } from "@carillon/core";
+import type { ScheduleCache } from "../scheduler/schedule-cache.js";
+import type { DueJob } from "../store/entities/due.js";
+import type { NewJob } from "../store/entities/jobs.js";
+import type { NewRun } from "../store/entities/runs.js";
+import { priorityClass } from "./priority-class.js";
+
+/** Where a job lies, decided before anything else about it. */
+export interface Place {
+  readonly id: string;
+  readonly namespaceId: number;
+  readonly lane: number;
+  readonly shard: number;
+}
+
+/** The rows that a new job becomes: a one-off job without a key is its run, one row. */
+export type PlannedJob =
+  | { readonly kind: "run"; readonly run: NewRun }
+  /** `due` is null when nothing is left to fire. */
+  | { readonly kind: "job"; readonly job: NewJob; readonly due: DueJob | null };
+
+export interface PlanContext {
+  /** The database's clock. */
+  readonly now: Instant;
+  readonly catchupWindowMs: DurationMs;
+  readonly schedules: ScheduleCache;
+}
+
+/** Throws what is wrong with the spec as a CarillonError. */
+export function planJob(place: Place, spec: JobSpec, context: PlanContext): PlannedJob {
+  if (spec.schedule.kind !== "at") return planDue(place, spec, context);
+  refuseLongPast(spec.schedule, context);
+  return spec.key === undefined
+    ? { kind: "run", run: planRun(place, spec, spec.schedule) }
+    : planDue(place, spec, context);
+}
+
+function refuseLongPast(schedule: AtSchedule, { now, catchupWindowMs }: PlanContext): void {
+  if (now - schedule.at <= catchupWindowMs) return;
+  const at = new Date(schedule.at).toISOString();
+  throw new CarillonError(
+    "schedule_in_past",
+    `${at} is longer ago than the catch-up window of ${catchupWindowMs / 3_600_000} h; give an instant that is later, or none to run now`,
+  );
+}
+
+function planRun(place: Place, spec: JobSpec, { at }: AtSchedule): NewRun {
+  const { task, queue, priority, payload, policy, labels, owner = null } = spec;
+  const when = { runAt: at, nominal: at, trigger: "once", rank: rankOf({ dueMs: at, priority }) };
+  return { ...place, jobId: place.id, ...when, priority, task, queue, payload, policy, labels, owner };
+}
+
+function planDue(place: Place, spec: JobSpec, { now, schedules }: PlanContext): PlannedJob {
+  const { id: jobId, shard } = place;
+  const { key = null, task, queue, priority, payload, schedule, policy, labels, owner = null } = spec;
+  const compiled = schedules.of({ jobId, schedule });
+  const nominal = compiled.nextNominal(schedule.kind === "at" ? schedule.at - 1 : now);
+  const next = nominal === -1 ? null : { nominal, fireAt: nominal + compiled.jitterAt(nominal) };
+  const isTimed = schedule.kind !== "manual" && schedule.kind !== "after";
+  const urgency = priorityClass(priority);
+  const what = { key, task, queue, priority, payload, schedule, policy, labels, owner };
+  const job: NewJob = {
+    ...place,
+    ...what,
+    class: urgency,
+    state: next === null && isTimed ? "completed" : "active",
+    nextNominal: next?.nominal ?? null,
+    nextFireAt: next?.fireAt ?? null,
+    maxRuns: "maxRuns" in schedule ? (schedule.maxRuns ?? null) : null,
+  };
+  const due = next === null ? null : { jobId, shard, class: urgency, version: 1, ...next, schedule, priority };
+  return { kind: "job", job, due };
+}
