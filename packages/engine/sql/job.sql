@@ -3,26 +3,27 @@
 -- params: $1 ids uuid[], $2 namespace ids int[], $3 shards smallint[], $4 lanes int[], $5 keys text[], $6 tasks text[],
 --         $7 queues text[], $8 priorities smallint[], $9 payloads text[], $10 schedules text[], $11 policies text[],
 --         $12 labels text[], $13 owners text[], $14 classes smallint[], $15 next nominals timestamptz[],
---         $16 next fires timestamptz[], $17 max runs int[], $18 states text[]
+--         $16 next fires timestamptz[], $17 max runs int[], $18 states text[], $19 firing policies text[], $20 overlaps text[]
 -- fence: unique (namespace_id, key)
 with input as materialized (
   select * from unnest(
     $1::uuid[], $2::int[], $3::smallint[], $4::int[], $5::text[], $6::text[], $7::text[], $8::smallint[], $9::text[],
     $10::text[], $11::text[], $12::text[], $13::text[], $14::smallint[], $15::timestamptz[], $16::timestamptz[], $17::int[],
-    $18::text[]
+    $18::text[], $19::text[], $20::text[]
   ) as i (id, namespace_id, shard, lane, key, task, queue, priority, payload, schedule, policy, labels, owner, class,
-          next_nominal_at, next_fire_at, max_runs, state)
+          next_nominal_at, next_fire_at, max_runs, state, firing, overlap)
 ), made as (
   insert into carillon.job (id, namespace_id, shard, lane, key, task, queue, priority, payload, schedule, policy, labels,
-                            owner, created_at, updated_at)
+                            owner, firing, created_at, updated_at)
   select id, namespace_id, shard, lane, key, task, queue, priority, payload::json, schedule::json, policy::json,
-         labels::jsonb, owner, now(), now()
+         labels::jsonb, owner, firing::json, now(), now()
   from input
   on conflict do nothing
   returning id, created_at
 ), due as (
-  insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, next_nominal_at, next_fire_at, max_runs)
-  select i.id, i.namespace_id, i.shard, i.class, i.state, 1, i.next_nominal_at, i.next_fire_at, i.max_runs
+  insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, next_nominal_at, next_fire_at, max_runs,
+                                overlap)
+  select i.id, i.namespace_id, i.shard, i.class, i.state, 1, i.next_nominal_at, i.next_fire_at, i.max_runs, i.overlap
   from input i join made m on m.id = i.id
 )
 select id, created_at from made;

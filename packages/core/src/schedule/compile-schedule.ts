@@ -35,10 +35,7 @@ export function compileSchedule(spec: ScheduleSpec, context: ScheduleContext): C
  * Prepares a schedule that many jobs share: the rule is compiled once, and each job gets it with its own jitter; without
  * jitter all get the same object. Throws what `compileSchedule` throws.
  */
-export function compileRule(
-  spec: ScheduleSpec,
-  context: Context,
-): (jobId: string) => CompiledSchedule {
+export function compileRule(spec: ScheduleSpec, context: Context): (jobId: string) => CompiledSchedule {
   if (context.checked !== true) requireSchedule(spec);
   const jitterMs = "jitterMs" in spec ? (spec.jitterMs ?? 0) : 0;
   const { fires, layer } = parts(spec, context);

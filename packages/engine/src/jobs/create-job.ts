@@ -68,7 +68,9 @@ export class JobCreator {
       const id = newId();
       return plan({ id, namespaceId, lane: laneIds[index] ?? 0, shard: shardOf(id, shards) }, spec, context);
     });
-    const created: CreatedJob[] = planned.map((one) => (one.kind === "refused" ? { error: one.error } : { id: idOf(one) }));
+    const created: CreatedJob[] = planned.map((one) =>
+      one.kind === "refused" ? { error: one.error } : { id: idOf(one) },
+    );
     await Promise.all([this.#storeJobs(planned, created), this.#storeRuns(planned, created)]);
     return created;
   }

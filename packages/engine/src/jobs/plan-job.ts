@@ -1,4 +1,12 @@
-import { type AtSchedule, CarillonError, type DurationMs, type Instant, type JobSpec, rankOf } from "@carillon/core";
+import {
+  type AtSchedule,
+  CarillonError,
+  type DurationMs,
+  firingPolicy,
+  type Instant,
+  type JobSpec,
+  rankOf,
+} from "@carillon/core";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
 import type { DueJob } from "../store/entities/due.js";
 import type { NewJob } from "../store/entities/jobs.js";
@@ -52,7 +60,7 @@ function planRun(place: Place, spec: JobSpec, { at }: AtSchedule): NewRun {
 
 function planDue(place: Place, spec: JobSpec, { now, schedules }: PlanContext): PlannedJob {
   const { id: jobId, shard } = place;
-  const { key = null, task, queue, priority, payload, schedule, policy, labels, owner = null } = spec;
+  const { key = null, task, queue, priority, payload, schedule, policy, labels, owner = null, firing = {} } = spec;
   const compiled = schedules.of({ jobId, schedule });
   const nominal = compiled.nextNominal(schedule.kind === "at" ? schedule.at - 1 : now);
   const next = nominal === -1 ? null : { nominal, fireAt: nominal + compiled.jitterAt(nominal) };
@@ -67,6 +75,8 @@ function planDue(place: Place, spec: JobSpec, { now, schedules }: PlanContext): 
     nextNominal: next?.nominal ?? null,
     nextFireAt: next?.fireAt ?? null,
     maxRuns: "maxRuns" in schedule ? (schedule.maxRuns ?? null) : null,
+    firing,
+    overlap: firingPolicy(firing).overlap,
   };
   const due = next === null ? null : { jobId, shard, class: urgency, version: 1, ...next, schedule, priority };
   return { kind: "job", job, due };

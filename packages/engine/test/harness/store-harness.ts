@@ -94,6 +94,8 @@ function newJob(lane: number, over: Partial<NewJob>): NewJob {
     nextNominal: due,
     nextFireAt: due,
     maxRuns: null,
+    firing: {},
+    overlap: "skip",
     ...over,
   };
 }

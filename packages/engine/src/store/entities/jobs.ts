@@ -1,4 +1,4 @@
-import type { Instant, JobState, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type { FiringPolicy, Instant, JobState, OverlapPolicy, RunPolicy, ScheduleSpec } from "@carillon/core";
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -24,6 +24,9 @@ export interface NewJob {
   readonly nextNominal: Instant | null;
   readonly nextFireAt: Instant | null;
   readonly maxRuns: number | null;
+  /** Only what differs from the defaults. */
+  readonly firing: Partial<FiringPolicy>;
+  readonly overlap: OverlapPolicy;
 }
 
 export interface JobRow {
@@ -97,5 +100,7 @@ function insertParameters(jobs: readonly NewJob[]): unknown[][] {
     (job) => timestampOrNull(job.nextFireAt),
     (job) => job.maxRuns,
     (job) => job.state,
+    (job) => jsonOrNull(job.firing),
+    (job) => job.overlap,
   ]);
 }

@@ -160,10 +160,11 @@ describe("a job, from its creation to its history", () => {
 
   it("with a key is found by it; a second of the same key is refused", async () => {
     await engine.api.createJob("default", spec({ key: "nightly", schedule: { kind: "manual" } }));
-    const twins = [1, 2, 3].map(() =>
-      engine.api.createJob("default", spec({ key: "nightly", schedule: { kind: "manual" } })),
-    );
-    for (const twin of twins) await expect(twin).rejects.toMatchObject({ code: "key_taken" });
+    const twin = async (): Promise<void> => {
+      const second = engine.api.createJob("default", spec({ key: "nightly", schedule: { kind: "manual" } }));
+      await expect(second).rejects.toMatchObject({ code: "key_taken" });
+    };
+    await Promise.all([twin(), twin(), twin()]);
     expect(await engine.api.getJob("default", { key: "nightly" })).toMatchObject({ key: "nightly", state: "active" });
   });
 

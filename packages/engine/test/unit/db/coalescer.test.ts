@@ -49,6 +49,15 @@ describe("Coalescer", () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30]);
   });
 
+  it("writes items that came together in one batch, though nothing is under way", async () => {
+    const { writer, coalescer } = setUp();
+    const answers = coalescer.addAll(Array.from({ length: 12 }, (_, index) => index));
+    expect(writer.batches).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
+    await writer.releaseAll();
+    expect(writer.batches.map((batch) => batch.length)).toEqual([10, 2]);
+    expect(await Promise.all(answers)).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110]);
+  });
+
   it("keeps batches within their bound", async () => {
     const { writer, coalescer } = setUp({ maxBatch: 2 });
     const answers = [1, 2, 3, 4].map((item) => coalescer.add(item));

@@ -1,0 +1,99 @@
+import type { JobSpec } from "@carillon/core";
+import { freshDatabase } from "@carillon/testkit";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createEngine, type CreatedJob, type Database, type Engine, openDatabase } from "../../../src/index.js";
+import { hostPorts, newId } from "../../harness/store-harness.js";
+
+let database: Database;
+let engine: Engine;
+let drop: () => Promise<void>;
+
+beforeEach(async () => {
+  const fresh = await freshDatabase({ migrated: true });
+  drop = () => fresh.drop();
+  database = await openDatabase({ url: fresh.url, schema: "carillon", ...hostPorts });
+  const node = { name: "test", address: null, version: "0" };
+  const limits = { insertBatch: 100, insertQueue: 200 };
+  engine = createEngine({ database, ...hostPorts, newId, node, alone: true, limits });
+});
+
+afterEach(async () => {
+  await database.close();
+  await drop();
+});
+
+const spec = (over: Partial<JobSpec> = {}): JobSpec => ({
+  task: "work",
+  queue: "default",
+  priority: 4,
+  payload: { n: 1 },
+  schedule: { kind: "cron", cron: "0 0 * * *", timeZone: "UTC" },
+  policy: {},
+  labels: {},
+  ...over,
+});
+
+const many = (count: number, of: (index: number) => Partial<JobSpec>): JobSpec[] =>
+  Array.from({ length: count }, (_, index) => spec(of(index)));
+
+const idOf = (created: CreatedJob | undefined): string => {
+  if (created === undefined || "error" in created) throw new Error("it was not created", { cause: created });
+  return created.id;
+};
+
+const codes = (created: readonly CreatedJob[]): unknown[] =>
+  created.map((one) => ("error" in one ? (one.error as { code?: string }).code : "stored"));
+
+describe("a batch of jobs", () => {
+  it("is stored whole and answered in its order, though it is larger than a statement and than the queue", async () => {
+    const created = await engine.api.createJobs(
+      "default",
+      many(1_234, (index) => ({ payload: { index } })),
+    );
+    expect(new Set(created.map(idOf)).size).toBe(1_234);
+    for (const index of [0, 99, 100, 1_233]) {
+      const job = await engine.api.getJob("default", { id: idOf(created[index]) });
+      expect(job).toMatchObject({ payload: { index }, state: "active", nextRunAt: expect.any(Number) });
+    }
+    const stored = await database.query<{ count: number }>({ text: "select count(*) as count from carillon.job_due" });
+    expect(stored.rows).toEqual([{ count: 1_234 }]);
+  });
+
+  it("stores the good ones when others are refused, by us or by the database", async () => {
+    const created = await engine.api.createJobs("default", [
+      spec({ key: "a" }),
+      spec({ schedule: { kind: "cron", cron: "61 * * * *", timeZone: "UTC" } }),
+      spec({ key: "a" }),
+      spec({ schedule: { kind: "at", at: 1_000 } }),
+      spec({ priority: 77 }),
+      spec({ key: "b" }),
+    ]);
+    expect(codes(created)).toEqual(["stored", "cron_invalid", "key_taken", "schedule_in_past", "23514", "stored"]);
+    expect(await engine.api.getJob("default", { key: "b" })).toMatchObject({ id: idOf(created[5]) });
+  });
+
+  it("mixes recurring jobs and one-off ones, which stay one row", async () => {
+    const at = database.clock.now();
+    const created = await engine.api.createJobs("default", [
+      spec(),
+      spec({ schedule: { kind: "at", at } }),
+      spec({ schedule: { kind: "at", at: at + 3_600_000 } }),
+    ]);
+    const runs = await database.query<{ id: string; state: string }>({
+      text: "select id, state from carillon.run order by run_at",
+    });
+    expect(runs.rows).toEqual([
+      { id: idOf(created[1]), state: "queued" },
+      { id: idOf(created[2]), state: "scheduled" },
+    ]);
+  });
+
+  it("keeps the firing policies that differ from the defaults, and the overlap where the fire reads it", async () => {
+    const [created] = await engine.api.createJobs("default", [spec({ firing: { overlap: "allow" } })]);
+    const rows = await database.query({
+      text: "select j.firing, d.overlap from carillon.job j join carillon.job_due d on d.job_id = j.id",
+    });
+    expect(idOf(created)).not.toBe("");
+    expect(rows.rows).toEqual([{ firing: { overlap: "allow" }, overlap: "allow" }]);
+  });
+});

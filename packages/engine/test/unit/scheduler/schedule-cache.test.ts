@@ -1,0 +1,51 @@
+import { compileSchedule, type ScheduleSpec } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { ScheduleCache } from "../../../src/scheduler/schedule-cache.js";
+
+const cron = (expression: string, jitterMs?: number): ScheduleSpec => ({
+  kind: "cron",
+  cron: expression,
+  timeZone: "UTC",
+  ...(jitterMs !== undefined && { jitterMs }),
+});
+const ids = ["0198a0f0-0000-7000-8000-000000000001", "0198a0f0-0000-7000-8000-000000000002"] as const;
+const noon = Date.UTC(2026, 5, 1, 12);
+
+describe("ScheduleCache", () => {
+  it("gives jobs with one rule one compiled schedule", () => {
+    const cache = new ScheduleCache(10);
+    const [one, two] = ids.map((jobId) => cache.of({ jobId, schedule: cron("*/5 * * * *") }));
+    expect(one).toBe(two);
+    expect(cache.size).toBe(1);
+    expect(one?.nextNominal(noon)).toBe(noon + 300_000);
+  });
+
+  it("shares a rule with jitter, and gives each job the jitter that it has everywhere", () => {
+    const cache = new ScheduleCache(10);
+    const schedule = cron("0 * * * *", 600_000);
+    const shared = ids.map((jobId) => cache.of({ jobId, schedule }).jitterAt(noon));
+    expect(shared).toEqual(ids.map((jobId) => compileSchedule(schedule, { jobId }).jitterAt(noon)));
+    expect(shared[0]).not.toBe(shared[1]);
+    expect(cache.size).toBe(1);
+  });
+
+  it("tells rules apart that differ in anything", () => {
+    const cache = new ScheduleCache(10);
+    const next = (schedule: ScheduleSpec): number => cache.of({ jobId: ids[0], schedule }).nextNominal(noon);
+    expect(next({ kind: "every", everyMs: 1_000, anchor: noon })).toBe(noon + 1_000);
+    expect(next({ kind: "every", everyMs: 1_000, anchor: noon + 7 })).toBe(noon + 7);
+    expect(next({ kind: "every", everyMs: 2_000, anchor: noon })).toBe(noon + 2_000);
+  });
+
+  it("stays within its bound, and compiles again what it let go", () => {
+    const cache = new ScheduleCache(3);
+    for (let minute = 0; minute < 10; minute += 1) cache.of({ jobId: ids[0], schedule: cron(`${minute} * * * *`) });
+    expect(cache.size).toBe(3);
+    expect(cache.of({ jobId: ids[0], schedule: cron("1 * * * *") }).nextNominal(noon)).toBe(noon + 60_000);
+  });
+
+  it("checks what was not checked before, if asked to", () => {
+    const job = { jobId: ids[0], schedule: cron("61 * * * *") };
+    expect(() => new ScheduleCache(3, false).of(job)).toThrow(expect.objectContaining({ code: "cron_invalid" }));
+  });
+});
