@@ -1,5 +1,5 @@
 import { CarillonError, compileSchedule, type Instant, type JobSpec, statusOfJob } from "@carillon/core";
-import type { EngineApi, JobRef, JobView, Page, PageRequest, RunView } from "@carillon/engine";
+import type { CreatedJob, EngineApi, JobRef, JobView, Page, PageRequest, RunView } from "@carillon/engine";
 
 /** An EngineApi in memory, for tests of what lies in front of it. Runs stay as they were put in. */
 export class FakeEngine implements EngineApi {
@@ -44,6 +44,17 @@ export class FakeEngine implements EngineApi {
     this.jobs.unshift(job);
     if (run !== null) this.runs.unshift(run);
     return job;
+  }
+
+  async createJobs(namespace: string, specs: readonly JobSpec[]): Promise<CreatedJob[]> {
+    return Promise.all(
+      specs.map((spec) =>
+        this.createJob(namespace, spec).then(
+          ({ id }) => ({ id }),
+          (error: unknown) => ({ error }),
+        ),
+      ),
+    );
   }
 
   async getJob(_namespace: string, ref: JobRef): Promise<JobView | null> {
