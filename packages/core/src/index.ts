@@ -24,6 +24,8 @@ export {
   overlapPolicies,
   type OverlapPolicy,
 } from "./job/firing-policy.js";
+export { type LedgerReason, ledgerReasons } from "./job/ledger.js";
+export { type JobPause, type MissedChoice, missedChoices } from "./job/pause.js";
 export {
   formatId,
   type Id,

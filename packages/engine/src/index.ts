@@ -6,6 +6,19 @@ export type { Engine, EngineLimits, EngineOptions, EtcdOptions } from "./node/op
 export type { EngineEvent, OnEngineEvent } from "./events.js";
 export { jobStatus } from "./jobs/job-status.js";
 export type { CreatedJob, EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
+export type { BackfillRequest, Backfills, BackfillView } from "./model/backfills.js";
+export type { Calendars, CalendarView, WindowView } from "./model/calendars.js";
+export type {
+  CancelRequest,
+  ChangeContext,
+  JobChanges,
+  JobVersionView,
+  OccurrenceView,
+  PauseRequest,
+  Resumed,
+  ResumeRequest,
+  RunNowRequest,
+} from "./model/job-changes.js";
 export type { JobView } from "./model/job-view.js";
 export type { AttemptRecord, RunView, TriggerKind } from "./model/run-view.js";
 export { classifyPgError, sqlStateOf, type PgErrorClass } from "./store/db/classify.js";
