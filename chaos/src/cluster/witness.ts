@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { audits } from "@carillon/engine";
 import { Client } from "pg";
 import type { LedgerRow, RunRow } from "../judge/evidence.js";
-import { root } from "../root.js";
 
 const isoAsMs = (column: string): string => `(extract(epoch from ${column}) * 1000)::float8`;
 const jobIn = (payload: string): string => `substring(${payload}->>'url' from '^http://[^/]+/([^?]+)')`;
@@ -54,12 +52,12 @@ export class Witness {
     return this.#rows<LedgerRow>(ledger);
   }
 
-  /** The audit queries of docs/invariants.md; answers those that found something. */
+  /** The audits of docs/invariants.md; answers those that found something. */
   async audits(): Promise<string[]> {
     const found: string[] = [];
-    for (const [number, query] of await auditQueries()) {
-      const rows = await this.#rows<object>(query);
-      if (rows.length > 0) found.push(`INV-${number}: ${rows.length} rows, such as ${JSON.stringify(rows[0])}`);
+    for (const { invariant, statement } of audits("carillon")) {
+      const rows = await this.#rows<object>(statement.text);
+      if (rows.length > 0) found.push(`INV-${invariant}: ${rows.length} rows, such as ${JSON.stringify(rows[0])}`);
     }
     return found;
   }
@@ -74,11 +72,4 @@ export class Witness {
       await client.end();
     }
   }
-}
-
-async function auditQueries(): Promise<Map<number, string>> {
-  const module = (await import(join(root, "scripts/check/docs/invariants.mjs"))) as {
-    auditsOf: (text: string) => Map<number, string>;
-  };
-  return module.auditsOf(readFileSync(join(root, "docs/invariants.md"), "utf8"));
 }

@@ -30,6 +30,7 @@ export type { DatabaseOptions, Timeouts } from "./store/db/options.js";
 export type { QueryResult, Queryable, SqlText } from "./store/db/queryable.js";
 export { serverWarnings, type ServerWarning } from "./store/db/server-warnings.js";
 export { waitForDatabase, type WaitOptions } from "./store/db/wait-for-database.js";
+export { type Audit, audits, runAudit, type Violation } from "./store/entities/audits.js";
 export { dropSchema } from "./store/migrate/drop-schema.js";
 export { checkSchema, migrate, type MigrateOptions, type MigrateReport } from "./store/migrate/migrate.js";
 export { loadStatements } from "./store/sql/load-statements.js";

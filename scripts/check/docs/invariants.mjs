@@ -1,6 +1,5 @@
 // docs/invariants.md and the titles of tests, in both directions: what a title names is declared, what is declared is
 // proved by a title or says which part of the product is still missing.
-import { splitFences } from "./markdown.mjs";
 import { testTitles } from "./test-titles.mjs";
 
 /**
@@ -26,22 +25,6 @@ export function declaredInvariants(text) {
     if (missing !== undefined && current !== undefined) current.missing = missing.trim();
   }
   return found;
-}
-
-/**
- * The audit queries, by the number of their invariant.
- * @param {string} text of docs/invariants.md
- * @returns {Map<number, string>}
- */
-export function auditsOf(text) {
-  const declared = declaredInvariants(text);
-  const queries = splitFences(text).fences.filter(({ language }) => language === "sql");
-  return new Map(
-    queries.flatMap(({ text: query, line }) => {
-      const owner = declared.findLast((invariant) => invariant.line < line);
-      return owner === undefined ? [] : [[owner.number, query]];
-    }),
-  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { declaredInvariants, invariantFindings, proofsIn } from "../../check/docs/invariants.mjs";
 import { testTitles } from "../../check/docs/test-titles.mjs";
+import { auditsIn, withAudits } from "../../generate/invariant-audits.mjs";
 import { withProofs } from "../../generate/invariant-tests.mjs";
 
 const documentWith = (...invariants: string[]): string =>
@@ -99,5 +100,22 @@ describe("the lists of tests in the document", () => {
 
   it("are emptied when no title names the invariant any more", () => {
     expect(withProofs(block("- stale\n"), proofsIn(testWith("other [INV-1]")))).toBe(block(""));
+  });
+});
+
+describe("the audit queries in the document", () => {
+  const sql =
+    "-- about\n\n-- name: audit.inv_2\n-- purpose: p\n-- params: none\nselect 1\nfrom a;\n\n-- name: audit.other\nselect 2;\n";
+  const block = (text: string): string => `before\n<!-- audit of INV-2 -->\n${text}<!-- end -->\nafter\n`;
+
+  it("are those of audit.sql, without their headers", () => {
+    expect([...auditsIn(sql)]).toEqual([[2, "select 1\nfrom a;\n"]]);
+    const written = withAudits(block("stale\n"), auditsIn(sql));
+    expect(written).toBe(block("```sql\nselect 1\nfrom a;\n```\n"));
+  });
+
+  it("are refused when the document or the file lacks one", () => {
+    expect(() => withAudits("nothing", auditsIn(sql))).toThrow("no block for the audit of INV-2");
+    expect(() => withAudits(block(""), new Map())).toThrow("no statement audit.inv_2");
   });
 });

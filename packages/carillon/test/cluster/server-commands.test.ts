@@ -1,4 +1,5 @@
 import { startEmbeddedPostgres } from "@carillon/embedded-postgres";
+import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { CarillonProcess } from "../process/carillon-process.js";
 import { processesAt } from "../process/scratch.js";
@@ -24,6 +25,27 @@ describe("commands of a server", () => {
       report: { applied: [], pending: [] },
     });
     expect(await processesAt(dataDir)).toEqual([]);
+  });
+
+  it("doctor runs the audits of the invariants, and ends with 1 when one finds something", async () => {
+    const postgres = await startEmbeddedPostgres({ dataDir: await storedDataDir() });
+    const doctor = async () => {
+      const { code, stdout } = await carillon("doctor", "--database-url", postgres.url, "--json");
+      const findings: { name: string; status: string; detail: string }[] = JSON.parse(stdout);
+      return { code, audits: findings.filter(({ name }) => name === "invariants" || name.startsWith("INV-")) };
+    };
+    expect(await doctor()).toEqual({ code: 0, audits: [] });
+    await carillon("server", "migrate", "--database-url", postgres.url);
+    expect(await doctor()).toMatchObject({ code: 0, audits: [{ name: "invariants", status: "ok" }] });
+    const client = new Client({ connectionString: postgres.url });
+    await client.connect();
+    await client.query(`insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, fired_through)
+      select gen_random_uuid(), 1, 1, 1, 'completed', 1, now() from generate_series(1, 2)`);
+    await client.end();
+    const broken = await doctor();
+    expect(broken).toMatchObject({ code: 1, audits: [{ name: "INV-11", status: "fail" }] });
+    expect(broken.audits[0]?.detail).toMatch(/^2 rows against ".*", such as \{"job_id":"[0-9a-f-]{36}","instant":/);
+    await postgres.stop();
   });
 
   it("doctor judges a database and ends with 1 only when something fails", async () => {

@@ -48,7 +48,7 @@ describe("the statements of this package", () => {
   it.each(sources.map(({ name, header, text }) => [name, { header, text }] as const))(
     "%s says its purpose and its params, is named entity.verb and is written for the schema carillon",
     (name, { header, text }) => {
-      expect(name).toMatch(/^[a-z_]+\.[a-z_]+$/);
+      expect(name).toMatch(/^[a-z_]+\.[a-z_0-9]+$/);
       expect(header.get("purpose")).toMatch(/\S/);
       expect(header.get("params")).toMatch(/\S/);
       expect(/^\s*(insert|update|delete)\b/.test(text) && !header.has("fence")).toBe(false);

@@ -1,6 +1,7 @@
 import { CarillonError } from "@carillon/core";
 import { type Database, checkSchema, serverWarnings } from "@carillon/engine";
 import type { Config } from "../../config/options.js";
+import { checkInvariants } from "./check-invariants.js";
 import { type Finding, fail, ok, warn } from "./finding.js";
 
 /** Beyond this an operator should look at the machine's time service. Correctness does not depend on it. */
@@ -8,12 +9,14 @@ const SKEW_MS = 1_000;
 
 /** Everything that can be said of a database that answers. */
 export async function checkDatabase(database: Database, config: Config): Promise<Finding[]> {
+  const schema = await checkSchemaVersion(database);
   return [
     ok("database", `PostgreSQL ${database.server.version} answers`),
     checkPooler(database, config),
     checkSkew(database.clock.skewMs),
-    await checkSchemaVersion(database),
+    schema,
     ...(await checkSettings(database, config)),
+    ...(schema.status === "ok" ? await checkInvariants(database) : []),
   ];
 }
 

@@ -34,13 +34,16 @@ async function examineNode({ config, logger }: DoctorOptions): Promise<Finding[]
   return [...machine, disk, ...(await examineDatabase({ config, logger }, url, notRunning))];
 }
 
+/** An audit reads whole tables; history may be long. */
+const PATIENT = { statementMs: 300_000 };
+
 async function examineDatabase(
   { config, logger }: DoctorOptions,
   url: string,
   whenAway: (error: CarillonError) => Finding,
 ): Promise<Finding[]> {
   try {
-    const database = await openDatabase(databaseOptions({ config, logger }, url));
+    const database = await openDatabase({ ...databaseOptions({ config, logger }, url), timeouts: PATIENT });
     try {
       return await checkDatabase(database, config);
     } finally {

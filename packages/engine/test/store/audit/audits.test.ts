@@ -1,13 +1,9 @@
-import { readFileSync } from "node:fs";
 import { systemClock, systemRandom, systemTimers } from "@carillon/core";
-import { type Database, openDatabase, type Queryable } from "@carillon/engine";
 import { type FreshDatabase, freshDatabase } from "@carillon/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { auditsOf } from "../../check/docs/invariants.mjs";
+import { audits, type Database, openDatabase, type Queryable, runAudit } from "../../../src/index.js";
 
-const audits: Map<number, string> = auditsOf(
-  readFileSync(new URL("../../../docs/invariants.md", import.meta.url), "utf8"),
-);
+const all = audits("carillon");
 const ids = {
   job: "00000000-0000-7000-8000-000000000001",
   ended: "00000000-0000-7000-8000-000000000002",
@@ -15,6 +11,7 @@ const ids = {
   retrying: "00000000-0000-7000-8000-000000000004",
   planted: "00000000-0000-7000-8000-000000000005",
   session: "00000000-0000-7000-8000-000000000006",
+  node: "00000000-0000-7000-8000-000000000007",
 };
 const secondsAgo = (seconds: number): string => new Date(Date.now() - seconds * 1_000).toISOString();
 const nominal = secondsAgo(20);
@@ -51,12 +48,16 @@ afterAll(async () => {
 });
 
 async function insert(to: Queryable, table: string, row: object): Promise<void> {
-  const text = `insert into carillon.${table} select * from jsonb_populate_record(null::carillon.${table}, $1::jsonb)`;
+  const columns = Object.keys(row).join(", ");
+  const text = `insert into carillon.${table} (${columns})
+    select ${columns} from jsonb_populate_record(null::carillon.${table}, $1::jsonb)`;
   await to.query({ text }, [JSON.stringify(row)]);
 }
 
-/** A job whose last occurrence ran at the second try, a run at work, and one that waits after a failed try. */
+/** A node, a job whose last occurrence ran at the second try, a run at work, and one that waits after a failed try. */
 async function insertHealthyRows(): Promise<void> {
+  const node = { id: ids.node, name: "n", version: "0", started_at: secondsAgo(600), heartbeat_at: secondsAgo(1) };
+  await insert(db, "node", node);
   const seen = { created_at: secondsAgo(60), updated_at: secondsAgo(60) };
   await insert(db, "job", { ...job, ...seen });
   const next = { next_nominal_at: secondsAgo(-60), next_fire_at: secondsAgo(-60), fired_through: nominal };
@@ -82,19 +83,45 @@ const plants: Record<number, (tx: Queryable) => Promise<unknown>> = {
   11: (tx) => tx.query({ text: "update carillon.job_due set fired_through = fired_through + interval '1 second'" }),
 };
 
-const rowsOf = async (on: Queryable, query: string): Promise<number> => (await on.query({ text: query })).rowCount;
+const overdueJob = {
+  text: `update carillon.job_due set fired_through = null, next_nominal_at = times.past, next_fire_at = times.past
+    from (select now() - interval '1 hour' as past) as times`,
+};
 
-describe("the audit queries of docs/invariants.md", () => {
+describe("the audits of the invariants", () => {
   it("are each tried with a planted violation", () => {
-    expect([...audits.keys()]).toEqual(Object.keys(plants).map(Number));
+    expect(all.map(({ invariant }) => invariant)).toEqual(Object.keys(plants).map(Number));
   });
 
-  it.each([...audits])("find nothing in healthy rows, and what breaks invariant %i", async (number, query) => {
-    expect(await rowsOf(db, query)).toBe(0);
+  it.each(all.map((audit) => [audit.invariant, audit] as const))(
+    "find nothing in healthy rows, and what breaks invariant %i, with a row of it",
+    async (invariant, audit) => {
+      expect(await runAudit(db, audit)).toBeNull();
+      const takenBack = new Error("the plant is taken back");
+      const planting = db.transaction(async (tx) => {
+        await plants[invariant]?.(tx);
+        const found = await runAudit(tx, audit);
+        expect(found).toMatchObject({ invariant, rule: audit.rule, example: expect.any(Object) });
+        expect(found?.count).toBeGreaterThan(0);
+        throw takenBack;
+      });
+      await expect(planting).rejects.toBe(takenBack);
+    },
+  );
+
+  it.each([
+    ["run", 6],
+    ["job", 11],
+  ])("do not take a %s that is overdue for one that is lost while no node runs", async (kind, invariant) => {
+    const audit = all.find((one) => one.invariant === invariant);
+    if (audit === undefined) throw new Error("no such audit");
     const takenBack = new Error("the plant is taken back");
     const planting = db.transaction(async (tx) => {
-      await plants[number]?.(tx);
-      expect(await rowsOf(tx, query)).toBeGreaterThan(0);
+      if (kind === "run") await plants[6]?.(tx);
+      else await tx.query(overdueJob);
+      expect(await runAudit(tx, audit)).toMatchObject({ count: 1 });
+      await tx.query({ text: "update carillon.node set heartbeat_at = now() - interval '90 seconds'" });
+      expect(await runAudit(tx, audit)).toBeNull();
       throw takenBack;
     });
     await expect(planting).rejects.toBe(takenBack);
