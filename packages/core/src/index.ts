@@ -23,6 +23,7 @@ export {
   type MisfirePolicy,
   overlapPolicies,
   type OverlapPolicy,
+  ownFiring,
 } from "./job/firing-policy.js";
 export { type LedgerReason, ledgerReasons } from "./job/ledger.js";
 export { type JobPause, type MissedChoice, missedChoices } from "./job/pause.js";

@@ -3,15 +3,16 @@
 -- params: $1 ids uuid[], $2 namespace ids int[], $3 shards smallint[], $4 lanes int[], $5 keys text[], $6 tasks text[],
 --         $7 queues text[], $8 priorities smallint[], $9 payloads text[], $10 schedules text[], $11 policies text[],
 --         $12 labels text[], $13 owners text[], $14 classes smallint[], $15 next nominals timestamptz[],
---         $16 next fires timestamptz[], $17 max runs int[], $18 states text[], $19 firing policies text[], $20 overlaps text[]
+--         $16 next fires timestamptz[], $17 max runs int[], $18 states text[], $19 firing policies text[], $20 overlaps text[],
+--         $21 catch up to timestamptz[]
 -- fence: unique (namespace_id, key)
 with input as materialized (
   select * from unnest(
     $1::uuid[], $2::int[], $3::smallint[], $4::int[], $5::text[], $6::text[], $7::text[], $8::smallint[], $9::text[],
     $10::text[], $11::text[], $12::text[], $13::text[], $14::smallint[], $15::timestamptz[], $16::timestamptz[], $17::int[],
-    $18::text[], $19::text[], $20::text[]
+    $18::text[], $19::text[], $20::text[], $21::timestamptz[]
   ) as i (id, namespace_id, shard, lane, key, task, queue, priority, payload, schedule, policy, labels, owner, class,
-          next_nominal_at, next_fire_at, max_runs, state, firing, overlap)
+          next_nominal_at, next_fire_at, max_runs, state, firing, overlap, catch_up_to)
 ), made as (
   insert into carillon.job (id, namespace_id, shard, lane, key, task, queue, priority, payload, schedule, policy, labels,
                             owner, firing, created_at, updated_at)
@@ -22,8 +23,9 @@ with input as materialized (
   returning id, created_at
 ), due as (
   insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, next_nominal_at, next_fire_at, max_runs,
-                                overlap)
-  select i.id, i.namespace_id, i.shard, i.class, i.state, 1, i.next_nominal_at, i.next_fire_at, i.max_runs, i.overlap
+                                overlap, catch_up_to)
+  select i.id, i.namespace_id, i.shard, i.class, i.state, 1, i.next_nominal_at, i.next_fire_at, i.max_runs, i.overlap,
+         i.catch_up_to
   from input i join made m on m.id = i.id
 )
 select id, created_at from made;
@@ -33,7 +35,7 @@ select id, created_at from made;
 -- params: $1 namespace id int, $2 ids uuid[], $3 keys text[]
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
-       j.created_at, j.updated_at, d.state, d.next_fire_at, d.fired_through
+       j.firing, j.pause, j.created_at, j.updated_at, d.state, d.next_fire_at, d.fired_through
 from carillon.job j join carillon.job_due d on d.job_id = j.id
 where j.namespace_id = $1 and (j.id = any ($2::uuid[]) or j.key = any ($3::text[]));
 
@@ -42,7 +44,7 @@ where j.namespace_id = $1 and (j.id = any ($2::uuid[]) or j.key = any ($3::text[
 -- params: $1 namespace id int, $2 before id uuid or null, $3 limit int, $4 task, $5 queue, $6 owner text or null
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
-       j.created_at, j.updated_at, d.state, d.next_fire_at, d.fired_through
+       j.firing, j.pause, j.created_at, j.updated_at, d.state, d.next_fire_at, d.fired_through
 from carillon.job j join carillon.job_due d on d.job_id = j.id
 where j.namespace_id = $1 and ($2::uuid is null or j.id < $2)
   and ($4::text is null or j.task = $4) and ($5::text is null or j.queue = $5) and ($6::text is null or j.owner = $6)

@@ -30,6 +30,12 @@ export const defaultFiringPolicy: FiringPolicy = Object.freeze({
   overlap: "skip",
 });
 
+/** What differs from the defaults. */
+export function ownFiring(said: Partial<FiringPolicy>): Partial<FiringPolicy> {
+  const defaults = new Map<string, unknown>(Object.entries(defaultFiringPolicy));
+  return Object.fromEntries(Object.entries(said).filter(([name, value]) => value !== defaults.get(name)));
+}
+
 /** What a job says, completed by the defaults. */
 export function firingPolicy(said: Partial<FiringPolicy>): FiringPolicy {
   return { ...defaultFiringPolicy, ...said };

@@ -3,8 +3,10 @@ import {
   CarillonError,
   type DurationMs,
   firingPolicy,
+  type FiringPolicy,
   type Instant,
   type JobSpec,
+  ownFiring,
   rankOf,
 } from "@carillon/core";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
@@ -21,7 +23,7 @@ export interface Place {
   readonly shard: number;
 }
 
-/** The rows that a new job becomes: a one-off job without a key is its run, one row. */
+/** The rows that a new job becomes: a one-off job without a key and without firing policies is its run, one row. */
 export type PlannedJob =
   | { readonly kind: "run"; readonly run: NewRun }
   /** `due` is null when nothing is left to fire. */
@@ -37,18 +39,20 @@ export interface PlanContext {
 /** Throws what is wrong with the spec as a CarillonError. */
 export function planJob(place: Place, spec: JobSpec, context: PlanContext): PlannedJob {
   if (spec.schedule.kind !== "at") return planDue(place, spec, context);
-  refuseLongPast(spec.schedule, context);
-  return spec.key === undefined
+  refuseLongPast(spec.schedule, spec.firing ?? {}, context);
+  return spec.key === undefined && Object.keys(ownFiring(spec.firing ?? {})).length === 0
     ? { kind: "run", run: planRun(place, spec, spec.schedule) }
     : planDue(place, spec, context);
 }
 
-function refuseLongPast(schedule: AtSchedule, { now, catchupWindowMs }: PlanContext): void {
-  if (now - schedule.at <= catchupWindowMs) return;
+/** Who asks for run_once in so many words means it, however old the instant is. */
+function refuseLongPast(schedule: AtSchedule, firing: Partial<FiringPolicy>, context: PlanContext): void {
+  const { catchupWindowMs = context.catchupWindowMs, misfire } = firing;
+  if (misfire === "run_once" || context.now - schedule.at <= catchupWindowMs) return;
   const at = new Date(schedule.at).toISOString();
   throw new CarillonError(
     "schedule_in_past",
-    `${at} is longer ago than the catch-up window of ${catchupWindowMs / 3_600_000} h; give an instant that is later, or none to run now`,
+    `${at} is longer ago than the catch-up window of ${catchupWindowMs / 3_600_000} h; give an instant that is later, none to run now, or misfire "run_once" to run it all the same`,
   );
 }
 
@@ -75,8 +79,9 @@ function planDue(place: Place, spec: JobSpec, { now, schedules }: PlanContext): 
     nextNominal: next?.nominal ?? null,
     nextFireAt: next?.fireAt ?? null,
     maxRuns: "maxRuns" in schedule ? (schedule.maxRuns ?? null) : null,
-    firing,
+    firing: ownFiring(firing),
     overlap: firingPolicy(firing).overlap,
+    ...(schedule.kind === "at" && firing.misfire === "run_once" && { catchUpTo: schedule.at }),
   };
   const due = next === null ? null : { jobId, shard, class: urgency, version: 1, ...next, schedule, priority };
   return { kind: "job", job, due };

@@ -1,4 +1,4 @@
-import type { Instant, JobState, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type { FiringPolicy, Instant, JobPause, JobState, RunPolicy, ScheduleSpec } from "@carillon/core";
 import type { RunView } from "./run-view.js";
 
 /** A job as readers see it. A one-off job that is stored as its run alone is shown in the same form. */
@@ -11,9 +11,13 @@ export interface JobView {
   readonly payload: unknown;
   readonly schedule: ScheduleSpec;
   readonly policy: RunPolicy;
+  /** Only what differs from the defaults. */
+  readonly firing: Partial<FiringPolicy>;
   readonly labels: Readonly<Record<string, string>>;
   readonly owner: string | null;
   readonly state: JobState;
+  /** Null unless the job is paused. */
+  readonly pause: JobPause | null;
   readonly version: number;
   /** The next nominal instant with its jitter added; null when nothing is left to fire. */
   readonly nextRunAt: Instant | null;

@@ -1,4 +1,4 @@
-import type { FiringPolicy, Instant, JobState, OverlapPolicy, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type { FiringPolicy, Instant, JobPause, JobState, OverlapPolicy, RunPolicy, ScheduleSpec } from "@carillon/core";
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -27,6 +27,8 @@ export interface NewJob {
   /** Only what differs from the defaults. */
   readonly firing: Partial<FiringPolicy>;
   readonly overlap: OverlapPolicy;
+  /** Occurrences up to here are fired however late they are. */
+  readonly catchUpTo?: Instant;
 }
 
 export interface JobRow {
@@ -41,6 +43,8 @@ export interface JobRow {
   readonly labels: Record<string, string>;
   readonly owner: string | null;
   readonly version: number;
+  readonly firing: Partial<FiringPolicy> | null;
+  readonly pause: JobPause | null;
   readonly created_at: Instant;
   readonly updated_at: Instant;
   readonly state: JobState;
@@ -102,5 +106,6 @@ function insertParameters(jobs: readonly NewJob[]): unknown[][] {
     (job) => job.state,
     (job) => jsonOrNull(job.firing),
     (job) => job.overlap,
+    (job) => timestampOrNull(job.catchUpTo ?? null),
   ]);
 }
