@@ -11,6 +11,10 @@ import { type RunStore, runStore } from "./entities/runs.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
 import { type ShardStore, shardStore } from "./entities/shards.js";
 import { makingMissingDay } from "./entities/missing-day.js";
+import { settlementReads } from "./entities/settlement.js";
+import { settlementWrites } from "./entities/settlement-writes.js";
+import { Settler } from "../settlement/settler.js";
+import type { Queryable } from "./db/queryable.js";
 import { loadStatements } from "./sql/load-statements.js";
 
 export interface Store {
@@ -26,6 +30,10 @@ export interface Store {
   readonly nodes: NodeStore;
   readonly sessions: SessionStore;
   readonly historyDays: HistoryDays;
+  /** Locks jobs, reads them into drafts and writes the drafts back, inside `settle`. */
+  readonly settler: Settler;
+  /** A transaction that may end runs: a missing day of history is made and the work done again. */
+  settle<Result>(work: (tx: Queryable) => Promise<Result>): Promise<Result>;
 }
 
 /** Every statement of the engine, bound to the connection that suits it. */
@@ -48,5 +56,7 @@ export function createStore(db: Database): Store {
     nodes: nodeStore(db.reserved, statements),
     sessions: sessionStore(db.reserved, statements),
     historyDays: days,
+    settler: new Settler(settlementReads(statements), settlementWrites(statements)),
+    settle: (work) => withDay(() => db.transaction(work)),
   };
 }

@@ -77,6 +77,7 @@ const parsers: readonly (readonly [oid: number, parser: TextParser])[] = [
   [1184, parseTimestamp],
   [1185, arrayOf(parseTimestamp)],
   [1700, asText],
+  [2951, arrayOf(asText)],
   [3802, JSON.parse],
 ];
 

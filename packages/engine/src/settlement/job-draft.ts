@@ -1,0 +1,155 @@
+import { type Instant, type OverlapPolicy, occurrenceRunId, rankOf } from "@carillon/core";
+import { decideOverlap, type LiveRun } from "../scheduler/overlap.js";
+import type { NextTime } from "../scheduler/plan-due.js";
+import type { DueState, LockedJob } from "../store/entities/settlement.js";
+import type { LedgerEntry, NewJobRun, RunEnd, RunOverrides } from "../store/entities/settlement-writes.js";
+
+/** A run that somebody or something asks for, before the job's overlap policy has decided over it. */
+export interface WantedRun {
+  readonly id: string;
+  readonly trigger: string;
+  readonly nominal: Instant;
+  readonly runAt: Instant;
+  readonly overrides?: RunOverrides;
+  /** The overlap policy does not count. */
+  readonly force?: boolean;
+}
+
+export type Placed = "queued" | "blocked" | "refused";
+
+export interface LedgerNote {
+  readonly reason: string;
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly count: number;
+  readonly detail?: string | null;
+}
+
+const waitingPolicies: ReadonlySet<OverlapPolicy> = new Set(["queue_one", "queue_all", "cancel_running"]);
+
+/**
+ * A locked job in memory: what happens to it is gathered here and written as sets at the end. Pure, so that the scheduler
+ * and every change treat an occurrence alike.
+ */
+export class JobDraft {
+  readonly job: LockedJob;
+  readonly runs: NewJobRun[] = [];
+  readonly ends: RunEnd[] = [];
+  readonly stops: RunEnd[] = [];
+  readonly entries: LedgerEntry[] = [];
+  #due: DueState;
+  #live: readonly LiveRun[];
+
+  /** `live` may be left empty for a job that lets its runs overlap. */
+  constructor(job: LockedJob, live: readonly LiveRun[]) {
+    this.job = job;
+    this.#due = job.due;
+    this.#live = live;
+  }
+
+  get due(): DueState {
+    return this.#due;
+  }
+
+  get live(): readonly LiveRun[] {
+    return this.#live;
+  }
+
+  /** Whether the next occurrence has come by the database's clock. */
+  get isDue(): boolean {
+    const { state, nominal, fireAt } = this.#due;
+    return state === "active" && nominal !== null && fireAt !== null && fireAt <= this.job.now;
+  }
+
+  /** Makes the run of the due occurrence, or notes why there is none; goes on to the next. */
+  fire(next: NextTime | null): Placed {
+    const { nominal, fireAt } = this.#due;
+    if (nominal === null || fireAt === null) throw new Error(`job ${this.job.id} has no occurrence to fire`);
+    const id = occurrenceRunId(this.job.id, nominal, "schedule");
+    const placed = this.place({ id, trigger: "schedule", nominal, runAt: fireAt });
+    if (placed === "refused") this.note({ reason: "overlap", from: nominal, to: nominal, count: 1 });
+    else this.set({ firedCount: this.#due.firedCount + 1, ledgerFrom: null, ledgerReason: null });
+    this.moveTo(nominal, next);
+    return placed;
+  }
+
+  /** Lets the overlap policy decide over a run. Does not move the schedule. */
+  place(wanted: WantedRun): Placed {
+    const { overlap } = this.#due;
+    const decision = wanted.force === true ? { kind: "start" as const } : decideOverlap(overlap, this.#live);
+    if (decision.kind === "refuse") return "refused";
+    if (decision.kind === "replace") this.#replace(decision.end, decision.stop);
+    const mustWait = decision.kind === "wait" || (decision.kind === "replace" && decision.stop.length > 0);
+    const state = mustWait ? "blocked" : "queued";
+    const { id, trigger, nominal, runAt, overrides = {} } = wanted;
+    const rank = rankOf({ dueMs: runAt, priority: overrides.priority ?? this.job.priority });
+    const [serial, untracked] = [waitingPolicies.has(overlap), overlap === "allow"];
+    this.runs.push({ id, jobId: this.job.id, state, rank, runAt, nominal, trigger, serial, untracked, overrides });
+    this.#live = [...this.#live, { id, status: state }];
+    const runIds = untracked ? [id] : [...this.#kept(), id];
+    this.set({ runsMade: this.#due.runsMade + 1, runIds });
+    return state;
+  }
+
+  /** Adds to the ledger; the range that is open grows while the reason stays the same. */
+  note({ reason, from, to, count, detail = null }: LedgerNote): void {
+    const { version, ledgerFrom, ledgerReason } = this.#due;
+    const begin = ledgerReason === reason && ledgerFrom !== null && ledgerFrom <= from ? ledgerFrom : from;
+    const { id: jobId, namespaceId } = this.job;
+    this.entries.push({ jobId, namespaceId, version, reason, from: begin, to, count, detail });
+    this.set({ ledgerFrom: begin, ledgerReason: reason });
+  }
+
+  /** Everything up to `through` is settled. A job with nothing left, or with all its runs made, is completed. */
+  moveTo(through: Instant, next: NextTime | null): void {
+    const { firedThrough, firedCount, maxRuns, catchUpTo } = this.#due;
+    const isOver = next === null || (maxRuns !== null && firedCount >= maxRuns);
+    this.set({
+      firedThrough: Math.max(firedThrough ?? through, through),
+      nominal: isOver ? null : next.nominal,
+      fireAt: isOver ? null : next.fireAt,
+      state: isOver ? "completed" : this.#due.state,
+      catchUpTo: isOver || (catchUpTo !== null && next.nominal > catchUpTo) ? null : catchUpTo,
+    });
+  }
+
+  /** Ends what waits and asks what runs to stop, except those that are kept. Needs the live runs held. */
+  end(reason: string, options: { keepRunning: boolean }): void {
+    const running = this.#live.filter((run) => run.status === "running");
+    const waiting = this.#live.filter((run) => run.status !== "running");
+    this.ends.push(...waiting.map(({ id }) => ({ id, reason })));
+    if (!options.keepRunning) this.stops.push(...running.map(({ id }) => ({ id, reason })));
+    this.#live = running;
+    this.set({ runIds: this.#keptWithNewest() });
+  }
+
+  set(change: Partial<DueState>): void {
+    this.#due = { ...this.#due, ...change };
+  }
+
+  /** From now on the job keeps a list of its runs, or none but the newest. */
+  track(overlap: OverlapPolicy): void {
+    const newest = this.#due.runIds.at(-1);
+    const kept = this.#live.map((run) => run.id).filter((id) => id !== newest);
+    const last = newest === undefined ? [] : [newest];
+    this.set({ overlap, runIds: overlap === "allow" ? last : [...kept, ...last] });
+  }
+
+  #replace(end: readonly string[], stop: readonly string[]): void {
+    const reason = "cancelled_by_overlap";
+    this.ends.push(...end.map((id) => ({ id, reason })));
+    this.stops.push(...stop.map((id) => ({ id, reason })));
+    this.#live = this.#live.filter((run) => !end.includes(run.id));
+  }
+
+  #kept(): string[] {
+    const live = new Set(this.#live.map((run) => run.id));
+    return this.#due.runIds.filter((id) => live.has(id));
+  }
+
+  #keptWithNewest(): string[] {
+    const newest = this.#due.runIds.at(-1);
+    const kept = this.#kept();
+    return newest === undefined || kept.includes(newest) ? kept : [...kept, newest];
+  }
+}

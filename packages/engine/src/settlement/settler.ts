@@ -1,0 +1,99 @@
+import type { Queryable } from "../store/db/queryable.js";
+import type { Queued } from "../store/entities/runs.js";
+import type { LiveRunOfJob, SettlementReads } from "../store/entities/settlement.js";
+import type { LedgerEntry, MadeJobRun, SettlementWrites } from "../store/entities/settlement-writes.js";
+import { JobDraft } from "./job-draft.js";
+
+/** What a settlement did, to be told once its transaction has committed. */
+export interface Settled {
+  /** By run id. */
+  readonly made: ReadonlyMap<string, MadeJobRun>;
+  /** Those of them that a worker may take now. */
+  readonly queued: readonly Queued[];
+  readonly ended: readonly string[];
+  /** Running runs that were asked to stop, with the session that holds them. */
+  readonly stopped: readonly { id: string; sessionId: string }[];
+  readonly entries: readonly LedgerEntry[];
+}
+
+/** Reads locked jobs into drafts and writes the drafts back: a few statements whatever their number. */
+export class Settler {
+  readonly reads: SettlementReads;
+  readonly writes: SettlementWrites;
+
+  constructor(reads: SettlementReads, writes: SettlementWrites) {
+    this.reads = reads;
+    this.writes = writes;
+  }
+
+  /** Call with the jobs locked. `hold` keeps every live run as it is: for a change that ends them. */
+  async open(tx: Queryable, jobIds: readonly string[], options: OpenOptions = {}): Promise<JobDraft[]> {
+    if (jobIds.length === 0) return [];
+    const jobs = await this.reads.read(tx, jobIds, { payload: options.payload ?? false });
+    const replacing = jobs.filter((job) => options.hold === true || job.due.overlap === "cancel_running");
+    const held = new Set(replacing.map((job) => job.id));
+    const wantsAll = options.live === true;
+    const others = jobs.filter((job) => !held.has(job.id) && (wantsAll || job.due.overlap !== "allow"));
+    const live = byJob([
+      ...(await this.#live(tx, [...held], true)),
+      ...(await this.#live(
+        tx,
+        others.map((job) => job.id),
+        false,
+      )),
+    ]);
+    return jobs.map((job) => new JobDraft(job, live.get(job.id) ?? []));
+  }
+
+  /** Writes in this order: a run that is made and replaced in the same settlement is made before it is ended. */
+  async write(tx: Queryable, drafts: readonly JobDraft[]): Promise<Settled> {
+    const runs = drafts.flatMap((draft) => draft.runs);
+    const made = new Map((await this.writes.insertRuns(tx, runs)).map((run) => [run.id, run]));
+    for (const draft of drafts) noteDuplicates(draft, made);
+    const ended = await this.writes.endRuns(
+      tx,
+      drafts.flatMap((draft) => draft.ends),
+    );
+    const stopped = await this.writes.stopRuns(
+      tx,
+      drafts.flatMap((draft) => draft.stops),
+    );
+    await this.writes.move(
+      tx,
+      drafts.map((draft) => ({ jobId: draft.job.id, expectedVersion: draft.job.due.version, due: draft.due })),
+    );
+    const entries = drafts.flatMap((draft) => draft.entries);
+    await this.writes.note(tx, entries);
+    const over = new Set(ended);
+    const queued = [...made.values()].filter((run) => run.state === "queued" && !over.has(run.id));
+    return { made, queued, ended, stopped, entries };
+  }
+
+  #live(tx: Queryable, jobIds: readonly string[], hold: boolean): Promise<LiveRunOfJob[]> {
+    return jobIds.length === 0 ? Promise.resolve([]) : this.reads.live(tx, jobIds, { hold });
+  }
+}
+
+export interface OpenOptions {
+  readonly payload?: boolean;
+  readonly hold?: boolean;
+  /** Also those of jobs that let their runs overlap. */
+  readonly live?: boolean;
+}
+
+/** An occurrence whose run exists already has been fired before; that is worth a line in the ledger. */
+function noteDuplicates(draft: JobDraft, made: ReadonlyMap<string, MadeJobRun>): void {
+  for (const { id, nominal } of draft.runs) {
+    if (!made.has(id)) draft.note({ reason: "duplicate", from: nominal, to: nominal, count: 1 });
+  }
+}
+
+function byJob(runs: readonly LiveRunOfJob[]): Map<string, LiveRunOfJob[]> {
+  const found = new Map<string, LiveRunOfJob[]>();
+  for (const run of runs) {
+    const known = found.get(run.jobId);
+    if (known === undefined) found.set(run.jobId, [run]);
+    else known.push(run);
+  }
+  return found;
+}
