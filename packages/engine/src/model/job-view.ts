@@ -1,21 +1,6 @@
 import type { FiringPolicy, Instant, JobPause, JobState, RunPolicy, ScheduleSpec } from "@carillon/core";
 import type { RunView } from "./run-view.js";
 
-/** What to do with the occurrences that a pause swallowed. */
-export type MissedChoice = "none" | "latest" | "all";
-
-/** Who stopped a job's fires, why, and until when; null stands for until somebody resumes it. */
-export interface JobPause {
-  readonly reason: string | null;
-  readonly actor: string | null;
-  readonly at: Instant;
-  readonly until: Instant | null;
-  /** What happens with the swallowed occurrences when the pause ends by itself. */
-  readonly missed: MissedChoice;
-  /** The occurrences after this instant are those that the pause swallows. */
-  readonly after: Instant;
-}
-
 /** A job as readers see it. A one-off job that is stored as its run alone is shown in the same form. */
 export interface JobView {
   readonly id: string;

@@ -7,13 +7,12 @@ import type {
   RunPolicy,
   ScheduleSpec,
 } from "@carillon/core";
-import type { JobPause } from "../../model/job-view.js";
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./due.js";
 import { columns } from "./parameters.js";
-import { readPause, type StoredPause } from "./stored-pause.js";
+import { type PauseColumn, readPause, type StoredPause } from "./stored-pause.js";
 
 /** A job whose row this transaction has locked: definition, due state, and the database's clock after the lock. */
 export interface LockedJob {
@@ -35,7 +34,7 @@ export interface LockedJob {
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
   readonly definedAt: Instant | null;
-  readonly pause: JobPause | null;
+  readonly pause: StoredPause | null;
   readonly endedAt: Instant | null;
   readonly due: DueState;
   readonly now: Instant;
@@ -146,7 +145,7 @@ interface LockedRow {
   created_at: Instant;
   updated_at: Instant;
   defined_at: Instant | null;
-  pause: StoredPause | null;
+  pause: PauseColumn | null;
   ended_at: Instant | null;
   class: number;
   state: JobState;
