@@ -17,8 +17,10 @@ export function printTable({ machine, results }) {
     const peers = Object.entries(result.peers).map(([name, value]) => `${name} ${round(value)}`);
     const verdict = result.met === null ? "" : result.met ? "met" : "MISSED";
     const target = result.target === null ? "" : `target ${result.target.toLocaleString("en")}`;
+    const floor = result.floor === null ? "" : `floor ${round(result.floor)}`;
+    const ratio = result.ratio === null ? "" : `ratio ${round(result.ratio)}`;
     const ours = result.unit === "ratio" ? "" : `ours ${round(result.ours)} ${result.unit}`;
-    const cells = [ours, ...peers, `ratio ${round(result.ratio)}`, target, verdict].filter((cell) => cell !== "");
+    const cells = [ours, ...peers, floor, ratio, target, verdict].filter((cell) => cell !== "");
     console.log(`${result.case.padEnd(20)} ${result.metric}\n${" ".repeat(21)}${cells.join(" | ")}`);
   }
 }

@@ -1,0 +1,89 @@
+// A million registered jobs: spread over the hour, and all due at one instant.
+import { setTimeout as sleep } from "node:timers/promises";
+import { until, untilInserted } from "../herds.mjs";
+import { result, say } from "../results.mjs";
+import { judgeHerd, latenessOf, runsInserted } from "../rows.mjs";
+import { ServerProcess } from "../server-process.mjs";
+import { register } from "../workload.mjs";
+
+const registerTarget = 20_000;
+const memoryTargetMb = 500;
+const settleMs = 20_000;
+
+/** Registers `count` jobs that are spread over the hour, and watches for a while. */
+export async function spreadCase(site, { count, watchMs, nodeFlags }) {
+  const name = `${count.toLocaleString("en")} spread over the hour`;
+  return site.withDatabase(async ({ url, reader }) => {
+    const node = await ServerProcess.start({ name: "node-0", url, nodeFlags });
+    try {
+      const { ms } = await register(url, { kind: "spread", count });
+      const rate = (count / ms) * 1_000;
+      say(`${name}: registered ${Math.round(rate)} jobs/s`);
+      await sleep(settleMs);
+      const from = Date.now();
+      await sleep(watchMs);
+      const all = await latenessOf(reader, { from, to: from + watchMs - 2_000 });
+      const memory = node.memoryMb();
+      say(`${name}: ${all.count} fires, p50 ${all.p50}, p99 ${all.p99}, max ${all.max} ms; ${JSON.stringify(memory)}`);
+      const lines = [
+        { metric: "registration", unit: "jobs/s", ours: rate, atLeast: registerTarget },
+        { metric: "memory of the node, the most so far", unit: "MB", ours: memory.most, atMost: memoryTargetMb },
+        { metric: "memory of the node, now", unit: "MB", ours: memory.now },
+        { metric: `fires seen in ${Math.round(watchMs / 1_000)} s`, unit: "runs", ours: all.count },
+        { metric: "lateness p50", unit: "ms", ours: all.p50 },
+        { metric: "lateness p99", unit: "ms", ours: all.p99, atMost: 250 },
+        { metric: "lateness max", unit: "ms", ours: all.max, atMost: 1_000 },
+      ];
+      return lines.map((line) => result({ name, ...line }));
+    } finally {
+      await node.end();
+    }
+  });
+}
+
+/** All due at one instant, which comes when the last one has been registered for a while. */
+export async function instantCase(site, { count, floor, nodeFlags }) {
+  const name = `${count.toLocaleString("en")} due at one instant`;
+  return site.withDatabase(async ({ url, reader }) => {
+    const node = await ServerProcess.start({ name: "node-0", url, nodeFlags });
+    try {
+      const prepareMs = (count / 15_000) * 1_000 + settleMs * 1.5;
+      const at = Math.ceil((Date.now() + prepareMs) / 1_000) * 1_000;
+      const { ms } = await register(url, { kind: "instant", count, at });
+      if (Date.now() > at - settleMs) throw new Error(`the registration took ${ms} ms, too long for the instant`);
+      const before = await runsInserted(reader);
+      await until(at);
+      const cpuBefore = node.cpuSeconds();
+      await untilInserted(reader, before, count);
+      const cpuMs = (node.cpuSeconds() - cpuBefore) * 1_000;
+      return figures(name, { reader, at, count, floor, cpuMs, memory: node.memoryMb() });
+    } finally {
+      await node.end();
+    }
+  });
+}
+
+async function figures(name, { reader, at, count, floor, cpuMs, memory }) {
+  const all = await latenessOf(reader, { from: at });
+  const high = await latenessOf(reader, { from: at, leastPriority: 7 });
+  const verdict = await judgeHerd(reader, at);
+  const rate = (all.count / all.max) * 1_000;
+  say(
+    `${name}: ${all.count} runs, ${Math.round(rate)} fires/s; high max ${high.max} ms; ${JSON.stringify({ verdict, memory, cpuMs })}`,
+  );
+  const lines = [
+    { metric: "fires from the instant to the last", unit: "fires/s", ours: rate, floor: floor.two, atLeast: 30_000 },
+    { metric: "lateness of high priority p99", unit: "ms", ours: high.p99, atMost: 1_000 },
+    { metric: "lateness of high priority max", unit: "ms", ours: high.max, atMost: 1_000 },
+    { metric: "not fired", unit: "runs", ours: count - all.jobs, atMost: 0 },
+    {
+      metric: "missed, double or skipped",
+      unit: "runs",
+      ours: verdict.doubles + verdict.missed + verdict.ledger,
+      atMost: 0,
+    },
+    { metric: "memory of the node, the most", unit: "MB", ours: memory.most, atMost: memoryTargetMb },
+    { metric: "CPU of the node", unit: "µs per fire", ours: (cpuMs / count) * 1_000 },
+  ];
+  return lines.map((line) => result({ name, ...line }));
+}

@@ -1,0 +1,64 @@
+// PostgreSQL for one benchmark: the embedded one with its own settings, fsync and synchronous_commit on, in a folder that
+// goes away with the run. Each case has a database of its own.
+import { rm, mkdtemp, chmod } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startEmbeddedPostgres } from "../../packages/embedded-postgres/dist/index.js";
+import pg from "pg";
+
+export class Site {
+  static async start() {
+    const folder = await mkdtemp(join(tmpdir(), "carillon-bench-"));
+    await chmod(folder, 0o711);
+    // The commit's time says when a row could be seen, and not only when it was written.
+    const settings = { track_commit_timestamp: "on" };
+    const postgres = await startEmbeddedPostgres({ dataDir: join(folder, "postgres"), settings });
+    return new Site(folder, postgres);
+  }
+
+  #folder;
+  #postgres;
+  #count = 0;
+
+  constructor(folder, postgres) {
+    this.#folder = folder;
+    this.#postgres = postgres;
+  }
+
+  get postgresPid() {
+    return this.#postgres.pid;
+  }
+
+  /** Runs work over an empty database, which is dropped afterwards. */
+  async withDatabase(work) {
+    const name = `bench_${this.#count++}`;
+    await this.#asAdmin((admin) => admin.query(`create database ${name}`));
+    const url = new URL(this.#postgres.url);
+    url.pathname = `/${name}`;
+    const reader = new pg.Client({ connectionString: url.href, application_name: "bench" });
+    reader.on("error", () => {});
+    await reader.connect();
+    try {
+      return await work({ url: url.href, reader });
+    } finally {
+      await reader.end();
+      await this.#asAdmin((admin) => admin.query(`drop database ${name} with (force)`));
+      await this.#asAdmin((admin) => admin.query("checkpoint"));
+    }
+  }
+
+  async stop() {
+    await this.#postgres.stop("immediate");
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #asAdmin(work) {
+    const admin = new pg.Client({ connectionString: this.#postgres.url });
+    await admin.connect();
+    try {
+      return await work(admin);
+    } finally {
+      await admin.end();
+    }
+  }
+}
