@@ -2,7 +2,7 @@
 // row and the insert of its run, 2,000 at a time, over one or two connections, in the product's own tables.
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import { Client } from "pg";
 import { say } from "./results.mjs";
 
 const batch = 2_000;
@@ -47,7 +47,7 @@ async function drain(url, reader, connections) {
     const nominals = part.map((row) => row.next_nominal_at.toISOString());
     batches.push([part.map((row) => row.job_id), nominals, part.map(() => randomUUID())]);
   }
-  const clients = Array.from({ length: connections }, () => new pg.Client({ connectionString: url }));
+  const clients = Array.from({ length: connections }, () => new Client({ connectionString: url }));
   for (const client of clients) await client.connect();
   const begin = performance.now();
   await Promise.all(

@@ -4,7 +4,7 @@ import { rm, mkdtemp, chmod } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "../../packages/embedded-postgres/dist/index.js";
-import pg from "pg";
+import { Client } from "pg";
 
 export class Site {
   static async start() {
@@ -35,7 +35,7 @@ export class Site {
     await this.#asAdmin((admin) => admin.query(`create database ${name}`));
     const url = new URL(this.#postgres.url);
     url.pathname = `/${name}`;
-    const reader = new pg.Client({ connectionString: url.href, application_name: "bench" });
+    const reader = new Client({ connectionString: url.href, application_name: "bench" });
     reader.on("error", () => {});
     await reader.connect();
     try {
@@ -53,7 +53,7 @@ export class Site {
   }
 
   async #asAdmin(work) {
-    const admin = new pg.Client({ connectionString: this.#postgres.url });
+    const admin = new Client({ connectionString: this.#postgres.url });
     await admin.connect();
     try {
       return await work(admin);

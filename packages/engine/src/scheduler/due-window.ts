@@ -1,73 +1,184 @@
 import { type Instant, TimingWheel } from "@carillon/core";
 import type { DueJob } from "../store/entities/due.js";
 import type { DueRun } from "../store/entities/runs.js";
+import { ReadyQueue } from "./ready-queue.js";
 
-type Entry = { readonly kind: "job"; readonly job: DueJob } | { readonly kind: "run"; readonly run: DueRun };
+/** Each batch keeps so much of itself for the classes behind the first, if they have something: nobody starves. */
+const shareOfSecond = 1 / 8;
+const shareOfThird = 1 / 16;
+
+export interface DueWindowOptions {
+  readonly now: Instant;
+  /** Entries held at most; what is refused must be read again when there is room. */
+  readonly capacity?: number;
+  /** Shards are dealt to so many lanes. Batches of two lanes have no job and no shard in common. */
+  readonly lanes?: number;
+}
 
 export interface DueNow {
-  /** High priority first, then by time. */
+  /** High priority first, then by time; jobs of one shard stand together where the time is the same. */
   readonly jobs: readonly DueJob[];
   readonly runs: readonly DueRun[];
 }
 
+interface Entry {
+  /** null for a run. */
+  readonly job: DueJob | null;
+  readonly run: DueRun | null;
+  readonly shard: number;
+  readonly due: Instant;
+  /** In the wheel; -1 once it is ready. */
+  handle: number;
+  isWithdrawn: boolean;
+}
+
+class Lane {
+  /** By class: 0 goes first. */
+  readonly jobs = [new ReadyQueue<Entry>(), new ReadyQueue<Entry>(), new ReadyQueue<Entry>()] as const;
+  readonly runs = new ReadyQueue<Entry>();
+
+  queueOf({ job }: Entry): ReadyQueue<Entry> {
+    if (job === null) return this.runs;
+    return this.jobs[job.class === 0 || job.class === 1 ? job.class : 2];
+  }
+
+  get length(): number {
+    return this.jobs[0].length + this.jobs[1].length + this.jobs[2].length + this.runs.length;
+  }
+
+  take(max: number): { jobs: Entry[]; runs: Entry[] } {
+    const [first, second, third] = this.jobs;
+    const forThird = Math.min(third.length, Math.ceil(max * shareOfThird));
+    const forSecond = Math.min(second.length, Math.ceil(max * shareOfSecond));
+    const jobs: Entry[] = [];
+    first.take(max - forSecond - forThird, jobs);
+    second.take(max - forThird - jobs.length, jobs);
+    third.take(max - jobs.length, jobs);
+    const runs: Entry[] = [];
+    this.runs.take(max, runs);
+    return { jobs, runs };
+  }
+}
+
 /**
- * The near future of the shards this node owns, in a timing wheel: jobs by their fire time, delayed and retrying runs by
- * theirs. A cache: whatever is stale in it is refused by the statement that acts on it.
+ * The near future of the shards this node owns: jobs by their fire time, delayed and retrying runs by theirs, in a timing
+ * wheel until they are due and then in a queue for each class of priority. A cache of bounded size: whatever is stale in it
+ * is refused by the statement that acts on it.
  */
 export class DueWindow {
   readonly #wheel: TimingWheel<Entry>;
-  readonly #handles = new Map<string, { handle: number; stamp: string; shard: number }>();
+  readonly #capacity: number;
+  readonly #lanes: readonly Lane[];
+  readonly #entries = new Map<string, Entry>();
+  readonly #perShard = new Map<number, number>();
 
-  constructor(now: Instant) {
+  constructor({ now, capacity = Number.POSITIVE_INFINITY, lanes = 1 }: DueWindowOptions) {
     this.#wheel = new TimingWheel<Entry>({ startMs: now });
+    this.#capacity = capacity;
+    this.#lanes = Array.from({ length: lanes }, () => new Lane());
   }
 
   get size(): number {
-    return this.#handles.size;
+    return this.#entries.size;
   }
 
-  /** -1 when nothing waits. */
+  get room(): number {
+    return this.#capacity - this.#entries.size;
+  }
+
+  /** When to take next: an instant of the past while something is ready, -1 when nothing waits. */
   get nextDue(): Instant {
-    return this.#wheel.nextDue();
+    return this.#lanes.some((lane) => lane.length > 0) ? 0 : this.#wheel.nextDue();
   }
 
-  putJob(job: DueJob): void {
-    this.#put(job.jobId, `${job.version}:${job.nominal}:${job.fireAt}`, job.shard, job.fireAt, { kind: "job", job });
+  heldOf(shard: number): number {
+    return this.#perShard.get(shard) ?? 0;
   }
 
-  putRun(run: DueRun): void {
-    this.#put(run.id, `${run.runAt}`, run.shard, run.runAt, { kind: "run", run });
+  /** False when there is no room for it. */
+  putJob(job: DueJob): boolean {
+    const known = this.#entries.get(job.jobId);
+    if (known !== undefined && isSame(known.job, job)) return true;
+    return this.#put(job.jobId, known, { job, run: null, shard: job.shard, due: job.fireAt });
+  }
+
+  putRun(run: DueRun): boolean {
+    const known = this.#entries.get(run.id);
+    if (known?.run?.runAt === run.runAt) return true;
+    return this.#put(run.id, known, { job: null, run, shard: run.shard, due: run.runAt });
   }
 
   /** Forgets what belongs to shards that moved away. */
   dropShards(shards: ReadonlySet<number>): void {
-    for (const [id, { handle, shard }] of this.#handles) {
-      if (!shards.has(shard)) continue;
-      this.#wheel.cancel(handle);
-      this.#handles.delete(id);
+    for (const [id, entry] of this.#entries) {
+      if (!shards.has(entry.shard)) continue;
+      this.#withdraw(entry);
+      this.#forget(id, entry);
     }
   }
 
-  takeDue(now: Instant, max: number): DueNow {
-    const jobs: DueJob[] = [];
-    const runs: DueRun[] = [];
-    for (const entry of this.#wheel.advance(now, max)) {
-      if (entry.kind === "job") {
-        this.#handles.delete(entry.job.jobId);
-        jobs.push(entry.job);
-      } else {
-        this.#handles.delete(entry.run.id);
-        runs.push(entry.run);
-      }
-    }
-    jobs.sort((a, b) => a.class - b.class || a.fireAt - b.fireAt);
-    return { jobs, runs };
+  /** What is due now, at most `max` jobs and as many runs, of one lane. */
+  takeDue(now: Instant, max: number, lane = 0): DueNow {
+    this.#makeReady(now);
+    const { jobs, runs } = this.#laneOf(lane).take(max);
+    return {
+      jobs: jobs.flatMap((entry) => this.#taken(entry, entry.job, entry.job?.jobId)),
+      runs: runs.flatMap((entry) => this.#taken(entry, entry.run, entry.run?.id)),
+    };
   }
 
-  #put(id: string, stamp: string, shard: number, due: Instant, entry: Entry): void {
-    const known = this.#handles.get(id);
-    if (known?.stamp === stamp) return;
-    if (known !== undefined) this.#wheel.cancel(known.handle);
-    this.#handles.set(id, { handle: this.#wheel.insert(due, entry), stamp, shard });
+  #makeReady(now: Instant): void {
+    const due = this.#wheel.advance(now);
+    // One batch then fences few shards. Reads come shard by shard, so that there is hardly anything to sort.
+    due.sort((a, b) => secondOf(a) - secondOf(b) || a.shard - b.shard);
+    for (const entry of due) {
+      entry.handle = -1;
+      this.#laneOf(entry.shard).queueOf(entry).push(entry);
+    }
   }
+
+  #laneOf(shard: number): Lane {
+    const lane = this.#lanes[shard % this.#lanes.length];
+    if (lane === undefined) throw new RangeError(`there is no lane for ${shard}`);
+    return lane;
+  }
+
+  #put(id: string, known: Entry | undefined, what: Omit<Entry, "handle" | "isWithdrawn">): boolean {
+    if (known !== undefined) {
+      this.#withdraw(known);
+      this.#forget(id, known);
+    } else if (this.#entries.size >= this.#capacity) return false;
+    const entry: Entry = { ...what, handle: -1, isWithdrawn: false };
+    entry.handle = this.#wheel.insert(entry.due, entry);
+    this.#entries.set(id, entry);
+    this.#perShard.set(entry.shard, this.heldOf(entry.shard) + 1);
+    return true;
+  }
+
+  #withdraw(entry: Entry): void {
+    if (entry.handle !== -1) return void this.#wheel.cancel(entry.handle);
+    entry.isWithdrawn = true;
+    this.#laneOf(entry.shard).queueOf(entry).countWithdrawn();
+  }
+
+  #taken<Item>(entry: Entry, item: Item | null, id: string | undefined): Item[] {
+    if (item === null || id === undefined) return [];
+    this.#forget(id, entry);
+    return [item];
+  }
+
+  #forget(id: string, { shard }: Entry): void {
+    this.#entries.delete(id);
+    this.#perShard.set(shard, this.heldOf(shard) - 1);
+  }
+}
+
+function isSame(known: DueJob | null, job: DueJob): boolean {
+  return (
+    known !== null && known.version === job.version && known.nominal === job.nominal && known.fireAt === job.fireAt
+  );
+}
+
+function secondOf(entry: Entry): number {
+  return Math.floor(entry.due / 1_000);
 }

@@ -59,7 +59,7 @@ export class Scheduler {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
     const now = options.now();
-    this.#window = new DueWindow(now);
+    this.#window = new DueWindow({ now });
     this.#schedules = new ScheduleCache(this.#limits.compiledSchedules);
     this.#windowEnd = now;
     this.#nextLook = now;

@@ -1,0 +1,166 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DueWindow } from "../../../src/scheduler/due-window.js";
+import type { DueJob } from "../../../src/store/entities/due.js";
+
+const start = Date.UTC(2026, 5, 1, 12);
+
+function job(id: number, over: Partial<DueJob> = {}): DueJob {
+  const fireAt = over.fireAt ?? start;
+  return {
+    jobId: `job-${id}`,
+    shard: id % 1_024,
+    class: 1,
+    version: 1,
+    nominal: fireAt,
+    fireAt,
+    schedule: { kind: "manual" },
+    priority: 4,
+    ...over,
+  };
+}
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+const idsOf = (jobs: readonly DueJob[]): string[] => jobs.map((one) => one.jobId);
+
+describe("DueWindow", () => {
+  it("gives what is due, once, and nothing early [INV-5]", () => {
+    const window = new DueWindow({ now: start });
+    window.putJob(job(1, { fireAt: start + 10 }));
+    window.putJob(job(2, { fireAt: start + 11 }));
+    window.putRun({ id: "run-1", shard: 1, runAt: start + 10 });
+    expect(window.takeDue(start + 9, 100)).toEqual({ jobs: [], runs: [] });
+    expect(window.nextDue).toBe(start + 10);
+    const due = window.takeDue(start + 10, 100);
+    expect(idsOf(due.jobs)).toEqual(["job-1"]);
+    expect(due.runs).toEqual([{ id: "run-1", shard: 1, runAt: start + 10 }]);
+    expect(window.takeDue(start + 10, 100)).toEqual({ jobs: [], runs: [] });
+    expect(window.size).toBe(1);
+  });
+
+  it("takes high priority first out of a herd that is larger than a batch", () => {
+    const window = new DueWindow({ now: start });
+    for (const id of range(5_000)) window.putJob(job(id, { class: id >= 4_900 ? 0 : 1 }));
+    const { jobs } = window.takeDue(start, 200);
+    expect(jobs.slice(0, 100).every((one) => one.class === 0)).toBe(true);
+    expect(jobs).toHaveLength(200);
+    expect(window.nextDue).toBeLessThanOrEqual(start);
+  });
+
+  it("takes a high-priority job that comes due while a herd drains in the very next batch", () => {
+    const window = new DueWindow({ now: start });
+    for (const id of range(5_000)) window.putJob(job(id));
+    window.takeDue(start, 200);
+    window.putJob(job(9_999, { class: 0, fireAt: start + 1_000 }));
+    expect(idsOf(window.takeDue(start + 1_000, 200).jobs)[0]).toBe("job-9999");
+  });
+
+  it("keeps a share of every batch for each class, so that none starves", () => {
+    const window = new DueWindow({ now: start });
+    for (const id of range(3_000)) window.putJob(job(id, { class: id % 3 }));
+    const { jobs } = window.takeDue(start, 160);
+    const countOf = (wanted: number): number => jobs.filter((one) => one.class === wanted).length;
+    expect([countOf(0), countOf(1), countOf(2)]).toEqual([130, 20, 10]);
+  });
+
+  it("uses the whole batch for whatever class has something", () => {
+    const window = new DueWindow({ now: start });
+    for (const id of range(100)) window.putJob(job(id, { class: 2 }));
+    expect(window.takeDue(start, 60).jobs).toHaveLength(60);
+    expect(window.takeDue(start, 60).jobs).toHaveLength(40);
+  });
+
+  it("puts the jobs of a shard together, so that a batch concerns few shards, and keeps the order of time", () => {
+    const window = new DueWindow({ now: start });
+    for (const id of range(4_096)) window.putJob(job(id, { fireAt: start + (id % 2) * 1_000 }));
+    const { jobs } = window.takeDue(start + 5_000, 64);
+    expect(new Set(jobs.map((one) => one.shard)).size).toBe(16);
+    expect(jobs.every((one) => one.fireAt === start)).toBe(true);
+  });
+
+  it("gives two lanes no shard in common", () => {
+    const window = new DueWindow({ now: start, lanes: 2 });
+    for (const id of range(2_000)) window.putJob(job(id));
+    const [even, odd] = [0, 1].map((lane) => window.takeDue(start, 10_000, lane).jobs);
+    expect(even?.length).toBe(1_000);
+    expect(odd?.length).toBe(1_000);
+    expect(even?.every((one) => one.shard % 2 === 0)).toBe(true);
+    expect(odd?.every((one) => one.shard % 2 === 1)).toBe(true);
+  });
+
+  it("replaces an entry whose version or time changed, also one that is ready", () => {
+    const window = new DueWindow({ now: start });
+    window.putJob(job(1, { fireAt: start + 5 }));
+    window.putJob(job(1, { fireAt: start + 5_000 }));
+    expect(window.takeDue(start + 5, 10).jobs).toEqual([]);
+    window.putJob(job(2));
+    window.putJob(job(3));
+    expect(window.takeDue(start + 10, 1).jobs).toHaveLength(1);
+    window.putJob(job(3, { version: 2 }));
+    expect(window.takeDue(start + 5_000, 10).jobs.map((one) => [one.jobId, one.version])).toEqual([
+      ["job-3", 2],
+      ["job-1", 1],
+    ]);
+    expect(window.size).toBe(0);
+  });
+
+  it("forgets shards that moved away, whether their jobs wait or are ready", () => {
+    const window = new DueWindow({ now: start });
+    for (const id of range(10)) window.putJob(job(id, { shard: id % 2, fireAt: start + (id < 5 ? 0 : 1_000) }));
+    window.takeDue(start, 1);
+    window.dropShards(new Set([0]));
+    expect(window.heldOf(0)).toBe(0);
+    expect(window.takeDue(start + 2_000, 100).jobs.every((one) => one.shard === 1)).toBe(true);
+    expect(window.nextDue).toBe(-1);
+  });
+
+  it("is bounded: what does not fit is refused, what it knows can still change [INV-12]", () => {
+    const window = new DueWindow({ now: start, capacity: 3 });
+    expect(range(4).map((id) => window.putJob(job(id)))).toEqual([true, true, true, false]);
+    expect(window.room).toBe(0);
+    expect(window.putJob(job(0, { version: 2 }))).toBe(true);
+    expect(window.putRun({ id: "run", shard: 0, runAt: start })).toBe(false);
+    window.takeDue(start, 1);
+    expect(window.putJob(job(3))).toBe(true);
+  });
+
+  it("holds what was put and neither taken nor dropped, whatever the order of calls", () => {
+    const call = fc.oneof(
+      fc.record({ kind: fc.constant("put" as const), id: fc.nat(20), version: fc.nat(3), due: fc.nat(20) }),
+      fc.record({ kind: fc.constant("take" as const), now: fc.nat(25), max: fc.nat(5), lane: fc.nat(1) }),
+      fc.record({ kind: fc.constant("drop" as const), shard: fc.nat(3) }),
+    );
+    fc.assert(
+      fc.property(fc.array(call, { maxLength: 60 }), (calls) => {
+        const window = new DueWindow({ now: start, lanes: 2 });
+        const model = new Map<string, DueJob>();
+        for (const one of calls) {
+          if (one.kind === "put") {
+            const put = job(one.id, {
+              shard: one.id % 4,
+              version: one.version,
+              fireAt: start + one.due,
+              class: one.id % 3,
+            });
+            window.putJob(put);
+            model.set(put.jobId, put);
+          } else if (one.kind === "take") {
+            for (const taken of window.takeDue(start + one.now, one.max, one.lane).jobs) {
+              expect(model.get(taken.jobId)).toEqual(taken);
+              expect(taken.shard % 2).toBe(one.lane);
+              model.delete(taken.jobId);
+            }
+          } else {
+            window.dropShards(new Set([one.shard]));
+            for (const [id, held] of model) if (held.shard === one.shard) model.delete(id);
+          }
+          expect(window.size).toBe(model.size);
+          for (const shard of [0, 1, 2, 3])
+            expect(window.heldOf(shard)).toBe([...model.values()].filter((held) => held.shard === shard).length);
+        }
+        const rest = [0, 1].flatMap((lane) => idsOf(window.takeDue(start + 100, 1_000, lane).jobs));
+        expect(rest.toSorted()).toEqual([...model.keys()].toSorted());
+      }),
+    );
+  });
+});
