@@ -135,25 +135,20 @@ describe("DueWindow", () => {
         const window = new DueWindow({ now: start, lanes: 2 });
         const model = new Map<string, DueJob>();
         for (const one of calls) {
+          let taken: readonly DueJob[] = [];
           if (one.kind === "put") {
-            const put = job(one.id, {
-              shard: one.id % 4,
-              version: one.version,
-              fireAt: start + one.due,
-              class: one.id % 3,
-            });
+            const { id, version, due } = one;
+            const put = job(id, { shard: id % 4, class: id % 3, version, fireAt: start + due });
             window.putJob(put);
             model.set(put.jobId, put);
           } else if (one.kind === "take") {
-            for (const taken of window.takeDue(start + one.now, one.max, one.lane).jobs) {
-              expect(model.get(taken.jobId)).toEqual(taken);
-              expect(taken.shard % 2).toBe(one.lane);
-              model.delete(taken.jobId);
-            }
+            taken = window.takeDue(start + one.now, one.max, one.lane).jobs;
           } else {
             window.dropShards(new Set([one.shard]));
             for (const [id, held] of model) if (held.shard === one.shard) model.delete(id);
           }
+          expect(taken).toEqual(taken.map((held) => model.get(held.jobId)));
+          for (const held of taken) model.delete(held.jobId);
           expect(window.size).toBe(model.size);
           for (const shard of [0, 1, 2, 3])
             expect(window.heldOf(shard)).toBe([...model.values()].filter((held) => held.shard === shard).length);
