@@ -1,7 +1,7 @@
 // The whole check, tier by tier. Stops at nothing: every tier runs, the summary says which failed, how long each took and
 // how many tests ran. `npm test -- unit store` runs only the named tiers.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { ensureTools, runTool } from "./tool.mjs";
 
@@ -20,13 +20,28 @@ function vitest(project) {
   return { status, passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests + numTodoTests };
 }
 
+/** A plan of the short form in which every kind of fault is drawn. */
+const chaosRun = ["--short", "--nodes", "3", "--seed", "1"];
+
+/** One judged run of real nodes under faults (docs/guides/chaos.md); each question that the judge answers counts as a test. */
+function chaos() {
+  mkdirSync(`${root}.tmp`, { recursive: true });
+  const report = `${root}.tmp/chaos.json`;
+  rmSync(report, { force: true });
+  const status =
+    node("scripts/build.mjs", "tsconfig.json", "chaos") || node("chaos/chaos.mjs", ...chaosRun, "--json", report);
+  const { checks } = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : { checks: [{ ok: false }] };
+  const passed = checks.filter((check) => check.ok).length;
+  return { status, passed, failed: checks.length - passed, skipped: 0 };
+}
+
 /**
- * Servers from the system's packages that some tests need. On a CI machine they are installed where that is possible; nobody
- * else's machine is changed. Tests whose server is missing say so and are skipped.
+ * Servers and a library from the system's packages that some tests need. On a CI machine they are installed where that is
+ * possible; nobody else's machine is changed. Tests whose server is missing say so and are skipped.
  */
 function installServers() {
   if (!process.env.CI) return;
-  for (const script of ["scripts/servers/pgbouncer.sh", "scripts/servers/etcd.sh"]) {
+  for (const script of ["scripts/servers/pgbouncer.sh", "scripts/servers/etcd.sh", "scripts/servers/faketime.sh"]) {
     const done = spawnSync("sh", [script, "install"], { cwd: root, encoding: "utf8" });
     console.log(
       done.status === 0
@@ -48,6 +63,7 @@ const tiers = {
   unit: () => vitest("unit"),
   store: () => vitest("store"),
   cluster: () => vitest("cluster"),
+  chaos,
 };
 
 const asked = process.argv.slice(2);

@@ -1,25 +1,37 @@
 import { parseArgs } from "node:util";
-import { mutantNames } from "./mutants/mutants.js";
+import { mutantNamed, mutantNames } from "./mutants/mutants.js";
+import { type FaultKind, faultKinds } from "./plan/fault.js";
 
 export interface Options {
   readonly seed: number;
   readonly loadMs: number;
   readonly nodes: number;
   readonly mutant: string | null;
+  /** The only kinds of fault to plan; null for all. */
+  readonly faults: readonly FaultKind[] | null;
+  /** Seeds over which every mutant is tried; null for one ordinary run. */
+  readonly mutantSeeds: readonly number[] | null;
+  /** Where the outcome is written for programs. */
+  readonly json: string | null;
   /** Keeps journal, logs and database for a look. */
   readonly keep: boolean;
 }
 
-export const usage = `node chaos/chaos.mjs [--minutes M | --short] [--seed S] [--nodes N] [--mutant NAME] [--keep]
+export const usage = `node chaos/chaos.mjs [--minutes M | --short] [--seed S] [--nodes N] [--faults A,B] [--mutant NAME] [--keep] [--json FILE]
+node chaos/chaos.mjs --mutants [--seeds 1,2] [--minutes M] [--nodes N]
 
   --minutes M   minutes of load with faults, 5 by default; healing and judging come on top
   --short       about two minutes in all
   --seed S      repeats a plan; drawn and printed when left out
   --nodes N     2 by default
-  --mutant N    changes one statement of the product, which must then fail: ${mutantNames.join(", ")}
+  --faults A,B  only these: ${faultKinds.join(", ")}
+  --mutant N    changes the product, which must then fail or be seen to defend itself: ${mutantNames.join(", ")}
+  --mutants     tries every mutant over the seeds, in the short form
+  --json FILE   writes the outcome there as well
   --keep        leaves the folder with journal, logs and database
 
-Exit codes: 0 nothing wrong, 1 violations, 2 wrong usage, 3 void (no fault bit), 4 the harness itself failed.`;
+Exit codes: 0 nothing wrong, 1 violations (with --mutants: one survived), 2 wrong usage, 3 void (no fault bit), 4 the harness
+itself failed.`;
 
 const shortMinutes = 1.2;
 
@@ -28,25 +40,48 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
   const { values } = parseArgs({
     args: [...args],
     options: {
-      minutes: { type: "string", default: "5" },
+      minutes: { type: "string" },
       short: { type: "boolean", default: false },
       seed: { type: "string" },
       nodes: { type: "string", default: "2" },
+      faults: { type: "string" },
       mutant: { type: "string" },
+      mutants: { type: "boolean", default: false },
+      seeds: { type: "string", default: "1,2" },
+      json: { type: "string" },
       keep: { type: "boolean", default: false },
     },
   });
-  const minutes = values.short ? shortMinutes : numberIn("--minutes", values.minutes, [0.5, 24 * 60]);
-  const mutant = values.mutant ?? null;
-  if (mutant !== null && !mutantNames.includes(mutant))
-    throw new Error(`--mutant must be one of ${mutantNames.join(", ")}`);
+  const isShort = values.short || (values.mutants && values.minutes === undefined);
+  const minutes = isShort ? shortMinutes : numberIn("--minutes", values.minutes ?? "5", [0.5, 24 * 60]);
+  const mutant = values.mutant === undefined ? null : mutantNamed(values.mutant);
   return {
-    seed: values.seed === undefined ? drawSeed() : numberIn("--seed", values.seed, [0, 2 ** 32 - 1]),
+    seed: values.seed === undefined ? drawSeed() : seedIn("--seed", values.seed),
     loadMs: Math.round(minutes * 60) * 1_000,
     nodes: numberIn("--nodes", values.nodes, [2, 5]),
-    mutant,
+    mutant: mutant?.name ?? null,
+    faults: values.faults === undefined ? (mutant?.faults ?? null) : kindsIn(values.faults),
+    mutantSeeds: values.mutants ? values.seeds.split(",").map((seed) => seedIn("--seeds", seed)) : null,
+    json: values.json ?? null,
     keep: values.keep,
   };
+}
+
+/** The arguments that repeat a run's plan. */
+export function replayArgs({ seed, loadMs, nodes, mutant, faults }: Options): string {
+  const only = faults === null ? "" : ` --faults ${faults.join(",")}`;
+  const changed = mutant === null ? "" : ` --mutant ${mutant}`;
+  return `--minutes ${loadMs / 60_000} --seed ${seed} --nodes ${nodes}${only}${changed}`;
+}
+
+const seedIn = (name: string, text: string): number => numberIn(name, text, [0, 2 ** 32 - 1]);
+
+function kindsIn(text: string): FaultKind[] {
+  return text.split(",").map((name) => {
+    const kind = faultKinds.find((one) => one === name);
+    if (kind === undefined) throw new Error(`--faults knows no ${name}; it knows ${faultKinds.join(", ")}`);
+    return kind;
+  });
 }
 
 function numberIn(name: string, text: string, [least, most]: readonly [number, number]): number {

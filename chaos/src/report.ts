@@ -1,16 +1,21 @@
-import { type Verdict, violationKinds } from "./judge/verdict.js";
+import { type Verdict, type ViolationKind, violationKinds } from "./judge/verdict.js";
 
 /** What shows that faults did something. */
 export interface Bites {
   readonly refusedWrites: number;
+  /** The same by statement. */
+  readonly refusedBy: Readonly<Record<string, number>>;
   readonly movedShards: number;
   readonly rescuedRuns: number;
   /** Nodes that ended by themselves, as one does whose start meets a broken connection; they were started again. */
   readonly ownEnds: number;
+  /** Times at which the machine had none for us. */
+  readonly stalls: number;
 }
 
 export interface Result {
   readonly verdict: Verdict;
+  /** Those of docs/invariants.md that found something. */
   readonly audits: readonly string[];
   readonly bites: Bites;
   /** How long it took after the heal until nothing was left to do; null when the bound was not kept. */
@@ -21,10 +26,8 @@ export interface Result {
 
 const shownViolations = 20;
 
-export const isVoid = ({ bites }: Result): boolean => bites.refusedWrites === 0 && bites.movedShards === 0;
-
-export const hasFailed = ({ verdict, audits, recoveredMs }: Result): boolean =>
-  verdict.violations.length > 0 || audits.length > 0 || recoveredMs === null;
+export const violationsOf = ({ verdict }: Result, kind: ViolationKind): number =>
+  verdict.violations.filter((violation) => violation.kind === kind).length;
 
 /** One line per count; then what was wrong, if anything. */
 export function reportLines(result: Result): string[] {
@@ -44,10 +47,9 @@ export function reportLines(result: Result): string[] {
     ["shards moved", bites.movedShards],
     ["runs rescued", bites.rescuedRuns],
     ["nodes ended", bites.ownEnds],
+    ["machine stalled", bites.stalls],
     ["recovered after ms", recoveredMs ?? "NOT WITHIN THE BOUND"],
-    ...violationKinds.map(
-      (kind) => [kind, verdict.violations.filter((violation) => violation.kind === kind).length] as const,
-    ),
+    ...violationKinds.map((kind) => [kind, violationsOf(result, kind)] as const),
     ["audit queries", audits.length === 0 ? "no rows" : `${audits.length} WITH ROWS`],
   ];
   const violations = verdict.violations
@@ -59,4 +61,15 @@ export function reportLines(result: Result): string[] {
   const more = verdict.violations.length - violations.length;
   if (more > 0) violations.push(`… and ${more} more`);
   return [...counts.map(([name, count]) => `${name.padEnd(22)}${count}`), ...violations, ...audits];
+}
+
+/** What a run was asked, each with its answer: what a list of tests shows. */
+export function checksOf(result: Result): { readonly name: string; readonly ok: boolean }[] {
+  const { audits, bites, recoveredMs } = result;
+  return [
+    ...violationKinds.map((kind) => ({ name: `no ${kind}`, ok: violationsOf(result, kind) === 0 })),
+    { name: "audit queries return no rows", ok: audits.length === 0 },
+    { name: "all that is due is done within the bound after the heal", ok: recoveredMs !== null },
+    { name: "faults did something", ok: bites.refusedWrites > 0 || bites.movedShards > 0 },
+  ];
 }

@@ -4,15 +4,18 @@ import { pathToFileURL } from "node:url";
 import { Cluster } from "./cluster/cluster.js";
 import { Driver } from "./cluster/driver.js";
 import { inject } from "./cluster/inject.js";
+import { findFaketime } from "./cluster/node-clock.js";
+import { StallWatch } from "./cluster/stall-watch.js";
 import { Witness } from "./cluster/witness.js";
 import { JournalServer } from "./journal/journal-server.js";
 import type { DoneFault } from "./judge/evidence.js";
 import { judge } from "./judge/judge.js";
+import { mutants } from "./mutants/mutants.js";
 import type { Options } from "./options.js";
-import { type Fault, describeFault, planFaults } from "./plan/faults.js";
-import { SeededRandom } from "./plan/random.js";
-import { planWorkload } from "./plan/workload.js";
-import type { Result } from "./report.js";
+import type { Fault } from "./plan/fault.js";
+import { type Plan, planLines, planRun } from "./plan/plan.js";
+import { ruleFrom } from "./plan/workload.js";
+import type { Bites, Result } from "./report.js";
 import { root } from "./root.js";
 import { targetsOf } from "./targets/targets.js";
 
@@ -31,50 +34,74 @@ export interface Session {
 
 /** One run: start, load with faults, heal, drain, judge. */
 export async function runChaos({ options, folder, say }: Session): Promise<Result> {
-  const random = new SeededRandom(options.seed);
-  const plan = planFaults(random, { nodes: options.nodes, loadMs: options.loadMs, limits });
-  say(`seed ${options.seed}: ${options.nodes} nodes, ${plan.length} faults in ${options.loadMs / 1_000} s`);
-  for (const fault of plan) say(`  ${describeFault(fault)}`);
-  const journal = await JournalServer.start(join(folder, "journal.jsonl"));
   const preload = preloadOf(options.mutant);
-  const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload });
+  const request = { ...options, limits, kinds: options.faults, recurring };
+  const plan = planRun(request);
+  for (const line of planLines(request, plan)) say(line);
+  const faketime = plan.faults.some((fault) => fault.kind === "clock") ? findFaketime() : null;
+  const faults = plan.faults.filter((fault) => fault.kind !== "clock" || faketime !== null);
+  if (faults.length < plan.faults.length) say("  the clock faults are left out: libfaketime is not installed");
+  const journal = await JournalServer.start(join(folder, "journal.jsonl"));
+  const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload, faketime });
+  const stalls = new StallWatch();
   try {
-    const witness = new Witness(() => cluster.databaseUrl);
-    await sleep(limits.leaseMs / 2);
-    const epochs = await witness.epochs();
-    const driver = new Driver(cluster, journal);
-    const begin = Math.ceil(Date.now() / 1_000) * 1_000;
-    const workload = planWorkload(random, { begin, loadMs: options.loadMs, recurring });
-    const [faults] = await Promise.all([injectAll(cluster, plan, begin), driver.drive(workload, begin)]);
-    await sleep(Math.max(0, begin + options.loadMs - Date.now()));
-    const recoveredMs = await drain(witness);
-    const verdict = judge({
-      jobs: workload.map(({ job }) => job),
-      targets: driver.acknowledgements.flatMap(targetsOf),
-      journal: journal.entries,
-      runs: await witness.runs(),
-      ledger: await witness.ledger(),
-      faults,
-      aftermathMs,
-    });
-    const acknowledged = driver.acknowledgements.filter((one) => one.acknowledgedAt !== null).length;
-    return {
-      verdict,
-      audits: await witness.audits(),
-      recoveredMs,
-      acknowledged,
-      unknown: driver.acknowledgements.length - acknowledged,
-      bites: {
-        refusedWrites: cluster.count("write.refused"),
-        movedShards: (await witness.epochs()) - epochs,
-        rescuedRuns: cluster.count("run.rescued"),
-        ownEnds: cluster.ownEnds,
-      },
-    };
+    return await judgedLoad({ cluster, journal, stalls }, { ...plan, faults }, options.loadMs);
   } finally {
+    stalls.stop();
     await cluster.stop();
     journal.close();
   }
+}
+
+interface Stage {
+  readonly cluster: Cluster;
+  readonly journal: JournalServer;
+  readonly stalls: StallWatch;
+}
+
+async function judgedLoad({ cluster, journal, stalls }: Stage, plan: Plan, loadMs: number): Promise<Result> {
+  const witness = new Witness(() => cluster.databaseUrl);
+  await sleep(limits.leaseMs / 2);
+  const epochs = await witness.epochs();
+  const driver = new Driver(cluster, journal);
+  const begin = Math.ceil(Date.now() / 1_000) * 1_000;
+  const workload = plan.workload.map(({ createAtMs, job }) => ({
+    createAtMs,
+    job: { ...job, rule: ruleFrom(begin, job.rule) },
+  }));
+  const [faults] = await Promise.all([injectAll(cluster, plan.faults, begin), driver.drive(workload, begin)]);
+  await sleep(Math.max(0, begin + loadMs - Date.now()));
+  const recoveredMs = await drain(witness);
+  const verdict = judge({
+    jobs: workload.map(({ job }) => job),
+    targets: driver.acknowledgements.flatMap(targetsOf),
+    journal: journal.entries,
+    runs: await witness.runs(),
+    ledger: await witness.ledger(),
+    faults: [...faults, ...stalls.stalls],
+    aftermathMs,
+  });
+  const acknowledged = driver.acknowledgements.filter((one) => one.acknowledgedAt !== null).length;
+  return {
+    verdict,
+    audits: await witness.audits(),
+    recoveredMs,
+    acknowledged,
+    unknown: driver.acknowledgements.length - acknowledged,
+    bites: bitesOf(cluster, (await witness.epochs()) - epochs, stalls.stalls.length),
+  };
+}
+
+function bitesOf(cluster: Cluster, movedShards: number, stalls: number): Bites {
+  const guarded = mutants.flatMap(({ guardedBy }) => guardedBy ?? []);
+  return {
+    refusedWrites: cluster.count("write.refused"),
+    refusedBy: Object.fromEntries(guarded.map((name) => [name, cluster.count(`write.refused ${name}`)])),
+    movedShards,
+    rescuedRuns: cluster.count("run.rescued"),
+    ownEnds: cluster.ownEnds,
+    stalls,
+  };
 }
 
 /** The plan over time; answers when each fault really began and ended. */
@@ -98,9 +125,10 @@ async function drain(witness: Witness): Promise<number | null> {
   return null;
 }
 
-function preloadOf(mutant: string | null): string | null {
-  if (mutant === null) return null;
+/** The module that makes a node the mutant. */
+function preloadOf(name: string | null): string | null {
+  if (name === null) return null;
   const url = pathToFileURL(join(root, "chaos/dist/chaos/src/mutants/preload.js"));
-  url.searchParams.set("mutant", mutant);
+  url.searchParams.set("mutant", name);
   return url.href;
 }

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@carillon/embedded-postgres";
 import { TcpProxy } from "@carillon/testkit";
+import { FireWatch } from "./fire-watch.js";
+import { NodeClock } from "./node-clock.js";
 import { NodeProcess } from "./node-process.js";
 
 export interface ClusterOptions {
@@ -9,12 +11,19 @@ export interface ClusterOptions {
   readonly leaseMs: number;
   readonly workerSilenceMs: number;
   readonly preload: string | null;
+  /** The library that moves clocks; null when no fault needs it. */
+  readonly faketime: string | null;
 }
+
+/** Few enough that a fault can take them all in a moment. */
+const settings = { max_connections: "60" };
 
 /** A node and its own way to the database, which can be disturbed without the others noticing. */
 export interface Member {
   readonly node: NodeProcess;
   readonly proxy: TcpProxy;
+  readonly fires: FireWatch;
+  readonly clock: NodeClock | null;
 }
 
 /** PostgreSQL and several nodes over it, all real processes. */
@@ -24,16 +33,9 @@ export class Cluster {
   #postgres: EmbeddedPostgres;
 
   static async start(options: ClusterOptions): Promise<Cluster> {
-    const postgres = await startEmbeddedPostgres({ dataDir: join(options.folder, "postgres") });
+    const postgres = await startEmbeddedPostgres({ dataDir: join(options.folder, "postgres"), settings });
     const members: Member[] = [];
-    for (let index = 0; index < options.nodes; index++) {
-      const proxy = await TcpProxy.start(postgres.url);
-      const { leaseMs, workerSilenceMs, preload } = options;
-      const name = `node-${index}`;
-      const logPath = join(options.folder, `${name}.log`);
-      const databaseUrl = proxy.through(postgres.url);
-      members.push({ proxy, node: new NodeProcess({ name, databaseUrl, leaseMs, workerSilenceMs, logPath, preload }) });
-    }
+    for (let index = 0; index < options.nodes; index++) members.push(await makeMember(options, postgres.url, index));
     const cluster = new Cluster(options, postgres, members);
     for (const { node } of members) await node.start();
     return cluster;
@@ -63,7 +65,7 @@ export class Cluster {
 
   async startDatabase(): Promise<void> {
     const { port } = this.#postgres;
-    this.#postgres = await startEmbeddedPostgres({ dataDir: join(this.#options.folder, "postgres"), port });
+    this.#postgres = await startEmbeddedPostgres({ dataDir: join(this.#options.folder, "postgres"), port, settings });
   }
 
   /** How often nodes ended without being told to. */
@@ -85,4 +87,22 @@ export class Cluster {
     );
     await this.#postgres.stop("immediate");
   }
+}
+
+async function makeMember(options: ClusterOptions, url: string, index: number): Promise<Member> {
+  const { folder, leaseMs, workerSilenceMs, preload, faketime } = options;
+  const name = `node-${index}`;
+  const fires = new FireWatch();
+  const proxy = await TcpProxy.start(url, { filter: fires.filter });
+  const clock = faketime === null ? null : new NodeClock(faketime, join(folder, `${name}.clock`));
+  const node = new NodeProcess({
+    name,
+    databaseUrl: proxy.through(url),
+    leaseMs,
+    workerSilenceMs,
+    logPath: join(folder, `${name}.log`),
+    preload,
+    env: clock?.env ?? {},
+  });
+  return { node, proxy, fires, clock };
 }

@@ -1,15 +1,31 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Fault, FaultKind } from "../plan/faults.js";
+import type { Fault, FaultKind } from "../plan/fault.js";
 import type { Cluster, Member } from "./cluster.js";
+import { ConnectionHog } from "./connection-hog.js";
+import { fireStatement } from "./fire-watch.js";
 
 const delayMs = 150;
+/** A node that has nothing to fire for so long is killed all the same. */
+const longestWaitForFireMs = 2_000;
 
-type Injection = (member: Member, lastsMs: number) => Promise<void>;
+/** The fault's own numbers, and the way past all proxies. */
+interface Doing {
+  readonly lastsMs: number;
+  readonly byMs: number;
+  readonly databaseUrl: string;
+}
+
+type Injection = (member: Member, doing: Doing) => Promise<void>;
 
 const injections: Readonly<Record<Exclude<FaultKind, "database">, Injection>> = {
-  kill: (member, lastsMs) => restart(member, "SIGKILL", lastsMs),
-  stop: (member, lastsMs) => restart(member, "SIGTERM", lastsMs),
-  async freeze({ node }, lastsMs) {
+  kill: (member, { lastsMs }) => restart(member, "SIGKILL", lastsMs),
+  async kill_at_fire(member, { lastsMs, byMs }) {
+    await member.fires.next(longestWaitForFireMs);
+    await sleep(byMs);
+    await restart(member, "SIGKILL", lastsMs);
+  },
+  stop: (member, { lastsMs }) => restart(member, "SIGTERM", lastsMs),
+  async freeze({ node }, { lastsMs }) {
     node.freeze();
     await sleep(lastsMs);
     node.thaw();
@@ -17,22 +33,37 @@ const injections: Readonly<Record<Exclude<FaultKind, "database">, Injection>> = 
   async reset({ proxy }) {
     proxy.cut();
   },
-  async lose_answer({ proxy }, lastsMs) {
-    proxy.loseAnswerTo("due.fire");
+  async lose_answer({ proxy }, { lastsMs }) {
+    proxy.loseAnswerTo(fireStatement);
     await sleep(lastsMs);
     await proxy.resume();
   },
-  async cut({ proxy }, lastsMs) {
+  async cut({ proxy }, { lastsMs }) {
     const held = proxy.blackHole();
     await sleep(lastsMs);
     await proxy.resume();
     // A node with nothing to say had nothing held back.
     await Promise.race([held, sleep(0)]);
   },
-  async delay({ proxy }, lastsMs) {
+  async delay({ proxy }, { lastsMs }) {
     proxy.delay(delayMs);
     await sleep(lastsMs);
     await proxy.resume();
+  },
+  async clock({ clock }, { lastsMs, byMs }) {
+    clock?.move(byMs);
+    await sleep(lastsMs);
+    clock?.move(0);
+  },
+  async pool({ proxy }, { lastsMs, databaseUrl }) {
+    const hog = new ConnectionHog();
+    // The node is kept out until its former connections are somebody else's.
+    await proxy.refuse();
+    proxy.cut();
+    await hog.fill(databaseUrl);
+    await proxy.resume();
+    await sleep(lastsMs);
+    await hog.release();
   },
 };
 
@@ -43,8 +74,10 @@ async function restart({ node }: Member, signal: "SIGKILL" | "SIGTERM", downMs: 
 }
 
 /** Does a fault and undoes it. Resolves when it is over. */
-export async function inject(cluster: Cluster, { kind, node, lastsMs }: Fault): Promise<void> {
-  if (kind !== "database") return injections[kind](cluster.member(node ?? 0), lastsMs);
+export async function inject(cluster: Cluster, { kind, node, lastsMs, byMs }: Fault): Promise<void> {
+  const { databaseUrl } = cluster;
+  if (kind !== "database")
+    return injections[kind](cluster.member(node ?? 0), { lastsMs, byMs: byMs ?? 0, databaseUrl });
   await cluster.stopDatabase();
   await sleep(lastsMs);
   await cluster.startDatabase();

@@ -15,6 +15,7 @@ export interface NodeSettings {
   readonly logPath: string;
   /** A module to load first; only mutants have one. */
   readonly preload: string | null;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 const pauseBeforeStartMs = 300;
@@ -40,7 +41,10 @@ export class NodeProcess {
     return this.#url;
   }
 
-  /** How often the node has logged an event, over all its lives; some events stand for several things. */
+  /**
+   * How often the node has logged an event, over all its lives; some events stand for several things. `event statement` counts
+   * those of one statement.
+   */
   count(event: string): number {
     return this.#events.get(event) ?? 0;
   }
@@ -95,11 +99,11 @@ export class NodeProcess {
   }
 
   #launch(): ChildProcessByStdio<null, Readable, Readable> {
-    const { preload } = this.#settings;
+    const { preload, env } = this.#settings;
     const shim = join(root, "packages/carillon/bin/carillon.js");
     return spawn(process.execPath, [...(preload === null ? [] : ["--import", preload]), shim, ...this.#args()], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1" },
+      env: { ...env, PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1" },
     });
   }
 
@@ -122,8 +126,20 @@ export class NodeProcess {
   /** Counts what a log line tells; answers the address when the line is the one that says it. */
   #read(line: string): string | null {
     this.#log.write(`${line}\n`);
-    const event = /"count":(\d+).*"msg":"([a-z_]+\.[a-z_]+)"/.exec(line);
-    if (event?.[2] !== undefined) this.#events.set(event[2], this.count(event[2]) + Number(event[1]));
+    const { msg, statement, count } = parsedLine(line);
+    if (typeof msg === "string" && typeof count === "number") {
+      const names = typeof statement === "string" ? [msg, `${msg} ${statement}`] : [msg];
+      for (const name of names) this.#events.set(name, this.count(name) + count);
+    }
     return /^carillon: listening on (\S+)$/.exec(line)?.[1] ?? null;
+  }
+}
+
+function parsedLine(line: string): { msg?: unknown; statement?: unknown; count?: unknown } {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
   }
 }

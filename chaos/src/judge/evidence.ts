@@ -1,5 +1,5 @@
 import type { JournalEntry } from "../journal/entry.js";
-import type { FaultKind } from "../plan/faults.js";
+import type { FaultKind } from "../plan/fault.js";
 import type { ChaosJob } from "../plan/workload.js";
 import type { Target } from "../targets/targets.js";
 
@@ -28,9 +28,9 @@ export interface LedgerRow {
   readonly recordedAt: number;
 }
 
-/** A fault as it was done. */
+/** A fault as it was done. `stall`: nobody's fault, the machine itself stood still or had no time for us. */
 export interface DoneFault {
-  readonly kind: FaultKind;
+  readonly kind: FaultKind | "stall";
   readonly node: number | null;
   readonly from: number;
   readonly until: number;

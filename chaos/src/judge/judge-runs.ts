@@ -1,4 +1,5 @@
 import type { StartEntry } from "../journal/entry.js";
+import { spans } from "../plan/fault-spans.js";
 import type { Evidence, RunRow } from "./evidence.js";
 import { groupBy, occurrenceKey } from "./group-by.js";
 import type { JournalView } from "./journal-view.js";
@@ -70,10 +71,11 @@ function fenceFlaws(row: RunRow, starts: readonly StartEntry[]): Flaw[] {
 
 /** A second try needs a cause: the first failed, or a fault that may have cost its worker. */
 function repeatFlaws({ faults, aftermathMs }: Evidence, journal: JournalView, starts: readonly StartEntry[]): Flaw[] {
+  const costly = faults.filter(({ kind }) => kind === "stall" || spans[kind].costsWorkers);
   return starts.slice(1).flatMap((start, index): Flaw[] => {
     const before = starts[index];
     if (before === undefined || journal.endOf(before.token)?.outcome === "failed") return [];
-    const cause = faults.some(({ from, until }) => from <= start.at && until + aftermathMs >= before.at);
+    const cause = costly.some(({ from, until }) => from <= start.at && until + aftermathMs >= before.at);
     return cause ? [] : [["DOUBLE", `worked on again ${start.at - before.at} ms later without a cause`]];
   });
 }

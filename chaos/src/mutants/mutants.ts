@@ -1,62 +1,84 @@
-/** A change to one statement of packages/engine/sql: each text must be found there, or the mutant is stale. */
-export interface Mutant {
-  readonly name: string;
-  readonly statement: string;
-  readonly changes: readonly (readonly [from: string, to: string])[];
-}
+import { guardedMutants } from "./guarded.js";
+import type { Edit, Mutant } from "./mutant.js";
 
-const compareAndSet: readonly (readonly [string, string])[] = [
-  [" and d.next_nominal_at = i.nominal_at", ""],
-  ["    and (d.fired_through is null or i.nominal_at > d.fired_through)\n", ""],
+const inFire = (from: string, to: string): Edit => ({ in: "due.fire", from, to });
+
+/** Which occurrence it is, compared with the row. */
+const compareAndSet: readonly Edit[] = [
+  inFire(" and d.next_nominal_at = i.nominal_at", ""),
+  inFire("    and (d.fired_through is null or i.nominal_at > d.fired_through)\n", ""),
 ];
-const dueCheck = ["    and d.next_fire_at <= clock_timestamp()\n", ""] as const;
-const uniqueKey = ["select i.run_id, j.id, j.namespace_id", "select gen_random_uuid(), j.id, j.namespace_id"] as const;
+const dueCheck = inFire("    and d.next_fire_at <= clock_timestamp()\n", "");
+const uniqueKey = inFire("select i.run_id, j.id, j.namespace_id", "select gen_random_uuid(), j.id, j.namespace_id");
 
-export const mutants: readonly Mutant[] = [
+/** Each takes away what one promise rests on: the judge must fail it. */
+const fatalMutants: readonly Mutant[] = [
   {
     name: "completion-without-fence",
-    statement: "run.finish",
-    changes: [
-      [
-        "r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state",
-        "r.id = i.id and $1::uuid is not null and r.state",
-      ],
+    edits: [
+      {
+        in: "run.finish",
+        from: "r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state",
+        to: "r.id = i.id and $1::uuid is not null and r.state",
+      },
     ],
   },
-  { name: "claim-without-new-fence", statement: "run.claim", changes: [["fence = r.fence + 1", "fence = r.fence"]] },
+  {
+    name: "claim-without-new-fence",
+    edits: [{ in: "run.claim", from: "fence = r.fence + 1", to: "fence = r.fence" }],
+  },
   {
     name: "fire-without-any-guard",
-    statement: "due.fire",
-    changes: [
+    edits: [
       ...compareAndSet,
       uniqueKey,
       dueCheck,
-      ["  where s.owner = $3 and s.epoch = f.epoch\n", "  where $3::uuid is not null\n"],
+      inFire("  where s.owner = $3 and s.epoch = f.epoch\n", "  where $3::uuid is not null\n"),
     ],
   },
   {
     name: "advance-without-run",
-    statement: "due.fire",
-    changes: [
-      ["join carillon.job j on j.id = p.job_id\n", "join carillon.job j on j.id = p.job_id where random() > 0.02\n"],
+    edits: [
+      inFire(
+        "join carillon.job j on j.id = p.job_id\n",
+        "join carillon.job j on j.id = p.job_id where random() > 0.02\n",
+      ),
+    ],
+  },
+  {
+    name: "lease-by-local-clock",
+    faults: ["clock"],
+    edits: [
+      {
+        in: "engine/src/coordinator/silence.ts",
+        from: "return asked - before.since >= this.#limitMs;",
+        to: 'return Date.now() - Date.parse(one.heartbeat.replace(" ", "T") + ":00") >= this.#limitMs;',
+      },
+    ],
+  },
+  {
+    name: "no-hint-and-no-look",
+    edits: [
+      {
+        in: "engine/src/store/db/notifier.ts",
+        from: "if (this.#pending.size >= maxPending)",
+        to: "if (maxPending > 0)",
+      },
+      {
+        in: "engine/src/scheduler/scheduler.ts",
+        from: "const isFullLook = now >= this.#nextLook;",
+        to: "const isFullLook = this.#nextLook === this.#windowEnd;",
+      },
     ],
   },
 ];
 
+export const mutants: readonly Mutant[] = [...fatalMutants, ...guardedMutants];
+
 export const mutantNames: readonly string[] = mutants.map((mutant) => mutant.name);
 
-/** The text of a statement file with the mutant's changes; unchanged when the statement is not in it. */
-export function mutate(mutant: Mutant, text: string): string {
-  const head = `-- name: ${mutant.statement}\n`;
-  const from = text.indexOf(head);
-  if (from === -1) return text;
-  const next = text.indexOf("\n-- name: ", from + head.length);
-  const until = next === -1 ? text.length : next;
-  let statement = text.slice(from, until);
-  for (const [old, changed] of mutant.changes) {
-    if (!statement.includes(old))
-      throw new Error(`the mutant ${mutant.name} finds no ${JSON.stringify(old)} in ${mutant.statement}`);
-    statement = statement.replace(old, () => changed);
-  }
-  return text.slice(0, from) + statement + text.slice(until);
+export function mutantNamed(name: string): Mutant {
+  const mutant = mutants.find((one) => one.name === name);
+  if (mutant === undefined) throw new Error(`there is no mutant ${name}; there are ${mutantNames.join(", ")}`);
+  return mutant;
 }

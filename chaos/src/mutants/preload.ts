@@ -1,20 +1,20 @@
 /**
- * Loaded before the product with `--import …/preload.js?name`: its reads of statement files come back changed. The product
- * itself has no such switch.
+ * Loaded before the product with `--import …/preload.js?mutant=NAME`: its reads of statement files and its modules come back
+ * changed. The product itself has no such switch.
  */
 import fs from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
-import { mutants, mutate } from "./mutants.js";
+import { register, syncBuiltinESMExports } from "node:module";
+import { mutateStatements } from "./mutant.js";
+import { mutantNamed } from "./mutants.js";
 
-const name = new URL(import.meta.url).searchParams.get("mutant");
-const mutant = mutants.find((one) => one.name === name);
-if (mutant === undefined) throw new Error(`there is no mutant ${String(name)}`);
+const mutant = mutantNamed(new URL(import.meta.url).searchParams.get("mutant") ?? "");
 
 const read = fs.readFileSync;
 const readChanged = (...args: Parameters<typeof read>): string | Buffer => {
   const content = read(...args);
-  const isStatements = typeof content === "string" && /\/engine\/sql\/[a-z]+\.sql$/.test(String(args[0]));
-  return isStatements ? mutate(mutant, content) : content;
+  const isStatements = typeof content === "string" && /\/engine\/sql\/[a-z_-]+\.sql$/.test(String(args[0]));
+  return isStatements ? mutateStatements(mutant, content) : content;
 };
 Object.assign(fs, { readFileSync: readChanged });
 syncBuiltinESMExports();
+register("./module-hooks.js", import.meta.url, { data: mutant.name });

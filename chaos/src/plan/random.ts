@@ -25,4 +25,10 @@ export class SeededRandom {
     if (choice === undefined) throw new Error("nothing to choose from");
     return choice;
   }
+
+  /** All of them, in any order. */
+  shuffle<Choice>(choices: readonly Choice[]): Choice[] {
+    const left = [...choices];
+    return choices.flatMap(() => left.splice(this.between(0, left.length - 1), 1));
+  }
 }

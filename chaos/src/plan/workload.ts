@@ -1,6 +1,6 @@
 import type { SeededRandom } from "./random.js";
 
-/** When a job is to run, as the request says it. Instants are milliseconds. */
+/** When a job is to run, as the request says it. Instants are milliseconds; in a plan they count from the begin of the load. */
 export type Rule =
   | { readonly kind: "cron"; readonly cron: string; readonly timeZone: string; readonly endsAt: number }
   | { readonly kind: "every"; readonly everyMs: number; readonly startsAt: number; readonly endsAt: number }
@@ -24,8 +24,6 @@ export interface PlannedJob {
 }
 
 export interface WorkloadBounds {
-  /** A whole second. */
-  readonly begin: number;
   readonly loadMs: number;
   readonly recurring: number;
 }
@@ -36,30 +34,36 @@ const periods = [1_000, 2_000, 2_500, 3_000, 4_000, 7_000];
 const oneOffEveryMs = 400;
 
 /** Recurring jobs, half of them from the begin; one-off jobs all along. Nothing is due after the end of the load. */
-export function planWorkload(random: SeededRandom, bounds: WorkloadBounds): PlannedJob[] {
-  const end = bounds.begin + bounds.loadMs;
+export function planWorkload(random: SeededRandom, { loadMs, recurring }: WorkloadBounds): PlannedJob[] {
   const planned: PlannedJob[] = [];
-  for (let index = 0; index < bounds.recurring; index++) {
-    const createAtMs = index * 2 < bounds.recurring ? 0 : random.between(0, Math.floor(bounds.loadMs / 2));
-    planned.push({ createAtMs, job: recurring(random, index, { begin: bounds.begin, end }) });
+  for (let index = 0; index < recurring; index++) {
+    const createAtMs = index * 2 < recurring ? 0 : random.between(0, Math.floor(loadMs / 2));
+    planned.push({ createAtMs, job: recurringJob(random, index, loadMs) });
   }
-  for (let atMs = 0, index = 0; atMs < bounds.loadMs - 1_000; atMs += oneOffEveryMs, index++) {
-    const at = Math.min(bounds.begin + atMs + random.between(200, 15_000), end);
+  for (let atMs = 0, index = 0; atMs < loadMs - 1_000; atMs += oneOffEveryMs, index++) {
+    const at = Math.min(atMs + random.between(200, 15_000), loadMs);
     planned.push({ createAtMs: atMs, job: { ...work(random), key: `once-${index}`, rule: { kind: "at", at } } });
   }
   return planned.sort((a, b) => a.createAtMs - b.createAtMs);
 }
 
-function recurring(random: SeededRandom, index: number, { begin, end }: { begin: number; end: number }): ChaosJob {
+/** The rule of a plan that begins at this instant, a whole second. */
+export function ruleFrom(begin: number, rule: Rule): Rule {
+  if (rule.kind === "at") return { ...rule, at: begin + rule.at };
+  const endsAt = begin + rule.endsAt;
+  return rule.kind === "cron" ? { ...rule, endsAt } : { ...rule, startsAt: begin + rule.startsAt, endsAt };
+}
+
+function recurringJob(random: SeededRandom, index: number, endsAt: number): ChaosJob {
   if (random.next() < 0.5) {
-    const rule: Rule = { kind: "cron", cron: random.pick(crons), timeZone: random.pick(zones), endsAt: end };
+    const rule: Rule = { kind: "cron", cron: random.pick(crons), timeZone: random.pick(zones), endsAt };
     return { ...work(random), key: `cron-${index}`, rule };
   }
-  const startsAt = begin + random.between(-60, 10) * 1_000 + random.between(0, 999);
+  const startsAt = random.between(-60, 10) * 1_000 + random.between(0, 999);
   return {
     ...work(random),
     key: `every-${index}`,
-    rule: { kind: "every", everyMs: random.pick(periods), startsAt, endsAt: end },
+    rule: { kind: "every", everyMs: random.pick(periods), startsAt, endsAt },
   };
 }
 

@@ -1,29 +1,44 @@
-import { readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { mutants, mutate } from "../../src/mutants/mutants.js";
-import { planFaults } from "../../src/plan/faults.js";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { type FaultKind, faultKinds } from "../../src/plan/fault.js";
+import { type PlanBounds, planFaults } from "../../src/plan/plan-faults.js";
+import { planLines, planRun } from "../../src/plan/plan.js";
 import { SeededRandom } from "../../src/plan/random.js";
-import { planWorkload } from "../../src/plan/workload.js";
-import { root } from "../../src/root.js";
+import { ruleFrom } from "../../src/plan/workload.js";
 import { targetsOf } from "../../src/targets/targets.js";
 
-const bounds = { nodes: 3, loadMs: 300_000, limits: { leaseMs: 5_000, workerSilenceMs: 3_000 } };
+const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
+const bounds: PlanBounds = { nodes: 3, loadMs: 300_000, limits, kinds: null };
+const short = { ...bounds, loadMs: 72_000 };
 const begin = Date.UTC(2026, 0, 5, 12);
 const work = { workMs: 0, failsFirst: false, exclusive: false };
+const seeds = Array.from({ length: 50 }, (_, seed) => seed);
+const kindsOf = (seed: number, plan = bounds): Set<FaultKind> =>
+  new Set(planFaults(new SeededRandom(seed), plan).map((fault) => fault.kind));
 
 describe("a plan", () => {
-  it("follows from its seed alone", () => {
-    const plan = (seed: number): unknown => {
-      const random = new SeededRandom(seed);
-      return [planFaults(random, bounds), planWorkload(random, { begin, loadMs: 60_000, recurring: 10 })];
+  const request = { ...bounds, seed: 7, recurring: 10 };
+
+  afterEach(() => void vi.useRealTimers());
+
+  it("is the same to the last byte for a seed, whenever it is made, and another for another seed", () => {
+    const text = (seed: number, at: number): string => {
+      vi.useFakeTimers({ now: at });
+      return JSON.stringify(planRun({ ...request, seed }));
     };
-    expect(plan(7)).toEqual(plan(7));
-    expect(plan(7)).not.toEqual(plan(8));
+    expect(text(7, begin)).toBe(text(7, begin + 86_400_123));
+    expect(text(7, begin)).not.toBe(text(8, begin));
+  });
+
+  it("is printed with a digest of all of it, so that equal lines are equal plans", () => {
+    const plan = planRun(request);
+    const [first, ...faults] = planLines(request, plan);
+    expect(faults).toHaveLength(plan.faults.length);
+    const workload = plan.workload.map((planned) => ({ ...planned, createAtMs: planned.createAtMs + 1 }));
+    expect(planLines(request, { ...plan, workload })[0]).not.toBe(first);
   });
 
   it("begins with a kill, ends within the load, and never does two faults to one node at a time", () => {
-    for (let seed = 0; seed < 50; seed++) {
+    for (const seed of seeds) {
       const faults = planFaults(new SeededRandom(seed), bounds);
       expect(faults[0]?.kind).toBe("kill");
       for (const [index, fault] of faults.entries()) {
@@ -36,9 +51,27 @@ describe("a plan", () => {
     }
   });
 
-  it("knows every kind of fault", () => {
-    const kinds = new Set(planFaults(new SeededRandom(1), { ...bounds, loadMs: 3_600_000 }).map((fault) => fault.kind));
-    expect([...kinds].sort()).toEqual(["cut", "database", "delay", "freeze", "kill", "lose_answer", "reset", "stop"]);
+  it("of five minutes has every kind of fault, whatever the seed", () => {
+    for (const seed of seeds) expect(kindsOf(seed)).toEqual(new Set(faultKinds));
+  });
+
+  it("of the short form has the overture, and with some seeds any kind", () => {
+    for (const seed of seeds) {
+      const [first, ...rest] = planFaults(new SeededRandom(seed), short).map((fault) => fault.kind);
+      expect([first, ...rest.slice(0, 3)]).toEqual(["kill", "freeze", "freeze", "lose_answer"]);
+    }
+    const drawn = seeds.flatMap((seed) => [...kindsOf(seed, short)]);
+    expect(new Set(drawn)).toEqual(new Set(faultKinds));
+  });
+
+  it("of some kinds has only those", () => {
+    expect(kindsOf(1, { ...bounds, kinds: ["clock", "pool"] })).toEqual(new Set(["clock", "pool"]));
+  });
+
+  it("counts instants from its begin", () => {
+    const every = { kind: "every", everyMs: 1_000, startsAt: -500, endsAt: 9_000 } as const;
+    expect(ruleFrom(begin, every)).toEqual({ ...every, startsAt: begin - 500, endsAt: begin + 9_000 });
+    expect(ruleFrom(begin, { kind: "at", at: 70 })).toEqual({ kind: "at", at: begin + 70 });
   });
 });
 
@@ -64,21 +97,5 @@ describe("targets", () => {
     const rule = { kind: "at", at: begin } as const;
     const targets = targetsOf({ job: { ...work, key: "a", rule }, sentAt: begin - 1, acknowledgedAt: null });
     expect(targets).toEqual([{ job: "a", nominal: begin, required: false }]);
-  });
-});
-
-describe("a mutant", () => {
-  const folder = join(root, "packages/engine/sql");
-  const texts = readdirSync(folder)
-    .filter((file) => file.endsWith(".sql"))
-    .map((file) => readFileSync(join(folder, file), "utf8"));
-
-  it.each(mutants.map((mutant) => [mutant.name, mutant] as const))("%s changes exactly one file", (_name, mutant) => {
-    expect(texts.filter((text) => mutate(mutant, text) !== text)).toHaveLength(1);
-  });
-
-  it("whose text is gone from the product is refused", () => {
-    const stale = { name: "stale", statement: "run.finish", changes: [["nowhere to be found", ""]] } as const;
-    expect(() => texts.map((text) => mutate(stale, text))).toThrow("finds no");
   });
 });

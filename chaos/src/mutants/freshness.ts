@@ -1,0 +1,26 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../root.js";
+import { type Mutant, mutateModule, mutateStatements, mutatedModules } from "./mutant.js";
+
+const sqlFolder = join(root, "packages/engine/sql");
+
+/** Throws when a text that the mutant changes is not in the product, in its sources or its build. */
+export function checkFreshness(mutant: Mutant, form: "source" | "build"): void {
+  const statements = readdirSync(sqlFolder)
+    .filter((file) => file.endsWith(".sql"))
+    .map((file) => readFileSync(join(sqlFolder, file), "utf8"));
+  const modules = [...mutatedModules(mutant)];
+  for (const module of modules) mutateModule(mutant, module, readFileSync(pathOf(module, form), "utf8"));
+  const wanted = new Set(mutant.edits.map((edit) => edit.in).filter((place) => !modules.includes(place)));
+  for (const name of wanted) {
+    if (!statements.some((text) => text.includes(`-- name: ${name}\n`)))
+      throw new Error(`the mutant ${mutant.name} finds no statement ${name}`);
+  }
+  for (const text of statements) mutateStatements(mutant, text);
+}
+
+function pathOf(module: string, form: "source" | "build"): string {
+  const built = module.replace("/src/", "/dist/").replace(/\.ts$/, ".js");
+  return join(root, "packages", form === "source" ? module : built);
+}

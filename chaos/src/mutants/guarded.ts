@@ -1,0 +1,40 @@
+import type { Mutant } from "./mutant.js";
+
+/**
+ * Each takes away one of two guards. The other holds, so the judge must find nothing wrong; and it must be seen at work: the
+ * statement that it is in refused writes.
+ */
+export const guardedMutants: readonly Mutant[] = [
+  {
+    name: "completion-by-session-alone",
+    guardedBy: "run.finish",
+    edits: [{ in: "run.finish", from: " and r.fence = i.fence and", to: " and" }],
+  },
+  {
+    name: "completion-by-fence-alone",
+    guardedBy: "run.finish",
+    edits: [{ in: "run.finish", from: " and r.session_id = $1 and", to: " and $1::uuid is not null and" }],
+  },
+  {
+    name: "fire-without-epoch",
+    guardedBy: "due.fire",
+    edits: [
+      {
+        in: "due.fire",
+        from: "  where s.owner = $3 and s.epoch = f.epoch\n",
+        to: "  where $3::uuid is not null\n",
+      },
+    ],
+  },
+  {
+    name: "fire-without-unique-key",
+    guardedBy: "due.fire",
+    edits: [
+      {
+        in: "due.fire",
+        from: "select i.run_id, j.id, j.namespace_id",
+        to: "select gen_random_uuid(), j.id, j.namespace_id",
+      },
+    ],
+  },
+];

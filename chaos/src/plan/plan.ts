@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import { type Fault, type FaultKind, describeFault } from "./fault.js";
+import type { Limits } from "./fault-spans.js";
+import { planFaults } from "./plan-faults.js";
+import { SeededRandom } from "./random.js";
+import { type PlannedJob, planWorkload } from "./workload.js";
+
+export interface PlanRequest {
+  readonly seed: number;
+  readonly nodes: number;
+  readonly loadMs: number;
+  readonly limits: Limits;
+  /** Null for all of them. */
+  readonly kinds: readonly FaultKind[] | null;
+  /** How many jobs recur. */
+  readonly recurring: number;
+}
+
+/** All that is decided before a run begins. It follows from the request alone, on every machine. */
+export interface Plan {
+  readonly faults: readonly Fault[];
+  readonly workload: readonly PlannedJob[];
+}
+
+export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanRequest): Plan {
+  const random = new SeededRandom(seed);
+  const faults = planFaults(random, { nodes, loadMs, limits, kinds });
+  return { faults, workload: planWorkload(random, { loadMs, recurring }) };
+}
+
+/** The plan for people; the digest covers all of it, so that equal digests are equal plans. */
+export function planLines({ seed, nodes, loadMs }: PlanRequest, plan: Plan): string[] {
+  const digest = createHash("sha256").update(JSON.stringify(plan)).digest("hex").slice(0, 12);
+  const { faults, workload } = plan;
+  return [
+    `seed ${seed}: ${nodes} nodes, ${workload.length} jobs and ${faults.length} faults in ${loadMs / 1_000} s, plan ${digest}`,
+    ...faults.map((fault) => `  ${describeFault(fault)}`),
+  ];
+}

@@ -1,0 +1,64 @@
+import type { Mutant } from "./mutants/mutant.js";
+import { mutants } from "./mutants/mutants.js";
+import type { Options } from "./options.js";
+import { exitCodes, hasFailed } from "./outcome.js";
+import { violationKinds } from "./judge/verdict.js";
+import { type Result, violationsOf } from "./report.js";
+import { type Say, runInFolder } from "./run-in-folder.js";
+import { canMoveClocks } from "./cluster/node-clock.js";
+
+/** What became of a mutant: as it must be, not so, not known because the harness failed, or not tried. */
+export interface Trial {
+  readonly state: "caught" | "guarded" | "SURVIVED" | "BROKEN" | "not tried";
+  readonly detail: string;
+}
+
+/** Every mutant over the seeds, and a table; fails when one was neither caught nor seen to be held by its other guard. */
+export async function runMutants(options: Options, seeds: readonly number[], say: Say): Promise<number> {
+  const lines: string[] = [];
+  let isFailed = false;
+  for (const mutant of mutants) {
+    for (const seed of seeds) {
+      const trial = await tryMutant({ ...options, seed, mutant: mutant.name, faults: mutant.faults ?? null }, mutant);
+      isFailed ||= trial.state === "SURVIVED" || trial.state === "BROKEN";
+      const line = `${mutant.name.padEnd(30)}${String(seed).padEnd(12)}${trial.state.padEnd(11)}${trial.detail}`;
+      say(line);
+      lines.push(line);
+    }
+  }
+  say(["", `${"mutant".padEnd(30)}${"seed".padEnd(12)}outcome    by`, ...lines].join("\n"));
+  return isFailed ? exitCodes.violations : exitCodes.ok;
+}
+
+async function tryMutant(options: Options, mutant: Mutant): Promise<Trial> {
+  if (mutant.faults?.includes("clock") === true && !canMoveClocks())
+    return { state: "not tried", detail: "libfaketime is not installed" };
+  try {
+    return trialOf(mutant, await runInFolder(options, () => undefined));
+  } catch (error) {
+    return { state: "BROKEN", detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+export function trialOf({ guardedBy }: Mutant, result: Result): Trial {
+  const found = findings(result);
+  if (guardedBy === undefined)
+    return found.length > 0
+      ? { state: "caught", detail: found.join(", ") }
+      : { state: "SURVIVED", detail: "the judge found nothing wrong" };
+  const refused = result.bites.refusedBy[guardedBy] ?? 0;
+  if (found.length > 0) return { state: "SURVIVED", detail: `its other guard did not hold: ${found.join(", ")}` };
+  return refused > 0
+    ? { state: "guarded", detail: `${guardedBy} refused ${refused}` }
+    : { state: "SURVIVED", detail: `${guardedBy} refused nothing, so its other guard was not seen` };
+}
+
+function findings(result: Result): string[] {
+  if (!hasFailed(result)) return [];
+  const counts = violationKinds.map((kind) => [kind, violationsOf(result, kind)] as const);
+  return [
+    ...counts.filter(([, count]) => count > 0).map(([kind, count]) => `${kind} ${count}`),
+    ...(result.audits.length > 0 ? [`audits ${result.audits.length}`] : []),
+    ...(result.recoveredMs === null ? ["no recovery within the bound"] : []),
+  ];
+}

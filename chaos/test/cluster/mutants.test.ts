@@ -1,0 +1,9 @@
+import { describe, expect, it } from "vitest";
+import { checkFreshness } from "../../src/mutants/freshness.js";
+import { mutants } from "../../src/mutants/mutants.js";
+
+describe("a mutant", () => {
+  it.each(mutants.map((mutant) => [mutant.name, mutant] as const))("%s finds its texts in the build", (_name, one) => {
+    expect(() => checkFreshness(one, "build")).not.toThrow();
+  });
+});

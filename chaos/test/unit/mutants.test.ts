@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { checkFreshness } from "../../src/mutants/freshness.js";
+import { type Mutant, moduleAt, mutateModule, mutateStatements } from "../../src/mutants/mutant.js";
+import { mutantNamed, mutants } from "../../src/mutants/mutants.js";
+
+const named = mutants.map((mutant) => [mutant.name, mutant] as const);
+const mutant: Mutant = {
+  name: "m",
+  edits: [
+    { in: "a.b", from: "one", to: "two" },
+    { in: "engine/src/x.ts", from: "left", to: "right" },
+  ],
+};
+const file = "-- name: a.a\none\n\n-- name: a.b\none\n";
+
+describe("a mutant", () => {
+  it.each(named)("%s finds its texts in the sources", (_name, one) => {
+    expect(() => checkFreshness(one, "source")).not.toThrow();
+  });
+
+  it("changes the statement that it names and no other", () => {
+    expect(mutateStatements(mutant, file)).toBe("-- name: a.a\none\n\n-- name: a.b\ntwo\n");
+    expect(mutateStatements(mutant, "-- name: a.a\none\n")).toBe("-- name: a.a\none\n");
+  });
+
+  it("changes the module that it names, found by the address of its build", () => {
+    expect(moduleAt("file:///x/packages/engine/dist/store/y.js")).toBe("engine/src/store/y.ts");
+    expect(moduleAt("node:fs")).toBeNull();
+    expect(mutateModule(mutant, "engine/src/x.ts", "left, then")).toBe("right, then");
+    expect(mutateModule(mutant, "engine/src/y.ts", "left, then")).toBe("left, then");
+  });
+
+  it("whose text is gone from the product, or stands there twice, is refused", () => {
+    expect(() => mutateModule(mutant, "engine/src/x.ts", "nothing")).toThrow("finds 0 times");
+    expect(() => mutateStatements(mutant, `${file}one\n`)).toThrow("finds 2 times");
+  });
+
+  it("whose statement is gone from the product is refused", () => {
+    expect(() => checkFreshness({ name: "m", edits: [{ in: "a.b", from: "x", to: "" }] }, "source")).toThrow(
+      "finds no statement a.b",
+    );
+  });
+
+  it("that nobody knows is refused with the names of those that exist", () => {
+    expect(() => mutantNamed("tame")).toThrow("completion-without-fence");
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { main } from "../../src/main.js";
+import { readOptions, replayArgs } from "../../src/options.js";
+
+const read = (line: string) => readOptions(line.split(" ").filter(Boolean), () => 4711);
+
+describe("options", () => {
+  it("without any ask for five minutes on two nodes with a drawn seed", () => {
+    expect(read("")).toEqual({
+      seed: 4711,
+      loadMs: 300_000,
+      nodes: 2,
+      mutant: null,
+      faults: null,
+      mutantSeeds: null,
+      json: null,
+      keep: false,
+    });
+  });
+
+  it.each([
+    "--minutes 3 --seed 9 --nodes 4",
+    "--short --seed 9",
+    "--short --seed 9 --faults clock,pool",
+    "--short --seed 9 --mutant lease-by-local-clock",
+  ])("that are printed for a replay of %s mean the same run", (line) => {
+    expect(read(replayArgs(read(line)))).toEqual(read(line));
+  });
+
+  it("of a mutant bring the faults that show it", () => {
+    expect(read("--mutant lease-by-local-clock").faults).toEqual(["clock"]);
+  });
+
+  it("for all mutants are the short form over two seeds, or others", () => {
+    expect(read("--mutants")).toMatchObject({ mutantSeeds: [1, 2], loadMs: 72_000 });
+    expect(read("--mutants --seeds 5,6,7 --minutes 3")).toMatchObject({ mutantSeeds: [5, 6, 7], loadMs: 180_000 });
+  });
+
+  it.each([
+    "--seed x",
+    "--nodes 1",
+    "--minutes 0",
+    "--faults rain",
+    "--mutant tame",
+    "--mutants --seeds 1,,2",
+    "--loud",
+  ])("%s is wrong usage, exit code 2", async (line) => {
+    expect(() => read(line)).toThrow(/--|mutant/);
+    const said: string[] = [];
+    expect(await main(line.split(" "), (text) => said.push(text))).toBe(2);
+    expect(said.join("\n")).toContain("Exit codes");
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { type ViolationKind, violationKinds } from "../../src/judge/verdict.js";
+import type { Mutant } from "../../src/mutants/mutant.js";
+import { exitCodes, outcomeOf } from "../../src/outcome.js";
+import { type Result, checksOf, reportLines } from "../../src/report.js";
+import { trialOf } from "../../src/run-mutants.js";
+
+const good: Result = {
+  verdict: {
+    targets: { ok: 12, skipped: 1, optional: 2 },
+    runs: { ok: 9, repeated: 3, buried: 0 },
+    lateMs: [1, 2, 300],
+    violations: [],
+  },
+  audits: [],
+  bites: { refusedWrites: 4, refusedBy: { "due.fire": 4 }, movedShards: 512, rescuedRuns: 3, ownEnds: 0, stalls: 0 },
+  recoveredMs: 4_000,
+  acknowledged: 5,
+  unknown: 1,
+};
+const still = { ...good, bites: { ...good.bites, refusedWrites: 0, refusedBy: {}, movedShards: 0 } };
+const violated = (kind: ViolationKind): Result => ({
+  ...good,
+  verdict: { ...good.verdict, violations: [{ kind, job: "a", nominal: 0, detail: "why" }] },
+});
+
+describe("the outcome of a run", () => {
+  it("is exit code 0 when nothing is wrong and faults did something", () => {
+    expect(exitCodes[outcomeOf(good)]).toBe(0);
+  });
+
+  it.each(violationKinds)("is exit code 1 after %s", (kind) => {
+    expect(exitCodes[outcomeOf(violated(kind))]).toBe(1);
+  });
+
+  it("is exit code 1 when an audit query found rows, and when the bound after the heal was not kept", () => {
+    expect(exitCodes[outcomeOf({ ...good, audits: ["INV-1: 2 rows"] })]).toBe(1);
+    expect(exitCodes[outcomeOf({ ...good, recoveredMs: null })]).toBe(1);
+  });
+
+  it("is exit code 3 when no write was refused and no shard moved, unless something is wrong as well", () => {
+    expect(exitCodes[outcomeOf(still)]).toBe(3);
+    expect(exitCodes[outcomeOf({ ...still, recoveredMs: null })]).toBe(1);
+  });
+
+  it("is as many checks as can fail, and they fail where the run does", () => {
+    expect(checksOf(good).every((check) => check.ok)).toBe(true);
+    for (const bad of [violated("EARLY"), still, { ...good, audits: ["x"] }, { ...good, recoveredMs: null }])
+      expect(checksOf(bad).filter((check) => !check.ok)).toHaveLength(1);
+  });
+});
+
+describe("the report", () => {
+  it("has one line per count", () => {
+    const lines = reportLines(violated("DOUBLE"));
+    for (const kind of violationKinds) expect(lines).toContain(`${kind.padEnd(22)}${kind === "DOUBLE" ? 1 : 0}`);
+    for (const line of ["targets ok            12", "runs repeated         3", "late ms p50/p99/max   2 / 300 / 300"])
+      expect(lines).toContain(line);
+    expect(lines.at(-1)).toBe("DOUBLE: a at 1970-01-01T00:00:00.000Z: why");
+  });
+
+  it("shows the first twenty violations and counts the rest", () => {
+    const [one] = violated("MISSED").verdict.violations;
+    const many = {
+      ...good,
+      verdict: { ...good.verdict, violations: Array.from({ length: 25 }, () => one ?? never()) },
+    };
+    expect(reportLines(many).at(-1)).toBe("… and 5 more");
+  });
+});
+
+function never(): never {
+  throw new Error("there is one");
+}
+
+describe("the trial of a mutant", () => {
+  const fatal: Mutant = { name: "m", edits: [] };
+  const guarded: Mutant = { ...fatal, guardedBy: "due.fire" };
+
+  it("is caught by what the judge found, and survived where it found nothing", () => {
+    expect(trialOf(fatal, violated("MISSED"))).toEqual({ state: "caught", detail: "MISSED 1" });
+    expect(trialOf(fatal, { ...good, recoveredMs: null, audits: ["x"] }).detail).toBe(
+      "audits 1, no recovery within the bound",
+    );
+    expect(trialOf(fatal, good).state).toBe("SURVIVED");
+  });
+
+  it("of one that has another guard needs that guard seen at work and nothing wrong", () => {
+    expect(trialOf(guarded, good)).toEqual({ state: "guarded", detail: "due.fire refused 4" });
+    expect(trialOf(guarded, still).state).toBe("SURVIVED");
+    expect(trialOf(guarded, violated("DOUBLE")).state).toBe("SURVIVED");
+  });
+});
