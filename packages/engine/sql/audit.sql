@@ -13,7 +13,10 @@ from (
 ) as every_run
 where job_id is not null
 group by job_id, nominal_at, trigger
-having count(*) > 1;
+having count(*) > 1
+union all
+select run.id, run_later.run_at, 'in run and in run_later', 2
+from carillon.run join carillon.run_later using (namespace_id, id);
 
 -- name: audit.inv_2
 -- purpose: the tries of a run have growing fences
@@ -43,7 +46,9 @@ where fence < fence_before or (fence = fence_before and is_recorded);
 -- fence: none, a read
 select id from carillon.run_history group by id having count(*) > 1
 union all
-select run.id from carillon.run join carillon.run_history using (id);
+select run.id from carillon.run join carillon.run_history using (id)
+union all
+select run_later.id from carillon.run_later join carillon.run_history using (namespace_id, id);
 
 -- name: audit.inv_5
 -- purpose: nothing starts before it is due by the database's clock
@@ -67,7 +72,15 @@ where (
     or state = 'running' and claimed_at < now() - interval '5 minutes'
       and not exists (select from carillon.worker_session where worker_session.id = run.session_id)
   )
-  and exists (select from carillon.node where heartbeat_at > now() - interval '1 minute');
+  and exists (select from carillon.node where heartbeat_at > now() - interval '1 minute')
+union all
+select late.id, 'late in run_later'
+from carillon.shard
+cross join lateral (
+  select id from carillon.run_later
+  where run_later.shard = shard.id and run_at < now() - interval '5 minutes'
+    and exists (select from carillon.node where heartbeat_at > now() - interval '1 minute')
+) as late;
 
 -- name: audit.inv_7
 -- purpose: no row crosses namespaces

@@ -1,22 +1,43 @@
 -- name: run.insert
--- purpose: stores runs that were asked for directly (one-off jobs); what is due is queued at once
+-- purpose: stores runs that were asked for directly (one-off jobs); what is due is queued at once, a one-off job beyond the
+--   horizon goes to run_later
 -- params: $1 ids uuid[], $2 job ids uuid[], $3 namespace ids int[], $4 shards smallint[], $5 lanes int[],
 --         $6 priorities smallint[], $7 ranks bigint[], $8 run at timestamptz[], $9 nominals timestamptz[], $10 triggers text[],
---         $11 tasks text[], $12 queues text[], $13 payloads text[], $14 policies text[], $15 labels text[], $16 owners text[]
--- fence: primary key
-insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
-                          trigger, task, queue, payload, policy, labels, owner)
-select i.id, i.job_id, i.namespace_id, i.shard, i.lane,
-       case when i.run_at <= clock_timestamp() then 'queued' else 'scheduled' end,
-       i.priority, i.rank, i.run_at, i.nominal_at, clock_timestamp(), i.trigger, i.task, i.queue, i.payload::json,
-       i.policy::json, i.labels::jsonb, i.owner
-from unnest(
-  $1::uuid[], $2::uuid[], $3::int[], $4::smallint[], $5::int[], $6::smallint[], $7::bigint[], $8::timestamptz[],
-  $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]
-) as i (id, job_id, namespace_id, shard, lane, priority, rank, run_at, nominal_at, trigger, task, queue, payload, policy,
-        labels, owner)
-on conflict (id) do nothing
-returning id, state, created_at;
+--         $11 tasks text[], $12 queues text[], $13 payloads text[], $14 policies text[], $15 labels text[], $16 owners text[],
+--         $17 horizon ms bigint
+-- fence: primary keys
+with input as materialized (
+  select i.*,
+         i.run_at > clock_timestamp() + $17::bigint * interval '1 millisecond'
+           and i.job_id = i.id and i.nominal_at = i.run_at and i.trigger = 'once' as is_later
+  from unnest(
+    $1::uuid[], $2::uuid[], $3::int[], $4::smallint[], $5::int[], $6::smallint[], $7::bigint[], $8::timestamptz[],
+    $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]
+  ) as i (id, job_id, namespace_id, shard, lane, priority, rank, run_at, nominal_at, trigger, task, queue, payload, policy,
+          labels, owner)
+), near as (
+  insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
+                            trigger, task, queue, payload, policy, labels, owner)
+  select id, job_id, namespace_id, shard, lane, case when run_at <= clock_timestamp() then 'queued' else 'scheduled' end,
+         priority, rank, run_at, nominal_at, clock_timestamp(), trigger, task, queue, payload::json, policy::json,
+         labels::jsonb, owner
+  from input
+  where is_later is not true
+  on conflict (id) do nothing
+  returning id, state, created_at
+), later as (
+  insert into carillon.run_later (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
+                                  owner)
+  select id, run_at, clock_timestamp(), rank, namespace_id, lane, shard, priority, payload::json, policy::json,
+         labels::jsonb, owner
+  from input
+  where is_later
+  on conflict (namespace_id, id) do nothing
+  returning id, created_at
+)
+select id, state, created_at from near
+union all
+select id, 'later', created_at from later;
 
 -- name: run.load_due
 -- purpose: delayed and retrying runs of the given shards that are due before an instant, for the wheel
@@ -169,27 +190,51 @@ from ended
 returning id;
 
 -- name: run.find
--- purpose: live runs by id
+-- purpose: live runs by id, near their time or far from it, in one snapshot
 -- params: $1 namespace id int, $2 ids uuid[]
 -- fence: none, a read
 select id, job_id, task, queue, priority, state as status, state_reason as status_reason, trigger, nominal_at, run_at,
        created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
        session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner
 from carillon.run
-where namespace_id = $1 and id = any ($2::uuid[]);
+where namespace_id = $1 and id = any ($2::uuid[])
+union all
+select r.id, r.id, l.task, l.queue, r.priority, 'scheduled', null, 'once', r.run_at, r.run_at,
+       r.created_at, null, null, 0, 0, 0,
+       null, r.payload, r.policy, null, null, null, r.labels, r.owner
+from carillon.run_later r join carillon.lane l on l.id = r.lane
+where r.namespace_id = $1 and r.id = any ($2::uuid[]);
 
 -- name: run.list
--- purpose: a keyset page of live runs, newest first
+-- purpose: a keyset page of live runs, newest first; of those far from their time, a page is read from where it begins
 -- params: $1 namespace id int, $2 before id uuid or null, $3 limit int, $4 statuses text[] or null, $5 task, $6 queue text or
 --         null, $7 job id uuid or null, $8 session uuid or null, $9 owner text or null, $10 one-off jobs only boolean
 -- fence: none, a read
-select id, job_id, task, queue, priority, state as status, state_reason as status_reason, trigger, nominal_at, run_at,
-       created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
-       session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner
-from carillon.run
-where namespace_id = $1 and ($2::uuid is null or id < $2)
-  and ($4::text[] is null or state = any ($4)) and ($5::text is null or task = $5) and ($6::text is null or queue = $6)
-  and ($7::uuid is null or job_id = $7) and ($8::uuid is null or session_id = $8) and ($9::text is null or owner = $9)
-  and (not $10::boolean or job_id = id)
+(
+  select id, job_id, task, queue, priority, state as status, state_reason as status_reason, trigger, nominal_at, run_at,
+         created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
+         session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner
+  from carillon.run
+  where namespace_id = $1 and ($2::uuid is null or id < $2)
+    and ($4::text[] is null or state = any ($4)) and ($5::text is null or task = $5) and ($6::text is null or queue = $6)
+    and ($7::uuid is null or job_id = $7) and ($8::uuid is null or session_id = $8) and ($9::text is null or owner = $9)
+    and (not $10::boolean or job_id = id)
+  order by id desc
+  limit $3
+)
+union all
+(
+  select r.id, r.id, l.task, l.queue, r.priority, 'scheduled', null, 'once', r.run_at, r.run_at,
+         r.created_at, null, null, 0, 0, 0,
+         null, r.payload, r.policy, null, null, null, r.labels, r.owner
+  from carillon.run_later r join carillon.lane l on l.id = r.lane
+  where r.namespace_id = $1 and r.id < coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    and r.id between coalesce($7, '00000000-0000-0000-0000-000000000000')
+                 and coalesce($7, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    and ($4 is null or 'scheduled' = any ($4)) and ($5 is null or l.task = $5) and ($6 is null or l.queue = $6)
+    and $8 is null and ($9 is null or r.owner = $9)
+  order by r.id desc
+  limit $3
+)
 order by id desc
 limit $3;

@@ -275,6 +275,27 @@ create table carillon.run_history (
   constraint run_history_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text, 'skipped'::text])))
 ) partition by RANGE (finished_at);
 
+create table carillon.run_later (
+  id uuid not null,
+  run_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  rank bigint not null,
+  namespace_id integer not null,
+  lane integer not null,
+  shard smallint not null,
+  priority smallint not null,
+  payload json,
+  policy json,
+  labels jsonb,
+  owner text,
+  constraint run_later_pkey PRIMARY KEY (namespace_id, id)
+) with (
+  autovacuum_analyze_scale_factor=0.02,
+  autovacuum_analyze_threshold=50000,
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=20000
+);
+
 create table carillon.setting (
   name text not null,
   value text not null,
@@ -328,3 +349,5 @@ CREATE INDEX run_untracked ON carillon.run USING btree (job_id) WHERE untracked;
 CREATE INDEX run_history_id ON ONLY carillon.run_history USING btree (id);
 
 CREATE INDEX run_history_job ON ONLY carillon.run_history USING btree (job_id, id);
+
+CREATE INDEX run_later_due ON carillon.run_later USING btree (shard, run_at);

@@ -32,6 +32,11 @@ export type EngineEvent =
       readonly queue: string;
       readonly delayMs: DurationMs;
     }
+  | {
+      /** Runs came from run_later into the hot table. */
+      readonly type: "runs.moved";
+      readonly count: number;
+    }
   | { readonly type: "run.rescued"; readonly count: number }
   | { readonly type: "session.expired"; readonly count: number }
   | { readonly type: "shards.gained"; readonly count: number }

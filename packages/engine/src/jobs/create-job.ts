@@ -99,7 +99,7 @@ export class JobCreator {
       const one = stored[index];
       if (one?.status !== "fulfilled") created[at] = { error: one?.reason };
       else if (one.value.state === "queued") queued.push({ id: run.id, lane: run.lane, rank: run.rank });
-      else due.push({ id: run.id, shard: run.shard, runAt: run.runAt });
+      else if (one.value.state === "scheduled") due.push({ id: run.id, shard: run.shard, runAt: run.runAt });
     }
     if (queued.length > 0) this.#options.onQueued(queued);
     if (due.length > 0) this.#options.onDueRuns(due);

@@ -6,7 +6,7 @@ import type { RunListFilter, RunReads, RunRow } from "../store/entities/run-read
 /** A run's end is recorded by the database's clock and its id was made by a node's: allow for their difference. */
 const clockSlackMs = 3_600_000;
 
-/** Reads runs wherever they are: live ones from the hot table, finished ones from history. */
+/** Reads runs wherever they are: live ones first, near their time or far from it, then finished ones from history. */
 export class RunReader {
   readonly #reads: RunReads;
 

@@ -8,6 +8,7 @@ import { Loop } from "../loop/loop.js";
 import type { EngineApi } from "../model/api.js";
 import { Rescuer } from "../rescue/rescuer.js";
 import { HistoryKeeper } from "../retention/history-keeper.js";
+import { defaultLaterLimits, LaterMover } from "../scheduler/later-mover.js";
 import { defaultMisfire } from "../scheduler/misfire.js";
 import { ScheduleCache } from "../scheduler/schedule-cache.js";
 import { Scheduler } from "../scheduler/scheduler.js";
@@ -35,11 +36,13 @@ class NodeEngine implements Engine {
   readonly #store: Store;
   readonly #coordinator: Coordinator;
   readonly #scheduler: Scheduler;
+  readonly #laterMover: LaterMover;
   readonly #rescuer: Rescuer;
   readonly #keeper: HistoryKeeper;
   readonly #waiters: Waiters;
   readonly #hints: Hints;
   readonly #schedulerLoop: Loop;
+  readonly #laterLoop: Loop;
   readonly #coordinatorLoop: Loop;
   readonly #loops: readonly Loop[];
 
@@ -64,14 +67,17 @@ class NodeEngine implements Engine {
       membership: () => this.#coordinator.membership,
     });
     this.#scheduler = this.#makeScheduler();
+    this.#laterMover = this.#makeLaterMover();
     this.#rescuer = this.#makeRescuer();
     this.#keeper = new HistoryKeeper(this.#store.historyDays, () => this.#now());
     this.gateway = this.#makeGateway();
     this.api = engineApi(this.#store, this.#makeCreator());
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
+    this.#laterLoop = this.#loop("later", () => this.#moveLater());
     this.#coordinatorLoop = this.#loop("coordinator", () => this.#coordinate());
     this.#loops = [
       this.#schedulerLoop,
+      this.#laterLoop,
       this.#coordinatorLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
@@ -121,6 +127,11 @@ class NodeEngine implements Engine {
     return this.#scheduler.idleMs;
   }
 
+  async #moveLater(): Promise<DurationMs> {
+    await this.#laterMover.tick();
+    return this.#laterMover.idleMs;
+  }
+
   async #coordinate(): Promise<DurationMs> {
     this.#applyChange(await this.#coordinator.tick());
     return this.#coordinator.idleMs;
@@ -141,12 +152,15 @@ class NodeEngine implements Engine {
   #applyChange({ gained, lost }: ShardChange): void {
     if (lost.length > 0) {
       this.#scheduler.forgetShards(lost);
+      this.#laterMover.forgetShards(lost);
       this.#hints.sharesMoved();
       this.#emit({ type: "shards.lost", count: lost.length });
     }
     if (gained.length === 0) return;
     this.#scheduler.hintShards(gained.map((shard) => shard.id));
     this.#schedulerLoop.wake();
+    this.#laterMover.hintShards(gained.map((shard) => shard.id));
+    this.#laterLoop.wake();
     this.#emit({ type: "shards.gained", count: gained.length });
   }
 
@@ -158,6 +172,18 @@ class NodeEngine implements Engine {
       membership: () => this.#coordinator.membership,
       onQueued: (queued) => this.#hints.queued(queued),
       onEvent: this.#emit,
+    });
+  }
+
+  #makeLaterMover(): LaterMover {
+    return new LaterMover({
+      later: this.#store.later,
+      now: () => this.#now(),
+      membership: () => this.#coordinator.membership,
+      onQueued: (queued) => this.#hints.queued(queued),
+      onDueRuns: (runs) => this.#hints.dueRuns(runs),
+      onEvent: this.#emit,
+      limits: this.#limits.later,
     });
   }
 
@@ -194,11 +220,12 @@ class NodeEngine implements Engine {
   }
 
   #makeCreator(): JobCreator {
+    const { horizonMs } = { ...defaultLaterLimits, ...this.#limits.later };
     const bounds = { maxBatch: this.#limits.insertBatch, maxQueued: this.#limits.insertQueue };
     return new JobCreator({
       lanes: this.#store.lanes,
       insertJob: insertJobs(this.#store.jobs, bounds),
-      insertRun: insertRuns(this.#store.runs, bounds),
+      insertRun: insertRuns(this.#store.runs, { ...bounds, horizonMs }),
       newId: this.#options.newId,
       now: () => this.#now(),
       shards: shardCount,

@@ -1,4 +1,4 @@
-import type { Instant } from "@carillon/core";
+import type { DurationMs, Instant } from "@carillon/core";
 import { Coalescer } from "../store/db/coalescer.js";
 import type { JobStore, NewJob } from "../store/entities/jobs.js";
 import type { NewRun, RunStore, StoredRun } from "../store/entities/runs.js";
@@ -23,13 +23,16 @@ export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJ
   });
 }
 
-/** Concurrent creations of runs share a statement. */
-export function insertRuns(runs: RunStore, bounds: InsertBounds): Coalescer<NewRun, StoredRun> {
+/** Concurrent creations of runs share a statement; a one-off job due beyond the horizon waits in run_later. */
+export function insertRuns(
+  runs: RunStore,
+  { horizonMs, ...bounds }: InsertBounds & { readonly horizonMs: DurationMs },
+): Coalescer<NewRun, StoredRun> {
   return new Coalescer({
     ...bounds,
     maxInFlight,
     write: async (batch) => {
-      const stored = new Map((await runs.insert(batch)).map((run) => [run.id, run]));
+      const stored = new Map((await runs.insert(batch, horizonMs)).map((run) => [run.id, run]));
       return batch.map((run) => {
         const one = stored.get(run.id);
         if (one === undefined) throw new Error(`the run id ${run.id} exists already`);

@@ -1,6 +1,7 @@
 import type { DurationMs } from "@carillon/core";
 import type { Gateway } from "../dispatch/gateway.js";
 import type { OnEngineEvent } from "../events.js";
+import type { LaterLimits } from "../scheduler/later-mover.js";
 import type { EngineApi } from "../model/api.js";
 import type { Database } from "../store/db/database.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
@@ -44,6 +45,8 @@ export interface EngineLimits {
   readonly rescueBatch: number;
   /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
   readonly compiledSchedules: number;
+  /** Bounds of the mover of run_later that differ from its defaults. */
+  readonly later: Partial<LaterLimits>;
 }
 
 export const defaultLimits: EngineLimits = Object.freeze({
@@ -56,6 +59,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
   insertQueue: 50_000,
   rescueBatch: 1_000,
   compiledSchedules: 20_000,
+  later: {},
 });
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */

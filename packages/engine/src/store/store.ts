@@ -2,6 +2,7 @@ import type { Database } from "./db/database.js";
 import { type ClaimStore, claimStore } from "./entities/claims.js";
 import { type DueStore, dueStore } from "./entities/due.js";
 import { type HistoryDays, historyDays } from "./entities/history-days.js";
+import { type LaterStore, laterStore } from "./entities/later.js";
 import { type JobStore, jobStore } from "./entities/jobs.js";
 import { type LaneStore, laneStore } from "./entities/lanes.js";
 import { type NamespaceStore, namespaceStore } from "./entities/namespaces.js";
@@ -21,6 +22,7 @@ export interface Store {
   readonly jobs: JobStore;
   readonly due: DueStore;
   readonly runs: RunStore;
+  readonly later: LaterStore;
   readonly claims: ClaimStore;
   readonly reads: RunReads;
   readonly lanes: LaneStore;
@@ -48,6 +50,7 @@ export function createStore(db: Database): Store {
     jobs: jobStore(db, statements),
     due: dueStore(db, statements),
     runs: { ...runs, buryLost: (...args) => withDay(() => runs.buryLost(...args)) },
+    later: laterStore(db, statements),
     claims: { ...claims, finish: (...args) => withDay(() => claims.finish(...args)) },
     reads: runReads(db, statements),
     lanes: laneStore(db, statements),

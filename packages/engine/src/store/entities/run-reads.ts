@@ -4,7 +4,7 @@ import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { AttemptRecord } from "../../model/run-view.js";
 
-/** A run as both tables give it to readers. */
+/** A run as every table gives it to readers. */
 export interface RunRow {
   readonly id: string;
   readonly job_id: string | null;
@@ -42,7 +42,7 @@ export interface RunListFilter {
   readonly oneOffOnly: boolean;
 }
 
-/** Reads of live and of finished runs; the two have the same form. */
+/** Reads of live runs, near their time or far from it, and of finished ones; all have the same form. */
 export interface RunReads {
   live(namespaceId: number, ids: readonly string[]): Promise<RunRow[]>;
   finished(namespaceId: number, ids: readonly string[], notBefore: Instant): Promise<RunRow[]>;

@@ -1,9 +1,12 @@
-import type { Instant, RunPolicy } from "@carillon/core";
+import type { DurationMs, Instant, RunPolicy } from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./due.js";
 import { columns, jsonOrNull } from "./parameters.js";
+
+/** One-off jobs due later than this from now wait in run_later: a window and ten minutes. */
+export const horizonMs: DurationMs = 630_000;
 
 /** A run that was asked for directly. */
 export interface NewRun {
@@ -27,7 +30,8 @@ export interface NewRun {
 
 export interface StoredRun {
   readonly id: string;
-  readonly state: "queued" | "scheduled";
+  /** later: scheduled, and so far from its time that it waits in run_later. */
+  readonly state: "queued" | "scheduled" | "later";
   readonly createdAt: Instant;
 }
 
@@ -45,7 +49,8 @@ export interface Queued {
 }
 
 export interface RunStore {
-  insert(runs: readonly NewRun[]): Promise<StoredRun[]>;
+  /** A one-off job that is due later than `beyondMs` from now waits in run_later. */
+  insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
   promote(fence: Fence, ids: readonly string[]): Promise<Queued[]>;
   rescue(limit: number, mostLosses: number): Promise<Queued[]>;
@@ -66,9 +71,9 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
   const rescue = statements.get("run.rescue");
   const buryLost = statements.get("run.bury_lost");
   return {
-    async insert(runs) {
-      type Row = { id: string; state: "queued" | "scheduled"; created_at: Instant };
-      const { rows } = await db.query<Row>(insert, insertParameters(runs));
+    async insert(runs, beyondMs = horizonMs) {
+      type Row = { id: string; state: StoredRun["state"]; created_at: Instant };
+      const { rows } = await db.query<Row>(insert, [...insertParameters(runs), beyondMs]);
       return rows.map((row) => ({ id: row.id, state: row.state, createdAt: row.created_at }));
     },
     async loadDue(shards, until, limitPerShard) {

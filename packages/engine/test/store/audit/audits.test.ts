@@ -71,6 +71,15 @@ async function insertHealthyRows(): Promise<void> {
 }
 
 const planted = { ...live, id: ids.planted };
+const later = {
+  ...place,
+  namespace_id: 1,
+  priority: 4,
+  run_at: nominal,
+  created_at: nominal,
+  rank: 1,
+  id: ids.planted,
+};
 
 /** What breaks each invariant, planted behind the product's back. */
 const plants: Record<number, (tx: Queryable) => Promise<unknown>> = {
@@ -108,6 +117,22 @@ describe("the audits of the invariants", () => {
       await expect(planting).rejects.toBe(takenBack);
     },
   );
+
+  it.each<[string, number, (tx: Queryable) => Promise<unknown>]>([
+    ["is in the hot table as well", 1, (tx) => insert(tx, "run_later", { ...later, id: ids.running })],
+    ["has ended", 4, (tx) => insert(tx, "run_later", { ...later, id: ids.ended })],
+    ["nobody moves", 6, (tx) => insert(tx, "run_later", { ...later, run_at: secondsAgo(600) })],
+  ])("find a run far from its time that %s", async (_what, invariant, plant) => {
+    const audit = all.find((one) => one.invariant === invariant);
+    if (audit === undefined) throw new Error("no such audit");
+    const takenBack = new Error("the plant is taken back");
+    const planting = db.transaction(async (tx) => {
+      await plant(tx);
+      expect(await runAudit(tx, audit)).toMatchObject({ count: 1 });
+      throw takenBack;
+    });
+    await expect(planting).rejects.toBe(takenBack);
+  });
 
   it.each([
     ["run", 6],

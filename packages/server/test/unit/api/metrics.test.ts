@@ -38,6 +38,7 @@ describe("metrics", () => {
     metrics.engineEvent({ type: "run.claimed", ...run, waitedMs: -5 });
     metrics.engineEvent({ type: "run.finished", ...run, status: "failed", durationMs: 1_500 });
     metrics.engineEvent({ type: "run.retried", ...run, delayMs: 1_000 });
+    metrics.engineEvent({ type: "runs.moved", count: 7 });
     metrics.engineEvent({ type: "run.rescued", count: 2 });
     metrics.engineEvent({ type: "session.expired", count: 1 });
     metrics.engineEvent({ type: "shards.gained", count: 10 });
@@ -56,6 +57,7 @@ describe("metrics", () => {
       'carillon_runs_finished_total{outcome="failed"} 1',
       'carillon_run_duration_seconds_sum{outcome="failed"} 1.5',
       "carillon_runs_retried_total 1",
+      "carillon_runs_moved_total 7",
       "carillon_runs_rescued_total 2",
       "carillon_sessions_expired_total 1",
       "carillon_shards_owned 6",
