@@ -30,9 +30,10 @@ export const defaultFiringPolicy: FiringPolicy = Object.freeze({
   overlap: "skip",
 });
 
+const defaults: ReadonlyMap<string, unknown> = new Map(Object.entries(defaultFiringPolicy));
+
 /** What differs from the defaults. */
 export function ownFiring(said: Partial<FiringPolicy>): Partial<FiringPolicy> {
-  const defaults = new Map<string, unknown>(Object.entries(defaultFiringPolicy));
   return Object.fromEntries(Object.entries(said).filter(([name, value]) => value !== defaults.get(name)));
 }
 

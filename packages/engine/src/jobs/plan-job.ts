@@ -1,8 +1,8 @@
 import {
   type AtSchedule,
   CarillonError,
+  defaultFiringPolicy,
   type DurationMs,
-  firingPolicy,
   type FiringPolicy,
   type Instant,
   type JobSpec,
@@ -64,24 +64,35 @@ function planRun(place: Place, spec: JobSpec, { at }: AtSchedule): NewRun {
 
 function planDue(place: Place, spec: JobSpec, { now, schedules }: PlanContext): PlannedJob {
   const { id: jobId, shard } = place;
-  const { key = null, task, queue, priority, payload, schedule, policy, labels, owner = null, firing = {} } = spec;
+  const { priority, schedule, firing = {} } = spec;
   const compiled = schedules.of({ jobId, schedule });
   const nominal = compiled.nextNominal(schedule.kind === "at" ? schedule.at - 1 : now);
   const next = nominal === -1 ? null : { nominal, fireAt: nominal + compiled.jitterAt(nominal) };
   const isTimed = schedule.kind !== "manual" && schedule.kind !== "after";
   const urgency = priorityClass(priority);
-  const what = { key, task, queue, priority, payload, schedule, policy, labels, owner };
+  // Written out: a million of them are made at a time, and an object that is spread together costs ten times as much.
   const job: NewJob = {
-    ...place,
-    ...what,
+    id: jobId,
+    namespaceId: place.namespaceId,
+    shard,
+    lane: place.lane,
+    key: spec.key ?? null,
+    task: spec.task,
+    queue: spec.queue,
+    priority,
+    payload: spec.payload,
+    schedule,
+    policy: spec.policy,
+    labels: spec.labels,
+    owner: spec.owner ?? null,
     class: urgency,
     state: next === null && isTimed ? "completed" : "active",
     nextNominal: next?.nominal ?? null,
     nextFireAt: next?.fireAt ?? null,
     maxRuns: "maxRuns" in schedule ? (schedule.maxRuns ?? null) : null,
     firing: ownFiring(firing),
-    overlap: firingPolicy(firing).overlap,
-    ...(schedule.kind === "at" && firing.misfire === "run_once" && { catchUpTo: schedule.at }),
+    overlap: firing.overlap ?? defaultFiringPolicy.overlap,
+    catchUpTo: schedule.kind === "at" && firing.misfire === "run_once" ? schedule.at : null,
   };
   const due = next === null ? null : { jobId, shard, class: urgency, version: 1, ...next, schedule, priority };
   return { kind: "job", job, due };

@@ -96,6 +96,7 @@ function newJob(lane: number, over: Partial<NewJob>): NewJob {
     maxRuns: null,
     firing: {},
     overlap: "skip",
+    catchUpTo: null,
     ...over,
   };
 }

@@ -28,7 +28,7 @@ export interface NewJob {
   readonly firing: Partial<FiringPolicy>;
   readonly overlap: OverlapPolicy;
   /** Occurrences up to here are fired however late they are. */
-  readonly catchUpTo?: Instant;
+  readonly catchUpTo: Instant | null;
 }
 
 export interface JobRow {
@@ -106,6 +106,6 @@ function insertParameters(jobs: readonly NewJob[]): unknown[][] {
     (job) => job.state,
     (job) => jsonOrNull(job.firing),
     (job) => job.overlap,
-    (job) => timestampOrNull(job.catchUpTo ?? null),
+    (job) => timestampOrNull(job.catchUpTo),
   ]);
 }
