@@ -72,7 +72,11 @@ export class Connector implements ConnectionSource {
     });
     const facts = await greet(connection);
     if (facts.direct)
-      await makeSettings(connection, { statementMs, idleInTransactionMs: timeouts.idleInTransactionMs });
+      await makeSettings(connection, {
+        statementMs,
+        idleInTransactionMs: timeouts.idleInTransactionMs,
+        scans: role === "dedicated",
+      });
     return connection;
   }
 

@@ -66,7 +66,7 @@ function isDirect(connection: Connection, pid: number): boolean {
  */
 export async function makeSettings(
   connection: Connection,
-  limits: { readonly statementMs: DurationMs; readonly idleInTransactionMs: DurationMs },
+  limits: { readonly statementMs: DurationMs; readonly idleInTransactionMs: DurationMs; readonly scans: boolean },
 ): Promise<void> {
   const values: Readonly<Record<string, string>> = {
     statement_timeout: String(limits.statementMs),
@@ -76,6 +76,9 @@ export async function makeSettings(
     client_min_messages: "warning",
     default_transaction_isolation: "read committed",
     jit: "off",
+    // A plan that was made while a table was small is used until the table's statistics are renewed: a scan of it, cheap then,
+    // would be made for every batch of the herd that filled it.
+    enable_seqscan: limits.scans ? "on" : "off",
   };
   const calls = Object.entries(values).map(([name, value]) => `set_config('${name}', '${value}', false)`);
   await connection.query({ text: `select ${calls.join(", ")}` });

@@ -11,6 +11,32 @@ const timestamp =
  * later matches must have been written in whole milliseconds.
  */
 export function parseTimestamp(value: string): number {
+  return parseUtc(value) ?? parseAnyTimestamp(value);
+}
+
+/** Our sessions speak UTC, and a window load brings hundreds of thousands of instants: 2026-11-12 08:30:00[.123456]+00. */
+function parseUtc(value: string): number | null {
+  const end = value.length - 3;
+  const isUtc = end >= 19 && value.endsWith("+00") && value[4] === "-" && value[10] === " " && value[13] === ":";
+  if (!isUtc || (end > 19 && value[19] !== ".")) return null;
+  const year = two(value, 0) * 100 + two(value, 2);
+  if (!(year >= 100)) return null;
+  const day = Date.UTC(year, two(value, 5) - 1, two(value, 8));
+  const seconds = two(value, 11) * 3_600 + two(value, 14) * 60 + two(value, 17);
+  let ms = 0;
+  for (let at = 20, unit = 100; at < end && at < 23; at += 1, unit /= 10) ms += digit(value, at) * unit;
+  return day + seconds * 1_000 + ms;
+}
+
+function two(text: string, at: number): number {
+  return digit(text, at) * 10 + digit(text, at + 1);
+}
+
+function digit(text: string, at: number): number {
+  return text.charCodeAt(at) - 48;
+}
+
+function parseAnyTimestamp(value: string): number {
   if (value === "infinity") return Number.POSITIVE_INFINITY;
   if (value === "-infinity") return Number.NEGATIVE_INFINITY;
   const found = timestamp.exec(value);

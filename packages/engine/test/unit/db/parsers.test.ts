@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { types } from "pg";
 import { describe, expect, it } from "vitest";
 import { jsonParam, timestampParam } from "../../../src/store/db/params.js";
@@ -20,6 +21,8 @@ describe("parseTimestamp", () => {
     ["0001-01-01 00:00:00+00 BC", "0000-01-01T00:00:00.000Z"],
     ["12026-11-12 08:30:00+00", "+012026-11-12T08:30:00.000Z"],
     ["1969-12-31 23:59:59.9999+00", "1969-12-31T23:59:59.999Z"],
+    ["2026-02-03 04:05:06.07+00", "2026-02-03T04:05:06.070Z"],
+    ["0100-01-01 00:00:00+00", "0100-01-01T00:00:00.000Z"],
   ])("reads %s as %s", (text, iso) => {
     expect(new Date(parseTimestamp(text)).toISOString()).toBe(iso);
   });
@@ -35,7 +38,19 @@ describe("parseTimestamp", () => {
 
   it("reads back what timestampParam writes", () => {
     const instant = Date.UTC(2026, 10, 12, 8, 30, 0, 123);
-    expect(parseTimestamp(timestampParam(instant).replace("T", " ").replace("Z", "+00"))).toBe(instant);
+    for (const one of [instant, instant, instant + 1, 0])
+      expect(parseTimestamp(timestampParam(one).replace("T", " ").replace("Z", "+00"))).toBe(one);
+  });
+
+  it("reads an instant of UTC as it reads the same instant of another zone", () => {
+    const anywhere = fc.date({ min: new Date(0), max: new Date("9999-12-31T00:00:00Z"), noInvalidDate: true });
+    fc.assert(
+      fc.property(anywhere, fc.integer({ min: 0, max: 6 }), (date, digits) => {
+        const [seconds = "", fraction = ""] = date.toISOString().replace("T", " ").replace("Z", "").split(".");
+        const text = digits === 0 ? seconds : `${seconds}.${fraction.padEnd(6, "9").slice(0, digits)}`;
+        expect(parseTimestamp(`${text}+00`)).toBe(parseTimestamp(`${text}+01`) + 3_600_000);
+      }),
+    );
   });
 });
 

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadStatements } from "../../../src/index.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Parent Relationship"?: string;
+  readonly "Join Type"?: string;
+  readonly "Join Filter"?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Statements whose cost must grow with their batch and with nothing else. */
+const hot = ["due.load", "run.insert", "run.load_due", "run.promote", "run.claim", "run.finish", "job.insert"];
+
+let harness: StoreHarness;
+
+beforeAll(async () => {
+  harness = await storeHarness();
+});
+
+afterAll(() => harness.close());
+
+/** The plan that is used for every call: made without knowing the parameters, and here while all tables are empty. */
+async function planOf(name: string): Promise<PlanNode> {
+  const { text } = loadStatements("carillon").get(name);
+  const parameters = Math.max(...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
+  const nulls = Array.from({ length: parameters }, () => "null").join(", ");
+  return harness.db.transaction(async (tx) => {
+    await tx.query({ text: "set local plan_cache_mode = force_generic_plan" });
+    await tx.query({ text: `prepare plan_under_test as ${text}` });
+    const explain = `explain (format json) execute plan_under_test${parameters > 0 ? `(${nulls})` : ""}`;
+    const { rows } = await tx.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>({ text: explain });
+    await tx.query({ text: "deallocate plan_under_test" });
+    const [plan] = rows[0]?.["QUERY PLAN"] ?? [];
+    if (plan === undefined) throw new Error("no plan came");
+    return plan.Plan;
+  });
+}
+
+function all(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(all)];
+}
+
+/** Compares each row of one side with each row of the other. */
+function comparesAllWithAll(node: PlanNode): boolean {
+  if (node["Node Type"] !== "Nested Loop") return false;
+  const inner = (node.Plans ?? []).find((plan) => plan["Parent Relationship"] === "Inner");
+  return inner !== undefined && ["CTE Scan", "Function Scan", "Materialize"].includes(inner["Node Type"]);
+}
+
+describe("the plan of a hot statement, made while the tables are empty,", () => {
+  it.each(hot)("%s scans no table from end to end", async (name) => {
+    const scanned = all(await planOf(name)).filter((node) => node["Node Type"] === "Seq Scan");
+    expect(scanned.map((node) => node["Relation Name"])).toEqual([]);
+  });
+
+  it.each(hot)("%s compares no row of its batch with every other", async (name) => {
+    const compared = all(await planOf(name)).filter(comparesAllWithAll);
+    expect(compared.map((node) => `${node["Join Type"]} join on ${node["Join Filter"]}`)).toEqual([]);
+  });
+});
