@@ -33,11 +33,9 @@ const injections: Readonly<Record<Exclude<FaultKind, "database">, Injection>> = 
   async reset({ proxy }) {
     proxy.cut();
   },
-  async lose_answer({ proxy }, { lastsMs }) {
-    proxy.loseAnswerTo(fireStatement);
-    await sleep(lastsMs);
-    await proxy.resume();
-  },
+  lose_fire: (member, { lastsMs }) => loseAnswer(member, fireStatement, lastsMs),
+  lose_claim: (member, { lastsMs }) => loseAnswer(member, "run.claim", lastsMs),
+  lose_result: (member, { lastsMs }) => loseAnswer(member, "run.finish", lastsMs),
   async cut({ proxy }, { lastsMs }) {
     const held = proxy.blackHole();
     await sleep(lastsMs);
@@ -66,6 +64,13 @@ const injections: Readonly<Record<Exclude<FaultKind, "database">, Injection>> = 
     await hog.release();
   },
 };
+
+/** The next statement of that name is done, and the node cannot know. */
+async function loseAnswer({ proxy }: Member, statement: string, lastsMs: number): Promise<void> {
+  proxy.loseAnswerTo(statement);
+  await sleep(lastsMs);
+  await proxy.resume();
+}
 
 async function restart({ node }: Member, signal: "SIGKILL" | "SIGTERM", downMs: number): Promise<void> {
   await node.end(signal);

@@ -37,7 +37,9 @@ export const spans: Readonly<Record<FaultKind, Span>> = {
   },
   stop: { weight: 1, costsWorkers: true, lasts: () => [[500, 4_000]] },
   reset: { weight: 2, costsWorkers: true, lasts: () => [exactly(0)] },
-  lose_answer: { weight: 3, costsWorkers: true, lasts: () => [[2_000, 4_000]] },
+  lose_fire: { weight: 3, costsWorkers: true, lasts: () => [[2_000, 4_000]] },
+  lose_claim: { weight: 2, costsWorkers: true, lasts: () => [[1_000, 2_000]] },
+  lose_result: { weight: 2, costsWorkers: true, lasts: () => [[1_000, 2_000]] },
   cut: {
     weight: 4,
     costsWorkers: true,

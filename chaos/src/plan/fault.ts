@@ -1,10 +1,10 @@
 /**
  * kill: kill -9, started again later. kill_at_fire: the same, a moment after the node's next fire passed on its way to the
  * database. freeze: SIGSTOP, then SIGCONT. stop: a clean stop, started again later. reset: every connection to the database is
- * reset. lose_answer: the connection is reset between a fire and its answer. cut: the way to the database goes silent, what was
- * sent meanwhile arrives after the heal. delay: every packet takes longer. clock: the node's wall clock is moved, then put right.
- * pool: the node loses its connections while others hold all that the server gives. database: PostgreSQL is stopped at once,
- * without a checkpoint, and started again.
+ * reset. lose_fire, lose_claim, lose_result: the connection is reset between a fire, a claim or the end of a run and its answer.
+ * cut: the way to the database goes silent, what was sent meanwhile arrives after the heal. delay: every packet takes longer.
+ * clock: the node's wall clock is moved, then put right. pool: the node loses its connections while others hold all that the
+ * server gives. database: PostgreSQL is stopped at once, without a checkpoint, and started again.
  */
 export const faultKinds = [
   "kill",
@@ -12,7 +12,9 @@ export const faultKinds = [
   "freeze",
   "stop",
   "reset",
-  "lose_answer",
+  "lose_fire",
+  "lose_claim",
+  "lose_result",
   "cut",
   "delay",
   "clock",

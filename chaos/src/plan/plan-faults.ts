@@ -20,7 +20,7 @@ const quietMs = 4_000;
  * Every plan of all kinds begins with these, one at a time: a lost node, a worker that wakes too late, a node that does, and a
  * fire whose outcome nobody knows. The first moves shards, so that no such run is void.
  */
-const overture: readonly Card[] = [["kill"], ["freeze", 0], ["freeze", 1], ["lose_answer"]];
+const overture: readonly Card[] = [["kill"], ["freeze", 0], ["freeze", 1], ["lose_fire"]];
 const afterOvertureMs = 3_000;
 
 /** Faults one after the other, sometimes two at a time, never two on one node. */
