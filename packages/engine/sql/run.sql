@@ -102,6 +102,14 @@ where r.id = p.id
 returning r.id, r.job_id, r.namespace_id, r.task, r.queue, r.payload, r.policy, r.attempt, r.losses, r.fence, r.rank,
           r.priority, r.run_at, r.nominal_at, r.trigger;
 
+-- name: run.held
+-- purpose: what a session holds, for one that does not know the outcome of its claim; asked only then, since no index serves it
+-- params: $1 session uuid
+-- fence: none, a read; whatever is done about a run carries the fence of its claim
+select id, job_id, namespace_id, task, queue, payload, policy, attempt, losses, fence, rank, priority, run_at, nominal_at, trigger
+from carillon.run
+where state = 'running' and session_id = $1;
+
 -- name: run.finish
 -- purpose: moves finished runs from the hot table into history
 -- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 statuses text[], $5 reasons text[], $6 outputs text[],

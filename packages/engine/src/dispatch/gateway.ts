@@ -15,6 +15,7 @@ import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { SessionStore } from "../store/entities/sessions.js";
 import type { Random } from "../store/db/ports.js";
+import { ClaimDoubt } from "./claim-doubt.js";
 import type { Waiters } from "./waiters.js";
 
 export interface WorkerRegistration {
@@ -38,6 +39,8 @@ export interface GatewayOptions {
   readonly now: () => Instant;
   readonly random: Random;
   readonly newId: () => string;
+  /** How long a claim that failed may still be done by the database. */
+  readonly doubtMs: DurationMs;
   readonly onRetry: (runs: readonly { id: string; shard: number; runAt: Instant }[]) => void;
   readonly onQueued: (queued: readonly Queued[]) => void;
   readonly onEvent: OnEngineEvent;
@@ -50,6 +53,7 @@ interface OpenSession {
   /** Set for a worker that serves every queue: its lanes are looked up again now and then. */
   everywhere: { readonly tasks: ReadonlySet<string>; lookedAt: Instant } | null;
   readonly held: Map<string, ClaimedRun>;
+  readonly doubt: ClaimDoubt;
 }
 
 const laneLookMs = 1_000;
@@ -64,12 +68,19 @@ export class Gateway {
   }
 
   async open(registration: WorkerRegistration): Promise<string> {
-    const { namespaces, lanes, sessions, newId } = this.#options;
+    const { namespaces, lanes, sessions, newId, doubtMs } = this.#options;
     const namespaceId = await namespaces.find(registration.namespace);
     if (namespaceId === null) throw new Error(`no namespace ${registration.namespace}`);
     const { queues, tasks } = registration;
     const id = newId();
-    const session: OpenSession = { id, namespaceId, lanes: [], everywhere: null, held: new Map() };
+    const session: OpenSession = {
+      id,
+      namespaceId,
+      lanes: [],
+      everywhere: null,
+      held: new Map(),
+      doubt: new ClaimDoubt(doubtMs),
+    };
     if (queues.length === 1 && queues[0] === "*") session.everywhere = { tasks: new Set(tasks), lookedAt: 0 };
     else session.lanes = await lanes.ensure(queues.flatMap((queue) => tasks.map((task) => ({ queue, task }))));
     await sessions.open({ id, namespaceId, ...registration });
@@ -169,13 +180,33 @@ export class Gateway {
   }
 
   async #claim(session: OpenSession, limit: number): Promise<Assignment[]> {
-    const runs = await this.#options.claims.claim({
-      session: session.id,
-      lanes: session.lanes,
-      namespaceIds: [session.namespaceId],
-      lowestRank: Number.MIN_SAFE_INTEGER,
-      limit,
-    });
+    const unknown = await this.#heldUnknown(session);
+    if (unknown.length > 0) return this.#hand(session, unknown);
+    try {
+      const runs = await this.#options.claims.claim({
+        session: session.id,
+        lanes: session.lanes,
+        namespaceIds: [session.namespaceId],
+        lowestRank: Number.MIN_SAFE_INTEGER,
+        limit,
+      });
+      return this.#hand(session, runs);
+    } catch (error) {
+      session.doubt.raise(this.#options.now());
+      throw error;
+    }
+  }
+
+  /** What the session holds by a claim whose answer never came. What ended while we asked was known before. */
+  async #heldUnknown({ id, held, doubt }: OpenSession): Promise<ClaimedRun[]> {
+    if (!doubt.isToAsk(this.#options.now())) return [];
+    const known = new Set(held.keys());
+    const runs = await this.#options.claims.held(id);
+    doubt.answered(this.#options.now());
+    return runs.filter((run) => !known.has(run.id));
+  }
+
+  #hand(session: OpenSession, runs: readonly ClaimedRun[]): Assignment[] {
     const now = this.#options.now();
     return runs.map((run) => {
       session.held.set(run.id, run);

@@ -211,6 +211,8 @@ class NodeEngine implements Engine {
       namespaces,
       random,
       newId,
+      // A claim that arrives later than this finds its session dead, unless the rest of the node was in time all along.
+      doubtMs: 2 * this.#limits.workerSilenceMs,
       waiters: this.#waiters,
       now: () => this.#now(),
       onRetry: (runs) => this.#hints.dueRuns(runs),

@@ -54,6 +54,8 @@ export interface RetriedRun {
 /** Every write of a claim matches (id, fence, session); what is not answered was lost to a newer claim. */
 export interface ClaimStore {
   claim(request: ClaimRequest): Promise<ClaimedRun[]>;
+  /** What a session holds, whether its worker was told or not. */
+  held(session: string): Promise<ClaimedRun[]>;
   finish(session: string, runs: readonly FinishedRun[]): Promise<Set<string>>;
   retry(session: string, runs: readonly RetriedRun[]): Promise<{ id: string; shard: number; runAt: Instant }[]>;
   giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<Queued[]>;
@@ -79,6 +81,7 @@ interface ClaimedRow {
 
 export function claimStore(db: Queryable, statements: Statements): ClaimStore {
   const claim = statements.get("run.claim");
+  const held = statements.get("run.held");
   const finish = statements.get("run.finish");
   const retry = statements.get("run.retry");
   const giveBack = statements.get("run.give_back");
@@ -86,6 +89,10 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
     async claim(request) {
       const { session, lanes, namespaceIds, lowestRank, limit } = request;
       const { rows } = await db.query<ClaimedRow>(claim, [session, lanes, namespaceIds, lowestRank, limit]);
+      return rows.map(toClaimedRun).sort((a, b) => a.rank - b.rank);
+    },
+    async held(session) {
+      const { rows } = await db.query<ClaimedRow>(held, [session]);
       return rows.map(toClaimedRun).sort((a, b) => a.rank - b.rank);
     },
     async finish(session, runs) {
