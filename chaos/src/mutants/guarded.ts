@@ -32,7 +32,7 @@ export const guardedMutants: readonly Mutant[] = [
     edits: [
       {
         in: "due.fire",
-        from: "select i.run_id, j.id, j.namespace_id",
+        from: "select p.run_id, j.id, j.namespace_id",
         to: "select gen_random_uuid(), j.id, j.namespace_id",
       },
     ],

@@ -9,7 +9,7 @@ const compareAndSet: readonly Edit[] = [
   inFire("    and (d.fired_through is null or i.nominal_at > d.fired_through)\n", ""),
 ];
 const dueCheck = inFire("    and d.next_fire_at <= clock_timestamp()\n", "");
-const uniqueKey = inFire("select i.run_id, j.id, j.namespace_id", "select gen_random_uuid(), j.id, j.namespace_id");
+const uniqueKey = inFire("select p.run_id, j.id, j.namespace_id", "select gen_random_uuid(), j.id, j.namespace_id");
 
 /** Each takes away what one promise rests on: the judge must fail it. */
 const fatalMutants: readonly Mutant[] = [
@@ -39,10 +39,8 @@ const fatalMutants: readonly Mutant[] = [
   {
     name: "advance-without-run",
     edits: [
-      inFire(
-        "join carillon.job j on j.id = p.job_id\n",
-        "join carillon.job j on j.id = p.job_id where random() > 0.02\n",
-      ),
+      inFire("  where not p.is_busy\n", "  where not p.is_busy and random() > 0.02\n"),
+      inFire("  where s.outcome <> 'fired'\n", "  where s.outcome = 'overlap'\n"),
     ],
   },
   {
@@ -65,9 +63,9 @@ const fatalMutants: readonly Mutant[] = [
         to: "if (maxPending > 0)",
       },
       {
-        in: "engine/src/scheduler/scheduler.ts",
-        from: "const isFullLook = now >= this.#nextLook;",
-        to: "const isFullLook = this.#nextLook === this.#windowEnd;",
+        in: "engine/src/scheduler/shard-reader.ts",
+        from: "return this.#options.now() >= this.#nextLook;",
+        to: "return this.#nextLook === this.#windowEnd;",
       },
     ],
   },

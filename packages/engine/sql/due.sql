@@ -2,25 +2,30 @@
 -- purpose: the jobs of the given shards that are due before an instant, for the wheel, soonest first within a class
 -- params: $1 shards smallint[], $2 until timestamptz, $3 limit per shard and class int
 -- fence: none: what is loaded is only a hint, the fire compares again
-select d.job_id, d.shard, d.class, d.version, d.next_nominal_at, d.next_fire_at, d.fired_count, d.max_runs,
-       j.schedule, j.priority
+select d.job_id, d.shard, d.class, d.state, d.version, d.next_nominal_at, d.next_fire_at, d.runs_made, d.catch_up_to,
+       greatest(d.fired_through, coalesce(j.defined_at, j.created_at)) as settled_to,
+       j.namespace_id, j.schedule, j.firing, j.priority, j.queue, j.labels
 from unnest($1::smallint[]) as s (id)
 cross join generate_series(0, 2) as c (class)
 cross join lateral (
-  select job_id, shard, class, version, next_nominal_at, next_fire_at, fired_count, max_runs
+  select job_id, shard, class, state, version, next_nominal_at, next_fire_at, runs_made, catch_up_to, fired_through
   from carillon.job_due
-  where shard = s.id and class = c.class and state = 'active' and next_fire_at is not null and next_fire_at < $2
+  where shard = s.id and class = c.class and next_fire_at is not null and next_fire_at < $2
   order by next_fire_at
   limit $3
 ) d
 join carillon.job j on j.id = d.job_id;
 
 -- name: due.fire
--- purpose: turns due occurrences into runs and moves each job to its next time, in one step
--- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 job ids uuid[], $5 versions int[],
---         $6 nominals timestamptz[], $7 run ids uuid[], $8 ranks bigint[], $9 next nominals timestamptz[],
---         $10 next fires timestamptz[]
--- fence: (shard, owner, epoch) under a share lock; (version, next_nominal_at, fired_through) compared on the locked row
+-- purpose: turns due occurrences into runs and moves each job to its next time, in one step; one whose job has a live run and
+--          lets none overlap becomes an entry of the ledger. Only for jobs with overlap allow or skip
+-- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 revision of the maintenance windows bigint,
+--         $5 job ids uuid[], $6 versions int[], $7 nominals timestamptz[], $8 runs made bigint[], $9 next nominals
+--         timestamptz[], $10 next fires timestamptz[], $11 catch up to timestamptz[], $12 run ids uuid[], $13 ranks bigint[];
+--         what else goes to the ledger with them: $14 job ids uuid[], $15 reasons text[], $16 from timestamptz[],
+--         $17 to timestamptz[], $18 counts bigint[], $19 details text[]
+-- fence: (shard, owner, epoch) under a share lock; (version, next_nominal_at, fired_through) compared on the locked row, and
+--        runs_made where a live run decides: runs are read as of the statement's start, a later one has moved the row
 with fence as materialized (
   select s.id
   from carillon.shard s join unnest($1::smallint[], $2::bigint[]) as f (id, epoch) on f.id = s.id
@@ -29,45 +34,79 @@ with fence as materialized (
   for share of s
 ), input as materialized (
   select * from unnest(
-    $4::uuid[], $5::int[], $6::timestamptz[], $7::uuid[], $8::bigint[], $9::timestamptz[], $10::timestamptz[]
-  ) as i (job_id, version, nominal_at, run_id, rank, next_nominal_at, next_fire_at)
+    $5::uuid[], $6::int[], $7::timestamptz[], $8::bigint[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[],
+    $12::uuid[], $13::bigint[]
+  ) as i (job_id, version, nominal_at, runs_made, next_nominal_at, next_fire_at, catch_up_to, run_id, rank)
 ), pick as materialized (
-  select d.job_id, d.next_fire_at as fire_at, d.max_runs is not null and d.fired_count + 1 >= d.max_runs as is_last
+  select i.*, d.namespace_id, d.overlap, d.run_ids, d.ledger_from, d.ledger_reason, d.next_fire_at as fire_at,
+         d.max_runs is not null and d.fired_count + 1 >= d.max_runs as is_last
   from carillon.job_due d join input i on i.job_id = d.job_id
   where d.shard in (select id from fence)
     and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
     and (d.fired_through is null or i.nominal_at > d.fired_through)
     and d.next_fire_at <= clock_timestamp()
+    and (d.overlap = 'allow' or d.overlap = 'skip' and d.runs_made = i.runs_made)
+    and (select r.value from carillon.revision r where r.name = 'windows') = $4
   order by d.job_id
   for update of d skip locked
-), moved as (
-  update carillon.job_due d
-  set fired_through = i.nominal_at,
-      fired_count = d.fired_count + 1,
-      next_nominal_at = case when p.is_last then null else i.next_nominal_at end,
-      next_fire_at = case when p.is_last then null else i.next_fire_at end,
-      state = case when p.is_last or i.next_nominal_at is null then 'completed' else d.state end
-  from pick p join input i on i.job_id = p.job_id
-  where d.job_id = p.job_id
-  returning d.job_id
+), judged as materialized (
+  select p.*, p.overlap = 'skip' and exists (select from carillon.run r where r.id = any (p.run_ids)) as is_busy
+  from pick p
 ), made as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
-                            trigger, task, queue, payload, policy, labels, owner)
-  select i.run_id, j.id, j.namespace_id, j.shard, j.lane, 'queued', j.priority, i.rank, p.fire_at, i.nominal_at,
-         clock_timestamp(), 'schedule', j.task, j.queue, j.payload, j.policy, nullif(j.labels, '{}'), j.owner
-  from pick p join input i on i.job_id = p.job_id join carillon.job j on j.id = p.job_id
+                            trigger, task, queue, payload, policy, labels, owner, version, untracked)
+  select p.run_id, j.id, j.namespace_id, j.shard, j.lane, 'queued', j.priority, p.rank, p.fire_at, p.nominal_at,
+         clock_timestamp(), 'schedule', j.task, j.queue, j.payload, j.policy, nullif(j.labels, '{}'), j.owner, p.version,
+         p.overlap = 'allow'
+  from judged p join carillon.job j on j.id = p.job_id
+  where not p.is_busy
   on conflict (id) do nothing
-  returning id, job_id, lane, rank, created_at, run_at
+  returning id, job_id, lane, rank, created_at
+), settled as materialized (
+  select p.*, m.id as made_id, m.lane, m.rank as made_rank, m.created_at, m.id is not null and p.is_last as is_done,
+         case when m.id is not null then 'fired' when p.is_busy then 'overlap' else 'duplicate' end as outcome
+  from judged p left join made m on m.job_id = p.job_id
+), moved as (
+  update carillon.job_due d
+  set fired_through = s.nominal_at,
+      fired_count = d.fired_count + (s.outcome = 'fired')::int,
+      runs_made = d.runs_made + (s.outcome = 'fired')::int,
+      run_ids = case s.outcome when 'overlap' then d.run_ids else array[coalesce(s.made_id, s.run_id)] end,
+      next_nominal_at = case when not s.is_done then s.next_nominal_at end,
+      next_fire_at = case when not s.is_done then s.next_fire_at end,
+      state = case when s.is_done or s.next_nominal_at is null then 'completed' else d.state end,
+      state_reason = null,
+      ledger_reason = nullif(s.outcome, 'fired'),
+      ledger_from = case s.outcome when 'fired' then null when s.ledger_reason then s.ledger_from else s.nominal_at end,
+      catch_up_to = coalesce(s.catch_up_to, d.catch_up_to)
+  from settled s
+  where d.job_id = s.job_id
+), noted as (
+  insert into carillon.occurrence as o (job_id, namespace_id, version, reason, from_at, to_at, count, detail, recorded_at)
+  select s.job_id, s.namespace_id, s.version, s.outcome,
+         case s.outcome when s.ledger_reason then s.ledger_from else s.nominal_at end, s.nominal_at, 1, null, clock_timestamp()
+  from settled s
+  where s.outcome <> 'fired'
+  union all
+  select s.job_id, s.namespace_id, s.version, n.reason, n.from_at, n.to_at, n.count, n.detail, clock_timestamp()
+  from unnest($14::uuid[], $15::text[], $16::timestamptz[], $17::timestamptz[], $18::bigint[], $19::text[])
+    as n (job_id, reason, from_at, to_at, count, detail)
+  join settled s on s.job_id = n.job_id
+  on conflict (job_id, version, reason, from_at) do update
+  set to_at = greatest(o.to_at, excluded.to_at), count = o.count + excluded.count, recorded_at = excluded.recorded_at
 )
-select p.job_id, p.is_last, m.id as run_id, m.lane, m.rank, m.created_at, m.run_at
-from pick p left join made m on m.job_id = p.job_id;
+select s.job_id, s.outcome, s.is_done as is_last, s.made_id as run_id, s.lane, s.made_rank as rank, s.created_at,
+       s.runs_made + (s.outcome = 'fired')::int as runs_made
+from settled s;
 
--- name: due.skip
--- purpose: passes over occurrences that the misfire policy does not fire, with a ledger entry for each range
--- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 job ids uuid[], $5 versions int[],
---         $6 expected nominals timestamptz[], $7 last skipped nominals timestamptz[], $8 counts bigint[], $9 reasons text[],
---         $10 next nominals timestamptz[], $11 next fires timestamptz[]
--- fence: as due.fire
+-- name: due.pass
+-- purpose: passes over occurrences that are not fired, with the ledger's range extended while the reason repeats
+-- params: $1, $2, $3, $4 as due.fire, $5 job ids uuid[], $6 versions int[], $7 expected nominals timestamptz[], $8 next
+--         nominals timestamptz[], $9 next fires timestamptz[], $10 catch up to timestamptz[], $11 last passed nominals
+--         timestamptz[], $12 counts bigint[], $13 reasons text[], $14 details text[]; what else goes to the ledger with them:
+--         $15 job ids uuid[], $16 reasons text[], $17 from timestamptz[], $18 to timestamptz[], $19 counts bigint[],
+--         $20 details text[]
+-- fence: as due.fire, without runs_made: no run is made
 with fence as materialized (
   select s.id
   from carillon.shard s join unnest($1::smallint[], $2::bigint[]) as f (id, epoch) on f.id = s.id
@@ -76,29 +115,123 @@ with fence as materialized (
   for share of s
 ), input as materialized (
   select * from unnest(
-    $4::uuid[], $5::int[], $6::timestamptz[], $7::timestamptz[], $8::bigint[], $9::text[], $10::timestamptz[], $11::timestamptz[]
-  ) as i (job_id, version, nominal_at, through_at, count, reason, next_nominal_at, next_fire_at)
+    $5::uuid[], $6::int[], $7::timestamptz[], $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[],
+    $12::bigint[], $13::text[], $14::text[]
+  ) as i (job_id, version, nominal_at, next_nominal_at, next_fire_at, catch_up_to, through_at, count, reason, detail)
 ), pick as materialized (
-  select d.job_id
+  select i.*, d.namespace_id, case when d.ledger_reason = i.reason then d.ledger_from else i.nominal_at end as from_at
   from carillon.job_due d join input i on i.job_id = d.job_id
   where d.shard in (select id from fence)
     and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
     and (d.fired_through is null or i.nominal_at > d.fired_through)
     and d.next_fire_at <= clock_timestamp()
+    and (select r.value from carillon.revision r where r.name = 'windows') = $4
   order by d.job_id
   for update of d skip locked
 ), moved as (
   update carillon.job_due d
-  set fired_through = i.through_at,
-      next_nominal_at = i.next_nominal_at,
-      next_fire_at = i.next_fire_at,
-      state = case when i.next_nominal_at is null then 'completed' else d.state end
-  from pick p join input i on i.job_id = p.job_id
+  set fired_through = p.through_at,
+      next_nominal_at = p.next_nominal_at,
+      next_fire_at = p.next_fire_at,
+      state = case when p.next_nominal_at is null then 'completed' else d.state end,
+      state_reason = null,
+      ledger_reason = p.reason,
+      ledger_from = p.from_at,
+      catch_up_to = coalesce(p.catch_up_to, d.catch_up_to)
+  from pick p
   where d.job_id = p.job_id
-  returning d.job_id, d.namespace_id
 ), noted as (
-  insert into carillon.occurrence (job_id, namespace_id, version, reason, from_at, to_at, count, recorded_at)
-  select m.job_id, m.namespace_id, i.version, i.reason, i.nominal_at, i.through_at, i.count, clock_timestamp()
-  from moved m join input i on i.job_id = m.job_id
+  insert into carillon.occurrence as o (job_id, namespace_id, version, reason, from_at, to_at, count, detail, recorded_at)
+  select p.job_id, p.namespace_id, p.version, p.reason, p.from_at, p.through_at, p.count, p.detail, clock_timestamp()
+  from pick p
+  union all
+  select p.job_id, p.namespace_id, p.version, n.reason, n.from_at, n.to_at, n.count, n.detail, clock_timestamp()
+  from unnest($15::uuid[], $16::text[], $17::timestamptz[], $18::timestamptz[], $19::bigint[], $20::text[])
+    as n (job_id, reason, from_at, to_at, count, detail)
+  join pick p on p.job_id = n.job_id
+  on conflict (job_id, version, reason, from_at) do update
+  set to_at = greatest(o.to_at, excluded.to_at), count = o.count + excluded.count, recorded_at = excluded.recorded_at,
+      detail = case when o.detail = excluded.detail then o.detail end
 )
-select job_id from moved;
+select job_id from pick;
+
+-- name: due.hold
+-- purpose: lets due occurrences wait for the end of a maintenance window
+-- params: $1, $2, $3, $4 as due.fire, $5 job ids uuid[], $6 versions int[], $7 nominals timestamptz[], $8 until timestamptz[]
+-- fence: as due.pass
+with fence as materialized (
+  select s.id
+  from carillon.shard s join unnest($1::smallint[], $2::bigint[]) as f (id, epoch) on f.id = s.id
+  where s.owner = $3 and s.epoch = f.epoch
+  order by s.id
+  for share of s
+), pick as materialized (
+  select d.job_id, i.until_at
+  from carillon.job_due d
+  join unnest($5::uuid[], $6::int[], $7::timestamptz[], $8::timestamptz[]) as i (job_id, version, nominal_at, until_at)
+    on i.job_id = d.job_id
+  where d.shard in (select id from fence)
+    and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
+    and (d.fired_through is null or i.nominal_at > d.fired_through)
+    and d.next_fire_at <= clock_timestamp()
+    and (select r.value from carillon.revision r where r.name = 'windows') = $4
+  order by d.job_id
+  for update of d skip locked
+)
+update carillon.job_due d
+set next_fire_at = p.until_at, state_reason = 'held ' || $4
+from pick p
+where d.job_id = p.job_id
+returning d.job_id;
+
+-- name: due.release
+-- purpose: makes due again what is held under other maintenance windows than the present ones: the next fire decides anew
+-- params: $1, $2, $3, $4 as due.fire
+-- fence: (shard, owner, epoch) under a share lock; nothing fires by it
+with fence as materialized (
+  select s.id
+  from carillon.shard s join unnest($1::smallint[], $2::bigint[]) as f (id, epoch) on f.id = s.id
+  where s.owner = $3 and s.epoch = f.epoch
+  order by s.id
+  for share of s
+), pick as materialized (
+  select d.job_id
+  from fence f join carillon.job_due d on d.shard = f.id
+  where d.state_reason like 'held %' and d.state_reason <> 'held ' || $4 and d.state = 'active'
+  order by d.job_id
+  for update of d skip locked
+)
+update carillon.job_due d
+set next_fire_at = d.next_nominal_at, state_reason = null
+from pick p
+where d.job_id = p.job_id
+returning d.shard;
+
+-- name: due.park
+-- purpose: stops jobs that cannot be fired, so that the others can: paused, with what went wrong as the reason
+-- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 job ids uuid[], $5 versions int[], $6 pauses text[]
+-- fence: (shard, owner, epoch) under a share lock; (state, version) compared on the locked row
+with fence as materialized (
+  select s.id
+  from carillon.shard s join unnest($1::smallint[], $2::bigint[]) as f (id, epoch) on f.id = s.id
+  where s.owner = $3 and s.epoch = f.epoch
+  order by s.id
+  for share of s
+), pick as materialized (
+  select d.job_id, i.pause
+  from carillon.job_due d join unnest($4::uuid[], $5::int[], $6::text[]) as i (job_id, version, pause) on i.job_id = d.job_id
+  where d.shard in (select id from fence) and d.state = 'active' and d.version = i.version
+  order by d.job_id
+  for update of d skip locked
+), moved as (
+  update carillon.job_due d
+  set state = 'paused', version = d.version + 1, next_nominal_at = null, next_fire_at = null, state_reason = null,
+      ledger_from = null, ledger_reason = null
+  from pick p
+  where d.job_id = p.job_id
+)
+update carillon.job j
+set version = j.version + 1, pause = p.pause::json, updated_at = clock_timestamp()
+from pick p
+where j.id = p.job_id
+returning j.id as job_id;

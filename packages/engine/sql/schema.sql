@@ -336,6 +336,8 @@ CREATE UNIQUE INDEX job_live_key ON carillon.job USING btree (namespace_id, key)
 
 CREATE INDEX job_calendar_users ON carillon.job_calendar USING btree (calendar_id, seen_version);
 
+CREATE INDEX job_due_held ON carillon.job_due USING btree (shard) WHERE (state_reason IS NOT NULL);
+
 CREATE INDEX job_due_time ON carillon.job_due USING btree (shard, class, next_fire_at) WHERE (next_fire_at IS NOT NULL);
 
 CREATE INDEX run_blocked ON carillon.run USING btree (shard, id) WHERE (state = 'blocked'::text);

@@ -1,15 +1,43 @@
-import type { DurationMs, Instant } from "@carillon/core";
+import type { DurationMs, Instant, LedgerReason } from "@carillon/core";
+
+/** Names of the classes in which jobs are fired, in their order. */
+export const classNames = ["high", "normal", "low"] as const;
+
+export type ClassName = (typeof classNames)[number];
+
+/** An occurrence that became a run. */
+interface FiredRun {
+  readonly runId: string;
+  readonly jobId: string;
+  readonly nominal: Instant;
+  readonly class: ClassName;
+  readonly lateMs: DurationMs;
+}
 
 /** What the engine has to say. Metrics and logs subscribe; tests wait for it. */
 export type EngineEvent =
+  | (FiredRun & { readonly type: "run.fired"; readonly trigger: "schedule" })
+  /** It was made, and waits for other runs of its job. */
+  | (FiredRun & { readonly type: "run.blocked"; readonly trigger: "schedule" })
+  /** Later than the job's misfire threshold; told beside its fire. */
+  | (FiredRun & { readonly type: "run.late" })
+  | { readonly type: "occurrence.missed"; readonly jobId: string; readonly count: number }
   | {
-      readonly type: "run.fired";
-      readonly runId: string;
+      readonly type: "occurrence.skipped";
       readonly jobId: string;
-      readonly nominal: Instant;
-      readonly lateMs: DurationMs;
+      readonly reason: Exclude<LedgerReason, "missed">;
+      readonly count: number;
     }
-  | { readonly type: "occurrence.skipped"; readonly jobId: string; readonly reason: string; readonly count: number }
+  /** It cannot be fired and is paused, so that the others are. */
+  | { readonly type: "job.parked"; readonly jobId: string; readonly error: unknown }
+  | {
+      readonly type: "scheduler.ticked";
+      readonly durationMs: DurationMs;
+      readonly fired: number;
+      readonly promoted: number;
+      readonly passed: number;
+      readonly loaded: number;
+    }
   | {
       readonly type: "run.claimed";
       readonly runId: string;

@@ -3,7 +3,7 @@ export { etcdStatus, type EtcdStatus } from "./coordinator/etcd/etcd-status.js";
 export type { Coordinator, Membership, ShardChange } from "./coordinator/port.js";
 export { createEngine } from "./node/engine.js";
 export type { Engine, EngineLimits, EngineOptions, EtcdOptions } from "./node/options.js";
-export type { EngineEvent, OnEngineEvent } from "./events.js";
+export type { ClassName, EngineEvent, OnEngineEvent } from "./events.js";
 export { jobStatus } from "./jobs/job-status.js";
 export type { CreatedJob, EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
 export type { BackfillRequest, Backfills, BackfillView } from "./model/backfills.js";

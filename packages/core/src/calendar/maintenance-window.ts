@@ -28,9 +28,13 @@ export interface WindowSubject {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** `until` is the first instant at which no window covers the subject any more: when a held fire goes ahead. */
+/**
+ * `end` is that of the window itself. `until` is the first instant at which no window covers the subject any more: when a
+ * held fire goes ahead.
+ */
 export interface ActiveWindow {
   readonly window: MaintenanceWindow;
+  readonly end: Instant;
   readonly until: Instant;
 }
 
@@ -56,7 +60,8 @@ export class MaintenanceWindows {
     const inScope = this.#windows.filter(({ window }) => covers(window.scope, subject));
     const active = inScope.filter((window) => window.endAround(instant) !== NEVER);
     const deciding = active.find(({ window }) => window.mode === "skip") ?? active[0];
-    return deciding === undefined ? null : { window: deciding.window, until: endOfAll(inScope, instant) };
+    if (deciding === undefined) return null;
+    return { window: deciding.window, end: deciding.endAround(instant), until: endOfAll(inScope, instant) };
   }
 }
 

@@ -37,7 +37,8 @@ export function ownFiring(said: Partial<FiringPolicy>): Partial<FiringPolicy> {
   return Object.fromEntries(Object.entries(said).filter(([name, value]) => value !== defaults.get(name)));
 }
 
-/** What a job says, completed by the defaults. */
+/** What a job says, completed by the defaults. Jobs that say nothing share one object. */
 export function firingPolicy(said: Partial<FiringPolicy>): FiringPolicy {
-  return { ...defaultFiringPolicy, ...said };
+  for (const name in said) if (Object.hasOwn(said, name)) return { ...defaultFiringPolicy, ...said };
+  return defaultFiringPolicy;
 }

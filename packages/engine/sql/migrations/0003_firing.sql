@@ -37,6 +37,9 @@ alter table carillon.job_due
 create index job_due_time on carillon.job_due (shard, class, next_fire_at) where next_fire_at is not null;
 drop index carillon.job_due_next;
 
+-- state_reason: 'held <revision>' while an occurrence waits for the end of a maintenance window, with the windows that decided.
+create index job_due_held on carillon.job_due (shard) where state_reason is not null;
+
 -- version: the definition it was made from. untracked: its job lets runs overlap and keeps no list of them. serial: its job lets
 -- runs wait for one another. cancel_reason: its worker is asked to stop.
 alter table carillon.run

@@ -1,8 +1,8 @@
 import { CarillonError, type DurationMs, type Instant, type JobSpec } from "@carillon/core";
 import type { CreatedJob } from "../model/api.js";
+import type { DueJob } from "../scheduler/fire-store.js";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
 import type { Coalescer } from "../store/db/coalescer.js";
-import type { DueJob } from "../store/entities/due.js";
 import type { NewJob } from "../store/entities/jobs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";

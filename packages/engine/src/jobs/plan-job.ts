@@ -3,14 +3,16 @@ import {
   CarillonError,
   defaultFiringPolicy,
   type DurationMs,
+  firingPolicy,
   type FiringPolicy,
   type Instant,
   type JobSpec,
   ownFiring,
   rankOf,
 } from "@carillon/core";
+import type { DueJob } from "../scheduler/fire-store.js";
+import type { NextTime } from "../scheduler/plan-due.js";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
-import type { DueJob } from "../store/entities/due.js";
 import type { NewJob } from "../store/entities/jobs.js";
 import type { NewRun } from "../store/entities/runs.js";
 import { priorityClass } from "./priority-class.js";
@@ -94,6 +96,22 @@ function planDue(place: Place, spec: JobSpec, { now, schedules }: PlanContext): 
     overlap: firing.overlap ?? defaultFiringPolicy.overlap,
     catchUpTo: schedule.kind === "at" && firing.misfire === "run_once" ? schedule.at : null,
   };
-  const due = next === null ? null : { jobId, shard, class: urgency, version: 1, ...next, schedule, priority };
-  return { kind: "job", job, due };
+  return { kind: "job", job, due: next === null ? null : dueJob(job, next, now) };
+}
+
+/** The job as the wheel holds it from the start. */
+function dueJob(job: NewJob, next: NextTime, now: Instant): DueJob {
+  const { id: jobId, shard, namespaceId, schedule, priority, queue, labels } = job;
+  return {
+    jobId,
+    shard,
+    class: job.class,
+    state: "active",
+    version: 1,
+    ...next,
+    settledTo: now,
+    catchUpTo: job.catchUpTo,
+    runsMade: 0,
+    definition: { namespaceId, schedule, firing: firingPolicy(job.firing), priority, queue, labels },
+  };
 }

@@ -1,4 +1,4 @@
-import type { DurationMs, Instant } from "@carillon/core";
+import { defaultFiringPolicy, type DurationMs, type Instant } from "@carillon/core";
 import type { Coordinator, ShardChange } from "../coordinator/port.js";
 import { Gateway } from "../dispatch/gateway.js";
 import { Waiters } from "../dispatch/waiters.js";
@@ -9,7 +9,6 @@ import type { EngineApi } from "../model/api.js";
 import { Rescuer } from "../rescue/rescuer.js";
 import { HistoryKeeper } from "../retention/history-keeper.js";
 import { defaultLaterLimits, LaterMover } from "../scheduler/later-mover.js";
-import { defaultMisfire } from "../scheduler/misfire.js";
 import { ScheduleCache } from "../scheduler/schedule-cache.js";
 import { Scheduler } from "../scheduler/scheduler.js";
 import { createStore, type Store } from "../store/store.js";
@@ -166,8 +165,7 @@ class NodeEngine implements Engine {
 
   #makeScheduler(): Scheduler {
     return new Scheduler({
-      due: this.#store.due,
-      runs: this.#store.runs,
+      store: this.#store.due,
       now: () => this.#now(),
       membership: () => this.#coordinator.membership,
       onQueued: (queued) => this.#hints.queued(queued),
@@ -231,7 +229,7 @@ class NodeEngine implements Engine {
       newId: this.#options.newId,
       now: () => this.#now(),
       shards: shardCount,
-      catchupWindowMs: defaultMisfire.catchupWindowMs,
+      catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
       schedules: new ScheduleCache(this.#limits.compiledSchedules, false),
       chunk: this.#limits.insertBatch,
       onDueJobs: (jobs) => this.#hints.dueJobs(jobs),

@@ -1,8 +1,8 @@
 import type { Membership } from "../coordinator/port.js";
 import type { Waiters } from "../dispatch/waiters.js";
+import type { DueJob } from "../scheduler/fire-store.js";
 import type { Scheduler } from "../scheduler/scheduler.js";
 import type { Database } from "../store/db/database.js";
-import type { DueJob } from "../store/entities/due.js";
 import type { DueRun, Queued } from "../store/entities/runs.js";
 
 const channel = "carillon_hint";

@@ -1,6 +1,6 @@
 import { type Instant, TimingWheel } from "@carillon/core";
-import type { DueJob } from "../store/entities/due.js";
 import type { DueRun } from "../store/entities/runs.js";
+import type { DueJob } from "./fire-store.js";
 import { ReadyQueue } from "./ready-queue.js";
 
 /** Each batch keeps so much of itself for the classes behind the first, if they have something: nobody starves. */
@@ -175,7 +175,11 @@ export class DueWindow {
 
 function isSame(known: DueJob | null, job: DueJob): boolean {
   return (
-    known !== null && known.version === job.version && known.nominal === job.nominal && known.fireAt === job.fireAt
+    known !== null &&
+    known.version === job.version &&
+    known.nominal === job.nominal &&
+    known.fireAt === job.fireAt &&
+    known.runsMade === job.runsMade
   );
 }
 

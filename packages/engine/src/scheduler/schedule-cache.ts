@@ -1,4 +1,4 @@
-import { type CompiledSchedule, compileRule, type ScheduleSpec } from "@carillon/core";
+import { type Calendar, type CalendarSet, type CompiledSchedule, compileRule, type ScheduleSpec } from "@carillon/core";
 
 type RuleOf = (jobId: string) => CompiledSchedule;
 
@@ -21,11 +21,17 @@ export class ScheduleCache {
     return this.#rules.size;
   }
 
-  of(job: { readonly jobId: string; readonly schedule: ScheduleSpec }): CompiledSchedule {
-    const text = JSON.stringify(job.schedule);
+  /** `calendars` are those of the job's namespace; needed when the schedule names one. */
+  of(job: {
+    readonly jobId: string;
+    readonly schedule: ScheduleSpec;
+    readonly calendars?: CalendarSet;
+  }): CompiledSchedule {
+    const { calendars } = job;
+    const text = JSON.stringify(job.schedule) + (calendars === undefined ? "" : editionOf(job.schedule, calendars));
     const known = this.#rules.get(text);
     if (known !== undefined) return known(job.jobId);
-    const rule = compileRule(job.schedule, { checked: this.#checked });
+    const rule = compileRule(job.schedule, { checked: this.#checked, ...(calendars && { calendars }) });
     if (this.#rules.size >= this.#limit) this.#evictOldest();
     this.#rules.set(text, rule);
     return rule(job.jobId);
@@ -35,4 +41,23 @@ export class ScheduleCache {
     const oldest = this.#rules.keys().next();
     if (!oldest.done) this.#rules.delete(oldest.value);
   }
+}
+
+const editions = new WeakMap<Calendar, number>();
+let newest = 0;
+
+/** Tells apart calendars of one name: those of other namespaces, and other versions. */
+function editionOf(schedule: ScheduleSpec, calendars: CalendarSet): string {
+  if (!("calendars" in schedule)) return "";
+  const { exclude = [], only = [] } = schedule.calendars ?? {};
+  return [...exclude, ...only].map((name) => ` ${numberOf(calendars.get(name))}`).join("");
+}
+
+function numberOf(calendar: Calendar | undefined): number {
+  if (calendar === undefined) return 0;
+  const known = editions.get(calendar);
+  if (known !== undefined) return known;
+  newest += 1;
+  editions.set(calendar, newest);
+  return newest;
 }

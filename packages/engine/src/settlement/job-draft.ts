@@ -91,6 +91,12 @@ export class JobDraft {
     return state;
   }
 
+  /** Adds a range of its own to the ledger; the one that is open stays open. */
+  noteApart({ reason, from, to, count, detail = null }: LedgerNote): void {
+    const { id: jobId, namespaceId } = this.job;
+    this.entries.push({ jobId, namespaceId, version: this.#due.version, reason, from, to, count, detail });
+  }
+
   /** Adds to the ledger; the range that is open grows while the reason stays the same. */
   note({ reason, from, to, count, detail = null }: LedgerNote): void {
     const { version, ledgerFrom, ledgerReason } = this.#due;

@@ -1,6 +1,7 @@
+import type { Instant } from "@carillon/core";
 import type { NextTime } from "../scheduler/plan-due.js";
 import type { Queryable } from "../store/db/queryable.js";
-import type { Fence } from "../store/entities/due.js";
+import type { Fence } from "../store/entities/fence.js";
 import type { DueState, ExpectedDue } from "../store/entities/settlement.js";
 import type { MadeJobRun } from "../store/entities/settlement-writes.js";
 import type { LedgerNote } from "./job-draft.js";
@@ -9,6 +10,8 @@ import type { Settled, Settler } from "./settler.js";
 /** A due occurrence that is to be fired, where its job goes next, and what else goes to the ledger on the way there. */
 export interface DueOccurrence extends ExpectedDue {
   readonly next: NextTime | null;
+  /** From now on; null leaves what is stored. */
+  readonly catchUpTo?: Instant | null;
   readonly notes?: readonly LedgerNote[];
 }
 
@@ -44,8 +47,9 @@ export async function settleOccurrences(
   for (const draft of drafts) {
     const row = byJob.get(draft.job.id);
     if (row === undefined) throw new Error(`job ${draft.job.id} was locked and not asked for`);
+    if (row.catchUpTo !== undefined && row.catchUpTo !== null) draft.set({ catchUpTo: row.catchUpTo });
     placed.set(draft.job.id, draft.fire(row.next));
-    for (const note of row.notes ?? []) draft.note(note);
+    for (const note of row.notes ?? []) draft.noteApart(note);
   }
   const settled = await settler.write(tx, drafts);
   const outcomes = drafts.map((draft): OccurrenceOutcome => {

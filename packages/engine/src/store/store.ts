@@ -1,6 +1,7 @@
 import type { Database } from "./db/database.js";
 import { type ClaimStore, claimStore } from "./entities/claims.js";
-import { type DueStore, dueStore } from "./entities/due.js";
+import type { FireStore } from "../scheduler/fire-store.js";
+import { fireStore } from "./entities/fire-store.js";
 import { type HistoryDays, historyDays } from "./entities/history-days.js";
 import { type LaterStore, laterStore } from "./entities/later.js";
 import { type JobStore, jobStore } from "./entities/jobs.js";
@@ -20,7 +21,7 @@ import { loadStatements } from "./sql/load-statements.js";
 
 export interface Store {
   readonly jobs: JobStore;
-  readonly due: DueStore;
+  readonly due: FireStore;
   readonly runs: RunStore;
   readonly later: LaterStore;
   readonly claims: ClaimStore;
@@ -44,11 +45,13 @@ export function createStore(db: Database): Store {
   const days = historyDays(db, statements, db.schema);
   const runs = runStore(db, statements);
   const claims = claimStore(db.hot, statements);
+  const settler = new Settler(settlementReads(statements), settlementWrites(statements));
   const withDay = <Result>(write: () => Promise<Result>): Promise<Result> =>
     makingMissingDay(days, () => db.clock.now(), write);
+  const settle: Store["settle"] = (work) => withDay(() => db.transaction(work));
   return {
     jobs: jobStore(db, statements),
-    due: dueStore(db, statements),
+    due: fireStore(db, statements, { runs, settler, transaction: settle }),
     runs: { ...runs, buryLost: (...args) => withDay(() => runs.buryLost(...args)) },
     later: laterStore(db, statements),
     claims: { ...claims, finish: (...args) => withDay(() => claims.finish(...args)) },
@@ -59,7 +62,7 @@ export function createStore(db: Database): Store {
     nodes: nodeStore(db.reserved, statements),
     sessions: sessionStore(db.reserved, statements),
     historyDays: days,
-    settler: new Settler(settlementReads(statements), settlementWrites(statements)),
-    settle: (work) => withDay(() => db.transaction(work)),
+    settler,
+    settle,
   };
 }

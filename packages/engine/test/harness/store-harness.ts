@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { type Instant, makeUuidV7, occurrenceRunId, type ScheduleSpec } from "@carillon/core";
+import { firingPolicy, type Instant, makeUuidV7, occurrenceRunId, type ScheduleSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { type Database, openDatabase } from "../../src/index.js";
 import { shardOf } from "../../src/jobs/shard-of.js";
-import type { DueJob, Fence, FireRow } from "../../src/store/entities/due.js";
+import type { DueJob, FireRow, Terms } from "../../src/scheduler/fire-store.js";
+import type { Fence } from "../../src/store/entities/fence.js";
 import type { NewJob } from "../../src/store/entities/jobs.js";
 import type { NewRun } from "../../src/store/entities/runs.js";
 import { createStore, type Store } from "../../src/store/store.js";
@@ -127,22 +128,31 @@ function newRun(lane: number, over: Partial<NewRun>): NewRun {
 
 function toDueJob(job: NewJob): DueJob {
   if (job.nextNominal === null || job.nextFireAt === null) throw new Error("the job is not due");
-  const { id: jobId, shard, priority, schedule } = job;
+  const { id: jobId, shard, namespaceId, priority, schedule, queue, labels } = job;
   return {
     jobId,
     shard,
     class: job.class,
+    state: "active",
     version: 1,
     nominal: job.nextNominal,
     fireAt: job.nextFireAt,
-    schedule,
-    priority,
+    settledTo: job.nextNominal - 1,
+    catchUpTo: null,
+    runsMade: 0,
+    definition: { namespaceId, schedule, firing: firingPolicy(job.firing), priority, queue, labels },
   };
+}
+
+/** Under the maintenance windows of a new database: none, revision 0. */
+export function termsOf(fence: Fence): Terms {
+  return { fence, windows: 0 };
 }
 
 export function fireRow(job: DueJob, next: Instant | null = job.nominal + 60_000): FireRow {
   const runId = occurrenceRunId(job.jobId, job.nominal, "schedule");
-  return { job, runId, rank: job.fireAt, nextNominal: next, nextFireAt: next };
+  const to = next === null ? null : { nominal: next, fireAt: next };
+  return { job, runId, rank: job.fireAt, next: to, catchUpTo: null, notes: [] };
 }
 
 /** Resolves when some statement of this database waits for a lock. Asked on a connection of its own: a transaction sees its first answer for ever. */

@@ -34,6 +34,7 @@ export function logEngineEvent(logger: Logger, { type, ...event }: EngineEvent):
     case "node.skewed":
     case "leases.voided":
     case "lineage.unknown":
+    case "job.parked":
       return log.warn(plain(event), type);
     case "shards.gained":
     case "shards.taken_over":

@@ -7,10 +7,11 @@ export function runMetrics(registry: Registry): OnEngineEvent {
   const registers = [registry];
   const count = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Counter<Label>({ name, help, labelNames, registers });
-  const fires = count("carillon_fires_total", "Occurrences that became runs");
-  const skipped = count("carillon_occurrences_skipped_total", "Occurrences that did not become runs, by reason", [
-    "reason",
+  const fires = count("carillon_fires_total", "Occurrences by what became of them: a run, or an entry of the ledger", [
+    "outcome",
   ]);
+  const late = count("carillon_fires_late_total", "Runs made later than their job's misfire threshold");
+  const parked = count("carillon_jobs_parked_total", "Jobs paused because they could not be fired");
   const finished = count("carillon_runs_finished_total", "Runs that ended, by outcome", ["outcome"]);
   const retried = count("carillon_runs_retried_total", "Attempts that failed and will be tried again");
   const moved = count("carillon_runs_moved_total", "One-off jobs far from their time that came near it");
@@ -22,7 +23,14 @@ export function runMetrics(registry: Registry): OnEngineEvent {
   const failures = count("carillon_loop_failures_total", "Passes of a background loop that failed", ["loop"]);
   const lag = new Histogram({
     name: "carillon_schedule_lag_seconds",
-    help: "How long after its time an occurrence became a run",
+    help: "How long after its time an occurrence became a run, by priority class",
+    labelNames: ["class"] as const,
+    buckets: latencyBuckets,
+    registers,
+  });
+  const ticks = new Histogram({
+    name: "carillon_tick_seconds",
+    help: "How long one pass of the scheduler took",
     buckets: latencyBuckets,
     registers,
   });
@@ -62,11 +70,19 @@ export function runMetrics(registry: Registry): OnEngineEvent {
   });
 
   const by: { readonly [Type in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: Type }>) => void } = {
-    "run.fired": ({ lateMs }) => {
-      fires.inc();
-      lag.observe(seconds(lateMs));
+    "run.fired": (event) => {
+      fires.inc({ outcome: "fired" });
+      lag.observe({ class: event.class }, seconds(event.lateMs));
     },
-    "occurrence.skipped": (event) => skipped.inc({ reason: event.reason }, event.count),
+    "run.blocked": (event) => {
+      fires.inc({ outcome: "blocked" });
+      lag.observe({ class: event.class }, seconds(event.lateMs));
+    },
+    "run.late": () => late.inc(),
+    "occurrence.missed": (event) => fires.inc({ outcome: "missed" }, event.count),
+    "occurrence.skipped": (event) => fires.inc({ outcome: event.reason }, event.count),
+    "job.parked": () => parked.inc(),
+    "scheduler.ticked": ({ durationMs }) => ticks.observe(seconds(durationMs)),
     "run.claimed": ({ waitedMs }) => latency.observe(seconds(waitedMs)),
     "run.finished": ({ status, durationMs }) => {
       finished.inc({ outcome: status });

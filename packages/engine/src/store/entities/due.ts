@@ -1,128 +1,137 @@
-import type { Instant, ScheduleSpec } from "@carillon/core";
-import { timestampParam } from "../db/params.js";
+import { type FiringPolicy, firingPolicy, type Instant, type ScheduleSpec } from "@carillon/core";
+import type {
+  DueDefinition,
+  DueJob,
+  Fired,
+  FireRow,
+  FireStore,
+  LedgerRange,
+  PassRow,
+} from "../../scheduler/fire-store.js";
+import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import { fenceParameters } from "./fence.js";
 import { columns, timestampOrNull } from "./parameters.js";
-import type { HeldShard } from "./shards.js";
 
-/** A job's next occurrence, as the wheel holds it. Stale the moment it is read: the fire compares again. */
-export interface DueJob {
-  readonly jobId: string;
-  readonly shard: number;
-  readonly class: number;
-  readonly version: number;
-  readonly nominal: Instant;
-  readonly fireAt: Instant;
-  readonly schedule: ScheduleSpec;
-  readonly priority: number;
-}
+/** The part of the FireStore that concerns jobs whose runs neither wait for one another nor replace one another. */
+export type DueStore = Pick<FireStore, "load" | "fire" | "pass" | "hold" | "release" | "park">;
 
-/** One occurrence to become a run, and where its job goes next (null: nothing is left to fire). */
-export interface FireRow {
-  readonly job: DueJob;
-  readonly runId: string;
-  readonly rank: number;
-  readonly nextNominal: Instant | null;
-  readonly nextFireAt: Instant | null;
-}
-
-/** Occurrences from `job.nominal` through `through` that are not fired, with the reason that the ledger keeps. */
-export interface SkipRow {
-  readonly job: DueJob;
-  readonly through: Instant;
-  readonly count: number;
-  readonly reason: string;
-  readonly nextNominal: Instant | null;
-  readonly nextFireAt: Instant | null;
-}
-
-/** What became of one row of a fire; a row that is not answered was not due, locked, or fenced off. */
-export interface Fired {
-  readonly jobId: string;
-  /** null when the occurrence already had its run. */
-  readonly runId: string | null;
-  readonly lane: number | null;
-  readonly rank: number | null;
-  readonly runAt: Instant | null;
-  readonly createdAt: Instant | null;
-  /** max_runs was reached: the job has nothing left to fire. */
-  readonly isLast: boolean;
-}
-
-export interface Fence {
-  readonly node: string;
-  readonly shards: readonly HeldShard[];
-}
-
-export interface DueStore {
-  load(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueJob[]>;
-  fire(fence: Fence, rows: readonly FireRow[]): Promise<Fired[]>;
-  /** Answers the jobs that were moved. */
-  skip(fence: Fence, rows: readonly SkipRow[]): Promise<string[]>;
-}
-
-interface LoadedRow {
+interface JobId {
   job_id: string;
+}
+
+interface LoadedRow extends JobId {
   shard: number;
   class: number;
+  state: "active" | "paused";
   version: number;
-  next_nominal_at: Instant;
+  next_nominal_at: Instant | null;
   next_fire_at: Instant;
+  runs_made: number;
+  catch_up_to: Instant | null;
+  settled_to: Instant;
+  namespace_id: number;
   schedule: ScheduleSpec;
+  firing: Partial<FiringPolicy> | null;
   priority: number;
+  queue: string;
+  labels: Record<string, string>;
 }
 
-interface FiredRow {
-  job_id: string;
+interface FiredRow extends JobId {
+  outcome: "fired" | "overlap" | "duplicate";
   is_last: boolean;
   run_id: string | null;
   lane: number | null;
   rank: number | null;
   created_at: Instant | null;
-  run_at: Instant | null;
-}
-
-export function fenceParameters(fence: Fence): unknown[] {
-  return [fence.shards.map((shard) => shard.id), fence.shards.map((shard) => shard.epoch), fence.node];
+  runs_made: number;
 }
 
 export function dueStore(db: Queryable, statements: Statements): DueStore {
   const load = statements.get("due.load");
   const fire = statements.get("due.fire");
-  const skip = statements.get("due.skip");
+  const pass = statements.get("due.pass");
+  const hold = statements.get("due.hold");
+  const release = statements.get("due.release");
+  const park = statements.get("due.park");
   return {
     async load(shards, until, limitPerShard) {
       const { rows } = await db.query<LoadedRow>(load, [shards, timestampParam(until), limitPerShard]);
       return rows.map(toDueJob);
     },
-    async fire(fence, rows) {
-      const values = columns(rows, [
-        (row) => row.job.jobId,
-        (row) => row.job.version,
-        (row) => timestampParam(row.job.nominal),
-        (row) => row.runId,
-        (row) => row.rank,
-        (row) => timestampOrNull(row.nextNominal),
-        (row) => timestampOrNull(row.nextFireAt),
-      ]);
-      const answer = await db.query<FiredRow>(fire, [...fenceParameters(fence), ...values]);
-      return answer.rows.map(toFired);
+    async fire({ fence, windows }, rows) {
+      const values = [...fenceParameters(fence), windows, ...fireColumns(rows), ...noteColumns(rows)];
+      return (await db.query<FiredRow>(fire, values)).rows.map(toFired);
     },
-    async skip(fence, rows) {
-      const values = columns(rows, [
+    async pass({ fence, windows }, rows) {
+      const values = [...fenceParameters(fence), windows, ...passColumns(rows), ...noteColumns(rows)];
+      return idsOf((await db.query<JobId>(pass, values)).rows);
+    },
+    async hold({ fence, windows }, rows) {
+      const held = columns(rows, [
         (row) => row.job.jobId,
         (row) => row.job.version,
         (row) => timestampParam(row.job.nominal),
-        (row) => timestampParam(row.through),
-        (row) => row.count,
-        (row) => row.reason,
-        (row) => timestampOrNull(row.nextNominal),
-        (row) => timestampOrNull(row.nextFireAt),
+        (row) => timestampParam(row.until),
       ]);
-      const answer = await db.query<{ job_id: string }>(skip, [...fenceParameters(fence), ...values]);
-      return answer.rows.map((row) => row.job_id);
+      return idsOf((await db.query<JobId>(hold, [...fenceParameters(fence), windows, ...held])).rows);
+    },
+    async release({ fence, windows }) {
+      const { rows } = await db.query<{ shard: number }>(release, [...fenceParameters(fence), windows]);
+      return [...new Set(rows.map((row) => row.shard))];
+    },
+    async park(fence, rows) {
+      const parked = columns(rows, [(row) => row.job.jobId, (row) => row.job.version, (row) => jsonParam(row.pause)]);
+      return idsOf((await db.query<JobId>(park, [...fenceParameters(fence), ...parked])).rows);
     },
   };
+}
+
+function idsOf(rows: readonly JobId[]): string[] {
+  return rows.map((row) => row.job_id);
+}
+
+function fireColumns(rows: readonly FireRow[]): unknown[][] {
+  return columns(rows, [
+    (row) => row.job.jobId,
+    (row) => row.job.version,
+    (row) => timestampParam(row.job.nominal),
+    (row) => row.job.runsMade,
+    (row) => timestampOrNull(row.next?.nominal ?? null),
+    (row) => timestampOrNull(row.next?.fireAt ?? null),
+    (row) => timestampOrNull(row.catchUpTo),
+    (row) => row.runId,
+    (row) => row.rank,
+  ]);
+}
+
+function passColumns(rows: readonly PassRow[]): unknown[][] {
+  return columns(rows, [
+    (row) => row.job.jobId,
+    (row) => row.job.version,
+    (row) => timestampParam(row.job.nominal),
+    (row) => timestampOrNull(row.next?.nominal ?? null),
+    (row) => timestampOrNull(row.next?.fireAt ?? null),
+    (row) => timestampOrNull(row.catchUpTo),
+    (row) => timestampParam(row.range.to),
+    (row) => row.range.count,
+    (row) => row.range.reason,
+    (row) => row.range.detail,
+  ]);
+}
+
+function noteColumns(rows: readonly { readonly job: DueJob; readonly notes: readonly LedgerRange[] }[]): unknown[][] {
+  const notes = rows.flatMap((row) => row.notes.map((range) => ({ jobId: row.job.jobId, ...range })));
+  return columns(notes, [
+    (note) => note.jobId,
+    (note) => note.reason,
+    (note) => timestampParam(note.from),
+    (note) => timestampParam(note.to),
+    (note) => note.count,
+    (note) => note.detail,
+  ]);
 }
 
 function toDueJob(row: LoadedRow): DueJob {
@@ -130,22 +139,30 @@ function toDueJob(row: LoadedRow): DueJob {
     jobId: row.job_id,
     shard: row.shard,
     class: row.class,
+    state: row.state,
     version: row.version,
-    nominal: row.next_nominal_at,
+    nominal: row.next_nominal_at ?? row.next_fire_at,
     fireAt: row.next_fire_at,
-    schedule: row.schedule,
-    priority: row.priority,
+    settledTo: row.settled_to,
+    catchUpTo: row.catch_up_to,
+    runsMade: row.runs_made,
+    definition: toDefinition(row),
   };
 }
 
+function toDefinition(row: LoadedRow): DueDefinition {
+  const { schedule, priority, queue, labels } = row;
+  return { namespaceId: row.namespace_id, schedule, firing: firingPolicy(row.firing ?? {}), priority, queue, labels };
+}
+
 function toFired(row: FiredRow): Fired {
+  const { outcome, run_id: id, lane, rank, created_at: createdAt } = row;
+  const isMade = id !== null && lane !== null && rank !== null && createdAt !== null;
   return {
     jobId: row.job_id,
-    runId: row.run_id,
-    lane: row.lane,
-    rank: row.rank,
-    runAt: row.run_at,
-    createdAt: row.created_at,
+    outcome,
+    run: isMade ? { id, lane, rank, createdAt } : null,
     isLast: row.is_last,
+    runsMade: row.runs_made,
   };
 }

@@ -2,7 +2,7 @@ import type { Instant, RunPolicy } from "@carillon/core";
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import { type Fence, fenceParameters } from "./due.js";
+import { type Fence, fenceParameters } from "./fence.js";
 import type { RunRow } from "./run-reads.js";
 import type { Queued } from "./runs.js";
 

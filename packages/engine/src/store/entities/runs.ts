@@ -2,7 +2,7 @@ import type { DurationMs, Instant, RunPolicy } from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import { type Fence, fenceParameters } from "./due.js";
+import { type Fence, fenceParameters } from "./fence.js";
 import { columns, jsonOrNull } from "./parameters.js";
 
 /** One-off jobs due later than this from now wait in run_later: a window and ten minutes. */

@@ -10,7 +10,7 @@ import type {
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import { type Fence, fenceParameters } from "./due.js";
+import { type Fence, fenceParameters } from "./fence.js";
 import { columns } from "./parameters.js";
 import { type PauseColumn, readPause, type StoredPause } from "./stored-pause.js";
 

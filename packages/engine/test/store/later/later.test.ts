@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RunReader } from "../../../src/jobs/run-reader.js";
-import type { Fence } from "../../../src/store/entities/due.js";
+import type { Fence } from "../../../src/store/entities/fence.js";
 import { laterStore } from "../../../src/store/entities/later.js";
 import { loadStatements } from "../../../src/store/sql/load-statements.js";
 import { newId, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";

@@ -1,9 +1,19 @@
+import { defaultFiringPolicy } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DueWindow } from "../../../src/scheduler/due-window.js";
-import type { DueJob } from "../../../src/store/entities/due.js";
+import type { DueDefinition, DueJob } from "../../../src/scheduler/fire-store.js";
 
 const start = Date.UTC(2026, 5, 1, 12);
+
+const definition: DueDefinition = {
+  namespaceId: 1,
+  schedule: { kind: "manual" },
+  firing: defaultFiringPolicy,
+  priority: 4,
+  queue: "default",
+  labels: {},
+};
 
 function job(id: number, over: Partial<DueJob> = {}): DueJob {
   const fireAt = over.fireAt ?? start;
@@ -11,11 +21,14 @@ function job(id: number, over: Partial<DueJob> = {}): DueJob {
     jobId: `job-${id}`,
     shard: id % 1_024,
     class: 1,
+    state: "active",
     version: 1,
     nominal: fireAt,
     fireAt,
-    schedule: { kind: "manual" },
-    priority: 4,
+    settledTo: start,
+    catchUpTo: null,
+    runsMade: 0,
+    definition,
     ...over,
   };
 }

@@ -33,8 +33,14 @@ describe("metrics", () => {
   it("follow the engine's events", async () => {
     const metrics = createMetrics({ version: "0" });
     const run = { runId: "r", task: "echo", queue: "default" };
-    metrics.engineEvent({ type: "run.fired", runId: "r", jobId: "j", nominal: 0, lateMs: 20 });
-    metrics.engineEvent({ type: "occurrence.skipped", jobId: "j", reason: "missed", count: 3 });
+    const fired = { runId: "r", jobId: "j", nominal: 0, class: "high", trigger: "schedule" } as const;
+    metrics.engineEvent({ type: "run.fired", ...fired, lateMs: 20 });
+    metrics.engineEvent({ type: "run.blocked", ...fired, lateMs: 0 });
+    metrics.engineEvent({ type: "run.late", ...fired, lateMs: 90_000 });
+    metrics.engineEvent({ type: "occurrence.missed", jobId: "j", count: 3 });
+    metrics.engineEvent({ type: "occurrence.skipped", jobId: "j", reason: "overlap", count: 2 });
+    metrics.engineEvent({ type: "job.parked", jobId: "j", error: new Error("x") });
+    metrics.engineEvent({ type: "scheduler.ticked", durationMs: 30, fired: 1, promoted: 0, passed: 0, loaded: 0 });
     metrics.engineEvent({ type: "run.claimed", ...run, waitedMs: -5 });
     metrics.engineEvent({ type: "run.finished", ...run, status: "failed", durationMs: 1_500 });
     metrics.engineEvent({ type: "run.retried", ...run, delayMs: 1_000 });
@@ -49,10 +55,15 @@ describe("metrics", () => {
     metrics.engineEvent({ type: "loop.failed", loop: "rescuer", error: new Error("x") });
     const text = await metrics.render();
     for (const expected of [
-      "carillon_fires_total 1",
-      'carillon_schedule_lag_seconds_bucket{le="0.025"} 1',
-      "carillon_schedule_lag_seconds_sum 0.02",
-      'carillon_occurrences_skipped_total{reason="missed"} 3',
+      'carillon_fires_total{outcome="fired"} 1',
+      'carillon_fires_total{outcome="blocked"} 1',
+      'carillon_fires_total{outcome="missed"} 3',
+      'carillon_fires_total{outcome="overlap"} 2',
+      "carillon_fires_late_total 1",
+      "carillon_jobs_parked_total 1",
+      "carillon_tick_seconds_sum 0.03",
+      'carillon_schedule_lag_seconds_bucket{le="0.025",class="high"} 2',
+      'carillon_schedule_lag_seconds_sum{class="high"} 0.02',
       "carillon_start_latency_seconds_sum 0",
       'carillon_runs_finished_total{outcome="failed"} 1',
       'carillon_run_duration_seconds_sum{outcome="failed"} 1.5',

@@ -1,0 +1,46 @@
+import { isFaultOfRows } from "../store/db/fault-of-rows.js";
+
+/** A row that makes its batch fail, and how. */
+export interface Fault<Row> {
+  readonly row: Row;
+  readonly error: unknown;
+}
+
+export interface Bisected<Row, Out> {
+  readonly done: readonly Out[];
+  readonly faults: readonly Fault<Row>[];
+}
+
+/** After so many rows at fault the rest of a batch is left for another time. */
+const mostFaults = 16;
+
+/**
+ * Writes a batch; one that fails because of a row is halved until the row at fault stands alone, so that the others are
+ * written. When none of several rows can be written it is not the rows: the error is thrown, as is one of the database.
+ */
+export async function writeAround<Row, Out>(
+  rows: readonly Row[],
+  write: (rows: readonly Row[]) => Promise<readonly Out[]>,
+): Promise<Bisected<Row, Out>> {
+  const done: Out[] = [];
+  const faults: Fault<Row>[] = [];
+  let written = 0;
+  const attempt = async (part: readonly Row[]): Promise<void> => {
+    if (faults.length >= mostFaults) return;
+    try {
+      done.push(...(await write(part)));
+      written += part.length;
+    } catch (error) {
+      if (!isFaultOfRows(error)) throw error;
+      const [row] = part;
+      if (part.length === 1 && row !== undefined) return void faults.push({ row, error });
+      const half = Math.ceil(part.length / 2);
+      await attempt(part.slice(0, half));
+      await attempt(part.slice(half));
+    }
+  };
+  await attempt(rows);
+  const [first] = faults;
+  if (first !== undefined && written === 0 && rows.length > 1) throw first.error;
+  return { done, faults };
+}

@@ -1,0 +1,111 @@
+import { type CompiledSchedule, type Instant, occurrenceRunId, rankOf } from "@carillon/core";
+import type { CalendarSource } from "./calendar-source.js";
+import { calendarNotes } from "./calendar-notes.js";
+import type { DueJob, FireRow, HoldRow, LedgerRange, PassRow } from "./fire-store.js";
+import type { Maintenance } from "./maintenance.js";
+import { type DuePlan, planDue } from "./plan-due.js";
+import type { ScheduleCache } from "./schedule-cache.js";
+
+/** A job that cannot be planned, and why. */
+export interface BrokenJob {
+  readonly job: DueJob;
+  readonly error: unknown;
+}
+
+/** What is to be done with a batch of due jobs. */
+export interface DueSteps {
+  /** Overlap allow or skip. */
+  readonly fires: FireRow[];
+  /** Those whose runs wait for one another or replace one another. */
+  readonly settles: FireRow[];
+  readonly passes: PassRow[];
+  readonly holds: HoldRow[];
+  /** Their pause is over. */
+  readonly expired: DueJob[];
+  readonly broken: BrokenJob[];
+}
+
+export interface DuePlannerOptions {
+  readonly schedules: ScheduleCache;
+  readonly calendars: CalendarSource;
+  readonly maintenance: Maintenance;
+}
+
+/** Decides over due jobs, by what this node knows; the statements compare it with what is stored. */
+export class DuePlanner {
+  readonly #options: DuePlannerOptions;
+
+  constructor(options: DuePlannerOptions) {
+    this.#options = options;
+  }
+
+  plan(jobs: readonly DueJob[], now: Instant): DueSteps {
+    const steps: DueSteps = { fires: [], settles: [], passes: [], holds: [], expired: [], broken: [] };
+    for (const job of jobs) {
+      if (job.state === "paused") steps.expired.push(job);
+      else {
+        try {
+          this.#add(steps, job, now);
+        } catch (error) {
+          steps.broken.push({ job, error });
+        }
+      }
+    }
+    return steps;
+  }
+
+  #add(steps: DueSteps, job: DueJob, now: Instant): void {
+    const { definition, nominal, catchUpTo } = job;
+    const schedule = this.#scheduleOf(job);
+    const policy = definition.firing;
+    const windowAt = this.#options.maintenance.of(definition);
+    const plan = planDue({ nominal, schedule, policy, catchUpTo, windowAt }, now);
+    switch (plan.kind) {
+      case "hold":
+        steps.holds.push({ job, until: plan.until });
+        return;
+      case "pass":
+        steps.passes.push(passRow(job, schedule, plan));
+        return;
+      default: {
+        const isSimple = policy.overlap === "allow" || policy.overlap === "skip";
+        (isSimple ? steps.fires : steps.settles).push(fireRow(job, schedule, plan));
+      }
+    }
+  }
+
+  #scheduleOf({ jobId, definition: { schedule, namespaceId } }: DueJob): CompiledSchedule {
+    const { schedules, calendars } = this.#options;
+    return usesCalendars(schedule)
+      ? schedules.of({ jobId, schedule, calendars: calendars.calendarsOf(namespaceId) })
+      : schedules.of({ jobId, schedule });
+  }
+}
+
+function usesCalendars(schedule: DueJob["definition"]["schedule"]): boolean {
+  return "calendars" in schedule && schedule.calendars !== undefined;
+}
+
+function fireRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "fire" }): FireRow {
+  const { jobId, nominal, fireAt, definition } = job;
+  return {
+    job,
+    runId: occurrenceRunId(jobId, nominal, "schedule"),
+    rank: rankOf({ dueMs: fireAt, priority: definition.priority }),
+    next: plan.next,
+    catchUpTo: plan.catchUpTo,
+    notes: notesOf(job, schedule, nominal),
+  };
+}
+
+function passRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "pass" }): PassRow {
+  const { reason, through, count, detail, next, catchUpTo } = plan;
+  const range: LedgerRange = { reason, from: job.nominal, to: through, count, detail };
+  return { job, range, next, catchUpTo, notes: notesOf(job, schedule, through) };
+}
+
+const noNotes: readonly LedgerRange[] = [];
+
+function notesOf({ definition, settledTo }: DueJob, schedule: CompiledSchedule, to: Instant): readonly LedgerRange[] {
+  return usesCalendars(definition.schedule) ? calendarNotes(schedule, settledTo, to) : noNotes;
+}

@@ -1,0 +1,156 @@
+import type { Instant, JobPause } from "@carillon/core";
+import type { Membership } from "../coordinator/port.js";
+import type { OnEngineEvent } from "../events.js";
+import type { Queued } from "../store/entities/runs.js";
+import { type Fault, writeAround } from "./bisect.js";
+import type { BrokenJob, DueSteps } from "./due-planner.js";
+import { fenceOf } from "./fence-of.js";
+import { announceFired, announcePassed } from "./fire-events.js";
+import type { DueJob, Fired, FireRow, FireStore, HoldRow, PassRow, Terms } from "./fire-store.js";
+
+export interface DueWriterOptions {
+  readonly store: Pick<FireStore, "fire" | "settle" | "pass" | "hold" | "park">;
+  readonly now: () => Instant;
+  readonly membership: () => Membership;
+  /** The revision of the maintenance windows by which the steps were planned. */
+  readonly windows: () => number;
+  /** A job has another time from now on. */
+  readonly onNext: (job: DueJob) => void;
+  /** Nothing was done for these, and only the store knows why. */
+  readonly onRefused: (statement: string, jobs: readonly DueJob[]) => void;
+  readonly onQueued: (queued: readonly Queued[]) => void;
+  /** Running runs were asked to stop, because a new one replaces them. */
+  readonly onStopped: (runIds: readonly string[]) => void;
+  readonly onEvent: OnEngineEvent;
+}
+
+export interface Written {
+  readonly fired: number;
+  readonly passed: number;
+}
+
+/** Puts decisions over due jobs into effect, each set in one statement, and tells what came of it. */
+export class DueWriter {
+  readonly #options: DueWriterOptions;
+
+  constructor(options: DueWriterOptions) {
+    this.#options = options;
+  }
+
+  async write(steps: DueSteps): Promise<Written> {
+    const { store } = this.#options;
+    const fired =
+      (await this.#fire("due.fire", steps.fires, (terms, rows) => store.fire(terms, rows))) +
+      (await this.#fire("due.settle", steps.settles, async (terms, rows) => {
+        const { fired: done, stopped } = await store.settle(terms, rows);
+        this.#options.onStopped(stopped);
+        return done;
+      }));
+    const passed = await this.#pass(steps.passes);
+    await this.#hold(steps.holds);
+    return { fired, passed };
+  }
+
+  async park(broken: readonly BrokenJob[]): Promise<void> {
+    if (broken.length === 0) return;
+    const { store, membership, now, onRefused, onEvent } = this.#options;
+    const jobs = broken.map((one) => one.job);
+    const rows = broken.map(({ job, error }) => ({ job, pause: parked(error, now()) }));
+    const done = new Set(await store.park(fenceOf(membership(), jobs), rows));
+    for (const { job, error } of broken) {
+      if (done.has(job.jobId)) onEvent({ type: "job.parked", jobId: job.jobId, error });
+    }
+    refuse(jobs, done, (rest) => onRefused("due.park", rest));
+  }
+
+  async #fire(
+    statement: string,
+    rows: readonly FireRow[],
+    write: (terms: Terms, rows: readonly FireRow[]) => Promise<readonly Fired[]>,
+  ): Promise<number> {
+    if (rows.length === 0) return 0;
+    const { onQueued, onNext, onEvent, onRefused } = this.#options;
+    const { done, faults } = await writeAround(rows, (part) => write(this.#terms(part), part));
+    const byJob = new Map(done.map((one) => [one.jobId, one]));
+    for (const row of rows) {
+      const fired = byJob.get(row.job.jobId);
+      if (fired === undefined) continue;
+      announceFired(row, fired, onEvent);
+      if (!fired.isLast) this.#moveOn(row, row.job.nominal, fired.runsMade, onNext);
+    }
+    onQueued(done.flatMap(({ outcome, run }) => (outcome === "fired" && run !== null ? [run] : [])));
+    await this.park(faults.map(toBroken));
+    const known = new Set([...byJob.keys(), ...faults.map(({ row }) => row.job.jobId)]);
+    refuse(
+      rows.map((row) => row.job),
+      known,
+      (rest) => onRefused(statement, rest),
+    );
+    return done.length;
+  }
+
+  async #pass(rows: readonly PassRow[]): Promise<number> {
+    if (rows.length === 0) return 0;
+    const { store, onNext, onEvent, onRefused } = this.#options;
+    const { done, faults } = await writeAround(rows, (part) => store.pass(this.#terms(part), part));
+    const moved = new Set(done);
+    for (const row of rows) {
+      if (!moved.has(row.job.jobId)) continue;
+      announcePassed(row, onEvent);
+      this.#moveOn(row, row.range.to, row.job.runsMade, onNext);
+    }
+    await this.park(faults.map(toBroken));
+    for (const { row } of faults) moved.add(row.job.jobId);
+    refuse(
+      rows.map((row) => row.job),
+      moved,
+      (rest) => onRefused("due.pass", rest),
+    );
+    return done.length;
+  }
+
+  async #hold(rows: readonly HoldRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    const { store, onNext, onRefused } = this.#options;
+    const held = new Set(await store.hold(this.#terms(rows), rows));
+    for (const { job, until } of rows) if (held.has(job.jobId)) onNext({ ...job, fireAt: until });
+    refuse(
+      rows.map((row) => row.job),
+      held,
+      (rest) => onRefused("due.hold", rest),
+    );
+  }
+
+  #moveOn(row: FireRow | PassRow, settledTo: Instant, runsMade: number, onNext: (job: DueJob) => void): void {
+    if (row.next === null) return;
+    const { job, next } = row;
+    onNext({ ...job, ...next, settledTo, runsMade, catchUpTo: row.catchUpTo ?? job.catchUpTo });
+  }
+
+  #terms(rows: readonly { readonly job: DueJob }[]): Terms {
+    const { membership, windows } = this.#options;
+    return {
+      fence: fenceOf(
+        membership(),
+        rows.map((row) => row.job),
+      ),
+      windows: windows(),
+    };
+  }
+}
+
+function toBroken({ row, error }: Fault<{ readonly job: DueJob }>): BrokenJob {
+  return { job: row.job, error };
+}
+
+function refuse(jobs: readonly DueJob[], done: ReadonlySet<string>, tell: (rest: readonly DueJob[]) => void): void {
+  const rest = jobs.filter((job) => !done.has(job.jobId));
+  if (rest.length > 0) tell(rest);
+}
+
+const longestReason = 500;
+
+function parked(error: unknown, at: Instant): JobPause {
+  const message = error instanceof Error ? error.message : String(error);
+  return { reason: `parked: ${message.slice(0, longestReason)}`, actor: "system", at, until: null, missed: "none" };
+}

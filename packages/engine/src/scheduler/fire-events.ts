@@ -1,0 +1,33 @@
+import { type ClassName, classNames, type EngineEvent, type OnEngineEvent } from "../events.js";
+import type { DueJob, Fired, FireRow, LedgerRange, PassRow } from "./fire-store.js";
+
+/** Tells what became of the rows of a fire. */
+export function announceFired(row: FireRow, fired: Fired, onEvent: OnEngineEvent): void {
+  const { job } = row;
+  for (const range of row.notes) onEvent(skipped(job, range));
+  if (fired.run === null) {
+    const { outcome: reason } = fired;
+    onEvent(skipped(job, { reason: reason === "duplicate" ? reason : "overlap", count: 1 }));
+    return;
+  }
+  const lateMs = Math.max(0, fired.run.createdAt - job.fireAt);
+  const what = { runId: fired.run.id, jobId: job.jobId, nominal: job.nominal, lateMs, class: classOf(job) };
+  onEvent({ type: fired.outcome === "blocked" ? "run.blocked" : "run.fired", ...what, trigger: "schedule" });
+  if (lateMs > job.definition.firing.misfireThresholdMs) onEvent({ type: "run.late", ...what });
+}
+
+/** Tells what was passed over. */
+export function announcePassed(row: PassRow, onEvent: OnEngineEvent): void {
+  for (const range of row.notes) onEvent(skipped(row.job, range));
+  onEvent(skipped(row.job, row.range));
+}
+
+function skipped({ jobId }: DueJob, { reason, count }: Pick<LedgerRange, "reason" | "count">): EngineEvent {
+  return reason === "missed"
+    ? { type: "occurrence.missed", jobId, count }
+    : { type: "occurrence.skipped", jobId, reason, count };
+}
+
+function classOf(job: DueJob): ClassName {
+  return classNames[job.class] ?? "normal";
+}

@@ -1,0 +1,53 @@
+import { type ActiveWindow, type Instant, MaintenanceWindows } from "@carillon/core";
+import type { DueDefinition, FireStore } from "./fire-store.js";
+
+interface OfNamespace {
+  readonly namespace: string;
+  readonly windows: MaintenanceWindows;
+}
+
+const noWindow = (): null => null;
+
+/** The maintenance windows as this node last read them. A fire compares their revision, so that a stale copy fires nothing. */
+export class Maintenance {
+  readonly #store: Pick<FireStore, "windows">;
+  #byNamespace: ReadonlyMap<number, OfNamespace> = new Map();
+  #revision = -1;
+  #isStale = true;
+
+  constructor(store: Pick<FireStore, "windows">) {
+    this.#store = store;
+  }
+
+  /** -1 before the first read: no write matches it. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Somebody changed them, or may have: the next `read` asks. */
+  markStale(): void {
+    this.#isStale = true;
+  }
+
+  async read(): Promise<void> {
+    if (!this.#isStale) return;
+    const { revision, byNamespace } = await this.#store.windows();
+    this.#isStale = false;
+    if (revision === this.#revision) return;
+    this.#byNamespace = new Map(
+      [...byNamespace].map(([id, { namespace, windows }]) => [
+        id,
+        { namespace, windows: new MaintenanceWindows(windows) },
+      ]),
+    );
+    this.#revision = revision;
+  }
+
+  /** The windows that a job of this definition is subject to. */
+  of({ namespaceId, queue, labels }: DueDefinition): (instant: Instant) => ActiveWindow | null {
+    const known = this.#byNamespace.get(namespaceId);
+    if (known === undefined) return noWindow;
+    const { namespace, windows } = known;
+    return (instant) => windows.windowAt(instant, { namespace, queue, labels });
+  }
+}
