@@ -1,6 +1,6 @@
 export { CarillonError, type ErrorItem } from "./errors/carillon-error.js";
 export { errorAnchor, errorAreas, errorCatalogue, type ErrorCode, type ErrorEntry } from "./errors/catalogue.js";
-export type { CompiledSchedule, Fire, FireNote, RemovedFire } from "./schedule/compiled.js";
+export type { CompiledSchedule, Fire, FireNote, MergedFire, RemovedFire, RemovedRange } from "./schedule/compiled.js";
 export type {
   AfterSchedule,
   AtSchedule,

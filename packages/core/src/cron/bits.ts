@@ -1,4 +1,4 @@
-/** Searches in bit masks of at most 31 bits, and in masks of 60 bits kept as two halves of 30. -1 stands for none. */
+/** Searches and counts in bit masks of at most 31 bits, and in masks of 60 bits kept as two halves of 30. -1 stands for none. */
 
 /** The lowest set bit at or above `from`. */
 export function bitFrom(mask: number, from: number): number {
@@ -28,4 +28,16 @@ export function bit60UpTo(low: number, high: number, to: number): number {
     to = 29;
   }
   return bitUpTo(low, to);
+}
+
+/** How many of the bits 0 to `end` - 1 are set; `end` is at most 31. */
+export function bitsBelow(mask: number, end: number): number {
+  let rest = mask & ((1 << end) - 1);
+  rest -= (rest >>> 1) & 0x55555555;
+  rest = (rest & 0x33333333) + ((rest >>> 2) & 0x33333333);
+  return Math.imul((rest + (rest >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+export function bits60Below(low: number, high: number, end: number): number {
+  return end <= 30 ? bitsBelow(low, end) : bitsBelow(low, 30) + bitsBelow(high, end - 30);
 }

@@ -3,6 +3,7 @@ import type { DstPolicy } from "../schedule/spec.js";
 import type { Instant } from "../time/instant.js";
 import { FIRST_INSTANT, LAST_INSTANT, NEVER } from "../zone/instant-range.js";
 import { resolveZone } from "../zone/resolve-zone.js";
+import type { OffsetSpan } from "../zone/offset-table.js";
 import type { Zone } from "../zone/zone.js";
 import { isFixedTime, type CronFields, type DayMatch } from "./fields.js";
 import { parseCronWithDays } from "./parse.js";
@@ -82,6 +83,22 @@ export class CompiledCron {
     return fire >= FIRST_INSTANT ? fire : NEVER;
   }
 
+  /**
+   * How many fires lie strictly between two instants. Looks at each stretch of constant offset once and at each month,
+   * never at a fire: a year costs the same for every expression.
+   */
+  countBetween(after: Instant, before: Instant): number {
+    const to = Math.ceil(Math.min(before, LAST_INSTANT + 1) / 1000);
+    let count = 0;
+    for (let at = Math.floor(Math.max(after, FIRST_INSTANT - 1) / 1000) + 1; at < to;) {
+      const span = this.zone.spanAt(at);
+      const end = Math.min(span.end, to);
+      count += this.#countWithin(span, at, end);
+      at = end;
+    }
+    return count;
+  }
+
   /** How a change of the clock touched the fire at an instant; null when none did, or when nothing fires then. */
   noteAt(fire: Instant): ClockNote | null {
     if (this.next(fire - 1) !== fire) return null;
@@ -94,6 +111,19 @@ export class CompiledCron {
     if (second < span.start - span.shiftIn) return { kind: "overlap", pass: "second" };
     if (second >= span.end + span.shiftOut) return { kind: "overlap", pass: "first" };
     return null;
+  }
+
+  /** The fires of a stretch with from <= fire < to, in seconds, its own start for what a gap before it swallowed. */
+  #countWithin(span: OffsetSpan, from: number, to: number): number {
+    this.spansVisited++;
+    const { start, end, offset, shiftIn, shiftOut } = span;
+    const first = this.#firesInSecondPass || shiftIn >= 0 ? from : Math.max(from, start - shiftIn);
+    const last = this.#firesInFirstPass || shiftOut >= 0 ? to : Math.min(to, end + shiftOut);
+    const count = this.#pattern.count(first + offset, last + offset);
+    if (from !== start || shiftIn <= 0 || !this.#firesAfterGap) return count;
+    const resumed = start + offset;
+    const swallows = this.#pattern.from(resumed - shiftIn) < resumed;
+    return swallows && this.#pattern.from(resumed) !== resumed ? count + 1 : count;
   }
 
   /** The first fire after a whole second, in seconds. Starts in the stretch before it, so that a gap's end is seen. */

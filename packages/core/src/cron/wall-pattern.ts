@@ -1,5 +1,5 @@
 import { monthIndexOf, monthStart, SECONDS_PER_DAY, weekdayOf } from "../zone/civil.js";
-import { bit60From, bit60UpTo, bitFrom, bitUpTo } from "./bits.js";
+import { bit60From, bit60UpTo, bitFrom, bits60Below, bitsBelow, bitUpTo } from "./bits.js";
 import { dayMaskIndex, type DayMasks } from "./day-masks.js";
 import { mask60Of, maskOf } from "./field-mask.js";
 import type { CronFields } from "./fields.js";
@@ -7,6 +7,8 @@ import type { CronFields } from "./fields.js";
 /** Months of the years 0001 to 9999, the only ones that are searched. */
 const FIRST_MONTH = 12;
 const LAST_MONTH = 9999 * 12 + 11;
+/** The first reading after them. */
+const END_READING = monthStart(LAST_MONTH + 1) * SECONDS_PER_DAY;
 
 /**
  * The readings of a wall clock that an expression matches, without any zone. Readings are seconds since 1970-01-01T00:00
@@ -63,6 +65,52 @@ export class WallPattern {
     const time = this.#timeUpTo(reading - today * SECONDS_PER_DAY);
     const day = this.#dayUpTo(time < 0 ? today - 1 : today);
     return day * SECONDS_PER_DAY + (day === today ? time : this.#lastInDay);
+  }
+
+  /** How many readings match from `from` on and before `to`. Counts days by month, whatever matches within them. */
+  count(from: number, to: number): number {
+    const end = Math.min(to, END_READING);
+    if (from >= end) return 0;
+    const firstDay = Math.floor(from / SECONDS_PER_DAY);
+    const lastDay = Math.floor(end / SECONDS_PER_DAY);
+    const before = this.#timesBefore(from - firstDay * SECONDS_PER_DAY);
+    const within = this.#timesBefore(end - lastDay * SECONDS_PER_DAY);
+    let count = this.#countDays(firstDay, lastDay) * this.#timesBefore(SECONDS_PER_DAY);
+    if (before > 0) count -= before * this.#countDays(firstDay, firstDay + 1);
+    if (within > 0) count += within * this.#countDays(lastDay, lastDay + 1);
+    return count;
+  }
+
+  #timesBefore(secondOfDay: number): number {
+    const hour = (secondOfDay / 3600) | 0;
+    const minute = ((secondOfDay - hour * 3600) / 60) | 0;
+    const second = secondOfDay - hour * 3600 - minute * 60;
+    const perMinute = bits60Below(this.#secondLow, this.#secondHigh, 60);
+    const perHour = bits60Below(this.#minuteLow, this.#minuteHigh, 60) * perMinute;
+    let count = bitsBelow(this.#hour, hour) * perHour;
+    if ((this.#hour & (1 << hour)) === 0) return count;
+    const minutes = bits60Below(this.#minuteLow, this.#minuteHigh, minute);
+    count += minutes * perMinute;
+    if (bits60Below(this.#minuteLow, this.#minuteHigh, minute + 1) === minutes) return count;
+    return count + bits60Below(this.#secondLow, this.#secondHigh, second);
+  }
+
+  /** How many days match from `from` on and before `to`. */
+  #countDays(from: number, to: number): number {
+    let month = monthIndexOf(from);
+    let start = monthStart(month);
+    let count = 0;
+    while (start < to) {
+      this.monthsVisited++;
+      const after = monthStart(month + 1);
+      if ((this.#month & (1 << (month % 12))) !== 0) {
+        const mask = this.#maskOf(start, after);
+        count += bitsBelow(mask, Math.min(to, after) - start) - bitsBelow(mask, Math.max(from - start, 0));
+      }
+      month++;
+      start = after;
+    }
+    return count;
   }
 
   #timeFrom(secondOfDay: number): number {

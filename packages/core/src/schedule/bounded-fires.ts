@@ -18,6 +18,7 @@ export function withinBounds(
       const found = fires.previousNominal(Math.min(before, endsAt + 1));
       return found < startsAt ? NEVER : found;
     },
+    countBetween: (after, before) => fires.countBetween(Math.max(after, startsAt - 1), Math.min(before, endsAt + 1)),
     notesAt: (nominal) => fires.notesAt(nominal),
   };
 }

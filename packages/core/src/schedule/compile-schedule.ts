@@ -1,6 +1,7 @@
 import type { CalendarSet } from "../calendar/calendar.js";
 import { compileOpenDays } from "../calendar/open-days.js";
 import { compileCron } from "../cron/compile.js";
+import type { DurationMs } from "../time/instant.js";
 import { NEVER } from "../zone/instant-range.js";
 import { resolveZone } from "../zone/resolve-zone.js";
 import type { Zone } from "../zone/zone.js";
@@ -60,11 +61,13 @@ function parts(spec: ScheduleSpec, context: Context): Parts {
       return { fires: fireOnceAt(spec.at), layer: null };
     case "every": {
       const zone = resolveZone(spec.timeZone ?? "UTC");
-      return compose(spec, context, { raw: fireEvery(spec.everyMs, spec.anchor), zone, dst: {} });
+      const raw = fireEvery(spec.everyMs, spec.anchor);
+      return compose(spec, context, { raw, zone, dst: {}, everyMs: spec.everyMs });
     }
     default: {
       const cron = compileCron(spec.cron, spec);
-      return compose(spec, context, { raw: cronFires(cron), zone: cron.zone, dst: policyForMoved(cron, spec.dst) });
+      const dst = policyForMoved(cron, spec.dst);
+      return compose(spec, context, { raw: cronFires(cron), zone: cron.zone, dst, everyMs: null });
     }
   }
 }
@@ -73,16 +76,17 @@ interface Rule {
   readonly raw: FireSequence;
   readonly zone: Zone;
   readonly dst: DstPolicy;
+  readonly everyMs: DurationMs | null;
 }
 
 /** Calendars act on every fire of the rule; the bounds cut what comes out. */
 function compose(spec: CronSchedule | EverySchedule, context: Context, rule: Rule): Parts {
   const { startsAt, endsAt, calendars } = spec;
   if (calendars === undefined) return { fires: withinBounds(rule.raw, startsAt, endsAt), layer: null };
-  const { raw, zone, dst } = rule;
+  const { raw, zone, dst, everyMs } = rule;
   const { roll = "skip" } = calendars;
   const open = compileOpenDays(calendars, context.calendars ?? new Map());
-  const rolling = { zone, open, roll, dst };
+  const rolling = { zone, open, roll, dst, everyMs };
   const fires = roll === "skip" ? new OpenDayFires(raw, zone, open) : new RolledFires(raw, rolling);
   const moved = new MovedFires(raw, rolling);
   const layer: CalendarLayer = {
@@ -90,6 +94,9 @@ function compose(spec: CronSchedule | EverySchedule, context: Context, rule: Rul
     zone,
     open,
     roll,
+    skipsGaps: dst.gap === "skip",
+    startsAt: startsAt ?? -Infinity,
+    endsAt: endsAt ?? Infinity,
     imageOf: (fire) => {
       const image = moved.imageOf(fire);
       return image < (startsAt ?? image) || image > (endsAt ?? image) ? NEVER : image;

@@ -24,6 +24,21 @@ export interface RemovedFire {
   readonly notes: readonly FireNote[];
 }
 
+/** All the fires that calendars remove from a stretch of time, as one. */
+export interface RemovedRange {
+  readonly first: RemovedFire;
+  readonly last: RemovedFire;
+  readonly count: number;
+}
+
+/** A fire of the rule that has no occurrence of its own because a roll moved it onto another; see `merged`. */
+export interface MergedFire {
+  /** When the rule names it. */
+  readonly at: Instant;
+  /** The calendar that closed its day. */
+  readonly calendar: string;
+}
+
 /**
  * A schedule ready to be asked. Pure: equal questions get equal answers on every node and after every failover.
  * Answers are strictly increasing in `nominal`; `next(from)` is strictly later than `from`, to the millisecond.
@@ -33,6 +48,12 @@ export interface CompiledSchedule {
   nextNominal(after: Instant): Instant;
   /** The latest nominal instant strictly before `before`, or -1. */
   previousNominal(before: Instant): Instant;
+  /**
+   * How many nominal instants lie strictly after `after` and strictly before `before`, within the years 0001 to 9999.
+   * Exact, and by arithmetic on days: a year of seconds costs microseconds. Only rolls walk, and only the fires
+   * that move near a clock change, two million of them at most.
+   */
+  countBetween(after: Instant, before: Instant): number;
   /** The delay that jitter adds to this nominal instant; 0 without jitter. */
   jitterAt(nominal: Instant): number;
   next(after: Instant): Fire | null;
@@ -41,4 +62,8 @@ export interface CompiledSchedule {
   between(from: Instant, to: Instant, limit: number): Fire[];
   /** Fires of the rule with from < at <= to that calendars remove, at most `limit`; moved ones are not among them. */
   removedBetween(from: Instant, to: Instant, limit: number): RemovedFire[];
+  /** The same as one range, counted by days; null when nothing is removed. Ends 50 years after the rule's first fire. */
+  removedRange(from: Instant, to: Instant): RemovedRange | null;
+  /** The fires that a roll merged into this nominal instant, without the one that it stands for; at most 100. */
+  mergedAt(nominal: Instant): MergedFire[];
 }

@@ -7,6 +7,7 @@ export function cronFires(cron: CompiledCron): FireSequence {
   return {
     nextNominal: (after) => cron.next(after),
     previousNominal: (before) => cron.previous(before),
+    countBetween: (after, before) => cron.countBetween(after, before),
     notesAt: (nominal) => {
       const note = cron.noteAt(nominal);
       return note === null ? [] : [note];

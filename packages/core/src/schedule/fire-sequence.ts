@@ -9,6 +9,8 @@ import type { FireNote } from "./compiled.js";
 export interface FireSequence {
   nextNominal(after: Instant): Instant;
   previousNominal(before: Instant): Instant;
+  /** How many instants lie strictly between two; finite ones. */
+  countBetween(after: Instant, before: Instant): number;
   /** Why this instant, a member of the sequence, is not simply what the rule says. */
   notesAt(nominal: Instant): readonly FireNote[];
 }
@@ -19,6 +21,7 @@ const NO_NOTES: readonly FireNote[] = [];
 export const neverFires: FireSequence = {
   nextNominal: () => NEVER,
   previousNominal: () => NEVER,
+  countBetween: () => 0,
   notesAt: () => NO_NOTES,
 };
 
@@ -26,6 +29,7 @@ export function fireOnceAt(at: Instant): FireSequence {
   return {
     nextNominal: (after) => (after < at ? at : NEVER),
     previousNominal: (before) => (before > at ? at : NEVER),
+    countBetween: (after, before) => (after < at && at < before ? 1 : 0),
     notesAt: () => NO_NOTES,
   };
 }
@@ -36,10 +40,12 @@ export function fireOnceAt(at: Instant): FireSequence {
  * an instant is asked for what comes after it.
  */
 export function fireEvery(everyMs: DurationMs, anchor: Instant): FireSequence {
+  /** How many of the sequence lie before an instant. */
+  const before = (instant: Instant) => Math.max(0, Math.ceil((instant - anchor) / everyMs));
   return {
     nextNominal: (after) => (after < anchor ? anchor : anchor + (Math.floor((after - anchor) / everyMs) + 1) * everyMs),
-    previousNominal: (before) =>
-      before <= anchor ? NEVER : anchor + (Math.ceil((before - anchor) / everyMs) - 1) * everyMs,
+    previousNominal: (instant) => (instant <= anchor ? NEVER : anchor + (before(instant) - 1) * everyMs),
+    countBetween: (after, until) => Math.max(0, before(until) - before(after + 1)),
     notesAt: () => NO_NOTES,
   };
 }

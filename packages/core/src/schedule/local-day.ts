@@ -42,6 +42,29 @@ export function endOfDay(zone: Zone, day: CivilDay): Instant {
   return zone.toInstant((day + 1) * DAY_MS, { overlap: "second" });
 }
 
+/** The offset that holds throughout a local day and its neighbours; null where a clock change is near. */
+export function steadyOffset(zone: Zone, day: CivilDay): number | null {
+  const { offset } = zone.spanAt((day - 2) * DAY_SECONDS);
+  for (let at = (day - 2) * DAY_SECONDS; at < (day + 3) * DAY_SECONDS;) {
+    const span = zone.spanAt(at);
+    if (span.offset !== offset) return null;
+    at = span.end;
+  }
+  return offset * 1000;
+}
+
+/** Whether the clock jumps over a reading of the day. */
+export function hasGap(zone: Zone, day: CivilDay): boolean {
+  const start = day * DAY_SECONDS;
+  for (let at = start - DAY_SECONDS; at < start + 2 * DAY_SECONDS;) {
+    const { end, offset, shiftOut } = zone.spanAt(at);
+    const stopped = end + offset;
+    if (shiftOut > 0 && stopped < start + DAY_SECONDS && stopped + shiftOut > start) return true;
+    at = end;
+  }
+  return false;
+}
+
 /**
  * The smallest wall reading that stands for an instant later than `instant`. Readings stand for instants in order
  * (a gap's all for the first one after it), so that a bisection finds the rare cases around a clock change.

@@ -1,7 +1,7 @@
 import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
 import type { OpenDays } from "../calendar/open-days.js";
 import { MAX_ROLL_DAYS, rollDay } from "../calendar/roll-day.js";
-import type { Instant } from "../time/instant.js";
+import type { DurationMs, Instant } from "../time/instant.js";
 import { NEVER } from "../zone/instant-range.js";
 import type { WallMs, Zone } from "../zone/zone.js";
 import type { FireSequence } from "./fire-sequence.js";
@@ -14,6 +14,8 @@ export interface RollRule {
   readonly open: OpenDays;
   readonly roll: Roll;
   readonly dst: DstPolicy;
+  /** The step of a rule of elapsed time; null for one that names times of day. */
+  readonly everyMs: DurationMs | null;
 }
 
 export type Direction = 1 | -1;
@@ -74,15 +76,12 @@ export class MovedFires {
 
   /** The fires that land on an instant, in order. */
   originsOf(nominal: Instant): Instant[] {
-    const { zone, open, roll, dst } = this.#rule;
+    const { zone, dst } = this.#rule;
     const lowest = firstWallAfter(zone, nominal - 1, dst.overlap);
     const highest = firstWallAfter(zone, nominal, dst.overlap) - 1;
     const origins: Instant[] = [];
     for (let target = Math.floor(lowest / DAY_MS); target <= Math.floor(highest / DAY_MS); target += 1) {
-      if (!open.isOpen(target)) continue;
-      const last = this.#firstSource(target, -1);
-      for (let day = this.#firstSource(target, 1); day <= last; day += 1) {
-        if (day === target || rollDay(day, roll, open) !== target) continue;
+      for (const day of this.sourcesOf(target)) {
         const shift = (target - day) * DAY_MS;
         for (const fire of this.#firesOn(day, lowest - shift, highest - shift)) {
           if (zone.toInstant(zone.toWall(fire) + shift, dst) === nominal) origins.push(fire);
@@ -90,6 +89,18 @@ export class MovedFires {
       }
     }
     return origins.slice(0, MAX_ORIGINS);
+  }
+
+  /** The closed days that move to a day, in order. */
+  sourcesOf(target: CivilDay): CivilDay[] {
+    const { open, roll } = this.#rule;
+    const sources: CivilDay[] = [];
+    if (!open.isOpen(target)) return sources;
+    const last = this.#firstSource(target, -1);
+    for (let day = this.#firstSource(target, 1); day <= last; day += 1) {
+      if (day !== target && rollDay(day, roll, open) === target) sources.push(day);
+    }
+    return sources;
   }
 
   /** Skips closed days that are too far from an open one; null when there is nothing beyond them. */

@@ -1,4 +1,4 @@
-import type { CivilDay } from "../calendar/civil-day.js";
+import { type CivilDay, DAY_MS } from "../calendar/civil-day.js";
 import type { OpenDays } from "../calendar/open-days.js";
 import type { Instant } from "../time/instant.js";
 import { NEVER } from "../zone/instant-range.js";
@@ -58,8 +58,37 @@ export class OpenDayFires implements FireSequence {
     return NEVER;
   }
 
+  /** Counts each run of open days as one, between changes of the clock: there a local day is one stretch of time. */
+  countBetween(after: Instant, before: Instant): number {
+    const first = this.#raw.nextNominal(after);
+    if (first === NEVER) return 0;
+    let count = 0;
+    for (let at = first; at < before;) {
+      const span = this.#zone.spanAt(Math.floor(at / 1000));
+      const end = Math.min(span.end * 1000, before);
+      count += this.#countWithin(at, end, span.offset * 1000);
+      at = end;
+    }
+    return count;
+  }
+
   notesAt(nominal: Instant): ReturnType<FireSequence["notesAt"]> {
     return this.#raw.notesAt(nominal);
+  }
+
+  /** The fires with from <= fire < to, over which the offset holds. */
+  #countWithin(from: Instant, to: Instant, offsetMs: number): number {
+    const lastDay = Math.floor((to - 1 + offsetMs) / DAY_MS);
+    let count = 0;
+    let day = this.#open.next(Math.floor((from + offsetMs) / DAY_MS), lastDay);
+    while (day !== null) {
+      let closes = day + 1;
+      while (closes <= lastDay && this.#open.isOpen(closes)) closes += 1;
+      const start = Math.max(from, day * DAY_MS - offsetMs);
+      count += this.#raw.countBetween(start - 1, Math.min(to, closes * DAY_MS - offsetMs));
+      day = this.#open.next(closes + 1, lastDay);
+    }
+    return count;
   }
 
   /** A clock that goes back over midnight (St. John's until 2011) enters an open day once more after `fire`. */

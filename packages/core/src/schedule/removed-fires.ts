@@ -14,6 +14,10 @@ export interface CalendarLayer {
   readonly zone: Zone;
   readonly open: OpenDays;
   readonly roll: Roll;
+  /** A fire that would move into a gap is lost. */
+  readonly skipsGaps: boolean;
+  readonly startsAt: Instant;
+  readonly endsAt: Instant;
   /** Where a fire of a closed day lands, or NEVER. */
   imageOf(fire: Instant): Instant;
 }
@@ -35,7 +39,8 @@ export function removedFires(layer: CalendarLayer, from: Instant, to: Instant, l
   return removed;
 }
 
-function exclusion({ open, roll }: CalendarLayer, day: number): FireNote {
+/** What the calendars say of a fire that they take away. */
+export function exclusion({ open, roll }: CalendarLayer, day: number): FireNote {
   const calendar = open.closedBy(day);
   const cause = calendar?.reason(day) ?? (calendar === null ? null : "not in the calendar");
   const lost = roll === "skip" ? null : `no open day to move to within ${MAX_ROLL_DAYS} days and the schedule's bounds`;

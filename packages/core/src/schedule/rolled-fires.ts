@@ -4,6 +4,7 @@ import { NEVER } from "../zone/instant-range.js";
 import { wallText } from "../cron/wall-text.js";
 import type { FireNote } from "./compiled.js";
 import type { FireSequence } from "./fire-sequence.js";
+import { countLandings } from "./count-landings.js";
 import { endOfDay, startOfDay } from "./local-day.js";
 import { type Direction, MovedFires, type RollRule } from "./moved-fires.js";
 import { OpenDayFires, SEARCH_DAYS } from "./open-day-fires.js";
@@ -43,6 +44,11 @@ export class RolledFires implements FireSequence {
     const unmoved = this.#unmoved.previousNominal(before, bound);
     const moved = this.#moved.nearest(before, unmoved === NEVER ? bound : unmoved, -1);
     return moved === NEVER || (unmoved !== NEVER && unmoved > moved) ? unmoved : moved;
+  }
+
+  countBetween(after: Instant, before: Instant): number {
+    const parts = { raw: this.#raw, rule: this.#rule, unmoved: this.#unmoved, moved: this.#moved };
+    return this.#unmoved.countBetween(after, before) + countLandings(parts, after, before);
   }
 
   notesAt(nominal: Instant): readonly FireNote[] {

@@ -1,8 +1,9 @@
 import type { DurationMs, Instant } from "../time/instant.js";
-import { NEVER } from "../zone/instant-range.js";
-import type { CompiledSchedule, Fire, RemovedFire } from "./compiled.js";
+import { FIRST_INSTANT, LAST_INSTANT, NEVER } from "../zone/instant-range.js";
+import type { CompiledSchedule, Fire, MergedFire, RemovedFire, RemovedRange } from "./compiled.js";
 import type { FireSequence } from "./fire-sequence.js";
 import { type CalendarLayer, removedFires } from "./removed-fires.js";
+import { removedRange } from "./removed-range.js";
 
 /** A sequence of fires with its jitter. */
 export class Schedule implements CompiledSchedule {
@@ -22,6 +23,11 @@ export class Schedule implements CompiledSchedule {
 
   previousNominal(before: Instant): Instant {
     return this.#fires.previousNominal(Math.ceil(before));
+  }
+
+  countBetween(after: Instant, before: Instant): number {
+    const from = Math.max(Math.floor(after), FIRST_INSTANT - 1);
+    return this.#fires.countBetween(from, Math.min(Math.ceil(before), LAST_INSTANT + 1));
   }
 
   jitterAt(nominal: Instant): DurationMs {
@@ -48,6 +54,17 @@ export class Schedule implements CompiledSchedule {
 
   removedBetween(from: Instant, to: Instant, limit: number): RemovedFire[] {
     return this.#calendars === null ? [] : removedFires(this.#calendars, Math.floor(from), to, limit);
+  }
+
+  removedRange(from: Instant, to: Instant): RemovedRange | null {
+    return this.#calendars === null ? null : removedRange(this.#calendars, Math.floor(from), Math.floor(to));
+  }
+
+  mergedAt(nominal: Instant): MergedFire[] {
+    if (this.#calendars === null || this.#calendars.roll === "skip") return [];
+    return this.#fires
+      .notesAt(nominal)
+      .flatMap((note) => (note.kind === "merged" ? [{ at: note.from, calendar: note.calendar }] : []));
   }
 
   #fireAt(nominal: Instant): Fire | null {
