@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { cpuSecondsOf } from "./cpu.mjs";
 
 const shim = fileURLToPath(new URL("../../packages/carillon/bin/carillon.js", import.meta.url));
 /** Kept to be shown if something goes wrong. */
@@ -49,14 +50,8 @@ export class ServerProcess {
     return { now: of("VmRSS"), most: of("VmHWM") };
   }
 
-  /** Seconds of processor time so far. */
   cpuSeconds() {
-    const stat = readFileSync(`/proc/${this.#child.pid}/stat`, "utf8");
-    const [user, system] = stat
-      .slice(stat.lastIndexOf(")") + 2)
-      .split(" ")
-      .slice(11, 13);
-    return (Number(user) + Number(system)) / 100;
+    return cpuSecondsOf(this.#child.pid);
   }
 
   /** Log lines with this message, as objects. */

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "../../packages/embedded-postgres/dist/index.js";
 import { Client } from "pg";
+import { cpuSecondsOfChildren } from "./cpu.mjs";
 
 export class Site {
   static async start() {
@@ -25,8 +26,9 @@ export class Site {
     this.#postgres = postgres;
   }
 
-  get postgresPid() {
-    return this.#postgres.pid;
+  /** Seconds of processor time of PostgreSQL, all of its processes together. */
+  cpuSeconds() {
+    return cpuSecondsOfChildren(this.#postgres.pid);
   }
 
   /** Runs work over an empty database, which is dropped afterwards. */

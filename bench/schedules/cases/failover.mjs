@@ -19,9 +19,10 @@ export async function failoverCase(site, { count }) {
       const rule = { second: secondAfter((count / 20_000) * 1_000 + 6_000), everySeconds };
       await register(url, { kind: "herd", count, ...rule });
       await untilShared(reader);
-      const calm = await observeHerd({ reader, rule, count, node: survivor });
+      const calm = await observeHerd({ site, reader, rule, count, node: survivor });
       let owed = 0;
       const hit = await observeHerd({
+        site,
         reader,
         rule,
         count,

@@ -19,7 +19,7 @@ export async function herdCase(site, { count, herds, floor, nodeFlags, targets }
       const { ms } = await register(url, { kind: "herd", count, ...rule });
       say(`${name}: registered in ${Math.round(ms)} ms`);
       const seen = [];
-      for (let herd = 0; herd < herds; herd += 1) seen.push(await observeHerd({ reader, rule, count, node }));
+      for (let herd = 0; herd < herds; herd += 1) seen.push(await observeHerd({ site, reader, rule, count, node }));
       return [...judged(name, seen, targets), ...figures(name, seen, floor)];
     } finally {
       await node.end();
@@ -27,24 +27,25 @@ export async function herdCase(site, { count, herds, floor, nodeFlags, targets }
   });
 }
 
-export async function observeHerd({ reader, rule, count, node, during = async () => undefined }) {
+export async function observeHerd({ site, reader, rule, count, node, during = async () => undefined }) {
   const nominal = nextHerd(rule, settleMs / 2);
   await until(nominal - 1_500);
   await finishRuns(reader);
   const before = await runsInserted(reader);
-  const cpuBefore = node.cpuSeconds();
+  const cpuBefore = { node: node.cpuSeconds(), postgres: site.cpuSeconds() };
   await until(nominal);
   await during(nominal);
   await untilInserted(reader, before, count);
-  const cpuMs = (node.cpuSeconds() - cpuBefore) * 1_000;
+  const cpuMs = Math.round((node.cpuSeconds() - cpuBefore.node) * 1_000);
+  const postgresMs = Math.round((site.cpuSeconds() - cpuBefore.postgres) * 1_000);
   const all = await latenessOf(reader, { from: nominal });
   const high = await latenessOf(reader, { from: nominal, leastPriority: 7 });
   const verdict = await judgeHerd(reader, nominal);
   say(
     `herd of ${count}: ${all.count} runs, p50 ${ms(all.p50)}, p99 ${ms(all.p99)}, max ${ms(all.max)}, seen by ${ms(all.seenMost)}; ` +
-      `high p99 ${ms(high.p99)}, max ${ms(high.max)}; node ${cpuMs} ms of CPU; ${JSON.stringify(verdict)}`,
+      `high p99 ${ms(high.p99)}, max ${ms(high.max)}; CPU: node ${cpuMs} ms, PostgreSQL ${postgresMs} ms; ${JSON.stringify(verdict)}`,
   );
-  return { nominal, all, high, verdict, cpuMs };
+  return { nominal, all, high, verdict, cpuMs, postgresMs };
 }
 
 const ms = (value) => `${Math.round(value)} ms`;
@@ -67,9 +68,11 @@ function judged(name, seen, targets) {
 
 function figures(name, seen, floor) {
   const rate = median(seen.map((one) => (one.all.count / one.all.max) * 1_000));
-  const cpu = median(seen.map((one) => (one.cpuMs / one.all.count) * 1_000));
+  const perFire = (pick) => median(seen.map((one) => (pick(one) / one.all.count) * 1_000));
+  const unit = "µs per fire";
   return [
     result({ name, metric: "fires from the instant to the last", unit: "fires/s", ours: rate, floor: floor.two }),
-    result({ name, metric: "CPU of the node", unit: "µs per fire", ours: cpu }),
+    result({ name, metric: "CPU of the node", unit, ours: perFire((one) => one.cpuMs) }),
+    result({ name, metric: "CPU of PostgreSQL", unit, ours: perFire((one) => one.postgresMs) }),
   ];
 }

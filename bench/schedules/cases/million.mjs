@@ -53,23 +53,24 @@ export async function instantCase(site, { count, floor, nodeFlags }) {
       if (Date.now() > at - settleMs) throw new Error(`the registration took ${ms} ms, too long for the instant`);
       const before = await runsInserted(reader);
       await until(at);
-      const cpuBefore = node.cpuSeconds();
+      const cpuBefore = { node: node.cpuSeconds(), postgres: site.cpuSeconds() };
       await untilInserted(reader, before, count);
-      const cpuMs = (node.cpuSeconds() - cpuBefore) * 1_000;
-      return figures(name, { reader, at, count, floor, cpuMs, memory: node.memoryMb() });
+      const cpuMs = (node.cpuSeconds() - cpuBefore.node) * 1_000;
+      const postgresMs = (site.cpuSeconds() - cpuBefore.postgres) * 1_000;
+      return figures(name, { reader, at, count, floor, cpuMs, postgresMs, memory: node.memoryMb() });
     } finally {
       await node.end();
     }
   });
 }
 
-async function figures(name, { reader, at, count, floor, cpuMs, memory }) {
+async function figures(name, { reader, at, count, floor, cpuMs, postgresMs, memory }) {
   const all = await latenessOf(reader, { from: at });
   const high = await latenessOf(reader, { from: at, leastPriority: 7 });
   const verdict = await judgeHerd(reader, at);
   const rate = (all.count / all.max) * 1_000;
   say(
-    `${name}: ${all.count} runs, ${Math.round(rate)} fires/s; high max ${high.max} ms; ${JSON.stringify({ verdict, memory, cpuMs })}`,
+    `${name}: ${all.count} runs, ${Math.round(rate)} fires/s; high max ${high.max} ms; ${JSON.stringify({ verdict, memory, cpuMs, postgresMs })}`,
   );
   const lines = [
     { metric: "fires from the instant to the last", unit: "fires/s", ours: rate, floor: floor.two, atLeast: 30_000 },
@@ -84,6 +85,7 @@ async function figures(name, { reader, at, count, floor, cpuMs, memory }) {
     },
     { metric: "memory of the node, the most", unit: "MB", ours: memory.most, atMost: memoryTargetMb },
     { metric: "CPU of the node", unit: "µs per fire", ours: (cpuMs / count) * 1_000 },
+    { metric: "CPU of PostgreSQL", unit: "µs per fire", ours: (postgresMs / count) * 1_000 },
   ];
   return lines.map((line) => result({ name, ...line }));
 }
