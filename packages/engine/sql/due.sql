@@ -41,7 +41,7 @@ with fence as materialized (
   select i.*, d.namespace_id, d.overlap, d.run_ids, d.ledger_from, d.ledger_reason, d.next_fire_at as fire_at,
          d.max_runs is not null and d.fired_count + 1 >= d.max_runs as is_last
   from carillon.job_due d join input i on i.job_id = d.job_id
-  where d.shard in (select id from fence)
+  where d.shard = any (array(select id from fence))
     and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
     and (d.fired_through is null or i.nominal_at > d.fired_through)
     and d.next_fire_at <= clock_timestamp()
@@ -65,7 +65,8 @@ with fence as materialized (
 ), settled as materialized (
   select p.*, m.id as made_id, m.lane, m.rank as made_rank, m.created_at, m.id is not null and p.is_last as is_done,
          case when m.id is not null then 'fired' when p.is_busy then 'overlap' else 'duplicate' end as outcome
-  from judged p left join made m on m.job_id = p.job_id
+  -- Whatever was made was judged, so that this is a left join; as such it could become a comparison of all with all.
+  from judged p full join made m on m.job_id = p.job_id
 ), moved as (
   update carillon.job_due d
   set fired_through = s.nominal_at,
@@ -121,7 +122,7 @@ with fence as materialized (
 ), pick as materialized (
   select i.*, d.namespace_id, case when d.ledger_reason = i.reason then d.ledger_from else i.nominal_at end as from_at
   from carillon.job_due d join input i on i.job_id = d.job_id
-  where d.shard in (select id from fence)
+  where d.shard = any (array(select id from fence))
     and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
     and (d.fired_through is null or i.nominal_at > d.fired_through)
     and d.next_fire_at <= clock_timestamp()
@@ -170,7 +171,7 @@ with fence as materialized (
   from carillon.job_due d
   join unnest($5::uuid[], $6::int[], $7::timestamptz[], $8::timestamptz[]) as i (job_id, version, nominal_at, until_at)
     on i.job_id = d.job_id
-  where d.shard in (select id from fence)
+  where d.shard = any (array(select id from fence))
     and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
     and (d.fired_through is null or i.nominal_at > d.fired_through)
     and d.next_fire_at <= clock_timestamp()
@@ -220,7 +221,7 @@ with fence as materialized (
 ), pick as materialized (
   select d.job_id, i.pause
   from carillon.job_due d join unnest($4::uuid[], $5::int[], $6::text[]) as i (job_id, version, pause) on i.job_id = d.job_id
-  where d.shard in (select id from fence) and d.state = 'active' and d.version = i.version
+  where d.shard = any (array(select id from fence)) and d.state = 'active' and d.version = i.version
   order by d.job_id
   for update of d skip locked
 ), moved as (

@@ -65,7 +65,7 @@ with fence as materialized (
 ), pick as materialized (
   select r.id
   from carillon.run r join unnest($4::uuid[]) as i (id) on i.id = r.id
-  where r.shard in (select id from fence)
+  where r.shard = any (array(select id from fence))
     and r.state in ('scheduled', 'retrying') and r.run_at <= clock_timestamp()
   order by r.id
   for update of r skip locked
