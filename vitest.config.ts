@@ -34,7 +34,13 @@ export default defineConfig({
         sequence: { groupOrder: 1 },
         globalSetup: [`${root}packages/testkit/src/vitest-setup.ts`],
       }),
-      tier("cluster", { testTimeout: 120_000, hookTimeout: 120_000, maxWorkers: 2, sequence: { groupOrder: 2 } }),
+      tier("cluster", {
+        testTimeout: 120_000,
+        hookTimeout: 120_000,
+        maxWorkers: 2,
+        sequence: { groupOrder: 2 },
+        globalSetup: [`${root}packages/testkit/src/vitest-setup.ts`],
+      }),
     ],
   },
 });

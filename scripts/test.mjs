@@ -37,11 +37,12 @@ function chaos() {
 
 /**
  * Servers and a library from the system's packages that some tests need. On a CI machine they are installed where that is
- * possible; nobody else's machine is changed. Tests whose server is missing say so and are skipped.
+ * possible; nobody else's machine is changed. Tests that miss one say so and are skipped.
  */
 function installServers() {
   if (!process.env.CI) return;
-  for (const script of ["scripts/servers/pgbouncer.sh", "scripts/servers/etcd.sh", "scripts/servers/faketime.sh"]) {
+  for (const name of ["pgbouncer", "etcd", "libfaketime"]) {
+    const script = `scripts/servers/${name}.sh`;
     const done = spawnSync("sh", [script, "install"], { cwd: root, encoding: "utf8" });
     console.log(
       done.status === 0

@@ -1,2 +1,3 @@
 export { freshDatabase, type FreshDatabase, type FreshDatabaseOptions } from "./database/fresh-database.js";
+export { etcdIsInstalled, startEtcd, type EtcdServer } from "./etcd/etcd-server.js";
 export { TcpProxy, type TcpProxyOptions } from "./proxy/tcp-proxy.js";

@@ -1,14 +1,9 @@
 import type { TestProject } from "vitest/node";
-import { type RunServer, startRunServer } from "./database/run-server.js";
+import { startRunServer } from "./database/run-server.js";
 
-let running: RunServer | undefined;
-
-/** Starts the one PostgreSQL server of the run and tells the tests where it is. */
-export async function setup(project: TestProject): Promise<void> {
-  running = await startRunServer(process.env);
+/** Starts the PostgreSQL server of the project's run and tells the tests where it is; answers how to end it. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const running = await startRunServer(process.env);
   project.provide("testServer", running.server);
-}
-
-export async function teardown(): Promise<void> {
-  await running?.stop();
+  return () => running.stop();
 }

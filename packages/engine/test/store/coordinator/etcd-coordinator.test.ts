@@ -1,10 +1,10 @@
+import { etcdIsInstalled, type EtcdServer, startEtcd } from "@carillon/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ClusterUnderTest, coordinatorConformance } from "../../../../testkit/src/conformance/coordinator.js";
 import { EtcdClient } from "../../../src/coordinator/etcd/etcd-client.js";
 import { etcdCoordinator } from "../../../src/coordinator/etcd/etcd-coordinator.js";
 import type { Coordinator } from "../../../src/coordinator/port.js";
 import { TestTime } from "../../harness/cluster-harness.js";
-import { etcdIsInstalled, type EtcdServer, startEtcd } from "../../harness/etcd-server.js";
 import { hostPorts, newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 if (!etcdIsInstalled) {

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { startEmbeddedPostgres } from "@carillon/embedded-postgres";
+import { expect, it } from "vitest";
+import { EverySecond } from "../../process/every-second.js";
+import { expectWhole } from "../../process/expect-whole.js";
+import { NodeCluster } from "../../process/node-cluster.js";
+import { createJob } from "../../process/server.js";
+import { storedDataDir } from "../../process/stored-data-dir.js";
+
+/**
+ * Silence is judged by the lease and by the silence of workers, a second each for these nodes: five seconds are to them what
+ * 25 and 75 are to the defaults. How long the database is away is the fault itself.
+ */
+const AWAY_MS = 5_000;
+
+const moves = ["node.dead", "shards.gained", "shards.lost", "session.expired", "run.rescued"];
+
+it("a restart of the database that lasts longer than lease and silence moves no shard and rescues no run [INV-1] [INV-11]", async () => {
+  const dataDir = await storedDataDir();
+  const postgres = await startEmbeddedPostgres({ dataDir });
+  const cluster = await NodeCluster.start(["a", "b"], postgres.url);
+  const nodes = [cluster.node("a"), cluster.node("b")];
+  const said = () => nodes.flatMap((node) => moves.map((event) => `${node.name} ${event} ${node.count(event)}`));
+  const { url } = cluster.node("a");
+  const jobs = await EverySecond.start(cluster, url);
+  // One ends while the database is away, the other after that.
+  const spans = ["2s", "7s"];
+  for (const span of spans) await createJob(url, { task: "sleep", payload: { for: span } });
+  const sleeping = "select from carillon.run where task = 'sleep' and state = 'running'";
+  await cluster.until("both runs have begun", async () => (await cluster.rows(sleeping)).length === 2);
+  const before = { shards: await cluster.shards(), said: said() };
+
+  await postgres.stop("immediate");
+  await sleep(AWAY_MS);
+  const again = await startEmbeddedPostgres({ dataDir, port: postgres.port });
+  const slept = "select fence::int, status from carillon.run_history where task = 'sleep'";
+  await cluster.until("both runs have ended", async () => (await cluster.rows(slept)).length === 2);
+
+  await expectWhole(cluster, jobs);
+  expect({ shards: await cluster.shards(), said: said() }).toEqual(before);
+  expect(await cluster.rows(slept)).toEqual(spans.map(() => ({ fence: 1, status: "succeeded" })));
+  await again.stop();
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { EverySecond } from "../../process/every-second.js";
+import { expectWhole } from "../../process/expect-whole.js";
+import { NodeCluster } from "../../process/node-cluster.js";
+import "../../process/scratch.js";
+import { createJob } from "../../process/server.js";
+
+const names = ["a", "b", "c"] as const;
+
+describe("three nodes over one database", () => {
+  it("lose none and double none of a killed node's instants: the others own its shards under higher epochs [INV-1] [INV-3] [INV-11]", async () => {
+    const cluster = await NodeCluster.start(names);
+    const jobs = await EverySecond.start(cluster, cluster.node("a").url);
+    const before = await cluster.shards();
+    await cluster.node("c").kill();
+    await cluster.untilShared("a", "b");
+    const after = await cluster.shards();
+    const moved = before.filter(({ owner }) => owner === "c");
+    expect(moved.every(({ id, epoch }) => (after[id]?.epoch ?? 0) > epoch)).toBe(true);
+    const told = [cluster.node("a"), cluster.node("b")].map(({ process }) => process.count(/"name":"c".*"node\.dead"/));
+    expect(told.reduce((sum, count) => sum + count)).toBe(1);
+    await expectWhole(cluster, jobs);
+  });
+
+  it("refuse what a node writes that was frozen past its lease and thawed [INV-2] [INV-3]", async () => {
+    const cluster = await NodeCluster.start(names);
+    const zombie = cluster.node("c");
+    const jobs = await EverySecond.start(cluster, cluster.node("a").url);
+    // Some of these the zombie will believe to have finished, after others had to do them again.
+    for (const _ of Array(9)) await createJob(cluster.node("a").url, { task: "sleep", payload: { for: "1500ms" } });
+    await zombie.process.line(/"task":"sleep".*"msg":"run.claimed"/);
+    zombie.freeze();
+    await cluster.untilShared("a", "b");
+    await jobs.goOn();
+    zombie.thaw();
+    await zombie.process.line(/"statement":"run\.finish".*"msg":"write\.refused"/);
+    await cluster.untilShared(...names);
+    expect(await zombie.metric("carillon_writes_refused_total")).toBeGreaterThan(0);
+    await expectWhole(cluster, jobs);
+  });
+
+  it("go on without a node that is cut from the database, and share with it again when it is back [INV-2] [INV-11]", async () => {
+    const cluster = await NodeCluster.start(names);
+    const cut = cluster.node("c");
+    const jobs = await EverySecond.start(cluster, cluster.node("a").url);
+    await cut.proxy.blackHole();
+    await cluster.untilShared("a", "b");
+    await jobs.goOn();
+    await cut.proxy.resume();
+    await cluster.untilShared(...names);
+    await expectWhole(cluster, jobs);
+  });
+});
