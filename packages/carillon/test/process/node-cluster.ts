@@ -26,9 +26,9 @@ export class NodeCluster {
   #shards: readonly ShardRow[] = [];
 
   /** Ends with the test. Without a URL the nodes get a database of their own. */
-  static async start(names: readonly string[], databaseUrl?: string): Promise<NodeCluster> {
-    const cluster = new NodeCluster(databaseUrl ?? (await ownDatabase()));
-    await Promise.all(names.map((name) => cluster.add(name)));
+  static async start(names: readonly string[], options: Partial<ClusterNodeOptions> = {}): Promise<NodeCluster> {
+    const cluster = new NodeCluster(options.databaseUrl ?? (await ownDatabase()));
+    await Promise.all(names.map((name) => cluster.add(name, options)));
     if (names.length > 0) await cluster.untilShared(...names);
     return cluster;
   }
@@ -39,7 +39,7 @@ export class NodeCluster {
     onTestFinished(() => this.#witness.close());
   }
 
-  async add(name: string, options: Omit<ClusterNodeOptions, "databaseUrl"> = {}): Promise<ClusterNode> {
+  async add(name: string, options: Partial<ClusterNodeOptions> = {}): Promise<ClusterNode> {
     const node = await ClusterNode.start(name, { databaseUrl: this.databaseUrl, ...options });
     this.#nodes.set(name, node);
     onTestFinished(() => node.proxy.close());

@@ -18,7 +18,7 @@ const moves = ["node.dead", "shards.gained", "shards.lost", "session.expired", "
 it("a restart of the database that lasts longer than lease and silence moves no shard and rescues no run [INV-1] [INV-11]", async () => {
   const dataDir = await storedDataDir();
   const postgres = await startEmbeddedPostgres({ dataDir });
-  const cluster = await NodeCluster.start(["a", "b"], postgres.url);
+  const cluster = await NodeCluster.start(["a", "b"], { databaseUrl: postgres.url });
   const nodes = [cluster.node("a"), cluster.node("b")];
   const said = () => nodes.flatMap((node) => moves.map((event) => `${node.name} ${event} ${node.count(event)}`));
   const { url } = cluster.node("a");

@@ -23,11 +23,11 @@ describe("three nodes over one database", () => {
   });
 
   it("refuse what a node writes that was frozen past its lease and thawed [INV-2] [INV-3]", async () => {
-    const cluster = await NodeCluster.start(names);
+    const cluster = await NodeCluster.start(names, { args: ["--worker-slots", "3"] });
     const zombie = cluster.node("c");
     const jobs = await EverySecond.start(cluster, cluster.node("a").url);
-    // Some of these the zombie will believe to have finished, after others had to do them again.
-    for (const _ of Array(9)) await createJob(cluster.node("a").url, { task: "sleep", payload: { for: "1500ms" } });
+    // More than the others have slots for. What the zombie has of them it will believe to have finished, after others did it again.
+    for (const _ of Array(12)) await createJob(cluster.node("a").url, { task: "sleep", payload: { for: "1500ms" } });
     await zombie.process.line(/"task":"sleep".*"msg":"run.claimed"/);
     zombie.freeze();
     await cluster.untilShared("a", "b");
