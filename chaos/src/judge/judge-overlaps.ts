@@ -8,7 +8,7 @@ import type { Violation } from "./verdict.js";
  * wakes late may overlap physically, and its result is refused.
  */
 export function judgeOverlaps({ jobs, runs }: Evidence, journal: JournalView): Violation[] {
-  const exclusive = new Set(jobs.filter((job) => job.exclusive).map((job) => job.key));
+  const exclusive = new Set(jobs.filter((job) => job.overlap !== "allow").map((job) => job.key));
   const accepted = new Set(runs.map((run) => run.token));
   const starts = journal.starts.filter((start) => exclusive.has(start.job) && accepted.has(start.token));
   return [...groupBy(starts, (start) => start.job)].flatMap(([job, works]) => {

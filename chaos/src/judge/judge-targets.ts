@@ -7,7 +7,9 @@ import type { Verdict, Violation } from "./verdict.js";
 type TargetVerdict = Pick<Verdict, "targets" | "lateMs" | "violations">;
 
 /** Is every promised instant a run whose work was seen, or a ledger entry that the policy allows? */
-export function judgeTargets({ targets, runs, ledger }: Evidence, journal: JournalView): TargetVerdict {
+export function judgeTargets({ jobs, targets, runs, ledger }: Evidence, journal: JournalView): TargetVerdict {
+  const jobOf = new Map(jobs.map((job) => [job.key, job]));
+  const runsOf = groupBy(runs, (run) => run.job);
   const runsAt = groupBy(runs, occurrenceKey);
   const ledgerOf = groupBy(ledger, (entry) => entry.job);
   const counts = { ok: 0, skipped: 0, optional: 0 };
@@ -19,12 +21,15 @@ export function judgeTargets({ targets, runs, ledger }: Evidence, journal: Journ
       ({ from, to }) => from <= target.nominal && target.nominal <= to,
     );
     const started = made.flatMap((run) => journal.startsOf(run.id)).map((start) => start.at);
-    const { job, nominal } = target;
-    if (made.length === 0 && left.some(isAllowed)) counts.skipped += 1;
+    const { job: key, nominal } = target;
+    const job = jobOf.get(key);
+    if (job === undefined) throw new Error(`the target of an unknown job ${key}`);
+    const isExcused = left.some((entry) => isAllowed({ entry, nominal, job, runs: runsOf.get(key) ?? [] }));
+    if (made.length === 0 && isExcused) counts.skipped += 1;
     else if (made.length === 0 && !target.required && left.length === 0) counts.optional += 1;
     else {
       const flaw = flawOf(made, left, started.length);
-      if (flaw !== null) violations.push({ ...flaw, job, nominal });
+      if (flaw !== null) violations.push({ ...flaw, job: key, nominal });
       else {
         counts.ok += 1;
         if (started.length > 0) lateMs.push(Math.min(...started) - nominal);

@@ -6,6 +6,14 @@ export type Rule =
   | { readonly kind: "every"; readonly everyMs: number; readonly startsAt: number; readonly endsAt: number }
   | { readonly kind: "at"; readonly at: number };
 
+export type OverlapPolicy = "allow" | "skip" | "queue_one" | "queue_all";
+
+/** What becomes of occurrences that are later than the threshold. */
+export interface Misfire {
+  readonly policy: "run_once" | "skip" | "run_all";
+  readonly thresholdMs: number;
+}
+
 export interface ChaosJob {
   readonly key: string;
   readonly rule: Rule;
@@ -13,8 +21,9 @@ export interface ChaosJob {
   readonly workMs: number;
   /** Its first try is answered with a 503. */
   readonly failsFirst: boolean;
-  /** Two of its runs must never work at the same time. */
-  readonly exclusive: boolean;
+  /** With any other than allow, two of its runs must never work at the same time. */
+  readonly overlap: OverlapPolicy;
+  readonly misfire: Misfire;
 }
 
 export interface PlannedJob {
@@ -67,8 +76,10 @@ function recurringJob(random: SeededRandom, index: number, endsAt: number): Chao
   };
 }
 
+const misfire: Misfire = { policy: "run_once", thresholdMs: 60_000 };
+
 /** Most work is long enough to be rescued and still under way elsewhere when its first worker wakes; the rest is short. */
-function work(random: SeededRandom): Pick<ChaosJob, "workMs" | "failsFirst" | "exclusive"> {
+function work(random: SeededRandom): Pick<ChaosJob, "workMs" | "failsFirst" | "overlap" | "misfire"> {
   const workMs = random.next() < 0.4 ? random.between(0, 400) : random.between(2_500, 5_000);
-  return { workMs, failsFirst: random.next() < 0.05, exclusive: false };
+  return { workMs, failsFirst: random.next() < 0.05, overlap: "skip", misfire };
 }

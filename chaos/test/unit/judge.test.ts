@@ -10,7 +10,8 @@ const job: ChaosJob = {
   rule: { kind: "every", everyMs: 1_000, startsAt: due, endsAt: due + 60_000 },
   workMs: 0,
   failsFirst: false,
-  exclusive: false,
+  overlap: "allow",
+  misfire: { policy: "run_once", thresholdMs: 60_000 },
 };
 const target = { job: "a", nominal: due, required: true };
 const run: RunRow = {
@@ -175,8 +176,8 @@ describe("the judge of overlaps", () => {
     journal: [...attempt(1), ...attempt(2, { run: "r2", fence: 1, at: due + 60 })],
   };
 
-  it("calls runs of an exclusive job that work at the same time OVERLAP", () => {
-    expect(kinds({ ...both, jobs: [{ ...job, exclusive: true }] })).toEqual(["OVERLAP"]);
+  it("calls runs of a job that work at the same time OVERLAP, if it does not allow that", () => {
+    expect(kinds({ ...both, jobs: [{ ...job, overlap: "skip" }] })).toEqual(["OVERLAP"]);
   });
 
   it("lets the runs of any other job work at the same time", () => {
@@ -190,6 +191,6 @@ describe("the judge of overlaps", () => {
       ...attempt(2, { run: "r2", fence: 1, at: due + 60 }),
     ];
     const runs = [{ ...run, fence: 2, token: 3, finishedAt: due + 6_200 }, next];
-    expect(kinds({ ...both, journal, runs, faults: [kill], jobs: [{ ...job, exclusive: true }] })).toEqual([]);
+    expect(kinds({ ...both, journal, runs, faults: [kill], jobs: [{ ...job, overlap: "skip" }] })).toEqual([]);
   });
 });

@@ -10,7 +10,8 @@ const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
 const bounds: PlanBounds = { nodes: 3, loadMs: 300_000, limits, kinds: null };
 const short = { ...bounds, loadMs: 72_000 };
 const begin = Date.UTC(2026, 0, 5, 12);
-const work = { workMs: 0, failsFirst: false, exclusive: false };
+const misfire = { policy: "run_once", thresholdMs: 60_000 } as const;
+const work = { workMs: 0, failsFirst: false, overlap: "allow", misfire } as const;
 const seeds = Array.from({ length: 50 }, (_, seed) => seed);
 const kindsOf = (seed: number, plan = bounds): Set<FaultKind> =>
   new Set(planFaults(new SeededRandom(seed), plan).map((fault) => fault.kind));
