@@ -32,8 +32,8 @@ export const guardedMutants: readonly Mutant[] = [
     edits: [
       {
         in: "due.fire",
-        from: "select p.run_id, j.id, j.namespace_id",
-        to: "select gen_random_uuid(), j.id, j.namespace_id",
+        from: "    $12::uuid[], $13::bigint[]\n",
+        to: "    (select array_agg(gen_random_uuid()) from unnest($12::uuid[])), $13::bigint[]\n",
       },
     ],
   },

@@ -9,7 +9,10 @@ const compareAndSet: readonly Edit[] = [
   inFire("    and (d.fired_through is null or i.nominal_at > d.fired_through)\n", ""),
 ];
 const dueCheck = inFire("    and d.next_fire_at <= clock_timestamp()\n", "");
-const uniqueKey = inFire("select p.run_id, j.id, j.namespace_id", "select gen_random_uuid(), j.id, j.namespace_id");
+const uniqueKey = inFire(
+  "    $12::uuid[], $13::bigint[]\n",
+  "    (select array_agg(gen_random_uuid()) from unnest($12::uuid[])), $13::bigint[]\n",
+);
 
 /** Each takes away what one promise rests on: the judge must fail it. */
 const fatalMutants: readonly Mutant[] = [
@@ -38,10 +41,7 @@ const fatalMutants: readonly Mutant[] = [
   },
   {
     name: "advance-without-run",
-    edits: [
-      inFire("  where not p.is_busy\n", "  where not p.is_busy and random() > 0.02\n"),
-      inFire("  where s.outcome <> 'fired'\n", "  where s.outcome = 'overlap'\n"),
-    ],
+    edits: [inFire("  where p.outcome = 'fired'\n", "  where p.outcome = 'fired' and random() > 0.02\n")],
   },
   {
     name: "lease-by-local-clock",

@@ -22,8 +22,8 @@ join carillon.job j on j.id = d.job_id;
 -- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 revision of the maintenance windows bigint,
 --         $5 job ids uuid[], $6 versions int[], $7 nominals timestamptz[], $8 runs made bigint[], $9 next nominals
 --         timestamptz[], $10 next fires timestamptz[], $11 catch up to timestamptz[], $12 run ids uuid[], $13 ranks bigint[];
---         what else goes to the ledger with them: $14 job ids uuid[], $15 reasons text[], $16 from timestamptz[],
---         $17 to timestamptz[], $18 counts bigint[], $19 details text[]
+--         what else goes to the ledger with them: $14 job ids uuid[], $15 namespace ids int[], $16 versions int[],
+--         $17 reasons text[], $18 from timestamptz[], $19 to timestamptz[], $20 counts bigint[], $21 details text[]
 -- fence: (shard, owner, epoch) under a share lock; (version, next_nominal_at, fired_through) compared on the locked row, and
 --        runs_made where a live run decides: runs are read as of the statement's start, a later one has moved the row
 with fence as materialized (
@@ -37,76 +37,80 @@ with fence as materialized (
     $5::uuid[], $6::int[], $7::timestamptz[], $8::bigint[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[],
     $12::uuid[], $13::bigint[]
   ) as i (job_id, version, nominal_at, runs_made, next_nominal_at, next_fire_at, catch_up_to, run_id, rank)
+  order by job_id
 ), pick as materialized (
-  select i.*, d.namespace_id, d.overlap, d.run_ids, d.ledger_from, d.ledger_reason, d.next_fire_at as fire_at,
-         d.max_runs is not null and d.fired_count + 1 >= d.max_runs as is_last
-  from carillon.job_due d join input i on i.job_id = d.job_id
-  where d.shard = any (array(select id from fence))
-    and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
-    and (d.fired_through is null or i.nominal_at > d.fired_through)
-    and d.next_fire_at <= clock_timestamp()
-    and (d.overlap = 'allow' or d.overlap = 'skip' and d.runs_made = i.runs_made)
-    and (select r.value from carillon.revision r where r.name = 'windows') = $4
-  order by d.job_id
-  for update of d skip locked
+  select i.*, d.*
+  from input i cross join lateral (
+    select d.namespace_id, d.overlap, d.run_ids, d.ledger_from, d.ledger_reason, d.next_fire_at as fire_at,
+           d.max_runs is not null and d.fired_count + 1 >= d.max_runs as is_last
+    from carillon.job_due d
+    where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
+      and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
+      and (d.fired_through is null or i.nominal_at > d.fired_through)
+      and d.next_fire_at <= clock_timestamp()
+      and (d.overlap = 'allow' or d.overlap = 'skip' and d.runs_made = i.runs_made)
+      and (select r.value from carillon.revision r where r.name = 'windows') = $4
+    for update of d skip locked
+  ) d
 ), judged as materialized (
-  select p.*, p.overlap = 'skip' and exists (select from carillon.run r where r.id = any (p.run_ids)) as is_busy
-  from pick p
+  select p.*, j.shard, j.lane, j.priority, j.task, j.queue, j.payload, j.policy, nullif(j.labels, '{}') as labels, j.owner,
+         clock_timestamp() as made_at,
+         coalesce((
+           select case r.id when p.run_id then 'duplicate' else 'overlap' end
+           from carillon.run r
+           where r.id = any (case p.overlap when 'skip' then p.run_ids || p.run_id else array[p.run_id] end)
+           limit 1
+         ), 'fired') as outcome
+  from pick p join carillon.job j on j.id = p.job_id
 ), made as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                             trigger, task, queue, payload, policy, labels, owner, version, untracked)
-  select p.run_id, j.id, j.namespace_id, j.shard, j.lane, 'queued', j.priority, p.rank, p.fire_at, p.nominal_at,
-         clock_timestamp(), 'schedule', j.task, j.queue, j.payload, j.policy, nullif(j.labels, '{}'), j.owner, p.version,
-         p.overlap = 'allow'
-  from judged p join carillon.job j on j.id = p.job_id
-  where not p.is_busy
+  select p.run_id, p.job_id, p.namespace_id, p.shard, p.lane, 'queued', p.priority, p.rank, p.fire_at, p.nominal_at,
+         p.made_at, 'schedule', p.task, p.queue, p.payload, p.policy, p.labels, p.owner, p.version, p.overlap = 'allow'
+  from judged p
+  where p.outcome = 'fired'
   on conflict (id) do nothing
-  returning id, job_id, lane, rank, created_at
-), settled as materialized (
-  select p.*, m.id as made_id, m.lane, m.rank as made_rank, m.created_at, m.id is not null and p.is_last as is_done,
-         case when m.id is not null then 'fired' when p.is_busy then 'overlap' else 'duplicate' end as outcome
-  -- Whatever was made was judged, so that this is a left join; as such it could become a comparison of all with all.
-  from judged p full join made m on m.job_id = p.job_id
 ), moved as (
   update carillon.job_due d
-  set fired_through = s.nominal_at,
-      fired_count = d.fired_count + (s.outcome = 'fired')::int,
-      runs_made = d.runs_made + (s.outcome = 'fired')::int,
-      run_ids = case s.outcome when 'overlap' then d.run_ids else array[coalesce(s.made_id, s.run_id)] end,
-      next_nominal_at = case when not s.is_done then s.next_nominal_at end,
-      next_fire_at = case when not s.is_done then s.next_fire_at end,
-      state = case when s.is_done or s.next_nominal_at is null then 'completed' else d.state end,
+  set fired_through = p.nominal_at,
+      fired_count = d.fired_count + (p.outcome = 'fired')::int,
+      runs_made = d.runs_made + (p.outcome = 'fired')::int,
+      run_ids = case p.outcome when 'overlap' then d.run_ids else array[p.run_id] end,
+      next_nominal_at = case when p.outcome <> 'fired' or not p.is_last then p.next_nominal_at end,
+      next_fire_at = case when p.outcome <> 'fired' or not p.is_last then p.next_fire_at end,
+      state = case when p.outcome = 'fired' and p.is_last or p.next_nominal_at is null then 'completed' else d.state end,
       state_reason = null,
-      ledger_reason = nullif(s.outcome, 'fired'),
-      ledger_from = case s.outcome when 'fired' then null when s.ledger_reason then s.ledger_from else s.nominal_at end,
-      catch_up_to = coalesce(s.catch_up_to, d.catch_up_to)
-  from settled s
-  where d.job_id = s.job_id
+      ledger_reason = nullif(p.outcome, 'fired'),
+      ledger_from = case p.outcome when 'fired' then null when p.ledger_reason then p.ledger_from else p.nominal_at end,
+      catch_up_to = coalesce(p.catch_up_to, d.catch_up_to)
+  from judged p
+  where d.job_id = p.job_id
 ), noted as (
   insert into carillon.occurrence as o (job_id, namespace_id, version, reason, from_at, to_at, count, detail, recorded_at)
-  select s.job_id, s.namespace_id, s.version, s.outcome,
-         case s.outcome when s.ledger_reason then s.ledger_from else s.nominal_at end, s.nominal_at, 1, null, clock_timestamp()
-  from settled s
-  where s.outcome <> 'fired'
+  select p.job_id, p.namespace_id, p.version, p.outcome,
+         case p.outcome when p.ledger_reason then p.ledger_from else p.nominal_at end, p.nominal_at, 1, null, p.made_at
+  from judged p
+  where p.outcome <> 'fired'
   union all
-  select s.job_id, s.namespace_id, s.version, n.reason, n.from_at, n.to_at, n.count, n.detail, clock_timestamp()
-  from unnest($14::uuid[], $15::text[], $16::timestamptz[], $17::timestamptz[], $18::bigint[], $19::text[])
-    as n (job_id, reason, from_at, to_at, count, detail)
-  join settled s on s.job_id = n.job_id
+  select n.*, clock_timestamp()
+  from unnest(
+    $14::uuid[], $15::int[], $16::int[], $17::text[], $18::timestamptz[], $19::timestamptz[], $20::bigint[], $21::text[]
+  ) as n (job_id, namespace_id, version, reason, from_at, to_at, count, detail)
+  where (n.job_id in (select job_id from pick)) is true
   on conflict (job_id, version, reason, from_at) do update
   set to_at = greatest(o.to_at, excluded.to_at), count = o.count + excluded.count, recorded_at = excluded.recorded_at
 )
-select s.job_id, s.outcome, s.is_done as is_last, s.made_id as run_id, s.lane, s.made_rank as rank, s.created_at,
-       s.runs_made + (s.outcome = 'fired')::int as runs_made
-from settled s;
+select job_id, outcome, outcome = 'fired' and is_last as is_last, run_id, lane, rank, made_at as created_at,
+       runs_made + (outcome = 'fired')::int as runs_made
+from judged;
 
 -- name: due.pass
 -- purpose: passes over occurrences that are not fired, with the ledger's range extended while the reason repeats
 -- params: $1, $2, $3, $4 as due.fire, $5 job ids uuid[], $6 versions int[], $7 expected nominals timestamptz[], $8 next
 --         nominals timestamptz[], $9 next fires timestamptz[], $10 catch up to timestamptz[], $11 last passed nominals
 --         timestamptz[], $12 counts bigint[], $13 reasons text[], $14 details text[]; what else goes to the ledger with them:
---         $15 job ids uuid[], $16 reasons text[], $17 from timestamptz[], $18 to timestamptz[], $19 counts bigint[],
---         $20 details text[]
+--         $15 job ids uuid[], $16 namespace ids int[], $17 versions int[], $18 reasons text[], $19 from timestamptz[],
+--         $20 to timestamptz[], $21 counts bigint[], $22 details text[]
 -- fence: as due.fire, without runs_made: no run is made
 with fence as materialized (
   select s.id
@@ -119,16 +123,19 @@ with fence as materialized (
     $5::uuid[], $6::int[], $7::timestamptz[], $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[],
     $12::bigint[], $13::text[], $14::text[]
   ) as i (job_id, version, nominal_at, next_nominal_at, next_fire_at, catch_up_to, through_at, count, reason, detail)
+  order by job_id
 ), pick as materialized (
-  select i.*, d.namespace_id, case when d.ledger_reason = i.reason then d.ledger_from else i.nominal_at end as from_at
-  from carillon.job_due d join input i on i.job_id = d.job_id
-  where d.shard = any (array(select id from fence))
-    and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
-    and (d.fired_through is null or i.nominal_at > d.fired_through)
-    and d.next_fire_at <= clock_timestamp()
-    and (select r.value from carillon.revision r where r.name = 'windows') = $4
-  order by d.job_id
-  for update of d skip locked
+  select i.*, d.*
+  from input i cross join lateral (
+    select d.namespace_id, case when d.ledger_reason = i.reason then d.ledger_from else i.nominal_at end as from_at
+    from carillon.job_due d
+    where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
+      and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
+      and (d.fired_through is null or i.nominal_at > d.fired_through)
+      and d.next_fire_at <= clock_timestamp()
+      and (select r.value from carillon.revision r where r.name = 'windows') = $4
+    for update of d skip locked
+  ) d
 ), moved as (
   update carillon.job_due d
   set fired_through = p.through_at,
@@ -146,10 +153,11 @@ with fence as materialized (
   select p.job_id, p.namespace_id, p.version, p.reason, p.from_at, p.through_at, p.count, p.detail, clock_timestamp()
   from pick p
   union all
-  select p.job_id, p.namespace_id, p.version, n.reason, n.from_at, n.to_at, n.count, n.detail, clock_timestamp()
-  from unnest($15::uuid[], $16::text[], $17::timestamptz[], $18::timestamptz[], $19::bigint[], $20::text[])
-    as n (job_id, reason, from_at, to_at, count, detail)
-  join pick p on p.job_id = n.job_id
+  select n.*, clock_timestamp()
+  from unnest(
+    $15::uuid[], $16::int[], $17::int[], $18::text[], $19::timestamptz[], $20::timestamptz[], $21::bigint[], $22::text[]
+  ) as n (job_id, namespace_id, version, reason, from_at, to_at, count, detail)
+  where (n.job_id in (select job_id from pick)) is true
   on conflict (job_id, version, reason, from_at) do update
   set to_at = greatest(o.to_at, excluded.to_at), count = o.count + excluded.count, recorded_at = excluded.recorded_at,
       detail = case when o.detail = excluded.detail then o.detail end
@@ -166,18 +174,21 @@ with fence as materialized (
   where s.owner = $3 and s.epoch = f.epoch
   order by s.id
   for share of s
+), input as materialized (
+  select * from unnest($5::uuid[], $6::int[], $7::timestamptz[], $8::timestamptz[]) as i (job_id, version, nominal_at, until_at)
+  order by job_id
 ), pick as materialized (
   select d.job_id, i.until_at
-  from carillon.job_due d
-  join unnest($5::uuid[], $6::int[], $7::timestamptz[], $8::timestamptz[]) as i (job_id, version, nominal_at, until_at)
-    on i.job_id = d.job_id
-  where d.shard = any (array(select id from fence))
-    and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
-    and (d.fired_through is null or i.nominal_at > d.fired_through)
-    and d.next_fire_at <= clock_timestamp()
-    and (select r.value from carillon.revision r where r.name = 'windows') = $4
-  order by d.job_id
-  for update of d skip locked
+  from input i cross join lateral (
+    select d.job_id
+    from carillon.job_due d
+    where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
+      and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
+      and (d.fired_through is null or i.nominal_at > d.fired_through)
+      and d.next_fire_at <= clock_timestamp()
+      and (select r.value from carillon.revision r where r.name = 'windows') = $4
+    for update of d skip locked
+  ) d
 )
 update carillon.job_due d
 set next_fire_at = p.until_at, state_reason = 'held ' || $4

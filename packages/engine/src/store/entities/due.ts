@@ -42,10 +42,10 @@ interface LoadedRow extends JobId {
 interface FiredRow extends JobId {
   outcome: "fired" | "overlap" | "duplicate";
   is_last: boolean;
-  run_id: string | null;
-  lane: number | null;
-  rank: number | null;
-  created_at: Instant | null;
+  run_id: string;
+  lane: number;
+  rank: number;
+  created_at: Instant;
   runs_made: number;
 }
 
@@ -123,9 +123,14 @@ function passColumns(rows: readonly PassRow[]): unknown[][] {
 }
 
 function noteColumns(rows: readonly { readonly job: DueJob; readonly notes: readonly LedgerRange[] }[]): unknown[][] {
-  const notes = rows.flatMap((row) => row.notes.map((range) => ({ jobId: row.job.jobId, ...range })));
+  const notes = rows.flatMap(({ job, notes: ranges }) => {
+    const { jobId, version, definition } = job;
+    return ranges.map((range) => ({ jobId, version, namespaceId: definition.namespaceId, ...range }));
+  });
   return columns(notes, [
     (note) => note.jobId,
+    (note) => note.namespaceId,
+    (note) => note.version,
     (note) => note.reason,
     (note) => timestampParam(note.from),
     (note) => timestampParam(note.to),
@@ -157,11 +162,10 @@ function toDefinition(row: LoadedRow): DueDefinition {
 
 function toFired(row: FiredRow): Fired {
   const { outcome, run_id: id, lane, rank, created_at: createdAt } = row;
-  const isMade = id !== null && lane !== null && rank !== null && createdAt !== null;
   return {
     jobId: row.job_id,
     outcome,
-    run: isMade ? { id, lane, rank, createdAt } : null,
+    run: outcome === "fired" ? { id, lane, rank, createdAt } : null,
     isLast: row.is_last,
     runsMade: row.runs_made,
   };
