@@ -31,22 +31,35 @@ with input as materialized (
 select id, created_at from made;
 
 -- name: job.find
--- purpose: jobs with their due state, by id or by key
--- params: $1 namespace id int, $2 ids uuid[], $3 keys text[]
+-- purpose: jobs with their due state
+-- params: $1 namespace id int, $2 ids uuid[]
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
-       j.firing, j.pause, j.created_at, j.updated_at, d.state, d.next_fire_at, d.fired_through
+       j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids
 from carillon.job j join carillon.job_due d on d.job_id = j.id
-where j.namespace_id = $1 and (j.id = any ($2::uuid[]) or j.key = any ($3::text[]));
+where j.namespace_id = $1 and j.id = any ($2::uuid[]);
 
 -- name: job.list
 -- purpose: a keyset page of stored jobs, newest first
 -- params: $1 namespace id int, $2 before id uuid or null, $3 limit int, $4 task, $5 queue, $6 owner text or null
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
-       j.firing, j.pause, j.created_at, j.updated_at, d.state, d.next_fire_at, d.fired_through
+       j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids
 from carillon.job j join carillon.job_due d on d.job_id = j.id
 where j.namespace_id = $1 and ($2::uuid is null or j.id < $2)
   and ($4::text is null or j.task = $4) and ($5::text is null or j.queue = $5) and ($6::text is null or j.owner = $6)
 order by j.id desc
 limit $3;
+
+-- name: job.id_of_key
+-- purpose: the job that has a key, else the newest of those that had it and ended
+-- params: $1 namespace id int, $2 key text
+-- fence: none, a read
+select id
+from (
+  (select id, 0 as age from carillon.job where namespace_id = $1 and key = $2 and ended_at is null)
+  union all
+  (select id, 1 from carillon.job where namespace_id = $1 and key = $2 and ended_at is not null order by id desc limit 1)
+) as found
+order by age
+limit 1;

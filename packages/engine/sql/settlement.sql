@@ -59,7 +59,8 @@ for update of d skip locked;
 select j.id, j.namespace_id, j.shard, j.lane, j.key, j.task, j.queue, j.priority, case when $2 then j.payload end as payload,
        j.schedule, j.policy, j.firing, j.labels, j.owner, j.created_at, j.updated_at, j.defined_at, j.pause, j.ended_at, d.class, d.state, d.version,
        d.next_nominal_at, d.next_fire_at, d.fired_through, d.fired_count, d.max_runs, d.overlap, d.runs_made, d.run_ids,
-       d.ledger_from, d.ledger_reason, d.catch_up_to, clock_timestamp() as now
+       d.ledger_from, d.ledger_reason, d.catch_up_to, d.state_reason,
+       (select value from carillon.revision where name = 'windows') as windows, clock_timestamp() as now
 from carillon.job_due d join carillon.job j on j.id = d.job_id
 where d.job_id = any ($1::uuid[])
 order by d.job_id;
@@ -150,18 +151,19 @@ returning r.id, r.session_id;
 -- params: $1 job ids uuid[], $2 expected versions int[], $3 versions int[], $4 states text[], $5 classes smallint[],
 --         $6 next nominals timestamptz[], $7 next fires timestamptz[], $8 fired through timestamptz[], $9 fired counts int[],
 --         $10 max runs int[], $11 overlaps text[], $12 runs made bigint[], $13 run ids text[] (each the text of a uuid[]),
---         $14 ledger from timestamptz[], $15 ledger reasons text[], $16 catch up to timestamptz[]
+--         $14 ledger from timestamptz[], $15 ledger reasons text[], $16 catch up to timestamptz[], $17 state reasons text[]
 -- fence: version on the locked row
 update carillon.job_due d
 set version = i.version, state = i.state, class = i.class, next_nominal_at = i.next_nominal_at, next_fire_at = i.next_fire_at,
     fired_through = i.fired_through, fired_count = i.fired_count, max_runs = i.max_runs, overlap = i.overlap,
     runs_made = i.runs_made, run_ids = i.run_ids::uuid[], ledger_from = i.ledger_from, ledger_reason = i.ledger_reason,
-    catch_up_to = i.catch_up_to
+    catch_up_to = i.catch_up_to, state_reason = i.state_reason
 from unnest(
   $1::uuid[], $2::int[], $3::int[], $4::text[], $5::smallint[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[],
-  $9::int[], $10::int[], $11::text[], $12::bigint[], $13::text[], $14::timestamptz[], $15::text[], $16::timestamptz[]
+  $9::int[], $10::int[], $11::text[], $12::bigint[], $13::text[], $14::timestamptz[], $15::text[], $16::timestamptz[],
+  $17::text[]
 ) as i (job_id, expected, version, state, class, next_nominal_at, next_fire_at, fired_through, fired_count, max_runs, overlap,
-        runs_made, run_ids, ledger_from, ledger_reason, catch_up_to)
+        runs_made, run_ids, ledger_from, ledger_reason, catch_up_to, state_reason)
 where d.job_id = i.job_id and d.version = i.expected
 returning d.job_id;
 

@@ -3,6 +3,7 @@ import type { JobFilter, JobRef, Page, PageRequest } from "../model/api.js";
 import type { JobView } from "../model/job-view.js";
 import type { RunView } from "../model/run-view.js";
 import type { JobRow, JobStore } from "../store/entities/jobs.js";
+import { readPause } from "../store/entities/stored-pause.js";
 import { jobStatus, runStatusesOf } from "./job-status.js";
 import { type RunReader, toPage } from "./run-reader.js";
 
@@ -20,11 +21,11 @@ export class JobReader {
   }
 
   async find(namespaceId: number, ref: JobRef): Promise<JobView | null> {
-    const by = "id" in ref ? { ids: [ref.id] } : { keys: [ref.key] };
-    const [row] = await this.#jobs.find(namespaceId, by);
+    const id = "id" in ref ? ref.id : await this.#jobs.idOfKey(namespaceId, ref.key);
+    if (id === null) return null;
+    const [row] = await this.#jobs.find(namespaceId, [id]);
     if (row !== undefined) return (await this.#withLastRuns(namespaceId, [row]))[0] ?? null;
-    if (!("id" in ref)) return null;
-    const run = await this.#runs.find(namespaceId, ref.id);
+    const run = await this.#runs.find(namespaceId, id);
     return run !== null && run.jobId === run.id ? oneOffJob(run) : null;
   }
 
@@ -52,22 +53,27 @@ export class JobReader {
     const runFilter =
       statuses === undefined ? { ...same, oneOffOnly: true } : { ...same, status: statuses, oneOffOnly: true };
     const oneOff = await this.#runs.list(namespaceId, runFilter, { ...page, pageSize: limit });
-    const jobs = [...(await this.#withLastRuns(namespaceId, stored)), ...oneOff.rows.map(oneOffJob)];
+    // A one-off job that became a stored one is in both: the stored one knows more.
+    const byId = new Map(oneOff.rows.map((run) => [run.id, oneOffJob(run)]));
+    for (const job of await this.#withLastRuns(namespaceId, stored)) byId.set(job.id, job);
     return toPage(
-      jobs.sort((a, b) => (a.id < b.id ? 1 : -1)),
+      [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1)),
       page.pageSize,
     );
   }
 
-  /** The last scheduled run of a job has an id that follows from the job and the instant: no index on the hot table is needed. */
+  /** The newest run is known by its id: no index on the hot table is needed. */
   async #withLastRuns(namespaceId: number, rows: readonly JobRow[]): Promise<JobView[]> {
-    const lastRunIds = rows.map((row) =>
-      row.fired_through === null ? null : occurrenceRunId(row.id, row.fired_through, "schedule"),
-    );
+    const lastRunIds = rows.map(newestRunOf);
     const ids = lastRunIds.filter((id) => id !== null);
     const runs = await this.#runs.findMany(namespaceId, ids);
     return rows.map((row, index) => toJobView(row, runs.get(lastRunIds[index] ?? "") ?? null));
   }
+}
+
+/** One that was made before jobs kept a list of their runs has an id that follows from the job and the instant. */
+function newestRunOf({ id, run_ids: runIds, fired_through: through }: JobRow): string | null {
+  return runIds.at(-1) ?? (through === null ? null : occurrenceRunId(id, through, "schedule"));
 }
 
 function toJobView(row: JobRow, lastRun: RunView | null): JobView {
@@ -84,9 +90,9 @@ function toJobView(row: JobRow, lastRun: RunView | null): JobView {
     labels: row.labels,
     owner: row.owner,
     state: row.state,
-    pause: row.state === "paused" ? row.pause : null,
+    pause: row.state === "paused" ? readPause(row) : null,
     version: row.version,
-    nextRunAt: row.next_fire_at,
+    nextRunAt: row.state === "paused" ? null : row.next_fire_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     lastRun,

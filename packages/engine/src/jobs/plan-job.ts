@@ -48,7 +48,11 @@ export function planJob(place: Place, spec: JobSpec, context: PlanContext): Plan
 }
 
 /** Who asks for run_once in so many words means it, however old the instant is. */
-function refuseLongPast(schedule: AtSchedule, firing: Partial<FiringPolicy>, context: PlanContext): void {
+export function refuseLongPast(
+  schedule: AtSchedule,
+  firing: Partial<FiringPolicy>,
+  context: Pick<PlanContext, "now" | "catchupWindowMs">,
+): void {
   const { catchupWindowMs = context.catchupWindowMs, misfire } = firing;
   if (misfire === "run_once" || context.now - schedule.at <= catchupWindowMs) return;
   const at = new Date(schedule.at).toISOString();

@@ -4,7 +4,7 @@ import type { RunView, TriggerKind } from "../model/run-view.js";
 import type { RunListFilter, RunReads, RunRow } from "../store/entities/run-reads.js";
 
 /** A run's end is recorded by the database's clock and its id was made by a node's: allow for their difference. */
-const clockSlackMs = 3_600_000;
+export const clockSlackMs = 3_600_000;
 
 /** Reads runs wherever they are: live ones first, near their time or far from it, then finished ones from history. */
 export class RunReader {

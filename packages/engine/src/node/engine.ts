@@ -6,6 +6,7 @@ import type { EngineEvent } from "../events.js";
 import { JobCreator } from "../jobs/create-job.js";
 import { Loop } from "../loop/loop.js";
 import type { EngineApi } from "../model/api.js";
+import type { JobChanges } from "../model/job-changes.js";
 import { Rescuer } from "../rescue/rescuer.js";
 import { HistoryKeeper } from "../retention/history-keeper.js";
 import { defaultLaterLimits, LaterMover } from "../scheduler/later-mover.js";
@@ -16,6 +17,8 @@ import { makeCoordinator } from "./coordination.js";
 import { engineApi } from "./engine-api.js";
 import { Hints } from "./hints.js";
 import { insertJobs, insertRuns } from "./inserts.js";
+import { type JobChanging, makeJobChanging } from "./job-changing.js";
+import { nodeRules } from "./node-rules.js";
 import { defaultLimits, type Engine, type EngineLimits, type EngineOptions } from "./options.js";
 
 const shardCount = 1_024;
@@ -28,7 +31,7 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** Puts the parts together and paces them. Holds no rule of its own. */
 class NodeEngine implements Engine {
-  readonly api: EngineApi;
+  readonly api: EngineApi & JobChanges;
   readonly gateway: Gateway;
   readonly #options: EngineOptions;
   readonly #limits: EngineLimits;
@@ -40,6 +43,7 @@ class NodeEngine implements Engine {
   readonly #keeper: HistoryKeeper;
   readonly #waiters: Waiters;
   readonly #hints: Hints;
+  readonly #changing: JobChanging;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #coordinatorLoop: Loop;
@@ -70,7 +74,9 @@ class NodeEngine implements Engine {
     this.#rescuer = this.#makeRescuer();
     this.#keeper = new HistoryKeeper(this.#store.historyDays, () => this.#now());
     this.gateway = this.#makeGateway();
-    this.api = engineApi(this.#store, this.#makeCreator());
+    const creator = this.#makeCreator();
+    this.#changing = this.#makeChanging(creator);
+    this.api = { ...engineApi(this.#store, creator), ...this.#changing.api };
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
     this.#laterLoop = this.#loop("later", () => this.#moveLater());
     this.#coordinatorLoop = this.#loop("coordinator", () => this.#coordinate());
@@ -168,6 +174,7 @@ class NodeEngine implements Engine {
       store: this.#store.due,
       now: () => this.#now(),
       membership: () => this.#coordinator.membership,
+      resumeExpired: (fence, jobs) => this.#changing.pauseExpiry.resume(fence, jobs),
       onQueued: (queued) => this.#hints.queued(queued),
       onEvent: this.#emit,
     });
@@ -235,6 +242,27 @@ class NodeEngine implements Engine {
       onDueJobs: (jobs) => this.#hints.dueJobs(jobs),
       onDueRuns: (runs) => this.#hints.dueRuns(runs),
       onQueued: (queued) => this.#hints.queued(queued),
+    });
+  }
+
+  #makeChanging(creator: JobCreator): JobChanging {
+    return makeJobChanging({
+      db: this.#options.database,
+      store: this.#store,
+      creator,
+      rules: nodeRules({
+        schedules: new ScheduleCache(this.#limits.compiledSchedules, false),
+        store: this.#store.due,
+      }),
+      newId: this.#options.newId,
+      now: () => this.#now(),
+      shards: shardCount,
+      patienceMs: this.#limits.changePatienceMs,
+      onChanged: ({ shard, settled }) => {
+        this.#hints.changed([shard]);
+        if (settled !== null) this.#hints.queued(settled.queued);
+      },
+      onStopped: () => undefined,
     });
   }
 }

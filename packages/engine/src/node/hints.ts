@@ -59,6 +59,13 @@ export class Hints {
     this.#due(runs.map((run) => run.shard));
   }
 
+  /** Jobs of these shards changed: whoever owns them reads them again. */
+  changed(shards: readonly number[]): void {
+    const { epochs } = this.#options.membership();
+    this.#options.scheduler().hintShards(shards.filter((shard) => epochs.has(shard)));
+    this.#due(shards);
+  }
+
   /** A node came or went, or gave shards up: the others share anew without waiting for their next pass. */
   sharesMoved(): void {
     this.#options.database.notify(channel, "shares");

@@ -3,6 +3,7 @@ import type { Gateway } from "../dispatch/gateway.js";
 import type { OnEngineEvent } from "../events.js";
 import type { LaterLimits } from "../scheduler/later-mover.js";
 import type { EngineApi } from "../model/api.js";
+import type { JobChanges } from "../model/job-changes.js";
 import type { Database } from "../store/db/database.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
 
@@ -43,6 +44,8 @@ export interface EngineLimits {
   readonly insertBatch: number;
   readonly insertQueue: number;
   readonly rescueBatch: number;
+  /** How long a change of a job waits for whoever holds the job. */
+  readonly changePatienceMs: DurationMs;
   /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
   readonly compiledSchedules: number;
   /** Bounds of the mover of run_later that differ from its defaults. */
@@ -58,13 +61,14 @@ export const defaultLimits: EngineLimits = Object.freeze({
   insertBatch: 1_000,
   insertQueue: 50_000,
   rescueBatch: 1_000,
+  changePatienceMs: 2_000,
   compiledSchedules: 20_000,
   later: {},
 });
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {
-  readonly api: EngineApi;
+  readonly api: EngineApi & JobChanges;
   readonly gateway: Gateway;
   /** This incarnation of the node; changes if others declared it dead and it came back. */
   readonly nodeId: string;

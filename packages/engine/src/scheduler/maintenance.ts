@@ -6,6 +6,9 @@ interface OfNamespace {
   readonly windows: MaintenanceWindows;
 }
 
+/** What decides whether a window covers a job. */
+type Subject = Pick<DueDefinition, "namespaceId" | "queue" | "labels">;
+
 const noWindow = (): null => null;
 
 /** The maintenance windows as this node last read them. A fire compares their revision, so that a stale copy fires nothing. */
@@ -44,7 +47,7 @@ export class Maintenance {
   }
 
   /** The windows that a job of this definition is subject to. */
-  of({ namespaceId, queue, labels }: DueDefinition): (instant: Instant) => ActiveWindow | null {
+  of({ namespaceId, queue, labels }: Subject): (instant: Instant) => ActiveWindow | null {
     const known = this.#byNamespace.get(namespaceId);
     if (known === undefined) return noWindow;
     const { namespace, windows } = known;

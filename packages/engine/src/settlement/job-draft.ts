@@ -116,6 +116,7 @@ export class JobDraft {
       fireAt: isOver ? null : next.fireAt,
       state: isOver ? "completed" : this.#due.state,
       catchUpTo: isOver || (catchUpTo !== null && next.nominal > catchUpTo) ? null : catchUpTo,
+      stateReason: null,
     });
   }
 

@@ -3,6 +3,7 @@ import { type ClaimStore, claimStore } from "./entities/claims.js";
 import type { FireStore } from "../scheduler/fire-store.js";
 import { fireStore } from "./entities/fire-store.js";
 import { type HistoryDays, historyDays } from "./entities/history-days.js";
+import { type JobChangeStore, jobChangeStore } from "./entities/job-changes.js";
 import { type LaterStore, laterStore } from "./entities/later.js";
 import { type JobStore, jobStore } from "./entities/jobs.js";
 import { type LaneStore, laneStore } from "./entities/lanes.js";
@@ -26,6 +27,8 @@ export interface Store {
   readonly later: LaterStore;
   readonly claims: ClaimStore;
   readonly reads: RunReads;
+  /** The same inside a transaction. */
+  readonly readsOver: (tx: Queryable) => RunReads;
   readonly lanes: LaneStore;
   readonly namespaces: NamespaceStore;
   readonly shards: ShardStore;
@@ -35,8 +38,9 @@ export interface Store {
   readonly historyDays: HistoryDays;
   /** Locks jobs, reads them into drafts and writes the drafts back, inside `settle`. */
   readonly settler: Settler;
+  readonly changes: JobChangeStore;
   /** A transaction that may end runs: a missing day of history is made and the work done again. */
-  settle<Result>(work: (tx: Queryable) => Promise<Result>): Promise<Result>;
+  readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }
 
 /** Every statement of the engine, bound to the connection that suits it. */
@@ -56,6 +60,7 @@ export function createStore(db: Database): Store {
     later: laterStore(db, statements),
     claims: { ...claims, finish: (...args) => withDay(() => claims.finish(...args)) },
     reads: runReads(db, statements),
+    readsOver: (tx) => runReads(tx, statements),
     lanes: laneStore(db, statements),
     namespaces: namespaceStore(db, statements),
     shards: shardStore(db, statements),
@@ -63,6 +68,7 @@ export function createStore(db: Database): Store {
     sessions: sessionStore(db.reserved, statements),
     historyDays: days,
     settler,
+    changes: jobChangeStore(statements),
     settle,
   };
 }

@@ -1,8 +1,9 @@
-import type { FiringPolicy, Instant, JobPause, JobState, OverlapPolicy, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type { FiringPolicy, Instant, JobState, OverlapPolicy, RunPolicy, ScheduleSpec } from "@carillon/core";
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
+import type { PauseColumn } from "./stored-pause.js";
 
 /** A recurring or keyed job with its first due time. */
 export interface NewJob {
@@ -44,12 +45,15 @@ export interface JobRow {
   readonly owner: string | null;
   readonly version: number;
   readonly firing: Partial<FiringPolicy> | null;
-  readonly pause: JobPause | null;
+  readonly pause: PauseColumn | null;
   readonly created_at: Instant;
   readonly updated_at: Instant;
+  readonly defined_at: Instant | null;
   readonly state: JobState;
   readonly next_fire_at: Instant | null;
   readonly fired_through: Instant | null;
+  /** Runs that may be live, the newest last. */
+  readonly run_ids: readonly string[];
 }
 
 export interface JobListFilter {
@@ -61,21 +65,27 @@ export interface JobListFilter {
 export interface JobStore {
   /** Answers the ids that were stored; one that is missing has a key that is taken. */
   insert(jobs: readonly NewJob[]): Promise<Map<string, Instant>>;
-  find(namespaceId: number, by: { ids?: readonly string[]; keys?: readonly string[] }): Promise<JobRow[]>;
+  find(namespaceId: number, ids: readonly string[]): Promise<JobRow[]>;
+  /** The job that has the key, else the newest of those that had it and ended. */
+  idOfKey(namespaceId: number, key: string): Promise<string | null>;
   list(namespaceId: number, filter: JobListFilter, before: string | null, limit: number): Promise<JobRow[]>;
 }
 
 export function jobStore(db: Queryable, statements: Statements): JobStore {
   const insert = statements.get("job.insert");
   const find = statements.get("job.find");
+  const idOfKey = statements.get("job.id_of_key");
   const list = statements.get("job.list");
   return {
     async insert(jobs) {
       const { rows } = await db.query<{ id: string; created_at: Instant }>(insert, insertParameters(jobs));
       return new Map(rows.map((row) => [row.id, row.created_at]));
     },
-    async find(namespaceId, by) {
-      return (await db.query<JobRow>(find, [namespaceId, by.ids ?? [], by.keys ?? []])).rows;
+    async find(namespaceId, ids) {
+      return (await db.query<JobRow>(find, [namespaceId, ids])).rows;
+    },
+    async idOfKey(namespaceId, key) {
+      return (await db.query<{ id: string }>(idOfKey, [namespaceId, key])).rows[0]?.id ?? null;
     },
     async list(namespaceId, filter, before, limit) {
       const values = [namespaceId, before, limit, filter.task ?? null, filter.queue ?? null, filter.owner ?? null];

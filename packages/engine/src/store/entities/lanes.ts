@@ -12,6 +12,8 @@ type Pair = Omit<Lane, "id">;
 export interface LaneStore {
   /** The lanes of these pairs, made where they do not exist. Answers in the order of the pairs. */
   ensure(pairs: readonly Pair[]): Promise<number[]>;
+  /** null: not known to this node yet. */
+  known(pair: Pair): number | null;
   /** Every lane, those that other nodes made included. */
   list(): Promise<readonly Lane[]>;
 }
@@ -53,6 +55,7 @@ export function laneStore(db: Queryable, statements: Statements): LaneStore {
         return lane.id;
       });
     },
+    known: (pair) => known.get(keyOf(pair))?.id ?? null,
     async list() {
       const { rows } = await db.query<Lane>(newer, [Math.max(0, highest - lookBack)]);
       remember(rows);

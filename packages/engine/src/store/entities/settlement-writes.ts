@@ -162,6 +162,7 @@ function moveParameters(moves: readonly DueMove[]): unknown[][] {
     (one) => timestampOrNull(one.due.ledgerFrom),
     (one) => one.due.ledgerReason,
     (one) => timestampOrNull(one.due.catchUpTo),
+    (one) => one.due.stateReason,
   ]);
 }
 

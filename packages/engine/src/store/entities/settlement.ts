@@ -37,6 +37,8 @@ export interface LockedJob {
   readonly pause: StoredPause | null;
   readonly endedAt: Instant | null;
   readonly due: DueState;
+  /** The revision of the maintenance windows. */
+  readonly windows: number;
   readonly now: Instant;
 }
 
@@ -58,6 +60,8 @@ export interface DueState {
   readonly ledgerFrom: Instant | null;
   readonly ledgerReason: string | null;
   readonly catchUpTo: Instant | null;
+  /** Why the occurrence that is due waits; null as a rule. */
+  readonly stateReason: string | null;
 }
 
 export interface LiveRunOfJob {
@@ -161,6 +165,8 @@ interface LockedRow {
   ledger_from: Instant | null;
   ledger_reason: string | null;
   catch_up_to: Instant | null;
+  state_reason: string | null;
+  windows: number;
   now: Instant;
 }
 
@@ -186,6 +192,7 @@ function toLockedJob(row: LockedRow): LockedJob {
     pause: readPause(row),
     endedAt: row.ended_at,
     due: toDueState(row),
+    windows: row.windows,
     now: row.now,
   };
 }
@@ -206,5 +213,6 @@ function toDueState(row: LockedRow): DueState {
     ledgerFrom: row.ledger_from,
     ledgerReason: row.ledger_reason,
     catchUpTo: row.catch_up_to,
+    stateReason: row.state_reason,
   };
 }

@@ -105,7 +105,7 @@ describe("the fire of an occurrence", () => {
       status: "queued",
       trigger: "schedule",
     });
-    const [row] = await h.store.jobs.find(1, { ids: [job.jobId] });
+    const [row] = await h.store.jobs.find(1, [job.jobId]);
     expect(row).toMatchObject({ state: "completed", next_fire_at: null });
   });
 

@@ -1,0 +1,78 @@
+import { CarillonError, type CompiledSchedule, firingPolicy, type Instant, type JobSpec } from "@carillon/core";
+import { nextAfter, type NextTime } from "../../scheduler/plan-due.js";
+import type { JobDraft } from "../../settlement/job-draft.js";
+import type { StoredPause } from "../../store/entities/stored-pause.js";
+import { priorityClass } from "../priority-class.js";
+import { refuseLongPast } from "../plan-job.js";
+import { isSameSchedule, specOf } from "./definition.js";
+import type { JobPatch } from "./job-patch.js";
+import { latestCome } from "./latest-come.js";
+import { noteThrough, supersedePending } from "./settle-due.js";
+
+export interface NewRule {
+  readonly spec: JobSpec;
+  readonly lane: number;
+  readonly compiled: CompiledSchedule;
+}
+
+/** Replaces the definition of a job whose due occurrences are settled. `old` is null where the old rule cannot be read. */
+export function applyEdit(draft: JobDraft, old: CompiledSchedule | null, rule: NewRule): JobPatch {
+  const current = specOf(draft.job);
+  const { spec, lane } = rule;
+  if (spec.key !== current.key)
+    throw new CarillonError("field_invalid", "a job keeps its key: make another job, or leave the key as it is");
+  let { pause } = draft.job;
+  if (!isSameSchedule(current, spec)) {
+    refuseOldInstant(draft, spec);
+    if (draft.due.state === "paused" && pause !== null) pause = restartPause(draft, pause, old, rule);
+    else {
+      supersedePending(draft, old);
+      startRule(draft, rule);
+    }
+  }
+  draft.set({
+    class: priorityClass(spec.priority),
+    maxRuns: "maxRuns" in spec.schedule ? (spec.schedule.maxRuns ?? null) : null,
+  });
+  draft.track(firingPolicy(spec.firing ?? {}).overlap);
+  return { pause, endedAt: null, definition: { spec, lane } };
+}
+
+/** What the old rule lost to the pause is noted; the pause swallows what the new one names from now on. */
+function restartPause(
+  draft: JobDraft,
+  pause: StoredPause,
+  old: CompiledSchedule | null,
+  { spec }: NewRule,
+): StoredPause {
+  const { now } = draft.job;
+  if (old !== null) noteThrough(draft, old, { reason: "paused", after: pause.after, through: latestCome(old, now) });
+  return { ...pause, after: spec.schedule.kind === "at" ? spec.schedule.at - 1 : now };
+}
+
+/** The new rule counts from now on: instants in the past that only it names do not fire. */
+function startRule(draft: JobDraft, { spec, compiled }: NewRule): void {
+  const { schedule } = spec;
+  const settled = Math.max(draft.due.firedThrough ?? -1, schedule.kind === "at" ? schedule.at - 1 : draft.job.now);
+  const maxRuns = "maxRuns" in schedule ? (schedule.maxRuns ?? null) : null;
+  const isSpent = maxRuns !== null && draft.due.firedCount >= maxRuns;
+  const next: NextTime | null = isSpent ? null : nextAfter(compiled, settled);
+  const isTimed = schedule.kind !== "manual" && schedule.kind !== "after";
+  const isForced = schedule.kind === "at" && spec.firing?.misfire === "run_once";
+  const catchUpTo: Instant | null = isForced && next !== null ? schedule.at : null;
+  draft.set({
+    state: next === null && isTimed ? "completed" : "active",
+    nominal: next?.nominal ?? null,
+    fireAt: next?.fireAt ?? null,
+    catchUpTo,
+    stateReason: null,
+  });
+}
+
+/** As for a new job, unless it has fired by then: such an instant is over, whoever names it. */
+function refuseOldInstant(draft: JobDraft, spec: JobSpec): void {
+  const { schedule, firing = {} } = spec;
+  if (schedule.kind !== "at" || schedule.at <= (draft.due.firedThrough ?? -1)) return;
+  const { catchupWindowMs } = firingPolicy(firing);
+  refuseLongPast(schedule, firing, { now: draft.job.now, catchupWindowMs });
+}

@@ -1,0 +1,218 @@
+import { CarillonError, type CompiledSchedule, formatId, type JobSpec } from "@carillon/core";
+import type { JobRef } from "../../model/api.js";
+import type { ChangeContext } from "../../model/job-changes.js";
+import type { JobDraft } from "../../settlement/job-draft.js";
+import type { Settled } from "../../settlement/settler.js";
+import { sqlStateOf } from "../../store/db/classify.js";
+import type { Queryable } from "../../store/db/queryable.js";
+import type { LaneStore } from "../../store/entities/lanes.js";
+import type { Store } from "../../store/store.js";
+import type { Adopter } from "./adopter.js";
+import { specOf } from "./definition.js";
+import type { DueRules } from "./due-rules.js";
+import type { JobPatch } from "./job-patch.js";
+import { settleDue } from "./settle-due.js";
+
+/** A job in the middle of its change: locked, read, and what was due settled in the draft. */
+export interface Subject {
+  readonly tx: Queryable;
+  readonly draft: JobDraft;
+  /** The rule in force; null where it cannot be compiled any more. */
+  readonly schedule: CompiledSchedule | null;
+}
+
+/** One kind of change. `apply` must bear being called again: a transaction may be repeated. */
+export interface Change<Result> {
+  /** Occurrences that are due are settled first. */
+  readonly settles: boolean;
+  /** The job's live runs are to be ended. */
+  readonly holdsRuns?: boolean;
+  /** A cancelled job may be answered too. */
+  readonly takesEnded?: boolean;
+  apply(subject: Subject): Promise<Applied<Result>> | Applied<Result>;
+}
+
+export interface Applied<Result> {
+  readonly result: Result;
+  /** null: the job stays as it was, and with it what was due. */
+  readonly patch: JobPatch | "runs_only" | null;
+}
+
+export interface Changed<Result> {
+  readonly jobId: string;
+  readonly shard: number;
+  readonly result: Result;
+  /** null when the job stays as it was. */
+  readonly settled: Settled | null;
+  /** It was a one-off job that was its run alone, and is a stored job now. */
+  readonly adopted: boolean;
+}
+
+export interface ChangeTransactionOptions {
+  readonly store: Pick<Store, "settle" | "settler" | "changes" | "jobs">;
+  readonly lanes: LaneStore;
+  readonly rules: DueRules;
+  readonly adopter: Adopter;
+  /** How long a change waits for whoever holds the job. */
+  readonly patienceMs: number;
+  readonly onChanged: (changed: Changed<unknown>) => void;
+}
+
+const lockNotAvailable = "55P03";
+const mostTries = 5;
+
+/** Every change of a job is one transaction: lock, settle what is due, apply, write, and only then tell. */
+export class ChangeTransaction {
+  readonly #options: ChangeTransactionOptions;
+
+  constructor(options: ChangeTransactionOptions) {
+    this.#options = options;
+  }
+
+  async run<Result>(
+    namespaceId: number,
+    ref: JobRef,
+    context: ChangeContext,
+    change: Change<Result>,
+  ): Promise<Changed<Result>> {
+    for (let attempt = 1; ; attempt += 1) {
+      const jobId = await this.idOf(namespaceId, ref);
+      try {
+        const changed = await this.#options.store.settle((tx) =>
+          this.#once({ tx, namespaceId, jobId, ref, context }, change),
+        );
+        if (changed.settled !== null || changed.adopted) this.#options.onChanged(changed);
+        return changed;
+      } catch (error) {
+        if (!(error instanceof TryAgain) || attempt >= mostTries) throw clearer(error, ref);
+        await error.prepare();
+      }
+    }
+  }
+
+  /** Throws not_found for a key that no job has; an id is looked for under the lock. */
+  async idOf(namespaceId: number, ref: JobRef): Promise<string> {
+    if ("id" in ref) return ref.id;
+    const id = await this.#options.store.jobs.idOfKey(namespaceId, ref.key);
+    if (id === null) throw notFound(ref);
+    return id;
+  }
+
+  /** The lane of a definition. Made outside the transaction, which is then tried again. */
+  laneOf(spec: Pick<JobSpec, "queue" | "task">): number {
+    const { lanes } = this.#options;
+    const pair = { queue: spec.queue, task: spec.task };
+    const known = lanes.known(pair);
+    if (known === null) throw new TryAgain(async () => void (await lanes.ensure([pair])));
+    return known;
+  }
+
+  async #once<Result>(asked: Asked, change: Change<Result>): Promise<Changed<Result>> {
+    const { tx, jobId, ref, context } = asked;
+    const { settler } = this.#options.store;
+    await settler.reads.bePatient(tx, this.#options.patienceMs);
+    const adopted = await this.#lock(asked);
+    const [draft] = await settler.open(tx, [jobId], { payload: true, live: true, hold: change.holdsRuns ?? false });
+    if (draft === undefined || draft.job.namespaceId !== asked.namespaceId) throw notFound(ref);
+    const { job } = draft;
+    if (job.endedAt !== null && change.takesEnded !== true) throw ended(ref);
+    if (context.ifVersion !== undefined && context.ifVersion !== job.due.version) throw otherVersion(draft, context);
+    const schedule = this.#compile(draft);
+    if (change.settles && draft.isDue && schedule !== null) this.#settle(draft, schedule);
+    const { result, patch } = await change.apply({ tx, draft, schedule });
+    const settled = patch === null ? null : await this.#write(tx, draft, patch, context);
+    return { jobId, shard: job.shard, result, settled, adopted };
+  }
+
+  /** A one-off job that is its run alone becomes a stored job on the way; answers whether it did. */
+  async #lock({ tx, namespaceId, jobId, ref }: Asked): Promise<boolean> {
+    const { settler } = this.#options.store;
+    const [locked] = await settler.reads.lock(tx, [jobId]);
+    if (locked !== undefined) return false;
+    const laneOf = this.laneOf.bind(this);
+    const run = await this.#options.adopter.adopt({ tx, namespaceId, jobId, laneOf });
+    const [adopted] = await settler.reads.lock(tx, [jobId]);
+    if (adopted === undefined) throw run?.status === "cancelled" ? ended(ref) : notFound(ref);
+    return true;
+  }
+
+  #compile({ job }: JobDraft): CompiledSchedule | null {
+    const { id: jobId, namespaceId, schedule } = job;
+    try {
+      return this.#options.rules.compile({ jobId, namespaceId, schedule });
+    } catch (error) {
+      if (error instanceof CarillonError) return null;
+      throw error;
+    }
+  }
+
+  #settle(draft: JobDraft, schedule: CompiledSchedule): void {
+    const { rules } = this.#options;
+    if (draft.job.windows !== rules.revision) throw new TryAgain(() => rules.refresh());
+    settleDue(draft, schedule, rules);
+  }
+
+  async #write(
+    tx: Queryable,
+    draft: JobDraft,
+    patch: JobPatch | "runs_only",
+    { actor }: ChangeContext,
+  ): Promise<Settled> {
+    const { settler, changes } = this.#options.store;
+    if (patch === "runs_only") return settler.write(tx, [draft]);
+    const { job } = draft;
+    const expectedVersion = job.due.version;
+    const version = expectedVersion + 1;
+    draft.set({ version, ledgerFrom: null, ledgerReason: null });
+    // Runs are made before the definition changes: they take theirs from the job.
+    const settled = await settler.write(tx, [draft]);
+    const { pause, endedAt, definition } = patch;
+    await changes.touch(tx, [{ id: job.id, expectedVersion, version, pause, endedAt }]);
+    if (definition === undefined) return settled;
+    const [validFrom, validTo] = [job.definedAt ?? job.createdAt, job.now];
+    const replaced = { jobId: job.id, version: expectedVersion, spec: specOf(job), validFrom, validTo };
+    await changes.keepVersion(tx, { ...replaced, replacedBy: actor });
+    await changes.redefine(tx, { id: job.id, version, ...definition, definedAt: job.now });
+    return settled;
+  }
+}
+
+interface Asked {
+  readonly tx: Queryable;
+  readonly namespaceId: number;
+  readonly jobId: string;
+  readonly ref: JobRef;
+  readonly context: ChangeContext;
+}
+
+/** The transaction needs something that is made outside it. */
+class TryAgain extends Error {
+  readonly prepare: () => Promise<void>;
+  constructor(prepare: () => Promise<void>) {
+    super("a change is to be tried again");
+    this.prepare = prepare;
+  }
+}
+
+export function notFound(ref: JobRef): CarillonError {
+  return new CarillonError("not_found", `there is no job ${nameOf(ref)}`);
+}
+
+function ended(ref: JobRef): CarillonError {
+  return new CarillonError("job_ended", `the job ${nameOf(ref)} is cancelled: make another one`);
+}
+
+function otherVersion({ job }: JobDraft, { ifVersion }: ChangeContext): CarillonError {
+  const detail = `the job has version ${job.due.version} and the change asks for ${ifVersion}: read it again`;
+  return new CarillonError("precondition_failed", detail);
+}
+
+function clearer(error: unknown, ref: JobRef): unknown {
+  if (sqlStateOf(error) !== lockNotAvailable) return error;
+  const detail = `somebody else holds the job ${nameOf(ref)} for longer than a change waits; nothing was changed`;
+  return new CarillonError("job_busy", detail, { cause: error });
+}
+
+function nameOf(ref: JobRef): string {
+  return "id" in ref ? formatId("job", ref.id) : JSON.stringify(ref.key);
+}

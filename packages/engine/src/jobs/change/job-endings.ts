@@ -1,0 +1,72 @@
+import { CarillonError } from "@carillon/core";
+import type { JobRef } from "../../model/api.js";
+import type { CancelRequest, ChangeContext } from "../../model/job-changes.js";
+import type { Settled } from "../../settlement/settler.js";
+import type { Queryable } from "../../store/db/queryable.js";
+import type { Store } from "../../store/store.js";
+import { RunReader } from "../run-reader.js";
+import { applyCancel } from "./apply-cancel.js";
+import type { ChangeTransaction } from "./change-transaction.js";
+
+export interface JobEndingsOptions {
+  readonly transaction: ChangeTransaction;
+  readonly store: Pick<Store, "settle" | "settler" | "changes" | "readsOver">;
+  readonly patienceMs: number;
+  readonly onStopped: (stopped: Settled["stopped"]) => void;
+}
+
+/** Cancels jobs. Answers the job's id; a job that is cancelled already is answered as it is. */
+export class JobEndings {
+  readonly #options: JobEndingsOptions;
+
+  constructor(options: JobEndingsOptions) {
+    this.#options = options;
+  }
+
+  async cancel(namespaceId: number, ref: JobRef, request: CancelRequest, context: ChangeContext): Promise<string> {
+    const { transaction } = this.#options;
+    if ("id" in ref && (await this.#cancelRun(namespaceId, ref.id, request, context))) return ref.id;
+    const changed = await transaction.run(namespaceId, ref, context, {
+      settles: true,
+      holdsRuns: true,
+      takesEnded: true,
+      apply: ({ draft }) => ({ result: undefined, patch: applyCancel(draft, request) }),
+    });
+    return changed.jobId;
+  }
+
+  /** A one-off job that is its run alone ends with it, where it stands; false when there is no such job. */
+  async #cancelRun(
+    namespaceId: number,
+    id: string,
+    request: CancelRequest,
+    { ifVersion }: ChangeContext,
+  ): Promise<boolean> {
+    const { settle, settler, changes } = this.#options.store;
+    const reason = "cancelled_by_job";
+    const done = await settle(async (tx) => {
+      await settler.reads.bePatient(tx, this.#options.patienceMs);
+      if (await this.#isStored(tx, id)) return null;
+      const state = await changes.holdRun(tx, namespaceId, id);
+      if (await this.#isStored(tx, id)) return null;
+      if (state === null) return (await this.#hasEnded(tx, namespaceId, id)) ? [] : null;
+      if (ifVersion !== undefined && ifVersion !== 1)
+        throw new CarillonError("precondition_failed", `the job has version 1 and the change asks for ${ifVersion}`);
+      if (state !== "running") await settler.writes.endRuns(tx, [{ id, reason }]);
+      else if (request.running === "signal") return settler.writes.stopRuns(tx, [{ id, reason }]);
+      return [];
+    });
+    if (done !== null && done.length > 0) this.#options.onStopped(done);
+    return done !== null;
+  }
+
+  /** A one-off job whose run is over is over with it. */
+  async #hasEnded(tx: Queryable, namespaceId: number, id: string): Promise<boolean> {
+    const run = await new RunReader(this.#options.store.readsOver(tx)).find(namespaceId, id);
+    return run !== null && run.jobId === id && run.finishedAt !== null;
+  }
+
+  async #isStored(tx: Queryable, id: string): Promise<boolean> {
+    return (await this.#options.store.settler.reads.lock(tx, [id])).length > 0;
+  }
+}

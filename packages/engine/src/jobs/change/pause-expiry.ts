@@ -1,0 +1,59 @@
+import { CarillonError } from "@carillon/core";
+import type { JobDraft } from "../../settlement/job-draft.js";
+import type { Fence } from "../../store/entities/fence.js";
+import type { JobTouch } from "../../store/entities/job-changes.js";
+import type { StoredPause } from "../../store/entities/stored-pause.js";
+import type { Store } from "../../store/store.js";
+import { applyResume } from "./apply-pause.js";
+import type { DueRules } from "./due-rules.js";
+
+/** A paused job as the wheel holds it. */
+export interface ExpiredPause {
+  readonly jobId: string;
+  readonly version: number;
+}
+
+/** Ends pauses whose time is over, for the scheduler: many jobs in one transaction, each as its pause said. */
+export class PauseExpiry {
+  readonly #store: Pick<Store, "settle" | "settler" | "changes">;
+  readonly #rules: DueRules;
+
+  constructor(store: Pick<Store, "settle" | "settler" | "changes">, rules: DueRules) {
+    this.#store = store;
+    this.#rules = rules;
+  }
+
+  /** Answers the jobs that are not paused any more, or have no end of their pause; the others changed, or are held. */
+  async resume(fence: Fence, expired: readonly ExpiredPause[]): Promise<string[]> {
+    const { settler, changes } = this.#store;
+    return this.#store.settle(async (tx) => {
+      const locked = await settler.reads.lockExpired(tx, fence, expired);
+      const drafts = await settler.open(tx, locked);
+      const touches = drafts.map((draft) => this.#expire(draft));
+      await settler.write(tx, drafts);
+      await changes.touch(tx, touches);
+      return locked;
+    });
+  }
+
+  #expire(draft: JobDraft): JobTouch {
+    const { id, due, pause } = draft.job;
+    const version = due.version + 1;
+    const left = pause === null ? null : this.#tryResume(draft, pause);
+    draft.set({ version, ledgerFrom: null, ledgerReason: null });
+    return { id, expectedVersion: due.version, version, pause: left, endedAt: null };
+  }
+
+  /** A job whose rule cannot be read any more stays paused, without an end, and says why. */
+  #tryResume(draft: JobDraft, pause: StoredPause): StoredPause | null {
+    const { id: jobId, namespaceId, schedule } = draft.job;
+    try {
+      applyResume(draft, this.#rules.compile({ jobId, namespaceId, schedule }), pause.missed);
+      return null;
+    } catch (error) {
+      if (!(error instanceof CarillonError)) throw error;
+      draft.set({ fireAt: null });
+      return { ...pause, until: null, reason: `cannot be resumed: ${error.message}`, actor: "system" };
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { CarillonError, formatId, type RunPolicy } from "@carillon/core";
+import type { JobRef } from "../../model/api.js";
+import type { ChangeContext, RunNowRequest } from "../../model/job-changes.js";
+import type { JobDraft } from "../../settlement/job-draft.js";
+import type { RunOverrides } from "../../store/entities/settlement-writes.js";
+import type { ChangeTransaction } from "./change-transaction.js";
+
+export interface RunNowOptions {
+  readonly transaction: ChangeTransaction;
+  readonly newId: () => string;
+}
+
+/** Makes a run of a job by hand. It has an identity of its own and does not move the schedule. */
+export class RunNow {
+  readonly #options: RunNowOptions;
+
+  constructor(options: RunNowOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the run's id. */
+  async run(namespaceId: number, ref: JobRef, request: RunNowRequest, context: ChangeContext): Promise<string> {
+    const { transaction, newId } = this.#options;
+    const id = newId();
+    const changed = await transaction.run(namespaceId, ref, context, {
+      settles: false,
+      apply: ({ draft }) => {
+        const overrides = this.#overrides(draft, request);
+        const { now } = draft.job;
+        const wanted = { id, trigger: `run_now:${id}`, nominal: now, runAt: now, overrides };
+        const placed = draft.place({ ...wanted, force: request.force ?? false });
+        if (placed === "refused") throw overlapRefused(draft);
+        return { result: id, patch: "runs_only" };
+      },
+    });
+    return changed.result;
+  }
+
+  #overrides({ job }: JobDraft, request: RunNowRequest): RunOverrides {
+    const { payload, priority, queue, labels, policy } = request;
+    return {
+      ...(payload === undefined ? {} : { payload }),
+      ...(priority === undefined ? {} : { priority }),
+      ...(queue === undefined ? {} : { queue, lane: this.#options.transaction.laneOf({ queue, task: job.task }) }),
+      ...(labels === undefined ? {} : { labels: { ...job.labels, ...labels } }),
+      ...(policy === undefined ? {} : { policy: mergePolicy(job.policy, policy) }),
+    };
+  }
+}
+
+function mergePolicy(ofJob: RunPolicy, given: RunPolicy): RunPolicy {
+  const retry = { ...ofJob.retry, ...given.retry };
+  return { ...ofJob, ...given, ...(Object.keys(retry).length === 0 ? {} : { retry }) };
+}
+
+function overlapRefused({ job, live }: JobDraft): CarillonError {
+  const newest = live.at(-1);
+  const which = newest === undefined ? "a run" : `the run ${formatId("run", newest.id)} (${newest.status})`;
+  return new CarillonError(
+    "overlap_refused",
+    `${which} of this job is live and its overlap policy is ${job.due.overlap}: wait for its end, or ask with force`,
+  );
+}

@@ -1,0 +1,66 @@
+import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
+import { Adopter } from "../jobs/change/adopter.js";
+import { type Changed, ChangeTransaction } from "../jobs/change/change-transaction.js";
+import type { DueRules } from "../jobs/change/due-rules.js";
+import { jobChanger } from "../jobs/change/job-changer.js";
+import { JobEdits } from "../jobs/change/job-edits.js";
+import { JobEndings } from "../jobs/change/job-endings.js";
+import { JobPauses } from "../jobs/change/job-pauses.js";
+import { JobRecords } from "../jobs/change/job-records.js";
+import { PauseExpiry } from "../jobs/change/pause-expiry.js";
+import { RunNow } from "../jobs/change/run-now.js";
+import type { JobCreator } from "../jobs/create-job.js";
+import { JobReader } from "../jobs/job-reader.js";
+import { RunReader } from "../jobs/run-reader.js";
+import type { JobChanges } from "../model/job-changes.js";
+import type { Settled } from "../settlement/settler.js";
+import type { Queryable } from "../store/db/queryable.js";
+import type { Store } from "../store/store.js";
+
+export interface JobChangingOptions {
+  readonly db: Queryable;
+  readonly store: Store;
+  readonly creator: JobCreator;
+  readonly rules: DueRules;
+  readonly newId: () => string;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  readonly shards: number;
+  readonly patienceMs: DurationMs;
+  readonly onChanged: (changed: Changed<unknown>) => void;
+  readonly onStopped: (stopped: Settled["stopped"]) => void;
+}
+
+export interface JobChanging {
+  readonly api: JobChanges;
+  readonly pauseExpiry: PauseExpiry;
+}
+
+/** The parts that change jobs, put together. */
+export function makeJobChanging(options: JobChangingOptions): JobChanging {
+  const { db, store, creator, rules, newId, now, shards, patienceMs, onChanged, onStopped } = options;
+  const { changes, lanes, namespaces } = store;
+  const adopter = new Adopter({ changes, shards, readsOver: store.readsOver });
+  const transaction = new ChangeTransaction({ store, lanes, rules, adopter, patienceMs, onChanged });
+  const pauses = new JobPauses({ transaction, rules });
+  const runs = new RunReader(store.reads);
+  const create: JobCreator["create"] = (namespaceId, spec) => creator.create(namespaceId, spec);
+  const api = jobChanger({
+    db,
+    store,
+    transaction,
+    edits: new JobEdits({ transaction, changes, rules, create, now }),
+    pauses,
+    endings: new JobEndings({ transaction, store, patienceMs, onStopped }),
+    runNow: new RunNow({ transaction, newId }),
+    records: new JobRecords(db, changes, rules),
+    jobs: new JobReader(store.jobs, runs),
+    runs,
+    namespaceId: async (name) => {
+      const id = await namespaces.find(name);
+      if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
+      return id;
+    },
+  });
+  return { api, pauseExpiry: new PauseExpiry(store, rules) };
+}

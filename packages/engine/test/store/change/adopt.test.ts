@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { actor, type ChangeHarness, changeHarness, period, spec, startRuns } from "../../harness/change-harness.js";
+
+let h: ChangeHarness;
+beforeAll(async () => {
+  h = await changeHarness();
+});
+afterAll(() => h.close());
+
+const oneOff = async (at: number): Promise<string> => {
+  const labels = { team: "ops" };
+  return (await h.api.createJob("default", spec({ schedule: { kind: "at", at }, labels, owner: "me" }))).id;
+};
+const pause = (id: string) => h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
+const edit = (id: string, payload: unknown) => h.api.editJob("default", { id }, (job) => ({ ...job, payload }), actor);
+const live = (id: string) => h.select("select id, state from carillon.run where id = $1", id);
+
+describe("a one-off job that is its run alone becomes a stored job with its first change", () => {
+  it("before its time, near it or far: the job fires in the run's place [INV-1]", async () => {
+    for (const at of [h.last + 60_000, h.last + 100 * period]) {
+      const id = await oneOff(at);
+      const job = await edit(id, "new");
+      expect(job).toMatchObject({ id, payload: "new", version: 2, state: "active", nextRunAt: at, owner: "me" });
+      expect(job.labels).toEqual({ team: "ops" });
+      expect(await live(id)).toEqual([]);
+      expect(await h.select("select 1 from carillon.run_later where id = $1", id)).toEqual([]);
+      expect(await h.due(id)).toMatchObject({ state: "active", next_nominal_at: at, fired_through: null });
+    }
+  });
+
+  it("and is paused, moved, or run at once like any other", async () => {
+    const at = h.last + 60_000;
+    const id = await oneOff(at);
+    expect(await pause(id)).toMatchObject({ state: "paused", nextRunAt: null });
+    const resumed = await h.api.resumeJob("default", { id }, {}, actor);
+    expect(resumed).toMatchObject({ missed: 0, job: { state: "active", nextRunAt: at } });
+    const run = await h.api.runNow("default", { id }, {}, actor);
+    expect(run).toMatchObject({ jobId: id, status: "queued", trigger: { kind: "run_now" } });
+    expect(run.id).not.toBe(id);
+    expect((await h.api.getJob("default", { id }))?.lastRun?.id).toBe(run.id);
+  });
+
+  it("while its run waits, runs or has ended: the run stays what it is [INV-4]", async () => {
+    const [queued, running, ended] = [await oneOff(h.last), await oneOff(h.last), await oneOff(h.last)];
+    await startRuns(h, running);
+    const session = await h.session();
+    await h.db.query(
+      {
+        text: "update carillon.run set state = 'running', session_id = $2, fence = 1, claimed_at = now() where id = $1",
+      },
+      [ended, session],
+    );
+    const finished = { id: ended, fence: 1, status: "succeeded", reason: null, output: 1, error: null } as const;
+    await h.store.claims.finish(session, [{ ...finished, startedAt: h.last }]);
+    for (const [id, status] of [
+      [queued, "queued"],
+      [running, "running"],
+      [ended, "succeeded"],
+    ] as const) {
+      const job = await edit(id, "new");
+      expect(job).toMatchObject({ id, version: 2, state: "completed", payload: "new", lastRun: { id, status } });
+      expect(await h.due(id)).toMatchObject({ fired_through: h.last, run_ids: [id], runs_made: 1 });
+      expect((await h.api.getRun("default", id))?.payload).toEqual({ n: 1 });
+    }
+  });
+
+  it("once, when several change it at the same time", async () => {
+    for (const at of [h.last, h.last + 60_000, h.last + 100 * period]) {
+      const id = await oneOff(at);
+      await Promise.all([edit(id, 1), edit(id, 2), edit(id, 3)]);
+      expect((await h.api.getJob("default", { id }))?.version).toBe(4);
+    }
+  });
+
+  it("and is listed once", async () => {
+    const id = await oneOff(h.last);
+    await edit(id, "new");
+    const { rows } = await h.api.listJobs("default", {}, { pageSize: 1_000 });
+    expect(rows.filter((job) => job.id === id)).toMatchObject([{ payload: "new" }]);
+  });
+
+  it("but not for a question: it has one version, no ledger, and its instant comes next", async () => {
+    const id = await oneOff(h.last + 60_000);
+    const versions = await h.api.listVersions("default", { id }, { pageSize: 10 });
+    expect(versions.rows).toMatchObject([{ version: 1, validTo: null, spec: { labels: { team: "ops" } } }]);
+    expect((await h.api.listOccurrences("default", { id }, { pageSize: 10 })).rows).toEqual([]);
+    expect(await h.api.upcoming("default", { id }, 5)).toMatchObject([{ nominal: h.last + 60_000 }]);
+    expect(await h.api.countMissed("default", { id })).toBe(0);
+    expect(await live(id)).toMatchObject([{ state: "scheduled" }]);
+  });
+});
