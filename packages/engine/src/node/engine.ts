@@ -68,6 +68,7 @@ class NodeEngine implements Engine {
       wakeScheduler: () => this.#schedulerLoop.wake(),
       wakeCoordinator: () => this.#coordinatorLoop.wake(),
       membership: () => this.#coordinator.membership,
+      now: () => this.#now(),
     });
     this.#scheduler = this.#makeScheduler();
     this.#laterMover = this.#makeLaterMover();

@@ -1,3 +1,4 @@
+import type { Instant } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
 import type { Waiters } from "../dispatch/waiters.js";
 import type { DueJob } from "../scheduler/fire-store.js";
@@ -7,6 +8,9 @@ import type { DueRun, Queued } from "../store/entities/runs.js";
 
 const channel = "carillon_hint";
 
+/** Schedulers look at everything every 15 s, 30 s ahead: whatever is due later than this they find in time by themselves. */
+const soonMs = 30_000;
+
 export interface HintsOptions {
   readonly database: Pick<Database, "listen" | "notify">;
   readonly waiters: Waiters;
@@ -14,6 +18,8 @@ export interface HintsOptions {
   readonly wakeScheduler: () => void;
   readonly wakeCoordinator: () => void;
   readonly membership: () => Membership;
+  /** The database's clock. */
+  readonly now: () => Instant;
 }
 
 /**
@@ -50,13 +56,15 @@ export class Hints {
   }
 
   dueJobs(jobs: readonly DueJob[]): void {
-    for (const job of jobs) this.#options.scheduler().hintJob(job);
-    this.#due(jobs.map((job) => job.shard));
+    const soon = jobs.filter((job) => this.#isSoon(job.fireAt));
+    for (const job of soon) this.#options.scheduler().hintJob(job);
+    this.#due(soon.map((job) => job.shard));
   }
 
   dueRuns(runs: readonly DueRun[]): void {
-    for (const run of runs) this.#options.scheduler().hintRun(run);
-    this.#due(runs.map((run) => run.shard));
+    const soon = runs.filter((run) => this.#isSoon(run.runAt));
+    for (const run of soon) this.#options.scheduler().hintRun(run);
+    this.#due(soon.map((run) => run.shard));
   }
 
   /** Jobs of these shards changed: whoever owns them reads them again. */
@@ -71,7 +79,12 @@ export class Hints {
     this.#options.database.notify(channel, "shares");
   }
 
+  #isSoon(at: Instant): boolean {
+    return at <= this.#options.now() + soonMs;
+  }
+
   #due(shards: readonly number[]): void {
+    if (shards.length === 0) return;
     this.#options.wakeScheduler();
     const elsewhere = new Set(shards.filter((shard) => !this.#options.membership().epochs.has(shard)));
     if (elsewhere.size > 0) this.#options.database.notify(channel, `shards ${[...elsewhere].join(",")}`);

@@ -21,15 +21,22 @@ export interface DueNow {
   readonly runs: readonly DueRun[];
 }
 
-interface Entry {
+class Entry {
   /** null for a run. */
   readonly job: DueJob | null;
   readonly run: DueRun | null;
   readonly shard: number;
   readonly due: Instant;
   /** In the wheel; -1 once it is ready. */
-  handle: number;
-  isWithdrawn: boolean;
+  handle = -1;
+  isWithdrawn = false;
+
+  constructor(job: DueJob | null, run: DueRun | null, shard: number, due: Instant) {
+    this.job = job;
+    this.run = run;
+    this.shard = shard;
+    this.due = due;
+  }
 }
 
 class Lane {
@@ -46,17 +53,16 @@ class Lane {
     return this.jobs[0].length + this.jobs[1].length + this.jobs[2].length + this.runs.length;
   }
 
-  take(max: number): { jobs: Entry[]; runs: Entry[] } {
+  take(max: number): Entry[] {
     const [first, second, third] = this.jobs;
     const forThird = Math.min(third.length, Math.ceil(max * shareOfThird));
     const forSecond = Math.min(second.length, Math.ceil(max * shareOfSecond));
-    const jobs: Entry[] = [];
-    first.take(max - forSecond - forThird, jobs);
-    second.take(max - forThird - jobs.length, jobs);
-    third.take(max - jobs.length, jobs);
-    const runs: Entry[] = [];
-    this.runs.take(max, runs);
-    return { jobs, runs };
+    const taken: Entry[] = [];
+    first.take(max - forSecond - forThird, taken);
+    second.take(max - forThird - taken.length, taken);
+    third.take(max - taken.length, taken);
+    this.runs.take(max, taken);
+    return taken;
   }
 }
 
@@ -99,13 +105,13 @@ export class DueWindow {
   putJob(job: DueJob): boolean {
     const known = this.#entries.get(job.jobId);
     if (known !== undefined && isSame(known.job, job)) return true;
-    return this.#put(job.jobId, known, { job, run: null, shard: job.shard, due: job.fireAt });
+    return this.#put(job.jobId, known, new Entry(job, null, job.shard, job.fireAt));
   }
 
   putRun(run: DueRun): boolean {
     const known = this.#entries.get(run.id);
     if (known?.run?.runAt === run.runAt) return true;
-    return this.#put(run.id, known, { job: null, run, shard: run.shard, due: run.runAt });
+    return this.#put(run.id, known, new Entry(null, run, run.shard, run.runAt));
   }
 
   /** Forgets what belongs to shards that moved away. */
@@ -120,11 +126,16 @@ export class DueWindow {
   /** What is due now, at most `max` jobs and as many runs, of one lane. */
   takeDue(now: Instant, max: number, lane = 0): DueNow {
     this.#makeReady(now);
-    const { jobs, runs } = this.#laneOf(lane).take(max);
-    return {
-      jobs: jobs.flatMap((entry) => this.#taken(entry, entry.job, entry.job?.jobId)),
-      runs: runs.flatMap((entry) => this.#taken(entry, entry.run, entry.run?.id)),
-    };
+    const taken = this.#laneOf(lane).take(max);
+    const jobs: DueJob[] = [];
+    const runs: DueRun[] = [];
+    for (const entry of taken) {
+      const { job, run } = entry;
+      if (job !== null) jobs.push(job);
+      else if (run !== null) runs.push(run);
+      this.#forget(job?.jobId ?? run?.id ?? "", entry);
+    }
+    return { jobs, runs };
   }
 
   #makeReady(now: Instant): void {
@@ -143,12 +154,11 @@ export class DueWindow {
     return lane;
   }
 
-  #put(id: string, known: Entry | undefined, what: Omit<Entry, "handle" | "isWithdrawn">): boolean {
+  #put(id: string, known: Entry | undefined, entry: Entry): boolean {
     if (known !== undefined) {
       this.#withdraw(known);
       this.#forget(id, known);
     } else if (this.#entries.size >= this.#capacity) return false;
-    const entry: Entry = { ...what, handle: -1, isWithdrawn: false };
     entry.handle = this.#wheel.insert(entry.due, entry);
     this.#entries.set(id, entry);
     this.#perShard.set(entry.shard, this.heldOf(entry.shard) + 1);
@@ -159,12 +169,6 @@ export class DueWindow {
     if (entry.handle !== -1) return void this.#wheel.cancel(entry.handle);
     entry.isWithdrawn = true;
     this.#laneOf(entry.shard).queueOf(entry).countWithdrawn();
-  }
-
-  #taken<Item>(entry: Entry, item: Item | null, id: string | undefined): Item[] {
-    if (item === null || id === undefined) return [];
-    this.#forget(id, entry);
-    return [item];
   }
 
   #forget(id: string, { shard }: Entry): void {

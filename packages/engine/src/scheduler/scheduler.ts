@@ -43,8 +43,8 @@ const defaultLimits: SchedulerLimits = {
   batch: 2_000,
   inFlight: 2,
   batchesPerTick: 8,
-  loadPerShard: 2_000,
-  compiledSchedules: 200_000,
+  windowEntries: 200_000,
+  compiledSchedules: 20_000,
   lookAgainMs: 100,
 };
 
@@ -71,7 +71,9 @@ export class Scheduler {
     const { store, calendars = noCalendars, now, membership, onQueued, onEvent } = options;
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#window = new DueWindow({ now: now(), lanes: this.#limits.inFlight });
+    const { inFlight: lanes, windowEntries } = this.#limits;
+    // What is created while the window is full is due before what fills it: there is room for as much again.
+    this.#window = new DueWindow({ now: now(), lanes, capacity: windowEntries * 2 });
     this.#reader = new ShardReader({ store, window: this.#window, now, membership, limits: this.#limits });
     this.#maintenance = new Maintenance(store);
     this.#planner = new DuePlanner({
@@ -112,11 +114,15 @@ export class Scheduler {
 
   /** A job was made or changed by this node: no need to wait for the next look. */
   hintJob(job: DueJob): void {
-    if (job.fireAt <= this.#reader.windowEnd && this.#owns(job.shard)) this.#window.putJob(job);
+    const { shard, fireAt } = job;
+    if (!this.#reader.admits(shard, fireAt) || !this.#owns(shard)) return;
+    if (!this.#window.putJob(job)) this.#reader.missed(shard, fireAt);
   }
 
   hintRun(run: DueRun): void {
-    if (run.runAt <= this.#reader.windowEnd && this.#owns(run.shard)) this.#window.putRun(run);
+    const { shard, runAt } = run;
+    if (!this.#reader.admits(shard, runAt) || !this.#owns(shard)) return;
+    if (!this.#window.putRun(run)) this.#reader.missed(shard, runAt);
   }
 
   /** Something changed in these shards, or they have just become ours: read them again. */

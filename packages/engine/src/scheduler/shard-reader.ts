@@ -2,6 +2,7 @@ import type { DurationMs, Instant } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
 import type { DueWindow } from "./due-window.js";
 import type { FireStore } from "./fire-store.js";
+import { KnownTo } from "./known-to.js";
 
 export interface ShardReaderOptions {
   readonly store: Pick<FireStore, "load" | "loadRuns">;
@@ -14,29 +15,42 @@ export interface ShardReaderOptions {
 export interface ReadLimits {
   /** How far ahead due times are held in memory. */
   readonly windowMs: DurationMs;
-  readonly loadPerShard: number;
+  /** Jobs that are read ahead, the nearest first; every shard has its share. */
+  readonly windowEntries: number;
   /** After a row that was locked, not yet due or refused: how long until its shard is read again. */
   readonly lookAgainMs: DurationMs;
 }
 
-/** Keeps the window filled: every shard each half window, and those that need it sooner. */
+const leastShare = 16;
+/** Shards of one statement: fewer while they are full, so that a read never holds up the fires for long. */
+const leastChunk = 16;
+const mostChunk = 1_024;
+const manyRows = 8_000;
+const fewRows = 1_000;
+/** A read that was asked for from outside waits for so many times what the last one took: hints cannot fill the day with reads. */
+const restPerRead = 4;
+const longestRestMs = 1_000;
+
+/**
+ * Keeps the window filled: every shard each half window, and those that need it sooner. Of a shard with more than its share
+ * only the nearest is held, and it is read on as that drains.
+ */
 export class ShardReader {
   readonly #options: ShardReaderOptions;
-  /** Shards to read again, and not before when. */
-  readonly #lookAgain = new Map<number, Instant>();
+  /** Shards to read, and not before when. */
+  readonly #wanted = new Map<number, Instant>();
+  readonly #known = new KnownTo();
+  #chunk = 64;
   #windowEnd: Instant;
   #nextLook: Instant;
+  #hintsFrom: Instant;
 
   constructor(options: ShardReaderOptions) {
     this.#options = options;
     const now = options.now();
     this.#windowEnd = now;
     this.#nextLook = now;
-  }
-
-  /** Nothing later than this is held in memory. */
-  get windowEnd(): Instant {
-    return this.#windowEnd;
+    this.#hintsFrom = now;
   }
 
   get isFullLookDue(): boolean {
@@ -45,48 +59,103 @@ export class ShardReader {
 
   /** When something is to be read next. */
   get nextRead(): Instant {
-    return Math.min(this.#nextLook, ...this.#lookAgain.values());
+    if (this.#drained().length > 0) return this.#options.now();
+    let next = this.#nextLook;
+    for (const at of this.#wanted.values()) if (at < next) next = at;
+    return next;
+  }
+
+  /** Whether something that is due then belongs into the window; if not, a read brings it in time. */
+  admits(shard: number, at: Instant): boolean {
+    return at <= this.#windowEnd && at < this.#known.of(shard);
+  }
+
+  /** There was no room for something that belongs into the window. */
+  missed(shard: number, at: Instant): void {
+    this.#known.lower(shard, at);
+    this.#want(shard, this.#options.now() + longestRestMs);
   }
 
   readNow(shards: Iterable<number>): void {
-    const now = this.#options.now();
-    for (const shard of shards) this.#lookAgain.set(shard, now);
+    const at = Math.max(this.#options.now(), this.#hintsFrom);
+    for (const shard of shards) this.#want(shard, at);
   }
 
   /** What belongs to these shards was not done, and it is not known why. */
   readAgain(rows: readonly { readonly shard: number }[]): void {
     const at = this.#options.now() + this.#options.limits.lookAgainMs;
-    for (const { shard } of rows) if (!this.#lookAgain.has(shard)) this.#lookAgain.set(shard, at);
+    for (const { shard } of rows) if (!this.#wanted.has(shard)) this.#wanted.set(shard, at);
   }
 
   forget(shards: readonly number[]): void {
-    for (const shard of shards) this.#lookAgain.delete(shard);
+    for (const shard of shards) {
+      this.#wanted.delete(shard);
+      this.#known.forget(shard);
+    }
   }
 
-  /** Reads what is due to be read; answers how many rows came. */
+  /** Reads some of what is to be read, if anything; answers how many rows came. */
   async read(): Promise<number> {
     const now = this.#options.now();
-    const held = [...this.#options.membership().epochs.keys()];
-    const isFullLook = this.isFullLookDue;
-    const shards = isFullLook
-      ? held
-      : held.filter((id) => (this.#lookAgain.get(id) ?? Number.POSITIVE_INFINITY) <= now);
-    for (const [id, at] of this.#lookAgain) if (isFullLook || at <= now) this.#lookAgain.delete(id);
-    if (isFullLook) {
-      this.#nextLook = now + this.#options.limits.windowMs / 2;
-      this.#windowEnd = now + this.#options.limits.windowMs;
-    }
-    return shards.length === 0 ? 0 : this.#fill(shards, now);
+    const { epochs } = this.#options.membership();
+    if (this.isFullLookDue) this.#beginFullLook(now, epochs.keys());
+    const share = this.#share();
+    for (const shard of this.#drained()) this.#want(shard, now);
+    const shards = this.#take(now, epochs);
+    return shards.length === 0 ? 0 : this.#fill(shards, share);
   }
 
-  async #fill(shards: readonly number[], now: Instant): Promise<number> {
-    const { store, window, limits } = this.#options;
+  #beginFullLook(now: Instant, held: Iterable<number>): void {
+    const { windowMs } = this.#options.limits;
+    this.#nextLook = now + windowMs / 2;
+    this.#windowEnd = now + windowMs;
+    for (const shard of held) this.#want(shard, now);
+  }
+
+  #share(): number {
+    const { limits, membership } = this.#options;
+    return Math.max(leastShare, Math.floor(limits.windowEntries / Math.max(1, membership().epochs.size)));
+  }
+
+  #want(shard: number, at: Instant): void {
+    const before = this.#wanted.get(shard);
+    if (before === undefined || at < before) this.#wanted.set(shard, at);
+  }
+
+  /** Shards that are not known to the end and of which little is left. One that is wanted later, after a refusal, waits. */
+  #drained(): number[] {
+    const { window } = this.#options;
+    if (window.room <= 0) return [];
+    const few = this.#share() / 4;
+    return [...this.#known.shards].filter((shard) => window.heldOf(shard) <= few && !this.#wanted.has(shard));
+  }
+
+  #take(now: Instant, held: ReadonlyMap<number, unknown>): number[] {
+    const shards: number[] = [];
+    for (const [shard, at] of this.#wanted) {
+      if (shards.length >= this.#chunk) break;
+      if (at > now) continue;
+      this.#wanted.delete(shard);
+      if (held.has(shard)) shards.push(shard);
+    }
+    return shards.sort((a, b) => a - b);
+  }
+
+  async #fill(shards: readonly number[], share: number): Promise<number> {
+    const { store, now } = this.#options;
+    const began = now();
+    const until = this.#windowEnd;
     try {
-      const jobs = await store.load(shards, this.#windowEnd, limits.loadPerShard);
-      for (const job of jobs) window.putJob(job);
-      const runs = await store.loadRuns(shards, this.#windowEnd, limits.loadPerShard);
-      for (const run of runs) window.putRun(run);
-      this.#readFullShardsSoon([...jobs, ...runs], now);
+      const jobs = await store.load(shards, until, share);
+      const runs = await store.loadRuns(shards, until, share);
+      this.#known.read(shards, share, [
+        ...jobs.map(({ shard, fireAt, class: queue }) => ({ shard, at: fireAt, queue })),
+        ...runs.map(({ shard, runAt }) => ({ shard, at: runAt, queue: 3 })),
+      ]);
+      const { window } = this.#options;
+      for (const job of jobs) if (!window.putJob(job)) this.missed(job.shard, job.fireAt);
+      for (const run of runs) if (!window.putRun(run)) this.missed(run.shard, run.runAt);
+      this.#pace(jobs.length + runs.length, now() - began);
       return jobs.length + runs.length;
     } catch (error) {
       this.readAgain(shards.map((shard) => ({ shard })));
@@ -94,12 +163,9 @@ export class ShardReader {
     }
   }
 
-  /** A shard that had more than one read may bring is not known to the end of the window. */
-  #readFullShardsSoon(rows: readonly { readonly shard: number }[], now: Instant): void {
-    const counts = new Map<number, number>();
-    for (const { shard } of rows) counts.set(shard, (counts.get(shard) ?? 0) + 1);
-    for (const [shard, count] of counts) {
-      if (count >= this.#options.limits.loadPerShard) this.#lookAgain.set(shard, now + 1_000);
-    }
+  #pace(rows: number, tookMs: DurationMs): void {
+    if (rows > manyRows) this.#chunk = Math.max(leastChunk, this.#chunk / 2);
+    else if (rows < fewRows) this.#chunk = Math.min(mostChunk, this.#chunk * 2);
+    this.#hintsFrom = this.#options.now() + Math.min(longestRestMs, tookMs * restPerRead);
   }
 }

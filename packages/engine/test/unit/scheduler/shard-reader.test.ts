@@ -1,0 +1,150 @@
+import { defaultFiringPolicy, type Instant } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { DueWindow } from "../../../src/scheduler/due-window.js";
+import type { DueJob } from "../../../src/scheduler/fire-store.js";
+import { type ReadLimits, ShardReader } from "../../../src/scheduler/shard-reader.js";
+
+const start = Date.UTC(2026, 5, 1, 12);
+const definition = {
+  namespaceId: 1,
+  schedule: { kind: "manual" },
+  firing: defaultFiringPolicy,
+  priority: 4,
+  queue: "default",
+  labels: {},
+} as const;
+
+function job(id: number, over: Partial<DueJob> = {}): DueJob {
+  const fireAt = over.fireAt ?? start;
+  const when = { nominal: fireAt, fireAt, settledTo: start - 1, catchUpTo: null, runsMade: 0 };
+  return { jobId: `job-${id}`, shard: 0, class: 1, state: "active", version: 1, ...when, definition, ...over };
+}
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+/** A reader over jobs in memory and a clock that stands still unless it is moved. */
+function setUp(shards: number, limits: Partial<ReadLimits> = {}) {
+  const stored = new Map<string, DueJob>();
+  const reads: number[][] = [];
+  let now = start;
+  let readMs = 0;
+  let failure: Error | null = null;
+  const load = async (wanted: readonly number[], until: Instant, limit: number): Promise<DueJob[]> => {
+    reads.push([...wanted]);
+    now += readMs;
+    if (failure !== null) throw failure;
+    const due = [...stored.values()].filter((one) => one.fireAt < until).toSorted((a, b) => a.fireAt - b.fireAt);
+    return wanted.flatMap((shard) =>
+      [0, 1, 2].flatMap((kind) => due.filter((one) => one.shard === shard && one.class === kind).slice(0, limit)),
+    );
+  };
+  const window = new DueWindow({ now: start });
+  const reader = new ShardReader({
+    store: { load, loadRuns: async () => [] },
+    window,
+    now: () => now,
+    membership: () => ({ nodeId: "node", epochs: new Map(range(shards).map((shard) => [shard, 1])) }),
+    limits: { windowMs: 30_000, windowEntries: 1_000, lookAgainMs: 100, ...limits },
+  });
+  return {
+    stored,
+    reads,
+    window,
+    reader,
+    now: () => now,
+    move: (ms: number) => (now += ms),
+    slow: (ms: number) => (readMs = ms),
+    fail: (error: Error | null) => (failure = error),
+    put: (one: DueJob) => stored.set(one.jobId, one),
+    /** Reads until nothing is to be read now. */
+    async readAll(): Promise<void> {
+      while (reader.nextRead <= now) await reader.read();
+    },
+  };
+}
+
+describe("ShardReader", () => {
+  it("reads every shard at once and again each half window, some at a time", async () => {
+    const { reader, reads, readAll, move, now } = setUp(200);
+    await readAll();
+    expect(reads.flat().toSorted((a, b) => a - b)).toEqual(range(200));
+    expect(reads.length).toBeGreaterThan(1);
+    expect(reader.nextRead).toBe(now() + 15_000);
+    reads.length = 0;
+    move(15_000);
+    await readAll();
+    expect(reads.flat()).toHaveLength(200);
+  });
+
+  it("holds the nearest of a shard that has more than its share, and reads on as it drains until all has come", async () => {
+    const { put, readAll, window, now } = setUp(1, { windowEntries: 20 });
+    for (const id of range(500)) put(job(id, { fireAt: start - 1_000 + (id % 7) }));
+    const taken: string[] = [];
+    for (let round = 0; round < 500 && taken.length < 500; round += 1) {
+      await readAll();
+      expect(window.size).toBeLessThanOrEqual(20);
+      for (const one of window.takeDue(now(), 3).jobs) {
+        taken.push(one.jobId);
+        put({ ...one, fireAt: start + 86_400_000 });
+      }
+    }
+    expect(taken.toSorted()).toEqual(
+      range(500)
+        .map((id) => `job-${id}`)
+        .toSorted(),
+    );
+  });
+
+  it("admits what is due before the end of what it knows of a shard; the rest comes by a read", async () => {
+    const { put, readAll, reader } = setUp(2, { windowEntries: 40 });
+    for (const id of range(100)) put(job(id, { fireAt: start + 1_000 + id }));
+    await readAll();
+    expect(reader.admits(0, start + 500)).toBe(true);
+    expect(reader.admits(0, start + 1_019)).toBe(false);
+    expect(reader.admits(1, start + 30_000)).toBe(true);
+    expect(reader.admits(1, start + 30_001)).toBe(false);
+  });
+
+  it("reads a class to its own limit, so that a herd of another class does not hide it", async () => {
+    const { put, readAll, window, now } = setUp(1, { windowEntries: 20 });
+    for (const id of range(100)) put(job(id));
+    put(job(1_000, { class: 0, fireAt: start + 5 }));
+    await readAll();
+    expect(window.takeDue(now() + 5, 10).jobs[0]).toMatchObject({ jobId: "job-1000" });
+  });
+
+  it("rests after a read that hints asked for, as long as that took several times over", async () => {
+    const { reader, readAll, slow, move, now } = setUp(1);
+    await readAll();
+    slow(50);
+    reader.readNow([0]);
+    await readAll();
+    reader.readNow([0]);
+    expect(reader.nextRead).toBe(now() + 200);
+    move(200);
+    slow(1);
+    await readAll();
+    reader.readNow([0]);
+    expect(reader.nextRead).toBe(now() + 4);
+  });
+
+  it("reads again what it could not read", async () => {
+    const { reader, readAll, fail, put, window, move } = setUp(1);
+    put(job(1));
+    fail(new Error("away"));
+    await expect(reader.read()).rejects.toThrow("away");
+    fail(null);
+    move(100);
+    await readAll();
+    expect(window.size).toBe(1);
+  });
+
+  it("forgets shards that moved away", async () => {
+    const { reader, put, readAll } = setUp(1, { windowEntries: 16 });
+    for (const id of range(50)) put(job(id));
+    await readAll();
+    expect(reader.admits(0, start + 5)).toBe(false);
+    reader.forget([0]);
+    expect(reader.admits(0, start + 5)).toBe(true);
+  });
+});
