@@ -1,9 +1,9 @@
 import { type CompiledSchedule, type Instant, occurrenceRunId, rankOf } from "@carillon/core";
 import type { CalendarSource } from "./calendar-source.js";
-import { calendarNotes } from "./calendar-notes.js";
+import { calendarNotes, usesCalendars } from "./calendar-notes.js";
 import type { DueJob, FireRow, HoldRow, LedgerRange, PassRow } from "./fire-store.js";
 import type { Maintenance } from "./maintenance.js";
-import { type DuePlan, planDue } from "./plan-due.js";
+import { type DuePlan, type NextTime, planDue } from "./plan-due.js";
 import type { ScheduleCache } from "./schedule-cache.js";
 
 /** A job that cannot be planned, and why. */
@@ -82,10 +82,6 @@ export class DuePlanner {
   }
 }
 
-function usesCalendars(schedule: DueJob["definition"]["schedule"]): boolean {
-  return "calendars" in schedule && schedule.calendars !== undefined;
-}
-
 function fireRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "fire" }): FireRow {
   const { jobId, nominal, fireAt, definition } = job;
   return {
@@ -94,18 +90,20 @@ function fireRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind
     rank: rankOf({ dueMs: fireAt, priority: definition.priority }),
     next: plan.next,
     catchUpTo: plan.catchUpTo,
-    notes: notesOf(job, schedule, nominal),
+    notes: notesOf(job, schedule, { through: nominal, next: plan.next }),
   };
 }
 
 function passRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "pass" }): PassRow {
   const { reason, through, count, detail, next, catchUpTo } = plan;
   const range: LedgerRange = { reason, from: job.nominal, to: through, count, detail };
-  return { job, range, next, catchUpTo, notes: notesOf(job, schedule, through) };
+  return { job, range, next, catchUpTo, notes: notesOf(job, schedule, { through, next }) };
 }
 
-const noNotes: readonly LedgerRange[] = [];
-
-function notesOf({ definition, settledTo }: DueJob, schedule: CompiledSchedule, to: Instant): readonly LedgerRange[] {
-  return usesCalendars(definition.schedule) ? calendarNotes(schedule, settledTo, to) : noNotes;
+function notesOf(
+  { definition, settledTo, nominal }: DueJob,
+  schedule: CompiledSchedule,
+  to: { readonly through: Instant; readonly next: NextTime | null },
+): readonly LedgerRange[] {
+  return calendarNotes({ spec: definition.schedule, schedule, settledTo, nominal, ...to });
 }

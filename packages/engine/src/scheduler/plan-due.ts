@@ -108,7 +108,7 @@ function fire(next: NextTime | null): DuePlan & { readonly kind: "fire" } {
 
 /** Everything from the due occurrence to `through` goes to the ledger. */
 function passThrough({ nominal, schedule }: DueFacts, through: Instant, why: Why): DuePlan & { readonly kind: "pass" } {
-  const count = 1 + countBetween(schedule, nominal, through + 1);
+  const count = 1 + schedule.countBetween(nominal, through + 1);
   return { kind: "pass", through, count, ...why, next: nextAfter(schedule, through), catchUpTo: null };
 }
 
@@ -147,10 +147,4 @@ function pacedNext({ nominal, schedule, policy }: DueFacts, now: Instant): NextT
 export function nextAfter(schedule: CompiledSchedule, nominal: Instant): NextTime | null {
   const next = schedule.nextNominal(nominal);
   return next === -1 ? null : { nominal: next, fireAt: next + schedule.jitterAt(next) };
-}
-
-function countBetween(schedule: CompiledSchedule, after: Instant, before: Instant): number {
-  let count = 0;
-  for (let at = schedule.nextNominal(after); at !== -1 && at < before; at = schedule.nextNominal(at)) count += 1;
-  return count;
 }
