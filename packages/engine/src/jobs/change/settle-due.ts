@@ -39,7 +39,8 @@ function settleOne(
     draft.note({ ...plan, from: nominal, to: through });
     draft.moveTo(through, plan.next);
   }
-  for (const note of calendarNotes(schedule, settledTo, through)) draft.noteApart(note);
+  const step = { spec: draft.job.schedule, schedule, settledTo, nominal, through, next: plan.next };
+  for (const note of calendarNotes(step)) draft.noteApart(note);
 }
 
 /** Occurrences that have come and were not settled (held, paced, or too many) go to the ledger: another rule is in force. */
