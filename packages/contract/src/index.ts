@@ -1,7 +1,19 @@
 export { checkValue } from "./check/check-value.js";
 export { Findings } from "./check/findings.js";
 export { checkJsonValue } from "./check/json-value.js";
-export { type JobRequest, normaliseJobRequest } from "./normalise/job-request.js";
+export { readJobBatch } from "./normalise/job-batch.js";
+export { type ApplyJobPatch, readJobPatch, refuseOtherKey } from "./normalise/job-patch.js";
+export { type JobRequest, type Moment, normaliseJobRequest } from "./normalise/job-request.js";
+export {
+  type PauseRequest,
+  readCancel,
+  readPause,
+  readResume,
+  readRollback,
+  readRunNow,
+  type ResumeRequest,
+  type RunNowRequest,
+} from "./normalise/job-verbs.js";
 export { openApiDocument } from "./openapi/document.js";
 export type { Json } from "./openapi/schema-components.js";
 export {
@@ -15,8 +27,30 @@ export {
 } from "./operations/operation.js";
 export { type OperationId, operations } from "./operations/operations.js";
 export type { Alive, Readiness, Version } from "./schema/health.js";
+export type { BatchResult, JobBatch, JobBatchCreated } from "./schema/job-batch.js";
 export type { JobCreate } from "./schema/job-create.js";
-export type { Job, JobStatus, JobWarning } from "./schema/job.js";
+export type {
+  JobPreview,
+  JobVersion,
+  JobVersionList,
+  OccurrenceList,
+  Occurrences,
+  PageQuery,
+  Upcoming,
+  UpcomingFire,
+  UpcomingQuery,
+} from "./schema/job-history.js";
+export type { JobPatch } from "./schema/job-patch.js";
+export type {
+  JobCancel,
+  JobDeleteQuery,
+  JobPause,
+  JobResume,
+  JobResumed,
+  JobRollback,
+  JobRunNow,
+} from "./schema/job-verbs.js";
+export type { Job, JobDefinition, JobStatus, JobWarning } from "./schema/job.js";
 export { keyPattern, limits } from "./schema/limits.js";
 export type { JobList, JobListQuery, JobRunListQuery, RunList, RunListQuery } from "./schema/page.js";
 export { errorCodes, type Finding, Problem } from "./schema/problem.js";

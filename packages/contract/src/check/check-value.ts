@@ -3,7 +3,7 @@ import type { Static, TSchema } from "typebox";
 import { patternWords } from "../schema/limits.js";
 import type { Findings } from "./findings.js";
 import { pointerTo, shown } from "./pointer.js";
-import type { RequestSchema } from "./request-schema.js";
+import type { RequestSchema, ValueType } from "./request-schema.js";
 
 /** Says something better than "unknown" about a field, by recording it, or returns false. */
 export type ExplainUnknown = (pointer: string, parent: string, name: string) => boolean;
@@ -35,7 +35,7 @@ function soundPart(schema: RequestSchema, value: unknown, pointer: string, check
   if (Array.isArray(value) && items !== undefined) {
     return value.map((item, index) => soundPart(items, item, pointerTo(pointer, index), check));
   }
-  if (schema.type === "object" && isObject(value)) return soundObject(schema, value, pointer, check);
+  if (valueType(schema) === "object" && isObject(value)) return soundObject(schema, value, pointer, check);
   return value;
 }
 
@@ -87,7 +87,8 @@ function refuseUnknown({ pointer, parent, name, known }: UnknownField, check: Ch
 
 /** What is wrong with the value itself, its members aside. */
 function faultOf(schema: RequestSchema, value: unknown): string | undefined {
-  const { type } = schema;
+  const type = valueType(schema);
+  if (value === null && isRemovable(schema)) return undefined;
   if (type !== undefined && !isOfType(type, value)) {
     return value === null
       ? `must be ${typeWords[type]}; leave it out instead of null`
@@ -107,6 +108,18 @@ function faultOf(schema: RequestSchema, value: unknown): string | undefined {
   return undefined;
 }
 
+function valueType({ type }: RequestSchema): ValueType | undefined {
+  return isPair(type) ? type[0] : type;
+}
+
+function isRemovable({ type }: RequestSchema): boolean {
+  return isPair(type);
+}
+
+function isPair(type: RequestSchema["type"]): type is readonly [ValueType, "null"] {
+  return Array.isArray(type);
+}
+
 const typeWords = {
   string: "a string",
   integer: "a whole number",
@@ -114,9 +127,9 @@ const typeWords = {
   boolean: "true or false",
   object: "an object",
   array: "an array",
-} as const;
+} as const satisfies Record<ValueType, string>;
 
-function isOfType(type: keyof typeof typeWords, value: unknown): boolean {
+function isOfType(type: ValueType, value: unknown): boolean {
   if (type === "integer") return Number.isInteger(value);
   if (type === "array") return Array.isArray(value);
   if (type === "object") return isObject(value);
@@ -124,9 +137,10 @@ function isOfType(type: keyof typeof typeWords, value: unknown): boolean {
 }
 
 function notOneOf(words: readonly unknown[], value: unknown): string {
-  const meant = typeof value === "string" ? similarWord(value, words.map(String)) : undefined;
+  const names = words.filter((word) => word !== null).map(String);
+  const meant = typeof value === "string" ? similarWord(value, names) : undefined;
   const hint = meant === undefined ? "" : `; did you mean ${meant}?`;
-  return `must be ${words.length > 1 ? "one of " : ""}${words.map(String).join(", ")}, not ${shown(value)}${hint}`;
+  return `must be ${names.length > 1 ? "one of " : ""}${names.join(", ")}, not ${shown(value)}${hint}`;
 }
 
 function textFault(schema: RequestSchema, text: string): string | undefined {

@@ -1,9 +1,12 @@
+export type ValueType = "string" | "integer" | "number" | "boolean" | "object" | "array";
+
 /**
  * The keywords of JSON Schema that schemas of requests may use: the ones that check-value understands. A test walks every
  * request schema, so that a keyword from outside this list cannot be published without being checked.
  */
 export interface RequestSchema {
-  readonly type?: "string" | "integer" | "number" | "boolean" | "object" | "array";
+  /** With "null" it is a member that a merge patch can remove. */
+  readonly type?: ValueType | readonly [ValueType, "null"];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly minLength?: number;

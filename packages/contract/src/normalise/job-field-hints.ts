@@ -6,19 +6,15 @@ import { ScheduleRequest } from "../schema/schedule.js";
 const notYet: ReadonlySet<string> = new Set([
   "callback_url",
   "callbacks",
-  "catchup_window",
   "concurrency",
   "deadline",
   "dedupe",
   "guarantee",
-  "misfire",
-  "misfire_threshold",
   "ordering_key",
-  "overlap",
   "rate_limit",
   "sla",
 ]);
-const notYetInSchedule: ReadonlySet<string> = new Set(["after", "calendars"]);
+const notYetInSchedule: ReadonlySet<string> = new Set(["after"]);
 
 const setByServer: ReadonlySet<string> = new Set([
   "created_at",
@@ -28,6 +24,7 @@ const setByServer: ReadonlySet<string> = new Set([
   "last_run",
   "next_run_at",
   "next_run_local",
+  "pause",
   "run",
   "state",
   "status",

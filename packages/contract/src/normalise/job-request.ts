@@ -1,8 +1,9 @@
-import type { DurationMs, Instant, JobSpec } from "@carillon/core";
+import { type DurationMs, type Instant, type JobSpec, ownFiring } from "@carillon/core";
 import { checkValue, isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue } from "../check/json-value.js";
 import { foreignFieldNames, JobCreate } from "../schema/job-create.js";
+import { firingOf } from "./firing-policy.js";
 import { explainJobField } from "./job-field-hints.js";
 import { ownSpelling } from "./own-spelling.js";
 import { runPolicy } from "./run-policy.js";
@@ -18,6 +19,8 @@ export interface Moment {
   readonly now: Instant;
   /** An instant that lies further back than this is refused. */
   readonly catchupWindowMs?: DurationMs;
+  /** The definition that the request takes the place of: what it does not say anew goes on, such as an interval's anchor. */
+  readonly current?: JobSpec;
 }
 
 const defaultCatchupWindowMs: DurationMs = 86_400_000;
@@ -28,25 +31,26 @@ const defaultPriority = 4;
  * Turns the body of a request, in our spelling or another one, into a job. `now` is the scheduler's clock: delays count
  * from it. Throws one CarillonError that names every fault.
  */
-export function normaliseJobRequest(
-  body: unknown,
-  { now, catchupWindowMs = defaultCatchupWindowMs }: Moment,
-): JobRequest {
+export function normaliseJobRequest(body: unknown, moment: Moment): JobRequest {
   const findings = new Findings();
-  if (!isObject(body)) {
-    findings.add("", "field_invalid", 'the body must be a JSON object such as {"task": "echo", "payload": {}}');
-  }
-  if (!checkJsonValue(body, findings)) findings.raise();
-  const sound =
-    checkValue(JobCreate, isObject(body) ? body : {}, { findings, explainUnknown: explainJobField(findings) }) ?? {};
+  const sound = checkedBody(body, findings);
   const own = ownSpelling(sound, findings);
   if (isObject(body) && !("task" in body || "job_type" in body)) {
     findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');
   }
-  const schedule = scheduleSpec(own.schedule, { now, findings, catchupWindowMs });
+  const { now, current, catchupWindowMs = defaultCatchupWindowMs } = moment;
+  const said = firingOf(sound, findings);
+  const schedule = scheduleSpec(own.schedule, {
+    now,
+    findings,
+    catchupWindowMs: said.catchupWindowMs ?? catchupWindowMs,
+    anyAge: said.misfire === "run_once",
+    ...(current && { current: current.schedule }),
+  });
   const policy = runPolicy(own, sound.timeout, findings);
   findings.raise();
   if (own.task === undefined || schedule === undefined) throw new Error("a fault of the request was not recorded");
+  const firing = schedule.kind === "at" && current === undefined ? said : ownFiring(said);
   const spec: JobSpec = {
     ...(sound.key !== undefined && { key: sound.key }),
     task: own.task.value,
@@ -55,8 +59,18 @@ export function normaliseJobRequest(
     payload: sound.payload ?? null,
     schedule,
     policy,
+    ...(Object.keys(firing).length > 0 && { firing }),
     labels: sound.labels ?? {},
     ...(own.owner && { owner: own.owner.value }),
   };
   return { spec, foreign: isObject(body) && foreignFieldNames.some((name) => name in body) };
+}
+
+function checkedBody(body: unknown, findings: Findings): JobCreate {
+  if (!isObject(body)) {
+    findings.add("", "field_invalid", 'the body must be a JSON object such as {"task": "echo", "payload": {}}');
+  }
+  if (!checkJsonValue(body, findings)) findings.raise();
+  const explainUnknown = explainJobField(findings);
+  return checkValue(JobCreate, isObject(body) ? body : {}, { findings, explainUnknown }) ?? {};
 }

@@ -4,6 +4,7 @@ import {
   type CronSchedule,
   type DurationMs,
   type EverySchedule,
+  formatDuration,
   type Instant,
   parseDuration,
   parseInstant,
@@ -13,30 +14,19 @@ import {
 } from "@carillon/core";
 import { type Findings, isErrorCode } from "../check/findings.js";
 import type { OwnSpelling, Placed } from "./own-spelling.js";
+import { isCompanion, type ScheduleKind as Kind, scheduleKinds as kinds } from "./schedule-kinds.js";
 
 type Draft = OwnSpelling["schedule"];
-type Field = keyof Draft;
 
 export interface ScheduleContext {
   readonly now: Instant;
   readonly findings: Findings;
   readonly catchupWindowMs: DurationMs;
+  /** An instant of any age is taken: the caller said run_once. */
+  readonly anyAge: boolean;
+  /** The rule that this one takes the place of. */
+  readonly current?: ScheduleSpec;
 }
-
-const kinds = ["cron", "every", "at", "delay", "manual", "now"] as const;
-type Kind = (typeof kinds)[number];
-
-const bounds: readonly Field[] = ["jitter", "starts_at", "ends_at", "max_runs"];
-
-/** What may stand beside each kind. Anything else would have no effect, so it is refused. */
-const companions: Readonly<Record<Kind, readonly Field[]>> = {
-  cron: ["time_zone", "day_match", "dst", ...bounds],
-  every: ["time_zone", ...bounds],
-  at: ["time_zone"],
-  delay: [],
-  manual: [],
-  now: [],
-};
 
 /** The rule in its stored form, or undefined with the reasons recorded. */
 export function scheduleSpec(draft: Draft, context: ScheduleContext): ScheduleSpec | undefined {
@@ -64,7 +54,7 @@ function specOf(kind: Kind, draft: Draft, context: ScheduleContext): ScheduleSpe
     case "manual":
       return { kind: "manual" };
     default:
-      return { kind: "at", at: context.now };
+      return nowSpec(draft, context);
   }
 }
 
@@ -74,6 +64,7 @@ function writtenAt(pointer: string, draft: Draft): string {
   return placed?.[1].pointer ?? draft.delay?.pointer ?? `/schedule${pointer}`;
 }
 
+/** None: at once, or as before where the job exists and ran or runs once. */
 function theKind(draft: Draft, findings: Findings): Kind | undefined {
   const given = kinds.filter((kind) => draft[kind] !== undefined);
   const [first, second] = given;
@@ -95,8 +86,7 @@ function theKind(draft: Draft, findings: Findings): Kind | undefined {
 
 function checkCompanions(kind: Kind, draft: Draft, findings: Findings): void {
   for (const [name, placed] of Object.entries(draft)) {
-    if (name === kind || companions[kind].some((companion) => companion === name)) continue;
-    if (kinds.some((other) => other === name)) continue;
+    if (isCompanion(kind, name) || kinds.some((other) => other === name)) continue;
     findings.add(placed.pointer, "schedule_invalid", `${name} has no meaning with ${kind}`);
   }
 }
@@ -118,7 +108,13 @@ function everySpec(draft: Draft, context: ScheduleContext): EverySchedule | unde
   const limits = boundsOf(draft, context);
   if (everyMs === undefined) return undefined;
   const zone = draft.time_zone && { timeZone: draft.time_zone.value };
-  return { kind: "every", everyMs, anchor: limits.startsAt ?? context.now, ...zone, ...limits };
+  const anchor = limits.startsAt ?? anchorBefore(everyMs, context) ?? context.now;
+  return { kind: "every", everyMs, anchor, ...zone, ...limits };
+}
+
+/** Saying an interval again does not shift it. */
+function anchorBefore(everyMs: DurationMs, { current }: ScheduleContext): Instant | undefined {
+  return current?.kind === "every" && current.everyMs === everyMs ? current.anchor : undefined;
 }
 
 function atSpec(draft: Draft, context: ScheduleContext): AtSchedule | undefined {
@@ -126,17 +122,41 @@ function atSpec(draft: Draft, context: ScheduleContext): AtSchedule | undefined 
   if (zone !== undefined) context.findings.attempt(zone.pointer, () => resolveZone(zone.value));
   const at = instant(draft.at, context, draft);
   if (at === undefined) return undefined;
-  if (at < context.now - context.catchupWindowMs) {
-    const window = context.catchupWindowMs / 3_600_000;
-    const detail = `lies more than ${window} h in the past; give a later instant, or none to run at once`;
-    context.findings.add(draft.at?.pointer ?? "", "schedule_in_past", detail);
+  const pointer = draft.at?.pointer ?? "/schedule/at";
+  if (context.current !== undefined) return changedAt(at, pointer, context);
+  if (at < context.now - context.catchupWindowMs && !context.anyAge) {
+    const window = formatDuration(context.catchupWindowMs);
+    const detail = `lies more than ${window} in the past; give a later instant, none to run at once, or misfire "run_once"`;
+    context.findings.add(pointer, "schedule_in_past", detail);
   }
   return { kind: "at", at };
 }
 
+/** A change fires no instant of the past, so a new one must lie ahead. */
+function changedAt(at: Instant, pointer: string, { now, current, findings }: ScheduleContext): AtSchedule {
+  if (at <= now && !(current?.kind === "at" && current.at === at)) {
+    const detail = "a job that exists cannot be moved into the past; give a later instant, or use :runNow";
+    findings.add(pointer, "schedule_in_past", detail);
+  }
+  return { kind: "at", at };
+}
+
+/** Said of a job that exists and fires once, it changes nothing, so that the same request can be sent twice. */
+function nowSpec(draft: Draft, { now, current, findings }: ScheduleContext): AtSchedule | undefined {
+  if (current === undefined) return { kind: "at", at: now };
+  if (current.kind === "at") return current;
+  const detail = "the job exists and recurs: say its schedule, or use :runNow to run it at once";
+  findings.add(draft.now?.pointer ?? "/schedule", "schedule_invalid", detail);
+  return undefined;
+}
+
 function delaySpec(draft: Draft, context: ScheduleContext): AtSchedule | undefined {
   const delayMs = duration(draft.delay, context);
-  return delayMs === undefined ? undefined : { kind: "at", at: context.now + delayMs };
+  if (delayMs === undefined) return undefined;
+  const at = context.now + delayMs;
+  return context.current === undefined
+    ? { kind: "at", at }
+    : changedAt(at, draft.delay?.pointer ?? "/schedule/delay", context);
 }
 
 function boundsOf(draft: Draft, context: ScheduleContext): ScheduleBounds {
@@ -148,6 +168,7 @@ function boundsOf(draft: Draft, context: ScheduleContext): ScheduleBounds {
     ...(endsAt !== undefined && { endsAt }),
     ...(draft.max_runs && { maxRuns: draft.max_runs.value }),
     ...(jitterMs !== undefined && { jitterMs }),
+    ...(draft.calendars && { calendars: draft.calendars.value }),
   };
 }
 

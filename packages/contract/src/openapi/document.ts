@@ -30,7 +30,7 @@ export function openApiDocument(version: string): { readonly [name: string]: Jso
 }
 
 function describeOperation(id: string, operation: Operation, components: SchemaComponents): Json {
-  const { body, description } = operation;
+  const { body, description, bodyOptional = false, conditional = false } = operation;
   return {
     operationId: id,
     tags: [operation.tag],
@@ -41,13 +41,25 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
     parameters: [
       ...parameters("path", operation.params, components),
       ...parameters("query", operation.query, components),
+      ...(conditional ? [ifMatch] : []),
     ],
     ...(body !== undefined && {
-      requestBody: { required: true, content: { "application/json": { schema: components.reference(body) } } },
+      requestBody: { required: !bodyOptional, content: { "application/json": { schema: components.reference(body) } } },
     }),
     responses: responses(operation, components),
   };
 }
+
+const ifMatch: Json = {
+  name: "If-Match",
+  in: "header",
+  required: false,
+  schema: {
+    type: "string",
+    description: "The ETag of the version that the change is meant for; another one is refused with 412",
+    examples: ['"v7"'],
+  },
+};
 
 function parameters(place: "path" | "query", schema: TObject | undefined, components: SchemaComponents): Json[] {
   const required: readonly string[] = schema?.required ?? [];

@@ -1,17 +1,9 @@
-import { Type } from "typebox";
 import { JobCreate } from "../schema/job-create.js";
 import { Job } from "../schema/job.js";
-import { JobList, JobListQuery, JobRunListQuery, RunList } from "../schema/page.js";
+import { JobList, JobListQuery } from "../schema/page.js";
+import { etag, JobRef } from "./job-address.js";
+import { definitionErrors } from "./job-errors.js";
 import { queryErrors, storeErrors, type Operation } from "./operation.js";
-
-const JobRef = Type.Object({
-  id: Type.String({
-    description: "The job's id, or @ and its key",
-    examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d", "@nightly-report"],
-  }),
-});
-
-const etag = 'The job\'s version, as in "v7"';
 
 export const createJob = {
   method: "POST",
@@ -26,24 +18,7 @@ export const createJob = {
   answers: {
     201: { description: "The job", schema: Job, headers: { Location: "Where the job is", ETag: etag } },
   },
-  errors: [
-    "json_invalid",
-    ...queryErrors,
-    "field_missing",
-    "key_taken",
-    "payload_too_large",
-    "unsupported_media_type",
-    "not_supported_yet",
-    "cron_invalid",
-    "cron_never_fires",
-    "time_zone_unknown",
-    "schedule_invalid",
-    "schedule_in_past",
-    "duration_invalid",
-    "instant_invalid",
-    "retry_invalid",
-    ...storeErrors,
-  ],
+  errors: [...definitionErrors, "key_taken", ...storeErrors],
 } as const satisfies Operation;
 
 export const listJobs = {
@@ -71,18 +46,4 @@ export const getJob = {
   params: JobRef,
   answers: { 200: { description: "The job", schema: Job, headers: { ETag: etag } } },
   errors: ["not_found", ...queryErrors, ...storeErrors],
-} as const satisfies Operation;
-
-export const listJobRuns = {
-  method: "GET",
-  path: "/v1/jobs/{id}/runs",
-  aliases: [{ path: "/jobs/{id}/runs" }],
-  tag: "Jobs",
-  summary: "List the runs of a job, newest first",
-  permission: "runs:read",
-  rateClass: "read",
-  params: JobRef,
-  query: JobRunListQuery,
-  answers: { 200: { description: "One page", schema: RunList } },
-  errors: ["not_found", ...queryErrors, "status_unknown", "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;

@@ -2,7 +2,7 @@ import type { ErrorCode } from "@carillon/core";
 import type { Static, TObject, TSchema } from "typebox";
 
 /** What a caller must be allowed to do. `public` needs nothing and tells nothing about anybody's jobs. */
-export type Permission = "public" | "jobs:read" | "jobs:write" | "runs:read";
+export type Permission = "public" | "jobs:read" | "jobs:write" | "runs:read" | "runs:write";
 
 /** Which budget a call is counted against. Probes are never limited. */
 export type RateClass = "read" | "write" | "none";
@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 /** Another address of the same operation, served but not published. */
-interface Alias {
+export interface Alias {
   readonly path: string;
   /** Its users know things by other names, which the answer then also carries. */
   readonly foreign?: true;
@@ -39,6 +39,10 @@ export interface Operation {
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;
+  /** A call without a body means an empty object. */
+  readonly bodyOptional?: true;
+  /** Takes If-Match: the call is refused unless the job has that version. */
+  readonly conditional?: true;
   readonly answers: Readonly<Record<number, Answer>>;
   /** Beyond those that every operation can give. */
   readonly errors: readonly ErrorCode[];

@@ -1,4 +1,8 @@
-import { createJob, getJob, listJobRuns, listJobs } from "./jobs.js";
+import { createJobs } from "./job-batch.js";
+import { cancelJob, deleteJob, pauseJob, putJob, resumeJob, rollbackJob, updateJob } from "./job-changes.js";
+import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from "./job-history.js";
+import { listJobRuns, runJobNow } from "./job-runs.js";
+import { createJob, getJob, listJobs } from "./jobs.js";
 import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from "./meta.js";
 import { getRun, listRuns } from "./runs.js";
 
@@ -6,8 +10,21 @@ import { getRun, listRuns } from "./runs.js";
 export const operations = {
   createJob,
   listJobs,
+  createJobs,
+  previewJob,
   getJob,
+  putJob,
+  updateJob,
+  deleteJob,
+  cancelJob,
+  pauseJob,
+  resumeJob,
+  rollbackJob,
+  runJobNow,
   listJobRuns,
+  listJobVersions,
+  listJobOccurrences,
+  listJobUpcoming,
   listRuns,
   getRun,
   getLivez,

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { firingRequest } from "./firing.js";
 import { keyPattern, limits, namePattern } from "./limits.js";
 import { RetryPolicySpelling, RetryRequest } from "./retry.js";
 import { DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
@@ -38,6 +39,7 @@ export const JobCreate = Type.Object(
     timeout: Type.Optional(DurationText("For each attempt.", "2m")),
     priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, description: "9 is most urgent; 4 by default" })),
     queue: Type.Optional(Name("The stream of runs that it joins; default by default", "default")),
+    ...firingRequest,
     labels: Type.Optional(Labels),
     owner: Type.Optional(OwnerName("Whom it belongs to: a user or a team, by your own names")),
     ...foreignSpellings,

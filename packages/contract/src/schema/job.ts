@@ -1,5 +1,6 @@
-import { jobStates, jobStatuses } from "@carillon/core";
+import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
 import { Type, type Static } from "typebox";
+import { firingAnswer } from "./firing.js";
 import { Retry } from "./retry.js";
 import { Run, RunSummary } from "./run.js";
 import { Timestamp } from "./scalars.js";
@@ -10,27 +11,51 @@ export const JobStatus = stringEnum(jobStatuses, {
   description: "That of its live run; else scheduled, paused, completed, failed or cancelled",
 });
 
-const Warning = Type.Object(
+export const MissedChoice = stringEnum(missedChoices, {
+  description: "What becomes of the occurrences inside a pause when it ends; none by default",
+});
+
+export const Warning = Type.Object(
   { code: Type.String(), detail: Type.String(), at: Type.Optional(Timestamp) },
   { title: "Warning", additionalProperties: false, description: "Allowed, but perhaps not what was meant" },
+);
+
+/** What a job is, as opposed to what becomes of it. */
+const definition = {
+  key: nullable(Type.String()),
+  task: Type.String(),
+  payload: Type.Unknown(),
+  schedule: Schedule,
+  retry: Retry,
+  timeout: nullable(Type.String({ examples: ["2m"] })),
+  priority: Type.Integer({ minimum: 0, maximum: 9 }),
+  queue: Type.String(),
+  ...firingAnswer,
+  labels: Type.Record(Type.String(), Type.String()),
+  owner: nullable(Type.String()),
+};
+
+export const JobDefinition = Type.Object(definition, { title: "JobDefinition", additionalProperties: false });
+
+const Pause = Type.Object(
+  {
+    reason: nullable(Type.String()),
+    actor: nullable(Type.String({ description: "Who paused it, where that is known" })),
+    at: Timestamp,
+    until: nullable(Timestamp),
+    missed: MissedChoice,
+  },
+  { title: "Pause", additionalProperties: false },
 );
 
 export const Job = Type.Object(
   {
     id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
-    key: nullable(Type.String()),
-    task: Type.String(),
-    payload: Type.Unknown(),
-    schedule: Schedule,
-    retry: Retry,
-    timeout: nullable(Type.String({ examples: ["2m"] })),
-    priority: Type.Integer({ minimum: 0, maximum: 9 }),
-    queue: Type.String(),
-    labels: Type.Record(Type.String(), Type.String()),
-    owner: nullable(Type.String()),
+    ...definition,
     state: stringEnum(jobStates, {
       description: "completed: nothing is left to fire",
     }),
+    pause: nullable(Type.Unsafe<Static<typeof Pause>>({ ...Pause, description: "Of a paused job" })),
     status: JobStatus,
     version: Type.Integer({ minimum: 1, description: "Grows with every change; also the ETag" }),
     next_run_at: nullable(Timestamp),
@@ -54,6 +79,7 @@ export const Job = Type.Object(
   { title: "Job", additionalProperties: false },
 );
 
+export type JobDefinition = Static<typeof JobDefinition>;
 export type JobStatus = Static<typeof JobStatus>;
 export type JobWarning = Static<typeof Warning>;
 export type Job = Static<typeof Job>;

@@ -15,6 +15,15 @@ export const limits = {
   pageSize: 1_000,
   defaultPageSize: 50,
   pageTokenLength: 512,
+  /** Calendars that one schedule names in a list. */
+  calendars: 20,
+  /** Jobs of one batch. */
+  batch: 1_000,
+  /** Longest text that says why. */
+  reasonLength: 500,
+  /** Fires that a preview shows at most. */
+  upcoming: 1_000,
+  defaultUpcoming: 10,
   /** At most this many findings in one answer. */
   findings: 100,
 } as const;
@@ -27,10 +36,15 @@ export const labelKeyPattern = "^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$";
 /** Text of people and other systems: anything printable. */
 export const printablePattern = "^[^\\u0000-\\u001f\\u007f]*$";
 
+/** Names of calendars and maintenance windows: safe in a URL and free of colons. */
+export const plainNamePattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
+export const plainNameLength = 100;
+
 /** The patterns in words, for messages. */
 export const patternWords: ReadonlyMap<string, string> = new Map([
   [keyPattern, "1 to 200 letters, digits, dots, dashes and underscores"],
   [namePattern, "letters, digits and _ . : / -, beginning with a letter, a digit or _"],
+  [plainNamePattern, "letters, digits and . _ -, beginning with a letter or a digit"],
   [labelKeyPattern, "letters, digits and . _ / - in between"],
   [printablePattern, "text without control characters"],
 ]);

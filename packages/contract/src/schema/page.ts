@@ -1,12 +1,8 @@
 import { Type, type Static } from "typebox";
 import { Job } from "./job.js";
 import { limits } from "./limits.js";
+import { NextPageToken, paging } from "./paging.js";
 import { Run } from "./run.js";
-import { nullable } from "./string-enum.js";
-
-const NextPageToken = nullable(
-  Type.String({ description: "Send it as page_token for the next page; null on the last" }),
-);
 
 export const JobList = Type.Object(
   { jobs: Type.Array(Job), next_page_token: NextPageToken },
@@ -17,23 +13,6 @@ export const RunList = Type.Object(
   { runs: Type.Array(Run), next_page_token: NextPageToken },
   { title: "RunList", additionalProperties: false },
 );
-
-const paging = {
-  page_size: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      default: limits.defaultPageSize,
-      description: `How many at most; more than ${limits.pageSize} counts as ${limits.pageSize}`,
-    }),
-  ),
-  page_token: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: limits.pageTokenLength,
-      description: "From the page before; only with the same filter",
-    }),
-  ),
-};
 
 const Word = (description: string) => Type.String({ minLength: 1, maxLength: limits.nameLength, description });
 

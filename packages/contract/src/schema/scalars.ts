@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { labelKeyPattern, limits, printablePattern } from "./limits.js";
+import { labelKeyPattern, limits, plainNameLength, plainNamePattern, printablePattern } from "./limits.js";
 
 /** In an answer: UTC with milliseconds. */
 export const Timestamp = Type.String({
@@ -39,6 +39,17 @@ export const OwnerName = (description: string) =>
     description,
     examples: ["u003"],
   });
+
+/** Why someone did something. */
+export const Reason = Type.String({
+  minLength: 1,
+  maxLength: limits.reasonLength,
+  pattern: printablePattern,
+  description: "Why, for those who look at it later",
+  examples: ["the mail provider is down"],
+});
+
+export const CalendarName = Type.String({ minLength: 1, maxLength: plainNameLength, pattern: plainNamePattern });
 
 export const Count = (description: string) => Type.Integer({ minimum: 0, description });
 export const Milliseconds = (description: string) => Type.Integer({ description });

@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { limits } from "./limits.js";
-import { DurationText, InstantText, Timestamp } from "./scalars.js";
+import { CalendarName, DurationText, InstantText, Timestamp } from "./scalars.js";
 import { stringEnum } from "./string-enum.js";
 
 const Cron = Type.String({
@@ -21,6 +21,24 @@ const Dst = Type.Object(
   },
   { title: "Dst", additionalProperties: false, description: "What happens to fixed times at clock changes" },
 );
+
+const CalendarNames = (description: string) =>
+  Type.Array(CalendarName, { maxItems: limits.calendars, description, examples: [["de-holidays"]] });
+
+const calendarRule = {
+  exclude: Type.Optional(CalendarNames("No fire on their days")),
+  only: Type.Optional(CalendarNames("Fires on their days only")),
+  roll: Type.Optional(
+    stringEnum(["skip", "next", "previous", "modified_following"], {
+      description: "An excluded fire is dropped, or moves to the next or previous open day; skip by default",
+    }),
+  ),
+};
+const CalendarRule = Type.Object(calendarRule, {
+  title: "CalendarRule",
+  additionalProperties: false,
+  description: "Named calendars that exclude days, or allow only theirs",
+});
 
 /** Exactly one of cron, every, at, delay, manual, now; the checker says so, because JSON Schema says it unreadably. */
 export const ScheduleRequest = Type.Object(
@@ -45,6 +63,7 @@ export const ScheduleRequest = Type.Object(
     starts_at: Type.Optional(InstantText("Nothing fires before")),
     ends_at: Type.Optional(InstantText("Nothing fires after")),
     max_runs: Type.Optional(MaxRuns),
+    calendars: Type.Optional(CalendarRule),
   },
   {
     title: "ScheduleRequest",
@@ -66,6 +85,7 @@ export const Schedule = Type.Object(
     starts_at: Type.Optional(Timestamp),
     ends_at: Type.Optional(Timestamp),
     max_runs: Type.Optional(MaxRuns),
+    calendars: Type.Optional(CalendarRule),
     anchor: Type.Optional(Timestamp),
   },
   {

@@ -1,0 +1,70 @@
+import { CarillonError, type Instant, type JobSpec } from "@carillon/core";
+import { checkValue, isObject } from "../check/check-value.js";
+import { Findings } from "../check/findings.js";
+import { checkJsonValue } from "../check/json-value.js";
+import { foreignFieldNames } from "../schema/job-create.js";
+import { JobPatch } from "../schema/job-patch.js";
+import type { ScheduleRequest } from "../schema/schedule.js";
+import { explainJobField } from "./job-field-hints.js";
+import { normaliseJobRequest } from "./job-request.js";
+import { mergePatch } from "./merge-patch.js";
+import { requestOfJob } from "./request-of-job.js";
+import { isCompanion, scheduleKinds } from "./schedule-kinds.js";
+
+/** What a patch makes of a definition. Pure; throws one CarillonError that names every fault. */
+export type ApplyJobPatch = (current: JobSpec, now: Instant) => JobSpec;
+
+/** Checks the patch by itself; what it says together with the job is checked when it is applied. */
+export function readJobPatch(body: unknown): ApplyJobPatch {
+  const findings = new Findings();
+  if (!isObject(body)) {
+    findings.add("", "field_invalid", 'the body must be a JSON object such as {"priority": 7}');
+  }
+  if (!checkJsonValue(body, findings)) findings.raise();
+  const explainUnknown = explainPatchField(findings);
+  const patch = checkValue(JobPatch, isObject(body) ? body : {}, { findings, explainUnknown }) ?? {};
+  findings.raise();
+  return (current, now) => applied(patch, current, now);
+}
+
+function applied(patch: JobPatch, current: JobSpec, now: Instant): JobSpec {
+  refuseOtherKey(patch.key, current);
+  const before = requestOfJob(current);
+  const { payload, schedule, key: _, ...rest } = patch;
+  const merged = {
+    ...(mergePatch(before, rest) as object),
+    schedule: mergePatch(withoutRivals(before.schedule ?? {}, schedule ?? {}), schedule ?? {}),
+    payload: Object.hasOwn(patch, "payload") ? payload : before.payload,
+  };
+  return normaliseJobRequest(merged, { now, current }).spec;
+}
+
+/** A key is how others find the job: to change it is to make another job. */
+export function refuseOtherKey(given: string | undefined, current: { readonly key?: string }): void {
+  if (given === undefined || given === current.key) return;
+  const own = current.key === undefined ? "the job has none" : `it is ${JSON.stringify(current.key)}`;
+  const detail = `the key of a job cannot be changed: ${own}`;
+  throw new CarillonError("field_invalid", `/key: ${detail}`, {
+    items: [{ pointer: "/key", code: "field_invalid", detail }],
+  });
+}
+
+/** A patch that names another kind of schedule means it instead of the present one, and what only goes with that falls away. */
+function withoutRivals(before: ScheduleRequest, patch: Partial<Record<string, unknown>>): object {
+  const kind = scheduleKinds.find((name) => (patch[name] ?? null) !== null);
+  if (kind === undefined || kind in before) return before;
+  return Object.fromEntries(Object.entries(before).filter(([name]) => isCompanion(kind, name)));
+}
+
+function explainPatchField(findings: Findings): ReturnType<typeof explainJobField> {
+  const explain = explainJobField(findings);
+  return (pointer, parent, name) => {
+    if (parent !== "" || !foreignFieldNames.includes(name)) return explain(pointer, parent, name);
+    findings.add(
+      pointer,
+      "unknown_field",
+      `${name} is taken when a job is created; a change is written in the names of the answer`,
+    );
+    return true;
+  };
+}

@@ -1,0 +1,87 @@
+import {
+  type CalendarRule,
+  formatDuration,
+  formatInstant,
+  type JobSpec,
+  type RetryPolicy,
+  type ScheduleSpec,
+} from "@carillon/core";
+import type { JobCreate } from "../schema/job-create.js";
+import type { RetryRequest } from "../schema/retry.js";
+import type { ScheduleRequest } from "../schema/schedule.js";
+
+/** The request that a job's definition stands for: normalised again it gives the same definition. */
+export function requestOfJob(spec: JobSpec): JobCreate {
+  const { key, task, queue, priority, payload, policy, labels, owner, firing = {} } = spec;
+  const { overlap, misfire, misfireThresholdMs, catchupWindowMs, catchupMost, catchupPerSecond } = firing;
+  return {
+    ...(key !== undefined && { key }),
+    task,
+    queue,
+    priority,
+    payload,
+    schedule: scheduleRequest(spec.schedule),
+    ...(policy.retry && { retry: retryRequest(policy.retry) }),
+    ...(policy.timeoutMs !== undefined && { timeout: formatDuration(policy.timeoutMs) }),
+    ...(overlap !== undefined && { overlap }),
+    ...(misfire !== undefined && { misfire }),
+    ...(misfireThresholdMs !== undefined && { misfire_threshold: formatDuration(misfireThresholdMs) }),
+    ...(catchupWindowMs !== undefined && { catchup_window: formatDuration(catchupWindowMs) }),
+    ...(catchupMost !== undefined && { catchup_limit: catchupMost }),
+    ...(catchupPerSecond !== undefined && { catchup_rate: catchupPerSecond }),
+    labels: { ...labels },
+    ...(owner !== undefined && { owner }),
+  };
+}
+
+function scheduleRequest(schedule: ScheduleSpec): ScheduleRequest {
+  switch (schedule.kind) {
+    case "at":
+      return { at: formatInstant(schedule.at) };
+    case "manual":
+      return { manual: true };
+    case "after":
+      throw new Error("a job that waits for others cannot have been created by this version");
+    default: {
+      const { timeZone, startsAt, endsAt, maxRuns, jitterMs, calendars } = schedule;
+      const rule =
+        schedule.kind === "every"
+          ? { every: formatDuration(schedule.everyMs) }
+          : {
+              cron: schedule.cron,
+              ...(schedule.dayMatch !== undefined && { day_match: schedule.dayMatch }),
+              ...(schedule.dst !== undefined && { dst: { ...schedule.dst } }),
+            };
+      return {
+        ...rule,
+        ...(timeZone !== undefined && { time_zone: timeZone }),
+        ...(startsAt !== undefined && { starts_at: formatInstant(startsAt) }),
+        ...(endsAt !== undefined && { ends_at: formatInstant(endsAt) }),
+        ...(maxRuns !== undefined && { max_runs: maxRuns }),
+        ...(jitterMs !== undefined && { jitter: formatDuration(jitterMs) }),
+        ...(calendars !== undefined && { calendars: calendarRequest(calendars) }),
+      };
+    }
+  }
+}
+
+function calendarRequest({ exclude, only, roll }: CalendarRule): NonNullable<ScheduleRequest["calendars"]> {
+  return {
+    ...(exclude !== undefined && { exclude: [...exclude] }),
+    ...(only !== undefined && { only: [...only] }),
+    ...(roll !== undefined && { roll }),
+  };
+}
+
+function retryRequest(retry: Partial<RetryPolicy>): RetryRequest {
+  const { maxAttempts, backoff, initialMs, factor, maxMs, jitter, nonRetryable } = retry;
+  return {
+    ...(maxAttempts !== undefined && { max_attempts: maxAttempts }),
+    ...(backoff !== undefined && { backoff }),
+    ...(initialMs !== undefined && { initial: formatDuration(initialMs) }),
+    ...(factor !== undefined && { factor }),
+    ...(maxMs !== undefined && { max: formatDuration(maxMs) }),
+    ...(jitter !== undefined && { jitter }),
+    ...(nonRetryable !== undefined && { non_retryable: [...nonRetryable] }),
+  };
+}
