@@ -3,7 +3,7 @@ export { Findings } from "./check/findings.js";
 export { checkJsonValue } from "./check/json-value.js";
 export { readJobBatch } from "./normalise/job-batch.js";
 export { type ApplyJobPatch, readJobPatch, refuseOtherKey } from "./normalise/job-patch.js";
-export { type JobRequest, type Moment, normaliseJobRequest } from "./normalise/job-request.js";
+export { isForeignRequest, type JobRequest, type Moment, normaliseJobRequest } from "./normalise/job-request.js";
 export {
   type PauseRequest,
   readCancel,

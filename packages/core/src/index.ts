@@ -93,6 +93,7 @@ export {
   type WindowTime,
 } from "./calendar/maintenance-window.js";
 export { CALENDAR_LIMITS, parseCalendar, type ParsedCalendar, readCalendar } from "./calendar/parse-calendar.js";
+export { requireCalendars } from "./calendar/unknown-calendars.js";
 export { checkSchedule, requireSchedule } from "./schedule/check-schedule.js";
 export { compileRule, compileSchedule, type ScheduleContext } from "./schedule/compile-schedule.js";
 export type { Clock, Timers } from "./time/clock.js";
@@ -101,6 +102,7 @@ export { formatInstant, parseInstant } from "./time/instant-text.js";
 export { ManualClock } from "./time/manual-clock.js";
 export { systemClock, systemTimers } from "./time/system-clock.js";
 export { systemRandom, systemRandomBytes } from "./time/system-random.js";
+export { describeFireNote } from "./describe/describe-note.js";
 export { describeCron, describeSchedule } from "./describe/describe-schedule.js";
 export {
   type PreviewedFire,

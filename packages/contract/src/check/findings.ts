@@ -15,6 +15,12 @@ export class Findings {
     return this.#items.length;
   }
 
+  /** Something inside was found wrong and left out: what is left may be wrong for that reason alone. */
+  hasInside(pointer: string): boolean {
+    const place = `${this.#root}${pointer.slice(1)}/`;
+    return this.#items.some((item) => item.pointer.startsWith(place));
+  }
+
   /** Nothing more will be recorded: looking for more faults is work for nobody. */
   get isFull(): boolean {
     return this.#items.length >= limits.findings;

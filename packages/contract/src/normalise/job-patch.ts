@@ -28,21 +28,23 @@ export function readJobPatch(body: unknown): ApplyJobPatch {
 }
 
 function applied(patch: JobPatch, current: JobSpec, now: Instant): JobSpec {
-  refuseOtherKey(patch.key, current);
+  refuseOtherKey(patch.key, current.key);
   const before = requestOfJob(current);
   const { payload, schedule, key: _, ...rest } = patch;
   const merged = {
     ...(mergePatch(before, rest) as object),
     schedule: mergePatch(withoutRivals(before.schedule ?? {}, schedule ?? {}), schedule ?? {}),
-    payload: Object.hasOwn(patch, "payload") ? payload : before.payload,
+    payload: null,
   };
-  return normaliseJobRequest(merged, { now, current }).spec;
+  const { spec } = normaliseJobRequest(merged, { now, current });
+  // Checked already, now or when it came: a payload that somebody stored is not this caller's fault.
+  return { ...spec, payload: Object.hasOwn(patch, "payload") ? payload : current.payload };
 }
 
 /** A key is how others find the job: to change it is to make another job. */
-export function refuseOtherKey(given: string | undefined, current: { readonly key?: string }): void {
-  if (given === undefined || given === current.key) return;
-  const own = current.key === undefined ? "the job has none" : `it is ${JSON.stringify(current.key)}`;
+export function refuseOtherKey(given: string | undefined, present: string | undefined): void {
+  if (given === undefined || given === present) return;
+  const own = present === undefined ? "the job has none" : `it is ${JSON.stringify(present)}`;
   const detail = `the key of a job cannot be changed: ${own}`;
   throw new CarillonError("field_invalid", `/key: ${detail}`, {
     items: [{ pointer: "/key", code: "field_invalid", detail }],

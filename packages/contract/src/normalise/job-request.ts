@@ -11,7 +11,7 @@ import { scheduleSpec } from "./schedule-spec.js";
 
 export interface JobRequest {
   readonly spec: JobSpec;
-  /** Whether the caller used another system's names; the answer then also carries them. */
+  /** The caller used another system's names: the answer then also carries them. */
   readonly foreign: boolean;
 }
 
@@ -63,7 +63,12 @@ export function normaliseJobRequest(body: unknown, moment: Moment): JobRequest {
     labels: sound.labels ?? {},
     ...(own.owner && { owner: own.owner.value }),
   };
-  return { spec, foreign: isObject(body) && foreignFieldNames.some((name) => name in body) };
+  return { spec, foreign: isForeignRequest(body) };
+}
+
+/** Whether the caller used another system's names. */
+export function isForeignRequest(body: unknown): boolean {
+  return isObject(body) && foreignFieldNames.some((name) => name in body);
 }
 
 function checkedBody(body: unknown, findings: Findings): JobCreate {

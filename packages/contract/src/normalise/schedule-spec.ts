@@ -36,7 +36,10 @@ export function scheduleSpec(draft: Draft, context: ScheduleContext): ScheduleSp
   const spec = specOf(kind, draft, context);
   if (spec === undefined) return undefined;
   for (const { pointer, code, detail } of checkSchedule(spec)) {
-    context.findings.add(writtenAt(pointer, draft), isErrorCode(code) ? code : "schedule_invalid", detail);
+    const where = writtenAt(pointer, draft);
+    if (!context.findings.hasInside(where)) {
+      context.findings.add(where, isErrorCode(code) ? code : "schedule_invalid", detail);
+    }
   }
   return spec;
 }

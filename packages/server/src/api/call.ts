@@ -7,14 +7,19 @@ export interface Call<Op extends Operation> {
   /** Parsed, otherwise as sent: its handler knows what a good one is. */
   readonly body: unknown;
   readonly namespace: string;
+  /** Who calls; null until callers say who they are. */
+  readonly actor: string | null;
+  /** The version that the call is meant for, by If-Match. */
+  readonly ifVersion?: number;
+  readonly requestId: string;
   /** The caller came by an address of another system and knows things by other names. */
   readonly foreign: boolean;
 }
 
 export interface CallAnswer {
   readonly status: number;
-  /** Sent as JSON, or as it is if it is text of another type. */
-  readonly body: unknown;
+  /** Sent as JSON, or as it is if it is text of another type; absent where nothing follows the headers. */
+  readonly body?: unknown;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -4,6 +4,11 @@ import { fastify, LogController, type FastifyInstance, type FastifyReply, type F
 import type { Handlers } from "./call.js";
 import { answerBrokenRequest } from "./broken-request.js";
 import { docsStyle } from "./docs-style.js";
+import { jobBatchHandlers } from "./handlers/job-batch.js";
+import { jobChangeHandlers } from "./handlers/job-changes.js";
+import { jobHistoryHandlers } from "./handlers/job-history.js";
+import { jobPreviewHandlers } from "./handlers/job-preview.js";
+import { jobRunHandlers } from "./handlers/job-runs.js";
 import { jobHandlers } from "./handlers/jobs.js";
 import { metaHandlers } from "./handlers/meta.js";
 import { runHandlers } from "./handlers/runs.js";
@@ -40,10 +45,7 @@ export function createApi(options: ApiOptions): Api {
   });
   acceptJsonBodies(app);
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
-  app.setNotFoundHandler((request, reply) => {
-    const detail = `There is nothing at ${request.method} ${shortened(request.url)}; GET /docs lists what there is.`;
-    return sendProblem(new CarillonError("not_found", detail), request, reply);
-  });
+  app.setNotFoundHandler((request, reply) => sendProblem(noSuchAddress(request), request, reply));
   addHooks(app, options);
   registerOperations(app, handlersOf(options), options.namespace ?? "default");
   app.get("/docs/style.css", { config: { probe: true } }, (_request, reply) =>
@@ -53,7 +55,16 @@ export function createApi(options: ApiOptions): Api {
 }
 
 function handlersOf(options: ApiOptions): Handlers {
-  return { ...jobHandlers(options), ...runHandlers(options), ...metaHandlers(options) };
+  return {
+    ...jobHandlers(options),
+    ...jobBatchHandlers(options),
+    ...jobPreviewHandlers(options),
+    ...jobChangeHandlers(options),
+    ...jobRunHandlers(options),
+    ...jobHistoryHandlers(options),
+    ...runHandlers(options),
+    ...metaHandlers(options),
+  };
 }
 
 function addHooks(app: FastifyInstance, { dev, metrics }: ApiOptions): void {
@@ -64,6 +75,8 @@ function addHooks(app: FastifyInstance, { dev, metrics }: ApiOptions): void {
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders).header(requestIdHeader, request.id);
     if (dev !== undefined) assertLoopbackCaller({ headers: request.headers, localPort: request.socket.localPort });
+    // Before the body is read: whatever it is, nobody wants it.
+    if (request.is404) throw noSuchAddress(request);
     if (closing && request.routeOptions.config.probe !== true) {
       reply.header("Connection", "close");
       throw new CarillonError("shutting_down", "This node is shutting down.");
@@ -87,6 +100,13 @@ function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyRepl
     .code(body.status)
     .type(problemType)
     .send(JSON.stringify(body));
+}
+
+function noSuchAddress({ method, url }: FastifyRequest): CarillonError {
+  return new CarillonError(
+    "not_found",
+    `There is nothing at ${method} ${shortened(url)}; GET /docs lists what there is.`,
+  );
 }
 
 function shortened(url: string): string {

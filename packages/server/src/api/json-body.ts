@@ -10,7 +10,10 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
-    if (bytes.length === 0) return done(refusal("The body is empty; send a JSON object."));
+    if (bytes.length === 0) {
+      const isFine = request.routeOptions.config.mayBeEmpty === true;
+      return isFine ? done(null, undefined) : done(refusal("The body is empty; send a JSON object."));
+    }
     if (!isUtf8(bytes)) return done(refusal("The body is not valid UTF-8."));
     parseText(request, bytes.toString("utf8"), parse, done);
   });

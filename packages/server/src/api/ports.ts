@@ -1,5 +1,5 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { EngineApi } from "@carillon/engine";
+import type { Calendars, EngineApi, JobChanges } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 
 /** One thing that must hold for the node to do its work. */
@@ -29,8 +29,10 @@ export interface HttpObservation {
   readonly durationMs: number;
 }
 
+export type ApiEngine = EngineApi & JobChanges & Pick<Calendars, "calendarSet" | "listCalendars">;
+
 export interface ApiOptions {
-  readonly engine: EngineApi;
+  readonly engine: ApiEngine;
   readonly health: HealthPort;
   readonly metrics: ApiMetrics;
   readonly version: string;

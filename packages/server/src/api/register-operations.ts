@@ -2,6 +2,7 @@ import { CarillonError } from "@carillon/core";
 import { operations, type Operation } from "@carillon/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Call, CallAnswer, Handler, Handlers } from "./call.js";
+import { ifVersionOf } from "./if-match.js";
 import { readQuery } from "./read-query.js";
 import { routePath } from "./route-path.js";
 
@@ -11,6 +12,8 @@ declare module "fastify" {
     readonly operationPath?: string;
     /** Probes are answered to the last: they say what is going on. */
     readonly probe?: boolean;
+    /** Nothing where a body could be is an empty object. */
+    readonly mayBeEmpty?: boolean;
   }
 }
 
@@ -38,7 +41,11 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, nam
       app.route({
         method: operation.method,
         url,
-        config: { operationPath: operation.path, probe: operation.rateClass === "none" },
+        config: {
+          operationPath: operation.path,
+          probe: operation.rateClass === "none",
+          mayBeEmpty: operation.body === undefined || operation.bodyOptional === true,
+        },
         handler: async (request, reply) => send(reply, await handler(callOf(operation, request, namespace, foreign))),
       });
     }
@@ -49,11 +56,29 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, nam
 function callOf(operation: Operation, request: FastifyRequest, namespace: string, foreign: boolean): Call<Operation> {
   // Probes ignore what they do not know: load balancers add parameters of their own.
   const query = operation.rateClass === "none" ? undefined : readQuery(operation.query, request.query);
-  return { params: request.params as Call<Operation>["params"], query, body: request.body, namespace, foreign };
+  const ifVersion = operation.conditional === true ? ifVersionOf(request.headers["if-match"]) : undefined;
+  if (operation.body === undefined) refuseBody(request.body);
+  return {
+    params: request.params as Call<Operation>["params"],
+    query,
+    body: request.body,
+    namespace,
+    actor: null,
+    ...(ifVersion !== undefined && { ifVersion }),
+    requestId: request.id,
+    foreign,
+  };
+}
+
+/** What is ignored would look as if it had been heard. */
+function refuseBody(body: unknown): void {
+  if (body === undefined || (typeof body === "object" && body !== null && Object.keys(body).length === 0)) return;
+  throw new CarillonError("field_invalid", "This call takes no body; leave it out.");
 }
 
 function send(reply: FastifyReply, answer: CallAnswer): FastifyReply {
   if (answer.headers !== undefined) reply.headers(answer.headers);
+  if (answer.body === undefined) return reply.code(answer.status).send();
   const isText = answer.contentType !== undefined;
   return reply
     .code(answer.status)

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { checkValue } from "../../../src/check/check-value.js";
 import { Findings } from "../../../src/check/findings.js";
 import { JobCreate } from "../../../src/schema/job-create.js";
+import { JobPatch } from "../../../src/schema/job-patch.js";
 import { JobListQuery, RunListQuery } from "../../../src/schema/page.js";
 
 function faultsOf(schema: TSchema, value: unknown): string[] {
@@ -71,6 +72,7 @@ describe("checking a value against its schema", () => {
   it.each([
     ["Thing", Thing],
     ["JobCreate", JobCreate],
+    ["JobPatch", JobPatch],
     ["JobListQuery", JobListQuery],
     ["RunListQuery", RunListQuery],
   ])("agrees with TypeBox's own validator on %s", (_name, schema) => {

@@ -1,27 +1,19 @@
 import type { Job } from "@carillon/contract";
-import { describeSchedule, formatDuration, formatId, type Instant, statusOfJob } from "@carillon/core";
+import { type CalendarSet, describeSchedule, formatId, type Instant, type JobPause, statusOfJob } from "@carillon/core";
 import type { JobView } from "@carillon/engine";
+import { wireDefinition } from "./definition.js";
 import { runSummary, wireRun } from "./run.js";
 import { timestamp, timestampOrNull } from "./scalars.js";
 import { localTime, warningsOf } from "./schedule-words.js";
-import { wireRetry, wireSchedule } from "./schedule.js";
 
 /** A job as lists show it. */
 export function wireJob(job: JobView): Job {
-  const { schedule, lastRun, nextRunAt, policy } = job;
+  const { schedule, lastRun, nextRunAt } = job;
   return {
     id: formatId("job", job.id),
-    key: job.key,
-    task: job.task,
-    payload: job.payload ?? null,
-    schedule: wireSchedule(schedule),
-    retry: wireRetry(policy),
-    timeout: policy.timeoutMs === undefined ? null : formatDuration(policy.timeoutMs),
-    priority: job.priority,
-    queue: job.queue,
-    labels: { ...job.labels },
-    owner: job.owner,
+    ...wireDefinition(job),
     state: job.state,
+    pause: job.pause && wirePause(job.pause),
     status: statusOfJob({ state: job.state, oneOff: isOneOff(job), run: lastRun?.status ?? null }),
     version: job.version,
     next_run_at: timestampOrNull(nextRunAt),
@@ -33,22 +25,28 @@ export function wireJob(job: JobView): Job {
   };
 }
 
+function wirePause({ reason, actor, at, until, missed }: JobPause): NonNullable<Job["pause"]> {
+  return { reason, actor, at: timestamp(at), until: timestampOrNull(until), missed };
+}
+
 /** Who asks, and when. */
 export interface Reader {
   readonly now: Instant;
   /** Knows a job by the names of another system. */
   readonly foreign: boolean;
+  /** Those that the job's schedule names. */
+  readonly calendars: CalendarSet;
 }
 
 /**
  * A job on its own: with the warnings, which take too long to look for in lists, and with the run of a one-off, so that
  * "how did it go" is one call.
  */
-export function wireOneJob(job: JobView, { now, foreign }: Reader): Job {
+export function wireOneJob(job: JobView, { now, foreign, calendars }: Reader): Job {
   const wire = wireJob(job);
   return {
     ...wire,
-    warnings: warningsOf(job, now),
+    warnings: warningsOf(job, calendars, now),
     ...(isOneOff(job) && job.lastRun !== null && { run: wireRun(job.lastRun) }),
     ...(foreign && { job_id: wire.id, task_id: wire.id }),
   };

@@ -1,16 +1,31 @@
 import type { JobWarning } from "@carillon/contract";
-import { type Instant, resolveZone, type ScheduleSpec, scheduleWarnings } from "@carillon/core";
+import {
+  type CalendarSet,
+  type Instant,
+  resolveZone,
+  type ScheduleSpec,
+  type ScheduleWarning,
+  scheduleWarnings,
+} from "@carillon/core";
 import type { JobView } from "@carillon/engine";
 import { timestamp } from "./scalars.js";
 
 /** What is allowed but perhaps not meant, while there is something left to fire. */
-export function warningsOf({ id, schedule, state }: JobView, now: Instant): JobWarning[] {
+export function warningsOf({ id, schedule, state }: JobView, calendars: CalendarSet, now: Instant): JobWarning[] {
   if (schedule.kind === "at" || state === "completed" || state === "cancelled") return [];
-  return scheduleWarnings(schedule, { jobId: id, checked: true }, now).map(({ code, message, at }) => ({
-    code,
-    detail: message,
-    ...(at !== undefined && { at: timestamp(at) }),
-  }));
+  // A calendar that is gone is not a reason to hide the job.
+  if (calendarNames(schedule).some((name) => !calendars.has(name))) return [];
+  return scheduleWarnings(schedule, { jobId: id, calendars, checked: true }, now).map(wireWarning);
+}
+
+export function wireWarning({ code, message, at }: ScheduleWarning): JobWarning {
+  return { code, detail: message, ...(at !== undefined && { at: timestamp(at) }) };
+}
+
+/** The calendars that a schedule names, each once. */
+export function calendarNames(schedule: ScheduleSpec): string[] {
+  const { exclude = [], only = [] } = ("calendars" in schedule && schedule.calendars) || {};
+  return [...new Set([...exclude, ...only])];
 }
 
 /** The instant on the clocks of the schedule's zone: 2026-11-13T09:30:00.000+01:00 */

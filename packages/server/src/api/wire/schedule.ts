@@ -1,5 +1,12 @@
 import type { Retry, Schedule } from "@carillon/contract";
-import { formatDuration, retryPolicy, type RunPolicy, type ScheduleBounds, type ScheduleSpec } from "@carillon/core";
+import {
+  type CalendarRule,
+  formatDuration,
+  retryPolicy,
+  type RunPolicy,
+  type ScheduleBounds,
+  type ScheduleSpec,
+} from "@carillon/core";
 import { timestamp } from "./scalars.js";
 
 export function wireSchedule(schedule: ScheduleSpec): Schedule {
@@ -28,12 +35,21 @@ export function wireSchedule(schedule: ScheduleSpec): Schedule {
   }
 }
 
-function wireBounds({ startsAt, endsAt, maxRuns, jitterMs }: ScheduleBounds): Schedule {
+function wireBounds({ startsAt, endsAt, maxRuns, jitterMs, calendars }: ScheduleBounds): Schedule {
   return {
     ...(startsAt !== undefined && { starts_at: timestamp(startsAt) }),
     ...(endsAt !== undefined && { ends_at: timestamp(endsAt) }),
     ...(maxRuns !== undefined && { max_runs: maxRuns }),
     ...(jitterMs !== undefined && { jitter: formatDuration(jitterMs) }),
+    ...(calendars !== undefined && { calendars: wireCalendars(calendars) }),
+  };
+}
+
+function wireCalendars({ exclude, only, roll }: CalendarRule): NonNullable<Schedule["calendars"]> {
+  return {
+    ...(exclude !== undefined && { exclude: [...exclude] }),
+    ...(only !== undefined && { only: [...only] }),
+    ...(roll !== undefined && { roll }),
   };
 }
 

@@ -29,7 +29,9 @@ describe("a method that an address does not take", () => {
     ["PUT", "/jobs", "POST, GET, HEAD, OPTIONS"],
     ["GET", "/task", "POST, OPTIONS"],
     ["HEAD", "/task", "POST, OPTIONS"],
-    ["POST", "/v1/jobs/@a", "GET, HEAD, OPTIONS"],
+    ["POST", "/v1/jobs/@a", "GET, PUT, PATCH, DELETE, HEAD, OPTIONS"],
+    ["GET", "/v1/jobs/@a:pause", "POST, OPTIONS"],
+    ["DELETE", "/jobs/@a/runNow", "POST, OPTIONS"],
     ["PATCH", "/livez", "GET, HEAD, OPTIONS"],
     ["TRACE", "/v1/runs", "GET, HEAD, OPTIONS"],
   ] as const)("%s %s is 405 with what is allowed", async (method, url, allow) => {

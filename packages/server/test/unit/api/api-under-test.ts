@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { createApi } from "../../../src/api/create-api.js";
 import type { ApiOptions, HealthCheck, HttpObservation } from "../../../src/api/ports.js";
 import { watchAnswers } from "./declared-answers.js";
-import { FakeEngine } from "./fake-engine.js";
+import { FakeEngine } from "./fake-changes.js";
 
 export const testNow = Date.UTC(2026, 10, 12, 8, 30);
 
@@ -44,6 +44,13 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
       checks = next;
     },
     post: (url: string, body: unknown) => call({ method: "POST", url, headers: json, payload: JSON.stringify(body) }),
+    send: (method: "PUT" | "PATCH" | "DELETE", url: string, body?: unknown, headers: Record<string, string> = {}) =>
+      call({
+        method,
+        url,
+        ...(body !== undefined && { payload: JSON.stringify(body) }),
+        headers: { ...(body !== undefined && json), ...headers },
+      }),
     get: (url: string, headers: Record<string, string> = {}) => call({ method: "GET", url, headers }),
   };
 }

@@ -77,26 +77,29 @@ describe("a request with several faults", () => {
       priority: 10,
       labels: { "-bad": "x", ok: 5 },
       key: "a b",
-      overlap: "skip",
+      overlap: "skipp",
+      dedupe: "k",
       status: "queued",
       every: "1m",
       timeout: "soon",
-      schedule: { cron: "61 * * * *", time_zone: "Mars/Olympus", calendars: {} },
+      schedule: { cron: "61 * * * *", time_zone: "Mars/Olympus", calendars: { exclude: ["a b"] }, after: [] },
       retry: { max_attempts: 0, initial: "x" },
     };
     const response = await apiUnderTest().post("/v1/jobs", body);
     const { faults, ...rest } = refusalOf(response);
     expect(rest).toEqual({ status: 400, code: "bad_request" });
     expect(faults.sort()).toEqual([
+      "/dedupe not_supported_yet",
       "/every unknown_field",
       "/key field_invalid",
       "/labels/-bad field_invalid",
       "/labels/ok field_invalid",
-      "/overlap not_supported_yet",
+      "/overlap field_invalid",
       "/priority field_invalid",
       "/retry/initial duration_invalid",
       "/retry/max_attempts field_invalid",
-      "/schedule/calendars not_supported_yet",
+      "/schedule/after not_supported_yet",
+      "/schedule/calendars/exclude/0 field_invalid",
       "/schedule/cron cron_invalid",
       "/schedule/time_zone time_zone_unknown",
       "/status unknown_field",

@@ -53,7 +53,8 @@ function faultsOfAnswer(operation: Operation | undefined, { status, type, body }
   }
   if (operation === undefined) return status < 300 ? [] : ["not a problem document"];
   const answer = operation.answers[status];
-  if (answer?.schema === undefined) return ["the status is not declared"];
+  if (answer === undefined) return ["the status is not declared"];
+  if (answer.schema === undefined) return body === "" ? [] : ["there should be no body"];
   if (answer.contentType !== undefined) return type.startsWith(answer.contentType) ? [] : [`the type is ${type}`];
   return faultsOf(answer.schema, JSON.parse(body));
 }

@@ -2,43 +2,32 @@ import { CarillonError, compileSchedule, type Instant, type JobSpec, statusOfJob
 import type { CreatedJob, EngineApi, JobRef, JobView, Page, PageRequest, RunView } from "@carillon/engine";
 
 /** An EngineApi in memory, for tests of what lies in front of it. Runs stay as they were put in. */
-export class FakeEngine implements EngineApi {
+export class FakeJobs implements EngineApi {
   readonly jobs: JobView[] = [];
   readonly runs: RunView[] = [];
   /** Thrown by the next call, once. */
   failure: Error | undefined;
-  readonly #now: () => Instant;
+  readonly now: () => Instant;
 
   constructor(now: () => Instant) {
-    this.#now = now;
+    this.now = now;
   }
 
   async createJob(_namespace: string, spec: JobSpec): Promise<JobView> {
-    this.#failOnce();
+    this.failOnce();
     if (spec.key !== undefined && this.jobs.some((job) => job.key === spec.key)) {
       throw new CarillonError("key_taken", `The key ${spec.key} belongs to another job.`);
     }
-    const now = this.#now();
+    const now = this.now();
     const id = uuid(this.jobs.length + 1);
     const { schedule } = spec;
     const run = schedule.kind === "at" ? runOf(id, spec, { at: schedule.at, now }) : null;
-    const next = compileSchedule(schedule, { jobId: id }).next(now)?.fireAt ?? null;
     const job: JobView = {
       id,
-      key: spec.key ?? null,
-      task: spec.task,
-      queue: spec.queue,
-      priority: spec.priority,
-      payload: spec.payload,
-      schedule,
-      policy: spec.policy,
-      firing: spec.firing ?? {},
-      labels: spec.labels,
-      owner: spec.owner ?? null,
+      ...definitionOf(id, spec, now),
       state: "active",
       pause: null,
       version: 1,
-      nextRunAt: schedule.kind === "at" ? schedule.at : next,
       createdAt: now,
       updatedAt: now,
       lastRun: run,
@@ -60,12 +49,12 @@ export class FakeEngine implements EngineApi {
   }
 
   async getJob(_namespace: string, ref: JobRef): Promise<JobView | null> {
-    this.#failOnce();
+    this.failOnce();
     return this.jobs.find((job) => ("id" in ref ? job.id === ref.id : job.key === ref.key)) ?? null;
   }
 
   async listJobs(_namespace: string, filter: Parameters<EngineApi["listJobs"]>[1], page: PageRequest) {
-    this.#failOnce();
+    this.failOnce();
     return pageOf(
       this.jobs.filter((job) =>
         matches(
@@ -79,12 +68,12 @@ export class FakeEngine implements EngineApi {
   }
 
   async getRun(_namespace: string, id: string): Promise<RunView | null> {
-    this.#failOnce();
+    this.failOnce();
     return this.runs.find((run) => run.id === id) ?? null;
   }
 
   async listRuns(_namespace: string, filter: Parameters<EngineApi["listRuns"]>[1], page: PageRequest) {
-    this.#failOnce();
+    this.failOnce();
     const { jobId, workerId } = filter;
     const rows = this.runs.filter(
       (run) =>
@@ -95,11 +84,18 @@ export class FakeEngine implements EngineApi {
     return pageOf(rows, page);
   }
 
-  #failOnce(): void {
+  failOnce(): void {
     const { failure } = this;
     this.failure = undefined;
     if (failure !== undefined) throw failure;
   }
+}
+
+/** The part of a job that its spec says. */
+export function definitionOf(id: string, spec: JobSpec, now: Instant) {
+  const { key = null, owner = null, firing = {}, schedule } = spec;
+  const next = schedule.kind === "at" ? schedule.at : compileSchedule(schedule, { jobId: id }).next(now)?.fireAt;
+  return { ...spec, key, owner, firing, nextRunAt: next ?? null };
 }
 
 interface SharedFilter {
@@ -118,7 +114,7 @@ function matches(filter: SharedFilter, row: JobView | RunView, status: string): 
   );
 }
 
-function pageOf<Row extends { readonly id: string }>(
+export function pageOf<Row extends { readonly id: string }>(
   rows: readonly Row[],
   { after, pageSize }: PageRequest,
 ): Page<Row> {
@@ -131,7 +127,11 @@ export function uuid(number: number): string {
   return `0190aaaa-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
 }
 
-function runOf(id: string, spec: JobSpec, { at, now }: { readonly at: Instant; readonly now: Instant }): RunView {
+export function runOf(
+  id: string,
+  spec: JobSpec,
+  { at, now }: { readonly at: Instant; readonly now: Instant },
+): RunView {
   return {
     id,
     jobId: id,

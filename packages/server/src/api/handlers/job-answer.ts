@@ -1,0 +1,53 @@
+import { type CalendarSet, formatId, type Instant, type ScheduleSpec } from "@carillon/core";
+import type { JobView } from "@carillon/engine";
+import type { CallAnswer } from "../call.js";
+import type { ApiEngine, ApiOptions } from "../ports.js";
+import { wireOneJob } from "../wire/job.js";
+import { calendarNames } from "../wire/schedule-words.js";
+import { jobRef, notFound } from "./job-ref.js";
+
+/** For whom a job is shown. */
+export interface Asker {
+  readonly namespace: string;
+  readonly foreign: boolean;
+}
+
+/** Finds jobs and shows one, the same way for every call that answers with it. */
+export class JobAnswers {
+  readonly #engine: ApiEngine;
+  readonly #now: () => Instant;
+
+  constructor({ engine, now }: ApiOptions) {
+    this.#engine = engine;
+    this.#now = now;
+  }
+
+  async found(namespace: string, id: string): Promise<JobView> {
+    const job = await this.#engine.getJob(namespace, jobRef(id));
+    if (job === null) throw notFound(`There is no job ${id}.`);
+    return job;
+  }
+
+  async shown(job: JobView, { namespace, foreign }: Asker): Promise<CallAnswer> {
+    const calendars = await calendarsOf(this.#engine, namespace, job.schedule);
+    const body = wireOneJob(job, { now: this.#now(), foreign, calendars });
+    return { status: 200, body, headers: { ETag: etagOf(job) } };
+  }
+
+  async created(job: JobView, asker: Asker): Promise<CallAnswer> {
+    const answer = await this.shown(job, asker);
+    const location = `/v1/jobs/${formatId("job", job.id)}`;
+    return { ...answer, status: 201, headers: { ...answer.headers, Location: location } };
+  }
+}
+
+export function etagOf({ version }: JobView): string {
+  return `"v${version}"`;
+}
+
+const none: CalendarSet = new Map();
+
+export function calendarsOf(engine: ApiEngine, namespace: string, schedule: ScheduleSpec): Promise<CalendarSet> {
+  const names = calendarNames(schedule);
+  return names.length === 0 ? Promise.resolve(none) : engine.calendarSet(namespace, names);
+}

@@ -1,0 +1,42 @@
+import { type BatchResult, normaliseJobRequest, readJobBatch } from "@carillon/contract";
+import { formatId, type JobSpec } from "@carillon/core";
+import type { Handlers } from "../call.js";
+import type { ApiOptions } from "../ports.js";
+import { problemOf } from "../problem.js";
+import { momentOf } from "./moment.js";
+
+type Read = { readonly spec: JobSpec } | { readonly error: unknown };
+
+export function jobBatchHandlers(options: ApiOptions): Pick<Handlers, "createJobs"> {
+  const { engine, logger } = options;
+  return {
+    async createJobs({ body, namespace, requestId }) {
+      const moment = momentOf(options);
+      const read = readJobBatch(body).map((job): Read => attempt(() => normaliseJobRequest(job, moment).spec));
+      const specs = read.flatMap((one) => ("spec" in one ? [one.spec] : []));
+      const stored = specs.length === 0 ? [] : await engine.createJobs(namespace, specs);
+      const ours = stored.find((one) => "error" in one && problemOf(one.error, requestId).ours);
+      // Where nothing was stored and the caller could not help it, the call as a whole has failed.
+      if (ours !== undefined && "error" in ours) {
+        if (stored.every((one) => "error" in one)) throw ours.error;
+        logger?.error({ err: ours.error, requestId }, "a part of a batch failed");
+      }
+      const outcomes = stored.values();
+      const results = read.map((one): BatchResult => {
+        const outcome = "error" in one ? one : (outcomes.next().value ?? { error: new Error("no answer for a job") });
+        if ("id" in outcome) return { id: formatId("job", outcome.id) };
+        return { problem: problemOf(outcome.error, requestId).body };
+      });
+      const created = results.filter((one) => one.id !== undefined).length;
+      return { status: 200, body: { results, created, refused: results.length - created } };
+    },
+  };
+}
+
+function attempt(read: () => JobSpec): Read {
+  try {
+    return { spec: read() };
+  } catch (error) {
+    return { error };
+  }
+}

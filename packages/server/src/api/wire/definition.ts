@@ -1,0 +1,50 @@
+import type { JobDefinition } from "@carillon/contract";
+import { type FiringPolicy, firingPolicy, formatDuration, type RunPolicy, type ScheduleSpec } from "@carillon/core";
+import { wireRetry, wireSchedule } from "./schedule.js";
+
+/** What jobs and their earlier definitions have in common. */
+export interface Definition {
+  readonly key: string | null;
+  readonly task: string;
+  readonly payload: unknown;
+  readonly schedule: ScheduleSpec;
+  readonly policy: RunPolicy;
+  readonly priority: number;
+  readonly queue: string;
+  readonly firing: Partial<FiringPolicy>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: string | null;
+}
+
+export function wireDefinition(definition: Definition): JobDefinition {
+  const { policy } = definition;
+  return {
+    key: definition.key,
+    task: definition.task,
+    payload: definition.payload ?? null,
+    schedule: wireSchedule(definition.schedule),
+    retry: wireRetry(policy),
+    timeout: policy.timeoutMs === undefined ? null : formatDuration(policy.timeoutMs),
+    priority: definition.priority,
+    queue: definition.queue,
+    ...wireFiring(firingPolicy(definition.firing)),
+    labels: { ...definition.labels },
+    owner: definition.owner,
+  };
+}
+
+type WireFiring = Pick<
+  JobDefinition,
+  "overlap" | "misfire" | "misfire_threshold" | "catchup_window" | "catchup_limit" | "catchup_rate"
+>;
+
+function wireFiring(firing: FiringPolicy): WireFiring {
+  return {
+    overlap: firing.overlap,
+    misfire: firing.misfire,
+    misfire_threshold: formatDuration(firing.misfireThresholdMs),
+    catchup_window: formatDuration(firing.catchupWindowMs),
+    catchup_limit: firing.catchupMost,
+    catchup_rate: firing.catchupPerSecond,
+  };
+}

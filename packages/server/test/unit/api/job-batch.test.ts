@@ -1,0 +1,109 @@
+import type { JobBatchCreated, JobPreview } from "@carillon/contract";
+import { CarillonError, compileCalendar, formatId, readCalendar } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { apiUnderTest, refusalOf } from "./api-under-test.js";
+import { uuid } from "./fake-engine.js";
+
+describe("a batch of jobs", () => {
+  it.each(["/v1/jobs:batchCreate", "/jobs:batchCreate"])("%s answers for each job by itself, in order", async (url) => {
+    const api = apiUnderTest();
+    const jobs = [
+      { task: "echo" },
+      { task: "echo", priority: 12 },
+      null,
+      { task: "sleep", key: "a" },
+      { task: "b", key: "a" },
+    ];
+    const response = await api.post(url, { jobs });
+    const { results, created, refused } = response.json<JobBatchCreated>();
+    expect([response.statusCode, created, refused]).toEqual([200, 2, 3]);
+    expect(
+      results.map(({ id, problem }) => id ?? `${problem?.status} ${problem?.code} ${problem?.errors[0]?.pointer}`),
+    ).toEqual([
+      formatId("job", uuid(1)),
+      "400 field_invalid /priority",
+      "400 field_invalid ",
+      formatId("job", uuid(2)),
+      "409 key_taken undefined",
+    ]);
+  });
+
+  it("is refused as a whole where it is no batch", async () => {
+    for (const body of [{}, { jobs: [] }, { jobs: "all" }, []]) {
+      expect(refusalOf(await apiUnderTest().post("/v1/jobs:batchCreate", body)).status).toBe(400);
+    }
+  });
+
+  it("fails as a whole when nothing could be stored and the caller could not help it", async () => {
+    const api = apiUnderTest();
+    api.engine.failure = new CarillonError("database_unavailable", "gone");
+    const response = await api.post("/v1/jobs:batchCreate", { jobs: [{ task: "echo" }] });
+    expect(refusalOf(response)).toMatchObject({ status: 503, code: "database_unavailable" });
+  });
+
+  it("tells of each failure where a part was stored", async () => {
+    const api = apiUnderTest();
+    api.engine.failure = new CarillonError("database_unavailable", "host 10.0.0.1 is gone");
+    const { results } = (
+      await api.post("/v1/jobs:batchCreate", { jobs: [{ task: "a" }, { task: "b" }] })
+    ).json<JobBatchCreated>();
+    expect(results).toMatchObject([
+      { problem: { code: "database_unavailable", retryable: true } },
+      { id: formatId("job", uuid(1)) },
+    ]);
+    expect(JSON.stringify(results)).not.toContain("10.0.0.1");
+  });
+});
+
+describe("a preview", () => {
+  it("shows fires and warnings and stores nothing", async () => {
+    const api = apiUnderTest();
+    const schedule = { cron: "30 2 * * *", time_zone: "America/New_York", jitter: "30s", max_runs: 2 };
+    const preview = (await api.post("/v1/jobs:preview?count=5", { schedule })).json<JobPreview>();
+    expect(preview.fires.map((fire) => [fire.scheduled_for, fire.run_at, fire.local_time])).toEqual([
+      ["2026-11-13T07:30:00.000Z", "2026-11-13T07:30:00.000Z", "2026-11-13T02:30:00-05:00"],
+      ["2026-11-14T07:30:00.000Z", "2026-11-14T07:30:00.000Z", "2026-11-14T02:30:00-05:00"],
+    ]);
+    expect(preview.warnings).toMatchObject([{ code: "clock_change", at: expect.any(String) }]);
+    expect(api.engine.jobs).toEqual([]);
+  });
+
+  it("shows what calendars take away, and which one", async () => {
+    const api = apiUnderTest();
+    const weekend = readCalendar({ name: "weekend", rules: [{ weekdays: ["SAT", "SUN"] }] });
+    api.engine.calendars = new Map([["weekend", compileCalendar(weekend)]]);
+    const schedule = { cron: "0 9 * * *", calendars: { exclude: ["weekend"] } };
+    const { fires } = (await api.post("/v1/jobs:preview?count=2", { schedule })).json<JobPreview>();
+    expect(fires.map((fire) => [fire.outcome, fire.scheduled_for.slice(0, 10)])).toEqual([
+      ["fires", "2026-11-12"],
+      ["fires", "2026-11-13"],
+    ]);
+    const later = (await api.post("/v1/jobs:preview?count=3", { schedule })).json<JobPreview>();
+    expect(later.fires[2]).toMatchObject({
+      outcome: "excluded",
+      notes: [{ kind: "excluded", detail: expect.stringContaining("weekend") }],
+    });
+  });
+
+  it("of a calendar that does not exist names the one that was meant", async () => {
+    const api = apiUnderTest();
+    api.engine.calendars = new Map([["de-holidays", compileCalendar({ name: "de-holidays", rules: [] })]]);
+    const schedule = { cron: "0 9 * * *", calendars: { exclude: ["de-holydays"] } };
+    const response = await api.post("/v1/jobs:preview", { schedule });
+    expect(refusalOf(response)).toMatchObject({
+      status: 422,
+      code: "calendar_unknown",
+      faults: ["/schedule/calendars/exclude/0 calendar_unknown"],
+    });
+    expect(response.body).toContain("did you mean de-holidays?");
+  });
+
+  it("is refused as creating would be", async () => {
+    expect(
+      refusalOf(await apiUnderTest().post("/v1/jobs:preview", { schedule: { cron: "0 0 30 2 *" } })),
+    ).toMatchObject({
+      status: 422,
+      code: "cron_never_fires",
+    });
+  });
+});
