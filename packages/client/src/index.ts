@@ -1,3 +1,4 @@
-export { type Client, createClient, type JobReference } from "./client.js";
+export { type Client, createClient } from "./client.js";
 export { ApiError, type ApiErrorCode, ServerUnreachable } from "./errors.js";
-export type { CallOptions, ClientOptions } from "./transport.js";
+export type { JobCalls, JobReference } from "./jobs.js";
+export type { CallOptions, ChangeOptions, ClientOptions } from "./transport.js";

@@ -18,8 +18,13 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-interface WireCall extends CallOptions {
-  readonly method: "GET" | "POST";
+export interface ChangeOptions extends CallOptions {
+  /** The version that the change is meant for; if the job has another one by then, the call is refused with 412. */
+  readonly ifVersion?: number;
+}
+
+interface WireCall extends ChangeOptions {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
@@ -27,7 +32,7 @@ interface WireCall extends CallOptions {
   readonly alsoGood?: readonly number[];
 }
 
-type Transport = <Answer>(call: WireCall) => Promise<Answer>;
+export type Transport = <Answer>(call: WireCall) => Promise<Answer>;
 
 const defaultTimeoutMs = 30_000;
 const mostTries = 3;
@@ -45,7 +50,7 @@ export function createTransport(options: ClientOptions): Transport {
         signal,
       });
       if (!response.ok && !call.alsoGood?.includes(response.status)) throw await errorOf(response);
-      return (await response.json()) as Answer;
+      return (response.status === 204 ? undefined : await response.json()) as Answer;
     } catch (error) {
       if (error instanceof ApiError || call.signal?.aborted) throw error;
       if (timeout.aborted) throw new ServerUnreachable("timeout", `${base} did not answer in time.`, error);
@@ -69,6 +74,7 @@ export function createTransport(options: ClientOptions): Transport {
 function requestOf(call: WireCall, token: string | undefined): RequestInit {
   const headers: Record<string, string> = { accept: "application/json" };
   if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+  if (call.ifVersion !== undefined) headers["if-match"] = `"v${call.ifVersion}"`;
   if (call.body === undefined) return { method: call.method, headers };
   headers["content-type"] = "application/json";
   return { method: call.method, headers, body: JSON.stringify(call.body) };

@@ -10,7 +10,7 @@ export interface CommandEntry {
 /** The nouns, with the line that `carillon --help` shows. */
 export const nouns: Readonly<Record<string, string>> = {
   server: "run and look after a node",
-  job: "create and look at jobs",
+  job: "create, change and look at jobs",
   run: "look at runs",
   cron: "try cron expressions, offline",
   calendar: "try calendars, offline",
@@ -41,6 +41,12 @@ export const commands: readonly CommandEntry[] = [
   { path: ["job", "create"], summary: "create a job", load: () => import("./commands/job-create.js") },
   { path: ["job", "get"], summary: "show one job", load: () => import("./commands/job-get.js") },
   { path: ["job", "list"], summary: "list jobs, newest first", load: () => import("./commands/job-list.js") },
+  { path: ["job", "next"], summary: "show when a job fires next", load: () => import("./commands/job-next.js") },
+  { path: ["job", "update"], summary: "change parts of a job", load: () => import("./commands/job-update.js") },
+  { path: ["job", "pause"], summary: "stop a job's fires for now", load: () => import("./commands/job-pause.js") },
+  { path: ["job", "resume"], summary: "let a paused job fire again", load: () => import("./commands/job-resume.js") },
+  { path: ["job", "run"], summary: "run a job now", load: () => import("./commands/job-run.js") },
+  { path: ["job", "cancel"], summary: "end a job for good", load: () => import("./commands/job-cancel.js") },
   { path: ["run", "get"], summary: "show one run", load: () => import("./commands/run-get.js") },
   { path: ["run", "list"], summary: "list runs, newest first", load: () => import("./commands/run-list.js") },
   {

@@ -58,6 +58,19 @@ describe("a call", () => {
       "/v1/jobs?status=failed%2Cqueued&page_size=5",
     ],
     ["jobs.runs", (c: Client) => c.jobs.runs("@k", { page_token: "t" }), "GET", "/v1/jobs/%40k/runs?page_token=t"],
+    ["jobs.createMany", (c: Client) => c.jobs.createMany([{ task: "a" }]), "POST", "/v1/jobs:batchCreate"],
+    ["jobs.preview", (c: Client) => c.jobs.preview({}, { count: 3 }), "POST", "/v1/jobs:preview?count=3"],
+    ["jobs.put", (c: Client) => c.jobs.put("@k", { task: "a" }), "PUT", "/v1/jobs/%40k"],
+    ["jobs.update", (c: Client) => c.jobs.update("@k", { owner: null }), "PATCH", "/v1/jobs/%40k"],
+    ["jobs.delete", (c: Client) => c.jobs.delete("@k", { running: "keep" }), "DELETE", "/v1/jobs/%40k?running=keep"],
+    ["jobs.cancel", (c: Client) => c.jobs.cancel("@k"), "POST", "/v1/jobs/%40k:cancel"],
+    ["jobs.pause", (c: Client) => c.jobs.pause("@k", { for: "2h" }), "POST", "/v1/jobs/%40k:pause"],
+    ["jobs.resume", (c: Client) => c.jobs.resume("@k"), "POST", "/v1/jobs/%40k:resume"],
+    ["jobs.rollback", (c: Client) => c.jobs.rollback("@k", 3), "POST", "/v1/jobs/%40k:rollback"],
+    ["jobs.runNow", (c: Client) => c.jobs.runNow("@k", { force: true }), "POST", "/v1/jobs/%40k:runNow"],
+    ["jobs.versions", (c: Client) => c.jobs.versions("@k"), "GET", "/v1/jobs/%40k/versions"],
+    ["jobs.occurrences", (c: Client) => c.jobs.occurrences("@k"), "GET", "/v1/jobs/%40k/occurrences"],
+    ["jobs.upcoming", (c: Client) => c.jobs.upcoming("@k", { count: 2 }), "GET", "/v1/jobs/%40k/upcoming?count=2"],
     ["runs.get", (c: Client) => c.runs.get("run_1"), "GET", "/v1/runs/run_1"],
     ["runs.list", (c: Client) => c.runs.list(), "GET", "/v1/runs"],
     ["version", (c: Client) => c.version(), "GET", "/version"],
@@ -66,6 +79,17 @@ describe("a call", () => {
     const { client, sent } = clientOver([ok({ good: true })]);
     expect(await call(client)).toEqual({ good: true });
     expect(sent.map(({ url, init }) => [init.method, url])).toEqual([[method, `http://127.0.0.1:8023${path}`]]);
+  });
+
+  it("that changes something can be meant for one version", async () => {
+    const { client, sent } = clientOver([ok({})]);
+    await client.jobs.pause("@k", { reason: "x" }, { ifVersion: 7 });
+    expect(sent[0]?.init).toMatchObject({ headers: { "if-match": '"v7"' }, body: '{"reason":"x"}' });
+  });
+
+  it("is over when there is nothing to read", async () => {
+    const { client } = clientOver([new Response(null, { status: 204 })]);
+    expect(await client.jobs.delete("job_1")).toBe(undefined);
   });
 
   it("carries its body as JSON and the token as a bearer", async () => {

@@ -1,11 +1,11 @@
 import { CliError } from "../cli-error.js";
 import { type CommandModule, type Invocation, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
+import { printJob } from "../input/job-argument.js";
 import { jobRequest, withJobFlags } from "../input/job-request.js";
 import { wholeNumber } from "../input/number.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { renderJob } from "../output/job-view.js";
+import { withOutputForm } from "../output/form.js";
 import { exitCodeOfRun, waitForRun } from "../wait-for-run.js";
 
 const DEFAULT_WAIT_S = 60;
@@ -38,8 +38,7 @@ Examples:
     const created = await client.jobs.create(await jobRequest(io, invocation));
     const job = wait ? await waitForRun(io, client, created.id, waitMs(invocation)) : created;
     for (const { detail } of job.warnings ?? []) io.talk(`carillon: warning: ${detail}`);
-    const form = outputForm(invocation);
-    await io.out(form === "table" ? renderJob(job) : renderJson(job, form));
+    await printJob(io, invocation, job);
     return wait && job.run !== undefined ? exitCodeOfRun(job.run) : ExitCode.ok;
   },
 };

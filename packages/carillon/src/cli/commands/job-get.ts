@@ -1,11 +1,10 @@
-import { type CommandModule, requiredArg } from "../command.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { renderJob } from "../output/job-view.js";
+import type { CommandModule } from "../command.js";
+import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
+import { clientOf } from "../input/server-address.js";
 
 export const command: CommandModule = {
   define(target) {
-    withServerAddress(withOutputForm(target.argument("<job>", "its id, or @ and its key"))).addHelpText(
+    withJobArgument(target).addHelpText(
       "after",
       `
 Examples:
@@ -14,8 +13,6 @@ Examples:
     );
   },
   async run(io, invocation) {
-    const job = await clientOf(io, invocation).jobs.get(requiredArg(invocation, 0));
-    const form = outputForm(invocation);
-    await io.out(form === "table" ? renderJob(job) : renderJson(job, form));
+    await printJob(io, invocation, await clientOf(io, invocation).jobs.get(jobArgument(invocation)));
   },
 };

@@ -10,6 +10,10 @@ export const jobColumns: readonly Column<Job>[] = [
   { title: "SCHEDULE", value: ({ description }) => description },
 ];
 
+function pauseText({ at, until, reason }: NonNullable<Job["pause"]>): string {
+  return [`since ${at}`, until === null ? "" : ` until ${until}`, reason === null ? "" : `: ${reason}`].join("");
+}
+
 /** One job for people; JSON has the rest. */
 export function renderJob(job: Job): string {
   const last = job.run ?? job.last_run;
@@ -18,6 +22,7 @@ export function renderJob(job: Job): string {
     ["key", job.key],
     ["task", job.task],
     ["status", job.status],
+    ...(job.pause ? [["paused", pauseText(job.pause)] as const] : []),
     ["schedule", job.description],
     ["next run", job.next_run_at],
     ["queue", job.queue],

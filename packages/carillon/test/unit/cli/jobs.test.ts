@@ -83,6 +83,66 @@ describe("job create", () => {
   });
 });
 
+describe("changes of a job", () => {
+  const jobUrl = "http://127.0.0.1:8023/v1/jobs/%40k";
+
+  it.each<[string[], string, string, unknown]>([
+    [["pause", "@k", "--for", "2h", "--reason", "why"], "POST", ":pause", { for: "2h", reason: "why" }],
+    [["pause", "@k", "--until", "2030-01-01T00:00:00Z"], "POST", ":pause", { until: "2030-01-01T00:00:00Z" }],
+    [["cancel", "@k"], "POST", ":cancel", { running: "signal" }],
+    [["cancel", "@k", "--keep-running"], "POST", ":cancel", { running: "keep" }],
+    [["update", "@k", '{"timeout":null}'], "PATCH", "", { timeout: null }],
+  ])("%j is the call it says, and prints the job", async (argv, method, verb, body) => {
+    const calls = serve({ ...job("scheduled"), version: 3 });
+    const io = fakeIo();
+    expect(await runCli(["job", ...argv, "--json"], io)).toBe(0);
+    expect(calls).toEqual([{ method, url: jobUrl + verb, body }]);
+    expect(JSON.parse(io.written())).toMatchObject({ id: "job_1" });
+  });
+
+  it("say how to undo them", async () => {
+    serve(job("paused"));
+    const io = fakeIo();
+    await runCli(["job", "pause", "@k"], io);
+    expect(io.said.join()).toContain("carillon job resume @k");
+  });
+
+  it("show since when, until when and why a job is paused", async () => {
+    const pause = { at: "2030-01-01T00:00:00.000Z", until: null, reason: "a\u001b[2Jb" };
+    serve({ ...job("paused"), pause });
+    const io = fakeIo();
+    await runCli(["job", "get", "@k"], io);
+    expect(io.written()).toMatch(/paused +since 2030-01-01T00:00:00.000Z: a \[2Jb\n/);
+  });
+
+  it("resume tells how many occurrences the pause left out", async () => {
+    const calls = serve({ job: job("paused"), missed: 3, dry_run: true });
+    const io = fakeIo();
+    expect(await runCli(["job", "resume", "@k", "--missed", "latest", "--dry-run"], io)).toBe(0);
+    expect(calls[0]?.body).toEqual({ missed: "latest", dry_run: true });
+    expect(io.said.join()).toContain("3 occurrences inside the pause; nothing was changed");
+    expect(await runCli(["job", "resume", "@k", "--missed", "most"], fakeIo())).toBe(2);
+  });
+
+  it("run prints the run", async () => {
+    const trigger = { scheduled_for: "2030-01-01T00:00:00.000Z" };
+    const calls = serve({ ...run("queued"), status_reason: null, lag_ms: null, duration_ms: null, trigger });
+    const io = fakeIo();
+    expect(await runCli(["job", "run", "@k", "--payload", "null", "--force"], io)).toBe(0);
+    expect(calls).toEqual([{ method: "POST", url: `${jobUrl}:runNow`, body: { payload: null, force: true } }]);
+    expect(io.written()).toContain("run_1");
+  });
+
+  it("next lists what comes", async () => {
+    const fire = { outcome: "fires", scheduled_for: "2030-01-01T00:00:00.000Z", local_time: "x", notes: [] };
+    const calls = serve({ fires: [fire] });
+    const io = fakeIo();
+    expect(await runCli(["job", "next", "@k", "-n", "3"], io)).toBe(0);
+    expect(calls[0]?.url).toBe(`${jobUrl}/upcoming?count=3`);
+    expect(io.written()).toContain("2030-01-01T00:00:00.000Z");
+  });
+});
+
 describe("lists", () => {
   it("follows pages up to the limit", async () => {
     const page = (ids: string[], next: string | null) => ({

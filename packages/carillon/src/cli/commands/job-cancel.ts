@@ -1,0 +1,23 @@
+import { type CommandModule, flagOption } from "../command.js";
+import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
+import { clientOf } from "../input/server-address.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withJobArgument(target)
+      .option("--keep-running", "let runs that have started go on; without it they are asked to stop")
+      .addHelpText(
+        "after",
+        `
+It fires no more, for good, and its key is free again. To stop it for a while: carillon job pause.
+
+Example:
+  $ carillon job cancel @nightly-report --keep-running`,
+      );
+  },
+  async run(io, invocation) {
+    const running = flagOption(invocation, "keepRunning") ? "keep" : "signal";
+    const job = await clientOf(io, invocation).jobs.cancel(jobArgument(invocation), { running });
+    await printJob(io, invocation, job);
+  },
+};

@@ -1,0 +1,37 @@
+import type { UpcomingFire } from "@carillon/contract";
+import type { CommandModule } from "../command.js";
+import { jobArgument, withJobArgument } from "../input/job-argument.js";
+import { wholeNumber } from "../input/number.js";
+import { clientOf } from "../input/server-address.js";
+import { outputForm } from "../output/form.js";
+import { printList } from "../output/list.js";
+import type { Column } from "../output/table.js";
+
+const DEFAULT_COUNT = 10;
+
+const columns: readonly Column<UpcomingFire>[] = [
+  { title: "UTC", value: (fire) => fire.scheduled_for },
+  { title: "LOCAL", value: (fire) => fire.local_time },
+  { title: "OUTCOME", value: ({ outcome }) => outcome },
+  { title: "NOTE", value: ({ notes }) => notes.map(({ detail }) => detail).join("; ") },
+];
+
+export const command: CommandModule = {
+  define(target) {
+    withJobArgument(target)
+      .option("-n, --count <number>", "how many", wholeNumber(1, 1_000), DEFAULT_COUNT)
+      .addHelpText(
+        "after",
+        `
+Example:
+  $ carillon job next @nightly-report -n 3`,
+      );
+  },
+  async run(io, invocation) {
+    const { count } = invocation.options;
+    const limit = typeof count === "number" ? count : DEFAULT_COUNT;
+    const { fires } = await clientOf(io, invocation).jobs.upcoming(jobArgument(invocation), { count: limit });
+    const page = async () => ({ rows: fires, next: null });
+    await printList(io, { form: outputForm(invocation), limit, columns, noun: "fires ahead", page });
+  },
+};

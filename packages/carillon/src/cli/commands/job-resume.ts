@@ -1,0 +1,35 @@
+import { Option } from "commander";
+import { type CommandModule, flagOption } from "../command.js";
+import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
+import { clientOf } from "../input/server-address.js";
+
+const choices = ["none", "latest", "all"] as const;
+
+export const command: CommandModule = {
+  define(target) {
+    withJobArgument(target)
+      .addOption(
+        new Option("--missed <which>", "which of the occurrences inside the pause are run").choices([...choices]),
+      )
+      .option("--dry-run", "only say how many there are")
+      .addHelpText(
+        "after",
+        `
+Examples:
+  $ carillon job resume @nightly-report --dry-run
+  $ carillon job resume @nightly-report --missed latest`,
+      );
+  },
+  async run(io, invocation) {
+    const missed = choices.find((choice) => choice === invocation.options["missed"]);
+    const dryRun = flagOption(invocation, "dryRun");
+    const name = jobArgument(invocation);
+    const resumed = await clientOf(io, invocation).jobs.resume(name, {
+      ...(missed !== undefined && { missed }),
+      ...(dryRun && { dry_run: true }),
+    });
+    await printJob(io, invocation, resumed.job);
+    const count = `${resumed.missed} occurrence${resumed.missed === 1 ? "" : "s"} inside the pause`;
+    io.talk(`carillon: ${count}; ${dryRun ? "nothing was changed" : `undo with: carillon job pause ${name}`}`);
+  },
+};
