@@ -50,7 +50,7 @@ export function normaliseJobRequest(body: unknown, moment: Moment): JobRequest {
   const policy = runPolicy(own, sound.timeout, findings);
   findings.raise();
   if (own.task === undefined || schedule === undefined) throw new Error("a fault of the request was not recorded");
-  const firing = schedule.kind === "at" && current === undefined ? said : ownFiring(said);
+  const firing = schedule.kind === "at" ? said : ownFiring(said);
   const spec: JobSpec = {
     ...(sound.key !== undefined && { key: sound.key }),
     task: own.task.value,

@@ -125,41 +125,28 @@ function atSpec(draft: Draft, context: ScheduleContext): AtSchedule | undefined 
   if (zone !== undefined) context.findings.attempt(zone.pointer, () => resolveZone(zone.value));
   const at = instant(draft.at, context, draft);
   if (at === undefined) return undefined;
-  const pointer = draft.at?.pointer ?? "/schedule/at";
-  if (context.current !== undefined) return changedAt(at, pointer, context);
-  if (at < context.now - context.catchupWindowMs && !context.anyAge) {
-    const window = formatDuration(context.catchupWindowMs);
+  const { current, now, catchupWindowMs, anyAge } = context;
+  const isTheSame = current?.kind === "at" && current.at === at;
+  if (!isTheSame && !anyAge && at < now - catchupWindowMs) {
+    const window = formatDuration(catchupWindowMs);
     const detail = `lies more than ${window} in the past; give a later instant, none to run at once, or misfire "run_once"`;
-    context.findings.add(pointer, "schedule_in_past", detail);
+    context.findings.add(draft.at?.pointer ?? "/schedule/at", "schedule_in_past", detail);
   }
   return { kind: "at", at };
 }
 
-/** A change fires no instant of the past, so a new one must lie ahead. */
-function changedAt(at: Instant, pointer: string, { now, current, findings }: ScheduleContext): AtSchedule {
-  if (at <= now && !(current?.kind === "at" && current.at === at)) {
-    const detail = "a job that exists cannot be moved into the past; give a later instant, or use :runNow";
-    findings.add(pointer, "schedule_in_past", detail);
-  }
-  return { kind: "at", at };
-}
-
-/** Said of a job that exists and fires once, it changes nothing, so that the same request can be sent twice. */
+/** No schedule for a job that exists and fires once changes nothing, so that the same request can be sent twice. */
 function nowSpec(draft: Draft, { now, current, findings }: ScheduleContext): AtSchedule | undefined {
-  if (current === undefined) return { kind: "at", at: now };
+  if (current === undefined || draft.now !== undefined) return { kind: "at", at: now };
   if (current.kind === "at") return current;
   const detail = "the job exists and recurs: say its schedule, or use :runNow to run it at once";
-  findings.add(draft.now?.pointer ?? "/schedule", "schedule_invalid", detail);
+  findings.add("/schedule", "schedule_invalid", detail);
   return undefined;
 }
 
 function delaySpec(draft: Draft, context: ScheduleContext): AtSchedule | undefined {
   const delayMs = duration(draft.delay, context);
-  if (delayMs === undefined) return undefined;
-  const at = context.now + delayMs;
-  return context.current === undefined
-    ? { kind: "at", at }
-    : changedAt(at, draft.delay?.pointer ?? "/schedule/delay", context);
+  return delayMs === undefined ? undefined : { kind: "at", at: context.now + delayMs };
 }
 
 function boundsOf(draft: Draft, context: ScheduleContext): ScheduleBounds {

@@ -120,12 +120,12 @@ describe("a patch of a job", () => {
     expect(patched(every, { schedule: { every: "2h" } }).schedule).toMatchObject({ anchor: now });
   });
 
-  it("leaves a one-off of the past alone, but moves none into it", () => {
+  it("leaves a one-off of the past alone, and moves it as a new one would be placed", () => {
     const past = { schedule: { at: "2026-11-12T09:00:00Z" } };
     expect(patched(past, { priority: 1 })).toMatchObject({ priority: 1, schedule: { kind: "at" } });
-    for (const schedule of [{ at: "2026-11-15T00:00:00Z" }, { delay: "0s" }]) {
-      expect(faultsOf(past, { schedule })).toEqual([expect.stringContaining("schedule_in_past")]);
-    }
+    expect(patched(past, { schedule: { delay: "0s" } }).schedule).toEqual({ kind: "at", at: now });
+    expect(faultsOf(past, { schedule: { at: "2026-11-13T00:00:00Z" } })).toEqual(["/schedule/at schedule_in_past"]);
+    expect(patched(nightly, { schedule: { now: true } }).schedule).toEqual({ kind: "at", at: now });
   });
 
   it.each<[string, unknown, string]>([
