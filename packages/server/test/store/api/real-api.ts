@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/core";
+import { createEngine, type Database, openDatabase } from "@carillon/engine";
+import { freshDatabase } from "@carillon/testkit";
+import { apiUnderTest } from "../../unit/api/api-under-test.js";
+
+/** Everything that a call about jobs may change. */
+const tables = [
+  "job",
+  "job_due",
+  "job_version",
+  "job_calendar",
+  "occurrence",
+  "run",
+  "run_later",
+  "run_history",
+  "backfill",
+  "calendar",
+  "calendar_version",
+  "maintenance_window",
+  "revision",
+];
+
+const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
+
+/** The API over a real engine and PostgreSQL. Every answer is compared with its declaration. */
+export async function realApi() {
+  const fresh = await freshDatabase({ migrated: true });
+  const database = await openDatabase({ url: fresh.url, schema: "carillon", ...ports });
+  const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
+  const node = { name: "test", address: null, version: "0" };
+  const engine = createEngine({ database, ...ports, newId, node, alone: true });
+  await engine.start();
+  await database.query({ text: "insert into carillon.namespace (name) values ('other')" });
+  const options = { engine: engine.api, now: () => database.clock.now() };
+  return {
+    ...apiUnderTest(options),
+    /** The same jobs, asked for from another namespace. */
+    other: apiUnderTest({ ...options, namespace: "other" }),
+    database,
+    state: () => stateOf(database),
+    async close() {
+      await engine.stop();
+      await database.close();
+      await fresh.drop();
+    },
+  };
+}
+
+export type RealApi = Awaited<ReturnType<typeof realApi>>;
+
+/** What is stored, in a form that shows whether anything changed. */
+async function stateOf(database: Database): Promise<Record<string, string>> {
+  const states: Record<string, string> = {};
+  for (const table of tables) {
+    const text = `select count(*) || ' ' || md5(coalesce(string_agg(t::text, '' order by t::text), '')) as state from carillon.${table} t`;
+    const { rows } = await database.query<{ state: string }>({ text });
+    states[table] = rows[0]?.state ?? "";
+  }
+  return states;
+}
