@@ -29,7 +29,8 @@ export interface HttpObservation {
   readonly durationMs: number;
 }
 
-export type ApiEngine = EngineApi & JobChanges & Pick<Calendars, "calendarSet" | "listCalendars">;
+/** Without calendars a job that names one is refused. */
+export type ApiEngine = EngineApi & JobChanges & Partial<Pick<Calendars, "calendarSet" | "listCalendars">>;
 
 export interface ApiOptions {
   readonly engine: ApiEngine;

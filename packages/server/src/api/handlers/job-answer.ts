@@ -47,7 +47,7 @@ export function etagOf({ version }: JobView): string {
 
 const none: CalendarSet = new Map();
 
-export function calendarsOf(engine: ApiEngine, namespace: string, schedule: ScheduleSpec): Promise<CalendarSet> {
+export async function calendarsOf(engine: ApiEngine, namespace: string, schedule: ScheduleSpec): Promise<CalendarSet> {
   const names = calendarNames(schedule);
-  return names.length === 0 ? Promise.resolve(none) : engine.calendarSet(namespace, names);
+  return names.length === 0 ? none : ((await engine.calendarSet?.(namespace, names)) ?? none);
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { CarillonError } from "@carillon/core";
-import type { Database, EngineApi } from "@carillon/engine";
+import type { Database } from "@carillon/engine";
 import { type Api, createApi } from "../../api/create-api.js";
-import type { ApiMetrics } from "../../api/ports.js";
+import type { ApiEngine, ApiMetrics } from "../../api/ports.js";
 import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
 import { describePortOwner } from "../port-owner.js";
@@ -12,7 +12,7 @@ import { readiness } from "../readiness.js";
 const NEXT_PORTS = 20;
 
 export interface ApiServiceOptions {
-  readonly engine: () => EngineApi;
+  readonly engine: () => ApiEngine;
   readonly database: () => Database;
   readonly metrics: () => ApiMetrics;
   /** A developer wants it to run; an operator wants the port that was configured or nothing. */

@@ -36,6 +36,15 @@ describe("creating a job", () => {
     expect(refusalOf(await api.post("/v1/jobs", { task: "echo", schedule })).code).toBe("schedule_in_past");
     const response = await api.post("/v1/jobs", { task: "echo", schedule, misfire: "run_once" });
     expect(response.json<Job>()).toMatchObject({ run: { status: "queued" } });
+    const { url } = await made({ schedule, misfire: "run_once" });
+    // It fires by itself; asking until it has is waiting for an event.
+    let job: Job;
+    do job = await jobAt(url);
+    while (job.state === "active");
+    expect(job).toMatchObject({
+      state: "completed",
+      last_run: { trigger: { scheduled_for: "2020-01-01T00:00:00.000Z" } },
+    });
   });
 
   it("in a batch answers for each", async () => {
@@ -58,7 +67,11 @@ describe("creating a job", () => {
 describe("changing a job", () => {
   it("by PATCH makes a version, and none where nothing changes", async () => {
     const { url, id } = await made({ labels: { a: "1" } });
-    const changed = await api.send("PATCH", url, { schedule: { cron: "0 0 1 2 *" }, labels: { b: "2" }, overlap: "allow" });
+    const changed = await api.send("PATCH", url, {
+      schedule: { cron: "0 0 1 2 *" },
+      labels: { b: "2" },
+      overlap: "allow",
+    });
     expect([changed.statusCode, changed.headers["etag"], changed.json()]).toMatchObject([
       200,
       '"v2"',
@@ -81,7 +94,9 @@ describe("changing a job", () => {
 
   it("by PUT at the same time makes one job", async () => {
     const url = `/v1/jobs/@put-${++keys}`;
-    const sent = Array.from({ length: 5 }, (_, at) => api.send("PUT", url, { task: "echo", schedule: yearly, payload: at }));
+    const sent = Array.from({ length: 5 }, (_, at) =>
+      api.send("PUT", url, { task: "echo", schedule: yearly, payload: at }),
+    );
     const answers = await Promise.all(sent);
     expect(answers.map((answer) => answer.statusCode).sort()).toEqual([200, 200, 200, 200, 201]);
     expect(new Set(answers.map((answer) => answer.json<Job>().id)).size).toBe(1);
@@ -193,7 +208,9 @@ describe("a job's future", () => {
   it("is shown as it will be", async () => {
     const { url } = await made();
     const { fires } = (await api.get(`${url}/upcoming?count=3`)).json<Upcoming>();
-    expect(fires.map((fire) => fire.local_time.slice(4))).toEqual(Array.from({ length: 3 }, () => "-01-01T00:00:00+01:00"));
+    expect(fires.map((fire) => fire.local_time.slice(4))).toEqual(
+      Array.from({ length: 3 }, () => "-01-01T00:00:00+01:00"),
+    );
     await api.post(`${url}:pause`, {});
     expect((await api.get(`${url}/upcoming`)).json()).toEqual({ fires: [] });
   });
@@ -202,7 +219,11 @@ describe("a job's future", () => {
     const { url, id, key } = await made();
     await api.post(`${url}:runNow`, {});
     const cancelled = await api.post(`${url}:cancel`, {});
-    expect(cancelled.json()).toMatchObject({ state: "cancelled", next_run_at: null, last_run: { status: "cancelled" } });
+    expect(cancelled.json()).toMatchObject({
+      state: "cancelled",
+      next_run_at: null,
+      last_run: { status: "cancelled" },
+    });
     const before = await api.state();
     const byId = `/v1/jobs/${id}`;
     for (const refused of [
@@ -243,7 +264,8 @@ describe("what is refused", () => {
   it.each(wrong)("%s changes no row", async (_what, method, rest, body, status) => {
     const { url } = await made();
     const before = await api.state();
-    const payload = body === undefined ? {} : { payload: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const payload =
+      body === undefined ? {} : { payload: JSON.stringify(body), headers: { "content-type": "application/json" } };
     const response = await api.call({ method: method as "GET", url: `${url}${rest}`, ...payload });
     expect(refusalOf(response).status).toBe(status);
     expect(await api.state()).toEqual(before);
