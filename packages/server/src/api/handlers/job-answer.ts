@@ -41,7 +41,7 @@ export class JobAnswers {
   }
 }
 
-export function etagOf({ version }: JobView): string {
+function etagOf({ version }: JobView): string {
   return `"v${version}"`;
 }
 

@@ -98,7 +98,7 @@ describe("changing a job", () => {
       api.send("PUT", url, { task: "echo", schedule: yearly, payload: at }),
     );
     const answers = await Promise.all(sent);
-    expect(answers.map((answer) => answer.statusCode).sort()).toEqual([200, 200, 200, 200, 201]);
+    expect(answers.filter((answer) => answer.statusCode === 201).length).toBe(1);
     expect(new Set(answers.map((answer) => answer.json<Job>().id)).size).toBe(1);
   });
 
@@ -243,7 +243,7 @@ describe("a job's future", () => {
 });
 
 describe("what is refused", () => {
-  const wrong: [string, string, string, unknown, number][] = [
+  const wrong: [string, "GET" | "PUT" | "PATCH" | "POST" | "DELETE", string, unknown, number][] = [
     ["a priority beyond the bounds", "PATCH", "", { priority: 10 }, 400],
     ["a field that does not exist", "PATCH", "", { prio: 1 }, 400],
     ["a rule that never fires", "PATCH", "", { schedule: { cron: "0 0 31 2 *" } }, 422],
@@ -266,7 +266,7 @@ describe("what is refused", () => {
     const before = await api.state();
     const payload =
       body === undefined ? {} : { payload: JSON.stringify(body), headers: { "content-type": "application/json" } };
-    const response = await api.call({ method: method as "GET", url: `${url}${rest}`, ...payload });
+    const response = await api.call({ method, url: `${url}${rest}`, ...payload });
     expect(refusalOf(response).status).toBe(status);
     expect(await api.state()).toEqual(before);
   });
