@@ -11,8 +11,8 @@ const shim = fileURLToPath(new URL("../../packages/carillon/bin/carillon.js", im
 const linesKept = 30;
 
 export class ServerProcess {
-  /** Resolves when the node serves. `nodeFlags` are Node's own, such as --cpu-prof. */
-  static async start({ name, url, nodeFlags = [] }) {
+  /** Resolves when the node serves. `nodeFlags` are Node's own, such as --cpu-prof; `settings` the server's. */
+  static async start({ name, url, nodeFlags = [], settings = {} }) {
     const flags = {
       "database-url": url,
       port: 0,
@@ -20,6 +20,7 @@ export class ServerProcess {
       "worker-slots": 0,
       "log-format": "json",
       "shutdown-grace": "1s",
+      ...settings,
     };
     const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
     const child = spawn(process.execPath, [...nodeFlags, shim, "server", "start", ...args], {
@@ -36,11 +37,22 @@ export class ServerProcess {
   #lines = [];
   #gone;
   #isEnding = false;
+  #url = null;
 
   constructor(name, child) {
     this.#name = name;
     this.#child = child;
     this.#gone = once(child, "exit");
+  }
+
+  /** Where its API listens. */
+  get url() {
+    return this.#url;
+  }
+
+  /** It stays as it is, with its connections, and does nothing more. */
+  freeze() {
+    this.#child.kill("SIGSTOP");
   }
 
   /** Megabytes that the process has in memory, and the most that it ever had. */
@@ -70,7 +82,9 @@ export class ServerProcess {
       for (const stream of [this.#child.stdout, this.#child.stderr]) {
         createInterface({ input: stream }).on("line", (line) => {
           this.#lines.push(line);
-          if (line.startsWith("carillon: listening on ")) resolve();
+          if (!line.startsWith("carillon: listening on ")) return;
+          this.#url = line.split(" ").at(-1);
+          resolve();
         });
       }
       void this.#gone.then(() => {
