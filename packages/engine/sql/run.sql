@@ -100,18 +100,26 @@ set state = 'running', session_id = $1, fence = r.fence + 1, claimed_at = clock_
 from pick p
 where r.id = p.id
 returning r.id, r.job_id, r.namespace_id, r.task, r.queue, r.payload, r.policy, r.attempt, r.losses, r.fence, r.rank,
-          r.priority, r.run_at, r.nominal_at, r.trigger;
+          r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason;
 
 -- name: run.held
 -- purpose: what a session holds, for one that does not know the outcome of its claim; asked only then, since no index serves it
 -- params: $1 session uuid
 -- fence: none, a read; whatever is done about a run carries the fence of its claim
-select id, job_id, namespace_id, task, queue, payload, policy, attempt, losses, fence, rank, priority, run_at, nominal_at, trigger
+select id, job_id, namespace_id, task, queue, payload, policy, attempt, losses, fence, rank, priority, run_at, nominal_at, trigger,
+       cancel_reason
 from carillon.run
 where state = 'running' and session_id = $1;
 
+-- name: run.stops
+-- purpose: which of the runs that sessions hold are to stop
+-- params: $1 ids uuid[]
+-- fence: none, a read; the order names the fence of the claim that it is for
+select id, fence, cancel_reason as reason from carillon.run
+where id = any ($1::uuid[]) and state = 'running' and cancel_reason is not null;
+
 -- name: run.finish
--- purpose: moves finished runs from the hot table into history
+-- purpose: moves finished runs from the hot table into history; answers the jobs whose runs may wait for one of them
 -- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 statuses text[], $5 reasons text[], $6 outputs text[],
 --         $7 errors text[], $8 started at timestamptz[], $9 attempts spent smallint[]
 -- fence: (id, fence, session) on a running row
@@ -121,15 +129,17 @@ with ended as (
     as i (id, fence, status, reason, output, error, started_at, spent)
   where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
   returning r.*, i.status, i.reason, i.output, i.error, i.started_at as begun_at, i.spent
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, status, case status when 'cancelled' then coalesce(cancel_reason, reason) else reason end,
+         priority, run_at, nominal_at, created_at, trigger, task, queue, payload, policy, labels, owner,
+         attempt + spent, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(), output::json,
+         error::json, attempts, version
+  from ended
 )
-insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-  trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-  error, attempts)
-select id, job_id, namespace_id, status, reason, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
-       policy, labels, owner, attempt + spent, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(),
-       output::json, error::json, attempts
-from ended
-returning id;
+select id, case when serial then job_id end as freed_job_id from ended;
 
 -- name: run.retry
 -- purpose: sends failed runs back to wait for their next try
@@ -145,7 +155,7 @@ set state = 'retrying',
     attempts = coalesce(r.attempts, '[]'::jsonb) || i.record::jsonb
 from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[]) as i (id, fence, delay_ms, rank, record)
 where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
-returning r.id, r.shard, r.run_at;
+returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
 
 -- name: run.give_back
 -- purpose: returns claimed runs to the queue without spending anything (drain, or never started)
@@ -155,7 +165,7 @@ update carillon.run r
 set state = 'queued', session_id = null
 from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
 where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
-returning r.id, r.lane, r.rank;
+returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 
 -- name: run.rescue
 -- purpose: queues again the running runs whose session no longer exists; the loss is counted
@@ -172,10 +182,10 @@ with lost as materialized (
 update carillon.run r
 set state = 'queued', session_id = null, losses = r.losses + 1, state_reason = 'worker_lost'
 from lost where r.id = lost.id
-returning r.id, r.lane, r.rank;
+returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 
 -- name: run.bury_lost
--- purpose: ends runs that took their workers down too often
+-- purpose: ends runs that took their workers down too often; answers as run.finish does
 -- params: $1 limit int, $2 most losses int, $3 error text
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
@@ -187,15 +197,33 @@ with lost as materialized (
   for update of r skip locked
 ), ended as (
   delete from carillon.run r using lost where r.id = lost.id returning r.*
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, 'failed', 'worker_lost', priority, run_at, nominal_at, created_at, trigger, task, queue,
+         payload, policy, labels, owner, attempt, losses + 1, fence, session_id, claimed_at, clock_timestamp(), null, $3::json,
+         attempts, version
+  from ended
 )
-insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-  trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-  error, attempts)
-select id, job_id, namespace_id, 'failed', 'worker_lost', priority, run_at, nominal_at, created_at, trigger, task, queue,
-       payload, policy, labels, owner, attempt, losses + 1, fence, session_id, claimed_at, clock_timestamp(), null, $3::json,
-       attempts
-from ended
-returning id;
+select id, case when serial then job_id end as freed_job_id from ended;
+
+-- name: run.end_stopped
+-- purpose: ends runs that were to stop and came back from their worker before they did; answers as run.finish does
+-- params: $1 ids uuid[]
+-- fence: the row's lock; one that runs stays
+with ended as (
+  delete from carillon.run r where r.id = any ($1::uuid[]) and r.state <> 'running' and r.cancel_reason is not null returning r.*
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, 'cancelled', cancel_reason, priority, run_at, nominal_at, created_at, trigger, task, queue,
+         payload, policy, labels, owner, attempt, losses, fence, session_id, claimed_at, clock_timestamp(), null, null,
+         attempts, version
+  from ended
+)
+select id, case when serial then job_id end as freed_job_id from ended;
 
 -- name: run.find
 -- purpose: live runs by id, near their time or far from it, in one snapshot

@@ -179,3 +179,34 @@ from unnest(
 ) as i (job_id, namespace_id, version, reason, from_at, to_at, count, detail)
 on conflict (job_id, version, reason, from_at) do update
 set to_at = greatest(o.to_at, excluded.to_at), count = o.count + excluded.count, recorded_at = excluded.recorded_at;
+
+-- name: settlement.lock_free
+-- purpose: takes jobs whose next waiting run may start; what somebody holds stays out
+-- params: $1 job ids uuid[]
+-- fence: the row lock; what decides is read in a later statement
+select job_id from carillon.job_due where job_id = any ($1::uuid[]) order by job_id for update skip locked;
+
+-- name: settlement.admit_runs
+-- purpose: queues runs that waited for others of their job
+-- params: $1 ids uuid[]
+-- fence: state on the row; the job's row is locked
+update carillon.run r
+set state = 'queued', state_reason = null
+where r.id = any ($1::uuid[]) and r.state = 'blocked' and r.state_reason = 'overlap'
+returning r.id, r.lane, r.rank;
+
+-- name: settlement.admissible
+-- purpose: jobs with runs that wait for others of their job, of which none is left
+-- params: $1 shards smallint[], $2 limit int
+-- fence: none: what is seen is only a hint, the admission looks again under the job's lock
+select w.job_id
+from (
+  select distinct r.job_id
+  from carillon.run r
+  where r.shard = any ($1::smallint[]) and r.state = 'blocked' and r.state_reason = 'overlap'
+) w
+join carillon.job_due d on d.job_id = w.job_id
+where not exists (
+  select from unnest(d.run_ids) as k (id) join carillon.run l on l.id = k.id where l.state <> 'blocked'
+)
+limit $2;

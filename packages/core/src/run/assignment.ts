@@ -25,8 +25,17 @@ export interface RunError {
   readonly retryable: boolean;
 }
 
+/** A worker is asked to stop a run; `fence` names the claim under which it holds the run. */
+export interface StopOrder {
+  readonly runId: string;
+  readonly fence: number;
+  readonly reason: string;
+}
+
 export type Outcome =
   | { readonly kind: "succeeded"; readonly output: unknown }
+  /** The handler ended because it was asked to; what it threw, if anything. */
+  | { readonly kind: "cancelled"; readonly error: RunError | null }
   | {
       readonly kind: "failed";
       readonly reason: "handler_error" | "timeout";

@@ -4,8 +4,8 @@ import type { RunStatus } from "./status.js";
 export const runStatusReasons = {
   /** The handler asked to be called later; a user moved it. */
   scheduled: ["snoozed", "rescheduled"],
-  /** Waits for room under a limit, for its predecessor in the order of its key, or for a step before it. */
-  blocked: ["limit", "ordering_key", "upstream"],
+  /** Waits for another run of its job, for room under a limit, for its predecessor in the order of its key, or for a step. */
+  blocked: ["overlap", "limit", "ordering_key", "upstream"],
   /** Back from a worker that vanished, or that was drained, or that never started it. */
   queued: ["worker_lost", "drained", "not_started"],
   running: [],

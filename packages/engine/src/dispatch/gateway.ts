@@ -1,22 +1,19 @@
-import {
-  type Assignment,
-  type Completion,
-  type DurationMs,
-  type Instant,
-  nextAttempt,
-  rankOf,
-  retryPolicy,
-} from "@carillon/core";
+import { type Assignment, type Completion, type DurationMs, type Instant, type StopOrder } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
-import type { AttemptRecord } from "../model/run-view.js";
 import type { ClaimedRun, ClaimStore, FinishedRun, RetriedRun } from "../store/entities/claims.js";
+import { freedJobs } from "../store/entities/ended-runs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { SessionStore } from "../store/entities/sessions.js";
 import type { Random } from "../store/db/ports.js";
 import { ClaimDoubt } from "./claim-doubt.js";
+import { assignmentOf } from "./assignment-of.js";
+import { decideCompletion } from "./decide-completion.js";
+import { StopOrders } from "./stop-orders.js";
 import type { Waiters } from "./waiters.js";
+
+type OnStop = (orders: readonly StopOrder[]) => void;
 
 export interface WorkerRegistration {
   readonly namespace: string;
@@ -27,6 +24,8 @@ export interface WorkerRegistration {
   readonly slots: number;
   /** Set for a worker inside a node: it dies with it. */
   readonly nodeId: string | null;
+  /** Called with runs that the worker holds and is asked to stop, again and again until they have ended. */
+  readonly onStop?: OnStop;
 }
 
 export interface GatewayOptions {
@@ -43,6 +42,10 @@ export interface GatewayOptions {
   readonly doubtMs: DurationMs;
   readonly onRetry: (runs: readonly { id: string; shard: number; runAt: Instant }[]) => void;
   readonly onQueued: (queued: readonly Queued[]) => void;
+  /** Runs of these jobs ended for which others of the same job may wait. */
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  /** Runs that were to stop came back from their worker: nobody is to try them again. */
+  readonly onStopped: (runIds: readonly string[]) => Promise<void>;
   readonly onEvent: OnEngineEvent;
 }
 
@@ -54,6 +57,7 @@ interface OpenSession {
   everywhere: { readonly tasks: ReadonlySet<string>; lookedAt: Instant } | null;
   readonly held: Map<string, ClaimedRun>;
   readonly doubt: ClaimDoubt;
+  readonly onStop: OnStop | null;
 }
 
 const laneLookMs = 1_000;
@@ -62,9 +66,11 @@ const laneLookMs = 1_000;
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #sessions = new Map<string, OpenSession>();
+  readonly #stops: StopOrders;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#stops = new StopOrders(options.claims, () => this.#sessions.values());
   }
 
   async open(registration: WorkerRegistration): Promise<string> {
@@ -80,6 +86,7 @@ export class Gateway {
       everywhere: null,
       held: new Map(),
       doubt: new ClaimDoubt(doubtMs),
+      onStop: registration.onStop ?? null,
     };
     if (queues.length === 1 && queues[0] === "*") session.everywhere = { tasks: new Set(tasks), lookedAt: 0 };
     else session.lanes = await lanes.ensure(queues.flatMap((queue) => tasks.map((task) => ({ queue, task }))));
@@ -120,16 +127,18 @@ export class Gateway {
     for (const completion of completions) {
       const run = session.held.get(completion.runId);
       if (run === undefined || run.fence !== completion.fence) continue;
-      const decided = this.#decide(session.id, run, completion, now);
+      const random = this.#options.random();
+      const decided = decideCompletion({ sessionId: session.id, run, completion, now, random });
       if (decided.kind === "finish") ended.push(decided.run);
       else again.push(decided.run);
     }
     const accepted = new Set<string>();
-    if (ended.length > 0) for (const id of await this.#options.claims.finish(session.id, ended)) accepted.add(id);
+    if (ended.length > 0) for (const id of await this.#finish(session, ended)) accepted.add(id);
     if (again.length > 0) {
       const waiting = await this.#options.claims.retry(session.id, again);
       for (const run of waiting) accepted.add(run.id);
-      this.#options.onRetry(waiting);
+      await this.#options.onStopped(waiting.filter((run) => run.isStopped).map((run) => run.id));
+      this.#options.onRetry(waiting.filter((run) => !run.isStopped));
     }
     this.#announce(session, completions, { ended, again }, accepted, now);
     return accepted;
@@ -143,7 +152,13 @@ export class Gateway {
       runs.map((run) => ({ id: run.runId, fence: run.fence })),
     );
     for (const run of runs) session.held.delete(run.runId);
-    this.#options.onQueued(queued);
+    await this.#options.onStopped(queued.filter((run) => run.isStopped).map((run) => run.id));
+    this.#options.onQueued(queued.filter((run) => !run.isStopped));
+  }
+
+  /** Runs that a session holds may be to stop: their workers are told. */
+  async passOnStops(): Promise<void> {
+    await this.#stops.look();
   }
 
   /** Answers the sessions that were declared dead meanwhile: their workers must stop what they do. */
@@ -152,6 +167,7 @@ export class Gateway {
     const alive = new Set(await this.#options.sessions.heartbeat([...this.#sessions.keys()]));
     const dead = [...this.#sessions.keys()].filter((id) => !alive.has(id));
     for (const id of dead) this.#sessions.delete(id);
+    await this.#stops.look();
     return dead;
   }
 
@@ -181,7 +197,7 @@ export class Gateway {
 
   async #claim(session: OpenSession, limit: number): Promise<Assignment[]> {
     const unknown = await this.#heldUnknown(session);
-    if (unknown.length > 0) return this.#hand(session, unknown);
+    if (unknown.length > 0) return this.#handLive(session, unknown);
     try {
       const runs = await this.#options.claims.claim({
         session: session.id,
@@ -190,7 +206,7 @@ export class Gateway {
         lowestRank: Number.MIN_SAFE_INTEGER,
         limit,
       });
-      return this.#hand(session, runs);
+      return await this.#handLive(session, runs);
     } catch (error) {
       session.doubt.raise(this.#options.now());
       throw error;
@@ -206,46 +222,38 @@ export class Gateway {
     return runs.filter((run) => !known.has(run.id));
   }
 
+  /** A run that was to stop before it was claimed ends here: nobody is to begin it again. */
+  async #handLive(session: OpenSession, runs: readonly ClaimedRun[]): Promise<Assignment[]> {
+    const now = this.#options.now();
+    const stopped = runs.filter((run) => run.isStopped);
+    if (stopped.length > 0) {
+      const what = { status: "cancelled", reason: "cancelled_by_user", output: null, error: null, spent: 0 } as const;
+      await this.#finish(
+        session,
+        stopped.map(({ id, fence }) => ({ id, fence, ...what, startedAt: now })),
+      );
+    }
+    return this.#hand(
+      session,
+      runs.filter((run) => !run.isStopped),
+    );
+  }
+
+  /** Answers the ids that were accepted. */
+  async #finish(session: OpenSession, runs: readonly FinishedRun[]): Promise<string[]> {
+    const ended = await this.#options.claims.finish(session.id, runs);
+    this.#options.onFreed(freedJobs(ended));
+    return [...ended.keys()];
+  }
+
   #hand(session: OpenSession, runs: readonly ClaimedRun[]): Assignment[] {
     const now = this.#options.now();
     return runs.map((run) => {
       session.held.set(run.id, run);
       const { id: runId, task, queue } = run;
       this.#options.onEvent({ type: "run.claimed", runId, task, queue, waitedMs: Math.max(0, now - run.runAt) });
-      return toAssignment(run);
+      return assignmentOf(run);
     });
-  }
-
-  #decide(sessionId: string, run: ClaimedRun, completion: Completion, now: Instant): Decision {
-    const { id, fence } = run;
-    const startedAt = now - completion.startedAgoMs;
-    const { outcome } = completion;
-    if (outcome.kind === "succeeded") {
-      const { output } = outcome;
-      return { kind: "finish", run: { id, fence, status: "succeeded", reason: null, output, error: null, startedAt } };
-    }
-    const attempt = run.spent + 1;
-    const next = nextAttempt(retryPolicy(run.policy.retry ?? {}), {
-      attempt,
-      error: outcome.error,
-      random: this.#options.random(),
-      ...(outcome.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.retryAfterMs }),
-    });
-    if (next.kind === "dead") {
-      const { error, reason } = outcome;
-      return { kind: "finish", run: { id, fence, status: "failed", reason, output: null, error, startedAt } };
-    }
-    const record: AttemptRecord = {
-      attempt,
-      fence,
-      sessionId,
-      startedAt,
-      endedAt: now,
-      outcome: outcome.reason === "timeout" ? "timeout" : "failed",
-      error: outcome.error,
-    };
-    const rank = rankOf({ dueMs: now + next.delayMs, priority: run.priority });
-    return { kind: "retry", run: { id, fence, delayMs: next.delayMs, rank, record } };
   }
 
   #announce(
@@ -275,30 +283,10 @@ export class Gateway {
   }
 }
 
-type Decision =
-  | { readonly kind: "finish"; readonly run: FinishedRun }
-  | { readonly kind: "retry"; readonly run: RetriedRun };
-
 /** The server no longer knows the session: whatever its worker still does is somebody else's now. */
 export class SessionLost extends Error {
   override readonly name = "SessionLost";
   constructor(id: string) {
     super(`the worker session ${id} was declared dead or closed`);
   }
-}
-
-function toAssignment(run: ClaimedRun): Assignment {
-  return {
-    runId: run.id,
-    jobId: run.jobId,
-    task: run.task,
-    queue: run.queue,
-    payload: run.payload,
-    attempt: run.spent + 1,
-    maxAttempts: retryPolicy(run.policy.retry ?? {}).maxAttempts,
-    fence: run.fence,
-    timeoutMs: run.policy.timeoutMs ?? null,
-    scheduledFor: run.nominal,
-    runAt: run.runAt,
-  };
 }

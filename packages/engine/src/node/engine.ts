@@ -12,6 +12,8 @@ import { HistoryKeeper } from "../retention/history-keeper.js";
 import { defaultLaterLimits, LaterMover } from "../scheduler/later-mover.js";
 import { ScheduleCache } from "../scheduler/schedule-cache.js";
 import { Scheduler } from "../scheduler/scheduler.js";
+import { OverlapAdmitter } from "../settlement/overlap-admitter.js";
+import { freedJobs } from "../store/entities/ended-runs.js";
 import { createStore, type Store } from "../store/store.js";
 import { makeCoordinator } from "./coordination.js";
 import { engineApi } from "./engine-api.js";
@@ -46,6 +48,8 @@ class NodeEngine implements Engine {
   readonly #changing: JobChanging;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
+  readonly #admitter: OverlapAdmitter;
+  readonly #admitterLoop: Loop;
   readonly #coordinatorLoop: Loop;
   readonly #loops: readonly Loop[];
 
@@ -64,6 +68,7 @@ class NodeEngine implements Engine {
     this.#hints = new Hints({
       database: options.database,
       waiters: this.#waiters,
+      passOnStops: () => this.#passOnStops(),
       scheduler: () => this.#scheduler,
       wakeScheduler: () => this.#schedulerLoop.wake(),
       wakeCoordinator: () => this.#coordinatorLoop.wake(),
@@ -72,6 +77,7 @@ class NodeEngine implements Engine {
     });
     this.#scheduler = this.#makeScheduler();
     this.#laterMover = this.#makeLaterMover();
+    this.#admitter = this.#makeAdmitter();
     this.#rescuer = this.#makeRescuer();
     this.#keeper = new HistoryKeeper(this.#store.historyDays, () => this.#now());
     this.gateway = this.#makeGateway();
@@ -80,10 +86,12 @@ class NodeEngine implements Engine {
     this.api = { ...engineApi(this.#store, creator), ...this.#changing.api };
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
     this.#laterLoop = this.#loop("later", () => this.#moveLater());
+    this.#admitterLoop = this.#loop("admitter", () => this.#admit());
     this.#coordinatorLoop = this.#loop("coordinator", () => this.#coordinate());
     this.#loops = [
       this.#schedulerLoop,
       this.#laterLoop,
+      this.#admitterLoop,
       this.#coordinatorLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
@@ -138,6 +146,21 @@ class NodeEngine implements Engine {
     return this.#laterMover.idleMs;
   }
 
+  async #admit(): Promise<DurationMs> {
+    await this.#admitter.tick();
+    return this.#admitter.idleMs;
+  }
+
+  #passOnStops(): void {
+    this.gateway.passOnStops().catch((error: unknown) => this.#emit({ type: "loop.failed", loop: "workers", error }));
+  }
+
+  #freed(jobIds: readonly string[]): void {
+    if (jobIds.length === 0) return;
+    this.#admitter.hint(jobIds);
+    this.#admitterLoop.wake();
+  }
+
   async #coordinate(): Promise<DurationMs> {
     this.#applyChange(await this.#coordinator.tick());
     return this.#coordinator.idleMs;
@@ -177,7 +200,20 @@ class NodeEngine implements Engine {
       membership: () => this.#coordinator.membership,
       resumeExpired: (fence, jobs) => this.#changing.pauseExpiry.resume(fence, jobs),
       onQueued: (queued) => this.#hints.queued(queued),
+      onStopped: () => this.#hints.stopped(),
       onEvent: this.#emit,
+    });
+  }
+
+  #makeAdmitter(): OverlapAdmitter {
+    const { settler, settle } = this.#store;
+    return new OverlapAdmitter({
+      db: this.#options.database,
+      settle,
+      settler,
+      clock: this.#options.clock,
+      shards: () => [...this.#coordinator.membership.epochs.keys()],
+      onQueued: (queued) => this.#hints.queued(queued),
     });
   }
 
@@ -203,6 +239,7 @@ class NodeEngine implements Engine {
       mostLosses,
       batch: rescueBatch,
       onQueued: (queued) => this.#hints.queued(queued),
+      onFreed: (jobIds) => this.#freed(jobIds),
       onEvent: this.#emit,
     });
   }
@@ -223,6 +260,8 @@ class NodeEngine implements Engine {
       now: () => this.#now(),
       onRetry: (runs) => this.#hints.dueRuns(runs),
       onQueued: (queued) => this.#hints.queued(queued),
+      onFreed: (jobIds) => this.#freed(jobIds),
+      onStopped: async (runIds) => this.#freed(freedJobs(await this.#store.runs.endStopped(runIds))),
       onEvent: this.#emit,
     });
   }
@@ -261,9 +300,11 @@ class NodeEngine implements Engine {
       patienceMs: this.#limits.changePatienceMs,
       onChanged: ({ shard, settled }) => {
         this.#hints.changed([shard]);
-        if (settled !== null) this.#hints.queued(settled.queued);
+        if (settled === null) return;
+        this.#hints.queued(settled.queued);
+        if (settled.stopped.length > 0) this.#hints.stopped();
       },
-      onStopped: () => undefined,
+      onStopped: () => this.#hints.stopped(),
     });
   }
 }

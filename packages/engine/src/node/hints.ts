@@ -15,6 +15,8 @@ export interface HintsOptions {
   readonly database: Pick<Database, "listen" | "notify">;
   readonly waiters: Waiters;
   readonly scheduler: () => Scheduler;
+  /** Workers of this node may hold runs that are to stop. */
+  readonly passOnStops: () => void;
   readonly wakeScheduler: () => void;
   readonly wakeCoordinator: () => void;
   readonly membership: () => Membership;
@@ -74,6 +76,12 @@ export class Hints {
     this.#due(shards);
   }
 
+  /** Running runs were asked to stop: whoever holds them tells their workers. */
+  stopped(): void {
+    this.#options.passOnStops();
+    this.#options.database.notify(channel, "stops");
+  }
+
   /** A node came or went, or gave shards up: the others share anew without waiting for their next pass. */
   sharesMoved(): void {
     this.#options.database.notify(channel, "shares");
@@ -93,6 +101,7 @@ export class Hints {
   #take(payload: string): void {
     const [kind, list = ""] = payload.split(" ", 2);
     if (kind === "shares") return this.#options.wakeCoordinator();
+    if (kind === "stops") return this.#options.passOnStops();
     const ids = list.split(",").map(Number);
     if (kind === "lanes") this.#options.waiters.hint(new Set(ids));
     if (kind === "shards") this.#readAgain(ids.filter((id) => this.#options.membership().epochs.has(id)));

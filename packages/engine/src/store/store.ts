@@ -56,7 +56,11 @@ export function createStore(db: Database): Store {
   return {
     jobs: jobStore(db, statements),
     due: fireStore(db, statements, { runs, settler, transaction: settle }),
-    runs: { ...runs, buryLost: (...args) => withDay(() => runs.buryLost(...args)) },
+    runs: {
+      ...runs,
+      buryLost: (...args) => withDay(() => runs.buryLost(...args)),
+      endStopped: (ids) => withDay(() => runs.endStopped(ids)),
+    },
     later: laterStore(db, statements),
     claims: { ...claims, finish: (...args) => withDay(() => claims.finish(...args)) },
     reads: runReads(db, statements),

@@ -16,6 +16,23 @@ export class RetryAfterError extends Error {
   }
 }
 
+/** The reason of a handler's signal when somebody asked for its run to stop. */
+export class RunStoppedError extends Error {
+  override readonly name = "RunStoppedError";
+  /** Such as cancelled_by_job. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`the run was asked to stop: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** A handler that was asked to stop and did its work all the same has done it; one that threw was cancelled. */
+export function stoppedOutcome(ended: Outcome): Outcome {
+  return ended.kind === "failed" ? { kind: "cancelled", error: ended.error } : ended;
+}
+
 const longestMessage = 4_096;
 const longestStack = 8_192;
 

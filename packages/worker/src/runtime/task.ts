@@ -13,7 +13,7 @@ export interface TaskContext {
   /** Grows with every attempt: what an outside store needs to refuse a zombie. */
   readonly fence: number;
   readonly scheduledFor: Instant;
-  /** Fires on timeout, when the worker stops without further grace, and when its session is lost. */
+  /** Fires on timeout, when the run is cancelled, when the worker stops without further grace, and when its session is lost. */
   readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-import type { Assignment, Completion, DurationMs } from "@carillon/core";
+import type { Assignment, Completion, DurationMs, StopOrder } from "@carillon/core";
 
 export interface Registration {
   readonly name: string;
@@ -14,12 +14,18 @@ export interface PollRequest {
   readonly signal: AbortSignal;
 }
 
+/** What the engine has to say to a worker without being asked. */
+export interface TransportEvents {
+  /** Runs that this worker holds are to stop. */
+  readonly onStop: (orders: readonly StopOrder[]) => void;
+}
+
 /**
  * How a worker talks to the engine. `open` may be called again after `poll` or `complete` failed with a lost session:
  * the worker then starts anew under another session.
  */
 export interface Transport {
-  open(registration: Registration): Promise<void>;
+  open(registration: Registration, events: TransportEvents): Promise<void>;
   /** Waits for work up to `waitMs`; answers at once when the signal fires. */
   poll(request: PollRequest): Promise<readonly Assignment[]>;
   /** Answers the run ids whose result was accepted; the others belong to somebody else by now. */

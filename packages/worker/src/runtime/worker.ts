@@ -1,4 +1,5 @@
-import type { Assignment, Completion, DurationMs, Outcome } from "@carillon/core";
+import type { Assignment, Completion, DurationMs, Outcome, StopOrder } from "@carillon/core";
+import { RunStoppedError, stoppedOutcome } from "./errors.js";
 import { execute } from "./execute.js";
 import type { Task } from "./task.js";
 import type { WorkerTimers } from "./timers.js";
@@ -26,6 +27,8 @@ interface Running {
   readonly controller: AbortController;
   readonly startedAt: DurationMs;
   done: Promise<void>;
+  /** It was asked to stop: if its handler throws now, it was not a failure. */
+  isStopping: boolean;
 }
 
 const pollWaitMs = 20_000;
@@ -39,6 +42,8 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #tasks: ReadonlyMap<string, Task>;
   readonly #running = new Map<string, Running>();
+  /** Orders to stop that came sooner than the runs they are for, which the poll under way brings. */
+  readonly #early = new Map<string, StopOrder>();
   #pending: Completion[] = [];
   #polling = new AbortController();
   #state: "new" | "running" | "draining" | "stopped" = "new";
@@ -98,7 +103,8 @@ export class Worker {
 
   async #open(): Promise<void> {
     const { transport, name, queues, slots } = this.#options;
-    await transport.open({ name, queues, slots, tasks: [...this.#tasks.keys()] });
+    const registration = { name, queues, slots, tasks: [...this.#tasks.keys()] };
+    await transport.open(registration, { onStop: (orders) => this.#stopRuns(orders) });
   }
 
   async #takeRuns(): Promise<void> {
@@ -112,6 +118,7 @@ export class Worker {
         const { signal } = this.#polling;
         const assignments = await this.#options.transport.poll({ free, waitMs: pollWaitMs, signal });
         for (const assignment of assignments) this.#begin(assignment);
+        this.#early.clear();
       } catch (error) {
         await this.#recover(error);
       }
@@ -137,14 +144,30 @@ export class Worker {
       controller,
       startedAt: this.#options.timers.monotonic(),
       done: Promise.resolve(),
+      isStopping: false,
     };
     this.#running.set(assignment.runId, running);
     running.done = execute(this.#tasks.get(assignment.task), assignment, controller, this.#options.timers).then(
       (outcome) => this.#end(running, outcome),
     );
+    const order = this.#early.get(assignment.runId);
+    if (order !== undefined) this.#stopRuns([order]);
   }
 
-  #end(running: Running, outcome: Outcome): void {
+  #stopRuns(orders: readonly StopOrder[]): void {
+    for (const order of orders) {
+      const { runId, fence, reason } = order;
+      const running = this.#running.get(runId);
+      if (running === undefined) this.#early.set(runId, order);
+      else if (running.assignment.fence === fence && !running.isStopping) {
+        running.isStopping = true;
+        running.controller.abort(new RunStoppedError(reason));
+      }
+    }
+  }
+
+  #end(running: Running, ended: Outcome): void {
+    const outcome = running.isStopping ? stoppedOutcome(ended) : ended;
     const { runId, fence } = running.assignment;
     if (this.#running.get(runId) !== running) return;
     this.#running.delete(runId);

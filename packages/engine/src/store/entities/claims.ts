@@ -4,7 +4,8 @@ import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { AttemptRecord } from "../../model/run-view.js";
 import { columns } from "./parameters.js";
-import type { Queued } from "./runs.js";
+import { type EndedRow, type EndedRuns, toEnded } from "./ended-runs.js";
+import type { GivenBackRun, Queued } from "./runs.js";
 
 export interface ClaimedRun {
   readonly id: string;
@@ -23,6 +24,8 @@ export interface ClaimedRun {
   readonly runAt: Instant;
   readonly nominal: Instant;
   readonly trigger: string;
+  /** It was to stop before this claim: it ends without being handed out. */
+  readonly isStopped: boolean;
 }
 
 export interface ClaimRequest {
@@ -41,6 +44,23 @@ export interface FinishedRun {
   readonly output: unknown;
   readonly error: RunError | null;
   readonly startedAt: Instant;
+  /** Attempts that it took; 1 as a rule. */
+  readonly spent?: 0 | 1;
+}
+
+export interface WaitingRun {
+  readonly id: string;
+  readonly shard: number;
+  readonly runAt: Instant;
+  /** It was to stop: nobody is to try it again. */
+  readonly isStopped: boolean;
+}
+
+/** A run that its worker is asked to stop; `fence` names the claim. */
+export interface StopRow {
+  readonly id: string;
+  readonly fence: number;
+  readonly reason: string;
 }
 
 export interface RetriedRun {
@@ -56,9 +76,11 @@ export interface ClaimStore {
   claim(request: ClaimRequest): Promise<ClaimedRun[]>;
   /** What a session holds, whether its worker was told or not. */
   held(session: string): Promise<ClaimedRun[]>;
-  finish(session: string, runs: readonly FinishedRun[]): Promise<Set<string>>;
-  retry(session: string, runs: readonly RetriedRun[]): Promise<{ id: string; shard: number; runAt: Instant }[]>;
-  giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<Queued[]>;
+  finish(session: string, runs: readonly FinishedRun[]): Promise<EndedRuns>;
+  retry(session: string, runs: readonly RetriedRun[]): Promise<WaitingRun[]>;
+  giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<GivenBackRun[]>;
+  /** Which of these runs are to stop. */
+  stops(ids: readonly string[]): Promise<StopRow[]>;
 }
 
 interface ClaimedRow {
@@ -77,6 +99,7 @@ interface ClaimedRow {
   run_at: Instant;
   nominal_at: Instant;
   trigger: string;
+  cancel_reason: string | null;
 }
 
 export function claimStore(db: Queryable, statements: Statements): ClaimStore {
@@ -85,6 +108,7 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
   const finish = statements.get("run.finish");
   const retry = statements.get("run.retry");
   const giveBack = statements.get("run.give_back");
+  const stops = statements.get("run.stops");
   return {
     async claim(request) {
       const { session, lanes, namespaceIds, lowestRank, limit } = request;
@@ -96,17 +120,20 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
       return rows.map(toClaimedRun).sort((a, b) => a.rank - b.rank);
     },
     async finish(session, runs) {
-      const answer = await db.query<{ id: string }>(finish, [session, ...finishParameters(runs)]);
-      return new Set(answer.rows.map((row) => row.id));
+      return toEnded((await db.query<EndedRow>(finish, [session, ...finishParameters(runs)])).rows);
     },
     async retry(session, runs) {
-      type Row = { id: string; shard: number; run_at: Instant };
+      type Row = { id: string; shard: number; run_at: Instant; stopped: boolean };
       const { rows } = await db.query<Row>(retry, [session, ...retryParameters(runs)]);
-      return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at }));
+      return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at, isStopped: row.stopped }));
     },
     async giveBack(session, runs) {
       const values = [session, runs.map((run) => run.id), runs.map((run) => run.fence)];
-      return (await db.query<Queued>(giveBack, values)).rows;
+      const { rows } = await db.query<Queued & { stopped: boolean }>(giveBack, values);
+      return rows.map(({ stopped: isStopped, ...run }) => ({ ...run, isStopped }));
+    },
+    async stops(ids) {
+      return ids.length === 0 ? [] : (await db.query<StopRow>(stops, [ids])).rows;
     },
   };
 }
@@ -120,7 +147,7 @@ function finishParameters(runs: readonly FinishedRun[]): unknown[][] {
     (run) => jsonParam(run.output),
     (run) => (run.error === null ? null : jsonParam(run.error)),
     (run) => timestampParam(run.startedAt),
-    () => 1,
+    (run) => run.spent ?? 1,
   ]);
 }
 
@@ -151,5 +178,6 @@ function toClaimedRun(row: ClaimedRow): ClaimedRun {
     runAt: row.run_at,
     nominal: row.nominal_at,
     trigger: row.trigger,
+    isStopped: row.cancel_reason !== null,
   };
 }

@@ -3,6 +3,7 @@ import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./fence.js";
+import { type EndedRow, type EndedRuns, toEnded } from "./ended-runs.js";
 import { columns, jsonOrNull } from "./parameters.js";
 
 /** One-off jobs due later than this from now wait in run_later: a window and ten minutes. */
@@ -48,14 +49,22 @@ export interface Queued {
   readonly rank: number;
 }
 
+/** A run that nobody holds any more. */
+export interface GivenBackRun extends Queued {
+  /** It was to stop: nobody is to try it again. */
+  readonly isStopped: boolean;
+}
+
 export interface RunStore {
   /** A one-off job that is due later than `beyondMs` from now waits in run_later. */
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
   promote(fence: Fence, ids: readonly string[]): Promise<Queued[]>;
-  rescue(limit: number, mostLosses: number): Promise<Queued[]>;
-  /** Ends runs that took their workers down too often; answers how many. */
-  buryLost(limit: number, mostLosses: number): Promise<number>;
+  rescue(limit: number, mostLosses: number): Promise<GivenBackRun[]>;
+  /** Ends runs that took their workers down too often. */
+  buryLost(limit: number, mostLosses: number): Promise<EndedRuns>;
+  /** Ends those of the runs that were to stop and do not run. */
+  endStopped(ids: readonly string[]): Promise<EndedRuns>;
 }
 
 const lostError = {
@@ -70,6 +79,7 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
   const promote = statements.get("run.promote");
   const rescue = statements.get("run.rescue");
   const buryLost = statements.get("run.bury_lost");
+  const endStopped = statements.get("run.end_stopped");
   return {
     async insert(runs, beyondMs = horizonMs) {
       type Row = { id: string; state: StoredRun["state"]; created_at: Instant };
@@ -85,10 +95,14 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       return (await db.query<Queued>(promote, [...fenceParameters(fence), ids])).rows;
     },
     async rescue(limit, mostLosses) {
-      return (await db.query<Queued>(rescue, [limit, mostLosses])).rows;
+      const { rows } = await db.query<Queued & { stopped: boolean }>(rescue, [limit, mostLosses]);
+      return rows.map(({ stopped: isStopped, ...run }) => ({ ...run, isStopped }));
     },
     async buryLost(limit, mostLosses) {
-      return (await db.query(buryLost, [limit, mostLosses, jsonParam(lostError)])).rowCount;
+      return toEnded((await db.query<EndedRow>(buryLost, [limit, mostLosses, jsonParam(lostError)])).rows);
+    },
+    async endStopped(ids) {
+      return ids.length === 0 ? new Map() : toEnded((await db.query<EndedRow>(endStopped, [ids])).rows);
     },
   };
 }

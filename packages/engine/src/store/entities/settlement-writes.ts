@@ -3,6 +3,7 @@ import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
+import type { Queued } from "./runs.js";
 import type { DueState } from "./settlement.js";
 
 /** What a run takes from its caller instead of from its job. */
@@ -74,6 +75,8 @@ export interface SettlementWrites {
   /** Throws if a row is not as it was when it was locked: nothing but a mistake of ours does that. */
   move(tx: Queryable, moves: readonly DueMove[]): Promise<void>;
   note(tx: Queryable, entries: readonly LedgerEntry[]): Promise<void>;
+  /** Queues runs that waited for others of their job. */
+  admitRuns(tx: Queryable, ids: readonly string[]): Promise<Queued[]>;
 }
 
 export function settlementWrites(statements: Statements): SettlementWrites {
@@ -82,6 +85,7 @@ export function settlementWrites(statements: Statements): SettlementWrites {
   const stopRuns = statements.get("settlement.stop_runs");
   const move = statements.get("settlement.move");
   const note = statements.get("settlement.note");
+  const admitRuns = statements.get("settlement.admit_runs");
   const ends = (runs: readonly RunEnd[]): unknown[][] => columns(runs, [(run) => run.id, (run) => run.reason]);
   return {
     async insertRuns(tx, runs) {
@@ -105,6 +109,9 @@ export function settlementWrites(statements: Statements): SettlementWrites {
     },
     async note(tx, entries) {
       if (entries.length > 0) await tx.query(note, noteParameters(mergeEntries(entries)));
+    },
+    async admitRuns(tx, ids) {
+      return ids.length === 0 ? [] : (await tx.query<Queued>(admitRuns, [ids])).rows;
     },
   };
 }

@@ -83,6 +83,10 @@ export interface SettlementReads {
   bePatient(tx: Queryable, limitMs: number): Promise<void>;
   /** Waits for whoever holds a row; answers the jobs that exist. */
   lock(tx: Queryable, jobIds: readonly string[]): Promise<string[]>;
+  /** Leaves out what somebody holds. */
+  lockFree(tx: Queryable, jobIds: readonly string[]): Promise<string[]>;
+  /** Jobs whose waiting runs have nothing left to wait for; a hint. */
+  admissible(db: Queryable, shards: readonly number[], limit: number): Promise<string[]>;
   /** Leaves out what is locked, changed or not due. `windows`: the revision of the maintenance windows that decided. */
   lockDue(tx: Queryable, fence: Fence, due: readonly ExpectedDue[], windows: number | null): Promise<string[]>;
   lockExpired(tx: Queryable, fence: Fence, paused: readonly { jobId: string; version: number }[]): Promise<string[]>;
@@ -94,6 +98,8 @@ export interface SettlementReads {
 export function settlementReads(statements: Statements): SettlementReads {
   const bePatient = statements.get("settlement.be_patient");
   const lock = statements.get("settlement.lock");
+  const lockFree = statements.get("settlement.lock_free");
+  const admissible = statements.get("settlement.admissible");
   const lockDue = statements.get("settlement.lock_due");
   const lockExpired = statements.get("settlement.lock_expired");
   const read = statements.get("settlement.read");
@@ -106,6 +112,12 @@ export function settlementReads(statements: Statements): SettlementReads {
     },
     async lock(tx, jobIds) {
       return ids((await tx.query<{ job_id: string }>(lock, [jobIds])).rows);
+    },
+    async lockFree(tx, jobIds) {
+      return ids((await tx.query<{ job_id: string }>(lockFree, [jobIds])).rows);
+    },
+    async admissible(db, shards, limit) {
+      return ids((await db.query<{ job_id: string }>(admissible, [shards, limit])).rows);
     },
     async lockDue(tx, fence, due, windows) {
       const values = columns(due, [

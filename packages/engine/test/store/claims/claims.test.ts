@@ -76,7 +76,7 @@ describe("the completion of a run", () => {
     const session = await h.session();
     const [run] = await h.store.claims.claim(await request(session, 1));
     const done = success(id, run?.fence ?? 0);
-    expect([...(await h.store.claims.finish(session, [done]))]).toEqual([id]);
+    expect([...(await h.store.claims.finish(session, [done])).keys()]).toEqual([id]);
     expect((await h.store.claims.finish(session, [{ ...done, output: { ok: false } }])).size).toBe(0);
     const history = await h.store.reads.finished(1, [id], 0);
     expect(history).toHaveLength(1);

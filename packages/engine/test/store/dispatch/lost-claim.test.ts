@@ -28,6 +28,8 @@ async function worker(over: Partial<ClaimStore>) {
     doubtMs: 30_000,
     onRetry: () => undefined,
     onQueued: () => undefined,
+    onFreed: () => undefined,
+    onStopped: async () => undefined,
     onEvent: () => undefined,
   });
   const session = await gateway.open(registration);

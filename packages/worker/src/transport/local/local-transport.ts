@@ -1,9 +1,9 @@
 import type { Assignment, Completion } from "@carillon/core";
-import type { PollRequest, Registration, Transport } from "../../runtime/transport.js";
+import type { PollRequest, Registration, Transport, TransportEvents } from "../../runtime/transport.js";
 
 /** What the in-process transport needs of the engine's gateway; the gateway has this form without knowing of workers. */
 export interface LocalGateway {
-  open(registration: Registration & { namespace: string; nodeId: string | null }): Promise<string>;
+  open(registration: Registration & TransportEvents & { namespace: string; nodeId: string | null }): Promise<string>;
   poll(sessionId: string, request: PollRequest): Promise<readonly Assignment[]>;
   complete(sessionId: string, completions: readonly Completion[]): Promise<ReadonlySet<string>>;
   giveBack(sessionId: string, runs: readonly { runId: string; fence: number }[]): Promise<void>;
@@ -22,9 +22,9 @@ export class LocalTransport implements Transport {
     this.#place = place;
   }
 
-  async open(registration: Registration): Promise<void> {
+  async open(registration: Registration, events: TransportEvents): Promise<void> {
     const { namespace, nodeId } = this.#place;
-    this.#session = await this.#gateway.open({ ...registration, namespace, nodeId: nodeId() });
+    this.#session = await this.#gateway.open({ ...registration, ...events, namespace, nodeId: nodeId() });
   }
 
   async poll(request: PollRequest): Promise<readonly Assignment[]> {
