@@ -22,7 +22,7 @@ export class ClusterNode {
   static async start(name: string, options: ClusterNodeOptions): Promise<ClusterNode> {
     const proxy = await TcpProxy.start(options.databaseUrl, options.proxy);
     const url = proxy.through(options.databaseUrl);
-    const common = ["--database-url", url, "--port", "0", "--node-name", name, "--log-level", "debug", ...SOON];
+    const common = ["--database-url", url, "--port", "0", "--node-name", name, ...SOON];
     const { env = {}, args = [] } = options;
     const process = new CarillonProcess(["server", "start", ...common, ...args], { env });
     const node = new ClusterNode(name, proxy, process);

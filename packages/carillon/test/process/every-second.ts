@@ -25,7 +25,7 @@ from carillon.job_due d join carillon.job j on j.id = d.job_id order by d.job_id
 export class EverySecond {
   readonly #cluster: NodeCluster;
 
-  static async start(cluster: NodeCluster, url: string, count = 24): Promise<EverySecond> {
+  static async start(cluster: NodeCluster, url: string, count = 16): Promise<EverySecond> {
     const schedule = { cron: "* * * * * *" };
     await Promise.all(Array.from({ length: count }, () => createJob(url, { task: "echo", schedule })));
     const jobs = new EverySecond(cluster);

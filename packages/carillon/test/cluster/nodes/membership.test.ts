@@ -5,9 +5,11 @@ import { NodeCluster } from "../../process/node-cluster.js";
 import "../../process/scratch.js";
 
 it("shards are shared evenly with a node that joins, and handed over by one that stops before it exits [INV-3] [INV-11]", async () => {
-  const cluster = await NodeCluster.start(["a", "b"]);
+  // Long enough that nobody is taken for dead on a busy machine.
+  const args = ["--lease", "10s"];
+  const cluster = await NodeCluster.start(["a", "b"], { args });
   const jobs = await EverySecond.start(cluster, cluster.node("a").url);
-  const c = await cluster.add("c");
+  const c = await cluster.add("c", { args });
   await cluster.untilShared("a", "b", "c");
   expect((await cluster.shares()).get("c")).toBeGreaterThanOrEqual(341);
 
