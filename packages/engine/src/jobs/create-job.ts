@@ -1,9 +1,10 @@
 import { CarillonError, type DurationMs, type Instant, type JobSpec } from "@carillon/core";
 import type { CreatedJob } from "../model/api.js";
+import { type NamedCalendars, noCalendars } from "../scheduler/calendar-source.js";
 import type { DueJob } from "../scheduler/fire-store.js";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
 import type { Coalescer } from "../store/db/coalescer.js";
-import type { NewJob } from "../store/entities/jobs.js";
+import type { NewJob, StoredJob } from "../store/entities/jobs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
 import { type Place, type PlanContext, type PlannedJob, planJob } from "./plan-job.js";
@@ -12,13 +13,14 @@ import { shardOf } from "./shard-of.js";
 export interface JobCreatorOptions {
   readonly lanes: LaneStore;
   /** Concurrent calls share one statement; null: the key is taken. */
-  readonly insertJob: Coalescer<NewJob, Instant | null>;
+  readonly insertJob: Coalescer<NewJob, StoredJob>;
   readonly insertRun: Coalescer<NewRun, StoredRun>;
   readonly newId: () => string;
   /** The database's clock. */
   readonly now: () => Instant;
   /** Checks what it has not compiled before. */
   readonly schedules: ScheduleCache;
+  readonly calendars?: NamedCalendars;
   readonly shards: number;
   readonly catchupWindowMs: DurationMs;
   /** Specs of one batch that are planned and stored at a time. */
@@ -61,9 +63,13 @@ export class JobCreator {
   }
 
   async #createChunk(namespaceId: number, specs: readonly JobSpec[]): Promise<CreatedJob[]> {
-    const { catchupWindowMs, schedules, shards, newId, now, lanes } = this.#options;
+    const { catchupWindowMs, schedules, calendars = noCalendars, shards, newId, now, lanes } = this.#options;
     const laneIds = await lanes.ensure(specs);
-    const context: PlanContext = { now: now(), catchupWindowMs, schedules };
+    await calendars.ensure(
+      namespaceId,
+      specs.map((spec) => spec.schedule),
+    );
+    const context: PlanContext = { now: now(), catchupWindowMs, schedules, calendars };
     const planned = specs.map((spec, index) => {
       const id = newId();
       return plan({ id, namespaceId, lane: laneIds[index] ?? 0, shard: shardOf(id, shards) }, spec, context);
@@ -84,6 +90,7 @@ export class JobCreator {
       const one = stored[index];
       if (one?.status !== "fulfilled") created[row.at] = { error: one?.reason };
       else if (one.value === null) created[row.at] = { error: keyTaken(row.job) };
+      else if (one.value === "calendar_gone") created[row.at] = { error: calendarGone() };
       else if (row.due !== null) due.push(row.due);
     }
     if (due.length > 0) this.#options.onDueJobs(due);
@@ -120,6 +127,10 @@ function plan(place: Place, spec: JobSpec, context: PlanContext): Plan {
 
 function idOf(planned: PlannedJob): string {
   return planned.kind === "job" ? planned.job.id : planned.run.id;
+}
+
+function calendarGone(): CarillonError {
+  return new CarillonError("calendar_unknown", "a calendar of this schedule has just been deleted");
 }
 
 function keyTaken({ key }: NewJob): CarillonError {

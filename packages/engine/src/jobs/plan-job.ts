@@ -10,9 +10,12 @@ import {
   ownFiring,
   rankOf,
 } from "@carillon/core";
+import { calendarRuleOf } from "../calendar/named-calendars.js";
+import type { NamedCalendars } from "../scheduler/calendar-source.js";
 import type { DueJob } from "../scheduler/fire-store.js";
 import type { NextTime } from "../scheduler/plan-due.js";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
+import type { CalendarEdition } from "../store/entities/calendars.js";
 import type { NewJob } from "../store/entities/jobs.js";
 import type { NewRun } from "../store/entities/runs.js";
 import { priorityClass } from "./priority-class.js";
@@ -36,6 +39,7 @@ export interface PlanContext {
   readonly now: Instant;
   readonly catchupWindowMs: DurationMs;
   readonly schedules: ScheduleCache;
+  readonly calendars: Pick<NamedCalendars, "calendarsOf" | "editionsOf">;
 }
 
 /** Throws what is wrong with the spec as a CarillonError. */
@@ -68,18 +72,21 @@ function planRun(place: Place, spec: JobSpec, { at }: AtSchedule): NewRun {
   return { ...place, jobId: place.id, ...when, priority, task, queue, payload, policy, labels, owner };
 }
 
-function planDue(place: Place, spec: JobSpec, { now, schedules }: PlanContext): PlannedJob {
-  const { id: jobId, shard } = place;
+function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: PlanContext): PlannedJob {
+  const { id: jobId, namespaceId, shard } = place;
   const { priority, schedule, firing = {} } = spec;
-  const compiled = schedules.of({ jobId, schedule });
+  const editions = calendarRuleOf(schedule) === null ? null : calendars.editionsOf(namespaceId, schedule);
+  const compiled = schedules.of(
+    editions === null ? { jobId, schedule } : { jobId, schedule, calendars: calendars.calendarsOf(namespaceId) },
+  );
   const nominal = compiled.nextNominal(schedule.kind === "at" ? schedule.at - 1 : now);
   const next = nominal === -1 ? null : { nominal, fireAt: nominal + compiled.jitterAt(nominal) };
   const isTimed = schedule.kind !== "manual" && schedule.kind !== "after";
   const urgency = priorityClass(priority);
   // Written out: a million of them are made at a time, and an object that is spread together costs ten times as much.
-  const job: NewJob = {
+  const job: NewJob & { calendars?: readonly CalendarEdition[] } = {
     id: jobId,
-    namespaceId: place.namespaceId,
+    namespaceId,
     shard,
     lane: place.lane,
     key: spec.key ?? null,
@@ -100,6 +107,7 @@ function planDue(place: Place, spec: JobSpec, { now, schedules }: PlanContext): 
     overlap: firing.overlap ?? defaultFiringPolicy.overlap,
     catchUpTo: schedule.kind === "at" && firing.misfire === "run_once" ? schedule.at : null,
   };
+  if (editions !== null) job.calendars = editions;
   return { kind: "job", job, due: next === null ? null : dueJob(job, next, now) };
 }
 

@@ -5,23 +5,22 @@ import { Waiters } from "../dispatch/waiters.js";
 import type { EngineEvent } from "../events.js";
 import { JobCreator } from "../jobs/create-job.js";
 import { Loop } from "../loop/loop.js";
-import type { EngineApi } from "../model/api.js";
-import type { JobChanges } from "../model/job-changes.js";
 import { Rescuer } from "../rescue/rescuer.js";
 import { HistoryKeeper } from "../retention/history-keeper.js";
 import { defaultLaterLimits, LaterMover } from "../scheduler/later-mover.js";
 import { ScheduleCache } from "../scheduler/schedule-cache.js";
 import { Scheduler } from "../scheduler/scheduler.js";
 import { OverlapAdmitter } from "../settlement/overlap-admitter.js";
+import type { Settled } from "../settlement/settler.js";
 import { freedJobs } from "../store/entities/ended-runs.js";
 import { createStore, type Store } from "../store/store.js";
 import { makeCoordinator } from "./coordination.js";
+import { type Calendaring, makeCalendaring } from "./calendaring.js";
 import { engineApi } from "./engine-api.js";
 import { Hints } from "./hints.js";
 import { insertJobs, insertRuns } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
-import { nodeRules } from "./node-rules.js";
-import { defaultLimits, type Engine, type EngineLimits, type EngineOptions } from "./options.js";
+import { defaultLimits, type Engine, type EngineApis, type EngineLimits, type EngineOptions } from "./options.js";
 
 const shardCount = 1_024;
 const hourMs = 3_600_000;
@@ -33,7 +32,7 @@ export function createEngine(options: EngineOptions): Engine {
 
 /** Puts the parts together and paces them. Holds no rule of its own. */
 class NodeEngine implements Engine {
-  readonly api: EngineApi & JobChanges;
+  readonly api: EngineApis;
   readonly gateway: Gateway;
   readonly #options: EngineOptions;
   readonly #limits: EngineLimits;
@@ -45,12 +44,14 @@ class NodeEngine implements Engine {
   readonly #keeper: HistoryKeeper;
   readonly #waiters: Waiters;
   readonly #hints: Hints;
+  readonly #calendaring: Calendaring;
   readonly #changing: JobChanging;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #admitter: OverlapAdmitter;
   readonly #admitterLoop: Loop;
   readonly #coordinatorLoop: Loop;
+  readonly #calendarLoop: Loop;
   readonly #loops: readonly Loop[];
 
   constructor(options: EngineOptions) {
@@ -72,9 +73,12 @@ class NodeEngine implements Engine {
       scheduler: () => this.#scheduler,
       wakeScheduler: () => this.#schedulerLoop.wake(),
       wakeCoordinator: () => this.#coordinatorLoop.wake(),
+      wakeCalendars: () => this.#calendarLoop.wake(),
+      wakeBackfills: () => undefined,
       membership: () => this.#coordinator.membership,
       now: () => this.#now(),
     });
+    this.#calendaring = this.#makeCalendaring();
     this.#scheduler = this.#makeScheduler();
     this.#laterMover = this.#makeLaterMover();
     this.#admitter = this.#makeAdmitter();
@@ -83,16 +87,18 @@ class NodeEngine implements Engine {
     this.gateway = this.#makeGateway();
     const creator = this.#makeCreator();
     this.#changing = this.#makeChanging(creator);
-    this.api = { ...engineApi(this.#store, creator), ...this.#changing.api };
+    this.api = { ...engineApi(this.#store, creator), ...this.#changing.api, ...this.#calendaring.api };
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
     this.#laterLoop = this.#loop("later", () => this.#moveLater());
     this.#admitterLoop = this.#loop("admitter", () => this.#admit());
     this.#coordinatorLoop = this.#loop("coordinator", () => this.#coordinate());
+    this.#calendarLoop = this.#loop("calendars", () => this.#calendaring.tick());
     this.#loops = [
       this.#schedulerLoop,
       this.#laterLoop,
       this.#admitterLoop,
       this.#coordinatorLoop,
+      this.#calendarLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
       this.#loop("clock", () => this.#measureClock()),
@@ -155,6 +161,13 @@ class NodeEngine implements Engine {
     this.gateway.passOnStops().catch((error: unknown) => this.#emit({ type: "loop.failed", loop: "workers", error }));
   }
 
+  #tell(shards: readonly number[], settled: Settled | null): void {
+    this.#hints.changed(shards);
+    if (settled === null) return;
+    this.#hints.queued(settled.queued);
+    if (settled.stopped.length > 0) this.#hints.stopped();
+  }
+
   #freed(jobIds: readonly string[]): void {
     if (jobIds.length === 0) return;
     this.#admitter.hint(jobIds);
@@ -196,6 +209,7 @@ class NodeEngine implements Engine {
   #makeScheduler(): Scheduler {
     return new Scheduler({
       store: this.#store.due,
+      calendars: this.#calendaring.calendars,
       now: () => this.#now(),
       membership: () => this.#coordinator.membership,
       resumeExpired: (fence, jobs) => this.#changing.pauseExpiry.resume(fence, jobs),
@@ -278,10 +292,24 @@ class NodeEngine implements Engine {
       shards: shardCount,
       catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
       schedules: new ScheduleCache(this.#limits.compiledSchedules, false),
+      calendars: this.#calendaring.calendars,
       chunk: this.#limits.insertBatch,
       onDueJobs: (jobs) => this.#hints.dueJobs(jobs),
       onDueRuns: (runs) => this.#hints.dueRuns(runs),
       onQueued: (queued) => this.#hints.queued(queued),
+    });
+  }
+
+  #makeCalendaring(): Calendaring {
+    return makeCalendaring({
+      store: this.#store,
+      schedules: new ScheduleCache(this.#limits.compiledSchedules, false),
+      shards: shardCount,
+      membership: () => this.#coordinator.membership,
+      onRecomputed: (shards, settled) => this.#tell(shards, settled),
+      onCalendarsChanged: () => this.#hints.calendarsChanged(),
+      onWindowsChanged: () => this.#hints.windowsChanged(),
+      onError: (error) => this.#emit({ type: "loop.failed", loop: "calendars", error }),
     });
   }
 
@@ -290,20 +318,12 @@ class NodeEngine implements Engine {
       db: this.#options.database,
       store: this.#store,
       creator,
-      rules: nodeRules({
-        schedules: new ScheduleCache(this.#limits.compiledSchedules, false),
-        store: this.#store.due,
-      }),
+      rules: this.#calendaring.rules,
       newId: this.#options.newId,
       now: () => this.#now(),
       shards: shardCount,
       patienceMs: this.#limits.changePatienceMs,
-      onChanged: ({ shard, settled }) => {
-        this.#hints.changed([shard]);
-        if (settled === null) return;
-        this.#hints.queued(settled.queued);
-        if (settled.stopped.length > 0) this.#hints.stopped();
-      },
+      onChanged: ({ shard, settled }) => this.#tell([shard], settled),
       onStopped: () => this.#hints.stopped(),
     });
   }

@@ -19,6 +19,9 @@ export interface HintsOptions {
   readonly passOnStops: () => void;
   readonly wakeScheduler: () => void;
   readonly wakeCoordinator: () => void;
+  /** Calendars changed: jobs that follow them are to be looked at. */
+  readonly wakeCalendars: () => void;
+  readonly wakeBackfills: () => void;
   readonly membership: () => Membership;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -82,6 +85,21 @@ export class Hints {
     this.#options.database.notify(channel, "stops");
   }
 
+  calendarsChanged(): void {
+    this.#options.wakeCalendars();
+    this.#options.database.notify(channel, "calendars");
+  }
+
+  windowsChanged(): void {
+    this.#lookAtWindows();
+    this.#options.database.notify(channel, "windows");
+  }
+
+  backfillStarted(): void {
+    this.#options.wakeBackfills();
+    this.#options.database.notify(channel, "backfills");
+  }
+
   /** A node came or went, or gave shards up: the others share anew without waiting for their next pass. */
   sharesMoved(): void {
     this.#options.database.notify(channel, "shares");
@@ -102,6 +120,9 @@ export class Hints {
     const [kind, list = ""] = payload.split(" ", 2);
     if (kind === "shares") return this.#options.wakeCoordinator();
     if (kind === "stops") return this.#options.passOnStops();
+    if (kind === "calendars") return this.#options.wakeCalendars();
+    if (kind === "windows") return this.#lookAtWindows();
+    if (kind === "backfills") return this.#options.wakeBackfills();
     const ids = list.split(",").map(Number);
     if (kind === "lanes") this.#options.waiters.hint(new Set(ids));
     if (kind === "shards") this.#readAgain(ids.filter((id) => this.#options.membership().epochs.has(id)));
@@ -109,8 +130,16 @@ export class Hints {
 
   /** The connection was away, and hints may have been missed. */
   #lookEverywhere(): void {
+    this.#options.wakeCalendars();
+    this.#options.wakeBackfills();
+    this.#options.scheduler().hintWindows();
     this.#options.waiters.hint(null);
     this.#readAgain([...this.#options.membership().epochs.keys()]);
+  }
+
+  #lookAtWindows(): void {
+    this.#options.scheduler().hintWindows();
+    this.#options.wakeScheduler();
   }
 
   #readAgain(shards: readonly number[]): void {

@@ -1,6 +1,6 @@
-import type { DurationMs, Instant } from "@carillon/core";
+import type { DurationMs } from "@carillon/core";
 import { Coalescer } from "../store/db/coalescer.js";
-import type { JobStore, NewJob } from "../store/entities/jobs.js";
+import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
 import type { NewRun, RunStore, StoredRun } from "../store/entities/runs.js";
 
 export interface InsertBounds {
@@ -12,7 +12,7 @@ export interface InsertBounds {
 const maxInFlight = 2;
 
 /** Concurrent creations of jobs share a statement; null stands for a key that is taken. */
-export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJob, Instant | null> {
+export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJob, StoredJob> {
   return new Coalescer({
     ...bounds,
     maxInFlight,

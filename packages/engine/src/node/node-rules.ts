@@ -1,5 +1,5 @@
 import type { DueRules } from "../jobs/change/due-rules.js";
-import { type CalendarSource, noCalendars } from "../scheduler/calendar-source.js";
+import { type NamedCalendars, noCalendars } from "../scheduler/calendar-source.js";
 import type { FireStore } from "../scheduler/fire-store.js";
 import { Maintenance } from "../scheduler/maintenance.js";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
@@ -7,17 +7,20 @@ import type { ScheduleCache } from "../scheduler/schedule-cache.js";
 export interface NodeRulesOptions {
   /** Checks what it has not compiled before. */
   readonly schedules: ScheduleCache;
-  readonly calendars?: CalendarSource;
+  readonly calendars?: NamedCalendars;
   readonly store: Pick<FireStore, "windows">;
 }
 
 /** Schedules, calendars and windows as changes of jobs need them: read again whenever they are not the newest. */
 export function nodeRules({ schedules, calendars = noCalendars, store }: NodeRulesOptions): DueRules {
-  const maintenance = new Maintenance(store);
+  const maintenance = new Maintenance(store, calendars);
   return {
-    compile: ({ jobId, namespaceId, schedule }) =>
-      schedules.of({ jobId, schedule, calendars: calendars.calendarsOf(namespaceId) }),
+    compile: ({ jobId, namespaceId, schedule }) => {
+      calendars.editionsOf(namespaceId, schedule);
+      return schedules.of({ jobId, schedule, calendars: calendars.calendarsOf(namespaceId) });
+    },
     calendarsOf: (namespaceId) => calendars.calendarsOf(namespaceId),
+    editionsOf: (namespaceId, schedule) => calendars.editionsOf(namespaceId, schedule),
     get revision() {
       return maintenance.revision;
     },
@@ -25,6 +28,8 @@ export function nodeRules({ schedules, calendars = noCalendars, store }: NodeRul
     async refresh() {
       maintenance.markStale();
       await maintenance.read();
+      // One that is new does not show in the revision: nothing was computed with it.
+      await calendars.refresh();
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Gateway } from "../dispatch/gateway.js";
 import type { OnEngineEvent } from "../events.js";
 import type { LaterLimits } from "../scheduler/later-mover.js";
 import type { EngineApi } from "../model/api.js";
+import type { Calendars } from "../model/calendars.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { Database } from "../store/db/database.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
@@ -66,9 +67,12 @@ export const defaultLimits: EngineLimits = Object.freeze({
   later: {},
 });
 
+/** All that callers ask of the engine. */
+export type EngineApis = EngineApi & JobChanges & Calendars;
+
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {
-  readonly api: EngineApi & JobChanges;
+  readonly api: EngineApis;
   readonly gateway: Gateway;
   /** This incarnation of the node; changes if others declared it dead and it came back. */
   readonly nodeId: string;

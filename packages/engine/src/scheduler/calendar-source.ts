@@ -1,4 +1,5 @@
-import type { CalendarSet } from "@carillon/core";
+import type { CalendarSet, ScheduleSpec } from "@carillon/core";
+import type { CalendarEdition } from "../store/entities/calendars.js";
 
 /** The calendars by which schedules are compiled, kept in memory. */
 export interface CalendarSource {
@@ -8,6 +9,19 @@ export interface CalendarSource {
   refresh(): Promise<void>;
 }
 
+/** The same for whoever makes and changes jobs. */
+export interface NamedCalendars extends CalendarSource {
+  /** The calendars that a schedule names, as they are known. Throws calendar_unknown, with what was probably meant. */
+  editionsOf(namespaceId: number, schedule: ScheduleSpec): readonly CalendarEdition[];
+  /** Reads what changed, if a schedule names a calendar that is not known. */
+  ensure(namespaceId: number, schedules: readonly ScheduleSpec[]): Promise<void>;
+}
+
 const none: CalendarSet = new Map();
 
-export const noCalendars: CalendarSource = { calendarsOf: () => none, refresh: async () => undefined };
+export const noCalendars: NamedCalendars = {
+  calendarsOf: () => none,
+  editionsOf: () => [],
+  ensure: async () => undefined,
+  refresh: async () => undefined,
+};

@@ -1,4 +1,5 @@
 import { type ActiveWindow, type Instant, MaintenanceWindows } from "@carillon/core";
+import { type CalendarSource, noCalendars } from "./calendar-source.js";
 import type { DueDefinition, FireStore } from "./fire-store.js";
 
 interface OfNamespace {
@@ -11,15 +12,20 @@ type Subject = Pick<DueDefinition, "namespaceId" | "queue" | "labels">;
 
 const noWindow = (): null => null;
 
-/** The maintenance windows as this node last read them. A fire compares their revision, so that a stale copy fires nothing. */
+/**
+ * The maintenance windows as this node last read them. A fire compares their revision, so that a stale copy fires nothing.
+ * The revision grows with new versions of calendars too; they are read after it, and so are never older than it says.
+ */
 export class Maintenance {
   readonly #store: Pick<FireStore, "windows">;
+  readonly #calendars: CalendarSource;
   #byNamespace: ReadonlyMap<number, OfNamespace> = new Map();
   #revision = -1;
   #isStale = true;
 
-  constructor(store: Pick<FireStore, "windows">) {
+  constructor(store: Pick<FireStore, "windows">, calendars: CalendarSource = noCalendars) {
     this.#store = store;
+    this.#calendars = calendars;
   }
 
   /** -1 before the first read: no write matches it. */
@@ -34,9 +40,20 @@ export class Maintenance {
 
   async read(): Promise<void> {
     if (!this.#isStale) return;
-    const { revision, byNamespace } = await this.#store.windows();
+    // Before the question: what is marked while it is on its way is asked again.
     this.#isStale = false;
+    try {
+      await this.#readChanged();
+    } catch (error) {
+      this.#isStale = true;
+      throw error;
+    }
+  }
+
+  async #readChanged(): Promise<void> {
+    const { revision, byNamespace } = await this.#store.windows();
     if (revision === this.#revision) return;
+    await this.#calendars.refresh();
     this.#byNamespace = new Map(
       [...byNamespace].map(([id, { namespace, windows }]) => [
         id,

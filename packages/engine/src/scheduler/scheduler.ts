@@ -75,7 +75,7 @@ export class Scheduler {
     // What is created while the window is full is due before what fills it: there is room for as much again.
     this.#window = new DueWindow({ now: now(), lanes, capacity: windowEntries * 2 });
     this.#reader = new ShardReader({ store, window: this.#window, now, membership, limits: this.#limits });
-    this.#maintenance = new Maintenance(store);
+    this.#maintenance = new Maintenance(store, calendars);
     this.#planner = new DuePlanner({
       schedules: new ScheduleCache(this.#limits.compiledSchedules),
       calendars,

@@ -1,4 +1,6 @@
 import type { Database } from "./db/database.js";
+import { type CalendarLinks, calendarLinks } from "./entities/calendar-links.js";
+import { type CalendarStore, calendarStore } from "./entities/calendars.js";
 import { type ClaimStore, claimStore } from "./entities/claims.js";
 import type { FireStore } from "../scheduler/fire-store.js";
 import { fireStore } from "./entities/fire-store.js";
@@ -13,6 +15,7 @@ import { type RunReads, runReads } from "./entities/run-reads.js";
 import { type RunStore, runStore } from "./entities/runs.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
 import { type ShardStore, shardStore } from "./entities/shards.js";
+import { type WindowStore, windowStore } from "./entities/window-store.js";
 import { makingMissingDay } from "./entities/missing-day.js";
 import { settlementReads } from "./entities/settlement.js";
 import { settlementWrites } from "./entities/settlement-writes.js";
@@ -39,6 +42,9 @@ export interface Store {
   /** Locks jobs, reads them into drafts and writes the drafts back, inside `settle`. */
   readonly settler: Settler;
   readonly changes: JobChangeStore;
+  readonly calendars: CalendarStore;
+  readonly calendarLinks: CalendarLinks;
+  readonly windows: WindowStore;
   /** A transaction that may end runs: a missing day of history is made and the work done again. */
   readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }
@@ -53,8 +59,9 @@ export function createStore(db: Database): Store {
   const withDay = <Result>(write: () => Promise<Result>): Promise<Result> =>
     makingMissingDay(days, () => db.clock.now(), write);
   const settle: Store["settle"] = (work) => withDay(() => db.transaction(work));
+  const links = calendarLinks(db, statements);
   return {
-    jobs: jobStore(db, statements),
+    jobs: jobStore(db, statements, links),
     due: fireStore(db, statements, { runs, settler, transaction: settle }),
     runs: {
       ...runs,
@@ -73,6 +80,9 @@ export function createStore(db: Database): Store {
     historyDays: days,
     settler,
     changes: jobChangeStore(statements),
+    calendars: calendarStore(db, statements),
+    calendarLinks: links,
+    windows: windowStore(db, statements),
     settle,
   };
 }

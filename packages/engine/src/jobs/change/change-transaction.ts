@@ -1,6 +1,7 @@
 import { CarillonError, type CompiledSchedule, formatId, type JobSpec } from "@carillon/core";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext } from "../../model/job-changes.js";
+import { calendarRuleOf } from "../../calendar/named-calendars.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
 import type { Settled } from "../../settlement/settler.js";
 import { sqlStateOf } from "../../store/db/classify.js";
@@ -49,7 +50,7 @@ export interface Changed<Result> {
 }
 
 export interface ChangeTransactionOptions {
-  readonly store: Pick<Store, "settle" | "settler" | "changes" | "jobs">;
+  readonly store: Pick<Store, "settle" | "settler" | "changes" | "jobs" | "calendarLinks">;
   readonly lanes: LaneStore;
   readonly rules: DueRules;
   readonly adopter: Adopter;
@@ -69,6 +70,11 @@ export class ChangeTransaction {
     this.#options = options;
   }
 
+  /** Windows or calendars are not known as they are in the database. */
+  get #readRules(): TryAgain {
+    return new TryAgain(() => this.#options.rules.refresh());
+  }
+
   async run<Result>(
     namespaceId: number,
     ref: JobRef,
@@ -84,8 +90,9 @@ export class ChangeTransaction {
         if (changed.settled !== null || changed.adopted) this.#options.onChanged(changed);
         return changed;
       } catch (error) {
-        if (!(error instanceof TryAgain) || attempt >= mostTries) throw clearer(error, ref);
-        await error.prepare();
+        const again = isUnknownCalendar(error) && attempt === 1 ? this.#readRules : error;
+        if (!(again instanceof TryAgain) || attempt >= mostTries) throw clearer(error, ref);
+        await again.prepare();
       }
     }
   }
@@ -117,8 +124,12 @@ export class ChangeTransaction {
     const { job } = draft;
     if (job.endedAt !== null && change.takesEnded !== true) throw ended(ref);
     if (context.ifVersion !== undefined && context.ifVersion !== job.due.version) throw otherVersion(draft, context);
+    const { rules } = this.#options;
+    const settles = change.settles && draft.isDue;
+    const isRuled = settles || calendarRuleOf(job.schedule) !== null;
+    if (isRuled && job.windows !== rules.revision) throw this.#readRules;
     const schedule = this.#compile(draft);
-    if (change.settles && draft.isDue && schedule !== null) this.#settle(draft, schedule);
+    if (settles && schedule !== null) settleDue(draft, schedule, rules);
     const { result, patch } = await change.apply({ tx, draft, schedule });
     const settled = patch === null ? null : await this.#write(tx, draft, patch, context);
     return { jobId, shard: job.shard, result, settled, adopted };
@@ -146,12 +157,6 @@ export class ChangeTransaction {
     }
   }
 
-  #settle(draft: JobDraft, schedule: CompiledSchedule): void {
-    const { rules } = this.#options;
-    if (draft.job.windows !== rules.revision) throw new TryAgain(() => rules.refresh());
-    settleDue(draft, schedule, rules);
-  }
-
   async #write(
     tx: Queryable,
     draft: JobDraft,
@@ -173,7 +178,25 @@ export class ChangeTransaction {
     const replaced = { jobId: job.id, version: expectedVersion, spec: specOf(job), validFrom, validTo };
     await changes.keepVersion(tx, { ...replaced, replacedBy: actor });
     await changes.redefine(tx, { id: job.id, version, ...definition, definedAt: job.now });
+    await this.#follow(tx, draft, definition.spec);
     return settled;
+  }
+
+  /** From now on the job follows the calendars of its new schedule. */
+  async #follow(tx: Queryable, { job }: JobDraft, { schedule }: JobSpec): Promise<void> {
+    const { rules, store } = this.#options;
+    const editions = rules.editionsOf(job.namespaceId, schedule);
+    if (calendarRuleOf(job.schedule) !== null) await store.calendarLinks.unlink(tx, [job.id]);
+    if (editions.length === 0) return;
+    const pinned = await store.calendarLinks.pin(
+      tx,
+      editions.map((one) => one.id),
+    );
+    if (pinned.size < editions.length) throw this.#readRules;
+    await store.calendarLinks.link(
+      tx,
+      editions.map((one) => ({ ...one, jobId: job.id, shard: job.shard })),
+    );
   }
 }
 
@@ -192,6 +215,10 @@ class TryAgain extends Error {
     super("a change is to be tried again");
     this.prepare = prepare;
   }
+}
+
+function isUnknownCalendar(error: unknown): boolean {
+  return error instanceof CarillonError && error.code === "calendar_unknown";
 }
 
 export function notFound(ref: JobRef): CarillonError {

@@ -1,3 +1,4 @@
+import type { CalendarEdition } from "../../store/entities/calendars.js";
 import type { ActiveWindow, CalendarSet, CompiledSchedule, Instant, ScheduleSpec } from "@carillon/core";
 
 export interface ScheduledJob {
@@ -17,7 +18,9 @@ export interface DueRules {
   /** Throws what is wrong with the schedule. */
   compile(job: ScheduledJob): CompiledSchedule;
   calendarsOf(namespaceId: number): CalendarSet;
-  /** The revision of the windows that are known; one that is not the database's is read again. */
+  /** The calendars that a schedule names, as `compile` uses them. Throws calendar_unknown. */
+  editionsOf(namespaceId: number, schedule: ScheduleSpec): readonly CalendarEdition[];
+  /** The revision of the windows that are known, and of the calendars; one that is not the database's is read again. */
   readonly revision: number;
   windowAt(job: WindowedJob): (instant: Instant) => ActiveWindow | null;
   refresh(): Promise<void>;

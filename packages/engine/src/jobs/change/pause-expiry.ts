@@ -1,4 +1,5 @@
 import { CarillonError } from "@carillon/core";
+import { calendarRuleOf } from "../../calendar/named-calendars.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
 import type { Fence } from "../../store/entities/fence.js";
 import type { JobTouch } from "../../store/entities/job-changes.js";
@@ -29,11 +30,16 @@ export class PauseExpiry {
     return this.#store.settle(async (tx) => {
       const locked = await settler.reads.lockExpired(tx, fence, expired);
       const drafts = await settler.open(tx, locked);
+      if (drafts.some((draft) => this.#isOutdated(draft))) await this.#rules.refresh();
       const touches = drafts.map((draft) => this.#expire(draft));
       await settler.write(tx, drafts);
       await changes.touch(tx, touches);
       return locked;
     });
+  }
+
+  #isOutdated({ job }: JobDraft): boolean {
+    return calendarRuleOf(job.schedule) !== null && job.windows !== this.#rules.revision;
   }
 
   #expire(draft: JobDraft): JobTouch {

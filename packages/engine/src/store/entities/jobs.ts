@@ -1,7 +1,10 @@
 import type { FiringPolicy, Instant, JobState, OverlapPolicy, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type { Database } from "../db/database.js";
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import type { CalendarLinks } from "./calendar-links.js";
+import type { CalendarEdition } from "./calendars.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 import type { PauseColumn } from "./stored-pause.js";
 
@@ -30,7 +33,12 @@ export interface NewJob {
   readonly overlap: OverlapPolicy;
   /** Occurrences up to here are fired however late they are. */
   readonly catchUpTo: Instant | null;
+  /** Those that its schedule names, as its next time was computed with them; absent where there are none. */
+  readonly calendars?: readonly CalendarEdition[];
 }
+
+/** When it was stored; null: its key is taken. calendar_gone: a calendar that it names has just been deleted. */
+export type StoredJob = Instant | null | "calendar_gone";
 
 export interface JobRow {
   readonly id: string;
@@ -63,24 +71,28 @@ export interface JobListFilter {
 }
 
 export interface JobStore {
-  /** Answers the ids that were stored; one that is missing has a key that is taken. */
-  insert(jobs: readonly NewJob[]): Promise<Map<string, Instant>>;
+  /** What became of each, by id; one that is missing has a key that is taken. */
+  insert(jobs: readonly NewJob[]): Promise<Map<string, StoredJob>>;
   find(namespaceId: number, ids: readonly string[]): Promise<JobRow[]>;
   /** The job that has the key, else the newest of those that had it and ended. */
   idOfKey(namespaceId: number, key: string): Promise<string | null>;
   list(namespaceId: number, filter: JobListFilter, before: string | null, limit: number): Promise<JobRow[]>;
 }
 
-export function jobStore(db: Queryable, statements: Statements): JobStore {
+export function jobStore(db: Database, statements: Statements, links: CalendarLinks): JobStore {
   const insert = statements.get("job.insert");
   const find = statements.get("job.find");
   const idOfKey = statements.get("job.id_of_key");
   const list = statements.get("job.list");
+  const insertOn = async (on: Queryable, jobs: readonly NewJob[]): Promise<Map<string, StoredJob>> => {
+    const { rows } = await on.query<{ id: string; created_at: Instant }>(insert, insertParameters(jobs));
+    return new Map(rows.map((row) => [row.id, row.created_at]));
+  };
   return {
-    async insert(jobs) {
-      const { rows } = await db.query<{ id: string; created_at: Instant }>(insert, insertParameters(jobs));
-      return new Map(rows.map((row) => [row.id, row.created_at]));
-    },
+    insert: (jobs) =>
+      jobs.every((job) => job.calendars === undefined)
+        ? insertOn(db, jobs)
+        : db.transaction((tx) => insertLinked({ tx, jobs, links, insertOn })),
     async find(namespaceId, ids) {
       return (await db.query<JobRow>(find, [namespaceId, ids])).rows;
     },
@@ -92,6 +104,28 @@ export function jobStore(db: Queryable, statements: Statements): JobStore {
       return (await db.query<JobRow>(list, values)).rows;
     },
   };
+}
+
+interface LinkedInsert {
+  readonly tx: Queryable;
+  readonly jobs: readonly NewJob[];
+  readonly links: CalendarLinks;
+  readonly insertOn: (on: Queryable, jobs: readonly NewJob[]) => Promise<Map<string, StoredJob>>;
+}
+
+/** Whoever deletes a calendar waits for its new users, or they find it gone. */
+async function insertLinked({ tx, jobs, links, insertOn }: LinkedInsert): Promise<Map<string, StoredJob>> {
+  const ids = new Set(jobs.flatMap((job) => (job.calendars ?? []).map((one) => one.id)));
+  const pinned = await links.pin(tx, [...ids]);
+  const isWhole = (job: NewJob): boolean => (job.calendars ?? []).every((one) => pinned.has(one.id));
+  const stored = await insertOn(tx, jobs.filter(isWhole));
+  const made = jobs.filter((job) => stored.has(job.id));
+  await links.link(
+    tx,
+    made.flatMap(({ id: jobId, shard, calendars = [] }) => calendars.map((one) => ({ ...one, jobId, shard }))),
+  );
+  for (const job of jobs) if (!isWhole(job)) stored.set(job.id, "calendar_gone");
+  return stored;
 }
 
 function insertParameters(jobs: readonly NewJob[]): unknown[][] {

@@ -1,6 +1,7 @@
 import type { JobSpec } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { planJob } from "../../../src/jobs/plan-job.js";
+import { noCalendars } from "../../../src/scheduler/calendar-source.js";
 import { ScheduleCache } from "../../../src/scheduler/schedule-cache.js";
 
 const now = Date.UTC(2026, 10, 12, 8, 30);
@@ -18,7 +19,12 @@ function planned(over: Partial<JobSpec>) {
     labels: {},
     ...over,
   };
-  return planJob(place, spec, { now, catchupWindowMs: dayMs, schedules: new ScheduleCache(10) });
+  return planJob(place, spec, {
+    now,
+    catchupWindowMs: dayMs,
+    schedules: new ScheduleCache(10),
+    calendars: noCalendars,
+  });
 }
 
 describe("an instant older than the catch-up window", () => {

@@ -1,0 +1,137 @@
+import { type Calendar, CarillonError, type CompiledSchedule, compileSchedule } from "@carillon/core";
+import type { DueRules } from "../jobs/change/due-rules.js";
+import { settleDue } from "../jobs/change/settle-due.js";
+import type { JobDraft } from "../settlement/job-draft.js";
+import type { Settled } from "../settlement/settler.js";
+import type { Queryable } from "../store/db/queryable.js";
+import type { SeenCalendar } from "../store/entities/calendar-links.js";
+import type { CalendarEdition } from "../store/entities/calendars.js";
+import type { Store } from "../store/store.js";
+import type { CalendarCompiler } from "./compile-edition.js";
+import { recomputeNext } from "./recompute-next.js";
+
+export interface CalendarSweepOptions {
+  readonly store: Pick<Store, "settle" | "settler" | "changes" | "calendars" | "calendarLinks">;
+  readonly rules: DueRules;
+  readonly compiler: CalendarCompiler;
+  readonly onRecomputed: (shards: readonly number[], settled: Settled) => void;
+  /** Jobs of one transaction. */
+  readonly batch?: number;
+  /** Transactions of one tick. */
+  readonly batchesPerTick?: number;
+}
+
+/** Old versions are wanted for a moment after a change, by all jobs of the calendar. */
+const mostEditions = 1_000;
+
+/**
+ * Follows up on changed calendars: each job that was computed with an older version settles what was due under it and gets
+ * its next time anew. Whoever does it holds the job's row, so that it needs no fence; owners of shards share the work.
+ */
+export class CalendarSweep {
+  readonly #options: CalendarSweepOptions;
+  readonly #editions = new Map<string, Calendar>();
+
+  constructor(options: CalendarSweepOptions) {
+    this.#options = options;
+  }
+
+  /** Answers how many jobs were recomputed. */
+  async tick(shards: readonly number[]): Promise<number> {
+    const { batch = 200, batchesPerTick = 20, store } = this.#options;
+    let total = 0;
+    for (let count = 0; shards.length > 0 && count < batchesPerTick; count += 1) {
+      const behind = await store.calendarLinks.behind(shards, batch);
+      const done = behind.length === 0 ? 0 : await this.#recompute(behind);
+      total += done;
+      if (behind.length < batch || done === 0) break;
+    }
+    return total;
+  }
+
+  async #recompute(jobIds: readonly string[]): Promise<number> {
+    const { store, onRecomputed } = this.#options;
+    const { drafts, settled } = await store.settle((tx) => this.#once(tx, jobIds));
+    onRecomputed([...new Set(drafts.map((draft) => draft.job.shard))], settled);
+    return drafts.length;
+  }
+
+  async #once(tx: Queryable, jobIds: readonly string[]): Promise<{ drafts: JobDraft[]; settled: Settled }> {
+    const { settler, changes, calendarLinks } = this.#options.store;
+    const locked = await calendarLinks.lock(tx, jobIds);
+    const drafts = await settler.open(tx, locked);
+    const seen = await calendarLinks.ofJobs(tx, locked);
+    await this.#read(tx, seen);
+    await this.#freshen(drafts);
+    for (const draft of drafts) {
+      const own = seen.filter((one) => one.jobId === draft.job.id);
+      // Somebody else may have done it between the look and the lock.
+      const isBehind = own.some((one) => one.seenVersion < one.version);
+      if (isBehind && draft.job.endedAt === null) this.#change(draft, own);
+    }
+    const settled = await settler.write(tx, drafts);
+    const touched = drafts.filter((draft) => draft.due.version !== draft.job.due.version);
+    await changes.touch(
+      tx,
+      touched.map(({ job, due: { version } }) => {
+        return { id: job.id, expectedVersion: job.due.version, version, pause: job.pause, endedAt: null };
+      }),
+    );
+    await calendarLinks.see(tx, seen);
+    return { drafts, settled };
+  }
+
+  #change(draft: JobDraft, seen: readonly SeenCalendar[]): void {
+    const old = this.#compile(draft, seen, (one) => one.seenVersion);
+    const rule = this.#compile(draft, seen, (one) => one.version);
+    if (draft.isDue && old !== null) settleDue(draft, old, this.#options.rules);
+    // A rule that this node cannot compile is left to the scheduler, which parks the job when it is due.
+    if (rule !== null) recomputeNext(draft, old, rule);
+    draft.set({ version: draft.due.version + 1, ledgerFrom: null, ledgerReason: null });
+  }
+
+  #compile(
+    { job }: JobDraft,
+    seen: readonly SeenCalendar[],
+    versionOf: (one: SeenCalendar) => number,
+  ): CompiledSchedule | null {
+    const calendars = new Map<string, Calendar>();
+    for (const one of seen) {
+      const calendar = this.#editions.get(keyOf({ id: one.calendarId, version: versionOf(one) }));
+      if (calendar !== undefined) calendars.set(one.name, calendar);
+    }
+    try {
+      return compileSchedule(job.schedule, { jobId: job.id, calendars, checked: true });
+    } catch (error) {
+      if (error instanceof CarillonError) return null;
+      throw error;
+    }
+  }
+
+  /** Both versions of every calendar that is asked for, compiled. */
+  async #read(tx: Queryable, seen: readonly SeenCalendar[]): Promise<void> {
+    if (this.#editions.size > mostEditions) this.#editions.clear();
+    const wanted = new Map<string, CalendarEdition>();
+    for (const { calendarId: id, seenVersion, version } of seen) {
+      for (const edition of [
+        { id, version: seenVersion },
+        { id, version },
+      ]) {
+        if (!this.#editions.has(keyOf(edition))) wanted.set(keyOf(edition), edition);
+      }
+    }
+    for (const { id, version, definition } of await this.#options.store.calendars.versions(tx, [...wanted.values()])) {
+      this.#editions.set(keyOf({ id, version }), await this.#options.compiler.compileStored(definition, version));
+    }
+  }
+
+  /** What is due is settled under the maintenance windows of this moment. */
+  async #freshen(drafts: readonly JobDraft[]): Promise<void> {
+    const { rules } = this.#options;
+    if (drafts.some((draft) => draft.isDue && draft.job.windows !== rules.revision)) await rules.refresh();
+  }
+}
+
+function keyOf({ id, version }: CalendarEdition): string {
+  return `${id} ${version}`;
+}

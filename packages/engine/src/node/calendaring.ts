@@ -1,0 +1,77 @@
+import { CarillonError, type DurationMs } from "@carillon/core";
+import { calendarApi } from "../calendar/calendar-api.js";
+import { CalendarSweep } from "../calendar/calendar-sweep.js";
+import { CalendarCompiler } from "../calendar/compile-edition.js";
+import { NodeCalendars } from "../calendar/node-calendars.js";
+import type { Membership } from "../coordinator/port.js";
+import type { DueRules } from "../jobs/change/due-rules.js";
+import type { Calendars } from "../model/calendars.js";
+import type { ScheduleCache } from "../scheduler/schedule-cache.js";
+import type { Settled } from "../settlement/settler.js";
+import type { Store } from "../store/store.js";
+import { nodeRules } from "./node-rules.js";
+
+export interface CalendaringOptions {
+  readonly store: Store;
+  /** Checks what it has not compiled before. */
+  readonly schedules: ScheduleCache;
+  readonly shards: number;
+  readonly membership: () => Membership;
+  readonly onRecomputed: (shards: readonly number[], settled: Settled) => void;
+  readonly onCalendarsChanged: () => void;
+  readonly onWindowsChanged: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Calendaring {
+  readonly api: Calendars;
+  readonly calendars: NodeCalendars;
+  readonly rules: DueRules;
+  /** One look at the calendars and at the jobs of this node's shards that follow them; answers when to look again. */
+  readonly tick: () => Promise<DurationMs>;
+}
+
+/** A change whose hint was lost is followed after at most this time. */
+const periodMs = 5_000;
+
+/** The parts that keep calendars and windows, put together. */
+export function makeCalendaring(options: CalendaringOptions): Calendaring {
+  const { store, schedules, membership, onRecomputed, onCalendarsChanged, onWindowsChanged, onError } = options;
+  const compiler = new CalendarCompiler();
+  const calendars = new NodeCalendars(store.calendars, compiler);
+  const rules = nodeRules({ schedules, calendars, store: store.due });
+  const sweep = new CalendarSweep({ store, rules, compiler, onRecomputed });
+  const everywhere = Array.from({ length: options.shards }, (_, shard) => shard);
+  const api = calendarApi({
+    calendars: store.calendars,
+    windows: store.windows,
+    known: calendars,
+    compiler,
+    namespaceId: async (name) => {
+      const id = await store.namespaces.find(name);
+      if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
+      return id;
+    },
+    async onReplaced() {
+      try {
+        await calendars.refresh();
+        await sweep.tick(everywhere);
+      } catch (error) {
+        // The change is stored: the owners of the shards follow it up.
+        onError(error);
+      }
+      onCalendarsChanged();
+    },
+    onWindowsChanged,
+  });
+  return {
+    api,
+    calendars,
+    rules,
+    async tick() {
+      await calendars.refresh();
+      const recomputed = await sweep.tick([...membership().epochs.keys()]);
+      return recomputed > 0 ? 0 : periodMs;
+    },
+  };
+}
