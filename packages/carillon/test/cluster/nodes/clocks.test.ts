@@ -41,6 +41,7 @@ describe.skipIf(fakeTimeLibrary === null)("a node whose clock is wrong", () => {
         "select skew_ms as skew from carillon.node where name = 'wrong'",
       );
       expect(Math.round((row?.skew ?? 0) / 60_000)).toBe(later / 60);
+      expect(Math.round((await wrong.metric("carillon_clock_skew_seconds")) / 60)).toBe(later / 60);
 
       clock.set(0);
       await wrong.logged("node.in_time");

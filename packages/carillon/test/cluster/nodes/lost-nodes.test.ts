@@ -44,7 +44,7 @@ describe("three nodes over one database", () => {
     await expectWhole(cluster, jobs);
   });
 
-  it("go on without a node that is cut from the database, and share with it again when it is back [INV-2] [INV-11]", async () => {
+  it("go on without a node that is cut from the database, and share with it again when it is back [INV-1] [INV-11]", async () => {
     const cluster = await NodeCluster.start(names);
     const cut = cluster.node("c");
     const jobs = await EverySecond.start(cluster, cluster.node("a").url);
