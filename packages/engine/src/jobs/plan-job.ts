@@ -74,11 +74,14 @@ function planRun(place: Place, spec: JobSpec, { at }: AtSchedule): NewRun {
 
 function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: PlanContext): PlannedJob {
   const { id: jobId, namespaceId, shard } = place;
-  const { priority, schedule, firing = {} } = spec;
-  const editions = calendarRuleOf(schedule) === null ? null : calendars.editionsOf(namespaceId, schedule);
-  const compiled = schedules.of(
-    editions === null ? { jobId, schedule } : { jobId, schedule, calendars: calendars.calendarsOf(namespaceId) },
-  );
+  const { priority, firing = {} } = spec;
+  const editions = calendarRuleOf(spec.schedule) === null ? null : calendars.editionsOf(namespaceId, spec.schedule);
+  const rule =
+    editions === null
+      ? schedules.rule(spec.schedule)
+      : schedules.rule(spec.schedule, calendars.calendarsOf(namespaceId));
+  const { schedule } = rule;
+  const compiled = rule.of(jobId);
   const nominal = compiled.nextNominal(schedule.kind === "at" ? schedule.at - 1 : now);
   const next = nominal === -1 ? null : { nominal, fireAt: nominal + compiled.jitterAt(nominal) };
   const isTimed = schedule.kind !== "manual" && schedule.kind !== "after";
@@ -120,7 +123,8 @@ function dueJob(job: NewJob, next: NextTime, now: Instant): DueJob {
     class: job.class,
     state: "active",
     version: 1,
-    ...next,
+    nominal: next.nominal,
+    fireAt: next.fireAt,
     settledTo: now,
     catchUpTo: job.catchUpTo,
     runsMade: 0,

@@ -14,7 +14,9 @@ export interface DueWriterOptions {
   readonly membership: () => Membership;
   /** The revision of the maintenance windows by which the steps were planned. */
   readonly windows: () => number;
-  /** A job has another time from now on. */
+  /** Whether the window takes what is due then. */
+  readonly admits: (shard: number, at: Instant) => boolean;
+  /** A job has another time from now on, one that the window takes. */
   readonly onNext: (job: DueJob) => void;
   /** Nothing was done for these, and only the store knows why. */
   readonly onRefused: (statement: string, jobs: readonly DueJob[]) => void;
@@ -69,35 +71,37 @@ export class DueWriter {
     write: (terms: Terms, rows: readonly FireRow[]) => Promise<readonly Fired[]>,
   ): Promise<number> {
     if (rows.length === 0) return 0;
-    const { onQueued, onNext, onEvent, onRefused } = this.#options;
+    const { onQueued, onEvent, onRefused } = this.#options;
     const { done, faults } = await writeAround(rows, (part) => write(this.#terms(part), part));
     const byJob = new Map(done.map((one) => [one.jobId, one]));
+    const rest: DueJob[] = [];
+    const queued: Queued[] = [];
     for (const row of rows) {
       const fired = byJob.get(row.job.jobId);
-      if (fired === undefined) continue;
+      if (fired === undefined) {
+        rest.push(row.job);
+        continue;
+      }
       announceFired(row, fired, onEvent);
-      if (!fired.isLast) this.#moveOn(row, row.job.nominal, fired.runsMade, onNext);
+      if (!fired.isLast) this.#moveOn(row, row.job.nominal, fired.runsMade);
+      if (fired.outcome === "fired" && fired.run !== null) queued.push(fired.run);
     }
-    onQueued(done.flatMap(({ outcome, run }) => (outcome === "fired" && run !== null ? [run] : [])));
+    onQueued(queued);
     await this.park(faults.map(toBroken));
-    const known = new Set([...byJob.keys(), ...faults.map(({ row }) => row.job.jobId)]);
-    refuse(
-      rows.map((row) => row.job),
-      known,
-      (rest) => onRefused(statement, rest),
-    );
+    const parkedIds = new Set(faults.map(({ row }) => row.job.jobId));
+    refuse(rest, parkedIds, (refused) => onRefused(statement, refused));
     return done.length;
   }
 
   async #pass(rows: readonly PassRow[]): Promise<number> {
     if (rows.length === 0) return 0;
-    const { store, onNext, onEvent, onRefused } = this.#options;
+    const { store, onEvent, onRefused } = this.#options;
     const { done, faults } = await writeAround(rows, (part) => store.pass(this.#terms(part), part));
     const moved = new Set(done);
     for (const row of rows) {
       if (!moved.has(row.job.jobId)) continue;
       announcePassed(row, onEvent);
-      this.#moveOn(row, row.range.to, row.job.runsMade, onNext);
+      this.#moveOn(row, row.range.to, row.job.runsMade);
     }
     await this.park(faults.map(toBroken));
     for (const { row } of faults) moved.add(row.job.jobId);
@@ -121,10 +125,21 @@ export class DueWriter {
     );
   }
 
-  #moveOn(row: FireRow | PassRow, settledTo: Instant, runsMade: number, onNext: (job: DueJob) => void): void {
-    if (row.next === null) return;
-    const { job, next } = row;
-    onNext({ ...job, ...next, settledTo, runsMade, catchUpTo: row.catchUpTo ?? job.catchUpTo });
+  #moveOn({ job, next, catchUpTo }: FireRow | PassRow, settledTo: Instant, runsMade: number): void {
+    if (next === null || !this.#options.admits(job.shard, next.fireAt)) return;
+    this.#options.onNext({
+      jobId: job.jobId,
+      shard: job.shard,
+      class: job.class,
+      state: job.state,
+      version: job.version,
+      nominal: next.nominal,
+      fireAt: next.fireAt,
+      settledTo,
+      catchUpTo: catchUpTo ?? job.catchUpTo,
+      runsMade,
+      definition: job.definition,
+    });
   }
 
   #terms(rows: readonly { readonly job: DueJob }[]): Terms {

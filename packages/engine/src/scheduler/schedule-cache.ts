@@ -2,6 +2,12 @@ import { type Calendar, type CalendarSet, type CompiledSchedule, compileRule, ty
 
 type RuleOf = (jobId: string) => CompiledSchedule;
 
+interface Rule {
+  /** The first spec of this text: who keeps it in place of its own saves the memory. */
+  readonly schedule: ScheduleSpec;
+  readonly of: RuleOf;
+}
+
 /**
  * Compiled schedules by their text: a million jobs with one rule share one. What differs from job to job, the jitter, is
  * added as it is asked for. A compiled rule takes about 2 KB, so the cache is bounded; the oldest goes when it is full.
@@ -9,7 +15,9 @@ type RuleOf = (jobId: string) => CompiledSchedule;
 export class ScheduleCache {
   readonly #limit: number;
   readonly #checked: boolean;
-  readonly #rules = new Map<string, RuleOf>();
+  readonly #rules = new Map<string, Rule>();
+  /** Jobs that were read together share the spec itself where it is the same: then not even its text is needed. */
+  readonly #bySpec = new WeakMap<ScheduleSpec, Rule>();
 
   /** With `checked` the specs were checked when they were accepted; without it an invalid one throws. */
   constructor(limit: number, checked = true) {
@@ -21,20 +29,31 @@ export class ScheduleCache {
     return this.#rules.size;
   }
 
-  /** `calendars` are those of the job's namespace; needed when the schedule names one. */
+  /** For a job that stays. `calendars` are those of its namespace; needed when the schedule names one. */
   of(job: {
     readonly jobId: string;
     readonly schedule: ScheduleSpec;
     readonly calendars?: CalendarSet;
   }): CompiledSchedule {
-    const { calendars } = job;
-    const text = JSON.stringify(job.schedule) + (calendars === undefined ? "" : editionOf(job.schedule, calendars));
+    const { jobId, schedule, calendars } = job;
+    if (calendars !== undefined) return this.rule(schedule, calendars).of(jobId);
+    const known = this.#bySpec.get(schedule);
+    if (known !== undefined) return known.of(jobId);
+    const rule = this.rule(schedule);
+    this.#bySpec.set(schedule, rule);
+    return rule.of(jobId);
+  }
+
+  /** For a spec that passes by. */
+  rule(schedule: ScheduleSpec, calendars?: CalendarSet): Rule {
+    const text = JSON.stringify(schedule) + (calendars === undefined ? "" : editionOf(schedule, calendars));
     const known = this.#rules.get(text);
-    if (known !== undefined) return known(job.jobId);
-    const rule = compileRule(job.schedule, { checked: this.#checked, ...(calendars && { calendars }) });
+    if (known !== undefined) return known;
+    const of = compileRule(schedule, { checked: this.#checked, ...(calendars && { calendars }) });
     if (this.#rules.size >= this.#limit) this.#evictOldest();
+    const rule = { schedule, of };
     this.#rules.set(text, rule);
-    return rule(job.jobId);
+    return rule;
   }
 
   #evictOldest(): void {

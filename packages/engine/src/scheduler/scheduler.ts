@@ -86,6 +86,7 @@ export class Scheduler {
       now,
       membership,
       windows: () => this.#maintenance.revision,
+      admits: (shard, at) => this.#reader.admits(shard, at),
       onNext: (job) => this.hintJob(job),
       onRefused: (statement, jobs) => this.#refused(statement, jobs),
       onQueued,

@@ -21,7 +21,12 @@ export function logDatabaseEvent(logger: Logger, { type, ...event }: DatabaseEve
   }
 }
 
-export function logEngineEvent(logger: Logger, { type, ...event }: EngineEvent): void {
+/** Events that come with every run: on most days nobody wants them, and then they must cost nothing. */
+const daily: ReadonlySet<EngineEvent["type"]> = new Set(["run.fired", "run.claimed", "run.finished"]);
+
+export function logEngineEvent(logger: Logger, told: EngineEvent): void {
+  if (daily.has(told.type) && !logger.isLevelEnabled("debug")) return;
+  const { type, ...event } = told;
   const log = logger.child({ component: "engine" });
   switch (type) {
     case "loop.failed":

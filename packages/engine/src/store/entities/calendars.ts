@@ -171,7 +171,7 @@ function otherVersion(name: string, version: number | undefined, asked: number):
   return new CarillonError("precondition_failed", `${has} and the change asks for ${asked}: read it again`);
 }
 
-function editionColumns(editions: readonly CalendarEdition[]): unknown[][] {
+function editionColumns(editions: readonly CalendarEdition[]): unknown[] {
   return [editions.map((one) => one.id), editions.map((one) => one.version)];
 }
 

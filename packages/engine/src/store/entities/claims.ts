@@ -138,7 +138,7 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
   };
 }
 
-function finishParameters(runs: readonly FinishedRun[]): unknown[][] {
+function finishParameters(runs: readonly FinishedRun[]): unknown[] {
   return columns(runs, [
     (run) => run.id,
     (run) => run.fence,
@@ -151,7 +151,7 @@ function finishParameters(runs: readonly FinishedRun[]): unknown[][] {
   ]);
 }
 
-function retryParameters(runs: readonly RetriedRun[]): unknown[][] {
+function retryParameters(runs: readonly RetriedRun[]): unknown[] {
   return columns(runs, [
     (run) => run.id,
     (run) => run.fence,

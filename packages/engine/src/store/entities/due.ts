@@ -1,27 +1,22 @@
-import { type FiringPolicy, firingPolicy, type Instant, type ScheduleSpec } from "@carillon/core";
-import type {
-  DueDefinition,
-  DueJob,
-  Fired,
-  FireRow,
-  FireStore,
-  LedgerRange,
-  PassRow,
-} from "../../scheduler/fire-store.js";
+import type { Instant } from "@carillon/core";
+import type { DueJob, Fired, FireRow, FireStore, LedgerRange, PassRow } from "../../scheduler/fire-store.js";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import { DefinitionCache, type DefinitionTexts } from "./definition-cache.js";
 import { fenceParameters } from "./fence.js";
 import { columns, timestampOrNull } from "./parameters.js";
 
 /** The part of the FireStore that concerns jobs whose runs neither wait for one another nor replace one another. */
 export type DueStore = Pick<FireStore, "load" | "fire" | "pass" | "hold" | "release" | "park">;
 
+const mostDefinitions = 20_000;
+
 interface JobId {
   job_id: string;
 }
 
-interface LoadedRow extends JobId {
+interface LoadedRow extends JobId, DefinitionTexts {
   shard: number;
   class: number;
   state: "active" | "paused";
@@ -31,12 +26,6 @@ interface LoadedRow extends JobId {
   runs_made: number;
   catch_up_to: Instant | null;
   settled_to: Instant;
-  namespace_id: number;
-  schedule: ScheduleSpec;
-  firing: Partial<FiringPolicy> | null;
-  priority: number;
-  queue: string;
-  labels: Record<string, string>;
 }
 
 interface FiredRow extends JobId {
@@ -50,6 +39,7 @@ interface FiredRow extends JobId {
 }
 
 export function dueStore(db: Queryable, statements: Statements): DueStore {
+  const definitions = new DefinitionCache(mostDefinitions);
   const load = statements.get("due.load");
   const fire = statements.get("due.fire");
   const pass = statements.get("due.pass");
@@ -59,7 +49,7 @@ export function dueStore(db: Queryable, statements: Statements): DueStore {
   return {
     async load(shards, until, limitPerShard) {
       const { rows } = await db.query<LoadedRow>(load, [shards, timestampParam(until), limitPerShard]);
-      return rows.map(toDueJob);
+      return rows.map((row) => toDueJob(row, definitions));
     },
     async fire({ fence, windows }, rows) {
       const values = [...fenceParameters(fence), windows, ...fireColumns(rows), ...noteColumns(rows)];
@@ -93,7 +83,7 @@ function idsOf(rows: readonly JobId[]): string[] {
   return rows.map((row) => row.job_id);
 }
 
-function fireColumns(rows: readonly FireRow[]): unknown[][] {
+function fireColumns(rows: readonly FireRow[]): unknown[] {
   return columns(rows, [
     (row) => row.job.jobId,
     (row) => row.job.version,
@@ -107,7 +97,7 @@ function fireColumns(rows: readonly FireRow[]): unknown[][] {
   ]);
 }
 
-function passColumns(rows: readonly PassRow[]): unknown[][] {
+function passColumns(rows: readonly PassRow[]): unknown[] {
   return columns(rows, [
     (row) => row.job.jobId,
     (row) => row.job.version,
@@ -122,7 +112,7 @@ function passColumns(rows: readonly PassRow[]): unknown[][] {
   ]);
 }
 
-function noteColumns(rows: readonly { readonly job: DueJob; readonly notes: readonly LedgerRange[] }[]): unknown[][] {
+function noteColumns(rows: readonly { readonly job: DueJob; readonly notes: readonly LedgerRange[] }[]): unknown[] {
   const notes = rows.flatMap(({ job, notes: ranges }) => {
     const { jobId, version, definition } = job;
     return ranges.map((range) => ({ jobId, version, namespaceId: definition.namespaceId, ...range }));
@@ -139,7 +129,7 @@ function noteColumns(rows: readonly { readonly job: DueJob; readonly notes: read
   ]);
 }
 
-function toDueJob(row: LoadedRow): DueJob {
+function toDueJob(row: LoadedRow, definitions: DefinitionCache): DueJob {
   return {
     jobId: row.job_id,
     shard: row.shard,
@@ -151,13 +141,8 @@ function toDueJob(row: LoadedRow): DueJob {
     settledTo: row.settled_to,
     catchUpTo: row.catch_up_to,
     runsMade: row.runs_made,
-    definition: toDefinition(row),
+    definition: definitions.of(row),
   };
-}
-
-function toDefinition(row: LoadedRow): DueDefinition {
-  const { schedule, priority, queue, labels } = row;
-  return { namespaceId: row.namespace_id, schedule, firing: firingPolicy(row.firing ?? {}), priority, queue, labels };
 }
 
 function toFired(row: FiredRow): Fired {

@@ -160,7 +160,7 @@ function toReplaced(jobId: string, row: VersionRow): ReplacedDefinition {
   return { jobId, version, spec, validFrom, validTo, replacedBy };
 }
 
-function touchParameters(jobs: readonly JobTouch[]): unknown[][] {
+function touchParameters(jobs: readonly JobTouch[]): unknown[] {
   return columns(jobs, [
     (job) => job.id,
     (job) => job.expectedVersion,

@@ -128,7 +128,7 @@ async function insertLinked({ tx, jobs, links, insertOn }: LinkedInsert): Promis
   return stored;
 }
 
-function insertParameters(jobs: readonly NewJob[]): unknown[][] {
+function insertParameters(jobs: readonly NewJob[]): unknown[] {
   return columns(jobs, [
     (job) => job.id,
     (job) => job.namespaceId,

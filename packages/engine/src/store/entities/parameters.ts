@@ -10,7 +10,27 @@ export function jsonOrNull(value: object | undefined): string | null {
   return value === undefined || Object.keys(value).length === 0 ? null : jsonParam(value);
 }
 
-/** Rows to one array per column, which is what `unnest` takes. */
-export function columns<Row>(rows: readonly Row[], pick: ReadonlyArray<(row: Row) => unknown>): unknown[][] {
-  return pick.map((of) => rows.map(of));
+/**
+ * Rows to one array per column, which is what `unnest` takes, each as PostgreSQL reads it: pg would do the same element by
+ * element, at several times the cost, and a batch has tens of thousands of elements.
+ */
+export function columns<Row>(rows: readonly Row[], pick: ReadonlyArray<(row: Row) => Element>): string[] {
+  return pick.map((of) => {
+    let text = "";
+    for (const row of rows) text += `,${element(of(row))}`;
+    return `{${text.slice(1)}}`;
+  });
+}
+
+type Element = string | number | boolean | null;
+
+/** Ids, instants, words: nothing that an array's syntax could mistake for something else. */
+const plain = /^[\w:.+-]+$/;
+const escaped = /["\\]/g;
+
+function element(value: Element): string {
+  if (value === null) return "NULL";
+  if (typeof value !== "string") return String(value);
+  if (plain.test(value) && value.toLowerCase() !== "null") return value;
+  return `"${value.replace(escaped, "\\$&")}"`;
 }

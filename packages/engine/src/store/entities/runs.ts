@@ -107,7 +107,7 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
   };
 }
 
-function insertParameters(runs: readonly NewRun[]): unknown[][] {
+function insertParameters(runs: readonly NewRun[]): unknown[] {
   return columns(runs, [
     (run) => run.id,
     (run) => run.jobId,

@@ -86,7 +86,7 @@ export function settlementWrites(statements: Statements): SettlementWrites {
   const move = statements.get("settlement.move");
   const note = statements.get("settlement.note");
   const admitRuns = statements.get("settlement.admit_runs");
-  const ends = (runs: readonly RunEnd[]): unknown[][] => columns(runs, [(run) => run.id, (run) => run.reason]);
+  const ends = (runs: readonly RunEnd[]): unknown[] => columns(runs, [(run) => run.id, (run) => run.reason]);
   return {
     async insertRuns(tx, runs) {
       if (runs.length === 0) return [];
@@ -131,7 +131,7 @@ function toMadeRun(row: MadeRow): MadeJobRun {
   return { id, jobId: row.job_id, state, lane, rank, runAt: row.run_at, createdAt: row.created_at };
 }
 
-function runParameters(runs: readonly NewJobRun[]): unknown[][] {
+function runParameters(runs: readonly NewJobRun[]): unknown[] {
   return columns(runs, [
     (run) => run.id,
     (run) => run.jobId,
@@ -151,7 +151,7 @@ function runParameters(runs: readonly NewJobRun[]): unknown[][] {
   ]);
 }
 
-function moveParameters(moves: readonly DueMove[]): unknown[][] {
+function moveParameters(moves: readonly DueMove[]): unknown[] {
   return columns(moves, [
     (one) => one.jobId,
     (one) => one.expectedVersion,
@@ -173,7 +173,7 @@ function moveParameters(moves: readonly DueMove[]): unknown[][] {
   ]);
 }
 
-function noteParameters(entries: readonly LedgerEntry[]): unknown[][] {
+function noteParameters(entries: readonly LedgerEntry[]): unknown[] {
   return columns(entries, [
     (entry) => entry.jobId,
     (entry) => entry.namespaceId,

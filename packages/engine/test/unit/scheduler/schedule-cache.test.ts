@@ -37,6 +37,14 @@ describe("ScheduleCache", () => {
     expect(next({ kind: "every", everyMs: 2_000, anchor: noon })).toBe(noon + 2_000);
   });
 
+  it("answers the first spec of a text for all that are equal to it", () => {
+    const cache = new ScheduleCache(10);
+    const first = cron("*/5 * * * *");
+    expect(cache.rule(first).schedule).toBe(first);
+    expect(cache.rule(cron("*/5 * * * *")).schedule).toBe(first);
+    expect(cache.rule(cron("*/6 * * * *")).schedule).not.toBe(first);
+  });
+
   it("stays within its bound, and compiles again what it let go", () => {
     const cache = new ScheduleCache(3);
     for (let minute = 0; minute < 10; minute += 1) cache.of({ jobId: ids[0], schedule: cron(`${minute} * * * *`) });
