@@ -1,0 +1,121 @@
+// The hot path and the moves, over one connection each, with the product's own statements.
+import { randomBytes } from "node:crypto";
+import { makeUuidV7 } from "../../packages/core/dist/index.js";
+import { payload, yearMs } from "./fill.mjs";
+import { take } from "./stopwatch.mjs";
+
+const newId = makeUuidV7({ now: Date.now, randomBytes });
+const owner = newId();
+const horizonMs = 630_000;
+
+const iso = (ms) => new Date(ms).toISOString();
+export const farAway = () => Math.floor(Date.now() + 3_600_000 + Math.random() * (yearMs - 7_200_000));
+export const now = () => Date.now() - 1_000;
+
+/** Parameters of run.insert. */
+function insertValues(count, dueAt) {
+  const rows = Array.from({ length: count }, () => ({ id: newId(), at: dueAt() }));
+  const all = (value) => rows.map(() => value);
+  const ids = rows.map((row) => row.id);
+  const times = rows.map((row) => iso(row.at));
+  const shards = ids.map((id) => Number.parseInt(id.slice(-6), 16) % 1_024);
+  const [ranks, ones] = [rows.map((row) => row.at), all(1)];
+  const names = [all("once"), all("send_email"), all("default"), all(payload), all(null), all(null), all(null)];
+  return [ids, ids, ones, shards, ones, all(4), ranks, times, times, ...names, horizonMs];
+}
+
+/** Inserts in batches; the parameters are made before the clock runs. Answers the time of all, and of one row. */
+export async function insert(client, { statements }, { size, batches, dueAt }) {
+  const values = Array.from({ length: batches }, () => insertValues(size, dueAt));
+  const taken = await take(client, async () => {
+    for (const one of values) {
+      const { rowCount } = await client.query({ name: "insert", text: statements["run.insert"], values: one });
+      if (rowCount !== size) throw new Error(`${rowCount} of ${size} rows were stored`);
+    }
+  });
+  return perRow(taken, size * batches);
+}
+
+/** Claims and finishes, 500 at a time; `count` are queued before the clock runs. */
+export async function drain(client, layout, texts, count) {
+  await insert(client, layout, { size: 1_000, batches: count / 1_000, dueAt: now });
+  const session = newId();
+  await client.query(
+    `insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, started_at, heartbeat_at)
+     values ($1, 1, 'bench', '{}', '{}', 1, now(), now())`,
+    [session],
+  );
+  const taken = await take(client, async () => {
+    for (let left = count; left > 0;) left -= await claimAndFinish(client, texts, session);
+  });
+  return perRow(taken, count);
+}
+
+async function claimAndFinish(client, texts, session) {
+  const claim = { name: "claim", text: texts.claim, values: [session, [1], [1], "-9007199254740991", 500] };
+  const { rows } = await client.query(claim);
+  if (rows.length === 0) throw new Error("nothing was claimed");
+  const all = (value) => rows.map(() => value);
+  const ended = [all("succeeded"), all(null), all("null"), all(null), all(iso(Date.now())), all(1)];
+  const values = [session, rows.map((row) => row.id), rows.map((row) => row.fence), ...ended];
+  await client.query({ name: "finish", text: texts.finish, values });
+  return rows.length;
+}
+
+function perRow({ ms, cpuMs }, rows) {
+  return { perSecond: (rows * 1_000) / ms, cpuUs: (cpuMs * 1_000) / rows };
+}
+
+export async function takeShards(client) {
+  await client.query("update carillon.shard set owner = $1, epoch = 1", [owner]);
+}
+
+/** Moves the first `count` rows as the mover does: the shards that are due first, 64 at a time, 2,000 rows in all. */
+export async function move(client, { statements }, count) {
+  const from = new Map(Array.from({ length: 1_024 }, (_, shard) => [shard, 0]));
+  const until = iso(Date.now() + yearMs);
+  let moved = 0;
+  const taken = await take(client, async () => {
+    while (moved < count) {
+      const first = [...from].sort(([, a], [, b]) => a - b).slice(0, 64);
+      const shards = first.map(([shard]) => shard);
+      const starts = first.map(([, at]) => iso(at));
+      const values = [shards, shards.map(() => 1), owner, starts, until, 32];
+      const { rows } = await client.query({ name: "move", text: statements["later.move"], values });
+      if (rows.length === 0) throw new Error("nothing moved");
+      for (const row of rows) from.set(row.shard, Math.max(from.get(row.shard), row.run_at.getTime()));
+      moved += rows.length;
+    }
+  });
+  return { ...perRow(taken, moved), moved, from, through: Math.min(...from.values()) };
+}
+
+/** Milliseconds of the processor for one look at all shards. */
+export async function lookMs(client, { statements }, from, until) {
+  const shards = Array.from({ length: 1_024 }, (_, shard) => shard);
+  const values = [shards, shards.map((shard) => iso(from.get(shard) ?? 0)), iso(until)];
+  return cpuMsOf(client, 9, () => client.query({ name: "look", text: statements["later.look"], values }));
+}
+
+/** Milliseconds of the processor to find one run by its id, and for the first page of a list. */
+export async function readTimes(client, { statements }, stored) {
+  const percent = (100 * 1_000) / stored;
+  const { rows } = await client.query(`select id from carillon.run_later tablesample bernoulli (${percent}) limit 500`);
+  const ids = rows.map((row) => row.id);
+  let next = 0;
+  const find = () =>
+    client.query({ name: "find", text: statements["later.find"], values: [1, [ids[next++ % ids.length]]] });
+  const nothing = [null, null, null, null, null, null];
+  const page = () =>
+    client.query({ name: "list", text: statements["run.list"], values: [1, null, 51, ...nothing, false] });
+  return { findMs: await cpuMsOf(client, ids.length, find), listMs: await cpuMsOf(client, 30, page) };
+}
+
+/** The first calls are left out: they plan, and they bring pages into memory. */
+async function cpuMsOf(client, times, work) {
+  const repeat = async (count) => {
+    for (let round = 0; round < count; round++) await work();
+  };
+  await repeat(6);
+  return (await take(client, () => repeat(times))).cpuMs / times;
+}
