@@ -1,6 +1,7 @@
-// One-off jobs far from their time: `npm run bench:later [-- --quick] [-- --json] [-- --only run,plain,byDay,byMonth]`.
+// One-off jobs far from their time:
+// `npm run bench:later [-- --quick] [-- --json] [-- --only run,plain,byDay,byMonth] [-- --rows 1000000]`.
 // The product's tables and statements on an embedded PostgreSQL with fsync and synchronous_commit on; run_later as it is
-// beside the same partitioned by due day and by month. Where a line has a floor, it is the figure it is compared with, taken turn by turn.
+// beside the same partitioned by due day and by month. A line with a floor is compared with it, both taken turn by turn.
 // Without --quick 5 million rows are stored in each, which takes two or three minutes for each.
 import { describeMachine, printTable } from "../report.mjs";
 import { say } from "../schedules/results.mjs";
@@ -10,8 +11,9 @@ import { layouts } from "./layouts.mjs";
 
 const quick = process.argv.includes("--quick");
 const json = process.argv.includes("--json");
-const onlyAt = process.argv.indexOf("--only");
-const size = quick ? { rows: 200_000, moves: 40_000, rounds: 4 } : { rows: 5_000_000, moves: 500_000, rounds: 8 };
+const only = optionOf("--only")?.split(",");
+const rows = Number(optionOf("--rows") ?? (quick ? 200_000 : 5_000_000));
+const size = { rows, moves: rows / (quick ? 5 : 10), rounds: quick ? 4 : 8 };
 
 const cases = {
   run: (site) => bytesInRun(site, { rows: Math.min(size.rows, 1_000_000) }),
@@ -19,7 +21,12 @@ const cases = {
   byDay: (site) => layoutCase(site, { layout: layouts.byDay, ...size }),
   byMonth: (site) => layoutCase(site, { layout: layouts.byMonth, ...size }),
 };
-const wanted = onlyAt === -1 ? Object.keys(cases) : process.argv[onlyAt + 1].split(",");
+const wanted = only ?? Object.keys(cases);
+
+function optionOf(name) {
+  const at = process.argv.indexOf(name);
+  return at === -1 ? undefined : process.argv[at + 1];
+}
 
 const site = await Site.start();
 const results = [];

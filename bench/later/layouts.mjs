@@ -20,7 +20,7 @@ const plain = {
   name: "one table",
   prepare: async () => {},
   statements: Object.fromEntries(
-    ["run.insert", "run.list", "later.look", "later.move", "later.find"].map((name) => [name, textOf(name)]),
+    ["run.insert", "run.list", "later.look", "later.move", "run.find"].map((name) => [name, textOf(name)]),
   ),
   drop: null,
 };

@@ -104,7 +104,7 @@ export async function readTimes(client, { statements }, stored) {
   const ids = rows.map((row) => row.id);
   let next = 0;
   const find = () =>
-    client.query({ name: "find", text: statements["later.find"], values: [1, [ids[next++ % ids.length]]] });
+    client.query({ name: "find", text: statements["run.find"], values: [1, [ids[next++ % ids.length]]] });
   const nothing = [null, null, null, null, null, null];
   const page = () =>
     client.query({ name: "list", text: statements["run.list"], values: [1, null, 51, ...nothing, false] });

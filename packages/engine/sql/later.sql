@@ -46,27 +46,3 @@ select g.id, g.id, g.namespace_id, g.shard, g.lane,
 from gone g join carillon.lane l on l.id = g.lane
 on conflict (id) do nothing
 returning id, shard, lane, rank, run_at, state;
-
--- name: later.find
--- purpose: runs far from their time, by id
--- params: $1 namespace id int, $2 ids uuid[]
--- fence: none, a read
-select r.id, r.id as job_id, l.task, l.queue, r.priority, 'scheduled' as status, null::text as status_reason, 'once' as trigger,
-       r.run_at as nominal_at, r.run_at, r.created_at, null::timestamptz as started_at, null::timestamptz as finished_at,
-       0 as attempt, 0 as losses, 0 as fence, null::uuid as session_id, r.payload, r.policy, null::json as output,
-       null::json as error, null::jsonb as attempts, r.labels, r.owner
-from carillon.run_later r join carillon.lane l on l.id = r.lane
-where r.namespace_id = $1 and r.id = any ($2::uuid[]);
-
--- name: later.take
--- purpose: takes runs out, for whoever cancels or changes them in the same transaction
--- params: $1 namespace id int, $2 ids uuid[]
--- fence: the locked row: of a move and a take one finds it gone; in order of id, so that two who take never deadlock
-with pick as materialized (
-  select id from carillon.run_later where namespace_id = $1 and id = any ($2::uuid[]) order by id for update
-), gone as (
-  delete from carillon.run_later r using pick p where r.namespace_id = $1 and r.id = p.id returning r.*
-)
-select g.id, g.namespace_id, g.shard, g.lane, g.priority, g.rank, g.run_at, g.created_at, l.task, l.queue, g.payload, g.policy,
-       g.labels, g.owner
-from gone g join carillon.lane l on l.id = g.lane;

@@ -220,28 +220,3 @@ describe("readers", () => {
     expect(await new RunReader(h.store.reads).find(2, id)).toBeNull();
   });
 });
-
-describe("taking a run out of run_later", () => {
-  it("answers it whole, once, and only within its namespace [INV-7]", async () => {
-    const id = await h.run({ ...at(day), labels: { a: "b" } });
-    expect(await h.store.later.take(2, [id])).toEqual([]);
-    const expected = { id, namespaceId: 1, task: "echo", queue: "default", payload: { n: 1 }, labels: { a: "b" } };
-    expect(await h.store.later.find(1, [id])).toMatchObject([{ id, job_id: id, status: "scheduled" }]);
-    expect(await h.store.later.take(1, [id])).toMatchObject([expected]);
-    expect(await h.store.later.take(1, [id])).toEqual([]);
-    expect(await places()).toEqual([0, 0]);
-  });
-
-  it("finds it gone if it waited for a move, and the run is then in the hot table [INV-6]", async () => {
-    const fence = await h.takeAll(newId());
-    const id = await h.run(at(day));
-    let taking: Promise<unknown[]> = Promise.resolve([]);
-    await h.db.transaction(async (tx) => {
-      await laterStore(tx, loadStatements("carillon")).move(fence, nowhere, Date.now() + 2 * day, 10);
-      taking = h.store.later.take(1, [id]);
-      await untilSomebodyWaits(h);
-    });
-    expect(await taking).toEqual([]);
-    expect(await places()).toEqual([0, 1]);
-  });
-});

@@ -23,6 +23,9 @@ const hot = [
   "run.claim",
   "run.finish",
   "job.insert",
+  "later.look",
+  "later.move",
+  "run.find",
 ];
 
 let harness: StoreHarness;
