@@ -23,6 +23,8 @@ export interface LaterLimits {
   readonly lookMs: DurationMs;
   /** A full look starts at the beginning, not where the last one ended; it comes at most every 20 times its own cost. */
   readonly fullLookMs: DurationMs;
+  /** Shards of one statement of a look: each may have dead index entries to walk, and a statement has a time limit. */
+  readonly shardsPerLook: number;
   /** Rows of one move. */
   readonly batch: number;
   /** Shards of one move: each costs a lock and a descent of the index. */
@@ -34,6 +36,7 @@ export const defaultLaterLimits: LaterLimits = Object.freeze({
   leadMs: 330_000,
   lookMs: 15_000,
   fullLookMs: 60_000,
+  shardsPerLook: 128,
   batch: 2_000,
   shardsPerMove: 64,
 });
@@ -104,15 +107,23 @@ export class LaterMover {
     const held = [...this.#options.membership().epochs.keys()];
     const shards = isFull ? held : held.filter((shard) => !this.#due.has(shard));
     if (shards.length === 0) return 0;
-    const from = shards.map((shard) => ({ shard, from: isFull ? 0 : (this.#from.get(shard) ?? 0) }));
     const until = now + this.#limits.leadMs;
-    const found = new Map((await this.#options.later.look(from, until)).map((one) => [one.shard, one.from]));
-    for (const shard of shards) this.#note(shard, found.get(shard), until);
-    if (isFull) {
+    try {
+      for (let first = 0; first < shards.length; first += this.#limits.shardsPerLook) {
+        await this.#lookAt(shards.slice(first, first + this.#limits.shardsPerLook), until, isFull);
+      }
+    } finally {
+      // Also after one that failed: the looks from where the moves ended must go on.
       const end = this.#options.now();
-      this.#nextFullLook = end + Math.max(this.#limits.fullLookMs, 20 * (end - now));
+      if (isFull) this.#nextFullLook = end + Math.max(this.#limits.fullLookMs, 20 * (end - now));
     }
     return shards.length;
+  }
+
+  async #lookAt(shards: readonly number[], until: Instant, isFull: boolean): Promise<void> {
+    const from = shards.map((shard) => ({ shard, from: isFull ? 0 : (this.#from.get(shard) ?? 0) }));
+    const found = new Map((await this.#options.later.look(from, until)).map((one) => [one.shard, one.from]));
+    for (const shard of shards) this.#note(shard, found.get(shard), until);
   }
 
   #note(shard: number, firstDue: Instant | undefined, until: Instant): void {

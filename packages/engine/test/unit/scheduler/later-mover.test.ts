@@ -3,7 +3,7 @@ import type { EngineEvent } from "../../../src/events.js";
 import { LaterMover, type LaterMoverOptions } from "../../../src/scheduler/later-mover.js";
 import type { LaterStore, MovedRun, ShardFrom } from "../../../src/store/entities/later.js";
 
-const limits = { leadMs: 300, lookMs: 10, fullLookMs: 1_000, batch: 4, shardsPerMove: 2 };
+const limits = { leadMs: 300, lookMs: 10, fullLookMs: 1_000, shardsPerLook: 3, batch: 4, shardsPerMove: 2 };
 
 /** run_later as a list, and what was asked of it. */
 class LaterRows implements Pick<LaterStore, "look" | "move"> {
@@ -14,10 +14,12 @@ class LaterRows implements Pick<LaterStore, "look" | "move"> {
   now = 1_000_000_000_000;
   isFenced = false;
   failure: Error | null = null;
+  lookFailure: Error | null = null;
 
   async look(shards: readonly ShardFrom[], until: number): Promise<ShardFrom[]> {
     this.looks.push({ shards, until });
     this.now += this.lookCostMs;
+    if (this.lookFailure !== null) throw this.lookFailure;
     return shards.flatMap(({ shard, from }) => {
       const times = this.#of(shard, from, until).map((row) => row.runAt);
       return times.length === 0 ? [] : [{ shard, from: Math.min(...times) }];
@@ -140,6 +142,28 @@ describe("LaterMover", () => {
     store.now += limits.fullLookMs;
     await settle();
     expect(fullLooks()).toBe(2);
+  });
+
+  it("goes on looking from where it was when the full look fails, and tries that again later", async () => {
+    await settle();
+    put(1, limits.fullLookMs + 200);
+    store.now += limits.fullLookMs;
+    store.lookFailure = new Error("too long");
+    await expect(mover.tick()).rejects.toThrow("too long");
+    store.lookFailure = null;
+    store.now += limits.lookMs;
+    expect(await settle()).toBe(1);
+    expect(store.looks.at(-1)?.shards.every((one) => one.from > 0)).toBe(true);
+    store.now += limits.fullLookMs;
+    await settle();
+    expect(store.looks.at(-1)?.shards.every((one) => one.from === 0)).toBe(true);
+  });
+
+  it("asks about a bounded number of shards at a time [INV-12]", async () => {
+    for (let shard = 4; shard <= 8; shard++) epochs.set(shard, 5);
+    put(8, 0);
+    expect(await settle()).toBe(1);
+    expect(store.looks.map((look) => look.shards.length)).toEqual([3, 3, 2]);
   });
 
   it("starts a shard anew that came back, and forgets one that went", async () => {
