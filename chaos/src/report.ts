@@ -20,8 +20,15 @@ export interface Result {
   readonly bites: Bites;
   /** How long it took after the heal until nothing was left to do; null when the bound was not kept. */
   readonly recoveredMs: number | null;
-  readonly acknowledged: number;
-  readonly unknown: number;
+  readonly asked: Asked;
+}
+
+/** What the API was asked for, and acknowledged. */
+export interface Asked {
+  readonly jobs: number;
+  readonly unknownJobs: number;
+  readonly changes: number;
+  readonly runNows: number;
 }
 
 const shownViolations = 20;
@@ -31,11 +38,13 @@ export const violationsOf = ({ verdict }: Result, kind: ViolationKind): number =
 
 /** One line per count; then what was wrong, if anything. */
 export function reportLines(result: Result): string[] {
-  const { verdict, audits, bites, recoveredMs } = result;
+  const { verdict, audits, asked, bites, recoveredMs } = result;
   const late = (share: number): number => verdict.lateMs[Math.ceil(verdict.lateMs.length * share) - 1] ?? 0;
   const counts: (readonly [string, number | string])[] = [
-    ["jobs acknowledged", result.acknowledged],
-    ["jobs unknown", result.unknown],
+    ["jobs acknowledged", asked.jobs],
+    ["jobs unknown", asked.unknownJobs],
+    ["changes of jobs", asked.changes],
+    ["runs out of turn", asked.runNows],
     ["targets ok", verdict.targets.ok],
     ["targets skipped", verdict.targets.skipped],
     ["targets optional", verdict.targets.optional],

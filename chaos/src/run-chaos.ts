@@ -10,14 +10,13 @@ import { Witness } from "./cluster/witness.js";
 import { JournalServer } from "./journal/journal-server.js";
 import type { DoneFault } from "./judge/evidence.js";
 import { judge } from "./judge/judge.js";
+import { resolveTargets } from "./judge/resolve-targets.js";
 import { mutants } from "./mutants/mutants.js";
 import type { Options } from "./options.js";
 import type { Fault } from "./plan/fault.js";
 import { type Plan, planLines, planRun } from "./plan/plan.js";
-import { ruleFrom } from "./plan/workload.js";
 import type { Bites, Result } from "./report.js";
 import { root } from "./root.js";
-import { targetsOf } from "./targets/targets.js";
 
 const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
 /** A lost lease or worker is noticed, and what it left is begun elsewhere. */
@@ -63,31 +62,30 @@ async function judgedLoad({ cluster, journal, stalls }: Stage, plan: Plan, loadM
   const witness = new Witness(() => cluster.databaseUrl);
   await sleep(limits.leaseMs / 2);
   const epochs = await witness.epochs();
-  const driver = new Driver(cluster, journal);
   const begin = Math.ceil(Date.now() / 1_000) * 1_000;
-  const workload = plan.workload.map(({ createAtMs, job }) => ({
-    createAtMs,
-    job: { ...job, rule: ruleFrom(begin, job.rule) },
-  }));
-  const [faults] = await Promise.all([injectAll(cluster, plan.faults, begin), driver.drive(workload, begin)]);
+  const driver = new Driver(cluster, journal, begin);
+  const [faults, lives] = await Promise.all([injectAll(cluster, plan.faults, begin), driver.drive(plan.workload)]);
   await sleep(Math.max(0, begin + loadMs - Date.now()));
   const recoveredMs = await drain(witness);
-  const verdict = judge({
-    jobs: workload.map(({ job }) => job),
-    targets: driver.acknowledgements.flatMap(targetsOf),
+  const seen = {
+    lives,
     journal: journal.entries,
     runs: await witness.runs(),
     ledger: await witness.ledger(),
     faults: [...faults, ...stalls.stalls],
     aftermathMs,
-  });
-  const acknowledged = driver.acknowledgements.filter((one) => one.acknowledgedAt !== null).length;
+  };
+  const acknowledged = lives.filter((life) => life.acknowledgedAt !== null).length;
   return {
-    verdict,
+    verdict: judge({ ...seen, targets: resolveTargets(lives, seen) }),
     audits: await witness.audits(),
     recoveredMs,
-    acknowledged,
-    unknown: driver.acknowledgements.length - acknowledged,
+    asked: {
+      jobs: acknowledged,
+      unknownJobs: lives.length - acknowledged,
+      changes: lives.flatMap((life) => life.changes).length,
+      runNows: lives.flatMap((life) => life.runNows).filter((outcome) => outcome === "made").length,
+    },
     bites: bitesOf(cluster, (await witness.epochs()) - epochs, stalls.stalls.length),
   };
 }

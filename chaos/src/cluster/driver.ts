@@ -1,77 +1,71 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JournalServer } from "../journal/journal-server.js";
-import type { ChaosJob, PlannedJob, Rule } from "../plan/workload.js";
-import type { Acknowledgement } from "../targets/targets.js";
+import { changeFrom } from "../plan/change.js";
+import type { ChaosJob, PlannedJob } from "../plan/job.js";
+import { ruleFrom } from "../plan/rule.js";
+import type { Life, RunNowOutcome } from "../targets/life.js";
+import { ApiCaller } from "./api-caller.js";
 import type { Cluster } from "./cluster.js";
+import { JobChanger } from "./job-changer.js";
+import { wireJob } from "./wire-form.js";
 
-const callLimitMs = 6_000;
-
-/** Asks for every planned job at its time, by the public API of the nodes in turn, and keeps what was answered. */
+/** Asks for every planned job and change at its time, by the public API of the nodes in turn, and keeps what was answered. */
 export class Driver {
-  readonly acknowledgements: Acknowledgement[] = [];
-  readonly #cluster: Cluster;
+  readonly #api: ApiCaller;
   readonly #journal: JournalServer;
-  #calls = 0;
+  readonly #begin: number;
 
-  constructor(cluster: Cluster, journal: JournalServer) {
-    this.#cluster = cluster;
+  constructor(cluster: Cluster, journal: JournalServer, begin: number) {
+    this.#api = new ApiCaller(cluster);
     this.#journal = journal;
+    this.#begin = begin;
   }
 
-  async drive(planned: readonly PlannedJob[], begin: number): Promise<void> {
-    const calls: Promise<void>[] = [];
-    for (const { createAtMs, job } of planned) {
-      await sleep(Math.max(0, begin + createAtMs - Date.now()));
-      calls.push(this.#create(job));
-    }
-    await Promise.all(calls);
+  async drive(planned: readonly PlannedJob[]): Promise<Life[]> {
+    const lives = await Promise.all(planned.map((one) => this.#live(one)));
+    return lives.flatMap((life) => life ?? []);
   }
 
-  /** A node that is known to be down is not asked; any other call that is not answered with 201 ended unknown. */
-  async #create(job: ChaosJob): Promise<void> {
-    const urls = this.#cluster.members.flatMap(({ node }) => node.url ?? []);
-    const url = urls[this.#calls++ % Math.max(1, urls.length)];
-    if (url === undefined) return;
+  /** Null when no node was there to be asked. A job whose making ended unknown is left alone. */
+  async #live({ createAtMs, job: plannedJob, changes, runNowAtMs }: PlannedJob): Promise<Life | null> {
+    const job = { ...plannedJob, rule: ruleFrom(this.#begin, plannedJob.rule) };
+    await this.#until(createAtMs);
+    if (!this.#api.isReachable) return null;
     const sentAt = Date.now();
-    const isAccepted = await this.#post(`${url}/v1/jobs`, this.#requestFor(job)).catch((error: unknown) => {
-      if (error instanceof Refused) throw error;
-      return false;
-    });
-    this.acknowledgements.push({ job, sentAt, acknowledgedAt: isAccepted ? Date.now() : null });
+    const made = await this.#create(job);
+    if (made === null) return { job, sentAt, acknowledgedAt: null, changes: [], runNows: [] };
+    const acknowledgedAt = Date.now();
+    const changer = new JobChanger(this.#api, made);
+    const [runNows] = await Promise.all([this.#runNow(changer, runNowAtMs), this.#change(changer, changes)]);
+    return { job, sentAt, acknowledgedAt, changes: changer.changes, runNows };
   }
 
-  async #post(url: string, body: object): Promise<boolean> {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(callLimitMs),
-    });
-    const text = await response.text();
-    if (response.status < 500 && response.status !== 201) throw new Refused(`${response.status} ${text}`);
-    return response.status === 201;
+  async #create(job: ChaosJob): Promise<{ id: string; etag: string | null } | null> {
+    const url = this.#journal.urlOf({ job: job.key, workMs: job.workMs, failsFirst: job.failsFirst });
+    const answer = await this.#api.call({ method: "POST", path: "/v1/jobs", body: wireJob(job, url) });
+    if (answer === null) return null;
+    if (answer.status !== 201 || answer.id === null)
+      throw new Error(`the job ${job.key} was answered with ${answer.status} ${answer.code ?? ""}`);
+    return { id: answer.id, etag: answer.etag };
   }
 
-  #requestFor(job: ChaosJob): object {
-    return {
-      task: "http",
-      payload: { url: this.#journal.urlOf({ job: job.key, workMs: job.workMs, failsFirst: job.failsFirst }) },
-      schedule: wireForm(job.rule),
-      retry: { max_attempts: 20, backoff: "fixed", initial: "500ms" },
-    };
+  async #change(changer: JobChanger, changes: PlannedJob["changes"]): Promise<void> {
+    for (const { atMs, change } of changes) {
+      await this.#until(atMs);
+      if (!(await changer.make(changeFrom(this.#begin, change)))) return;
+    }
   }
-}
 
-/** The harness asked for something that the API does not take: a mistake of the harness. */
-class Refused extends Error {
-  override readonly name = "Refused";
-}
+  async #runNow(changer: JobChanger, atMs: readonly number[]): Promise<RunNowOutcome[]> {
+    const outcomes: RunNowOutcome[] = [];
+    for (const at of atMs) {
+      await this.#until(at);
+      outcomes.push(await changer.runNow());
+    }
+    return outcomes;
+  }
 
-const instant = (at: number): string => new Date(at).toISOString();
-
-function wireForm(rule: Rule): object {
-  if (rule.kind === "at") return { at: instant(rule.at) };
-  const endsAt = instant(rule.endsAt);
-  if (rule.kind === "cron") return { cron: rule.cron, time_zone: rule.timeZone, ends_at: endsAt };
-  return { every: `${rule.everyMs}ms`, starts_at: instant(rule.startsAt), ends_at: endsAt };
+  async #until(atMs: number): Promise<void> {
+    await sleep(Math.max(0, this.#begin + atMs - Date.now()));
+  }
 }

@@ -6,12 +6,12 @@ const isoAsMs = (column: string): string => `(extract(epoch from ${column}) * 10
 const jobIn = (payload: string): string => `substring(${payload}->>'url' from '^http://[^/]+/([^?]+)')`;
 
 const finishedRuns = `
-select id, ${jobIn("payload")} as job, ${isoAsMs("nominal_at")} as nominal, status, status_reason as reason, fence::int, losses,
+select id, ${jobIn("payload")} as job, ${isoAsMs("nominal_at")} as nominal, trigger, status, status_reason as reason, fence::int, losses,
        (output->'body'->>'token')::int as token, ${isoAsMs("created_at")} as "createdAt", ${isoAsMs("finished_at")} as "finishedAt"
 from carillon.run_history`;
 
 const liveRuns = `
-select id, ${jobIn("payload")} as job, ${isoAsMs("nominal_at")} as nominal, 'live' as status, state_reason as reason, fence::int,
+select id, ${jobIn("payload")} as job, ${isoAsMs("nominal_at")} as nominal, trigger, 'live' as status, state_reason as reason, fence::int,
        losses, null::int as token, ${isoAsMs("created_at")} as "createdAt", null::float8 as "finishedAt"
 from carillon.run`;
 

@@ -1,13 +1,15 @@
 import type { JournalEntry } from "../journal/entry.js";
 import type { FaultKind } from "../plan/fault.js";
-import type { ChaosJob } from "../plan/workload.js";
-import type { Target } from "../targets/targets.js";
+import type { Life } from "../targets/life.js";
+import type { Target } from "../targets/target.js";
 
 /** A run as the database has it in the end. */
 export interface RunRow {
   readonly id: string;
   readonly job: string;
   readonly nominal: number;
+  /** What made it: the schedule, the one time of a job, or a call that asked for it. */
+  readonly trigger: string;
   /** `live` for one that has not ended. */
   readonly status: "succeeded" | "failed" | "cancelled" | "skipped" | "live";
   readonly reason: string | null;
@@ -37,7 +39,8 @@ export interface DoneFault {
 }
 
 export interface Evidence {
-  readonly jobs: readonly ChaosJob[];
+  readonly lives: readonly Life[];
+  /** What the lives promised. */
   readonly targets: readonly Target[];
   readonly journal: readonly JournalEntry[];
   readonly runs: readonly RunRow[];

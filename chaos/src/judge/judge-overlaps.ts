@@ -7,8 +7,8 @@ import type { Violation } from "./verdict.js";
  * Did two runs of a job that forbids it work at the same time? Only tries that were accepted count: a frozen worker that
  * wakes late may overlap physically, and its result is refused.
  */
-export function judgeOverlaps({ jobs, runs }: Evidence, journal: JournalView): Violation[] {
-  const exclusive = new Set(jobs.filter((job) => job.overlap !== "allow").map((job) => job.key));
+export function judgeOverlaps({ lives, runs }: Evidence, journal: JournalView): Violation[] {
+  const exclusive = new Set(lives.flatMap(({ job }) => (job.overlap === "allow" ? [] : job.key)));
   const accepted = new Set(runs.map((run) => run.token));
   const starts = journal.starts.filter((start) => exclusive.has(start.job) && accepted.has(start.token));
   return [...groupBy(starts, (start) => start.job)].flatMap(([job, works]) => {

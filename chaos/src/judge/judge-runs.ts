@@ -1,8 +1,11 @@
 import type { StartEntry } from "../journal/entry.js";
 import { spans } from "../plan/fault-spans.js";
+import type { Life } from "../targets/life.js";
 import type { Evidence, RunRow } from "./evidence.js";
 import { groupBy, occurrenceKey } from "./group-by.js";
 import type { JournalView } from "./journal-view.js";
+import { judgeRunNows } from "./judge-run-nows.js";
+import { cancelledFrom, isUnasked } from "./unasked.js";
 import type { Verdict, Violation, ViolationKind } from "./verdict.js";
 
 type RunVerdict = Pick<Verdict, "runs" | "violations">;
@@ -14,6 +17,7 @@ const mostLosses = 3;
 /** Is every run that exists or worked one that was promised, done once, in time, by whoever held it? */
 export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict {
   const promised = new Set(evidence.targets.map(occurrenceKey));
+  const lifeOf = new Map(evidence.lives.map((life) => [life.job.key, life]));
   const rowsOf = groupBy(evidence.runs, (run) => run.id);
   const counts = { ok: 0, repeated: 0, buried: 0 };
   const violations: Violation[] = [];
@@ -22,13 +26,14 @@ export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict 
     if (row === undefined) continue;
     const starts = journal.startsOf(id);
     const flaws: Flaw[] = [];
-    if (!promised.has(occurrenceKey(row))) flaws.push(["UNEXPECTED", "nothing promised this run"]);
+    const life = lifeOf.get(row.job);
+    if (isUnasked(row, promised, { life, journal })) flaws.push(["UNEXPECTED", "nothing promised this run"]);
     if (rows.length > 1) flaws.push(["DOUBLE", `${rows.length} rows for one run`]);
     flaws.push(
       ...earlyFlaws(row, starts),
       ...fenceFlaws(row, starts),
       ...repeatFlaws(evidence, journal, starts),
-      ...endFlaws(row),
+      ...endFlaws(row, life),
     );
     for (const [kind, detail] of flaws)
       violations.push({ kind, job: row.job, nominal: row.nominal, detail: `run ${id}: ${detail}` });
@@ -37,7 +42,11 @@ export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict 
     else if (starts.length > 1) counts.repeated += 1;
     else counts.ok += 1;
   }
-  violations.push(...doubledOccurrences(evidence.runs), ...unknownRuns(journal, rowsOf));
+  violations.push(
+    ...doubledOccurrences(evidence.runs),
+    ...unknownRuns(journal, rowsOf),
+    ...evidence.lives.flatMap((life) => judgeRunNows(life, evidence.runs)),
+  );
   return { runs: counts, violations };
 }
 
@@ -80,14 +89,16 @@ function repeatFlaws({ faults, aftermathMs }: Evidence, journal: JournalView, st
   });
 }
 
-function endFlaws({ status, reason, losses }: RunRow): Flaw[] {
+function endFlaws({ status, reason, losses, finishedAt }: RunRow, life: Life | undefined): Flaw[] {
   if (status === "succeeded" || status === "live") return [];
+  const cancelled = life === undefined ? null : cancelledFrom(life);
+  if (status === "cancelled" && cancelled !== null && (finishedAt ?? 0) >= cancelled) return [];
   if (status === "failed" && reason === "worker_lost" && losses > mostLosses) return [];
   return [["UNDONE", `ended as ${status} (${reason ?? "no reason"})`]];
 }
 
 function doubledOccurrences(runs: readonly RunRow[]): Violation[] {
-  return [...groupBy(runs, occurrenceKey).values()].flatMap((same) => {
+  return [...groupBy(runs, (run) => `${occurrenceKey(run)} ${run.trigger}`).values()].flatMap((same) => {
     const ids = new Set(same.map((run) => run.id));
     const [first] = same;
     if (first === undefined || ids.size < 2) return [];

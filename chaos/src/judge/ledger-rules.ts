@@ -1,11 +1,11 @@
-import type { ChaosJob } from "../plan/workload.js";
+import type { Life } from "../targets/life.js";
 import type { LedgerRow, RunRow } from "./evidence.js";
 
 /** A ledger entry with all that decides whether one of its occurrences may be left out. */
 export interface Excuse {
   readonly entry: LedgerRow;
   readonly nominal: number;
-  readonly job: ChaosJob;
+  readonly life: Life;
   /** Those of the same job. */
   readonly runs: readonly RunRow[];
 }
@@ -14,6 +14,7 @@ export interface Excuse {
 const rules: Readonly<Record<string, (excuse: Excuse) => boolean>> = {
   missed: isMisfire,
   overlap: isOverlap,
+  superseded: isSuperseded,
 };
 
 export function isAllowed(excuse: Excuse): boolean {
@@ -21,16 +22,32 @@ export function isAllowed(excuse: Excuse): boolean {
 }
 
 /** run_once leaves out all but the latest of what is due once the oldest is too late; skip only what is itself too late. */
-function isMisfire({ entry: { from, recordedAt }, nominal, job: { misfire } }: Excuse): boolean {
+function isMisfire({ entry: { from, recordedAt }, nominal, life }: Excuse): boolean {
+  const { misfire } = life.job;
   if (recordedAt < nominal) return false;
   if (misfire.policy === "run_once") return recordedAt - from > misfire.thresholdMs;
   return misfire.policy === "skip" && recordedAt - nominal > misfire.thresholdMs;
 }
 
+/** A run says when it ended before its end is committed, and is live for everybody else until then. */
+const commitMs = 1_000;
+
 /** Some other run of the job was live between the occurrence and its entry. */
-function isOverlap({ entry: { recordedAt }, nominal, job: { overlap }, runs }: Excuse): boolean {
-  if (overlap === "allow" || recordedAt < nominal) return false;
-  return runs.some(
-    (run) => run.nominal !== nominal && run.createdAt <= recordedAt && (run.finishedAt ?? recordedAt) >= nominal,
+function isOverlap({ entry: { recordedAt }, nominal, life, runs }: Excuse): boolean {
+  if (life.job.overlap === "allow" || recordedAt < nominal) return false;
+  const isLive = ({ createdAt, finishedAt }: RunRow): boolean =>
+    createdAt <= recordedAt && (finishedAt ?? recordedAt) + commitMs >= nominal;
+  return runs.some((run) => run.nominal !== nominal && isLive(run));
+}
+
+/** A change came while the job was still catching up, one occurrence after the other. */
+function isSuperseded({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
+  const { changes, job } = life;
+  const catchesUp =
+    job.misfire.policy === "run_all" ||
+    changes.some(({ change }) => change.kind === "resume" && change.missed !== "none");
+  const isDuring = changes.some(
+    ({ sentAt, settledAt }) => sentAt <= recordedAt && recordedAt < (settledAt ?? Number.POSITIVE_INFINITY) + 1,
   );
+  return catchesUp && isDuring && nominal <= recordedAt;
 }

@@ -3,7 +3,8 @@ import { type Fault, type FaultKind, describeFault } from "./fault.js";
 import type { Limits } from "./fault-spans.js";
 import { planFaults } from "./plan-faults.js";
 import { SeededRandom } from "./random.js";
-import { type PlannedJob, planWorkload } from "./workload.js";
+import type { PlannedJob } from "./job.js";
+import { planWorkload } from "./workload.js";
 
 export interface PlanRequest {
   readonly seed: number;

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { JournalEntry } from "../../src/journal/entry.js";
 import type { Evidence, RunRow } from "../../src/judge/evidence.js";
 import { judge } from "../../src/judge/judge.js";
-import type { ChaosJob } from "../../src/plan/workload.js";
+import type { ChaosJob } from "../../src/plan/job.js";
+import type { Life } from "../../src/targets/life.js";
 
 const due = Date.UTC(2026, 0, 5, 12);
 const job: ChaosJob = {
@@ -13,11 +14,13 @@ const job: ChaosJob = {
   overlap: "allow",
   misfire: { policy: "run_once", thresholdMs: 60_000 },
 };
-const target = { job: "a", nominal: due, required: true };
+const life: Life = { job, sentAt: due - 60_000, acknowledgedAt: due - 59_000, changes: [], runNows: [] };
+const target = { job: "a", nominal: due, required: true, fate: "run", isLate: false } as const;
 const run: RunRow = {
   id: "r1",
   job: "a",
   nominal: due,
+  trigger: "schedule",
   status: "succeeded",
   reason: null,
   fence: 1,
@@ -47,7 +50,7 @@ function attempt(
 }
 
 const good: Evidence = {
-  jobs: [job],
+  lives: [life],
   targets: [target],
   journal: attempt(1),
   runs: [run],
@@ -168,6 +171,50 @@ describe("the judge of runs", () => {
   });
 });
 
+describe("the judge of a changed job", () => {
+  const cancelled: Life = {
+    ...life,
+    changes: [{ change: { kind: "cancel", running: "signal" }, sentAt: due, settledAt: due + 20 }],
+  };
+  const ended: RunRow = { ...run, status: "cancelled", reason: "cancelled_by", token: null };
+
+  it("calls a run inside a pause UNEXPECTED, and asks the ledger for it", () => {
+    const targets = [{ ...target, fate: "paused" }] as const;
+    const paused = { job: "a", reason: "paused", from: due, to: due, recordedAt: due + 5_000 };
+    expect(kinds({ targets })).toEqual(["UNEXPECTED"]);
+    expect(kinds({ targets, runs: [], journal: [] })).toEqual(["MISSED"]);
+    expect(kinds({ targets, runs: [], journal: [], ledger: [{ ...paused, reason: "missed" }] })).toEqual(["MISSED"]);
+    expect(judge({ ...good, targets, runs: [], journal: [], ledger: [paused] }).targets.skipped).toBe(1);
+  });
+
+  it("does not take a pause for an excuse where there was none", () => {
+    const paused = { job: "a", reason: "paused", from: due, to: due, recordedAt: due + 5_000 };
+    expect(kinds({ runs: [], journal: [], ledger: [paused] })).toEqual(["MISSED"]);
+  });
+
+  it("takes a run that ended with its job as cancelled, and from no other job", () => {
+    expect(kinds({ lives: [cancelled], runs: [ended] })).toEqual([]);
+    expect(kinds({ runs: [ended] })).toEqual(["UNDONE"]);
+    expect(kinds({ lives: [cancelled], runs: [{ ...ended, finishedAt: due - 1 }] })).toEqual(["UNDONE"]);
+  });
+
+  it("takes a run that waited for its time when its job was cancelled for none at all", () => {
+    expect(kinds({ lives: [cancelled], targets: [], runs: [ended], journal: [] })).toEqual([]);
+    expect(kinds({ lives: [cancelled], targets: [], runs: [ended] })).toEqual(["UNEXPECTED"]);
+    expect(kinds({ lives: [cancelled], targets: [], runs: [run] })).toEqual(["UNEXPECTED"]);
+  });
+
+  it("counts runs out of turn by the calls that asked for them", () => {
+    const own: RunRow = { ...run, id: "r2", trigger: "run_now:r2", token: 2 };
+    const seen = { runs: [run, own], journal: [...attempt(1), ...attempt(2, { run: "r2", fence: 1 })] };
+    const asked = (...runNows: Life["runNows"]) => ({ lives: [{ ...life, runNows }] });
+    expect(kinds({ ...seen, ...asked("made") })).toEqual([]);
+    expect(kinds({ ...seen, ...asked("unknown") })).toEqual([]);
+    expect(kinds({ ...seen, ...asked("refused") })).toEqual(["UNEXPECTED"]);
+    expect(kinds(asked("made"))).toEqual(["MISSED"]);
+  });
+});
+
 describe("the judge of overlaps", () => {
   const next = { ...run, id: "r2", nominal: due + 50, token: 2 };
   const both: Partial<Evidence> = {
@@ -177,7 +224,7 @@ describe("the judge of overlaps", () => {
   };
 
   it("calls runs of a job that work at the same time OVERLAP, if it does not allow that", () => {
-    expect(kinds({ ...both, jobs: [{ ...job, overlap: "skip" }] })).toEqual(["OVERLAP"]);
+    expect(kinds({ ...both, lives: [{ ...life, job: { ...job, overlap: "skip" } }] })).toEqual(["OVERLAP"]);
   });
 
   it("lets the runs of any other job work at the same time", () => {
@@ -191,6 +238,8 @@ describe("the judge of overlaps", () => {
       ...attempt(2, { run: "r2", fence: 1, at: due + 60 }),
     ];
     const runs = [{ ...run, fence: 2, token: 3, finishedAt: due + 6_200 }, next];
-    expect(kinds({ ...both, journal, runs, faults: [kill], jobs: [{ ...job, overlap: "skip" }] })).toEqual([]);
+    expect(
+      kinds({ ...both, journal, runs, faults: [kill], lives: [{ ...life, job: { ...job, overlap: "skip" } }] }),
+    ).toEqual([]);
   });
 });

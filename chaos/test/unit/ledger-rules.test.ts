@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { LedgerRow, RunRow } from "../../src/judge/evidence.js";
 import { isAllowed } from "../../src/judge/ledger-rules.js";
-import type { ChaosJob } from "../../src/plan/workload.js";
+import type { ChaosJob } from "../../src/plan/job.js";
+import type { Life } from "../../src/targets/life.js";
 
 const due = Date.UTC(2026, 0, 5, 12);
 const job: ChaosJob = {
@@ -18,6 +19,7 @@ const run: RunRow = {
   id: "r1",
   job: "a",
   nominal: due - 1_000,
+  trigger: "schedule",
   status: "succeeded",
   reason: null,
   fence: 1,
@@ -26,8 +28,17 @@ const run: RunRow = {
   createdAt: due - 990,
   finishedAt: due + 5,
 };
-const allows = (entry: LedgerRow, over: { nominal?: number; job?: Partial<ChaosJob>; runs?: RunRow[] } = {}): boolean =>
-  isAllowed({ entry, nominal: over.nominal ?? due, job: { ...job, ...over.job }, runs: over.runs ?? [run] });
+const life: Life = { job, sentAt: due - 9_000, acknowledgedAt: due - 8_000, changes: [], runNows: [] };
+const allows = (
+  entry: LedgerRow,
+  over: { nominal?: number; job?: Partial<ChaosJob>; runs?: RunRow[]; changes?: Life["changes"] } = {},
+): boolean =>
+  isAllowed({
+    entry,
+    nominal: over.nominal ?? due,
+    life: { ...life, job: { ...job, ...over.job }, changes: over.changes ?? [] },
+    runs: over.runs ?? [run],
+  });
 const misfire = (policy: "run_once" | "skip" | "run_all") => ({ job: { misfire: { policy, thresholdMs: 2_000 } } });
 
 describe("what was missed", () => {
@@ -58,13 +69,29 @@ describe("what overlapped", () => {
   });
 
   it("is not left out where every other run had ended before, or came after", () => {
-    expect(allows(busy, { runs: [{ ...run, finishedAt: due - 1 }] })).toBe(false);
+    expect(allows(busy, { runs: [{ ...run, finishedAt: due - 1_001 }] })).toBe(false);
     expect(allows(busy, { runs: [{ ...run, createdAt: due + 11, finishedAt: due + 20 }] })).toBe(false);
     expect(allows(busy, { runs: [] })).toBe(false);
   });
 
   it("is never left out where overlap is allowed", () => {
     expect(allows(busy, { job: { overlap: "allow" } })).toBe(false);
+  });
+});
+
+describe("what was superseded", () => {
+  const entry: LedgerRow = { ...missed, reason: "superseded", recordedAt: due + 4_000 };
+  const resume = { change: { kind: "resume", missed: "all" }, sentAt: due + 100, settledAt: due + 200 } as const;
+  const edit = { change: { kind: "edit", rule: job.rule }, sentAt: due + 3_990, settledAt: due + 4_010 } as const;
+
+  it("is left out by a change that comes while the job still catches up", () => {
+    expect(allows(entry, { changes: [resume, edit] })).toBe(true);
+    expect(allows(entry, { ...misfire("run_all"), changes: [edit] })).toBe(true);
+  });
+
+  it("is not left out where nothing is caught up, or no change is under way", () => {
+    expect(allows(entry, { changes: [edit] })).toBe(false);
+    expect(allows({ ...entry, recordedAt: due + 9_000 }, { changes: [resume, edit] })).toBe(false);
   });
 });
 

@@ -15,8 +15,7 @@ const good: Result = {
   audits: [],
   bites: { refusedWrites: 4, refusedBy: { "due.fire": 4 }, movedShards: 512, rescuedRuns: 3, ownEnds: 0, stalls: 0 },
   recoveredMs: 4_000,
-  acknowledged: 5,
-  unknown: 1,
+  asked: { jobs: 5, unknownJobs: 1, changes: 3, runNows: 1 },
 };
 const still = { ...good, bites: { ...good.bites, refusedWrites: 0, refusedBy: {}, movedShards: 0 } };
 const violated = (kind: ViolationKind): Result => ({

@@ -3,15 +3,12 @@ import { type FaultKind, faultKinds } from "../../src/plan/fault.js";
 import { type PlanBounds, planFaults } from "../../src/plan/plan-faults.js";
 import { planLines, planRun } from "../../src/plan/plan.js";
 import { SeededRandom } from "../../src/plan/random.js";
-import { ruleFrom } from "../../src/plan/workload.js";
-import { targetsOf } from "../../src/targets/targets.js";
+import { ruleFrom } from "../../src/plan/rule.js";
 
 const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
 const bounds: PlanBounds = { nodes: 3, loadMs: 300_000, limits, kinds: null };
 const short = { ...bounds, loadMs: 72_000 };
 const begin = Date.UTC(2026, 0, 5, 12);
-const misfire = { policy: "run_once", thresholdMs: 60_000 } as const;
-const work = { workMs: 0, failsFirst: false, overlap: "allow", misfire } as const;
 const seeds = Array.from({ length: 50 }, (_, seed) => seed);
 const kindsOf = (seed: number, plan = bounds): Set<FaultKind> =>
   new Set(planFaults(new SeededRandom(seed), plan).map((fault) => fault.kind));
@@ -69,34 +66,30 @@ describe("a plan", () => {
     expect(kindsOf(1, { ...bounds, kinds: ["clock", "pool"] })).toEqual(new Set(["clock", "pool"]));
   });
 
+  it("changes many jobs, one change after the other, and half of them within milliseconds of an occurrence", () => {
+    const { workload } = planRun({ ...request, recurring: 400 });
+    const changed = workload.filter(({ changes }) => changes.length > 0);
+    expect(new Set(changed.flatMap(({ changes }) => changes.map(({ change }) => change.kind)))).toEqual(
+      new Set(["edit", "pause", "resume", "cancel"]),
+    );
+    let near = 0;
+    let all = 0;
+    for (const { job, createAtMs, changes } of changed) {
+      const times = [createAtMs, ...changes.map(({ atMs }) => atMs)];
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+      const [first] = changes;
+      if (first === undefined || job.rule.kind !== "every") continue;
+      const since = Math.abs(first.atMs - job.rule.startsAt) % job.rule.everyMs;
+      near += Number(Math.min(since, job.rule.everyMs - since) <= 8);
+      all += 1;
+    }
+    expect(near / all).toBeGreaterThan(0.4);
+    expect(near / all).toBeLessThan(0.6);
+  });
+
   it("counts instants from its begin", () => {
     const every = { kind: "every", everyMs: 1_000, startsAt: -500, endsAt: 9_000 } as const;
     expect(ruleFrom(begin, every)).toEqual({ ...every, startsAt: begin - 500, endsAt: begin + 9_000 });
     expect(ruleFrom(begin, { kind: "at", at: 70 })).toEqual({ kind: "at", at: begin + 70 });
-  });
-});
-
-describe("targets", () => {
-  it("of an interval count from its start, and are required after the acknowledgement", () => {
-    const rule = { kind: "every", everyMs: 1_000, startsAt: begin, endsAt: begin + 4_000 } as const;
-    const targets = targetsOf({ job: { ...work, key: "a", rule }, sentAt: begin + 500, acknowledgedAt: begin + 2_000 });
-    expect(targets.map(({ nominal, required }) => [nominal - begin, required])).toEqual([
-      [1_000, false],
-      [2_000, false],
-      [3_000, true],
-      [4_000, true],
-    ]);
-  });
-
-  it("of a cron expression are those of the zone's wall clock", () => {
-    const rule = { kind: "cron", cron: "30 17 * * *", timeZone: "Asia/Kolkata", endsAt: begin + 86_400_000 } as const;
-    const targets = targetsOf({ job: { ...work, key: "a", rule }, sentAt: begin - 1, acknowledgedAt: begin - 1 });
-    expect(targets.map(({ nominal }) => nominal)).toEqual([begin, begin + 86_400_000]);
-  });
-
-  it("of a job that was never acknowledged are all optional", () => {
-    const rule = { kind: "at", at: begin } as const;
-    const targets = targetsOf({ job: { ...work, key: "a", rule }, sentAt: begin - 1, acknowledgedAt: null });
-    expect(targets).toEqual([{ job: "a", nominal: begin, required: false }]);
   });
 });

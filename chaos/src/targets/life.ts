@@ -1,0 +1,24 @@
+import type { Change } from "../plan/change.js";
+import type { ChaosJob } from "../plan/job.js";
+
+/** A change as it was asked for; it took effect at some instant between the two. */
+export interface DoneChange {
+  readonly change: Change;
+  readonly sentAt: number;
+  /** Null when it was never answered: it may have taken effect at any time after it was sent, or never. */
+  readonly settledAt: number | null;
+}
+
+/** What became of a call that asked for a run out of turn; unknown: it was never answered. */
+export type RunNowOutcome = "made" | "refused" | "unknown";
+
+/** All that a job's maker knows of it; the instants are those of the caller. */
+export interface Life {
+  readonly job: ChaosJob;
+  readonly sentAt: number;
+  /** Null when the call ended unknown: the job may exist or not, and nothing more was asked of it. */
+  readonly acknowledgedAt: number | null;
+  /** In order; only the last can be unsettled. */
+  readonly changes: readonly DoneChange[];
+  readonly runNows: readonly RunNowOutcome[];
+}

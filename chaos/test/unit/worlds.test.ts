@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import type { Change } from "../../src/plan/change.js";
+import type { ChaosJob } from "../../src/plan/job.js";
+import type { Rule } from "../../src/plan/rule.js";
+import { chooseWorld } from "../../src/targets/choose-world.js";
+import { instantsOf } from "../../src/targets/instants.js";
+import type { DoneChange, Life } from "../../src/targets/life.js";
+import { targetsIn } from "../../src/targets/targets-in.js";
+
+const begin = Date.UTC(2026, 0, 5, 12);
+const everySecond: Rule = { kind: "every", everyMs: 1_000, startsAt: begin, endsAt: begin + 9_000 };
+const job: ChaosJob = {
+  key: "a",
+  rule: everySecond,
+  workMs: 0,
+  failsFirst: false,
+  overlap: "allow",
+  misfire: { policy: "run_once", thresholdMs: 60_000 },
+};
+const done = (change: Change, sent: number, settled: number | null): DoneChange => ({
+  change,
+  sentAt: begin + sent,
+  settledAt: settled === null ? null : begin + settled,
+});
+const life = (...changes: DoneChange[]): Life => ({
+  job,
+  sentAt: begin - 100,
+  acknowledgedAt: begin - 50,
+  changes,
+  runNows: [],
+});
+/** The seconds that run, and those that a pause left out. */
+const fatesOf = (one: Life, effects: (number | null)[]) => {
+  const targets = targetsIn(
+    one,
+    effects.map((at) => (at === null ? null : begin + at)),
+  );
+  const secondsOf = (fate: string) =>
+    targets.filter((target) => target.fate === fate).map(({ nominal }) => (nominal - begin) / 1_000);
+  return { run: secondsOf("run"), paused: secondsOf("paused") };
+};
+
+describe("targets", () => {
+  it("of an interval count from its start, and are required after the acknowledgement", () => {
+    const targets = targetsIn({ ...life(), sentAt: begin + 500, acknowledgedAt: begin + 2_000 }, []);
+    expect(targets.slice(0, 4).map(({ nominal, required }) => [nominal - begin, required])).toEqual([
+      [1_000, false],
+      [2_000, false],
+      [3_000, true],
+      [4_000, true],
+    ]);
+  });
+
+  it("of a cron expression are those of the zone's wall clock", () => {
+    const rule = { kind: "cron", cron: "30 17 * * *", timeZone: "Asia/Kolkata", endsAt: begin + 86_400_000 } as const;
+    expect(instantsOf(rule, begin)).toEqual([begin, begin + 86_400_000]);
+  });
+
+  it("of a job that was never acknowledged are all optional, and one time counts also when it has passed", () => {
+    const once = { ...job, rule: { kind: "at", at: begin - 5_000 } } as const;
+    const target = { job: "a", nominal: begin - 5_000, fate: "run", isLate: false };
+    expect(targetsIn({ ...life(), job: once, acknowledgedAt: null }, [])).toEqual([{ ...target, required: false }]);
+    expect(targetsIn({ ...life(), job: once }, [])).toEqual([{ ...target, required: true }]);
+  });
+
+  it("of an edited job are the old rule's up to the change and the new one's after it", () => {
+    const edit = done({ kind: "edit", rule: { ...everySecond, everyMs: 3_000, endsAt: begin + 9_000 } }, 4_000, 4_100);
+    expect(fatesOf(life(edit), [4_050]).run).toEqual([0, 1, 2, 3, 4, 6, 9]);
+  });
+
+  it.each([
+    ["none", [0, 1, 2, 6, 7, 8, 9], [3, 4, 5]],
+    ["latest", [0, 1, 2, 5, 6, 7, 8, 9], [3, 4]],
+    ["all", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], []],
+  ] as const)("inside a pause are settled by its resume: %s", (missed, run, paused) => {
+    const pause = done({ kind: "pause", until: null, missed: "none" }, 2_100, 2_200);
+    const resume = done({ kind: "resume", missed }, 5_400, 5_500);
+    const fates = fatesOf(life(pause, resume), [2_150, 5_450]);
+    expect({ run: fates.run.toSorted((a, b) => a - b), paused: fates.paused }).toEqual({ run, paused });
+  });
+
+  it("after a pause that nobody ends, and after a cancellation, are none", () => {
+    const pause = done({ kind: "pause", until: null, missed: "none" }, 2_100, 2_200);
+    const cancel = done({ kind: "cancel", running: "keep" }, 2_100, 2_200);
+    expect(fatesOf(life(pause), [2_150])).toEqual({ run: [0, 1, 2], paused: [] });
+    expect(fatesOf(life(cancel), [2_150])).toEqual({ run: [0, 1, 2], paused: [] });
+  });
+
+  it("are not touched by a change that never took effect, nor by a resume of a job that was not paused", () => {
+    const resume = done({ kind: "resume", missed: "none" }, 2_100, 2_200);
+    const cancel = done({ kind: "cancel", running: "keep" }, 2_100, null);
+    expect(fatesOf(life(resume), [2_150]).run).toHaveLength(10);
+    expect(fatesOf(life(cancel), [null]).run).toHaveLength(10);
+  });
+});
+
+describe("the world that is chosen", () => {
+  const slow: Rule = { ...everySecond, everyMs: 2_500 };
+  /** Chooses by the seconds that ran; answers how many fit nowhere. */
+  const flawsOf = (one: Life, ran: readonly number[]): number => {
+    const flawsIn = (nominals: readonly number[]): number => {
+      const expected = new Set(nominals.map((at) => (at - begin) / 1_000));
+      return ran.filter((at) => !expected.has(at)).length + [...expected].filter((at) => !ran.includes(at)).length;
+    };
+    const runsOf = (targets: readonly { fate: string; nominal: number }[]): number[] =>
+      targets.filter(({ fate }) => fate === "run").map(({ nominal }) => nominal);
+    return flawsIn(runsOf(chooseWorld(one, (targets) => flawsIn(runsOf(targets)))));
+  };
+
+  it("has the old rule or the new one at each instant between request and answer, never both, never neither", () => {
+    const edited = life(done({ kind: "edit", rule: slow }, 1_900, 3_100));
+    expect(flawsOf(edited, [0, 1, 2.5, 5, 7.5])).toBe(0);
+    expect(flawsOf(edited, [0, 1, 2, 2.5, 5, 7.5])).toBe(0);
+    expect(flawsOf(edited, [0, 1, 2, 3, 5, 7.5])).toBe(0);
+    expect(flawsOf(edited, [0, 1, 5, 7.5])).toBe(1);
+    expect(flawsOf(edited, [0, 1, 2.5, 3, 5, 7.5])).toBe(1);
+  });
+
+  it("lets a change that was never answered take effect at any time, or never", () => {
+    const unknown = life(done({ kind: "cancel", running: "keep" }, 1_900, null));
+    expect(flawsOf(unknown, [0, 1])).toBe(0);
+    expect(flawsOf(unknown, [0, 1, 2, 3, 4, 5])).toBe(0);
+    expect(flawsOf(unknown, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])).toBe(0);
+    expect(flawsOf(unknown, [0])).toBe(1);
+    expect(flawsOf(unknown, [0, 1, 3])).toBe(1);
+  });
+
+  it("joins what is uncertain at both ends of a pause", () => {
+    const pause = done({ kind: "pause", until: null, missed: "none" }, 1_900, 3_100);
+    const resume = done({ kind: "resume", missed: "latest" }, 5_900, 7_100);
+    const paused = life(pause, resume);
+    expect(flawsOf(paused, [0, 1, 5, 6, 7, 8, 9])).toBe(0);
+    expect(flawsOf(paused, [0, 1, 2, 3, 7, 8, 9])).toBe(0);
+    expect(flawsOf(paused, [0, 1, 2, 3, 8, 9])).toBe(1);
+    expect(flawsOf(paused, [0, 1, 4, 5, 6, 7, 8, 9])).toBe(1);
+  });
+
+  it("lets a pause end by itself, unless another change comes first", () => {
+    const pause = done({ kind: "pause", until: begin + 4_000, missed: "all" }, 1_900, 1_950);
+    const expiry = done({ kind: "resume", missed: "none" }, 4_000, 6_500);
+    const resume = done({ kind: "resume", missed: "latest" }, 5_500, 5_600);
+    expect(flawsOf(life(pause, expiry), [0, 1, 5, 6, 7, 8, 9])).toBe(0);
+    expect(flawsOf(life(pause, expiry), [0, 1])).toBeGreaterThan(0);
+    expect(flawsOf(life(pause, expiry, resume), [0, 1, 5, 6, 7, 8, 9])).toBe(0);
+    expect(flawsOf(life(pause, expiry, resume), [0, 1, 6, 7, 8, 9])).toBe(0);
+  });
+});
