@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@carillon/embedded-postgres";
 import { TcpProxy } from "@carillon/testkit";
-import { FireWatch } from "./fire-watch.js";
 import { NodeClock } from "./node-clock.js";
 import { NodeProcess } from "./node-process.js";
+import { Wiretap } from "./wiretap.js";
 
 export interface ClusterOptions {
   readonly folder: string;
@@ -22,7 +22,7 @@ const settings = { max_connections: "60" };
 export interface Member {
   readonly node: NodeProcess;
   readonly proxy: TcpProxy;
-  readonly fires: FireWatch;
+  readonly wire: Wiretap;
   readonly clock: NodeClock | null;
 }
 
@@ -92,8 +92,8 @@ export class Cluster {
 async function makeMember(options: ClusterOptions, url: string, index: number): Promise<Member> {
   const { folder, leaseMs, workerSilenceMs, preload, faketime } = options;
   const name = `node-${index}`;
-  const fires = new FireWatch();
-  const proxy = await TcpProxy.start(url, { filter: fires.filter });
+  const wire = new Wiretap();
+  const proxy = await TcpProxy.start(url, { filter: wire.filter });
   const clock = faketime === null ? null : new NodeClock(faketime, join(folder, `${name}.clock`));
   const node = new NodeProcess({
     name,
@@ -104,5 +104,5 @@ async function makeMember(options: ClusterOptions, url: string, index: number): 
     preload,
     env: clock?.env ?? {},
   });
-  return { node, proxy, fires, clock };
+  return { node, proxy, wire, clock };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault, FaultKind } from "../plan/fault.js";
 import type { Cluster, Member } from "./cluster.js";
 import { ConnectionHog } from "./connection-hog.js";
-import { fireStatement } from "./fire-watch.js";
+import { fireStatement } from "./wiretap.js";
 
 const delayMs = 150;
 /** A node that has nothing to fire for so long is killed all the same. */
@@ -20,7 +20,7 @@ type Injection = (member: Member, doing: Doing) => Promise<void>;
 const injections: Readonly<Record<Exclude<FaultKind, "database">, Injection>> = {
   kill: (member, { lastsMs }) => restart(member, "SIGKILL", lastsMs),
   async kill_at_fire(member, { lastsMs, byMs }) {
-    await member.fires.next(longestWaitForFireMs);
+    await member.wire.nextFire(longestWaitForFireMs);
     await sleep(byMs);
     await restart(member, "SIGKILL", lastsMs);
   },
@@ -47,6 +47,11 @@ const injections: Readonly<Record<Exclude<FaultKind, "database">, Injection>> = 
     proxy.delay(delayMs);
     await sleep(lastsMs);
     await proxy.resume();
+  },
+  async deaf({ wire }, { lastsMs }) {
+    wire.isDeaf = true;
+    await sleep(lastsMs);
+    wire.isDeaf = false;
   },
   async clock({ clock }, { lastsMs, byMs }) {
     clock?.move(byMs);

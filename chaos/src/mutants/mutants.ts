@@ -1,14 +1,17 @@
+import { fireInTwoTransactions } from "./fire-in-two-transactions.js";
 import { guardedMutants } from "./guarded.js";
 import type { Edit, Mutant } from "./mutant.js";
 
 const inFire = (from: string, to: string): Edit => ({ in: "due.fire", from, to });
 
 /** Which occurrence it is, compared with the row. */
-const compareAndSet: readonly Edit[] = [
+const whichOccurrence: readonly Edit[] = [
   inFire(" and d.next_nominal_at = i.nominal_at", ""),
-  inFire("    and (d.fired_through is null or i.nominal_at > d.fired_through)\n", ""),
+  inFire("      and (d.fired_through is null or i.nominal_at > d.fired_through)\n", ""),
 ];
-const dueCheck = inFire("    and d.next_fire_at <= clock_timestamp()\n", "");
+const whichVersion = inFire(" and d.version = i.version", "");
+const whichRuns = inFire(" and d.runs_made = i.runs_made", "");
+const dueCheck = inFire("      and d.next_fire_at <= clock_timestamp()\n", "");
 const uniqueKey = inFire(
   "    $12::uuid[], $13::bigint[]\n",
   "    (select array_agg(gen_random_uuid()) from unnest($12::uuid[])), $13::bigint[]\n",
@@ -33,10 +36,28 @@ const fatalMutants: readonly Mutant[] = [
   {
     name: "fire-without-any-guard",
     edits: [
-      ...compareAndSet,
+      ...whichOccurrence,
       uniqueKey,
       dueCheck,
       inFire("  where s.owner = $3 and s.epoch = f.epoch\n", "  where $3::uuid is not null\n"),
+    ],
+  },
+  {
+    name: "fire-without-compare-and-set",
+    // The fence stays: a wheel must be stale for it to show.
+    faults: ["deaf"],
+    edits: [...whichOccurrence, whichVersion, whichRuns, uniqueKey],
+  },
+  { name: "fire-without-version", faults: ["deaf"], edits: [whichVersion, whichRuns] },
+  fireInTwoTransactions,
+  {
+    name: "pause-ignored-by-the-wheel",
+    edits: [
+      {
+        in: "engine/src/jobs/change/apply-pause.ts",
+        from: "draft.set({ state: paused.state, nominal: null, fireAt: until, catchUpTo: null, stateReason: null });",
+        to: "",
+      },
     ],
   },
   {

@@ -49,6 +49,8 @@ export const spans: Readonly<Record<FaultKind, Span>> = {
     ],
   },
   delay: { weight: 1, costsWorkers: false, lasts: () => [[2_000, 6_000]] },
+  // Shorter than the time after which a node looks by itself, and longer.
+  deaf: { weight: 2, costsWorkers: false, lasts: () => [[4_000, 12_000]] },
   // Within the tolerance, just beyond it, and far away, in both directions.
   clock: {
     weight: 2,

@@ -3,7 +3,7 @@
  * database. freeze: SIGSTOP, then SIGCONT. stop: a clean stop, started again later. reset: every connection to the database is
  * reset. lose_fire, lose_claim, lose_result: the connection is reset between a fire, a claim or the end of a run and its answer.
  * cut: the way to the database goes silent, what was sent meanwhile arrives after the heal. delay: every packet takes longer.
- * clock: the node's wall clock is moved, then put right. pool: the node loses its connections while others hold all that the
+ * deaf: no NOTIFY reaches the node. clock: the node's wall clock is moved, then put right. pool: the node loses its connections while others hold all that the
  * server gives. database: PostgreSQL is stopped at once, without a checkpoint, and started again.
  */
 export const faultKinds = [
@@ -17,6 +17,7 @@ export const faultKinds = [
   "lose_result",
   "cut",
   "delay",
+  "deaf",
   "clock",
   "pool",
   "database",

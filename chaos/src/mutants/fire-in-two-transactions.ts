@@ -1,0 +1,35 @@
+import type { Mutant } from "./mutant.js";
+
+const make = `
+-- name: due.make
+-- purpose: the mutant's second transaction: runs of jobs that were moved on before
+-- params: $1 ids uuid[], $2 job ids uuid[], $3 nominals timestamptz[], $4 ranks bigint[]
+-- fence: none
+insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
+                          trigger, task, queue, payload, policy, labels, owner, version, untracked)
+select i.id, j.id, j.namespace_id, j.shard, j.lane, 'queued', j.priority, i.rank, i.nominal_at, i.nominal_at,
+       clock_timestamp(), 'schedule', j.task, j.queue, j.payload, j.policy, nullif(j.labels, '{}'), j.owner, j.version,
+       d.overlap = 'allow'
+from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::bigint[]) as i (id, job_id, nominal_at, rank)
+join carillon.job j on j.id = i.job_id join carillon.job_due d on d.job_id = j.id;
+`;
+
+const secondTransaction = `(fire, values).then(async (answer) => {
+  const fired = answer.rows.filter((row) => row.outcome === "fired");
+  const nominalOf = new Map(rows.map((row) => [row.job.jobId, timestampParam(row.job.nominal)]));
+  await db.query(statements.get("due.make"), [
+    fired.map((row) => row.run_id), fired.map((row) => row.job_id),
+    fired.map((row) => nominalOf.get(row.job_id)), fired.map((row) => row.rank),
+  ]);
+  return answer;
+})).rows.map(toFired);`;
+
+/** Moves the job on, and makes its run afterwards: whoever dies between the two loses the occurrence. */
+export const fireInTwoTransactions: Mutant = {
+  name: "fire-in-two-transactions",
+  edits: [
+    { in: "due.fire", from: "  where p.outcome = 'fired'\n", to: "  where p.outcome = 'fired' and false\n" },
+    { in: "due.fire", from: "from judged;\n", to: `from judged;\n${make}` },
+    { in: "engine/src/store/entities/due.ts", from: "(fire, values)).rows.map(toFired);", to: secondTransaction },
+  ],
+};
