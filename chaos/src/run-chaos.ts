@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
@@ -44,7 +45,7 @@ export async function runChaos({ options, folder, say }: Session): Promise<Resul
   const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload, faketime });
   const stalls = new StallWatch();
   try {
-    return await judgedLoad({ cluster, journal, stalls }, { ...plan, faults }, options.loadMs);
+    return await judgedLoad({ cluster, journal, stalls, folder }, { ...plan, faults }, options.loadMs);
   } finally {
     stalls.stop();
     await cluster.stop();
@@ -56,9 +57,10 @@ interface Stage {
   readonly cluster: Cluster;
   readonly journal: JournalServer;
   readonly stalls: StallWatch;
+  readonly folder: string;
 }
 
-async function judgedLoad({ cluster, journal, stalls }: Stage, plan: Plan, loadMs: number): Promise<Result> {
+async function judgedLoad({ cluster, journal, stalls, folder }: Stage, plan: Plan, loadMs: number): Promise<Result> {
   const witness = new Witness(() => cluster.databaseUrl);
   await sleep(limits.leaseMs / 2);
   const epochs = await witness.epochs();
@@ -67,6 +69,7 @@ async function judgedLoad({ cluster, journal, stalls }: Stage, plan: Plan, loadM
   const [faults, lives] = await Promise.all([injectAll(cluster, plan.faults, begin), driver.drive(plan.workload)]);
   await sleep(Math.max(0, begin + loadMs - Date.now()));
   const recoveredMs = await drain(witness);
+  writeFileSync(join(folder, "lives.json"), JSON.stringify(lives));
   const seen = {
     lives,
     journal: journal.entries,

@@ -14,6 +14,8 @@ export interface Answer {
   readonly code: string | null;
   readonly etag: string | null;
   readonly id: string | null;
+  /** What a job does now, such as `paused`. */
+  readonly jobState: string | null;
 }
 
 const callLimitMs = 6_000;
@@ -65,5 +67,6 @@ function answerOf(response: Response, text: string): Answer {
     code: textOf(fields.get("code")),
     etag: response.headers.get("etag"),
     id: textOf(fields.get("id")),
+    jobState: textOf(fields.get("state")),
   };
 }

@@ -19,6 +19,8 @@ export class JobChanger {
   readonly #api: ApiCaller;
   readonly #id: string;
   #etag: string | null;
+  /** A pause that ends by itself makes a version that we do not know. */
+  #awaitsExpiry = false;
 
   constructor(api: ApiCaller, made: { id: string; etag: string | null }) {
     this.#api = api;
@@ -28,15 +30,15 @@ export class JobChanger {
 
   /** False when the outcome is unknown, so that nothing more can be asked of the job. */
   async make(change: Change): Promise<boolean> {
+    if (this.#awaitsExpiry && !(await this.#readVersion((answer) => answer.jobState !== "paused"))) return false;
+    this.#awaitsExpiry = false;
     const sentAt = Date.now();
-    const answer = await this.#ask(change, sentAt);
-    if (answer !== null && tooLate.has(answer.code ?? "")) return true;
-    this.changes.push({ change, sentAt, settledAt: answer === null ? null : Date.now() });
+    const outcome = await this.#ask(change, sentAt);
+    if (outcome === "refused") return true;
+    this.changes.push({ change, sentAt, settledAt: outcome === "unknown" ? null : Date.now() });
     if (change.kind === "pause" && change.until !== null)
-      this.#noteExpiry(change.until, change.missed, answer !== null);
-    if (answer === null) return false;
-    if (answer.status !== 412) this.#etag = answer.etag;
-    return answer.status === 412 ? this.#readVersion(sentAt) : true;
+      this.#noteExpiry(change.until, change.missed, outcome === "done");
+    return outcome === "done";
   }
 
   async runNow(): Promise<RunNowOutcome> {
@@ -48,30 +50,40 @@ export class JobChanger {
     throw new Error(`run-now was answered with ${answer.status} ${answer.code ?? ""}`);
   }
 
-  /** With the version that we know: if an earlier call has been done after all, the next one is refused with 412. */
-  async #ask(change: Change, sentAt: number): Promise<Answer | null> {
-    while (Date.now() - sentAt < patienceMs) {
+  /**
+   * With the version that we know: if an earlier call has been done after all, the next one is refused. Then, and when it came too
+   * late, the version tells.
+   */
+  async #ask(change: Change, sentAt: number): Promise<"done" | "refused" | "unknown"> {
+    for (let isFirst = true; Date.now() - sentAt < patienceMs; isFirst = false) {
       const answer = await this.#api.call({ ...wireChange(this.#id, change), ifMatch: this.#etag });
       if (answer === null || answer.code === "job_busy") await sleep(pauseMs);
-      else if (answer.status < 300 || answer.status === 412 || tooLate.has(answer.code ?? "")) return answer;
-      else throw new Error(`${change.kind} was answered with ${answer.status} ${answer.code ?? ""}`);
+      else if (answer.status < 300) {
+        this.#etag = answer.etag;
+        return "done";
+      } else if (tooLate.has(answer.code ?? "") && isFirst) return "refused";
+      else if (tooLate.has(answer.code ?? "") || (answer.status === 412 && !isFirst)) {
+        const before = this.#etag;
+        if (!(await this.#readVersion(() => true))) return "unknown";
+        return this.#etag === before ? "refused" : "done";
+      } else throw new Error(`${change.kind} of ${this.#id} was answered with ${answer.status} ${answer.code ?? ""}`);
     }
-    return null;
+    return "unknown";
   }
 
-  async #readVersion(since: number): Promise<boolean> {
-    while (Date.now() - since < 2 * patienceMs) {
+  /** False when no node said in time that the job is as it should be. */
+  async #readVersion(isReady: (answer: Answer) => boolean): Promise<boolean> {
+    for (const since = Date.now(); Date.now() - since < patienceMs; await sleep(pauseMs)) {
       const answer = await this.#api.call({ method: "GET", path: `/v1/jobs/${this.#id}` });
-      if (answer?.status === 200) {
-        this.#etag = answer.etag;
-        return true;
-      }
-      await sleep(pauseMs);
+      if (answer?.status !== 200 || !isReady(answer)) continue;
+      this.#etag = answer.etag;
+      return true;
     }
     return false;
   }
 
   #noteExpiry(until: number, missed: "none" | "latest" | "all", isKnown: boolean): void {
+    this.#awaitsExpiry = true;
     const change = { kind: "resume", missed } as const;
     this.changes.push({ change, sentAt: until, settledAt: isKnown ? until + expiryMs : null });
   }

@@ -30,7 +30,7 @@ function isMisfire({ entry: { from, recordedAt }, nominal, life }: Excuse): bool
 }
 
 /** A run says when it ended before its end is committed, and is live for everybody else until then. */
-const commitMs = 1_000;
+const commitMs = 2_000;
 
 /** Some other run of the job was live between the occurrence and its entry. */
 function isOverlap({ entry: { recordedAt }, nominal, life, runs }: Excuse): boolean {
