@@ -1,4 +1,5 @@
 import type { Readiness, Run, RunList, RunListQuery, Version } from "@carillon/contract";
+import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from "./calendars.js";
 import { type JobCalls, jobCalls } from "./jobs.js";
 import { segment } from "./segment.js";
 import { createTransport, type CallOptions, type ClientOptions } from "./transport.js";
@@ -9,6 +10,8 @@ import { createTransport, type CallOptions, type ClientOptions } from "./transpo
  */
 export interface Client {
   readonly jobs: JobCalls;
+  readonly calendars: CalendarCalls;
+  readonly maintenanceWindows: WindowCalls;
   readonly runs: {
     get(id: string, options?: CallOptions): Promise<Run>;
     list(query?: RunListQuery, options?: CallOptions): Promise<RunList>;
@@ -24,6 +27,8 @@ export function createClient(options: ClientOptions): Client {
     call<Answer>({ ...given, method: "GET", path, query });
   return {
     jobs: jobCalls(call),
+    calendars: calendarCalls(call),
+    maintenanceWindows: windowCalls(call),
     runs: {
       get: (id, given) => get<Run>(`/v1/runs/${segment(id)}`, given),
       list: (query, given) => get<RunList>("/v1/runs", given, query),

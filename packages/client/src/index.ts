@@ -1,3 +1,4 @@
+export type { CalendarCalls, WindowCalls } from "./calendars.js";
 export { type Client, createClient } from "./client.js";
 export { ApiError, type ApiErrorCode, ServerUnreachable } from "./errors.js";
 export type { JobCalls, JobReference } from "./jobs.js";

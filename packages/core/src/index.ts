@@ -92,6 +92,7 @@ export {
   type WindowSubject,
   type WindowTime,
 } from "./calendar/maintenance-window.js";
+export { type CalendarRuleJson, formatCalendarRules } from "./calendar/format-calendar.js";
 export { CALENDAR_LIMITS, parseCalendar, type ParsedCalendar, readCalendar } from "./calendar/parse-calendar.js";
 export { requireCalendars } from "./calendar/unknown-calendars.js";
 export { checkSchedule, requireSchedule } from "./schedule/check-schedule.js";

@@ -2,7 +2,14 @@ import type { ErrorCode } from "@carillon/core";
 import type { Static, TObject, TSchema } from "typebox";
 
 /** What a caller must be allowed to do. `public` needs nothing and tells nothing about anybody's jobs. */
-export type Permission = "public" | "jobs:read" | "jobs:write" | "runs:read" | "runs:write";
+export type Permission =
+  | "public"
+  | "jobs:read"
+  | "jobs:write"
+  | "runs:read"
+  | "runs:write"
+  | "calendars:read"
+  | "calendars:write";
 
 /** Which budget a call is counted against. Probes are never limited. */
 export type RateClass = "read" | "write" | "none";

@@ -1,3 +1,13 @@
+import {
+  deleteCalendar,
+  deleteWindow,
+  getCalendar,
+  getWindow,
+  listCalendars,
+  listWindows,
+  putCalendar,
+  putWindow,
+} from "./calendars.js";
 import { createJobs } from "./job-batch.js";
 import { cancelJob, deleteJob, pauseJob, putJob, resumeJob, rollbackJob, updateJob } from "./job-changes.js";
 import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from "./job-history.js";
@@ -27,6 +37,14 @@ export const operations = {
   listJobUpcoming,
   listRuns,
   getRun,
+  listCalendars,
+  getCalendar,
+  putCalendar,
+  deleteCalendar,
+  listWindows,
+  getWindow,
+  putWindow,
+  deleteWindow,
   getLivez,
   getReadyz,
   getMetrics,

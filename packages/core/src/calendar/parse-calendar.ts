@@ -7,7 +7,7 @@ import { HOLIDAY_TYPES, type HolidayPlace, type HolidayType } from "./holiday-so
 /** Bounds of one calendar; they keep a year's table cheap and an answer readable. */
 export const CALENDAR_LIMITS = { rules: 100, dates: 10_000, nameLength: 100 } as const;
 
-const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+export const WEEKDAYS: readonly string[] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 const RULE_KEYS = ["weekdays", "dates", "holidays", "icalendar"];
 const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
 

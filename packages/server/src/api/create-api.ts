@@ -4,6 +4,7 @@ import { fastify, LogController, type FastifyInstance, type FastifyReply, type F
 import type { Handlers } from "./call.js";
 import { answerBrokenRequest } from "./broken-request.js";
 import { docsStyle } from "./docs-style.js";
+import { calendarHandlers } from "./handlers/calendars.js";
 import { jobBatchHandlers } from "./handlers/job-batch.js";
 import { jobChangeHandlers } from "./handlers/job-changes.js";
 import { jobHistoryHandlers } from "./handlers/job-history.js";
@@ -12,6 +13,7 @@ import { jobRunHandlers } from "./handlers/job-runs.js";
 import { jobHandlers } from "./handlers/jobs.js";
 import { metaHandlers } from "./handlers/meta.js";
 import { runHandlers } from "./handlers/runs.js";
+import { windowHandlers } from "./handlers/windows.js";
 import { acceptJsonBodies } from "./json-body.js";
 import { assertLoopbackCaller } from "./loopback-guard.js";
 import type { ApiOptions } from "./ports.js";
@@ -63,6 +65,8 @@ function handlersOf(options: ApiOptions): Handlers {
     ...jobRunHandlers(options),
     ...jobHistoryHandlers(options),
     ...runHandlers(options),
+    ...calendarHandlers(options),
+    ...windowHandlers(options),
     ...metaHandlers(options),
   };
 }

@@ -29,8 +29,7 @@ export interface HttpObservation {
   readonly durationMs: number;
 }
 
-/** Without calendars a job that names one is refused. */
-export type ApiEngine = EngineApi & JobChanges & Partial<Pick<Calendars, "calendarSet" | "listCalendars">>;
+export type ApiEngine = EngineApi & JobChanges & Calendars;
 
 export interface ApiOptions {
   readonly engine: ApiEngine;

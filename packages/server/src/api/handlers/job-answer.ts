@@ -49,5 +49,5 @@ const none: CalendarSet = new Map();
 
 export async function calendarsOf(engine: ApiEngine, namespace: string, schedule: ScheduleSpec): Promise<CalendarSet> {
   const names = calendarNames(schedule);
-  return names.length === 0 ? none : ((await engine.calendarSet?.(namespace, names)) ?? none);
+  return names.length === 0 ? none : engine.calendarSet(namespace, names);
 }

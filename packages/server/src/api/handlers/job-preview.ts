@@ -50,8 +50,8 @@ async function knownCalendars(engine: ApiEngine, namespace: string, schedule: Sc
   const calendars = await calendarsOf(engine, namespace, schedule);
   const isKnown = calendarNames(schedule).every((name) => calendars.has(name));
   if (isKnown || !("calendars" in schedule)) return calendars;
-  const page = await engine.listCalendars?.(namespace, { pageSize: limits.pageSize });
-  const names = page?.rows.map(({ definition }) => definition.name) ?? [];
+  const { rows } = await engine.listCalendars(namespace, { pageSize: limits.pageSize });
+  const names = rows.map(({ definition }) => definition.name);
   requireCalendars(schedule.calendars ?? {}, [...names, ...calendars.keys()]);
   return calendars;
 }

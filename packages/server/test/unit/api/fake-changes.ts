@@ -1,8 +1,8 @@
-import { CarillonError, type CalendarSet, type Instant, type JobSpec, previewSchedule } from "@carillon/core";
+import { CarillonError, type Instant, type JobSpec, previewSchedule } from "@carillon/core";
 import type {
-  CalendarView,
   CancelRequest,
   ChangeContext,
+  JobChanges,
   JobRef,
   JobVersionView,
   JobView,
@@ -13,16 +13,14 @@ import type {
   ResumeRequest,
   RunNowRequest,
 } from "@carillon/engine";
-import type { ApiEngine } from "../../../src/api/ports.js";
 import { definitionOf, FakeJobs, pageOf, runOf, uuid } from "./fake-engine.js";
 
 /** Changes of jobs in memory: what the API hands in comes back, without any firing. */
-export class FakeEngine extends FakeJobs implements ApiEngine {
+export class FakeChanges extends FakeJobs implements JobChanges {
   /** What a resume would find. */
   missed = 0;
   readonly versions: JobVersionView[] = [];
   readonly occurrences: (OccurrenceView & { readonly id: string })[] = [];
-  calendars: CalendarSet = new Map();
   /** What the last change was asked to do, by whom. */
   asked: unknown[] = [];
 
@@ -76,14 +74,14 @@ export class FakeEngine extends FakeJobs implements ApiEngine {
 
   async cancelJob(_namespace: string, ref: JobRef, request: CancelRequest, context: ChangeContext): Promise<JobView> {
     this.asked = ["cancel", request, context];
-    const job = this.#found(ref);
+    const job = this.found(ref);
     if (job.state === "cancelled") return job;
     return this.#change(ref, context, () => ({ state: "cancelled", nextRunAt: null }));
   }
 
   async runNow(_namespace: string, ref: JobRef, request: RunNowRequest, context: ChangeContext) {
     this.asked = ["runNow", request, context];
-    const job = this.#found(ref);
+    const job = this.found(ref);
     if (job.state === "cancelled") throw new CarillonError("job_ended", "the job is cancelled");
     const { firing: _, ...spec } = specOf(job);
     const payload = request.payload === undefined ? job.payload : request.payload.value;
@@ -98,7 +96,7 @@ export class FakeEngine extends FakeJobs implements ApiEngine {
   }
 
   async listVersions(_namespace: string, ref: JobRef, page: PageRequest): Promise<Page<JobVersionView>> {
-    this.#found(ref);
+    this.found(ref);
     return pageOf(
       this.versions.map((row) => ({ ...row, id: String(row.version) })),
       page,
@@ -106,26 +104,16 @@ export class FakeEngine extends FakeJobs implements ApiEngine {
   }
 
   async listOccurrences(_namespace: string, ref: JobRef, page: PageRequest): Promise<Page<OccurrenceView>> {
-    this.#found(ref);
+    this.found(ref);
     return pageOf(this.occurrences, page);
   }
 
   async upcoming(_namespace: string, ref: JobRef, count: number) {
-    const job = this.#found(ref);
+    const job = this.found(ref);
     return previewSchedule(job.schedule, { jobId: job.id }, { from: this.now(), count }).fires;
   }
 
-  async calendarSet(_namespace: string, names: readonly string[]): Promise<CalendarSet> {
-    return new Map([...this.calendars].filter(([name]) => names.includes(name)));
-  }
-
-  async listCalendars(): Promise<Page<CalendarView>> {
-    const times = { createdAt: 0, updatedAt: 0 };
-    const rows = [...this.calendars.keys()].map((name) => ({ version: 1, definition: { name, rules: [] }, ...times }));
-    return { rows, next: null };
-  }
-
-  #found(ref: JobRef): JobView {
+  found(ref: JobRef): JobView {
     this.failOnce();
     const job = this.jobs.find((one) => ("id" in ref ? one.id === ref.id : one.key === ref.key));
     if (job === undefined) throw new CarillonError("not_found", "there is no such job");
@@ -133,7 +121,7 @@ export class FakeEngine extends FakeJobs implements ApiEngine {
   }
 
   #change(ref: JobRef, { ifVersion }: ChangeContext, change: (job: JobView) => Partial<JobView>): JobView {
-    const job = this.#found(ref);
+    const job = this.found(ref);
     if (job.state === "cancelled") throw new CarillonError("job_ended", "the job is cancelled");
     if (ifVersion !== undefined && ifVersion !== job.version) {
       throw new CarillonError("precondition_failed", `the job has version ${job.version}, not ${ifVersion}`);

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import type { InjectOptions } from "fastify";
 import { expect, it } from "vitest";
 import { apiUnderTest, json } from "./api-under-test.js";
-import type { FakeEngine } from "./fake-changes.js";
+import type { FakeEngine } from "./fake-calendars.js";
 
 /** The same requests every time, so that a failure is the change's fault; FUZZ_SEED and FUZZ_RUNS look further. */
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_261_112);
@@ -78,6 +78,10 @@ const right: Readonly<Record<string, readonly unknown[]>> = {
   until: ["2026-12-01T00:00:00Z", "2020-01-01T00:00:00Z"],
   for: ["2h"],
   jobs: [[{ task: "echo" }, { task: 5 }], []],
+  rules: [[{ weekdays: ["SAT"] }], [{ dates: ["2026-13-01"] }], [{}]],
+  from: ["2026-11-01T00:00:00Z", "2026-11-10T00:00:00Z"],
+  to: ["2026-11-05T00:00:00Z", "2027-11-05T00:00:00Z"],
+  duration: ["2h", "400d"],
 };
 
 interface SchemaLike {
@@ -157,7 +161,7 @@ const encoded = fc.oneof(
 
 function urlOf(operation: Operation): fc.Arbitrary<string> {
   const paths = [operation.path, ...(operation.aliases ?? []).map((alias) => alias.path)];
-  const path = fc.tuple(fc.constantFrom(...paths), encoded).map(([pattern, id]) => pattern.replace("{id}", id));
+  const path = fc.tuple(fc.constantFrom(...paths), encoded).map(([pattern, id]) => pattern.replace(/\{\w+\}/, id));
   const names = Object.keys(operation.query?.properties ?? {});
   const name = fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom("page_size", ...names) },
@@ -193,8 +197,14 @@ const request: fc.Arbitrary<InjectOptions> = fc
       .map(([verb, url, body]) => ({ ...body, method: verb as "GET", url }));
   });
 
-function stateOf({ jobs, runs }: FakeEngine): string {
-  return JSON.stringify([jobs.map(({ id, version }) => [id, version]), runs.length]);
+function stateOf({ jobs, runs, calendars, windows }: FakeEngine): string {
+  return JSON.stringify([
+    jobs.map(({ id, version }) => [id, version]),
+    runs.length,
+    [...calendars.values()],
+    [...windows.values()],
+    backfills,
+  ]);
 }
 
 it("answers every request, however wrong, with what its operation declares, and never with 500", async () => {

@@ -1,5 +1,5 @@
 import type { JobBatchCreated, JobPreview } from "@carillon/contract";
-import { CarillonError, compileCalendar, formatId, readCalendar } from "@carillon/core";
+import { CarillonError, formatId } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
 import { uuid } from "./fake-engine.js";
@@ -70,8 +70,7 @@ describe("a preview", () => {
 
   it("shows what calendars take away, and which one", async () => {
     const api = apiUnderTest();
-    const weekend = readCalendar({ name: "weekend", rules: [{ weekdays: ["SAT", "SUN"] }] });
-    api.engine.calendars = new Map([["weekend", compileCalendar(weekend)]]);
+    await api.send("PUT", "/v1/calendars/weekend", { rules: [{ weekdays: ["SAT", "SUN"] }] });
     const schedule = { cron: "0 9 * * *", calendars: { exclude: ["weekend"] } };
     const { fires } = (await api.post("/v1/jobs:preview?count=2", { schedule })).json<JobPreview>();
     expect(fires.map((fire) => [fire.outcome, fire.scheduled_for.slice(0, 10)])).toEqual([
@@ -87,7 +86,7 @@ describe("a preview", () => {
 
   it("of a calendar that does not exist names the one that was meant", async () => {
     const api = apiUnderTest();
-    api.engine.calendars = new Map([["de-holidays", compileCalendar({ name: "de-holidays", rules: [] })]]);
+    await api.send("PUT", "/v1/calendars/de-holidays", { rules: [{ weekdays: ["SAT", "SUN"] }] });
     const schedule = { cron: "0 9 * * *", calendars: { exclude: ["de-holydays"] } };
     const response = await api.post("/v1/jobs:preview", { schedule });
     expect(refusalOf(response)).toMatchObject({

@@ -1,0 +1,71 @@
+import {
+  type CalendarDefinition,
+  type CalendarSet,
+  CarillonError,
+  compileCalendar,
+  type MaintenanceWindow,
+} from "@carillon/core";
+import type { CalendarView, ChangeContext, Page, PageRequest, WindowView } from "@carillon/engine";
+import type { ApiEngine } from "../../../src/api/ports.js";
+import { FakeChanges } from "./fake-changes.js";
+import { pageOf } from "./fake-engine.js";
+
+/** Calendars and windows in memory, kept and shown, without effect. */
+export class FakeEngine extends FakeChanges implements ApiEngine {
+  readonly calendars = new Map<string, CalendarView>();
+  readonly windows = new Map<string, WindowView>();
+
+  async putCalendar(_namespace: string, definition: CalendarDefinition, { ifVersion }: ChangeContext) {
+    this.failOnce();
+    const before = this.calendars.get(definition.name);
+    if (ifVersion !== undefined && before?.version !== ifVersion)
+      throw new CarillonError("precondition_failed", "the calendar has another version");
+    const [createdAt, updatedAt] = [before?.createdAt ?? this.now(), this.now()];
+    const calendar = { version: (before?.version ?? 0) + 1, definition, createdAt, updatedAt };
+    this.calendars.set(definition.name, calendar);
+    return { calendar, created: before === undefined };
+  }
+
+  async getCalendar(_namespace: string, name: string): Promise<CalendarView | null> {
+    return this.calendars.get(name) ?? null;
+  }
+
+  async listCalendars(_namespace: string, page: PageRequest): Promise<Page<CalendarView>> {
+    return pageOf(
+      [...this.calendars].sort().map(([id, calendar]) => ({ id, ...calendar })),
+      page,
+    );
+  }
+
+  async deleteCalendar(_namespace: string, name: string): Promise<boolean> {
+    this.failOnce();
+    return this.calendars.delete(name);
+  }
+
+  async calendarSet(_namespace: string, names: readonly string[]): Promise<CalendarSet> {
+    const known = [...this.calendars].filter(([name]) => names.includes(name));
+    return new Map(known.map(([name, { definition }]) => [name, compileCalendar(definition)]));
+  }
+
+  async putWindow(_namespace: string, window: MaintenanceWindow) {
+    const before = this.windows.get(window.name);
+    const view = { window, createdAt: before?.createdAt ?? this.now(), updatedAt: this.now() };
+    this.windows.set(window.name, view);
+    return { window: view, created: before === undefined };
+  }
+
+  async getWindow(_namespace: string, name: string): Promise<WindowView | null> {
+    return this.windows.get(name) ?? null;
+  }
+
+  async listWindows(_namespace: string, page: PageRequest): Promise<Page<WindowView>> {
+    return pageOf(
+      [...this.windows].sort().map(([id, window]) => ({ id, ...window })),
+      page,
+    );
+  }
+
+  async deleteWindow(_namespace: string, name: string): Promise<boolean> {
+    return this.windows.delete(name);
+  }
+}
