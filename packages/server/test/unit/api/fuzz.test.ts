@@ -203,7 +203,6 @@ function stateOf({ jobs, runs, calendars, windows }: FakeEngine): string {
     runs.length,
     [...calendars.values()],
     [...windows.values()],
-    backfills,
   ]);
 }
 
