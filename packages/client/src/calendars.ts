@@ -20,12 +20,12 @@ export const calendarCalls = (call: Transport): CalendarCalls => namedCalls(call
 export const windowCalls = (call: Transport): WindowCalls => namedCalls(call, "/v1/maintenance-windows");
 
 /** Things that are put, read and deleted by their name. */
-function namedCalls<Put, Answer, List>(call: Transport, path: string) {
+function namedCalls<Answer, List>(call: Transport, path: string) {
   const at = (name: string): string => `${path}/${segment(name)}`;
   return {
     get: (name: string, given: CallOptions = {}) => call<Answer>({ ...given, method: "GET", path: at(name) }),
     list: (query: PageQuery = {}, given: CallOptions = {}) => call<List>({ ...given, method: "GET", path, query }),
-    put: (name: string, body: Put, given: ChangeOptions = {}) =>
+    put: (name: string, body: unknown, given: ChangeOptions = {}) =>
       call<Answer>({ ...given, method: "PUT", path: at(name), body }),
     delete: (name: string, given: ChangeOptions = {}) => call<void>({ ...given, method: "DELETE", path: at(name) }),
   };

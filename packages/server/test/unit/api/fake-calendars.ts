@@ -31,10 +31,7 @@ export class FakeEngine extends FakeChanges implements ApiEngine {
   }
 
   async listCalendars(_namespace: string, page: PageRequest): Promise<Page<CalendarView>> {
-    return pageOf(
-      [...this.calendars].sort().map(([id, calendar]) => ({ id, ...calendar })),
-      page,
-    );
+    return pageOf(byName(this.calendars), page);
   }
 
   async deleteCalendar(_namespace: string, name: string): Promise<boolean> {
@@ -59,13 +56,14 @@ export class FakeEngine extends FakeChanges implements ApiEngine {
   }
 
   async listWindows(_namespace: string, page: PageRequest): Promise<Page<WindowView>> {
-    return pageOf(
-      [...this.windows].sort().map(([id, window]) => ({ id, ...window })),
-      page,
-    );
+    return pageOf(byName(this.windows), page);
   }
 
   async deleteWindow(_namespace: string, name: string): Promise<boolean> {
     return this.windows.delete(name);
   }
+}
+
+function byName<View extends object>(views: ReadonlyMap<string, View>): (View & { readonly id: string })[] {
+  return [...views].map(([id, view]) => ({ ...view, id })).sort((one, other) => (one.id < other.id ? -1 : 1));
 }
