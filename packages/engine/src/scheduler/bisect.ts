@@ -9,6 +9,8 @@ export interface Fault<Row> {
 export interface Bisected<Row, Out> {
   readonly done: readonly Out[];
   readonly faults: readonly Fault<Row>[];
+  /** Rows that the store took, whatever it made of them. */
+  readonly written: number;
 }
 
 /** After so many rows at fault the rest of a batch is left for another time. */
@@ -16,7 +18,7 @@ const mostFaults = 16;
 
 /**
  * Writes a batch; one that fails because of a row is halved until the row at fault stands alone, so that the others are
- * written. When none of several rows can be written it is not the rows: the error is thrown, as is one of the database.
+ * written. An error of the database itself is thrown.
  */
 export async function writeAround<Row, Out>(
   rows: readonly Row[],
@@ -40,7 +42,5 @@ export async function writeAround<Row, Out>(
     }
   };
   await attempt(rows);
-  const [first] = faults;
-  if (first !== undefined && written === 0 && rows.length > 1) throw first.error;
-  return { done, faults };
+  return { done, faults, written };
 }

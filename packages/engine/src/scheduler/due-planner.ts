@@ -14,6 +14,8 @@ export interface BrokenJob {
 
 /** What is to be done with a batch of due jobs. */
 export interface DueSteps {
+  /** The revision of the maintenance windows that decided. */
+  readonly windows: number;
   /** Overlap allow or skip. */
   readonly fires: FireRow[];
   /** Those whose runs wait for one another or replace one another. */
@@ -40,7 +42,8 @@ export class DuePlanner {
   }
 
   plan(jobs: readonly DueJob[], now: Instant): DueSteps {
-    const steps: DueSteps = { fires: [], settles: [], passes: [], holds: [], expired: [], broken: [] };
+    const windows = this.#options.maintenance.revision;
+    const steps: DueSteps = { windows, fires: [], settles: [], passes: [], holds: [], expired: [], broken: [] };
     for (const job of jobs) {
       if (job.state === "paused") steps.expired.push(job);
       else {

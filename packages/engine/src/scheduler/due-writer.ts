@@ -2,18 +2,17 @@ import type { Instant, JobPause } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
 import type { OnEngineEvent } from "../events.js";
 import type { Queued } from "../store/entities/runs.js";
-import { type Fault, writeAround } from "./bisect.js";
+import { type Bisected, type Fault, writeAround } from "./bisect.js";
 import type { BrokenJob, DueSteps } from "./due-planner.js";
 import { fenceOf } from "./fence-of.js";
 import { announceFired, announcePassed } from "./fire-events.js";
+import { Suspects } from "./suspects.js";
 import type { DueJob, Fired, FireRow, FireStore, HoldRow, PassRow, Terms } from "./fire-store.js";
 
 export interface DueWriterOptions {
   readonly store: Pick<FireStore, "fire" | "settle" | "pass" | "hold" | "park">;
   readonly now: () => Instant;
   readonly membership: () => Membership;
-  /** The revision of the maintenance windows by which the steps were planned. */
-  readonly windows: () => number;
   /** Whether the window takes what is due then. */
   readonly admits: (shard: number, at: Instant) => boolean;
   /** A job has another time from now on, one that the window takes. */
@@ -34,6 +33,7 @@ export interface Written {
 /** Puts decisions over due jobs into effect, each set in one statement, and tells what came of it. */
 export class DueWriter {
   readonly #options: DueWriterOptions;
+  readonly #suspects = new Suspects();
 
   constructor(options: DueWriterOptions) {
     this.#options = options;
@@ -41,15 +41,16 @@ export class DueWriter {
 
   async write(steps: DueSteps): Promise<Written> {
     const { store } = this.#options;
+    const { windows } = steps;
     const fired =
-      (await this.#fire("due.fire", steps.fires, (terms, rows) => store.fire(terms, rows))) +
-      (await this.#fire("due.settle", steps.settles, async (terms, rows) => {
-        const { fired: done, stopped } = await store.settle(terms, rows);
+      (await this.#fire("due.fire", steps.fires, (rows) => store.fire(this.#terms(rows, windows), rows))) +
+      (await this.#fire("due.settle", steps.settles, async (rows) => {
+        const { fired: done, stopped } = await store.settle(this.#terms(rows, windows), rows);
         this.#options.onStopped(stopped);
         return done;
       }));
-    const passed = await this.#pass(steps.passes);
-    await this.#hold(steps.holds);
+    const passed = await this.#pass(steps.passes, windows);
+    await this.#hold(steps.holds, windows);
     return { fired, passed };
   }
 
@@ -68,11 +69,11 @@ export class DueWriter {
   async #fire(
     statement: string,
     rows: readonly FireRow[],
-    write: (terms: Terms, rows: readonly FireRow[]) => Promise<readonly Fired[]>,
+    write: (rows: readonly FireRow[]) => Promise<readonly Fired[]>,
   ): Promise<number> {
     if (rows.length === 0) return 0;
     const { onQueued, onEvent, onRefused } = this.#options;
-    const { done, faults } = await writeAround(rows, (part) => write(this.#terms(part), part));
+    const { done, faults } = await this.#writeAround(rows, write);
     const byJob = new Map(done.map((one) => [one.jobId, one]));
     const rest: DueJob[] = [];
     const queued: Queued[] = [];
@@ -93,10 +94,10 @@ export class DueWriter {
     return done.length;
   }
 
-  async #pass(rows: readonly PassRow[]): Promise<number> {
+  async #pass(rows: readonly PassRow[], windows: number): Promise<number> {
     if (rows.length === 0) return 0;
     const { store, onEvent, onRefused } = this.#options;
-    const { done, faults } = await writeAround(rows, (part) => store.pass(this.#terms(part), part));
+    const { done, faults } = await this.#writeAround(rows, (part) => store.pass(this.#terms(part, windows), part));
     const moved = new Set(done);
     for (const row of rows) {
       if (!moved.has(row.job.jobId)) continue;
@@ -113,16 +114,31 @@ export class DueWriter {
     return done.length;
   }
 
-  async #hold(rows: readonly HoldRow[]): Promise<void> {
+  async #hold(rows: readonly HoldRow[], windows: number): Promise<void> {
     if (rows.length === 0) return;
     const { store, onNext, onRefused } = this.#options;
-    const held = new Set(await store.hold(this.#terms(rows), rows));
+    const held = new Set(await store.hold(this.#terms(rows, windows), rows));
     for (const { job, until } of rows) if (held.has(job.jobId)) onNext({ ...job, fireAt: until });
     refuse(
       rows.map((row) => row.job),
       held,
       (rest) => onRefused("due.hold", rest),
     );
+  }
+
+  /** Where no row can be written the fault may be anywhere: nobody is parked for it until others were written. */
+  async #writeAround<Row extends { readonly job: DueJob }, Out>(
+    rows: readonly Row[],
+    write: (rows: readonly Row[]) => Promise<readonly Out[]>,
+  ): Promise<Pick<Bisected<Row, Out>, "done" | "faults">> {
+    const { done, faults, written } = await writeAround(rows, write);
+    this.#suspects.noteWritten(written);
+    const [first] = faults;
+    if (first === undefined || written > 0) return { done, faults };
+    const now = this.#options.now();
+    const guilty = faults.filter(({ row }) => this.#suspects.isGuilty(row.job.jobId, now));
+    if (guilty.length === 0) throw first.error;
+    return { done, faults: guilty };
   }
 
   #moveOn({ job, next, catchUpTo }: FireRow | PassRow, settledTo: Instant, runsMade: number): void {
@@ -142,15 +158,9 @@ export class DueWriter {
     });
   }
 
-  #terms(rows: readonly { readonly job: DueJob }[]): Terms {
-    const { membership, windows } = this.#options;
-    return {
-      fence: fenceOf(
-        membership(),
-        rows.map((row) => row.job),
-      ),
-      windows: windows(),
-    };
+  #terms(rows: readonly { readonly job: DueJob }[], windows: number): Terms {
+    const jobs = rows.map((row) => row.job);
+    return { fence: fenceOf(this.#options.membership(), jobs), windows };
   }
 }
 

@@ -85,7 +85,6 @@ export class Scheduler {
       store,
       now,
       membership,
-      windows: () => this.#maintenance.revision,
       admits: (shard, at) => this.#reader.admits(shard, at),
       onNext: (job) => this.hintJob(job),
       onRefused: (statement, jobs) => this.#refused(statement, jobs),
@@ -166,6 +165,7 @@ export class Scheduler {
     const work = async (lane: number): Promise<void> => {
       while (batches > 0) {
         batches -= 1;
+        await this.#maintenance.read();
         const due = this.#window.takeDue(this.#options.now(), batch, lane);
         if (due.jobs.length + due.runs.length === 0) return;
         try {

@@ -1,0 +1,160 @@
+import type { OverlapPolicy, ScheduleSpec } from "@carillon/core";
+import { TcpProxy } from "@carillon/testkit";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Database, openDatabase } from "../../../src/index.js";
+import type { DueJob } from "../../../src/scheduler/fire-store.js";
+import { createStore } from "../../../src/store/store.js";
+import {
+  hourMs,
+  type SchedulerHarness,
+  schedulerHarness,
+  type SchedulerNode,
+} from "../../harness/scheduler-harness.js";
+import { hostPorts, untilSomebodyWaits } from "../../harness/store-harness.js";
+
+let h: SchedulerHarness;
+let proxy: TcpProxy;
+let database: Database;
+/** What the node sends next and the proxy shall meet with a reset before it arrives. */
+let unsent: string | null;
+
+beforeEach(async () => {
+  h = await schedulerHarness();
+  unsent = null;
+  proxy = await TcpProxy.start(h.url, {
+    filter: (chunk, from) => {
+      if (from === "client" && unsent !== null && chunk.includes(unsent)) {
+        unsent = null;
+        proxy.cut();
+      }
+      return chunk;
+    },
+  });
+  database = await openDatabase({ url: proxy.through(h.url), schema: "carillon", ...hostPorts });
+});
+afterEach(async () => {
+  await database.close();
+  await proxy.close();
+  await h.close();
+});
+
+/** A node whose every statement goes through the proxy. */
+const frailNode = (): Promise<SchedulerNode> => h.node({ around: () => createStore(database).due });
+
+async function dueJob(overlap: OverlapPolicy): Promise<DueJob> {
+  const at = Math.floor(h.db.clock.now()) - 1_000;
+  const schedule: ScheduleSpec = { kind: "every", everyMs: 365 * 24 * hourMs, anchor: at };
+  return h.job({ schedule, firing: { overlap }, overlap, nextNominal: at, nextFireAt: at });
+}
+
+/** A moment of a fire, and how the node's way to the database is lost there. */
+interface Probe {
+  readonly moment: string;
+  readonly overlap: OverlapPolicy;
+  /** Whether the occurrence is settled although the node cannot know. */
+  readonly isDone: boolean;
+  breakIt(job: DueJob, tick: () => Promise<unknown>): Promise<void>;
+}
+
+async function failing(tick: () => Promise<unknown>): Promise<void> {
+  await expect(tick()).rejects.toMatchObject({ code: "database_unavailable" });
+}
+
+/** Lets the fire wait for its shard, inside the statement, and ends its session there. */
+async function endWhileItRuns(job: DueJob, tick: () => Promise<unknown>): Promise<void> {
+  await h.db.transaction(async (tx) => {
+    await tx.query({ text: "select 1 from carillon.shard where id = $1 for update" }, [job.shard]);
+    const failed = failing(tick);
+    await untilSomebodyWaits(h);
+    await h.select(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    await failed;
+  });
+}
+
+/** The whole text of the statement: a transaction begins as "read committed". */
+const commit = "commit\0";
+
+const probes: Probe[] = [
+  {
+    moment: "before the fire is sent",
+    overlap: "skip",
+    isDone: false,
+    async breakIt(_job, tick) {
+      unsent = "due.fire";
+      await failing(tick);
+    },
+  },
+  { moment: "while the fire runs", overlap: "skip", isDone: false, breakIt: endWhileItRuns },
+  {
+    moment: "after the fire's commit, before its answer",
+    overlap: "skip",
+    isDone: true,
+    async breakIt(_job, tick) {
+      proxy.loseAnswerTo("due.fire");
+      await failing(tick);
+    },
+  },
+  {
+    moment: "before the settlement is sent",
+    overlap: "queue_one",
+    isDone: false,
+    async breakIt(_job, tick) {
+      unsent = "settlement.lock_due";
+      await failing(tick);
+    },
+  },
+  { moment: "while the settlement waits for its rows", overlap: "queue_one", isDone: false, breakIt: endWhileItRuns },
+  {
+    moment: "before the settlement's commit",
+    overlap: "queue_one",
+    isDone: false,
+    async breakIt(_job, tick) {
+      unsent = commit;
+      await failing(tick);
+    },
+  },
+  {
+    moment: "after the settlement's commit, before its answer",
+    overlap: "queue_one",
+    isDone: true,
+    async breakIt(_job, tick) {
+      proxy.loseAnswerTo(commit);
+      await failing(tick);
+    },
+  },
+];
+
+const named = probes.map((probe) => [probe.moment, probe] as const);
+
+describe("an occurrence is fired once although the node's connection is lost", () => {
+  it.each(named)("%s, and the node goes on [INV-1] [INV-11]", async (_moment, { overlap, breakIt, isDone }) => {
+    const node = await frailNode();
+    await node.settle();
+    const job = await dueJob(overlap);
+    node.scheduler.hintJob(job);
+    await breakIt(job, () => node.scheduler.tick());
+    expect(await h.fired(job.jobId)).toEqual(isDone ? [job.nominal] : []);
+    await database.waitUntilUp();
+    await node.settle();
+    expect(await h.fired(job.jobId)).toEqual([job.nominal]);
+    expect(await h.ledger(job.jobId)).toEqual([]);
+  });
+
+  it.each(named)("%s, and another node takes over [INV-1] [INV-11]", async (_moment, { overlap, breakIt, isDone }) => {
+    const node = await frailNode();
+    await node.settle();
+    const job = await dueJob(overlap);
+    node.scheduler.hintJob(job);
+    await breakIt(job, () => node.scheduler.tick());
+    expect(await h.fired(job.jobId)).toEqual(isDone ? [job.nominal] : []);
+    await (await h.node()).settle();
+    expect(await h.fired(job.jobId)).toEqual([job.nominal]);
+    await database.waitUntilUp();
+    node.scheduler.hintJob(job);
+    await node.scheduler.tick();
+    expect(await h.fired(job.jobId)).toEqual([job.nominal]);
+    expect(await h.ledger(job.jobId)).toEqual([]);
+  });
+});

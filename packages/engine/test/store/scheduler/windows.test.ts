@@ -1,0 +1,132 @@
+import type { ScheduleSpec } from "@carillon/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hourMs, minuteMs, type SchedulerHarness, schedulerHarness } from "../../harness/scheduler-harness.js";
+
+let h: SchedulerHarness;
+beforeEach(async () => {
+  h = await schedulerHarness();
+});
+afterEach(() => h.close());
+
+const now = (): number => Math.floor(h.db.clock.now());
+const once = (mode: "hold" | "skip", from: number, to: number, queue = "default") => ({
+  mode,
+  scope: { queue },
+  time: { kind: "once", from, to },
+});
+
+/** A job for one instant a moment ago. */
+async function oneOff(over: { labels?: Record<string, string> } = {}): Promise<{ jobId: string; at: number }> {
+  const at = now() - 1_000;
+  const schedule: ScheduleSpec = { kind: "every", everyMs: 30 * 24 * hourMs, anchor: at };
+  const { jobId } = await h.job({ schedule, nextNominal: at, nextFireAt: at, ...over });
+  return { jobId, at };
+}
+
+describe("a maintenance window", () => {
+  it("that skips leaves an entry in the ledger, with its name [INV-11]", async () => {
+    await h.window("upgrade", once("skip", now() - hourMs, now() + hourMs));
+    const { jobId, at } = await oneOff();
+    const node = await h.node();
+    await node.settle();
+    expect(await h.fired(jobId)).toEqual([]);
+    expect(await h.ledger(jobId)).toMatchObject([{ reason: "window", from: at, to: at, count: 1, detail: "upgrade" }]);
+    expect(node.events).toContainEqual({ type: "occurrence.skipped", jobId, reason: "window", count: 1 });
+  });
+
+  it("that holds lets the occurrence wait for its end, under its own name [INV-11]", async () => {
+    const end = now() + hourMs;
+    await h.window("upgrade", once("hold", now() - hourMs, end));
+    const { jobId, at } = await oneOff();
+    await (await h.node()).settle();
+    expect(await h.fired(jobId)).toEqual([]);
+    expect(await h.due(jobId)).toMatchObject({ next_nominal_at: at, next_fire_at: end, state_reason: "held 1" });
+  });
+
+  it("that held fires afterwards, whatever the misfire policy says", async () => {
+    const at = now() - 2 * hourMs;
+    await h.window("upgrade", once("hold", now() - 3 * hourMs, now() - hourMs));
+    const schedule: ScheduleSpec = { kind: "every", everyMs: 30 * 24 * hourMs, anchor: at };
+    const what = { firing: { misfire: "skip" }, nextNominal: at, nextFireAt: now() - hourMs } as const;
+    const { jobId } = await h.job({ schedule, ...what });
+    await (await h.node()).settle();
+    expect(await h.fired(jobId)).toEqual([at]);
+    expect(await h.ledger(jobId)).toEqual([]);
+  });
+
+  it("concerns its own queue and labels only", async () => {
+    await h.window("a", once("skip", now() - hourMs, now() + hourMs, "other"));
+    await h.window("b", { ...once("skip", now() - hourMs, now() + hourMs), scope: { labels: { team: "ops" } } });
+    const [free, ops] = [await oneOff(), await oneOff({ labels: { team: "ops" } })];
+    await (await h.node()).settle();
+    expect(await h.fired(free.jobId)).toEqual([free.at]);
+    expect(await h.fired(ops.jobId)).toEqual([]);
+  });
+
+  it("that commits just before the fire decides over it: a fire that was planned without it is refused", async () => {
+    let isFirst = true;
+    const node = await h.node({
+      around: (store) => ({
+        ...store,
+        async fire(terms, rows) {
+          if (isFirst) await h.window("upgrade", once("skip", now() - hourMs, now() + hourMs));
+          isFirst = false;
+          return store.fire(terms, rows);
+        },
+      }),
+    });
+    const { jobId } = await oneOff();
+    await node.settle();
+    expect(isFirst).toBe(false);
+    expect(await h.fired(jobId)).toEqual([]);
+    expect(await h.ledger(jobId)).toMatchObject([{ reason: "window", detail: "upgrade" }]);
+    expect(node.events).toContainEqual({ type: "write.refused", statement: "due.fire", count: 1 });
+  });
+
+  it("that is taken away lets go what it held", async () => {
+    await h.window("upgrade", once("hold", now() - hourMs, now() + hourMs));
+    const { jobId, at } = await oneOff();
+    const node = await h.node();
+    await node.settle();
+    await h.window("upgrade", null);
+    node.scheduler.hintWindows();
+    await node.settle();
+    expect(await h.fired(jobId)).toEqual([at]);
+  });
+
+  it("that was taken away while no node was there lets go what it held as soon as one comes", async () => {
+    await h.window("upgrade", once("hold", now() - hourMs, now() + hourMs));
+    const { jobId, at } = await oneOff();
+    await (await h.node()).settle();
+    await h.window("upgrade", null);
+    await (await h.node()).settle();
+    expect(await h.fired(jobId)).toEqual([at]);
+  });
+
+  it("that becomes longer holds on", async () => {
+    await h.window("upgrade", once("hold", now() - hourMs, now() + minuteMs));
+    const { jobId } = await oneOff();
+    const node = await h.node();
+    await node.settle();
+    const end = now() + hourMs;
+    await h.window("upgrade", once("hold", now() - hourMs, end));
+    node.scheduler.hintWindows();
+    await node.settle();
+    expect(await h.due(jobId)).toMatchObject({ next_fire_at: end, state_reason: "held 2" });
+  });
+});
+
+describe("the ledger", () => {
+  it("extends one range while a window drops occurrence after occurrence [INV-11]", async () => {
+    await h.window("upgrade", once("skip", now() - hourMs, now() + hourMs));
+    const schedule: ScheduleSpec = { kind: "every", everyMs: 400, anchor: now() - 400 };
+    const at = now();
+    const { jobId } = await h.job({ schedule, nextNominal: at, nextFireAt: at });
+    const node = await h.node();
+    await node.until("occurrence.skipped", 4);
+    const ledger = await h.ledger(jobId);
+    expect(ledger).toHaveLength(1);
+    expect(ledger[0]).toMatchObject({ reason: "window", detail: "upgrade", from: at });
+    expect(ledger[0]?.count).toBeGreaterThanOrEqual(4);
+  });
+});
