@@ -97,6 +97,12 @@ export class DueWindow {
     return this.#lanes.some((lane) => lane.length > 0) ? 0 : this.#wheel.nextDue();
   }
 
+  /** How much is due and was not taken yet. */
+  readyAt(now: Instant): number {
+    this.#makeReady(now);
+    return this.#lanes.reduce((sum, lane) => sum + lane.length, 0);
+  }
+
   heldOf(shard: number): number {
     return this.#perShard.get(shard) ?? 0;
   }

@@ -30,6 +30,8 @@ const fewRows = 1_000;
 /** A read that was asked for from outside waits for so many times what the last one took: hints cannot fill the day with reads. */
 const restPerRead = 4;
 const longestRestMs = 1_000;
+/** While more than this is ready the full look waits, for a third of its period at most: what it finds is not due yet. */
+const herd = 2_000;
 
 /**
  * Keeps the window filled: every shard each half window, and those that need it sooner. Of a shard with more than its share
@@ -39,6 +41,8 @@ export class ShardReader {
   readonly #options: ShardReaderOptions;
   /** Shards to read, and not before when. */
   readonly #wanted = new Map<number, Instant>();
+  /** Shards that the full look has still to read. */
+  readonly #toLook = new Set<number>();
   readonly #known = new KnownTo();
   #chunk = 64;
   #windowEnd: Instant;
@@ -59,7 +63,7 @@ export class ShardReader {
 
   /** When something is to be read next. */
   get nextRead(): Instant {
-    if (this.#drained().length > 0) return this.#options.now();
+    if (this.#toLook.size > 0 || this.#drained().length > 0) return this.#options.now();
     let next = this.#nextLook;
     for (const at of this.#wanted.values()) if (at < next) next = at;
     return next;
@@ -90,6 +94,7 @@ export class ShardReader {
   forget(shards: readonly number[]): void {
     for (const shard of shards) {
       this.#wanted.delete(shard);
+      this.#toLook.delete(shard);
       this.#known.forget(shard);
     }
   }
@@ -109,7 +114,14 @@ export class ShardReader {
     const { windowMs } = this.#options.limits;
     this.#nextLook = now + windowMs / 2;
     this.#windowEnd = now + windowMs;
-    for (const shard of held) this.#want(shard, now);
+    for (const shard of held) this.#toLook.add(shard);
+  }
+
+  /** The next full look begins half a window after this one did. */
+  #mayLook(now: Instant): boolean {
+    const { windowMs } = this.#options.limits;
+    const waitedMs = now - (this.#nextLook - windowMs / 2);
+    return waitedMs >= windowMs / 6 || this.#options.window.readyAt(now) <= herd;
   }
 
   #share(): number {
@@ -131,14 +143,22 @@ export class ShardReader {
   }
 
   #take(now: Instant, held: ReadonlyMap<number, unknown>): number[] {
-    const shards: number[] = [];
+    const shards = new Set<number>();
     for (const [shard, at] of this.#wanted) {
-      if (shards.length >= this.#chunk) break;
-      if (at > now) continue;
-      this.#wanted.delete(shard);
-      if (held.has(shard)) shards.push(shard);
+      if (shards.size >= this.#chunk) break;
+      if (at <= now) shards.add(shard);
     }
-    return shards.sort((a, b) => a - b);
+    if (this.#toLook.size > 0 && this.#mayLook(now)) {
+      for (const shard of this.#toLook) {
+        if (shards.size >= this.#chunk) break;
+        shards.add(shard);
+      }
+    }
+    for (const shard of shards) {
+      this.#wanted.delete(shard);
+      this.#toLook.delete(shard);
+    }
+    return [...shards].filter((shard) => held.has(shard)).sort((a, b) => a - b);
   }
 
   async #fill(shards: readonly number[], share: number): Promise<number> {

@@ -113,6 +113,23 @@ describe("ShardReader", () => {
     expect(window.takeDue(now() + 5, 10).jobs[0]).toMatchObject({ jobId: "job-1000" });
   });
 
+  it("lets a herd go first: a full look waits for it, though not for ever, and what is needed does not wait", async () => {
+    const { reader, window, readAll, reads, move, now } = setUp(10);
+    await readAll();
+    move(15_000);
+    for (const id of range(3_000)) window.putJob(job(id, { fireAt: start + 14_999, shard: id % 10 }));
+    reads.length = 0;
+    reader.readNow([3]);
+    await reader.read();
+    expect(reads).toEqual([[3]]);
+    await reader.read();
+    expect(reads).toHaveLength(1);
+    expect(reader.nextRead).toBeLessThanOrEqual(now());
+    move(5_000);
+    await readAll();
+    expect(reads.flat().toSorted((a, b) => a - b)).toEqual(range(10));
+  });
+
   it("rests after a read that hints asked for, as long as that took several times over", async () => {
     const { reader, readAll, slow, move, now } = setUp(1);
     await readAll();
