@@ -18,8 +18,8 @@ export async function latenessOf(reader, { from, to = from, leastPriority = 0, m
   return { count, jobs, p50: quantiles?.[0] ?? NaN, p99: quantiles?.[1] ?? NaN, max: most ?? NaN, seen99, seenMost };
 }
 
-/** Job and nominal instant pairs that are there more than once, and jobs that have no run of the instant. */
-export async function judgeHerd(reader, nominal) {
+/** Job and nominal instant pairs that are there more than once, and jobs of the herd that have no run of the instant. */
+export async function judgeHerd(reader, nominal, cron) {
   const doubles = await reader.query(
     `select count(*)::int as count from (
        select 1 from carillon.run where nominal_at = $1 group by job_id, nominal_at having count(*) > 1) as d`,
@@ -27,8 +27,8 @@ export async function judgeHerd(reader, nominal) {
   );
   const missed = await reader.query(
     `select count(*)::int as count from carillon.job j
-     where not exists (select 1 from carillon.run r where r.job_id = j.id and r.nominal_at = $1)`,
-    [new Date(nominal)],
+     where j.schedule->>'cron' = $2 and not exists (select 1 from carillon.run r where r.job_id = j.id and r.nominal_at = $1)`,
+    [new Date(nominal), cron],
   );
   const ledger = await reader.query("select coalesce(sum(count), 0)::int as count from carillon.occurrence");
   return { doubles: doubles.rows[0].count, missed: missed.rows[0].count, ledger: ledger.rows[0].count };

@@ -7,14 +7,17 @@ const high = 9;
 const usual = 4;
 
 /** herd: all due together every `everySeconds`. spread: evenly over the hour. instant: all due once, at `at`. */
-export function specOf({ kind, ...rule }, index) {
-  const cron = { herd, spread, instant }[kind](rule, index);
+export function cronOf({ kind, ...rule }, index) {
+  return { herd, spread, instant }[kind](rule, index);
+}
+
+export function specOf(workload, index) {
   return {
     task: "bench.nobody",
     queue: "default",
     priority: index % 100 === 0 ? high : usual,
     payload,
-    schedule: { kind: "cron", cron, timeZone: "UTC" },
+    schedule: { kind: "cron", cron: cronOf(workload, index), timeZone: "UTC" },
     policy: {},
     labels: {},
   };

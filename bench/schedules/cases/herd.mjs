@@ -3,7 +3,7 @@ import { nextHerd, secondAfter, until, untilInserted } from "../herds.mjs";
 import { median, result, say } from "../results.mjs";
 import { finishRuns, judgeHerd, latenessOf, runsInserted } from "../rows.mjs";
 import { ServerProcess } from "../server-process.mjs";
-import { register } from "../workload.mjs";
+import { cronOf, register } from "../workload.mjs";
 
 const everySeconds = 20;
 /** What is due within it is in the node's memory before it is due. */
@@ -40,7 +40,7 @@ export async function observeHerd({ site, reader, rule, count, node, during = as
   const postgresMs = Math.round((site.cpuSeconds() - cpuBefore.postgres) * 1_000);
   const all = await latenessOf(reader, { from: nominal });
   const high = await latenessOf(reader, { from: nominal, leastPriority: 7 });
-  const verdict = await judgeHerd(reader, nominal);
+  const verdict = await judgeHerd(reader, nominal, cronOf({ kind: "herd", ...rule }));
   say(
     `herd of ${count}: ${all.count} runs, p50 ${ms(all.p50)}, p99 ${ms(all.p99)}, max ${ms(all.max)}, seen by ${ms(all.seenMost)}; ` +
       `high p99 ${ms(high.p99)}, max ${ms(high.max)}; CPU: node ${cpuMs} ms, PostgreSQL ${postgresMs} ms; ${JSON.stringify(verdict)}`,
