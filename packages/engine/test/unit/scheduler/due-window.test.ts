@@ -127,7 +127,7 @@ describe("DueWindow", () => {
     expect(window.nextDue).toBe(-1);
   });
 
-  it("is bounded: what does not fit is refused, what it knows can still change [INV-12]", () => {
+  it("is bounded: what does not fit is refused, what it knows can still change", () => {
     const window = new DueWindow({ now: start, capacity: 3 });
     expect(range(4).map((id) => window.putJob(job(id)))).toEqual([true, true, true, false]);
     expect(window.room).toBe(0);
