@@ -13,8 +13,6 @@ export type Change =
   | { readonly kind: "resume"; readonly missed: Missed }
   | { readonly kind: "cancel"; readonly running: "signal" | "keep" };
 
-export type ChangeKind = Change["kind"];
-
 export interface PlannedChange {
   readonly atMs: number;
   readonly change: Change;

@@ -42,7 +42,10 @@ function* effectsOf(life: Life, instants: readonly (readonly number[])[]): Gener
 /** One of each, never going back in time. */
 function* combinations(candidates: readonly Effects[], from: number): Generator<Effects> {
   const [first, ...rest] = candidates;
-  if (first === undefined) return yield [];
+  if (first === undefined) {
+    yield [];
+    return;
+  }
   for (const effect of first) {
     if (effect !== null && effect < from) continue;
     for (const others of combinations(rest, effect ?? from)) yield [effect, ...others];

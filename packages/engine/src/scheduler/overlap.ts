@@ -14,7 +14,7 @@ export type OverlapDecision =
   | { readonly kind: "replace"; readonly end: readonly string[]; readonly stop: readonly string[] };
 
 /** Runs of one job that may wait for one another; more than that are refused and go to the ledger. */
-export const mostWaiting = 1_000;
+const mostWaiting = 1_000;
 
 /** What a new run of a job does about those that are live. Asked with the job's row locked. */
 export function decideOverlap(policy: OverlapPolicy, live: readonly LiveRun[]): OverlapDecision {
