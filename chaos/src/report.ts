@@ -51,6 +51,7 @@ export function reportLines(result: Result): string[] {
     ["late ms p50/p99/max", `${late(0.5)} / ${late(0.99)} / ${late(1)}`],
     ["runs ok", verdict.runs.ok],
     ["runs repeated", verdict.runs.repeated],
+    ["runs replaced", verdict.runs.replaced],
     ["runs buried", verdict.runs.buried],
     ["writes refused", bites.refusedWrites],
     ["shards moved", bites.movedShards],

@@ -1,26 +1,53 @@
+import type { StartEntry } from "../journal/entry.js";
+import { mayHaveCost } from "./causes.js";
 import type { Evidence } from "./evidence.js";
 import { groupBy } from "./group-by.js";
 import type { JournalView } from "./journal-view.js";
 import type { Violation } from "./verdict.js";
 
+interface Work {
+  readonly run: string;
+  readonly from: number;
+  readonly until: number;
+  readonly isAccepted: boolean;
+}
+
 /**
- * Did two runs of a job that forbids it work at the same time? Only tries that were accepted count: a frozen worker that
- * wakes late may overlap physically, and its result is refused.
+ * Did two runs of a job that forbids it work at the same time? If both results were accepted, never with a right. A frozen
+ * worker that wakes late may overlap physically, and its result is refused: that needs a fault which may have cost the worker.
  */
-export function judgeOverlaps({ lives, runs }: Evidence, journal: JournalView): Violation[] {
-  const exclusive = new Set(lives.flatMap(({ job }) => (job.overlap === "allow" ? [] : job.key)));
-  const accepted = new Set(runs.map((run) => run.token));
-  const starts = journal.starts.filter((start) => exclusive.has(start.job) && accepted.has(start.token));
-  return [...groupBy(starts, (start) => start.job)].flatMap(([job, works]) => {
-    const spans = works
-      .map(({ at, token, run }) => ({ at, run, until: journal.endOf(token)?.at ?? Number.POSITIVE_INFINITY }))
-      .sort((a, b) => a.at - b.at);
-    return spans.slice(1).flatMap((span, index): Violation[] => {
-      const before = spans[index];
-      if (before === undefined || before.run === span.run || before.until <= span.at) return [];
-      return [
-        { kind: "OVERLAP", job, nominal: null, detail: `runs ${before.run} and ${span.run} worked at the same time` },
-      ];
-    });
+export function judgeOverlaps(evidence: Evidence, journal: JournalView): Violation[] {
+  const exclusive = new Set(evidence.lives.flatMap(({ job }) => (job.overlap === "allow" ? [] : job.key)));
+  const accepted = new Set(evidence.runs.map((run) => run.token));
+  const starts = journal.starts.filter((start) => exclusive.has(start.job));
+  const workOf = ({ at, token, run }: StartEntry): Work => ({
+    run,
+    from: at,
+    until: journal.endOf(token)?.at ?? Number.POSITIVE_INFINITY,
+    isAccepted: accepted.has(token),
   });
+  return [...groupBy(starts, (start) => start.job)].flatMap(([job, works]) =>
+    pairsAtOnce(works.map(workOf))
+      .filter(
+        ([one, next]) =>
+          (one.isAccepted && next.isAccepted) || !mayHaveCost(evidence, { from: one.from, to: next.from }),
+      )
+      .map(([one, next]) => ({
+        kind: "OVERLAP" as const,
+        job,
+        nominal: null,
+        detail: `runs ${one.run} and ${next.run} worked at the same time`,
+      })),
+  );
+}
+
+/** Of different runs; the one that began first comes first. */
+function pairsAtOnce(works: readonly Work[]): [Work, Work][] {
+  const inOrder = works.toSorted((a, b) => a.from - b.from);
+  return inOrder.flatMap((next, index) =>
+    inOrder
+      .slice(0, index)
+      .filter((one) => one.run !== next.run && one.until > next.from)
+      .map((one): [Work, Work] => [one, next]),
+  );
 }

@@ -1,9 +1,10 @@
 import type { StartEntry } from "../journal/entry.js";
-import { spans } from "../plan/fault-spans.js";
 import type { Life } from "../targets/life.js";
+import { mayHaveCost } from "./causes.js";
 import type { Evidence, RunRow } from "./evidence.js";
 import { groupBy, occurrenceKey } from "./group-by.js";
 import type { JournalView } from "./journal-view.js";
+import { isReplaced, workedOnMs } from "./judge-replaced.js";
 import { judgeRunNows } from "./judge-run-nows.js";
 import { cancelledFrom, isUnasked } from "./unasked.js";
 import type { Verdict, Violation, ViolationKind } from "./verdict.js";
@@ -19,7 +20,8 @@ export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict 
   const promised = new Set(evidence.targets.map(occurrenceKey));
   const lifeOf = new Map(evidence.lives.map((life) => [life.job.key, life]));
   const rowsOf = groupBy(evidence.runs, (run) => run.id);
-  const counts = { ok: 0, repeated: 0, buried: 0 };
+  const siblingsOf = groupBy(evidence.runs, (run) => run.job);
+  const counts = { ok: 0, repeated: 0, replaced: 0, buried: 0 };
   const violations: Violation[] = [];
   for (const [id, rows] of rowsOf) {
     const [row] = rows;
@@ -27,18 +29,22 @@ export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict 
     const starts = journal.startsOf(id);
     const flaws: Flaw[] = [];
     const life = lifeOf.get(row.job);
+    const siblings = siblingsOf.get(row.job) ?? [];
+    const replaced = isReplaced(row, life, siblings);
     if (isUnasked(row, promised, { life, journal })) flaws.push(["UNEXPECTED", "nothing promised this run"]);
     if (rows.length > 1) flaws.push(["DOUBLE", `${rows.length} rows for one run`]);
     flaws.push(
       ...earlyFlaws(row, starts),
       ...fenceFlaws(row, starts),
       ...repeatFlaws(evidence, journal, starts),
-      ...endFlaws(row, life),
+      ...(replaced ? [] : endFlaws(row, life)),
+      ...(life?.job.overlap === "cancel_running" ? stopFlaws(row, { ...evidence, runs: siblings, journal }) : []),
     );
     for (const [kind, detail] of flaws)
       violations.push({ kind, job: row.job, nominal: row.nominal, detail: `run ${id}: ${detail}` });
     if (flaws.length > 0) continue;
-    if (row.reason === "worker_lost") counts.buried += 1;
+    if (replaced) counts.replaced += 1;
+    else if (row.reason === "worker_lost") counts.buried += 1;
     else if (starts.length > 1) counts.repeated += 1;
     else counts.ok += 1;
   }
@@ -79,14 +85,19 @@ function fenceFlaws(row: RunRow, starts: readonly StartEntry[]): Flaw[] {
 }
 
 /** A second try needs a cause: the first failed, or a fault that may have cost its worker. */
-function repeatFlaws({ faults, aftermathMs }: Evidence, journal: JournalView, starts: readonly StartEntry[]): Flaw[] {
-  const costly = faults.filter(({ kind }) => kind === "stall" || spans[kind].costsWorkers);
+function repeatFlaws(evidence: Evidence, journal: JournalView, starts: readonly StartEntry[]): Flaw[] {
   return starts.slice(1).flatMap((start, index): Flaw[] => {
     const before = starts[index];
     if (before === undefined || journal.endOf(before.token)?.outcome === "failed") return [];
-    const cause = costly.some(({ from, until }) => from <= start.at && until + aftermathMs >= before.at);
-    return cause ? [] : [["DOUBLE", `worked on again ${start.at - before.at} ms later without a cause`]];
+    return mayHaveCost(evidence, { from: before.at, to: start.at })
+      ? []
+      : [["DOUBLE", `worked on again ${start.at - before.at} ms later without a cause`]];
   });
+}
+
+function stopFlaws(row: RunRow, seen: Parameters<typeof workedOnMs>[1]): Flaw[] {
+  const ms = workedOnMs(row, seen);
+  return ms === null ? [] : [["OVERLAP", `it worked on for ${ms} ms after a newer run had come to replace it`]];
 }
 
 function endFlaws({ status, reason, losses, finishedAt }: RunRow, life: Life | undefined): Flaw[] {

@@ -1,3 +1,4 @@
+import type { OverlapPolicy } from "../plan/job.js";
 import type { Life } from "../targets/life.js";
 import type { LedgerRow, RunRow } from "./evidence.js";
 
@@ -32,12 +33,16 @@ function isMisfire({ entry: { from, recordedAt }, nominal, life }: Excuse): bool
 /** A run says when it ended before its end is committed, and is live for everybody else until then. */
 const commitMs = 2_000;
 
-/** Some other run of the job was live between the occurrence and its entry. */
+/** How many other runs of a job must be live for an occurrence to be left out; who is not here leaves out none. */
+const liveForOverlap: Partial<Record<OverlapPolicy, number>> = { skip: 1, queue_one: 2 };
+
+/** So many other runs of the job were live between the occurrence and its entry. */
 function isOverlap({ entry: { recordedAt }, nominal, life, runs }: Excuse): boolean {
-  if (life.job.overlap === "allow" || recordedAt < nominal) return false;
+  const needed = liveForOverlap[life.job.overlap];
+  if (needed === undefined || recordedAt < nominal) return false;
   const isLive = ({ createdAt, finishedAt }: RunRow): boolean =>
     createdAt <= recordedAt && (finishedAt ?? recordedAt) + commitMs >= nominal;
-  return runs.some((run) => run.nominal !== nominal && isLive(run));
+  return runs.filter((run) => run.nominal !== nominal && isLive(run)).length >= needed;
 }
 
 /** A change came while the job was still catching up, one occurrence after the other. */

@@ -20,7 +20,13 @@ export interface Violation {
 
 export interface Verdict {
   readonly targets: { readonly ok: number; readonly skipped: number; readonly optional: number };
-  readonly runs: { readonly ok: number; readonly repeated: number; readonly buried: number };
+  readonly runs: {
+    readonly ok: number;
+    readonly repeated: number;
+    /** Ended to make room for a newer one. */
+    readonly replaced: number;
+    readonly buried: number;
+  };
   /** From the nominal instant to the first start that the journal saw, in ascending order. */
   readonly lateMs: readonly number[];
   readonly violations: readonly Violation[];

@@ -1,7 +1,7 @@
 import type { PlannedChange } from "./change.js";
 import type { Rule } from "./rule.js";
 
-export type OverlapPolicy = "allow" | "skip" | "queue_one" | "queue_all";
+export type OverlapPolicy = "allow" | "skip" | "queue_one" | "queue_all" | "cancel_running";
 
 /** What becomes of occurrences that are later than the threshold. */
 export interface Misfire {

@@ -11,7 +11,11 @@ export interface WorkloadBounds {
 const crons = ["*/2 * * * * *", "*/5 * * * * *", "1/3 * * * * *", "*/7 * * * * *", "0,13,26,40 * * * * *", "* * * * *"];
 const zones = ["UTC", "Europe/Paris", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"];
 const periods = [1_000, 2_000, 2_500, 3_000, 4_000, 7_000];
-const overlaps: readonly OverlapPolicy[] = ["allow", "allow", "skip"];
+/** Dealt out in turn, so that every plan has all of them. */
+const overlaps: readonly OverlapPolicy[] = [
+  ...(["allow", "allow", "allow", "allow", "skip", "skip"] as const),
+  ...(["queue_one", "queue_one", "queue_all", "cancel_running", "cancel_running"] as const),
+];
 const misfires: readonly Misfire[] = [
   { policy: "run_once", thresholdMs: 60_000 },
   { policy: "run_once", thresholdMs: 60_000 },
@@ -27,9 +31,9 @@ const oneOffEveryMs = 400;
  */
 export function planWorkload(random: SeededRandom, { loadMs, recurring }: WorkloadBounds): PlannedJob[] {
   const planned: PlannedJob[] = [];
-  for (let index = 0; index < recurring; index++) {
+  for (const [index, overlap] of deal(random, recurring).entries()) {
     const createAtMs = index * 2 < recurring ? 0 : random.between(0, Math.floor(loadMs / 2));
-    const job = recurringJob(random, index, loadMs);
+    const job = recurringJob(random, { index, overlap, endsAt: loadMs });
     const { changes, runNowAtMs } = planChanges(random, job.rule, { createAtMs, loadMs });
     planned.push({ createAtMs, job, changes, runNowAtMs });
   }
@@ -41,11 +45,19 @@ export function planWorkload(random: SeededRandom, { loadMs, recurring }: Worklo
   return planned.sort((a, b) => a.createAtMs - b.createAtMs);
 }
 
-function recurringJob(random: SeededRandom, index: number, endsAt: number): ChaosJob {
-  const policies = { overlap: random.pick(overlaps), misfire: random.pick(misfires) };
-  const { workMs, failsFirst } = work(random);
-  // Whoever queues all of them must be done with one before the next comes, or there is no end to it.
-  const own = { ...policies, failsFirst, workMs: policies.overlap === "queue_all" ? Math.floor(workMs / 10) : workMs };
+/** As many policies as jobs, in any order. */
+function deal(random: SeededRandom, recurring: number): OverlapPolicy[] {
+  return random.shuffle(Array.from({ length: recurring }, (_, index) => overlaps[index % overlaps.length] ?? "allow"));
+}
+
+interface Seat {
+  readonly index: number;
+  readonly overlap: OverlapPolicy;
+  readonly endsAt: number;
+}
+
+function recurringJob(random: SeededRandom, { index, overlap, endsAt }: Seat): ChaosJob {
+  const own = { overlap, misfire: random.pick(misfires), ...workOf(random, overlap) };
   if (random.next() < 0.5) {
     const rule: Rule = { kind: "cron", cron: random.pick(crons), timeZone: random.pick(zones), endsAt };
     return { ...own, key: `cron-${index}`, rule };
@@ -55,6 +67,13 @@ function recurringJob(random: SeededRandom, index: number, endsAt: number): Chao
 }
 
 const defaultPolicies = { overlap: "skip", misfire: { policy: "run_once", thresholdMs: 60_000 } } as const;
+
+/** Whoever queues all must be done with one before the next comes; whoever replaces must be at work when it does. */
+function workOf(random: SeededRandom, overlap: OverlapPolicy): Pick<ChaosJob, "workMs" | "failsFirst"> {
+  if (overlap === "queue_all") return { workMs: random.between(0, 250), failsFirst: false };
+  const { workMs, failsFirst } = work(random);
+  return { workMs: overlap === "cancel_running" ? workMs + 1_500 : workMs, failsFirst };
+}
 
 /** Most work is long enough to be rescued and still under way elsewhere when its first worker wakes; the rest is short. */
 function work(random: SeededRandom): Pick<ChaosJob, "workMs" | "failsFirst"> {

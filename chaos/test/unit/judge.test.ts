@@ -69,7 +69,7 @@ describe("the judge of targets", () => {
   it("finds nothing wrong where the target ran once, and says how late", () => {
     expect(judge(good)).toEqual({
       targets: { ok: 1, skipped: 0, optional: 0 },
-      runs: { ok: 1, repeated: 0, buried: 0 },
+      runs: { ok: 1, repeated: 0, replaced: 0, buried: 0 },
       lateMs: [10],
       violations: [],
     });
@@ -231,15 +231,72 @@ describe("the judge of overlaps", () => {
     expect(kinds(both)).toEqual([]);
   });
 
-  it("does not count a try whose result was refused", () => {
+  it("takes work whose result was refused beside another run's only after a fault", () => {
     const journal = [
       ...attempt(1, { until: due + 9_000, outcome: "gone" }),
       ...attempt(3, { fence: 2, at: due + 6_000 }),
       ...attempt(2, { run: "r2", fence: 1, at: due + 60 }),
     ];
     const runs = [{ ...run, fence: 2, token: 3, finishedAt: due + 6_200 }, next];
-    expect(
-      kinds({ ...both, journal, runs, faults: [kill], lives: [{ ...life, job: { ...job, overlap: "skip" } }] }),
-    ).toEqual([]);
+    const lives = [{ ...life, job: { ...job, overlap: "skip" } }] as const;
+    expect(kinds({ ...both, journal, runs, faults: [kill], lives })).toEqual([]);
+    const gone = [...attempt(1, { until: due + 900, outcome: "gone" }), ...attempt(2, { run: "r2", at: due + 600 })];
+    const cancelled = { ...run, status: "cancelled", reason: "cancelled_by_overlap", token: null } as const;
+    const replacing = [{ ...life, job: { ...job, overlap: "cancel_running" } }] as const;
+    const seen = { ...both, journal: gone, runs: [{ ...cancelled, finishedAt: due + 590 }, next], lives: replacing };
+    expect(kinds({ ...seen, faults: [kill] })).toEqual([]);
+    expect(kinds(seen)).toEqual(["OVERLAP"]);
+  });
+
+  it("finds two that are not next to each other", () => {
+    const third = { ...run, id: "r3", nominal: due + 70, token: 3 };
+    const evidence: Partial<Evidence> = {
+      targets: [target, { ...target, nominal: due + 50 }, { ...target, nominal: due + 70 }],
+      runs: [run, next, third],
+      journal: [
+        ...attempt(1, { until: due + 500 }),
+        ...attempt(2, { run: "r2", fence: 1, at: due + 60, until: due + 65 }),
+        ...attempt(3, { run: "r3", fence: 1, at: due + 80, until: due + 90 }),
+      ],
+      lives: [{ ...life, job: { ...job, overlap: "queue_all" } }],
+    };
+    expect(kinds(evidence)).toEqual(["OVERLAP", "OVERLAP"]);
+  });
+});
+
+describe("the judge of runs that replace one another", () => {
+  const lives = [{ ...life, job: { ...job, overlap: "cancel_running" } }] as const;
+  const old: RunRow = { ...run, status: "cancelled", reason: "cancelled_by_overlap", token: null };
+  const newer: RunRow = { ...run, id: "r2", nominal: due + 1_000, token: 2, createdAt: due + 1_005 };
+  const seen = (first: RunRow, until: number): Partial<Evidence> => ({
+    lives,
+    targets: [target, { ...target, nominal: newer.nominal }],
+    runs: [
+      { ...first, finishedAt: until + 5 },
+      { ...newer, finishedAt: until + 300 },
+    ],
+    journal: [
+      ...attempt(1, { until, outcome: first.token === null ? "gone" : "done" }),
+      ...attempt(2, { run: "r2", fence: 1, at: Math.max(until, newer.nominal) + 10 }),
+    ],
+  });
+
+  it("takes one that ended as cancelled when a newer one came", () => {
+    const verdict = judge({ ...good, ...seen(old, due + 1_050) });
+    expect(verdict.violations).toEqual([]);
+    expect(verdict.runs).toEqual({ ok: 1, repeated: 0, replaced: 1, buried: 0 });
+  });
+
+  it("calls it UNDONE where none came, and where the job does not say so", () => {
+    expect(kinds({ ...seen(old, due + 900), lives })).toEqual(["UNDONE"]);
+    expect(kinds({ ...seen(old, due + 1_050), lives: [{ ...life, job: { ...job, overlap: "queue_one" } }] })).toEqual([
+      "UNDONE",
+    ]);
+  });
+
+  it("takes one that was done before it heard of it, and calls one that went on OVERLAP", () => {
+    expect(kinds(seen(run, due + 3_900))).toEqual([]);
+    expect(kinds(seen(run, due + 4_100))).toEqual(["OVERLAP"]);
+    expect(kinds({ ...seen(run, due + 4_100), faults: [{ ...kill, from: due + 2_000 }] })).toEqual([]);
   });
 });

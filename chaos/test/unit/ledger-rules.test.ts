@@ -74,8 +74,14 @@ describe("what overlapped", () => {
     expect(allows(busy, { runs: [] })).toBe(false);
   });
 
-  it("is never left out where overlap is allowed", () => {
-    expect(allows(busy, { job: { overlap: "allow" } })).toBe(false);
+  it("is left out by queue_one only while one runs and another waits", () => {
+    const waiting = { ...run, id: "r2", nominal: due - 500, createdAt: due - 490, finishedAt: due + 900 };
+    expect(allows(busy, { job: { overlap: "queue_one" } })).toBe(false);
+    expect(allows(busy, { job: { overlap: "queue_one" }, runs: [run, waiting] })).toBe(true);
+  });
+
+  it.each(["allow", "queue_all", "cancel_running"] as const)("is never left out by %s", (overlap) => {
+    expect(allows(busy, { job: { overlap } })).toBe(false);
   });
 });
 

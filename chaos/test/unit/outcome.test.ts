@@ -8,7 +8,7 @@ import { trialOf } from "../../src/run-mutants.js";
 const good: Result = {
   verdict: {
     targets: { ok: 12, skipped: 1, optional: 2 },
-    runs: { ok: 9, repeated: 3, buried: 0 },
+    runs: { ok: 9, repeated: 3, replaced: 0, buried: 0 },
     lateMs: [1, 2, 300],
     violations: [],
   },

@@ -87,6 +87,14 @@ describe("a plan", () => {
     expect(near / all).toBeLessThan(0.6);
   });
 
+  it("has jobs of every overlap policy, whatever the seed", () => {
+    const all = ["allow", "cancel_running", "queue_all", "queue_one", "skip"];
+    for (const seed of seeds) {
+      const { workload } = planRun({ ...request, seed, recurring: 30 });
+      expect([...new Set(workload.map(({ job }) => job.overlap))].toSorted()).toEqual(all);
+    }
+  });
+
   it("counts instants from its begin", () => {
     const every = { kind: "every", everyMs: 1_000, startsAt: -500, endsAt: 9_000 } as const;
     expect(ruleFrom(begin, every)).toEqual({ ...every, startsAt: begin - 500, endsAt: begin + 9_000 });

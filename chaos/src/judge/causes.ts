@@ -1,0 +1,30 @@
+import { spans } from "../plan/fault-spans.js";
+import type { DoneFault, Evidence } from "./evidence.js";
+
+type Faults = Pick<Evidence, "faults" | "aftermathMs">;
+
+/** Whether a fault may have cost a worker what it began at `from`, so that it is begun elsewhere at `to`. */
+export function mayHaveCost({ faults, aftermathMs }: Faults, { from, to }: { from: number; to: number }): boolean {
+  return faults.some(
+    (fault) =>
+      (fault.kind === "stall" || spans[fault.kind].costsWorkers) &&
+      fault.from <= to &&
+      fault.until + aftermathMs >= from,
+  );
+}
+
+/** How much of a time no fault covered; each covers also what it takes to settle afterwards. */
+export function undisturbedMs(
+  faults: readonly DoneFault[],
+  { from, to, settleMs }: { from: number; to: number; settleMs: number },
+): number {
+  let at = from;
+  let free = 0;
+  for (const fault of faults.toSorted((a, b) => a.from - b.from)) {
+    if (fault.until + settleMs <= at) continue;
+    if (fault.from >= to) break;
+    free += Math.max(0, fault.from - at);
+    at = fault.until + settleMs;
+  }
+  return free + Math.max(0, to - at);
+}
