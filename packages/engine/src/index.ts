@@ -4,6 +4,17 @@ export type { Coordinator, Membership, ShardChange } from "./coordinator/port.js
 export { createEngine } from "./node/engine.js";
 export type { Engine, EngineLimits, EngineOptions, EtcdOptions } from "./node/options.js";
 export type { ClassName, EngineEvent, OnEngineEvent } from "./events.js";
+export type {
+  DueJob,
+  Fired,
+  FireRow,
+  FireStore,
+  HoldRow,
+  LedgerRange,
+  ParkRow,
+  PassRow,
+  Terms,
+} from "./scheduler/fire-store.js";
 export { jobStatus } from "./jobs/job-status.js";
 export type { CreatedJob, EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
 export type { BackfillRequest, Backfills, BackfillView } from "./model/backfills.js";
@@ -30,6 +41,9 @@ export type { DatabaseOptions, Timeouts } from "./store/db/options.js";
 export type { QueryResult, Queryable, SqlText } from "./store/db/queryable.js";
 export { serverWarnings, type ServerWarning } from "./store/db/server-warnings.js";
 export { waitForDatabase, type WaitOptions } from "./store/db/wait-for-database.js";
+export type { Fence } from "./store/entities/fence.js";
+export type { DueRun } from "./store/entities/runs.js";
+export type { DueState } from "./store/entities/settlement.js";
 export { type Audit, audits, runAudit, type Violation } from "./store/entities/audits.js";
 export { dropSchema } from "./store/migrate/drop-schema.js";
 export { checkSchema, migrate, type MigrateOptions, type MigrateReport } from "./store/migrate/migrate.js";

@@ -73,7 +73,7 @@ export async function storeHarness(): Promise<StoreHarness> {
   };
 }
 
-function newJob(lane: number, over: Partial<NewJob>): NewJob {
+export function newJob(lane: number, over: Partial<NewJob>): NewJob {
   const id = newId();
   const due = Math.floor(Date.now() / 60_000) * 60_000 - 60_000;
   return {
@@ -102,7 +102,7 @@ function newJob(lane: number, over: Partial<NewJob>): NewJob {
   };
 }
 
-function newRun(lane: number, over: Partial<NewRun>): NewRun {
+export function newRun(lane: number, over: Partial<NewRun>): NewRun {
   const id = newId();
   const now = Date.now() - 1_000;
   return {
@@ -126,7 +126,7 @@ function newRun(lane: number, over: Partial<NewRun>): NewRun {
   };
 }
 
-function toDueJob(job: NewJob): DueJob {
+export function toDueJob(job: NewJob): DueJob {
   if (job.nextNominal === null || job.nextFireAt === null) throw new Error("the job is not due");
   const { id: jobId, shard, namespaceId, priority, schedule, queue, labels } = job;
   return {

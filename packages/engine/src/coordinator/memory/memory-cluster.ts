@@ -1,5 +1,5 @@
 import type { NodeRow, NodeStore } from "../../store/entities/nodes.js";
-import type { LineageRow, ShardRow, ShardStore } from "../../store/entities/shards.js";
+import type { HeldShard, LineageRow, ShardRow, ShardStore } from "../../store/entities/shards.js";
 import type { IncarnationLock } from "../row-registry.js";
 
 /** The jump of epochs when leases are void, as in shard.void. */
@@ -24,6 +24,12 @@ export class MemoryCluster {
     this.#rows = Array.from({ length: shards }, (_, id) => ({ id, owner: null, epoch: 0 }));
     this.nodes = this.#nodeStore();
     this.shards = this.#shardStore();
+  }
+
+  /** Whether a fence with this owner and epoch holds. */
+  owns(node: string, { id, epoch }: HeldShard): boolean {
+    const row = this.#rows[id];
+    return row !== undefined && row.owner === node && row.epoch === epoch;
   }
 
   /** The lock of one node's process. */

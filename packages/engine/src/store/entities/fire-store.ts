@@ -7,25 +7,33 @@ import { dueStore } from "./due.js";
 import type { RunStore } from "./runs.js";
 import { windowsInForce } from "./windows.js";
 
-export interface FireStoreParts {
-  readonly runs: Pick<RunStore, "loadDue" | "promote">;
+export interface SettleParts {
   readonly settler: Settler;
   readonly transaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }
 
+export interface FireStoreParts extends SettleParts {
+  readonly runs: Pick<RunStore, "loadDue" | "promote">;
+}
+
 /** The scheduler's port over PostgreSQL. */
 export function fireStore(db: Queryable, statements: Statements, parts: FireStoreParts): FireStore {
-  const { runs, settler, transaction } = parts;
+  const { runs } = parts;
   return {
     ...dueStore(db, statements),
-    async settle({ fence, windows }, rows) {
-      const work = { fence, windows, rows: rows.map(toOccurrence) };
-      const { outcomes, settled } = await transaction((tx) => settleOccurrences(settler, tx, work));
-      return { fired: outcomes.map(toFired), stopped: settled.stopped.map((run) => run.id) };
-    },
+    settle: settleRows(parts),
     windows: windowsInForce(db, statements),
     loadRuns: (...args) => runs.loadDue(...args),
     promote: (...args) => runs.promote(...args),
+  };
+}
+
+/** The fires whose runs may wait for others, as one settlement: the same over every store. */
+export function settleRows({ settler, transaction }: SettleParts): FireStore["settle"] {
+  return async ({ fence, windows }, rows) => {
+    const work = { fence, windows, rows: rows.map(toOccurrence) };
+    const { outcomes, settled } = await transaction((tx) => settleOccurrences(settler, tx, work));
+    return { fired: outcomes.map(toFired), stopped: settled.stopped.map((run) => run.id) };
   };
 }
 
