@@ -128,8 +128,8 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
       return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at, isStopped: row.stopped }));
     },
     async giveBack(session, runs) {
-      const values = [session, runs.map((run) => run.id), runs.map((run) => run.fence)];
-      const { rows } = await db.query<Queued & { stopped: boolean }>(giveBack, values);
+      const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence]);
+      const { rows } = await db.query<Queued & { stopped: boolean }>(giveBack, [session, ...values]);
       return rows.map(({ stopped: isStopped, ...run }) => ({ ...run, isStopped }));
     },
     async stops(ids) {
@@ -138,8 +138,13 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
   };
 }
 
+/** Whoever locks several runs does it in the order of their ids: a cancellation and the end of its runs wait for one another, never both ways. */
+function inLockOrder<Run extends { readonly id: string }>(runs: readonly Run[]): Run[] {
+  return runs.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
 function finishParameters(runs: readonly FinishedRun[]): unknown[] {
-  return columns(runs, [
+  return columns(inLockOrder(runs), [
     (run) => run.id,
     (run) => run.fence,
     (run) => run.status,
@@ -152,7 +157,7 @@ function finishParameters(runs: readonly FinishedRun[]): unknown[] {
 }
 
 function retryParameters(runs: readonly RetriedRun[]): unknown[] {
-  return columns(runs, [
+  return columns(inLockOrder(runs), [
     (run) => run.id,
     (run) => run.fence,
     (run) => run.delayMs,
