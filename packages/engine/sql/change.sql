@@ -60,7 +60,8 @@ limit $5;
 select id, state from carillon.run where namespace_id = $1 and id = $2 and job_id = id for update;
 
 -- name: change.adopt_live
--- purpose: makes a stored job of the run that a one-off job is; one that is still to come goes, its job fires it
+-- purpose: makes a stored job of the run that a one-off job is; one that is still to come goes, its job fires it, however late:
+--          no policy for what is missed was ever asked for it
 -- params: $1 id uuid, $2 class smallint
 -- fence: the run's row is locked; primary key of job
 with job as (
@@ -76,11 +77,12 @@ with job as (
   delete from carillon.run r using job where r.id = job.id and r.state = 'scheduled' returning r.id
 )
 insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, next_nominal_at, next_fire_at, fired_through,
-                              fired_count, runs_made, run_ids)
+                              fired_count, runs_made, run_ids, catch_up_to)
 select r.id, r.namespace_id, r.shard, $2, case r.state when 'scheduled' then 'active' else 'completed' end, 1,
        case r.state when 'scheduled' then r.nominal_at end, case r.state when 'scheduled' then r.run_at end,
        case r.state when 'scheduled' then null else r.nominal_at end, case r.state when 'scheduled' then 0 else 1 end,
-       case r.state when 'scheduled' then 0 else 1 end, case r.state when 'scheduled' then '{}' else array[r.id] end
+       case r.state when 'scheduled' then 0 else 1 end, case r.state when 'scheduled' then '{}' else array[r.id] end,
+       case when r.state = 'scheduled' and r.run_at <= clock_timestamp() then r.nominal_at end
 from carillon.run r join job on job.id = r.id
 returning job_id;
 

@@ -96,6 +96,12 @@ from known k join carillon.run r on r.id = k.id
 order by r.id
 for update of r;
 
+-- name: settlement.hold_untracked
+-- purpose: some of the runs that wait, of a job that keeps no list of its runs: there may be more than one transaction can end
+-- params: $1 job id uuid, $2 limit int
+-- fence: the row locks
+select r.id from carillon.run r where r.untracked and r.job_id = $1 and r.state <> 'running' limit $2 for update of r;
+
 -- name: settlement.insert_runs
 -- purpose: makes runs of locked jobs; what a row leaves out (null) is taken from the job
 -- params: $1 ids uuid[], $2 job ids uuid[], $3 states text[], $4 ranks bigint[], $5 run at timestamptz[],
@@ -146,6 +152,24 @@ from unnest($1::uuid[], $2::text[]) as i (id, reason)
 where r.id = i.id and r.state = 'running'
 returning r.id, r.session_id;
 
+-- name: settlement.untrack_runs
+-- purpose: runs of a job that keeps no list of them any more: those that waited for others of it may start
+-- params: $1 ids uuid[]
+-- fence: the row's lock; the job's row is locked
+with pick as materialized (
+  select r.id, r.state = 'blocked' and r.state_reason = 'overlap' as waited
+  from carillon.run r
+  where r.id = any ($1::uuid[])
+  order by r.id
+  for update of r
+)
+update carillon.run r
+set untracked = true, state = case when p.waited then 'queued' else r.state end,
+    state_reason = case when p.waited then null else r.state_reason end
+from pick p
+where r.id = p.id
+returning r.id, r.lane, r.rank, p.waited;
+
 -- name: settlement.move
 -- purpose: writes the due state of locked jobs
 -- params: $1 job ids uuid[], $2 expected versions int[], $3 versions int[], $4 states text[], $5 classes smallint[],
@@ -178,7 +202,8 @@ from unnest(
   $1::uuid[], $2::int[], $3::int[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::bigint[], $8::text[]
 ) as i (job_id, namespace_id, version, reason, from_at, to_at, count, detail)
 on conflict (job_id, version, reason, from_at) do update
-set to_at = greatest(o.to_at, excluded.to_at), count = o.count + excluded.count, recorded_at = excluded.recorded_at;
+set to_at = greatest(o.to_at, excluded.to_at), count = o.count + excluded.count, recorded_at = excluded.recorded_at,
+    detail = case when o.detail = excluded.detail then o.detail end;
 
 -- name: settlement.lock_free
 -- purpose: takes jobs whose next waiting run may start; what somebody holds stays out

@@ -49,7 +49,7 @@ export function makeJobChanging(options: JobChangingOptions): JobChanging {
     db,
     store,
     transaction,
-    edits: new JobEdits({ transaction, changes, rules, create, now }),
+    edits: new JobEdits({ transaction, changes, settler: store.settler, rules, create, now }),
     pauses,
     endings: new JobEndings({ transaction, store, patienceMs, onStopped }),
     runNow: new RunNow({ transaction, newId }),

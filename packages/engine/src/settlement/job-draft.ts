@@ -25,6 +25,9 @@ export interface LedgerNote {
   readonly detail?: string | null;
 }
 
+/** Of the runs that a job had before it kept a list of them, as many enter it: the row of a job stays narrow. */
+const mostTracked = 10_000;
+
 const waitingPolicies: ReadonlySet<OverlapPolicy> = new Set(["queue_one", "queue_all", "cancel_running"]);
 
 /**
@@ -36,6 +39,8 @@ export class JobDraft {
   readonly runs: NewJobRun[] = [];
   readonly ends: RunEnd[] = [];
   readonly stops: RunEnd[] = [];
+  /** Runs that nobody counts any more; those of them that wait may start. */
+  readonly untracked: string[] = [];
   readonly entries: LedgerEntry[] = [];
   #due: DueState;
   #live: readonly LiveRun[];
@@ -134,12 +139,27 @@ export class JobDraft {
     this.#due = { ...this.#due, ...change };
   }
 
-  /** From now on the job keeps a list of its runs, or none but the newest. */
+  /** The stored runs that are live, read again or for the first time; those of this draft stay. */
+  learnLive(stored: readonly LiveRun[]): void {
+    const ended = new Set(this.ends.map((run) => run.id));
+    const made = this.runs.map(({ id, state }) => ({ id, status: state }));
+    this.#live = [...stored, ...made].filter((run) => !ended.has(run.id));
+  }
+
+  /**
+   * From now on the job keeps a list of its runs, or none but the newest: then nothing waits for them any more. Needs the
+   * live runs.
+   */
   track(overlap: OverlapPolicy): void {
     const newest = this.#due.runIds.at(-1);
-    const kept = this.#live.map((run) => run.id).filter((id) => id !== newest);
     const last = newest === undefined ? [] : [newest];
-    this.set({ overlap, runIds: overlap === "allow" ? last : [...kept, ...last] });
+    if (overlap === "allow") {
+      this.untracked.push(...this.#live.map((run) => run.id));
+      this.set({ overlap, runIds: last });
+      return;
+    }
+    const kept = this.#live.map((run) => run.id).filter((id) => id !== newest);
+    this.set({ overlap, runIds: [...kept.slice(-mostTracked), ...last] });
   }
 
   #replace(end: readonly string[], stop: readonly string[]): void {

@@ -1,3 +1,4 @@
+import type { OverlapPolicy } from "@carillon/core";
 import type { Queryable } from "../store/db/queryable.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { LiveRunOfJob, SettlementReads } from "../store/entities/settlement.js";
@@ -26,23 +27,21 @@ export class Settler {
     this.writes = writes;
   }
 
-  /** Call with the jobs locked. `hold` keeps every live run as it is: for a change that ends them. */
+  /** Call with the jobs locked. The live runs of jobs that let them overlap are not read: there may be any number. */
   async open(tx: Queryable, jobIds: readonly string[], options: OpenOptions = {}): Promise<JobDraft[]> {
     if (jobIds.length === 0) return [];
     const jobs = await this.reads.read(tx, jobIds, { payload: options.payload ?? false });
-    const replacing = jobs.filter((job) => options.hold === true || job.due.overlap === "cancel_running");
-    const held = new Set(replacing.map((job) => job.id));
-    const wantsAll = options.live === true;
-    const others = jobs.filter((job) => !held.has(job.id) && (wantsAll || job.due.overlap !== "allow"));
-    const live = byJob([
-      ...(await this.#live(tx, [...held], true)),
-      ...(await this.#live(
-        tx,
-        others.map((job) => job.id),
-        false,
-      )),
-    ]);
+    const idsOf = (which: (overlap: OverlapPolicy) => boolean): string[] =>
+      jobs.filter((job) => which(job.due.overlap)).map((job) => job.id);
+    const replacing = idsOf((overlap) => overlap === "cancel_running");
+    const waiting = idsOf((overlap) => overlap !== "cancel_running" && overlap !== "allow");
+    const live = byJob([...(await this.#live(tx, replacing, true)), ...(await this.#live(tx, waiting, false))]);
     return jobs.map((job) => new JobDraft(job, live.get(job.id) ?? []));
+  }
+
+  /** The live runs of a job that lets them overlap. `hold` keeps them as they are: for a change that ends them. */
+  async learnLive(tx: Queryable, draft: JobDraft, options: { hold: boolean }): Promise<void> {
+    draft.learnLive(await this.reads.live(tx, [draft.job.id], options));
   }
 
   /** Writes in this order: a run that is made and replaced in the same settlement is made before it is ended. */
@@ -58,6 +57,10 @@ export class Settler {
       tx,
       drafts.flatMap((draft) => draft.stops),
     );
+    const untracked = await this.writes.untrackRuns(
+      tx,
+      drafts.flatMap((draft) => draft.untracked),
+    );
     await this.writes.move(
       tx,
       drafts.map((draft) => ({ jobId: draft.job.id, expectedVersion: draft.job.due.version, due: draft.due })),
@@ -66,7 +69,7 @@ export class Settler {
     await this.writes.note(tx, entries);
     const over = new Set(ended);
     const queued = [...made.values()].filter((run) => run.state === "queued" && !over.has(run.id));
-    return { made, queued, ended, stopped, entries };
+    return { made, queued: [...queued, ...untracked], ended, stopped, entries };
   }
 
   #live(tx: Queryable, jobIds: readonly string[], hold: boolean): Promise<LiveRunOfJob[]> {
@@ -76,9 +79,6 @@ export class Settler {
 
 export interface OpenOptions {
   readonly payload?: boolean;
-  readonly hold?: boolean;
-  /** Also those of jobs that let their runs overlap. */
-  readonly live?: boolean;
 }
 
 /** An occurrence whose run exists already has been fired before; that is worth a line in the ledger. */

@@ -6,7 +6,6 @@ import { priorityClass } from "../priority-class.js";
 import { refuseLongPast } from "../plan-job.js";
 import { isSameSchedule, specOf } from "./definition.js";
 import type { JobPatch } from "./job-patch.js";
-import { latestCome } from "./latest-come.js";
 import { noteThrough, supersedePending } from "./settle-due.js";
 
 export interface NewRule {
@@ -25,16 +24,17 @@ export function applyEdit(draft: JobDraft, old: CompiledSchedule | null, rule: N
   if (!isSameSchedule(current, spec)) {
     refuseOldInstant(draft, spec);
     if (draft.due.state === "paused" && pause !== null) pause = restartPause(draft, pause, old, rule);
-    else {
+    else if (!keepPending(draft, old, rule)) {
       supersedePending(draft, old);
       startRule(draft, rule);
     }
-  }
+  } else if (draft.due.stateReason !== null) release(draft);
   draft.set({
     class: priorityClass(spec.priority),
     maxRuns: "maxRuns" in spec.schedule ? (spec.schedule.maxRuns ?? null) : null,
   });
-  draft.track(firingPolicy(spec.firing ?? {}).overlap);
+  const { overlap } = firingPolicy(spec.firing ?? {});
+  if (overlap !== draft.due.overlap) draft.track(overlap);
   return { pause, endedAt: null, definition: { spec, lane } };
 }
 
@@ -46,17 +46,43 @@ function restartPause(
   { spec }: NewRule,
 ): StoredPause {
   const { now } = draft.job;
-  if (old !== null) noteThrough(draft, old, { reason: "paused", after: pause.after, through: latestCome(old, now) });
-  return { ...pause, after: spec.schedule.kind === "at" ? spec.schedule.at - 1 : now };
+  if (old !== null) noteThrough(draft, old, { reason: "paused", after: pause.after, through: now });
+  return { ...pause, after: settledBy(draft, spec) };
+}
+
+/** What waits in a window may be held no longer: the next fire decides anew, by the new queue and labels. */
+function release(draft: JobDraft): void {
+  draft.set({ fireAt: draft.due.nominal, stateReason: null });
+}
+
+/** An occurrence that has come and waits (held, or within its jitter) stays if it is the latest of both rules. */
+function keepPending(draft: JobDraft, old: CompiledSchedule | null, { spec, compiled }: NewRule): boolean {
+  const { state, nominal } = draft.due;
+  const { now } = draft.job;
+  if (old === null || state !== "active" || nominal === null || nominal > now || isSpent(draft, spec)) return false;
+  const isOfBoth = compiled.nextNominal(nominal - 1) === nominal;
+  const isLatest = [old, compiled].every((rule) => {
+    const next = rule.nextNominal(nominal);
+    return next === -1 || next > now;
+  });
+  if (isOfBoth && isLatest) draft.set({ fireAt: nominal + compiled.jitterAt(nominal), stateReason: null });
+  return isOfBoth && isLatest;
+}
+
+/** Instants of a new rule up to here do not fire. */
+function settledBy(draft: JobDraft, { schedule }: JobSpec): Instant {
+  return Math.max(draft.due.firedThrough ?? -1, schedule.kind === "at" ? schedule.at - 1 : draft.job.now);
+}
+
+function isSpent(draft: JobDraft, { schedule }: JobSpec): boolean {
+  const maxRuns = "maxRuns" in schedule ? (schedule.maxRuns ?? null) : null;
+  return maxRuns !== null && draft.due.firedCount >= maxRuns;
 }
 
 /** The new rule counts from now on: instants in the past that only it names do not fire. */
 function startRule(draft: JobDraft, { spec, compiled }: NewRule): void {
   const { schedule } = spec;
-  const settled = Math.max(draft.due.firedThrough ?? -1, schedule.kind === "at" ? schedule.at - 1 : draft.job.now);
-  const maxRuns = "maxRuns" in schedule ? (schedule.maxRuns ?? null) : null;
-  const isSpent = maxRuns !== null && draft.due.firedCount >= maxRuns;
-  const next: NextTime | null = isSpent ? null : nextAfter(compiled, settled);
+  const next: NextTime | null = isSpent(draft, spec) ? null : nextAfter(compiled, settledBy(draft, spec));
   const isTimed = schedule.kind !== "manual" && schedule.kind !== "after";
   const isForced = schedule.kind === "at" && spec.firing?.misfire === "run_once";
   const catchUpTo: Instant | null = isForced && next !== null ? schedule.at : null;

@@ -39,14 +39,15 @@ export function applyResume(draft: JobDraft, schedule: CompiledSchedule, missed:
   const isTimed = draft.job.schedule.kind !== "manual" && draft.job.schedule.kind !== "after";
   let next: NextTime | null = nextAfter(schedule, last);
   let catchUpTo: Instant | null = null;
-  if (swallowed > 0 && missed !== "none") {
+  const { maxRuns, firedCount } = draft.due;
+  const isSpent = maxRuns !== null && firedCount >= maxRuns;
+  if (swallowed > 0 && missed !== "none" && !isSpent) {
     const first = missed === "all" ? schedule.nextNominal(pause.after) : last;
     noteThrough(draft, schedule, { reason: "paused", after: pause.after, through: first - 1 });
     next = { nominal: first, fireAt: first + schedule.jitterAt(first) };
     catchUpTo = last;
   } else noteThrough(draft, schedule, { reason: "paused", after: pause.after, through: last });
-  const { maxRuns, firedCount } = draft.due;
-  const isOver = isTimed && (next === null || (maxRuns !== null && firedCount >= maxRuns));
+  const isOver = isTimed && (next === null || isSpent);
   const resumed = transitionJob(draft.due.state, isOver ? "complete" : "resume");
   if (!resumed.ok) throw new Error(`job ${draft.job.id} is ${draft.due.state} and cannot be resumed`);
   const due = isOver ? null : next;

@@ -26,8 +26,6 @@ export interface Subject {
 export interface Change<Result> {
   /** Occurrences that are due are settled first. */
   readonly settles: boolean;
-  /** The job's live runs are to be ended. */
-  readonly holdsRuns?: boolean;
   /** A cancelled job may be answered too. */
   readonly takesEnded?: boolean;
   apply(subject: Subject): Promise<Applied<Result>> | Applied<Result>;
@@ -90,11 +88,20 @@ export class ChangeTransaction {
         if (changed.settled !== null || changed.adopted) this.#options.onChanged(changed);
         return changed;
       } catch (error) {
-        const again = isUnknownCalendar(error) && attempt === 1 ? this.#readRules : error;
-        if (!(again instanceof TryAgain) || attempt >= mostTries) throw clearer(error, ref);
+        const again = await this.#again(error, { namespaceId, ref, jobId, isFirst: attempt === 1 });
+        if (again === null || attempt >= mostTries) throw clearer(error, ref);
         await again.prepare();
       }
     }
+  }
+
+  /** What to do before the change is tried again; null: its failure is the answer. */
+  async #again(error: unknown, { namespaceId, ref, jobId, isFirst }: Failed): Promise<TryAgain | null> {
+    if (error instanceof TryAgain) return error;
+    if (hasCode(error, "calendar_unknown")) return isFirst ? this.#readRules : null;
+    // The job was cancelled after its key was looked up: another one may have the key by now.
+    const isOther = hasCode(error, "job_ended") && "key" in ref && (await this.idOf(namespaceId, ref)) !== jobId;
+    return isOther ? new TryAgain(() => Promise.resolve()) : null;
   }
 
   /** Throws not_found for a key that no job has; an id is looked for under the lock. */
@@ -119,7 +126,7 @@ export class ChangeTransaction {
     const { settler } = this.#options.store;
     await settler.reads.bePatient(tx, this.#options.patienceMs);
     const adopted = await this.#lock(asked);
-    const [draft] = await settler.open(tx, [jobId], { payload: true, live: true, hold: change.holdsRuns ?? false });
+    const [draft] = await settler.open(tx, [jobId], { payload: true });
     if (draft === undefined || draft.job.namespaceId !== asked.namespaceId) throw notFound(ref);
     const { job } = draft;
     if (job.endedAt !== null && change.takesEnded !== true) throw ended(ref);
@@ -208,6 +215,13 @@ interface Asked {
   readonly context: ChangeContext;
 }
 
+interface Failed {
+  readonly namespaceId: number;
+  readonly ref: JobRef;
+  readonly jobId: string;
+  readonly isFirst: boolean;
+}
+
 /** The transaction needs something that is made outside it. */
 class TryAgain extends Error {
   readonly prepare: () => Promise<void>;
@@ -217,8 +231,8 @@ class TryAgain extends Error {
   }
 }
 
-function isUnknownCalendar(error: unknown): boolean {
-  return error instanceof CarillonError && error.code === "calendar_unknown";
+export function hasCode(error: unknown, code: CarillonError["code"]): boolean {
+  return error instanceof CarillonError && error.code === code;
 }
 
 export function notFound(ref: JobRef): CarillonError {

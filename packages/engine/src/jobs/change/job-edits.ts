@@ -1,9 +1,10 @@
-import { CarillonError, type Instant, type JobSpec } from "@carillon/core";
+import { CarillonError, firingPolicy, type Instant, type JobSpec } from "@carillon/core";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext } from "../../model/job-changes.js";
+import type { Settler } from "../../settlement/settler.js";
 import type { JobChangeStore } from "../../store/entities/job-changes.js";
 import { applyEdit } from "./apply-edit.js";
-import type { Applied, ChangeTransaction, Subject } from "./change-transaction.js";
+import { type Applied, type ChangeTransaction, hasCode, type Subject } from "./change-transaction.js";
 import { isSameSpec, specOf } from "./definition.js";
 import type { DueRules } from "./due-rules.js";
 
@@ -13,6 +14,7 @@ export type Define = (current: JobSpec | null, now: Instant) => JobSpec;
 export interface JobEditsOptions {
   readonly transaction: ChangeTransaction;
   readonly changes: JobChangeStore;
+  readonly settler: Settler;
   readonly rules: DueRules;
   /** Stores a new job and answers its id; throws key_taken. */
   readonly create: (namespaceId: number, spec: JobSpec) => Promise<string>;
@@ -80,17 +82,16 @@ export class JobEdits {
     }
   }
 
-  #apply({ draft, schedule }: Subject, spec: JobSpec): Applied<void> {
+  async #apply({ tx, draft, schedule }: Subject, spec: JobSpec): Promise<Applied<void>> {
     if (isSameSpec(specOf(draft.job), spec)) return { result: undefined, patch: null };
-    const { id: jobId, namespaceId } = draft.job;
-    const compiled = this.#options.rules.compile({ jobId, namespaceId, schedule: spec.schedule });
-    const lane = this.#options.transaction.laneOf(spec);
+    const { id: jobId, namespaceId, due } = draft.job;
+    const { rules, transaction, settler } = this.#options;
+    const compiled = rules.compile({ jobId, namespaceId, schedule: spec.schedule });
+    const lane = transaction.laneOf(spec);
+    const isToTrack = due.overlap === "allow" && firingPolicy(spec.firing ?? {}).overlap !== "allow";
+    if (isToTrack) await settler.learnLive(tx, draft, { hold: false });
     return { result: undefined, patch: applyEdit(draft, schedule, { spec, lane, compiled }) };
   }
-}
-
-function hasCode(error: unknown, code: CarillonError["code"]): boolean {
-  return error instanceof CarillonError && error.code === code;
 }
 
 function unknownVersion(version: number, newest: number): CarillonError {

@@ -6,7 +6,7 @@ import type { Queryable } from "../../store/db/queryable.js";
 import type { Store } from "../../store/store.js";
 import { RunReader } from "../run-reader.js";
 import { applyCancel } from "./apply-cancel.js";
-import type { ChangeTransaction } from "./change-transaction.js";
+import type { Applied, ChangeTransaction, Subject } from "./change-transaction.js";
 
 export interface JobEndingsOptions {
   readonly transaction: ChangeTransaction;
@@ -14,6 +14,10 @@ export interface JobEndingsOptions {
   readonly patienceMs: number;
   readonly onStopped: (stopped: Settled["stopped"]) => void;
 }
+
+const reason = "cancelled_by_job";
+/** Waiting runs that one transaction ends. */
+const mostEnded = 5_000;
 
 /** Cancels jobs. Answers the job's id; a job that is cancelled already is answered as it is. */
 export class JobEndings {
@@ -26,13 +30,34 @@ export class JobEndings {
   async cancel(namespaceId: number, ref: JobRef, request: CancelRequest, context: ChangeContext): Promise<string> {
     const { transaction } = this.#options;
     if ("id" in ref && (await this.#cancelRun(namespaceId, ref.id, request, context))) return ref.id;
-    const changed = await transaction.run(namespaceId, ref, context, {
-      settles: true,
-      holdsRuns: true,
-      takesEnded: true,
-      apply: ({ draft }) => ({ result: undefined, patch: applyCancel(draft, request) }),
-    });
-    return changed.jobId;
+    for (;;) {
+      const { jobId, result } = await transaction.run(namespaceId, ref, context, {
+        settles: true,
+        takesEnded: true,
+        apply: (subject) => this.#apply(subject, request),
+      });
+      if (result === "done") return jobId;
+    }
+  }
+
+  /**
+   * A job with more waiting runs than one transaction should end loses them in parts, and is cancelled in the last: who
+   * asked hears of it then, or asks again.
+   */
+  async #apply({ tx, draft, schedule }: Subject, request: CancelRequest): Promise<Applied<"done" | "more">> {
+    const { settler } = this.#options.store;
+    const { id, endedAt } = draft.job;
+    if (endedAt !== null) return { result: "done", patch: null };
+    const waiting = await settler.reads.holdUntracked(tx, id, mostEnded);
+    if (waiting.length === mostEnded) {
+      await settler.writes.endRuns(
+        tx,
+        waiting.map((runId) => ({ id: runId, reason })),
+      );
+      return { result: "more", patch: null };
+    }
+    await settler.learnLive(tx, draft, { hold: true });
+    return { result: "done", patch: applyCancel(draft, schedule, request) };
   }
 
   /** A one-off job that is its run alone ends with it, where it stands; false when there is no such job. */
@@ -43,7 +68,6 @@ export class JobEndings {
     { ifVersion }: ChangeContext,
   ): Promise<boolean> {
     const { settle, settler, changes } = this.#options.store;
-    const reason = "cancelled_by_job";
     const done = await settle(async (tx) => {
       await settler.reads.bePatient(tx, this.#options.patienceMs);
       if (await this.#isStored(tx, id)) return null;

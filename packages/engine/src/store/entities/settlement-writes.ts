@@ -72,6 +72,8 @@ export interface SettlementWrites {
   endRuns(tx: Queryable, runs: readonly RunEnd[]): Promise<string[]>;
   /** Asks running ones to stop; answers those that run, with the session that holds them. */
   stopRuns(tx: Queryable, runs: readonly RunEnd[]): Promise<{ id: string; sessionId: string }[]>;
+  /** Their job keeps no list of its runs any more; answers those that waited for others of it and may start now. */
+  untrackRuns(tx: Queryable, ids: readonly string[]): Promise<Queued[]>;
   /** Throws if a row is not as it was when it was locked: nothing but a mistake of ours does that. */
   move(tx: Queryable, moves: readonly DueMove[]): Promise<void>;
   note(tx: Queryable, entries: readonly LedgerEntry[]): Promise<void>;
@@ -83,6 +85,7 @@ export function settlementWrites(statements: Statements): SettlementWrites {
   const insertRuns = statements.get("settlement.insert_runs");
   const endRuns = statements.get("settlement.end_runs");
   const stopRuns = statements.get("settlement.stop_runs");
+  const untrackRuns = statements.get("settlement.untrack_runs");
   const move = statements.get("settlement.move");
   const note = statements.get("settlement.note");
   const admitRuns = statements.get("settlement.admit_runs");
@@ -100,6 +103,11 @@ export function settlementWrites(statements: Statements): SettlementWrites {
       if (runs.length === 0) return [];
       const { rows } = await tx.query<{ id: string; session_id: string }>(stopRuns, ends(runs));
       return rows.map((row) => ({ id: row.id, sessionId: row.session_id }));
+    },
+    async untrackRuns(tx, ids) {
+      if (ids.length === 0) return [];
+      const { rows } = await tx.query<Queued & { waited: boolean }>(untrackRuns, [ids]);
+      return rows.flatMap(({ waited, ...run }) => (waited ? [run] : []));
     },
     async move(tx, moves) {
       if (moves.length === 0) return;
@@ -192,10 +200,14 @@ function mergeEntries(entries: readonly LedgerEntry[]): LedgerEntry[] {
   for (const entry of entries) {
     const range = `${entry.jobId} ${entry.version} ${entry.reason} ${entry.from}`;
     const known = byRange.get(range);
-    byRange.set(
-      range,
-      known === undefined ? entry : { ...known, to: Math.max(known.to, entry.to), count: known.count + entry.count },
-    );
+    byRange.set(range, known === undefined ? entry : merged(known, entry));
   }
   return [...byRange.values()];
+}
+
+/** A detail that is not that of the whole range is nobody's. */
+function merged(known: LedgerEntry, entry: LedgerEntry): LedgerEntry {
+  const { to, count, detail } = entry;
+  const shared = known.detail === detail ? detail : null;
+  return { ...known, to: Math.max(known.to, to), count: known.count + count, detail: shared };
 }

@@ -93,6 +93,8 @@ export interface SettlementReads {
   read(tx: Queryable, jobIds: readonly string[], wants: { payload: boolean }): Promise<LockedJob[]>;
   /** Oldest first. With `hold` none of them is claimed or ended by others before this transaction is over. */
   live(tx: Queryable, jobIds: readonly string[], options: { hold: boolean }): Promise<LiveRunOfJob[]>;
+  /** At most so many runs that wait, of a job that keeps no list of its runs; locked. */
+  holdUntracked(tx: Queryable, jobId: string, limit: number): Promise<string[]>;
 }
 
 export function settlementReads(statements: Statements): SettlementReads {
@@ -105,6 +107,7 @@ export function settlementReads(statements: Statements): SettlementReads {
   const read = statements.get("settlement.read");
   const live = statements.get("settlement.live");
   const holdLive = statements.get("settlement.hold_live");
+  const holdUntracked = statements.get("settlement.hold_untracked");
   const ids = (rows: readonly { job_id: string }[]): string[] => rows.map((row) => row.job_id);
   return {
     async bePatient(tx, limitMs) {
@@ -139,6 +142,9 @@ export function settlementReads(statements: Statements): SettlementReads {
       type Row = { job_id: string; id: string; state: LiveRunStatus };
       const { rows } = await tx.query<Row>(hold ? holdLive : live, [jobIds]);
       return rows.map((row) => ({ jobId: row.job_id, id: row.id, status: row.state }));
+    },
+    async holdUntracked(tx, jobId, limit) {
+      return (await tx.query<{ id: string }>(holdUntracked, [jobId, limit])).rows.map((row) => row.id);
     },
   };
 }

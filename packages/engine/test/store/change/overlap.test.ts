@@ -29,7 +29,8 @@ describe("runs of a job that wait for one another", () => {
     const id = await job("queue_all");
     const runs: RunView[] = [];
     for (let n = 0; n < 4; n++) runs.push(await runNow(id));
-    expect(runs.map((run) => run.status)).toEqual(["queued", "blocked", "blocked", "blocked"]);
+    // The worker may have the first by the time it is answered.
+    expect(runs.slice(1).map((run) => run.status)).toEqual(["blocked", "blocked", "blocked"]);
     for (const number of [1, 2, 3, 4]) {
       await h.until(() => journal.begun === number);
       journal.end(number);
