@@ -53,6 +53,10 @@ export function memorySettlementReads(tables: MemoryTables): SettlementReads {
         .toSorted((a, b) => (hold ? 0 : a.nominal - b.nominal) || (a.id < b.id ? -1 : 1))
         .map(({ jobId, id, state: status }) => ({ jobId: jobId ?? "", id, status }));
     },
+    async holdUntracked(_tx, jobId, limit) {
+      const waiting = [...tables.liveOf(jobId)].filter((run) => run.untracked && run.state !== "running");
+      return waiting.slice(0, limit).map((run) => run.id);
+    },
   };
 }
 
@@ -99,6 +103,15 @@ export function memorySettlementWrites(tables: MemoryTables): SettlementWrites {
         return [{ id, sessionId: run.sessionId ?? "" }];
       });
     },
+    async untrackRuns(_tx, ids) {
+      return ids.flatMap((id) => {
+        const run = tables.runs.get(id);
+        if (run === undefined) return [];
+        const isFree = waitsForOthers(run);
+        tables.runs.set(id, { ...run, untracked: true, ...(isFree && { state: "queued", stateReason: null }) });
+        return isFree ? [toQueued(run)] : [];
+      });
+    },
     async move(_tx, moves) {
       for (const { jobId, expectedVersion, due } of moves) {
         const job = tables.jobs.get(jobId);
@@ -107,7 +120,7 @@ export function memorySettlementWrites(tables: MemoryTables): SettlementWrites {
       }
     },
     async note(_tx, entries) {
-      for (const entry of entries) tables.note(entry, "kept");
+      for (const entry of entries) tables.note(entry, "compared");
     },
     async admitRuns(_tx, ids) {
       return ids.flatMap((id) => {
