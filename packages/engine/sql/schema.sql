@@ -22,9 +22,12 @@ create table carillon.backfill (
   actor text,
   created_at timestamp with time zone not null,
   finished_at timestamp with time zone,
+  skipped bigint not null default 0,
+  state_reason text,
   constraint backfill_pkey PRIMARY KEY (id),
   constraint backfill_check CHECK ((to_at >= from_at)),
   constraint backfill_concurrency_check CHECK ((concurrency > 0)),
+  constraint backfill_finished_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
   constraint backfill_per_second_check CHECK ((per_second > (0)::double precision)),
   constraint backfill_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'aborted'::text])))
 );

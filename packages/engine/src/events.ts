@@ -31,6 +31,21 @@ export type EngineEvent =
   /** It cannot be fired and is paused, so that the others are. */
   | { readonly type: "job.parked"; readonly jobId: string; readonly error: unknown }
   | {
+      readonly type: "backfill.stepped";
+      readonly backfillId: string;
+      readonly jobId: string;
+      readonly made: number;
+      readonly passed: number;
+      readonly skipped: number;
+    }
+  | {
+      readonly type: "backfill.ended";
+      readonly backfillId: string;
+      readonly jobId: string;
+      readonly state: "done" | "aborted";
+      readonly reason: string | null;
+    }
+  | {
       readonly type: "scheduler.ticked";
       readonly durationMs: DurationMs;
       readonly fired: number;

@@ -7,8 +7,9 @@ export interface BackfillRequest {
   readonly from: Instant;
   readonly to: Instant;
   readonly perSecond: number;
+  /** Runs of this backfill that are live at the same time, at most. */
   readonly concurrency: number;
-  /** Also instants that have a scheduled run. */
+  /** Also instants that have a run, by the schedule or by another backfill. */
   readonly repeats: boolean;
   /** Whatever the overlap policy says. */
   readonly force: boolean;
@@ -17,12 +18,17 @@ export interface BackfillRequest {
 export interface BackfillView extends BackfillRequest {
   readonly id: string;
   readonly jobId: string;
+  /** done: every instant is dealt with; its runs may still be live. */
   readonly state: "running" | "done" | "aborted";
+  /** Why it was aborted; null otherwise. */
+  readonly reason: string | null;
   /** Instants of the range, counted when it was asked for. */
   readonly total: number;
   readonly made: number;
   /** Left out, because they ran. */
   readonly passed: number;
+  /** Left out by the overlap policy. */
+  readonly skipped: number;
   /** How far it is; null before the first step. */
   readonly through: Instant | null;
   readonly actor: string | null;
@@ -30,9 +36,12 @@ export interface BackfillView extends BackfillRequest {
   readonly finishedAt: Instant | null;
 }
 
+/** Instants of one backfill, at most; more are refused with backfill_invalid. */
+export const mostBackfilled = 1_000_000;
+
 /** Runs for instants of the past. Throws not_found, job_ended, backfill_invalid. */
 export interface Backfills {
-  /** What it would come to; writes nothing. */
+  /** How many instants the range has; writes nothing. Those that ran are counted too. */
   countBackfill(namespace: string, ref: JobRef, request: BackfillRequest): Promise<number>;
   startBackfill(
     namespace: string,

@@ -26,6 +26,7 @@ export interface CalendaringOptions {
 export interface Calendaring {
   readonly api: Calendars;
   readonly calendars: NodeCalendars;
+  readonly compiler: CalendarCompiler;
   readonly rules: DueRules;
   /** One look at the calendars and at the jobs of this node's shards that follow them; answers when to look again. */
   readonly tick: () => Promise<DurationMs>;
@@ -67,6 +68,7 @@ export function makeCalendaring(options: CalendaringOptions): Calendaring {
   return {
     api,
     calendars,
+    compiler,
     rules,
     async tick() {
       await calendars.refresh();

@@ -15,6 +15,7 @@ import type { Settled } from "../settlement/settler.js";
 import { freedJobs } from "../store/entities/ended-runs.js";
 import { createStore, type Store } from "../store/store.js";
 import { makeCoordinator } from "./coordination.js";
+import { type Backfilling, makeBackfilling } from "./backfilling.js";
 import { type Calendaring, makeCalendaring } from "./calendaring.js";
 import { engineApi } from "./engine-api.js";
 import { Hints } from "./hints.js";
@@ -46,12 +47,14 @@ class NodeEngine implements Engine {
   readonly #hints: Hints;
   readonly #calendaring: Calendaring;
   readonly #changing: JobChanging;
+  readonly #backfilling: Backfilling;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #admitter: OverlapAdmitter;
   readonly #admitterLoop: Loop;
   readonly #coordinatorLoop: Loop;
   readonly #calendarLoop: Loop;
+  readonly #backfillLoop: Loop;
   readonly #loops: readonly Loop[];
 
   constructor(options: EngineOptions) {
@@ -74,7 +77,7 @@ class NodeEngine implements Engine {
       wakeScheduler: () => this.#schedulerLoop.wake(),
       wakeCoordinator: () => this.#coordinatorLoop.wake(),
       wakeCalendars: () => this.#calendarLoop.wake(),
-      wakeBackfills: () => undefined,
+      wakeBackfills: () => this.#backfillLoop.wake(),
       membership: () => this.#coordinator.membership,
       now: () => this.#now(),
     });
@@ -87,18 +90,26 @@ class NodeEngine implements Engine {
     this.gateway = this.#makeGateway();
     const creator = this.#makeCreator();
     this.#changing = this.#makeChanging(creator);
-    this.api = { ...engineApi(this.#store, creator), ...this.#changing.api, ...this.#calendaring.api };
+    this.#backfilling = this.#makeBackfilling();
+    this.api = {
+      ...engineApi(this.#store, creator),
+      ...this.#changing.api,
+      ...this.#calendaring.api,
+      ...this.#backfilling.api,
+    };
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
     this.#laterLoop = this.#loop("later", () => this.#moveLater());
     this.#admitterLoop = this.#loop("admitter", () => this.#admit());
     this.#coordinatorLoop = this.#loop("coordinator", () => this.#coordinate());
     this.#calendarLoop = this.#loop("calendars", () => this.#calendaring.tick());
+    this.#backfillLoop = this.#loop("backfills", () => this.#backfilling.tick());
     this.#loops = [
       this.#schedulerLoop,
       this.#laterLoop,
       this.#admitterLoop,
       this.#coordinatorLoop,
       this.#calendarLoop,
+      this.#backfillLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
       this.#loop("clock", () => this.#measureClock()),
@@ -203,6 +214,7 @@ class NodeEngine implements Engine {
     this.#schedulerLoop.wake();
     this.#laterMover.hintShards(gained.map((shard) => shard.id));
     this.#laterLoop.wake();
+    this.#backfillLoop.wake();
     this.#emit({ type: "shards.gained", count: gained.length });
   }
 
@@ -310,6 +322,21 @@ class NodeEngine implements Engine {
       onCalendarsChanged: () => this.#hints.calendarsChanged(),
       onWindowsChanged: () => this.#hints.windowsChanged(),
       onError: (error) => this.#emit({ type: "loop.failed", loop: "calendars", error }),
+    });
+  }
+
+  #makeBackfilling(): Backfilling {
+    return makeBackfilling({
+      db: this.#options.database,
+      store: this.#store,
+      transaction: this.#changing.transaction,
+      compiler: this.#calendaring.compiler,
+      membership: () => this.#coordinator.membership,
+      newId: this.#options.newId,
+      now: () => this.#now(),
+      onStarted: () => this.#hints.backfillStarted(),
+      onStepped: (shard, settled) => this.#tell([shard], settled),
+      onEvent: this.#emit,
     });
   }
 

@@ -34,6 +34,7 @@ export interface JobChangingOptions {
 export interface JobChanging {
   readonly api: JobChanges;
   readonly pauseExpiry: PauseExpiry;
+  readonly transaction: ChangeTransaction;
 }
 
 /** The parts that change jobs, put together. */
@@ -62,5 +63,5 @@ export function makeJobChanging(options: JobChangingOptions): JobChanging {
       return id;
     },
   });
-  return { api, pauseExpiry: new PauseExpiry(store, rules) };
+  return { api, pauseExpiry: new PauseExpiry(store, rules), transaction };
 }

@@ -3,6 +3,7 @@ import type { Gateway } from "../dispatch/gateway.js";
 import type { OnEngineEvent } from "../events.js";
 import type { LaterLimits } from "../scheduler/later-mover.js";
 import type { EngineApi } from "../model/api.js";
+import type { Backfills } from "../model/backfills.js";
 import type { Calendars } from "../model/calendars.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { Database } from "../store/db/database.js";
@@ -68,7 +69,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
 });
 
 /** All that callers ask of the engine. */
-export type EngineApis = EngineApi & JobChanges & Calendars;
+export type EngineApis = EngineApi & JobChanges & Calendars & Backfills;
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {

@@ -2,7 +2,7 @@ import type { OverlapPolicy } from "@carillon/core";
 import type { Queryable } from "../store/db/queryable.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { LiveRunOfJob, SettlementReads } from "../store/entities/settlement.js";
-import type { LedgerEntry, MadeJobRun, SettlementWrites } from "../store/entities/settlement-writes.js";
+import type { LedgerEntry, MadeJobRun, NewJobRun, SettlementWrites } from "../store/entities/settlement-writes.js";
 import { JobDraft } from "./job-draft.js";
 
 /** What a settlement did, to be told once its transaction has committed. */
@@ -44,10 +44,13 @@ export class Settler {
     draft.learnLive(await this.reads.live(tx, [draft.job.id], options));
   }
 
-  /** Writes in this order: a run that is made and replaced in the same settlement is made before it is ended. */
-  async write(tx: Queryable, drafts: readonly JobDraft[]): Promise<Settled> {
+  /**
+   * Writes in this order: a run that is made and replaced in the same settlement is made before it is ended. `insert` is for
+   * runs that are not made from their job as it is now.
+   */
+  async write(tx: Queryable, drafts: readonly JobDraft[], insert?: InsertRuns): Promise<Settled> {
     const runs = drafts.flatMap((draft) => draft.runs);
-    const made = new Map((await this.writes.insertRuns(tx, runs)).map((run) => [run.id, run]));
+    const made = new Map((await (insert ?? this.#insert)(tx, runs)).map((run) => [run.id, run]));
     for (const draft of drafts) noteDuplicates(draft, made);
     const ended = await this.writes.endRuns(
       tx,
@@ -72,10 +75,14 @@ export class Settler {
     return { made, queued: [...queued, ...untracked], ended, stopped, entries };
   }
 
+  readonly #insert: InsertRuns = (tx, runs) => this.writes.insertRuns(tx, runs);
+
   #live(tx: Queryable, jobIds: readonly string[], hold: boolean): Promise<LiveRunOfJob[]> {
     return jobIds.length === 0 ? Promise.resolve([]) : this.reads.live(tx, jobIds, { hold });
   }
 }
+
+type InsertRuns = (tx: Queryable, runs: readonly NewJobRun[]) => Promise<MadeJobRun[]>;
 
 export interface OpenOptions {
   readonly payload?: boolean;

@@ -1,4 +1,5 @@
 import type { Database } from "./db/database.js";
+import { type BackfillStore, backfillStore } from "./entities/backfills.js";
 import { type CalendarLinks, calendarLinks } from "./entities/calendar-links.js";
 import { type CalendarStore, calendarStore } from "./entities/calendars.js";
 import { type ClaimStore, claimStore } from "./entities/claims.js";
@@ -11,6 +12,7 @@ import { type JobStore, jobStore } from "./entities/jobs.js";
 import { type LaneStore, laneStore } from "./entities/lanes.js";
 import { type NamespaceStore, namespaceStore } from "./entities/namespaces.js";
 import { type NodeStore, nodeStore } from "./entities/nodes.js";
+import { type PastRuns, pastRuns } from "./entities/past-runs.js";
 import { type RunReads, runReads } from "./entities/run-reads.js";
 import { type RunStore, runStore } from "./entities/runs.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
@@ -45,6 +47,8 @@ export interface Store {
   readonly calendars: CalendarStore;
   readonly calendarLinks: CalendarLinks;
   readonly windows: WindowStore;
+  readonly backfills: BackfillStore;
+  readonly past: PastRuns;
   /** A transaction that may end runs: a missing day of history is made and the work done again. */
   readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }
@@ -83,6 +87,8 @@ export function createStore(db: Database): Store {
     calendars: calendarStore(db, statements),
     calendarLinks: links,
     windows: windowStore(db, statements),
+    backfills: backfillStore(db, statements),
+    past: pastRuns(statements),
     settle,
   };
 }

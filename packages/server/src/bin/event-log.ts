@@ -46,6 +46,7 @@ export function logEngineEvent(logger: Logger, told: EngineEvent): void {
     case "node.joined":
     case "node.left":
     case "node.in_time":
+    case "backfill.ended":
       return log.info(plain(event), type);
     default:
       return log.debug(plain(event), type);

@@ -63,6 +63,11 @@ export function runMetrics(registry: Registry): OnEngineEvent {
     "Nodes that this one declared dead, by how it was noticed",
     ["how"],
   );
+  const backfilled = count(
+    "carillon_backfill_instants_total",
+    "Instants that backfills dealt with, by what became of them",
+    ["outcome"],
+  );
   const skew = new Gauge({
     name: "carillon_clock_skew_seconds",
     help: "This host's clock minus the database's, at the last measurement",
@@ -82,6 +87,12 @@ export function runMetrics(registry: Registry): OnEngineEvent {
     "occurrence.missed": (event) => fires.inc({ outcome: "missed" }, event.count),
     "occurrence.skipped": (event) => fires.inc({ outcome: event.reason }, event.count),
     "job.parked": () => parked.inc(),
+    "backfill.stepped": ({ made, passed, skipped }) => {
+      backfilled.inc({ outcome: "made" }, made);
+      backfilled.inc({ outcome: "already_ran" }, passed);
+      backfilled.inc({ outcome: "overlap" }, skipped);
+    },
+    "backfill.ended": () => undefined,
     "scheduler.ticked": ({ durationMs }) => ticks.observe(seconds(durationMs)),
     "run.claimed": ({ waitedMs }) => latency.observe(seconds(waitedMs)),
     "run.finished": ({ status, durationMs }) => {

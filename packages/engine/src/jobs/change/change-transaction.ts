@@ -239,7 +239,7 @@ export function notFound(ref: JobRef): CarillonError {
   return new CarillonError("not_found", `there is no job ${nameOf(ref)}`);
 }
 
-function ended(ref: JobRef): CarillonError {
+export function ended(ref: JobRef): CarillonError {
   return new CarillonError("job_ended", `the job ${nameOf(ref)} is cancelled: make another one`);
 }
 

@@ -10,7 +10,7 @@ import type { Applied, ChangeTransaction, Subject } from "./change-transaction.j
 
 export interface JobEndingsOptions {
   readonly transaction: ChangeTransaction;
-  readonly store: Pick<Store, "settle" | "settler" | "changes" | "readsOver">;
+  readonly store: Pick<Store, "settle" | "settler" | "changes" | "readsOver" | "backfills">;
   readonly patienceMs: number;
   readonly onStopped: (stopped: Settled["stopped"]) => void;
 }
@@ -45,9 +45,10 @@ export class JobEndings {
    * asked hears of it then, or asks again.
    */
   async #apply({ tx, draft, schedule }: Subject, request: CancelRequest): Promise<Applied<"done" | "more">> {
-    const { settler } = this.#options.store;
+    const { settler, backfills } = this.#options.store;
     const { id, endedAt } = draft.job;
     if (endedAt !== null) return { result: "done", patch: null };
+    await backfills.abortOfJob(tx, id, "job_cancelled");
     const waiting = await settler.reads.holdUntracked(tx, id, mostEnded);
     if (waiting.length === mostEnded) {
       await settler.writes.endRuns(

@@ -124,7 +124,7 @@ export function settlementWrites(statements: Statements): SettlementWrites {
   };
 }
 
-interface MadeRow {
+export interface MadeRow {
   id: string;
   job_id: string;
   state: "queued" | "blocked";
@@ -134,7 +134,7 @@ interface MadeRow {
   created_at: Instant;
 }
 
-function toMadeRun(row: MadeRow): MadeJobRun {
+export function toMadeRun(row: MadeRow): MadeJobRun {
   const { id, state, lane, rank } = row;
   return { id, jobId: row.job_id, state, lane, rank, runAt: row.run_at, createdAt: row.created_at };
 }
@@ -181,7 +181,7 @@ function moveParameters(moves: readonly DueMove[]): unknown[] {
   ]);
 }
 
-function noteParameters(entries: readonly LedgerEntry[]): unknown[] {
+export function noteParameters(entries: readonly LedgerEntry[]): unknown[] {
   return columns(entries, [
     (entry) => entry.jobId,
     (entry) => entry.namespaceId,

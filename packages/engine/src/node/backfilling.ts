@@ -1,0 +1,65 @@
+import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
+import { backfillApi } from "../backfill/backfill-api.js";
+import { BackfillRunner } from "../backfill/backfill-runner.js";
+import { PastRules } from "../backfill/past-rules.js";
+import { StepTaker } from "../backfill/take-step.js";
+import type { CalendarCompiler } from "../calendar/compile-edition.js";
+import type { Membership } from "../coordinator/port.js";
+import type { OnEngineEvent } from "../events.js";
+import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
+import { JobReader } from "../jobs/job-reader.js";
+import { RunReader } from "../jobs/run-reader.js";
+import type { Backfills } from "../model/backfills.js";
+import type { Settled } from "../settlement/settler.js";
+import type { Queryable } from "../store/db/queryable.js";
+import type { Store } from "../store/store.js";
+
+export interface BackfillingOptions {
+  readonly db: Queryable;
+  readonly store: Store;
+  readonly transaction: ChangeTransaction;
+  readonly compiler: CalendarCompiler;
+  readonly membership: () => Membership;
+  readonly newId: () => string;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  readonly onStarted: () => void;
+  readonly onStepped: (shard: number, settled: Settled) => void;
+  readonly onEvent: OnEngineEvent;
+}
+
+export interface Backfilling {
+  readonly api: Backfills;
+  /** One pass over the backfills of this node's shards; answers when to come again. */
+  readonly tick: () => Promise<DurationMs>;
+}
+
+/** The parts that make runs of the past, put together. */
+export function makeBackfilling(options: BackfillingOptions): Backfilling {
+  const { db, store, transaction, compiler, membership, newId, now, onStarted, onStepped, onEvent } = options;
+  const rules = new PastRules(store.past, compiler);
+  const steps = new StepTaker({ store, rules, now });
+  const runner = new BackfillRunner({ backfills: store.backfills, steps, membership, now, onStepped, onEvent });
+  const api = backfillApi({
+    db,
+    store,
+    transaction,
+    jobs: new JobReader(store.jobs, new RunReader(store.reads)),
+    rules,
+    newId,
+    now,
+    namespaceId: async (name) => {
+      const id = await store.namespaces.find(name);
+      if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
+      return id;
+    },
+    onStarted,
+  });
+  return {
+    api,
+    async tick() {
+      await runner.tick();
+      return runner.idleMs;
+    },
+  };
+}

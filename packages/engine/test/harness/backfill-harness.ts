@@ -1,0 +1,91 @@
+import type { Instant } from "@carillon/core";
+import type { BackfillRequest, BackfillView, EngineEvent } from "../../src/index.js";
+import { BackfillRunner } from "../../src/backfill/backfill-runner.js";
+import { PastRules } from "../../src/backfill/past-rules.js";
+import { StepTaker } from "../../src/backfill/take-step.js";
+import { CalendarCompiler } from "../../src/calendar/compile-edition.js";
+import type { Fence } from "../../src/store/entities/fence.js";
+import type { Store } from "../../src/store/store.js";
+import { actor, type ChangeHarness, changeHarness, period } from "./change-harness.js";
+
+export const defaults: BackfillRequest = {
+  from: 0,
+  to: 0,
+  perSecond: 1_000,
+  concurrency: 1_000,
+  repeats: false,
+  force: false,
+};
+
+/** A node that makes runs of backfills when a test says so, by a clock that only tests move. */
+export interface BackfillNode {
+  readonly runner: BackfillRunner;
+  readonly steps: StepTaker;
+  readonly events: EngineEvent[];
+  fence: Fence;
+}
+
+export interface BackfillHarness extends ChangeHarness {
+  /** The clock of every runner. */
+  readonly time: { now: Instant };
+  readonly node: BackfillNode;
+  makeNode(fence: Fence, store?: Store): BackfillNode;
+  /** A recurring job that is not due: its latest occurrence is settled. */
+  settledJob: ChangeHarness["recurring"];
+  /** Starts a backfill of the last so many occurrences. */
+  start(jobId: string, count: number, over?: Partial<BackfillRequest>): Promise<BackfillView>;
+  get(id: string): Promise<BackfillView>;
+  /** Ticks, moving the clock on, until no step is left to take. */
+  drain(node?: BackfillNode): Promise<void>;
+  /** The nominal instants of a job's live runs, as how many periods before the latest. */
+  places(jobId: string): Promise<number[]>;
+  /** Ends the live runs of a job without a trace, as if their days were gone from history. */
+  forgetRuns(jobId: string): Promise<void>;
+}
+
+export async function backfillHarness(): Promise<BackfillHarness> {
+  const h = await changeHarness();
+  const time = { now: Math.ceil(h.db.clock.now()) + 60_000 };
+  const makeNode: BackfillHarness["makeNode"] = (fence, store = h.store) => {
+    const events: EngineEvent[] = [];
+    const now = (): Instant => time.now;
+    const steps = new StepTaker({ store, rules: new PastRules(store.past, new CalendarCompiler()), now });
+    const runner = new BackfillRunner({
+      backfills: store.backfills,
+      steps,
+      now,
+      membership: () => ({
+        nodeId: made.fence.node,
+        epochs: new Map(made.fence.shards.map(({ id, epoch }) => [id, epoch])),
+      }),
+      onStepped: () => undefined,
+      onEvent: (event) => events.push(event),
+    });
+    const made: BackfillNode = { runner, steps, events, fence };
+    return made;
+  };
+  const node = makeNode(h.fence);
+  return {
+    ...h,
+    time,
+    node,
+    makeNode,
+    settledJob: (over, ago = -1) => h.recurring(over, ago),
+    start: (id, count, over = {}) =>
+      h.api.startBackfill("default", { id }, { ...defaults, ...lastOf(h, count), ...over }, actor),
+    async get(id) {
+      const view = await h.api.getBackfill("default", id);
+      if (view === null) throw new Error(`there is no backfill ${id}`);
+      return view;
+    },
+    async drain(by = node) {
+      for (let idle = 0; idle < 2; time.now += 1_000) idle = (await by.runner.tick()) === 0 ? idle + 1 : 0;
+    },
+    places: async (id) => (await h.runs(id)).map((run) => (h.last - Number(run["nominal_at"])) / period),
+    forgetRuns: async (id) => void (await h.select("delete from carillon.run where job_id = $1", id)),
+  };
+}
+
+export function lastOf({ last }: Pick<ChangeHarness, "last">, count: number): { from: Instant; to: Instant } {
+  return { from: last - (count - 1) * period, to: last };
+}
