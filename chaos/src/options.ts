@@ -7,7 +7,7 @@ export interface Options {
   readonly loadMs: number;
   readonly nodes: number;
   readonly mutant: string | null;
-  /** The only kinds of fault to plan; null for all. */
+  /** The only kinds of fault to plan, if any; null for all. */
   readonly faults: readonly FaultKind[] | null;
   /** Seeds over which every mutant is tried; null for one ordinary run. */
   readonly mutantSeeds: readonly number[] | null;
@@ -24,7 +24,7 @@ node chaos/chaos.mjs --mutants [--seeds 1,2] [--minutes M] [--nodes N]
   --short       about two minutes in all
   --seed S      repeats a plan; drawn and printed when left out
   --nodes N     2 by default
-  --faults A,B  only these: ${faultKinds.join(", ")}
+  --faults A,B  only these: ${faultKinds.join(", ")}; or none
   --mutant N    changes the product, which must then fail or be seen to defend itself: ${mutantNames.join(", ")}
   --mutants     tries every mutant over the seeds, in the short form
   --json FILE   writes the outcome there as well
@@ -69,7 +69,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
 
 /** The arguments that repeat a run's plan. */
 export function replayArgs({ seed, loadMs, nodes, mutant, faults }: Options): string {
-  const only = faults === null ? "" : ` --faults ${faults.join(",")}`;
+  const only = faults === null ? "" : ` --faults ${faults.length === 0 ? "none" : faults.join(",")}`;
   const changed = mutant === null ? "" : ` --mutant ${mutant}`;
   return `--minutes ${loadMs / 60_000} --seed ${seed} --nodes ${nodes}${only}${changed}`;
 }
@@ -77,6 +77,7 @@ export function replayArgs({ seed, loadMs, nodes, mutant, faults }: Options): st
 const seedIn = (name: string, text: string): number => numberIn(name, text, [0, 2 ** 32 - 1]);
 
 function kindsIn(text: string): FaultKind[] {
+  if (text === "none") return [];
   return text.split(",").map((name) => {
     const kind = faultKinds.find((one) => one === name);
     if (kind === undefined) throw new Error(`--faults knows no ${name}; it knows ${faultKinds.join(", ")}`);

@@ -24,7 +24,7 @@ const limits = { leaseMs: 5_000, workerSilenceMs: 3_000 };
 const aftermathMs = limits.leaseMs + limits.workerSilenceMs + 4_000;
 /** From the heal until nothing is left to do. */
 const recoveryBoundMs = aftermathMs + 15_000;
-const recurring = 30;
+const recurring = 36;
 
 export interface Session {
   readonly options: Options;
@@ -66,7 +66,7 @@ async function judgedLoad({ cluster, journal, stalls, folder }: Stage, plan: Pla
   const epochs = await witness.epochs();
   const begin = Math.ceil(Date.now() / 1_000) * 1_000;
   const driver = new Driver(cluster, journal, begin);
-  const [faults, lives] = await Promise.all([injectAll(cluster, plan.faults, begin), driver.drive(plan.workload)]);
+  const [faults, lives] = await Promise.all([injectAll(cluster, plan.faults, begin), driver.drive(plan)]);
   await sleep(Math.max(0, begin + loadMs - Date.now()));
   const recoveredMs = await drain(witness);
   writeFileSync(join(folder, "lives.json"), JSON.stringify(lives));

@@ -1,7 +1,7 @@
 import type { Cluster } from "./cluster.js";
 
 export interface ApiCall {
-  readonly method: "GET" | "POST" | "PATCH";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH";
   readonly path: string;
   readonly body?: object;
   /** The version that the caller has seen: whatever arrives after another change does nothing. */

@@ -63,6 +63,13 @@ export class Cluster {
     await this.#postgres.stop("immediate");
   }
 
+  /** Kill -9 of the server itself; what it left behind ends when it notices. */
+  async killDatabase(): Promise<void> {
+    process.kill(this.#postgres.pid, "SIGKILL");
+    await this.#postgres.exited;
+    await this.stopDatabase();
+  }
+
   async startDatabase(): Promise<void> {
     const { port } = this.#postgres;
     this.#postgres = await startEmbeddedPostgres({ dataDir: join(this.#options.folder, "postgres"), port, settings });

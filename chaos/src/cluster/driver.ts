@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JournalServer } from "../journal/journal-server.js";
 import { changeFrom } from "../plan/change.js";
-import type { ChaosJob, PlannedJob } from "../plan/job.js";
-import { ruleFrom } from "../plan/rule.js";
-import type { Life, RunNowOutcome } from "../targets/life.js";
+import { type ChaosJob, type PlannedJob, jobFrom } from "../plan/job.js";
+import type { Plan } from "../plan/plan.js";
+import { windowFrom } from "../plan/surroundings.js";
+import type { DoneChange, Life, RunNowOutcome } from "../targets/life.js";
 import { ApiCaller } from "./api-caller.js";
 import type { Cluster } from "./cluster.js";
 import { JobChanger } from "./job-changer.js";
+import { type DoneFlip, SurroundingsMaker } from "./surroundings-maker.js";
 import { wireJob } from "./wire-form.js";
 
 /** Asks for every planned job and change at its time, by the public API of the nodes in turn, and keeps what was answered. */
@@ -21,14 +23,19 @@ export class Driver {
     this.#begin = begin;
   }
 
-  async drive(planned: readonly PlannedJob[]): Promise<Life[]> {
-    const lives = await Promise.all(planned.map((one) => this.#live(one)));
-    return lives.flatMap((life) => life ?? []);
+  async drive({ surroundings, workload }: Plan): Promise<Life[]> {
+    const maker = new SurroundingsMaker(this.#api, this.#begin);
+    await maker.prepare(surroundings.windows.map((window) => windowFrom(this.#begin, window)));
+    const [flips, ...lives] = await Promise.all([
+      maker.flip(surroundings.flips),
+      ...workload.map((one) => this.#live(one)),
+    ]);
+    return lives.flatMap((life) => (life === null ? [] : withFlips(life, flips)));
   }
 
   /** Null when no node was there to be asked. A job whose making ended unknown is left alone. */
   async #live({ createAtMs, job: plannedJob, changes, runNowAtMs }: PlannedJob): Promise<Life | null> {
-    const job = { ...plannedJob, rule: ruleFrom(this.#begin, plannedJob.rule) };
+    const job = jobFrom(this.#begin, plannedJob);
     await this.#until(createAtMs);
     if (!this.#api.isReachable) return null;
     const sentAt = Date.now();
@@ -68,4 +75,14 @@ export class Driver {
   async #until(atMs: number): Promise<void> {
     await sleep(Math.max(0, this.#begin + atMs - Date.now()));
   }
+}
+
+/** To a job that follows the calendar a flip is an edit that somebody else made. */
+function withFlips(life: Life, flips: readonly DoneFlip[]): Life {
+  const { job, acknowledgedAt } = life;
+  if (!job.followsCalendar || acknowledgedAt === null) return life;
+  const changes = flips.map(({ closes, sentAt, settledAt }): DoneChange => {
+    return { change: { kind: "edit", rule: closes ? { kind: "never" } : job.rule }, sentAt, settledAt };
+  });
+  return { ...life, changes };
 }

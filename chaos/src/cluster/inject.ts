@@ -2,26 +2,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault, FaultKind } from "../plan/fault.js";
 import type { Cluster, Member } from "./cluster.js";
 import { ConnectionHog } from "./connection-hog.js";
-import { fireStatement } from "./wiretap.js";
+import { type Step, commit } from "../plan/step.js";
 
 const delayMs = 150;
-/** A node that has nothing to fire for so long is killed all the same. */
-const longestWaitForFireMs = 2_000;
+/** A node that does not come to the step for so long is killed all the same. */
+const longestWaitMs = 2_000;
 
 /** The fault's own numbers, and the way past all proxies. */
 interface Doing {
   readonly lastsMs: number;
   readonly byMs: number;
+  readonly at: Step | null;
   readonly databaseUrl: string;
 }
 
+type NodeFault = Exclude<FaultKind, "database" | "database_kill">;
 type Injection = (member: Member, doing: Doing) => Promise<void>;
 
-const injections: Readonly<Record<Exclude<FaultKind, "database">, Injection>> = {
+const injections: Readonly<Record<NodeFault, Injection>> = {
   kill: (member, { lastsMs }) => restart(member, "SIGKILL", lastsMs),
-  async kill_at_fire(member, { lastsMs, byMs }) {
-    await member.wire.nextFire(longestWaitForFireMs);
-    await sleep(byMs);
+  async kill_at(member, { lastsMs, at }) {
+    if (at !== null) await member.wire.at(at, () => member.node.kill(), longestWaitMs);
     await restart(member, "SIGKILL", lastsMs);
   },
   stop: (member, { lastsMs }) => restart(member, "SIGTERM", lastsMs),
@@ -33,9 +34,10 @@ const injections: Readonly<Record<Exclude<FaultKind, "database">, Injection>> = 
   async reset({ proxy }) {
     proxy.cut();
   },
-  lose_fire: (member, { lastsMs }) => loseAnswer(member, fireStatement, lastsMs),
+  lose_fire: (member, { lastsMs }) => loseAnswer(member, "due.fire", lastsMs),
   lose_claim: (member, { lastsMs }) => loseAnswer(member, "run.claim", lastsMs),
   lose_result: (member, { lastsMs }) => loseAnswer(member, "run.finish", lastsMs),
+  lose_commit: (member, { lastsMs }) => loseAnswer(member, commit, lastsMs),
   async cut({ proxy }, { lastsMs }) {
     const held = proxy.blackHole();
     await sleep(lastsMs);
@@ -84,11 +86,11 @@ async function restart({ node }: Member, signal: "SIGKILL" | "SIGTERM", downMs: 
 }
 
 /** Does a fault and undoes it. Resolves when it is over. */
-export async function inject(cluster: Cluster, { kind, node, lastsMs, byMs }: Fault): Promise<void> {
+export async function inject(cluster: Cluster, { kind, node, lastsMs, byMs, at }: Fault): Promise<void> {
   const { databaseUrl } = cluster;
-  if (kind !== "database")
-    return injections[kind](cluster.member(node ?? 0), { lastsMs, byMs: byMs ?? 0, databaseUrl });
-  await cluster.stopDatabase();
+  if (kind !== "database" && kind !== "database_kill")
+    return injections[kind](cluster.member(node ?? 0), { lastsMs, byMs: byMs ?? 0, at, databaseUrl });
+  await (kind === "database" ? cluster.stopDatabase() : cluster.killDatabase());
   await sleep(lastsMs);
   await cluster.startDatabase();
 }

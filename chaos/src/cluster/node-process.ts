@@ -80,6 +80,12 @@ export class NodeProcess {
     await Promise.race([served, startedAgain]);
   }
 
+  /** Kill -9, at this instant; `end` waits until it is gone. */
+  kill(): void {
+    this.#isStopping = true;
+    this.#child?.kill("SIGKILL");
+  }
+
   /** Ends it by a signal and waits until it is gone. */
   async end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
     const child = this.#child;

@@ -1,15 +1,27 @@
 import type { Change } from "../plan/change.js";
 import type { ChaosJob } from "../plan/job.js";
 import type { Rule } from "../plan/rule.js";
+import type { ChaosWindow } from "../plan/surroundings.js";
 import type { ApiCall } from "./api-caller.js";
+
+/** The calendar that jobs exclude. */
+export const calendarName = "closing-days";
 
 const instant = (at: number): string => new Date(at).toISOString();
 
 function wireRule(rule: Rule): object {
+  if (rule.kind === "never") throw new Error("nobody can ask for a rule without instants");
   if (rule.kind === "at") return { at: instant(rule.at) };
   const endsAt = instant(rule.endsAt);
   if (rule.kind === "cron") return { cron: rule.cron, time_zone: rule.timeZone, ends_at: endsAt };
   return { every: `${rule.everyMs}ms`, starts_at: instant(rule.startsAt), ends_at: endsAt };
+}
+
+/** No end: a job that has nothing left when its calendar closes would be over for good. */
+const followed = { ends_at: undefined, calendars: { exclude: [calendarName] } };
+
+export function wireWindow({ mode, from, to }: ChaosWindow): object {
+  return { mode, labels: { window: mode }, from: instant(from), to: instant(to) };
 }
 
 /** The request that makes a job whose work is done at the URL. */
@@ -18,7 +30,8 @@ export function wireJob(job: ChaosJob, url: string): object {
   return {
     task: "http",
     payload: { url },
-    schedule: wireRule(job.rule),
+    schedule: job.followsCalendar ? { ...wireRule(job.rule), ...followed } : wireRule(job.rule),
+    ...(job.window === null ? {} : { labels: { window: job.window.mode } }),
     retry: { max_attempts: 20, backoff: "fixed", initial: "500ms" },
     ...(job.rule.kind === "at" ? {} : { overlap: job.overlap, misfire: policy, misfire_threshold: `${thresholdMs}ms` }),
   };

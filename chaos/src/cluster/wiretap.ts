@@ -1,24 +1,24 @@
-import { EventEmitter, once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
+import type { Step } from "../plan/step.js";
 
-/** The name under which a node's fires go to the database. */
-export const fireStatement = "due.fire";
 /** The channel of the nodes' hints to each other. */
 const hintChannel = "carillon_hint";
 /** What PostgreSQL begins a notification with. */
 const notification = "A".charCodeAt(0);
 
-/** Sits between a node and the database: sees its fires pass, and can keep hints from it. */
+interface Trap {
+  readonly step: Step;
+  readonly spring: () => void;
+}
+
+/** Sits between a node and the database: waits for one of its statements, and can keep hints from it. */
 export class Wiretap {
-  readonly #passing = new EventEmitter().setMaxListeners(0);
+  #trap: Trap | null = null;
   #isDeaf = false;
 
   /** For the proxy. */
   readonly filter = (chunk: Buffer, from: "client" | "server"): Buffer => {
-    if (from === "client") {
-      if (chunk.includes(fireStatement)) this.#passing.emit("fire");
-      return chunk;
-    }
+    if (from === "client")
+      return this.#trap !== null && chunk.includes(this.#trap.step.statement) ? this.#spring(chunk, this.#trap) : chunk;
     // Hints come on a connection of their own, so that what begins with one is nothing else.
     const isHint = this.#isDeaf && chunk[0] === notification && chunk.includes(hintChannel);
     return isHint ? Buffer.alloc(0) : chunk;
@@ -29,13 +29,22 @@ export class Wiretap {
     this.#isDeaf = isDeaf;
   }
 
-  /** Resolves when the next fire passes, or after the limit. */
-  async nextFire(limitMs: number): Promise<void> {
-    const given = new AbortController();
-    await Promise.race([
-      once(this.#passing, "fire", { signal: given.signal }).catch(() => undefined),
-      sleep(limitMs, undefined, { signal: given.signal }).catch(() => undefined),
-    ]);
-    given.abort();
+  /** Calls `spring` at the step, before anything else passes, or after the limit. Resolves then. */
+  async at(step: Step, spring: () => void, limitMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const once = (): void => {
+        clearTimeout(timer);
+        this.#trap = null;
+        spring();
+        resolve();
+      };
+      const timer = setTimeout(once, limitMs);
+      this.#trap = { step, spring: once };
+    });
+  }
+
+  #spring(chunk: Buffer, { step, spring }: Trap): Buffer {
+    spring();
+    return step.when === "before" ? Buffer.alloc(0) : chunk;
   }
 }

@@ -1,4 +1,5 @@
 import type { StartEntry } from "../journal/entry.js";
+import { type ChaosWindow, isInside } from "../plan/surroundings.js";
 import type { Life } from "../targets/life.js";
 import { mayHaveCost } from "./causes.js";
 import type { Evidence, RunRow } from "./evidence.js";
@@ -34,7 +35,7 @@ export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict 
     if (isUnasked(row, promised, { life, journal })) flaws.push(["UNEXPECTED", "nothing promised this run"]);
     if (rows.length > 1) flaws.push(["DOUBLE", `${rows.length} rows for one run`]);
     flaws.push(
-      ...earlyFlaws(row, starts),
+      ...earlyFlaws(row, starts, life?.job.window ?? null),
       ...fenceFlaws(row, starts),
       ...repeatFlaws(evidence, journal, starts),
       ...(replaced ? [] : endFlaws(row, life)),
@@ -56,9 +57,12 @@ export function judgeRuns(evidence: Evidence, journal: JournalView): RunVerdict 
   return { runs: counts, violations };
 }
 
-function earlyFlaws(row: RunRow, starts: readonly StartEntry[]): Flaw[] {
-  const early = starts.filter((start) => start.at < row.nominal);
-  return early.map((start): Flaw => ["EARLY", `its work began ${row.nominal - start.at} ms before its time`]);
+/** What a window holds back has its time at the window's end. */
+function earlyFlaws({ nominal, trigger }: RunRow, starts: readonly StartEntry[], window: ChaosWindow | null): Flaw[] {
+  const isHeld = trigger === "schedule" && isInside(window, nominal) && window.mode === "hold";
+  const due = isHeld ? window.to : nominal;
+  const early = starts.filter((start) => start.at < due);
+  return early.map((start): Flaw => ["EARLY", `its work began ${due - start.at} ms before its time`]);
 }
 
 /** Only the try with the highest fence so far may be accepted, and no two tries may share a fence. */

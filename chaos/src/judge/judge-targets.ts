@@ -28,9 +28,9 @@ export function judgeTargets({ lives, targets, runs, ledger }: Evidence, journal
     const made = runsAt.get(occurrenceKey(target)) ?? [];
     const left = (ledgerOf.get(job) ?? []).filter(({ from, to }) => from <= nominal && nominal <= to);
     const isExcused = left.some((entry) =>
-      target.fate === "paused"
-        ? entry.reason === "paused"
-        : isAllowed({ entry, nominal, life, runs: runsOf.get(job) ?? [] }),
+      target.fate === "run"
+        ? isAllowed({ entry, nominal, life, runs: runsOf.get(job) ?? [] })
+        : entry.reason === target.fate,
     );
     if (made.length === 0 && isExcused) counts.skipped += 1;
     else if (made.length === 0 && !target.required && left.length === 0) counts.optional += 1;
@@ -65,6 +65,7 @@ function flawOf({ fate }: Target, { made, left, starts }: Seen): Pick<Violation,
     return { kind: "MISSED", detail };
   }
   if (fate === "paused") return { kind: "UNEXPECTED", detail: "it ran, though it lies inside a pause" };
+  if (fate === "window") return { kind: "UNEXPECTED", detail: "it ran, though it lies inside a maintenance window" };
   if (left.length > 0) return { kind: "DOUBLE", detail: "both a run and a ledger entry" };
   if (run.status === "live") return { kind: "UNDONE", detail: "its run did not end within the bound" };
   if (run.status === "succeeded" && starts === 0) return { kind: "MISSED", detail: "its run ended without its work" };

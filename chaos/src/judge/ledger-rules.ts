@@ -1,4 +1,5 @@
 import type { OverlapPolicy } from "../plan/job.js";
+import { isInside } from "../plan/surroundings.js";
 import type { Life } from "../targets/life.js";
 import type { LedgerRow, RunRow } from "./evidence.js";
 
@@ -16,6 +17,7 @@ const rules: Readonly<Record<string, (excuse: Excuse) => boolean>> = {
   missed: isMisfire,
   overlap: isOverlap,
   superseded: isSuperseded,
+  window: isHeldBack,
 };
 
 export function isAllowed(excuse: Excuse): boolean {
@@ -55,4 +57,10 @@ function isSuperseded({ entry: { recordedAt }, nominal, life }: Excuse): boolean
     ({ sentAt, settledAt }) => sentAt <= recordedAt && recordedAt < (settledAt ?? Number.POSITIVE_INFINITY) + 1,
   );
   return catchesUp && isDuring && nominal <= recordedAt;
+}
+
+/** It waited for the end of its window, and another was fired in its place. */
+function isHeldBack({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
+  const { window, misfire } = life.job;
+  return isInside(window, nominal) && recordedAt >= window.to && misfire.policy !== "run_all";
 }

@@ -12,7 +12,7 @@ export interface Edit {
 export interface Mutant {
   readonly name: string;
   readonly edits: readonly Edit[];
-  /** Faults that bring it to light, where the usual plan would hide it behind other causes. */
+  /** Faults that bring it to light, where the usual plan would hide it behind other causes; none for an empty list. */
   readonly faults?: readonly FaultKind[];
   /** Set when another guard takes over: nothing may go wrong, and this statement must be seen to refuse writes. */
   readonly guardedBy?: string;

@@ -1,6 +1,7 @@
 import { fireInTwoTransactions } from "./fire-in-two-transactions.js";
 import { guardedMutants } from "./guarded.js";
 import type { Edit, Mutant } from "./mutant.js";
+import { policyMutants } from "./policies.js";
 
 const inFire = (from: string, to: string): Edit => ({ in: "due.fire", from, to });
 
@@ -21,6 +22,8 @@ const uniqueKey = inFire(
 const fatalMutants: readonly Mutant[] = [
   {
     name: "completion-without-fence",
+    // Results must come late, and from somebody who is not believed to live any more.
+    faults: ["freeze", "cut"],
     edits: [
       {
         in: "run.finish",
@@ -92,7 +95,7 @@ const fatalMutants: readonly Mutant[] = [
   },
 ];
 
-export const mutants: readonly Mutant[] = [...fatalMutants, ...guardedMutants];
+export const mutants: readonly Mutant[] = [...fatalMutants, ...policyMutants, ...guardedMutants];
 
 export const mutantNames: readonly string[] = mutants.map((mutant) => mutant.name);
 

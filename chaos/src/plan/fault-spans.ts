@@ -24,8 +24,7 @@ const exactly = (value: number): Range => [value, value];
 
 export const spans: Readonly<Record<FaultKind, Span>> = {
   kill: { weight: 4, costsWorkers: true, lasts: () => [[500, 9_000]] },
-  // A fire takes a few milliseconds: some kills come before its answer, some after it.
-  kill_at_fire: { weight: 3, costsWorkers: true, lasts: () => [[500, 3_000]], by: [[0, 12]] },
+  kill_at: { weight: 4, costsWorkers: true, lasts: () => [[500, 3_000]] },
   freeze: {
     weight: 5,
     costsWorkers: true,
@@ -40,6 +39,7 @@ export const spans: Readonly<Record<FaultKind, Span>> = {
   lose_fire: { weight: 3, costsWorkers: true, lasts: () => [[2_000, 4_000]] },
   lose_claim: { weight: 2, costsWorkers: true, lasts: () => [[1_000, 2_000]] },
   lose_result: { weight: 2, costsWorkers: true, lasts: () => [[1_000, 2_000]] },
+  lose_commit: { weight: 2, costsWorkers: true, lasts: () => [[1_000, 2_000]] },
   cut: {
     weight: 4,
     costsWorkers: true,
@@ -60,4 +60,5 @@ export const spans: Readonly<Record<FaultKind, Span>> = {
   },
   pool: { weight: 1, costsWorkers: true, lasts: ({ leaseMs }) => [[1_000, leaseMs]] },
   database: { weight: 1, costsWorkers: true, lasts: () => [[500, 5_000]] },
+  database_kill: { weight: 1, costsWorkers: true, lasts: () => [[500, 3_000]] },
 };

@@ -1,26 +1,31 @@
+import { type Step, describeStep } from "./step.js";
+
 /**
- * kill: kill -9, started again later. kill_at_fire: the same, a moment after the node's next fire passed on its way to the
- * database. freeze: SIGSTOP, then SIGCONT. stop: a clean stop, started again later. reset: every connection to the database is
- * reset. lose_fire, lose_claim, lose_result: the connection is reset between a fire, a claim or the end of a run and its answer.
- * cut: the way to the database goes silent, what was sent meanwhile arrives after the heal. delay: every packet takes longer.
- * deaf: no NOTIFY reaches the node. clock: the node's wall clock is moved, then put right. pool: the node loses its connections while others hold all that the
- * server gives. database: PostgreSQL is stopped at once, without a checkpoint, and started again.
+ * kill: kill -9, started again later. kill_at: the same, just before or after a statement of the node goes to the database.
+ * freeze: SIGSTOP, then SIGCONT. stop: a clean stop, started again later. reset: every connection to the database is reset.
+ * lose_fire, lose_claim, lose_result, lose_commit: the connection is reset between a fire, a claim, the end of a run or of a
+ * transaction and its answer. cut: the way to the database goes silent, what was sent meanwhile arrives after the heal. delay:
+ * every packet takes longer. deaf: no NOTIFY reaches the node. clock: the node's wall clock is moved, then put right. pool: the
+ * node loses its connections while others hold all that the server gives. database: PostgreSQL is stopped at once, without a
+ * checkpoint, and started again. database_kill: the same by kill -9.
  */
 export const faultKinds = [
   "kill",
-  "kill_at_fire",
+  "kill_at",
   "freeze",
   "stop",
   "reset",
   "lose_fire",
   "lose_claim",
   "lose_result",
+  "lose_commit",
   "cut",
   "delay",
   "deaf",
   "clock",
   "pool",
   "database",
+  "database_kill",
 ] as const;
 
 export type FaultKind = (typeof faultKinds)[number];
@@ -31,12 +36,17 @@ export interface Fault {
   readonly node: number | null;
   readonly atMs: number;
   readonly lastsMs: number;
-  /** clock: how far it is moved. kill_at_fire: how long after the fire. Null for all others. */
+  /** clock: how far it is moved. Null for all others. */
   readonly byMs: number | null;
+  /** kill_at: where. Null for all others. */
+  readonly at: Step | null;
 }
 
-export function describeFault({ kind, node, atMs, lastsMs, byMs }: Fault): string {
+export const isOfDatabase = (kind: FaultKind): boolean => kind === "database" || kind === "database_kill";
+
+export function describeFault({ kind, node, atMs, lastsMs, byMs, at }: Fault): string {
   const target = node === null ? "database" : `node ${node}`;
   const by = byMs === null ? "" : `  by ${byMs} ms`;
-  return `${(atMs / 1_000).toFixed(1).padStart(6)} s  ${kind.padEnd(13)}${target.padEnd(10)}${(lastsMs / 1_000).toFixed(1)} s${by}`;
+  const where = at === null ? "" : `  ${describeStep(at)}`;
+  return `${(atMs / 1_000).toFixed(1).padStart(6)} s  ${kind.padEnd(14)}${target.padEnd(10)}${(lastsMs / 1_000).toFixed(1)} s${by}${where}`;
 }

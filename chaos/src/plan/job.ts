@@ -1,5 +1,6 @@
 import type { PlannedChange } from "./change.js";
-import type { Rule } from "./rule.js";
+import { type Rule, ruleFrom } from "./rule.js";
+import { type ChaosWindow, windowFrom } from "./surroundings.js";
 
 export type OverlapPolicy = "allow" | "skip" | "queue_one" | "queue_all" | "cancel_running";
 
@@ -20,6 +21,16 @@ export interface ChaosJob {
   /** With any other than allow, two of its runs must never work at the same time. */
   readonly overlap: OverlapPolicy;
   readonly misfire: Misfire;
+  /** The maintenance window that it is subject to. */
+  readonly window: ChaosWindow | null;
+  /** It leaves out the days of the calendar that is changed under it. */
+  readonly followsCalendar: boolean;
+}
+
+/** The job of a plan that begins at this instant. */
+export function jobFrom(begin: number, job: ChaosJob): ChaosJob {
+  const window = job.window === null ? null : windowFrom(begin, job.window);
+  return { ...job, rule: ruleFrom(begin, job.rule), window };
 }
 
 /** Times count from the begin of the load. */

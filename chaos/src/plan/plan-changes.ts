@@ -74,7 +74,7 @@ function drawChange(random: SeededRandom, kind: Change["kind"], { rule, now }: {
 /** Often one whose times are among those of the present rule: the wheel then holds an instant that is right by chance. */
 function otherRule(random: SeededRandom, rule: Rule): Rule {
   if (rule.kind === "cron") return { ...rule, cron: random.pick(otherCrons) };
-  if (rule.kind === "at") return rule;
+  if (rule.kind === "at" || rule.kind === "never") return rule;
   if (random.next() < 0.5) return { ...rule, everyMs: rule.everyMs * 2 };
   return { ...rule, everyMs: random.pick([1_500, 2_000, 3_500]), startsAt: rule.startsAt + random.between(0, 999) };
 }

@@ -1,6 +1,7 @@
-import { type Fault, type FaultKind, faultKinds } from "./fault.js";
+import { type Fault, type FaultKind, faultKinds, isOfDatabase } from "./fault.js";
 import { type Limits, type Range, spans } from "./fault-spans.js";
 import type { SeededRandom } from "./random.js";
+import { steps } from "./step.js";
 
 export interface PlanBounds {
   readonly nodes: number;
@@ -23,36 +24,79 @@ const quietMs = 4_000;
 const overture: readonly Card[] = [["kill"], ["freeze", 0], ["freeze", 1], ["lose_fire"]];
 const afterOvertureMs = 3_000;
 
-/** Faults one after the other, sometimes two at a time, never two on one node. */
+/**
+ * After the overture every other kind comes once, in any order and as close together as the time wants it; then what the weights
+ * give, sometimes two at a time. Never two on one node.
+ */
 export function planFaults(random: SeededRandom, bounds: PlanBounds): Fault[] {
   const faults: Fault[] = [];
-  const busyUntil = new Map<number | null, number>();
+  const busy = new Busy(bounds.nodes);
   const end = bounds.loadMs - quietMs;
-  const isOverture = (): boolean => bounds.kinds === null && faults.length < overture.length;
-  const cards = deal(random, bounds.kinds);
-  for (let atMs = quietMs; ;) {
-    const [kind, range] = cards.next().value;
-    const ranges = spans[kind].lasts(bounds.limits);
-    const lastsMs = within(random, ranges[range ?? random.between(0, ranges.length - 1)]);
-    const node = kind === "database" ? null : random.between(0, bounds.nodes - 1);
-    const { by } = spans[kind];
-    const byMs = by === undefined ? null : within(random, random.pick(by));
-    atMs = Math.max(atMs, busyUntil.get(node) ?? 0);
-    if (atMs + lastsMs > end) return faults;
-    faults.push({ kind, node, atMs, lastsMs, byMs });
-    busyUntil.set(node, atMs + lastsMs + quietMs / 2);
-    atMs += isOverture() ? lastsMs + afterOvertureMs : pauseAfter(random, lastsMs);
+  const names = bounds.kinds ?? faultKinds;
+  if (names.length === 0) return [];
+  const weighted = names.flatMap((name) => Array.from({ length: spans[name].weight }, () => name));
+  const first = bounds.kinds === null ? overture : [];
+  const cards = [...first, ...others(random, names, first)];
+  let atMs = quietMs;
+  for (let place = 0; ; place++) {
+    const isDealt = place < cards.length;
+    const [kind, range] = cards[place] ?? [random.pick(weighted)];
+    const { lastsMs, byMs, at } = draw(random, kind, { range, limits: bounds.limits });
+    const node = isOfDatabase(kind) ? null : busy.choose(random, atMs, { keepsOne: isDealt });
+    const begin = Math.max(atMs, busy.until(node));
+    if (begin + lastsMs > end && isDealt) continue;
+    if (begin + lastsMs > end) return faults;
+    faults.push({ kind, node, atMs: begin, lastsMs, byMs, at });
+    busy.set(node, begin + lastsMs + quietMs / 2);
+    const share = isDealt ? Math.floor((end - begin) / (cards.length - place)) : Number.POSITIVE_INFINITY;
+    atMs = begin + (place < first.length ? lastsMs + afterOvertureMs : Math.min(pauseAfter(random, lastsMs), share));
   }
 }
 
-/** The overture, then every kind that was not in it once in any order, then whatever the weights give. */
-function* deal(random: SeededRandom, kinds: PlanBounds["kinds"]): Generator<Card, never> {
-  if (kinds === null) yield* overture;
-  const names = kinds ?? faultKinds;
-  const heard = new Set(kinds === null ? overture.map(([kind]) => kind) : []);
-  for (const kind of random.shuffle(names.filter((name) => !heard.has(name)))) yield [kind];
-  const weighted = names.flatMap((name) => Array.from({ length: spans[name].weight }, () => name));
-  for (;;) yield [random.pick(weighted)];
+/** Until when each node is under a fault; null is the database. */
+class Busy {
+  readonly #nodes: readonly number[];
+  readonly #until = new Map<number | null, number>();
+
+  constructor(nodes: number) {
+    this.#nodes = Array.from({ length: nodes }, (_, node) => node);
+  }
+
+  until(node: number | null): number {
+    return this.#until.get(node) ?? 0;
+  }
+
+  set(node: number | null, until: number): void {
+    this.#until.set(node, until);
+  }
+
+  /** One that is free then, or the first to be; `keepsOne` leaves another that is free. */
+  choose(random: SeededRandom, atMs: number, { keepsOne }: { keepsOne: boolean }): number {
+    const free = this.#nodes.filter((node) => this.until(node) <= atMs);
+    const first = this.#nodes
+      .filter((node) => !free.includes(node))
+      .toSorted((a, b) => this.until(a) - this.until(b))[0];
+    return first !== undefined && free.length < (keepsOne ? 2 : 1) ? first : random.pick(free);
+  }
+}
+
+/** Every kind that is not among the first, once, in any order. */
+function others(random: SeededRandom, names: readonly FaultKind[], first: readonly Card[]): Card[] {
+  const heard = new Set(first.map(([kind]) => kind));
+  return random.shuffle(names.filter((name) => !heard.has(name))).map((kind): Card => [kind]);
+}
+
+/** What a fault needs to be known by. */
+function draw(
+  random: SeededRandom,
+  kind: FaultKind,
+  { range, limits }: { range: number | undefined; limits: Limits },
+): Pick<Fault, "lastsMs" | "byMs" | "at"> {
+  const ranges = spans[kind].lasts(limits);
+  const lastsMs = within(random, ranges[range ?? random.between(0, ranges.length - 1)]);
+  const { by } = spans[kind];
+  const byMs = by === undefined ? null : within(random, random.pick(by));
+  return { lastsMs, byMs, at: kind === "kill_at" ? random.pick(steps) : null };
 }
 
 function within(random: SeededRandom, range: Range | undefined): number {

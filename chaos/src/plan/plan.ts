@@ -4,6 +4,7 @@ import type { Limits } from "./fault-spans.js";
 import { planFaults } from "./plan-faults.js";
 import { SeededRandom } from "./random.js";
 import type { PlannedJob } from "./job.js";
+import { type Surroundings, planSurroundings } from "./surroundings.js";
 import { planWorkload } from "./workload.js";
 
 export interface PlanRequest {
@@ -20,13 +21,16 @@ export interface PlanRequest {
 /** All that is decided before a run begins. It follows from the request alone, on every machine. */
 export interface Plan {
   readonly faults: readonly Fault[];
+  readonly surroundings: Surroundings;
   readonly workload: readonly PlannedJob[];
 }
 
 export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanRequest): Plan {
   const random = new SeededRandom(seed);
   const faults = planFaults(random, { nodes, loadMs, limits, kinds });
-  return { faults, workload: planWorkload(random, { loadMs, recurring }) };
+  const surroundings = planSurroundings(random, loadMs);
+  const { windows } = surroundings;
+  return { faults, surroundings, workload: planWorkload(random, { loadMs, recurring, windows }) };
 }
 
 /** The plan for people; the digest covers all of it, so that equal digests are equal plans. */

@@ -1,4 +1,5 @@
 import type { Missed } from "../plan/change.js";
+import { isInside } from "../plan/surroundings.js";
 import { instantsOf } from "./instants.js";
 import type { Life } from "./life.js";
 import type { Target } from "./target.js";
@@ -19,12 +20,16 @@ export function ruleInstants({ job, sentAt, changes }: Life): readonly Instants[
 /** What the acknowledged requests promise if their changes took effect at these instants. */
 export function targetsIn(life: Life, effects: Effects, instants = ruleInstants(life)): Target[] {
   const targets: Target[] = [];
-  const { key, rule } = life.job;
+  const { key, rule, window } = life.job;
   const acknowledgedAt = life.acknowledgedAt ?? forEver;
   const isRequired = (nominal: number): boolean =>
     nominal > acknowledgedAt || (rule.kind === "at" && life.acknowledgedAt !== null);
   const add = (nominals: Instants, fate: Target["fate"], isLate = false): void => {
-    for (const nominal of nominals) targets.push({ job: key, nominal, required: isRequired(nominal), fate, isLate });
+    for (const nominal of nominals) {
+      const target = { job: key, nominal, required: isRequired(nominal), fate, isLate };
+      if (!isInside(window, nominal)) targets.push(target);
+      else targets.push({ ...target, fate: window.mode === "skip" ? "window" : fate, isLate: true });
+    }
   };
 
   let inForce = instants[0] ?? [];

@@ -13,6 +13,8 @@ const job: ChaosJob = {
   failsFirst: false,
   overlap: "allow",
   misfire: { policy: "run_once", thresholdMs: 60_000 },
+  window: null,
+  followsCalendar: false,
 };
 const life: Life = { job, sentAt: due - 60_000, acknowledgedAt: due - 59_000, changes: [], runNows: [] };
 const target = { job: "a", nominal: due, required: true, fate: "run", isLate: false } as const;
@@ -212,6 +214,26 @@ describe("the judge of a changed job", () => {
     expect(kinds({ ...seen, ...asked("unknown") })).toEqual([]);
     expect(kinds({ ...seen, ...asked("refused") })).toEqual(["UNEXPECTED"]);
     expect(kinds(asked("made"))).toEqual(["MISSED"]);
+  });
+});
+
+describe("the judge of a maintenance window", () => {
+  const window = { mode: "hold", from: due, to: due + 5_000 } as const;
+  const lives = [{ ...life, job: { ...job, window } }];
+
+  it("calls a run inside a window that skips UNEXPECTED, and asks the ledger for it", () => {
+    const targets = [{ ...target, fate: "window" }] as const;
+    const entry = { job: "a", reason: "window", from: due, to: due, recordedAt: due + 5 };
+    expect(kinds({ targets })).toEqual(["UNEXPECTED"]);
+    expect(kinds({ targets, runs: [], journal: [] })).toEqual(["MISSED"]);
+    expect(kinds({ targets, runs: [], journal: [], ledger: [entry] })).toEqual([]);
+  });
+
+  it("calls work that a window should hold back EARLY until it is over", () => {
+    const at = (begun: number): string[] =>
+      kinds({ lives, runs: [{ ...run, finishedAt: begun + 190 }], journal: attempt(1, { at: begun }) });
+    expect(at(due + 4_999)).toEqual(["EARLY"]);
+    expect(at(due + 5_000)).toEqual([]);
   });
 });
 

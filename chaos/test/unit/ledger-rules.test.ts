@@ -12,6 +12,8 @@ const job: ChaosJob = {
   failsFirst: false,
   overlap: "skip",
   misfire: { policy: "run_once", thresholdMs: 2_000 },
+  window: null,
+  followsCalendar: false,
 };
 const missed: LedgerRow = { job: "a", reason: "missed", from: due, to: due + 3_000, recordedAt: due + 4_000 };
 const busy: LedgerRow = { ...missed, reason: "overlap", to: due, recordedAt: due + 10 };
@@ -98,6 +100,22 @@ describe("what was superseded", () => {
   it("is not left out where nothing is caught up, or no change is under way", () => {
     expect(allows(entry, { changes: [edit] })).toBe(false);
     expect(allows({ ...entry, recordedAt: due + 9_000 }, { changes: [resume, edit] })).toBe(false);
+  });
+});
+
+describe("what waited for the end of a window", () => {
+  const window = { mode: "hold", from: due - 500, to: due + 2_000 } as const;
+  const entry: LedgerRow = { ...missed, reason: "window", to: due + 1_000, recordedAt: due + 2_010 };
+
+  it("is left out for a later one once the window is over, if not all of them are to run", () => {
+    expect(allows(entry, { job: { window } })).toBe(true);
+    expect(allows(entry, { job: { window, ...misfire("run_all").job } })).toBe(false);
+    expect(allows({ ...entry, recordedAt: due + 1_900 }, { job: { window } })).toBe(false);
+  });
+
+  it("is not left out where it lay in no window", () => {
+    expect(allows(entry)).toBe(false);
+    expect(allows(entry, { job: { window: { ...window, to: due } } })).toBe(false);
   });
 });
 

@@ -22,6 +22,7 @@ describe("options", () => {
     "--minutes 3 --seed 9 --nodes 4",
     "--short --seed 9",
     "--short --seed 9 --faults clock,pool",
+    "--short --seed 9 --faults none",
     "--short --seed 9 --mutant lease-by-local-clock",
   ])("that are printed for a replay of %s mean the same run", (line) => {
     expect(read(replayArgs(read(line)))).toEqual(read(line));

@@ -53,17 +53,23 @@ describe("a plan", () => {
     for (const seed of seeds) expect(kindsOf(seed)).toEqual(new Set(faultKinds));
   });
 
-  it("of the short form has the overture, and with some seeds any kind", () => {
+  it("of the short form has the overture, and on three nodes almost every kind", () => {
     for (const seed of seeds) {
       const [first, ...rest] = planFaults(new SeededRandom(seed), short).map((fault) => fault.kind);
       expect([first, ...rest.slice(0, 3)]).toEqual(["kill", "freeze", "freeze", "lose_fire"]);
+      expect(kindsOf(seed, short).size).toBeGreaterThanOrEqual(faultKinds.length - 4);
     }
     const drawn = seeds.flatMap((seed) => [...kindsOf(seed, short)]);
     expect(new Set(drawn)).toEqual(new Set(faultKinds));
   });
 
+  it("of the tier in npm test has every kind", () => {
+    expect(kindsOf(1, short)).toEqual(new Set(faultKinds));
+  });
+
   it("of some kinds has only those", () => {
     expect(kindsOf(1, { ...bounds, kinds: ["clock", "pool"] })).toEqual(new Set(["clock", "pool"]));
+    expect(kindsOf(1, { ...bounds, kinds: [] })).toEqual(new Set());
   });
 
   it("changes many jobs, one change after the other, and half of them within milliseconds of an occurrence", () => {
@@ -93,6 +99,29 @@ describe("a plan", () => {
       const { workload } = planRun({ ...request, seed, recurring: 30 });
       expect([...new Set(workload.map(({ job }) => job.overlap))].toSorted()).toEqual(all);
     }
+  });
+
+  it("has jobs in windows that hold and that skip, jobs with a calendar, and a herd, whatever the seed", () => {
+    for (const seed of seeds) {
+      const { workload, surroundings } = planRun({ ...request, ...short, seed, recurring: 36 });
+      const jobs = workload.map(({ job }) => job);
+      expect(new Set(jobs.flatMap(({ window }) => window?.mode ?? []))).toEqual(new Set(["hold", "skip"]));
+      expect(jobs.filter(({ followsCalendar }) => followsCalendar).length).toBeGreaterThan(2);
+      expect(surroundings.flips.map(({ closes }) => closes)).toEqual([true, false, true]);
+      const times = jobs.flatMap(({ rule }) => (rule.kind === "at" ? rule.at : []));
+      expect(times.filter((at) => at === 36_000).length).toBeGreaterThanOrEqual(40);
+    }
+  });
+
+  it("of twenty minutes has one-off jobs that are stored apart until their time is near", () => {
+    const aheadMs = (loadMs: number): number =>
+      Math.max(
+        ...planRun({ ...request, loadMs }).workload.map(({ createAtMs, job }) =>
+          job.rule.kind === "at" ? job.rule.at - createAtMs : 0,
+        ),
+      );
+    expect(aheadMs(1_200_000)).toBeGreaterThan(630_000);
+    expect(aheadMs(300_000)).toBeLessThan(20_000);
   });
 
   it("counts instants from its begin", () => {

@@ -5,6 +5,7 @@ import type { Rule } from "../../src/plan/rule.js";
 import { chooseWorld } from "../../src/targets/choose-world.js";
 import { instantsOf } from "../../src/targets/instants.js";
 import type { DoneChange, Life } from "../../src/targets/life.js";
+import type { Target } from "../../src/targets/target.js";
 import { targetsIn } from "../../src/targets/targets-in.js";
 
 const begin = Date.UTC(2026, 0, 5, 12);
@@ -16,6 +17,8 @@ const job: ChaosJob = {
   failsFirst: false,
   overlap: "allow",
   misfire: { policy: "run_once", thresholdMs: 60_000 },
+  window: null,
+  followsCalendar: false,
 };
 const done = (change: Change, sent: number, settled: number | null): DoneChange => ({
   change,
@@ -84,6 +87,26 @@ describe("targets", () => {
     const cancel = done({ kind: "cancel", running: "keep" }, 2_100, 2_200);
     expect(fatesOf(life(pause), [2_150])).toEqual({ run: [0, 1, 2], paused: [] });
     expect(fatesOf(life(cancel), [2_150])).toEqual({ run: [0, 1, 2], paused: [] });
+  });
+
+  it("inside a window that skips are left out, and inside one that holds they come late", () => {
+    const within = (mode: "hold" | "skip"): Life => {
+      const window = { mode, from: begin + 2_000, to: begin + 4_000 };
+      return { ...life(), job: { ...job, window } };
+    };
+    const seconds = (mode: "hold" | "skip", isChosen: (target: Target) => boolean): number[] =>
+      targetsIn(within(mode), [])
+        .filter(isChosen)
+        .map(({ nominal }) => (nominal - begin) / 1_000);
+    expect(seconds("skip", ({ fate }) => fate === "window")).toEqual([2, 3]);
+    expect(seconds("hold", ({ fate, isLate }) => fate === "run" && isLate)).toEqual([2, 3]);
+    expect(seconds("hold", ({ fate }) => fate === "run")).toHaveLength(10);
+  });
+
+  it("of a job whose calendar closes and opens again are none in between", () => {
+    const closed = done({ kind: "edit", rule: { kind: "never" } }, 2_900, 6_000);
+    const open = done({ kind: "edit", rule: everySecond }, 6_900, 7_400);
+    expect(fatesOf(life(closed, open), [4_000, 7_000]).run).toEqual([0, 1, 2, 3, 4, 8, 9]);
   });
 
   it("are not touched by a change that never took effect, nor by a resume of a job that was not paused", () => {

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CalendarFlip, ChaosWindow } from "../plan/surroundings.js";
+import type { ApiCaller } from "./api-caller.js";
+import { calendarName, wireWindow } from "./wire-form.js";
+
+/** A flip as it was asked for; every job of the calendar followed it at some instant between the two. */
+export interface DoneFlip {
+  readonly closes: boolean;
+  readonly sentAt: number;
+  readonly settledAt: number;
+}
+
+const patienceMs = 20_000;
+const pauseMs = 300;
+/** Who did not hear of a new version looks by itself, as soon as some node has the shard. */
+const followMs = 15_000;
+const dayMs = 86_400_000;
+const longPast = "2001-01-01";
+
+/** Makes what is about several jobs, by the API, and asks again until it is acknowledged. */
+export class SurroundingsMaker {
+  readonly #api: ApiCaller;
+  readonly #begin: number;
+
+  constructor(api: ApiCaller, begin: number) {
+    this.#api = api;
+    this.#begin = begin;
+  }
+
+  /** Before any job: they name the calendar. */
+  async prepare(windows: readonly ChaosWindow[]): Promise<void> {
+    await this.#put(`/v1/calendars/${calendarName}`, { rules: [{ dates: [longPast] }] });
+    for (const window of windows) await this.#put(`/v1/maintenance-windows/${window.mode}`, wireWindow(window));
+  }
+
+  async flip(flips: readonly CalendarFlip[]): Promise<DoneFlip[]> {
+    const done: DoneFlip[] = [];
+    for (const { atMs, closes } of flips) {
+      await sleep(Math.max(0, this.#begin + atMs - Date.now()));
+      const sentAt = Date.now();
+      // Whatever the zone, these are all the days of the load.
+      const days = [-1, 0, 1, 2].map((by) => new Date(sentAt + by * dayMs).toISOString().slice(0, 10));
+      await this.#put(`/v1/calendars/${calendarName}`, { rules: [{ dates: closes ? days : [longPast] }] });
+      done.push({ closes, sentAt, settledAt: Date.now() + followMs });
+    }
+    return done;
+  }
+
+  async #put(path: string, body: object): Promise<void> {
+    for (const since = Date.now(); Date.now() - since < patienceMs; await sleep(pauseMs)) {
+      const answer = await this.#api.call({ method: "PUT", path, body });
+      if (answer === null) continue;
+      if (answer.status < 300) return;
+      throw new Error(`${path} was answered with ${answer.status} ${answer.code ?? ""}`);
+    }
+    throw new Error(`${path} was not answered for ${patienceMs} ms`);
+  }
+}

@@ -1,0 +1,58 @@
+import type { Mutant } from "./mutant.js";
+
+/** Each takes away what a policy of jobs rests on. */
+export const policyMutants: readonly Mutant[] = [
+  {
+    name: "overlap-ignored",
+    edits: [
+      {
+        in: "engine/src/scheduler/overlap.ts",
+        from: 'live.length === 0 || policy === "allow"',
+        to: "live.length >= 0",
+      },
+    ],
+  },
+  {
+    name: "admission-without-a-look",
+    edits: [
+      { in: "engine/src/settlement/overlap-admitter.ts", from: 'run.status !== "blocked"', to: 'run.id === ""' },
+      { in: "settlement.admissible", from: "where not exists (", to: "where true or not exists (" },
+    ],
+  },
+  {
+    name: "replaced-but-not-stopped",
+    // Faults would be an excuse for what is not stopped.
+    faults: [],
+    edits: [
+      {
+        in: "settlement.stop_runs",
+        from: "r.id = i.id and r.state = 'running'",
+        to: "r.id = i.id and r.state = 'stopping'",
+      },
+    ],
+  },
+  {
+    name: "left-out-without-a-note",
+    edits: [
+      {
+        in: "engine/src/settlement/job-draft.ts",
+        from: 'this.note({ reason: "overlap", from: nominal, to: nominal, count: 1 });',
+        to: "void nominal;",
+      },
+    ],
+  },
+  {
+    name: "window-ignored",
+    edits: [
+      {
+        in: "engine/src/scheduler/maintenance.ts",
+        from: "if (known === undefined)",
+        to: "if (known === undefined || namespaceId > 0)",
+      },
+    ],
+  },
+  {
+    name: "calendar-not-followed",
+    edits: [{ in: "engine/src/calendar/calendar-sweep.ts", from: "recomputeNext(draft, old, rule);", to: "void old;" }],
+  },
+];

@@ -1,0 +1,48 @@
+import type { SeededRandom } from "./random.js";
+
+/** A maintenance window for jobs with its mode as a label. Instants are milliseconds; in a plan they count from the begin of the load. */
+export interface ChaosWindow {
+  readonly mode: "hold" | "skip";
+  readonly from: number;
+  /** Excluded. */
+  readonly to: number;
+}
+
+/** The days that the load may take are put into a calendar that jobs exclude, or taken out of it. */
+export interface CalendarFlip {
+  readonly atMs: number;
+  readonly closes: boolean;
+}
+
+/** What is about several jobs at once. */
+export interface Surroundings {
+  readonly windows: readonly ChaosWindow[];
+  readonly flips: readonly CalendarFlip[];
+}
+
+/** The last flip closes for good, long before the end of the load. */
+const flipShares = [0.18, 0.42, 0.68];
+
+export function planSurroundings(random: SeededRandom, loadMs: number): Surroundings {
+  const windowOf = (mode: ChaosWindow["mode"]): ChaosWindow => {
+    const from = random.between(Math.floor(loadMs / 6), Math.floor(loadMs / 2));
+    return { mode, from, to: from + random.between(5_000, 15_000) };
+  };
+  return {
+    windows: [windowOf("hold"), windowOf("skip")],
+    // Within milliseconds of a full second, when most of the jobs are due.
+    flips: flipShares.map((share, index) => ({
+      atMs: Math.round((share * loadMs) / 1_000) * 1_000 + random.between(-8, 8),
+      closes: index % 2 === 0,
+    })),
+  };
+}
+
+export const windowFrom = (begin: number, { mode, from, to }: ChaosWindow): ChaosWindow => ({
+  mode,
+  from: begin + from,
+  to: begin + to,
+});
+
+export const isInside = (window: ChaosWindow | null, at: number): window is ChaosWindow =>
+  window !== null && window.from <= at && at < window.to;
