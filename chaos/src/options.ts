@@ -31,7 +31,7 @@ node chaos/chaos.mjs --mutants [--seeds 1,2] [--minutes M] [--nodes N]
   --keep        leaves the folder with journal, logs and database
 
 Exit codes: 0 nothing wrong, 1 violations (with --mutants: one survived), 2 wrong usage, 3 void (no fault bit), 4 the harness
-itself failed.`;
+itself failed, 5 void (the machine had no time).`;
 
 const shortMinutes = 1.2;
 

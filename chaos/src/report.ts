@@ -21,6 +21,8 @@ export interface Result {
   /** How long it took after the heal until nothing was left to do; null when the bound was not kept. */
   readonly recoveredMs: number | null;
   readonly asked: Asked;
+  /** The share of the time for which the machine had none for the judge, who needs little. */
+  readonly starvation: number;
 }
 
 /** What the API was asked for, and acknowledged. */
@@ -58,6 +60,7 @@ export function reportLines(result: Result): string[] {
     ["runs rescued", bites.rescuedRuns],
     ["nodes ended", bites.ownEnds],
     ["machine stalled", bites.stalls],
+    ["machine starved %", Math.round(result.starvation * 100)],
     ["recovered after ms", recoveredMs ?? "NOT WITHIN THE BOUND"],
     ...violationKinds.map((kind) => [kind, violationsOf(result, kind)] as const),
     ["audit queries", audits.length === 0 ? "no rows" : `${audits.length} WITH ROWS`],

@@ -43,7 +43,7 @@ export async function runChaos({ options, folder, say }: Session): Promise<Resul
   if (faults.length < plan.faults.length) say("  the clock faults are left out: libfaketime is not installed");
   const journal = await JournalServer.start(join(folder, "journal.jsonl"));
   const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload, faketime });
-  const stalls = new StallWatch();
+  const stalls = new StallWatch(() => cluster.members.flatMap(({ node }) => node.pid ?? []));
   try {
     return await judgedLoad({ cluster, journal, stalls, folder }, { ...plan, faults }, options.loadMs);
   } finally {
@@ -90,6 +90,7 @@ async function judgedLoad({ cluster, journal, stalls, folder }: Stage, plan: Pla
       runNows: lives.flatMap((life) => life.runNows).filter((outcome) => outcome === "made").length,
     },
     bites: bitesOf(cluster, (await witness.epochs()) - epochs, stalls.stalls.length),
+    starvation: stalls.starvation,
   };
 }
 

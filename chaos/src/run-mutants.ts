@@ -1,7 +1,7 @@
 import type { Mutant } from "./mutants/mutant.js";
 import { mutants } from "./mutants/mutants.js";
 import type { Options } from "./options.js";
-import { exitCodes, hasFailed } from "./outcome.js";
+import { exitCodes, outcomeOf } from "./outcome.js";
 import { violationKinds } from "./judge/verdict.js";
 import { type Result, violationsOf } from "./report.js";
 import { type Say, runInFolder } from "./run-in-folder.js";
@@ -41,6 +41,7 @@ async function tryMutant(options: Options, mutant: Mutant): Promise<Trial> {
 }
 
 export function trialOf({ guardedBy }: Mutant, result: Result): Trial {
+  if (outcomeOf(result) === "starved") return { state: "BROKEN", detail: "the machine had no time for it" };
   const found = findings(result);
   if (guardedBy === undefined)
     return found.length > 0
@@ -54,7 +55,7 @@ export function trialOf({ guardedBy }: Mutant, result: Result): Trial {
 }
 
 function findings(result: Result): string[] {
-  if (!hasFailed(result)) return [];
+  if (outcomeOf(result) !== "violations") return [];
   const counts = violationKinds.map((kind) => [kind, violationsOf(result, kind)] as const);
   return [
     ...counts.filter(([, count]) => count > 0).map(([kind, count]) => `${kind} ${count}`),

@@ -41,6 +41,11 @@ export class NodeProcess {
     return this.#url;
   }
 
+  /** Null while the node is down. */
+  get pid(): number | null {
+    return this.#child?.exitCode === null && this.#child.signalCode === null ? (this.#child.pid ?? null) : null;
+  }
+
   /**
    * How often the node has logged an event, over all its lives; some events stand for several things. `event statement` counts
    * those of one statement.

@@ -1,20 +1,33 @@
+import { readFileSync } from "node:fs";
 import type { DoneFault } from "../judge/evidence.js";
 
 const lookEveryMs = 200;
 /** Well below the silence that costs a worker its runs. */
 const stallMs = 1_500;
+/** Over so many looks a node's waits are added up. */
+const looksOfWait = 15;
 
 /**
- * Notices by its own lateness that the machine had no time for this process, and so perhaps none for the nodes either. A busy
- * machine is no fault of the product: a try that is repeated after a stall has a cause.
+ * Notices that the machine had no time for this process, by its own lateness, or for a node, by what the kernel says of its waits.
+ * A busy machine is no fault of the product: a try that is repeated after a stall has a cause.
  */
 export class StallWatch {
   readonly stalls: DoneFault[] = [];
   readonly #timer: NodeJS.Timeout;
-  #last = Date.now();
+  readonly #waits = new Map<number, number[]>();
+  readonly #pids: () => readonly number[];
+  readonly #begin = Date.now();
+  #last = this.#begin;
+  #lateMs = 0;
 
-  constructor() {
+  constructor(pids: () => readonly number[]) {
+    this.#pids = pids;
     this.#timer = setInterval(() => this.#look(), lookEveryMs);
+  }
+
+  /** The share of the time for which this process, which does little, had to wait. */
+  get starvation(): number {
+    return this.#lateMs / Math.max(1, this.#last - this.#begin);
   }
 
   stop(): void {
@@ -23,7 +36,40 @@ export class StallWatch {
 
   #look(): void {
     const now = Date.now();
-    if (now - this.#last > stallMs) this.stalls.push({ kind: "stall", node: null, from: this.#last, until: now });
+    this.#lateMs += Math.max(0, now - this.#last - lookEveryMs);
+    if (now - this.#last > stallMs || this.#nodeStalls()) this.#note(now);
     this.#last = now;
+  }
+
+  /** One stall goes on while there is no pause between two looks that see it. */
+  #note(now: number): void {
+    const before = this.stalls.at(-1);
+    const from = Math.min(this.#last, now - stallMs);
+    if (before === undefined || before.until < from) this.stalls.push({ kind: "stall", node: null, from, until: now });
+    else this.stalls[this.stalls.length - 1] = { ...before, until: now };
+  }
+
+  #nodeStalls(): boolean {
+    let isStalled = false;
+    for (const pid of this.#pids()) {
+      const waited = waitedMs(pid);
+      if (waited === null) continue;
+      const waits = this.#waits.get(pid) ?? [];
+      waits.push(waited);
+      if (waits.length > looksOfWait) waits.shift();
+      this.#waits.set(pid, waits);
+      isStalled ||= waited - (waits[0] ?? waited) > stallMs;
+    }
+    return isStalled;
+  }
+}
+
+/** How long a process was ready to run and did not, since its start; null where the system does not say. */
+function waitedMs(pid: number): number | null {
+  try {
+    const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ");
+    return Number(waitedNs) / 1_000_000;
+  } catch {
+    return null;
   }
 }

@@ -15,6 +15,7 @@ const good: Result = {
   audits: [],
   bites: { refusedWrites: 4, refusedBy: { "due.fire": 4 }, movedShards: 512, rescuedRuns: 3, ownEnds: 0, stalls: 0 },
   recoveredMs: 4_000,
+  starvation: 0.01,
   asked: { jobs: 5, unknownJobs: 1, changes: 3, runNows: 1 },
 };
 const still = { ...good, bites: { ...good.bites, refusedWrites: 0, refusedBy: {}, movedShards: 0 } };
@@ -40,6 +41,15 @@ describe("the outcome of a run", () => {
   it("is exit code 3 when no write was refused and no shard moved, unless something is wrong as well", () => {
     expect(exitCodes[outcomeOf(still)]).toBe(3);
     expect(exitCodes[outcomeOf({ ...still, recoveredMs: null })]).toBe(1);
+  });
+
+  it("is exit code 5 when a machine without time for it did not get done, and 1 when anything else is wrong", () => {
+    const late = { ...violated("UNDONE"), recoveredMs: null };
+    expect(exitCodes[outcomeOf({ ...late, starvation: 0.2 })]).toBe(5);
+    expect(exitCodes[outcomeOf(late)]).toBe(1);
+    expect(exitCodes[outcomeOf({ ...violated("MISSED"), recoveredMs: null, starvation: 0.2 })]).toBe(1);
+    expect(exitCodes[outcomeOf({ ...violated("UNDONE"), starvation: 0.2 })]).toBe(1);
+    expect(exitCodes[outcomeOf({ ...good, starvation: 0.2 })]).toBe(0);
   });
 
   it("is as many checks as can fail, and they fail where the run does", () => {
@@ -82,6 +92,10 @@ describe("the trial of a mutant", () => {
       "audits 1, no recovery within the bound",
     );
     expect(trialOf(fatal, good).state).toBe("SURVIVED");
+  });
+
+  it("says nothing where the machine had no time", () => {
+    expect(trialOf(fatal, { ...good, recoveredMs: null, starvation: 0.2 }).state).toBe("BROKEN");
   });
 
   it("of one that has another guard needs that guard seen at work and nothing wrong", () => {
