@@ -40,10 +40,13 @@ export interface Told {
   readonly runsMade: number;
 }
 
-export async function changeHarness(onEvent: (event: EngineEvent) => void = () => undefined): Promise<ChangeHarness> {
+export async function changeHarness(
+  onEvent: (event: EngineEvent) => void = () => undefined,
+  changePatienceMs = 300,
+): Promise<ChangeHarness> {
   const h = await storeHarness();
   const node = { name: "test", address: null, version: "0" };
-  const limits = { changePatienceMs: 300 };
+  const limits = { changePatienceMs };
   const engine = createEngine({ database: h.db, ...hostPorts, newId, node, alone: true, onEvent, limits });
   const fence = await h.takeAll(newId());
   const last = Math.floor(h.db.clock.now()) - 1_000;
