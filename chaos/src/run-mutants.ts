@@ -59,7 +59,7 @@ function findings(result: Result): string[] {
   const counts = violationKinds.map((kind) => [kind, violationsOf(result, kind)] as const);
   return [
     ...counts.filter(([, count]) => count > 0).map(([kind, count]) => `${kind} ${count}`),
-    ...(result.audits.length > 0 ? [`audits ${result.audits.length}`] : []),
+    ...result.audits.map((audit) => `audit of ${audit.split(":")[0] ?? audit}`),
     ...(result.recoveredMs === null ? ["no recovery within the bound"] : []),
   ];
 }

@@ -38,6 +38,8 @@ const fatalMutants: readonly Mutant[] = [
   },
   {
     name: "fire-without-any-guard",
+    // Fires must come late, after others have done them.
+    faults: ["cut", "freeze", "deaf"],
     edits: [
       ...whichOccurrence,
       uniqueKey,

@@ -88,8 +88,8 @@ describe("the trial of a mutant", () => {
 
   it("is caught by what the judge found, and survived where it found nothing", () => {
     expect(trialOf(fatal, violated("MISSED"))).toEqual({ state: "caught", detail: "MISSED 1" });
-    expect(trialOf(fatal, { ...good, recoveredMs: null, audits: ["x"] }).detail).toBe(
-      "audits 1, no recovery within the bound",
+    expect(trialOf(fatal, { ...good, recoveredMs: null, audits: ["INV-1: 2 rows"] }).detail).toBe(
+      "audit of INV-1, no recovery within the bound",
     );
     expect(trialOf(fatal, good).state).toBe("SURVIVED");
   });
