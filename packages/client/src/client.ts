@@ -1,4 +1,5 @@
 import type { Readiness, Run, RunList, RunListQuery, Version } from "@carillon/contract";
+import { type BackfillCalls, backfillCalls } from "./backfills.js";
 import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from "./calendars.js";
 import { type JobCalls, jobCalls } from "./jobs.js";
 import { segment } from "./segment.js";
@@ -10,6 +11,7 @@ import { createTransport, type CallOptions, type ClientOptions } from "./transpo
  */
 export interface Client {
   readonly jobs: JobCalls;
+  readonly backfills: BackfillCalls;
   readonly calendars: CalendarCalls;
   readonly maintenanceWindows: WindowCalls;
   readonly runs: {
@@ -27,6 +29,7 @@ export function createClient(options: ClientOptions): Client {
     call<Answer>({ ...given, method: "GET", path, query });
   return {
     jobs: jobCalls(call),
+    backfills: backfillCalls(call),
     calendars: calendarCalls(call),
     maintenanceWindows: windowCalls(call),
     runs: {

@@ -1,5 +1,9 @@
 import type {
+  Backfill,
+  BackfillCount,
+  BackfillList,
   Job,
+  JobBackfill,
   JobBatchCreated,
   JobCancel,
   JobCreate,
@@ -27,6 +31,8 @@ import type { CallOptions, ChangeOptions, Transport } from "./transport.js";
 /** A job by its id, or by its key written @key. */
 export type JobReference = string;
 
+export type BackfillRange = Omit<JobBackfill, "dry_run">;
+
 export interface JobCalls {
   create(job: JobCreate, options?: CallOptions): Promise<Job>;
   /** Each is created or refused by itself. */
@@ -44,6 +50,11 @@ export interface JobCalls {
   resume(job: JobReference, how?: JobResume, options?: ChangeOptions): Promise<JobResumed>;
   rollback(job: JobReference, version: number, options?: ChangeOptions): Promise<Job>;
   runNow(job: JobReference, overrides?: JobRunNow, options?: ChangeOptions): Promise<Run>;
+  /** Runs of the past; goes on by itself, see `backfills`. */
+  backfill(job: JobReference, range: BackfillRange, options?: ChangeOptions): Promise<Backfill>;
+  /** How many occurrences a backfill would be about; writes nothing. */
+  countBackfill(job: JobReference, range: BackfillRange, options?: ChangeOptions): Promise<BackfillCount>;
+  backfills(job: JobReference, query?: PageQuery, options?: CallOptions): Promise<BackfillList>;
   runs(job: JobReference, query?: JobRunListQuery, options?: CallOptions): Promise<RunList>;
   versions(job: JobReference, query?: PageQuery, options?: CallOptions): Promise<JobVersionList>;
   /** The ledger: occurrences without a scheduled run. */
@@ -72,6 +83,9 @@ export function jobCalls(call: Transport): JobCalls {
     resume: (job, how = {}, given) => post(`${at(job)}:resume`, how, given),
     rollback: (job, version, given) => post(`${at(job)}:rollback`, { version }, given),
     runNow: (job, overrides = {}, given) => post(`${at(job)}:runNow`, overrides, given),
+    backfill: (job, range, given) => post(`${at(job)}:backfill`, range, given),
+    countBackfill: (job, range, given) => post(`${at(job)}:backfill`, { ...range, dry_run: true }, given),
+    backfills: (job, query, given) => get(`${at(job)}/backfills`, query, given),
     runs: (job, query, given) => get(`${at(job)}/runs`, query, given),
     versions: (job, query, given) => get(`${at(job)}/versions`, query, given),
     occurrences: (job, query, given) => get(`${at(job)}/occurrences`, query, given),

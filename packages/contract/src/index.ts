@@ -1,6 +1,7 @@
 export { checkValue } from "./check/check-value.js";
 export { Findings } from "./check/findings.js";
 export { checkJsonValue } from "./check/json-value.js";
+export { type BackfillRequest, readBackfill } from "./normalise/backfill.js";
 export { readCalendarPut } from "./normalise/calendar.js";
 export { readWindowPut } from "./normalise/window.js";
 export { readJobBatch } from "./normalise/job-batch.js";
@@ -28,6 +29,7 @@ export {
   type RateClass,
 } from "./operations/operation.js";
 export { type OperationId, operations } from "./operations/operations.js";
+export type { Backfill, BackfillCount, BackfillList, JobBackfill } from "./schema/backfill.js";
 export type { Calendar, CalendarList, CalendarPut } from "./schema/calendar.js";
 export type { Window, WindowList, WindowPut } from "./schema/window.js";
 export type { Alive, Readiness, Version } from "./schema/health.js";
@@ -55,7 +57,7 @@ export type {
   JobRunNow,
 } from "./schema/job-verbs.js";
 export type { Job, JobDefinition, JobStatus, JobWarning } from "./schema/job.js";
-export { keyPattern, limits, plainNameLength, plainNamePattern } from "./schema/limits.js";
+export { backfillLimits, keyPattern, limits, plainNameLength, plainNamePattern } from "./schema/limits.js";
 export type { JobList, JobListQuery, JobRunListQuery, RunList, RunListQuery } from "./schema/page.js";
 export { errorCodes, type Finding, Problem } from "./schema/problem.js";
 export type { Retry, RetryRequest } from "./schema/retry.js";

@@ -12,6 +12,7 @@ export const nouns: Readonly<Record<string, string>> = {
   server: "run and look after a node",
   job: "create, change and look at jobs",
   run: "look at runs",
+  backfill: "look at backfills and stop them",
   cron: "try cron expressions, offline",
   calendar: "try calendars, offline",
 };
@@ -46,9 +47,29 @@ export const commands: readonly CommandEntry[] = [
   { path: ["job", "pause"], summary: "stop a job's fires for now", load: () => import("./commands/job-pause.js") },
   { path: ["job", "resume"], summary: "let a paused job fire again", load: () => import("./commands/job-resume.js") },
   { path: ["job", "run"], summary: "run a job now", load: () => import("./commands/job-run.js") },
+  {
+    path: ["job", "backfill"],
+    summary: "run a job for times of the past",
+    load: () => import("./commands/job-backfill.js"),
+  },
   { path: ["job", "cancel"], summary: "end a job for good", load: () => import("./commands/job-cancel.js") },
   { path: ["run", "get"], summary: "show one run", load: () => import("./commands/run-get.js") },
   { path: ["run", "list"], summary: "list runs, newest first", load: () => import("./commands/run-list.js") },
+  {
+    path: ["backfill", "get"],
+    summary: "show how far a backfill is",
+    load: () => import("./commands/backfill-get.js"),
+  },
+  {
+    path: ["backfill", "list"],
+    summary: "list the backfills of a job, newest first",
+    load: () => import("./commands/backfill-list.js"),
+  },
+  {
+    path: ["backfill", "abort"],
+    summary: "make no more runs of a backfill",
+    load: () => import("./commands/backfill-abort.js"),
+  },
   {
     path: ["cron", "explain"],
     summary: "say in words when an expression fires",

@@ -1,3 +1,4 @@
+import { abortBackfill, backfillJob, getBackfill, listJobBackfills } from "./backfills.js";
 import {
   deleteCalendar,
   deleteWindow,
@@ -37,6 +38,10 @@ export const operations = {
   listJobUpcoming,
   listRuns,
   getRun,
+  backfillJob,
+  listJobBackfills,
+  getBackfill,
+  abortBackfill,
   listCalendars,
   getCalendar,
   putCalendar,

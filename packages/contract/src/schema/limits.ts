@@ -28,6 +28,10 @@ export const limits = {
   findings: 100,
 } as const;
 
+/** How fast a backfill may be, and what it does when nothing is said. */
+export const backfillLimits = { leastPerSecond: 0.001, perSecond: 1_000, concurrency: 1_000 } as const;
+export const backfillDefaults = { perSecond: 10, concurrency: 10 } as const;
+
 /** A job's own name: stable, human, unique in its namespace, safe in a URL and free of colons. */
 export const keyPattern = "^[A-Za-z0-9._-]{1,200}$";
 /** Names of tasks and queues. */

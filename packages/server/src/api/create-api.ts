@@ -4,6 +4,7 @@ import { fastify, LogController, type FastifyInstance, type FastifyReply, type F
 import type { Handlers } from "./call.js";
 import { answerBrokenRequest } from "./broken-request.js";
 import { docsStyle } from "./docs-style.js";
+import { backfillHandlers } from "./handlers/backfills.js";
 import { calendarHandlers } from "./handlers/calendars.js";
 import { jobBatchHandlers } from "./handlers/job-batch.js";
 import { jobChangeHandlers } from "./handlers/job-changes.js";
@@ -65,6 +66,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...jobRunHandlers(options),
     ...jobHistoryHandlers(options),
     ...runHandlers(options),
+    ...backfillHandlers(options),
     ...calendarHandlers(options),
     ...windowHandlers(options),
     ...metaHandlers(options),

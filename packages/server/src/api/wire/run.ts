@@ -9,7 +9,7 @@ export function runSummary(run: RunView): RunSummary {
     id: formatId("run", run.id),
     status: run.status,
     status_reason: run.statusReason,
-    trigger: { kind: run.trigger.kind, id: run.trigger.id, scheduled_for: timestamp(run.trigger.scheduledFor) },
+    trigger: wireTrigger(run.trigger),
     attempt: run.attempt,
     max_attempts: run.maxAttempts,
     started_at: timestampOrNull(startedAt),
@@ -17,6 +17,11 @@ export function runSummary(run: RunView): RunSummary {
     lag_ms: lagMs(run),
     duration_ms: startedAt === null || finishedAt === null ? null : finishedAt - startedAt,
   };
+}
+
+function wireTrigger({ kind, id, scheduledFor }: RunView["trigger"]): RunSummary["trigger"] {
+  const shown = kind === "backfill" && id !== null ? formatId("bkf", id) : id;
+  return { kind, id: shown, scheduled_for: timestamp(scheduledFor) };
 }
 
 /** How late the current or last try began. While the next try is waited for, there is none to measure. */

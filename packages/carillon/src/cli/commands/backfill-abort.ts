@@ -1,0 +1,19 @@
+import type { CommandModule } from "../command.js";
+import { backfillArgument, printBackfill, withBackfillArgument } from "../input/backfill-argument.js";
+import { clientOf } from "../input/server-address.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withBackfillArgument(target).addHelpText(
+      "after",
+      `
+It makes no more runs; those that it has made go on.
+
+Example:
+  $ carillon backfill abort bkf_01k9zq3v5e0r8t2b7n4m6x1c9d`,
+    );
+  },
+  async run(io, invocation) {
+    await printBackfill(io, invocation, await clientOf(io, invocation).backfills.abort(backfillArgument(invocation)));
+  },
+};
