@@ -10,7 +10,8 @@ export interface DoneFlip {
   readonly settledAt: number;
 }
 
-const patienceMs = 20_000;
+/** Longer than all nodes are disturbed at once. */
+const patienceMs = 60_000;
 const pauseMs = 300;
 /** Who did not hear of a new version looks by itself, as soon as some node has the shard. */
 const followMs = 15_000;

@@ -42,8 +42,9 @@ export function planFaults(random: SeededRandom, bounds: PlanBounds): Fault[] {
     const isDealt = place < cards.length;
     const [kind, range] = cards[place] ?? [random.pick(weighted)];
     const { lastsMs, byMs, at } = draw(random, kind, { range, limits: bounds.limits });
-    const node = isOfDatabase(kind) ? null : busy.choose(random, atMs, { keepsOne: isDealt });
-    const begin = Math.max(atMs, busy.until(node));
+    const { node, begin } = isOfDatabase(kind)
+      ? { node: null, begin: Math.max(atMs, busy.until(null)) }
+      : busy.choose(random, atMs, { keepsOne: isDealt });
     if (begin + lastsMs > end && isDealt) continue;
     if (begin + lastsMs > end) return faults;
     faults.push({ kind, node, atMs: begin, lastsMs, byMs, at });
@@ -70,13 +71,11 @@ class Busy {
     this.#until.set(node, until);
   }
 
-  /** One that is free then, or the first to be; `keepsOne` leaves another that is free. */
-  choose(random: SeededRandom, atMs: number, { keepsOne }: { keepsOne: boolean }): number {
-    const free = this.#nodes.filter((node) => this.until(node) <= atMs);
-    const first = this.#nodes
-      .filter((node) => !free.includes(node))
-      .toSorted((a, b) => this.until(a) - this.until(b))[0];
-    return first !== undefined && free.length < (keepsOne ? 2 : 1) ? first : random.pick(free);
+  /** A node that is free, and from when on; `keepsOne` waits until another is free as well. */
+  choose(random: SeededRandom, atMs: number, { keepsOne }: { keepsOne: boolean }): { node: number; begin: number } {
+    const ends = this.#nodes.map((node) => this.until(node)).toSorted((a, b) => a - b);
+    const begin = Math.max(atMs, ends[keepsOne ? 1 : 0] ?? 0);
+    return { node: random.pick(this.#nodes.filter((node) => this.until(node) <= begin)), begin };
   }
 }
 
