@@ -1,4 +1,4 @@
-import { type Instant, occurrenceRunId } from "@carillon/core";
+import { type Instant, type LedgerReason, occurrenceRunId } from "@carillon/core";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { HeldBackfill } from "../store/entities/backfills.js";
 import type { LedgerEntry } from "../store/entities/settlement-writes.js";
@@ -74,7 +74,7 @@ class StepLedger {
     this.#blank = { jobId: job.id, namespaceId: job.namespaceId, version, detail: `backfill:${id}` };
   }
 
-  add(reason: string, at: Instant): void {
+  add(reason: LedgerReason, at: Instant): void {
     const last = this.entries.at(-1);
     if (this.#isOpen && last !== undefined && last.reason === reason)
       this.entries[this.entries.length - 1] = { ...last, to: at, count: last.count + 1 };

@@ -140,7 +140,7 @@ export class StepTaker {
   }
 }
 
-const nothing: Settled = { made: new Map(), queued: [], ended: [], stopped: [], entries: [] };
+const nothing: Settled = { made: new Map(), queued: [], ended: [], stopped: [], entries: [], fires: [] };
 
 /** Where runs of the job may not overlap, a backfill makes one at a time: it is not in its own way. */
 function concurrencyOf({ force, concurrency }: HeldBackfill, { due: { overlap } }: JobDraft): number {

@@ -10,6 +10,7 @@ import { HistoryKeeper } from "../retention/history-keeper.js";
 import { defaultLaterLimits, LaterMover } from "../scheduler/later-mover.js";
 import { ScheduleCache } from "../scheduler/schedule-cache.js";
 import { Scheduler } from "../scheduler/scheduler.js";
+import { announceSettled } from "../settlement/announce-settled.js";
 import { OverlapAdmitter } from "../settlement/overlap-admitter.js";
 import type { Settled } from "../settlement/settler.js";
 import { freedJobs } from "../store/entities/ended-runs.js";
@@ -172,6 +173,12 @@ class NodeEngine implements Engine {
     this.gateway.passOnStops().catch((error: unknown) => this.#emit({ type: "loop.failed", loop: "workers", error }));
   }
 
+  /** A change settled what was due: occurrences that the scheduler will not tell of. */
+  #tellSettled(shards: readonly number[], settled: Settled | null): void {
+    if (settled !== null) announceSettled(settled, this.#emit);
+    this.#tell(shards, settled);
+  }
+
   #tell(shards: readonly number[], settled: Settled | null): void {
     this.#hints.changed(shards);
     if (settled === null) return;
@@ -318,7 +325,7 @@ class NodeEngine implements Engine {
       schedules: new ScheduleCache(this.#limits.compiledSchedules, false),
       shards: shardCount,
       membership: () => this.#coordinator.membership,
-      onRecomputed: (shards, settled) => this.#tell(shards, settled),
+      onRecomputed: (shards, settled) => this.#tellSettled(shards, settled),
       onCalendarsChanged: () => this.#hints.calendarsChanged(),
       onWindowsChanged: () => this.#hints.windowsChanged(),
       onError: (error) => this.#emit({ type: "loop.failed", loop: "calendars", error }),
@@ -350,7 +357,8 @@ class NodeEngine implements Engine {
       now: () => this.#now(),
       shards: shardCount,
       patienceMs: this.#limits.changePatienceMs,
-      onChanged: ({ shard, settled }) => this.#tell([shard], settled),
+      onChanged: ({ shard, settled }) => this.#tellSettled([shard], settled),
+      onExpired: (settled) => announceSettled(settled, this.#emit),
       onStopped: () => this.#hints.stopped(),
     });
   }

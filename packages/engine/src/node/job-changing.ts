@@ -28,6 +28,8 @@ export interface JobChangingOptions {
   readonly shards: number;
   readonly patienceMs: DurationMs;
   readonly onChanged: (changed: Changed<unknown>) => void;
+  /** Pauses came to their end. */
+  readonly onExpired: (settled: Settled) => void;
   readonly onStopped: (stopped: Settled["stopped"]) => void;
 }
 
@@ -63,5 +65,5 @@ export function makeJobChanging(options: JobChangingOptions): JobChanging {
       return id;
     },
   });
-  return { api, pauseExpiry: new PauseExpiry(store, rules), transaction };
+  return { api, pauseExpiry: new PauseExpiry(store, rules, options.onExpired), transaction };
 }

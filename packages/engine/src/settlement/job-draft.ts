@@ -1,4 +1,4 @@
-import { type Instant, type OverlapPolicy, occurrenceRunId, rankOf } from "@carillon/core";
+import { type Instant, type LedgerReason, type OverlapPolicy, occurrenceRunId, rankOf } from "@carillon/core";
 import { decideOverlap, type LiveRun } from "../scheduler/overlap.js";
 import type { NextTime } from "../scheduler/plan-due.js";
 import type { DueState, LockedJob } from "../store/entities/settlement.js";
@@ -18,7 +18,7 @@ export interface WantedRun {
 export type Placed = "queued" | "blocked" | "refused";
 
 export interface LedgerNote {
-  readonly reason: string;
+  readonly reason: LedgerReason;
   readonly from: Instant;
   readonly to: Instant;
   readonly count: number;

@@ -1,4 +1,4 @@
-import type { OverlapPolicy } from "@carillon/core";
+import { type DurationMs, firingPolicy, type Instant, type OverlapPolicy } from "@carillon/core";
 import type { Queryable } from "../store/db/queryable.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { LiveRunOfJob, SettlementReads } from "../store/entities/settlement.js";
@@ -15,6 +15,16 @@ export interface Settled {
   /** Running runs that were asked to stop, with the session that holds them. */
   readonly stopped: readonly { id: string; sessionId: string }[];
   readonly entries: readonly LedgerEntry[];
+  /** Occurrences that became runs. */
+  readonly fires: readonly SettledFire[];
+}
+
+export interface SettledFire {
+  readonly run: MadeJobRun;
+  readonly nominal: Instant;
+  /** The job's class of priority when it was fired. */
+  readonly class: number;
+  readonly misfireThresholdMs: DurationMs;
 }
 
 /** Reads locked jobs into drafts and writes the drafts back: a few statements whatever their number. */
@@ -72,7 +82,8 @@ export class Settler {
     await this.writes.note(tx, entries);
     const over = new Set(ended);
     const queued = [...made.values()].filter((run) => run.state === "queued" && !over.has(run.id));
-    return { made, queued: [...queued, ...untracked], ended, stopped, entries };
+    const fires = drafts.flatMap((draft) => firesOf(draft, made));
+    return { made, queued: [...queued, ...untracked], ended, stopped, entries, fires };
   }
 
   readonly #insert: InsertRuns = (tx, runs) => this.writes.insertRuns(tx, runs);
@@ -93,6 +104,15 @@ function noteDuplicates(draft: JobDraft, made: ReadonlyMap<string, MadeJobRun>):
   for (const { id, nominal } of draft.runs) {
     if (!made.has(id)) draft.note({ reason: "duplicate", from: nominal, to: nominal, count: 1 });
   }
+}
+
+function firesOf({ job, runs }: JobDraft, made: ReadonlyMap<string, MadeJobRun>): SettledFire[] {
+  const { misfireThresholdMs } = firingPolicy(job.firing);
+  return runs.flatMap(({ id, nominal, trigger }) => {
+    const run = made.get(id);
+    if (run === undefined || trigger !== "schedule") return [];
+    return [{ run, nominal, class: job.due.class, misfireThresholdMs }];
+  });
 }
 
 function byJob(runs: readonly LiveRunOfJob[]): Map<string, LiveRunOfJob[]> {

@@ -50,7 +50,11 @@ export async function changeHarness(
   const engine = createEngine({ database: h.db, ...hostPorts, newId, node, alone: true, onEvent, limits });
   const fence = await h.takeAll(newId());
   const last = Math.floor(h.db.clock.now()) - 1_000;
-  const expiry = new PauseExpiry(h.store, nodeRules({ schedules: new ScheduleCache(100, false), store: h.store.due }));
+  const expiry = new PauseExpiry(
+    h.store,
+    nodeRules({ schedules: new ScheduleCache(100, false), store: h.store.due }),
+    () => undefined,
+  );
   const select = async (text: string, ...values: unknown[]): Promise<Row[]> =>
     (await h.db.query({ text }, values)).rows;
   const due = async (id: string): Promise<Row> =>

@@ -1,6 +1,7 @@
 import { CarillonError } from "@carillon/core";
 import { calendarRuleOf } from "../../calendar/named-calendars.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
+import type { Settled } from "../../settlement/settler.js";
 import type { Fence } from "../../store/entities/fence.js";
 import type { JobTouch } from "../../store/entities/job-changes.js";
 import type { StoredPause } from "../../store/entities/stored-pause.js";
@@ -18,24 +19,32 @@ export interface ExpiredPause {
 export class PauseExpiry {
   readonly #store: Pick<Store, "settle" | "settler" | "changes">;
   readonly #rules: DueRules;
+  readonly #onSettled: (settled: Settled) => void;
 
-  constructor(store: Pick<Store, "settle" | "settler" | "changes">, rules: DueRules) {
+  constructor(
+    store: Pick<Store, "settle" | "settler" | "changes">,
+    rules: DueRules,
+    onSettled: (settled: Settled) => void,
+  ) {
     this.#store = store;
     this.#rules = rules;
+    this.#onSettled = onSettled;
   }
 
   /** Answers the jobs that are not paused any more, or have no end of their pause; the others changed, or are held. */
   async resume(fence: Fence, expired: readonly ExpiredPause[]): Promise<string[]> {
     const { settler, changes } = this.#store;
-    return this.#store.settle(async (tx) => {
+    const { resumed, settled } = await this.#store.settle(async (tx) => {
       const locked = await settler.reads.lockExpired(tx, fence, expired);
       const drafts = await settler.open(tx, locked);
       if (drafts.some((draft) => this.#isOutdated(draft))) await this.#rules.refresh();
       const touches = drafts.map((draft) => this.#expire(draft));
-      await settler.write(tx, drafts);
+      const written = await settler.write(tx, drafts);
       await changes.touch(tx, touches);
-      return locked;
+      return { resumed: locked, settled: written };
     });
+    this.#onSettled(settled);
+    return resumed;
   }
 
   #isOutdated({ job }: JobDraft): boolean {

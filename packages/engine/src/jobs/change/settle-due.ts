@@ -1,4 +1,4 @@
-import { type CompiledSchedule, firingPolicy, type Instant } from "@carillon/core";
+import { type CompiledSchedule, firingPolicy, type Instant, type LedgerReason } from "@carillon/core";
 import { calendarNotes } from "../../scheduler/calendar-notes.js";
 import { type DuePlan, planDue } from "../../scheduler/plan-due.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
@@ -54,7 +54,7 @@ export function supersedePending(draft: JobDraft, schedule: CompiledSchedule | n
 }
 
 export interface Swallowed {
-  readonly reason: string;
+  readonly reason: LedgerReason;
   /** Not included. */
   readonly after: Instant;
   /** Included. */

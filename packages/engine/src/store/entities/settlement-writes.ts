@@ -1,4 +1,4 @@
-import type { Instant, RunPolicy } from "@carillon/core";
+import type { Instant, LedgerReason, RunPolicy } from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -46,7 +46,7 @@ export interface LedgerEntry {
   readonly jobId: string;
   readonly namespaceId: number;
   readonly version: number;
-  readonly reason: string;
+  readonly reason: LedgerReason;
   readonly from: Instant;
   readonly to: Instant;
   readonly count: number;

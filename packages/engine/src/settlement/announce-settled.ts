@@ -1,0 +1,16 @@
+import { classNames, type OnEngineEvent } from "../events.js";
+import type { Settled } from "./settler.js";
+
+/** Tells what a settlement made of occurrences, as the scheduler does of those that it fires. After the commit. */
+export function announceSettled({ fires, entries }: Pick<Settled, "fires" | "entries">, onEvent: OnEngineEvent): void {
+  for (const { run, nominal, class: rank, misfireThresholdMs } of fires) {
+    const lateMs = Math.max(0, run.createdAt - run.runAt);
+    const what = { runId: run.id, jobId: run.jobId, nominal, lateMs, class: classNames[rank] ?? "normal" };
+    onEvent({ type: run.state === "blocked" ? "run.blocked" : "run.fired", ...what, trigger: "schedule" });
+    if (lateMs > misfireThresholdMs) onEvent({ type: "run.late", ...what });
+  }
+  for (const { jobId, reason, count } of entries) {
+    if (reason === "missed") onEvent({ type: "occurrence.missed", jobId, count });
+    else onEvent({ type: "occurrence.skipped", jobId, reason, count });
+  }
+}
