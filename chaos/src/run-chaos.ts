@@ -14,6 +14,7 @@ import { judge } from "./judge/judge.js";
 import { resolveTargets } from "./judge/resolve-targets.js";
 import { mutants } from "./mutants/mutants.js";
 import type { Options } from "./options.js";
+import { exitCodes } from "./outcome.js";
 import type { Fault } from "./plan/fault.js";
 import { type Plan, planLines, planRun } from "./plan/plan.js";
 import type { Bites, Result } from "./report.js";
@@ -25,6 +26,7 @@ const aftermathMs = limits.leaseMs + limits.workerSilenceMs + 4_000;
 /** From the heal until nothing is left to do. */
 const recoveryBoundMs = aftermathMs + 15_000;
 const recurring = 36;
+const endSignals = ["SIGINT", "SIGTERM"] as const;
 
 export interface Session {
   readonly options: Options;
@@ -44,9 +46,13 @@ export async function runChaos({ options, folder, say }: Session): Promise<Resul
   const journal = await JournalServer.start(join(folder, "journal.jsonl"));
   const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload, faketime });
   const stalls = new StallWatch(() => cluster.members.flatMap(({ node }) => node.pid ?? []));
+  // Who ends us must not leave processes behind.
+  const onSignal = (): void => void cluster.stop().finally(() => process.exit(exitCodes.broken));
+  for (const signal of endSignals) process.once(signal, onSignal);
   try {
     return await judgedLoad({ cluster, journal, stalls, folder }, { ...plan, faults }, options.loadMs);
   } finally {
+    for (const signal of endSignals) process.off(signal, onSignal);
     stalls.stop();
     await cluster.stop();
     journal.close();

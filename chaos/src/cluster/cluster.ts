@@ -37,7 +37,12 @@ export class Cluster {
     const members: Member[] = [];
     for (let index = 0; index < options.nodes; index++) members.push(await makeMember(options, postgres.url, index));
     const cluster = new Cluster(options, postgres, members);
-    for (const { node } of members) await node.start();
+    try {
+      for (const { node } of members) await node.start();
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
     return cluster;
   }
 
