@@ -54,10 +54,8 @@ it("jobs that are paused, edited, rolled back and cancelled at their instant, th
   expect(await changeAll((url) => send(url, "cancel", {}))).toEqual(ids.map(() => 200));
   const [{ now } = { now: null }] = await cluster.rows<{ now: Date }>("select clock_timestamp() as now");
   await cluster.until("another instant has come", async () => {
-    const [later] = await cluster.rows<{ is: boolean }>("select clock_timestamp() > $1::timestamptz + '1 s' as is", [
-      now,
-    ]);
-    return later?.is === true;
+    const passed = "select where clock_timestamp() > $1::timestamptz + interval '1 second'";
+    return (await cluster.rows(passed, [now])).length === 1;
   });
   expect(await jobs.faults()).toEqual([]);
   const late = `select j.id from carillon.job j join carillon.job_due d on d.job_id = j.id
