@@ -98,6 +98,9 @@ union all
 select 'occurrence', occurrence.job_id
 from carillon.occurrence join carillon.job on job.id = occurrence.job_id and job.namespace_id <> occurrence.namespace_id
 union all
+select 'backfill', backfill.id
+from carillon.backfill join carillon.job on job.id = backfill.job_id and job.namespace_id <> backfill.namespace_id
+union all
 select 'worker_session', run.id
 from carillon.run join carillon.worker_session as s on s.id = run.session_id and s.namespace_id <> run.namespace_id;
 

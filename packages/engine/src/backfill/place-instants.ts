@@ -1,4 +1,4 @@
-import { type Instant, type LedgerReason, occurrenceRunId } from "@carillon/core";
+import { formatId, type Instant, type LedgerReason, occurrenceRunId } from "@carillon/core";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { HeldBackfill } from "../store/entities/backfills.js";
 import type { LedgerEntry } from "../store/entities/settlement-writes.js";
@@ -71,7 +71,7 @@ class StepLedger {
 
   constructor({ job }: JobDraft, { id }: HeldBackfill, { replaced }: PastRule) {
     const version = replaced?.version ?? job.due.version;
-    this.#blank = { jobId: job.id, namespaceId: job.namespaceId, version, detail: `backfill:${id}` };
+    this.#blank = { jobId: job.id, namespaceId: job.namespaceId, version, detail: formatId("bkf", id) };
   }
 
   add(reason: LedgerReason, at: Instant): void {

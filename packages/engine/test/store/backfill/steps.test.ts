@@ -1,7 +1,7 @@
 import { occurrenceRunId } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BackfillHarness, backfillHarness, defaults, lastOf } from "../../harness/backfill-harness.js";
-import { actor, overlapping, period } from "../../harness/change-harness.js";
+import { actor, overlapping, period, spec } from "../../harness/change-harness.js";
 
 let h: BackfillHarness;
 beforeAll(async () => {
@@ -193,15 +193,7 @@ describe("instants that ran", () => {
 
   it("include the only run of a one-off job, which can be repeated", async () => {
     const at = h.last;
-    const { id: job } = await h.api.createJob("default", {
-      task: "echo",
-      queue: "default",
-      priority: 4,
-      payload: 1,
-      schedule: { kind: "at", at },
-      policy: {},
-      labels: {},
-    });
+    const { id: job } = await h.api.createJob("default", spec({ schedule: { kind: "at", at } }));
     const first = await h.start(job, 2);
     await h.drain();
     expect(await h.get(first.id)).toMatchObject({ total: 1, made: 0, passed: 1 });
