@@ -27,10 +27,11 @@ export function judgeTargets({ lives, targets, runs, ledger }: Evidence, journal
     if (life === undefined) throw new Error(`the target of an unknown job ${job}`);
     const made = runsAt.get(occurrenceKey(target)) ?? [];
     const left = (ledgerOf.get(job) ?? []).filter(({ from, to }) => from <= nominal && nominal <= to);
-    const isExcused = left.some((entry) =>
-      target.fate === "run"
-        ? isAllowed({ entry, nominal, life, runs: runsOf.get(job) ?? [] })
-        : entry.reason === target.fate,
+    const isExcused = left.some(
+      (entry) =>
+        entry.reason === target.fate ||
+        // A range of what was missed may reach into a window.
+        (target.fate !== "paused" && isAllowed({ entry, nominal, life, runs: runsOf.get(job) ?? [] })),
     );
     if (made.length === 0 && isExcused) counts.skipped += 1;
     else if (made.length === 0 && !target.required && left.length === 0) counts.optional += 1;

@@ -227,6 +227,8 @@ describe("the judge of a maintenance window", () => {
     expect(kinds({ targets })).toEqual(["UNEXPECTED"]);
     expect(kinds({ targets, runs: [], journal: [] })).toEqual(["MISSED"]);
     expect(kinds({ targets, runs: [], journal: [], ledger: [entry] })).toEqual([]);
+    expect(kinds({ targets, runs: [], journal: [], ledger: [{ ...entry, reason: "paused" }] })).toEqual(["MISSED"]);
+    expect(kinds({ targets, runs: [], journal: [], ledger: [missed] })).toEqual([]);
   });
 
   it("calls work that a window should hold back EARLY until it is over", () => {
