@@ -17,6 +17,7 @@ const rules: Readonly<Record<string, (excuse: Excuse) => boolean>> = {
   missed: isMisfire,
   overlap: isOverlap,
   superseded: isSuperseded,
+  paused: isLeftToPause,
   window: isHeldBack,
 };
 
@@ -49,15 +50,24 @@ function isOverlap({ entry: { recordedAt }, nominal, life, runs }: Excuse): bool
 
 /** A change came while the job was still catching up, one occurrence after the other. */
 function isSuperseded({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
-  const { changes, job } = life;
-  const catchesUp =
-    job.misfire.policy === "run_all" ||
-    changes.some(({ change }) => change.kind === "resume" && change.missed !== "none");
-  const isDuring = changes.some(
-    ({ sentAt, settledAt }) => sentAt <= recordedAt && recordedAt < (settledAt ?? Number.POSITIVE_INFINITY) + 1,
-  );
-  return catchesUp && isDuring && nominal <= recordedAt;
+  return catchesUp(life) && isDuringChange(life, recordedAt) && nominal <= recordedAt;
 }
+
+/** A pause came while the job was still catching up: what was left belongs to the pause, and its end left it out. */
+function isLeftToPause({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
+  const wasPaused = life.changes.some(
+    ({ change, sentAt, settledAt }) =>
+      change.kind === "pause" && sentAt < recordedAt && nominal <= (settledAt ?? Number.POSITIVE_INFINITY),
+  );
+  return catchesUp(life) && wasPaused && isDuringChange(life, recordedAt);
+}
+
+const catchesUp = ({ job, changes }: Life): boolean =>
+  job.misfire.policy === "run_all" ||
+  changes.some(({ change }) => change.kind === "resume" && change.missed !== "none");
+
+const isDuringChange = ({ changes }: Life, at: number): boolean =>
+  changes.some(({ sentAt, settledAt }) => sentAt <= at && at < (settledAt ?? Number.POSITIVE_INFINITY) + 1);
 
 /** It waited for the end of its window, and another was fired in its place. */
 function isHeldBack({ entry: { recordedAt }, nominal, life }: Excuse): boolean {

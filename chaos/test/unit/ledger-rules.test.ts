@@ -103,6 +103,28 @@ describe("what was superseded", () => {
   });
 });
 
+describe("what was left when a pause came", () => {
+  const entry: LedgerRow = { ...missed, reason: "paused", recordedAt: due + 9_010 };
+  const pause = {
+    change: { kind: "pause", until: null, missed: "none" },
+    sentAt: due + 90,
+    settledAt: due + 110,
+  } as const;
+  const resume = { change: { kind: "resume", missed: "none" }, sentAt: due + 9_000, settledAt: due + 9_020 } as const;
+
+  it("belongs to the pause if the job was catching up", () => {
+    expect(allows(entry, { ...misfire("run_all"), changes: [pause, resume] })).toBe(true);
+    expect(allows(entry, { changes: [pause, resume] })).toBe(false);
+  });
+
+  it("is what had come by then, and is noted by the change that ends the pause", () => {
+    const changes = [pause, resume];
+    expect(allows(entry, { ...misfire("run_all"), changes, nominal: due + 111 })).toBe(false);
+    expect(allows({ ...entry, recordedAt: due + 8_999 }, { ...misfire("run_all"), changes })).toBe(false);
+    expect(allows(entry, { ...misfire("run_all"), changes: [resume] })).toBe(false);
+  });
+});
+
 describe("what waited for the end of a window", () => {
   const window = { mode: "hold", from: due - 500, to: due + 2_000 } as const;
   const entry: LedgerRow = { ...missed, reason: "window", to: due + 1_000, recordedAt: due + 2_010 };
