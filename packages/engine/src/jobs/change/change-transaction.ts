@@ -158,9 +158,9 @@ export class ChangeTransaction {
     const { id: jobId, namespaceId, schedule } = job;
     try {
       return this.#options.rules.compile({ jobId, namespaceId, schedule });
-    } catch (error) {
-      if (error instanceof CarillonError) return null;
-      throw error;
+    } catch {
+      // Whatever is wrong with it: a job that cannot be fired can still be changed, and above all cancelled.
+      return null;
     }
   }
 

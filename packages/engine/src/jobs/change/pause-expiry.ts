@@ -1,4 +1,4 @@
-import { CarillonError } from "@carillon/core";
+import type { CompiledSchedule } from "@carillon/core";
 import { calendarRuleOf } from "../../calendar/named-calendars.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
 import type { Settled } from "../../settlement/settler.js";
@@ -59,16 +59,18 @@ export class PauseExpiry {
     return { id, expectedVersion: due.version, version, pause: left, endedAt: null };
   }
 
-  /** A job whose rule cannot be read any more stays paused, without an end, and says why. */
+  /** A job whose rule cannot be read any more stays paused, without an end, and says why; the others do not wait for it. */
   #tryResume(draft: JobDraft, pause: StoredPause): StoredPause | null {
     const { id: jobId, namespaceId, schedule } = draft.job;
+    let compiled: CompiledSchedule;
     try {
-      applyResume(draft, this.#rules.compile({ jobId, namespaceId, schedule }), pause.missed);
-      return null;
+      compiled = this.#rules.compile({ jobId, namespaceId, schedule });
     } catch (error) {
-      if (!(error instanceof CarillonError)) throw error;
       draft.set({ fireAt: null });
-      return { ...pause, until: null, reason: `cannot be resumed: ${error.message}`, actor: "system" };
+      const why = error instanceof Error ? error.message : String(error);
+      return { ...pause, until: null, reason: `cannot be resumed: ${why}`, actor: "system" };
     }
+    applyResume(draft, compiled, pause.missed);
+    return null;
   }
 }

@@ -152,6 +152,24 @@ describe("a pause with an end", () => {
     expect(await h.expirePauses(h.fence, [{ jobId: id, version: 2 }])).toEqual([]);
   });
 
+  it("stays without an end, and says why, where the rule cannot be read any more; others end [INV-11]", async () => {
+    const [broken, whole] = [
+      await pausedBefore(2, { until: h.last + period }),
+      await pausedBefore(2, { until: h.last + period }),
+    ];
+    await h.db.query({ text: `update carillon.job set schedule = '{"kind":"nonsense"}' where id = $1` }, [broken]);
+    for (const id of [broken, whole]) await expire(id);
+    const due = [broken, whole].map((jobId) => ({ jobId, version: 2 }));
+    expect((await h.expirePauses(h.fence, due)).toSorted()).toEqual([broken, whole].toSorted());
+    expect(await h.due(whole)).toMatchObject({ state: "active", fired_through: h.last });
+    expect(await h.due(broken)).toMatchObject({ state: "paused", next_fire_at: null, version: 3 });
+    const [job] = await h.select("select pause from carillon.job where id = $1", broken);
+    expect(job).toMatchObject({ pause: { reason: expect.stringMatching(/^cannot be resumed: /), until: null } });
+    // It can still be given a rule, or be cancelled.
+    await h.api.editJob("default", { id: broken }, (one) => ({ ...one, schedule: every(h.last) }), actor);
+    expect(await resume(broken)).toMatchObject({ job: { state: "active", nextRunAt: h.last + period } });
+  });
+
   it("is over for many jobs at once", async () => {
     const ids = await Promise.all([1, 2, 3].map((n) => pausedBefore(n, { until: h.last + period, missed: "all" })));
     for (const id of ids) await expire(id);

@@ -26,6 +26,20 @@ const hot = [
   "later.look",
   "later.move",
   "run.find",
+  "settlement.lock_due",
+  "settlement.lock_expired",
+  "settlement.read",
+  "settlement.live",
+  "settlement.hold_live",
+  "settlement.hold_untracked",
+  "settlement.insert_runs",
+  "settlement.end_runs",
+  "settlement.stop_runs",
+  "settlement.untrack_runs",
+  "settlement.move",
+  "settlement.admit_runs",
+  "settlement.admissible",
+  "change.touch",
 ];
 
 let harness: StoreHarness;
@@ -61,6 +75,8 @@ function all(node: PlanNode): PlanNode[] {
 function comparesAllWithAll(node: PlanNode): boolean {
   if (node["Node Type"] !== "Nested Loop") return false;
   const inner = (node.Plans ?? []).find((plan) => plan["Parent Relationship"] === "Inner");
+  // A function that is called for each row, such as unnest of its array, is no comparison.
+  if (inner?.["Node Type"] === "Function Scan" && node["Join Filter"] === undefined) return false;
   return inner !== undefined && ["CTE Scan", "Function Scan", "Materialize"].includes(inner["Node Type"]);
 }
 
