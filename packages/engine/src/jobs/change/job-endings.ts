@@ -51,10 +51,10 @@ export class JobEndings {
     await backfills.abortOfJob(tx, id, "job_cancelled");
     const waiting = await settler.reads.holdUntracked(tx, id, mostEnded);
     if (waiting.length === mostEnded) {
-      await settler.writes.endRuns(
-        tx,
-        waiting.map((runId) => ({ id: runId, reason })),
-      );
+      const ends = waiting.map((runId) => ({ id: runId, reason }));
+      const ended = await settler.writes.endRuns(tx, ends);
+      if (ended.length < ends.length)
+        throw new Error(`${ended.length} of ${ends.length} runs ended that this transaction holds`);
       return { result: "more", patch: null };
     }
     await settler.learnLive(tx, draft, { hold: true });

@@ -44,6 +44,19 @@ describe("a change made through a node that does not own the job's shard", () =>
     // A look at everything comes every 15 s, a hint in milliseconds.
     expect(fired[0]?.lateMs).toBeLessThan(5_000);
   });
+
+  it("takes effect there at its end too: a pause that is over lets the job fire again [INV-11]", async () => {
+    const id = await elsewhere();
+    const at = Math.ceil(h.database.clock.now()) + 600_000;
+    await first.api.editJob("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at } }), actor);
+    const until = Math.ceil(h.database.clock.now()) + 300;
+    await first.api.pauseJob("default", { id }, { reason: null, until, missed: "all" }, actor);
+    // While it is paused its instant is moved into the pause.
+    await first.api.editJob("default", { id }, (job) => ({ ...job, schedule: { kind: "at", at: until - 1 } }), actor);
+    await h.until(() => h.count("run.fired") === 1);
+    expect(h.events.filter((event) => event.type === "run.fired")).toMatchObject([{ jobId: id, nominal: until - 1 }]);
+    expect(await second.api.getJob("default", { id })).toMatchObject({ state: "completed", pause: null, version: 5 });
+  });
 });
 
 describe("a change of which the owner of the shard is not told", () => {

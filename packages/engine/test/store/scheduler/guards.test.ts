@@ -93,19 +93,23 @@ describe("a hint that is lost", () => {
 });
 
 describe("a user's transaction that holds one job's row", () => {
-  it("keeps that job from firing and no other", async () => {
-    const [held, ...others] = [await dueJob(), await dueJob(), await dueJob()];
-    const node = await h.node();
-    await h.db.transaction(async (tx) => {
-      await tx.query({ text: "select 1 from carillon.job_due where job_id = $1 for update" }, [held?.jobId]);
-      await node.until("run.fired", 2);
-      for (const job of others) expect(await h.fired(job.jobId)).toEqual([job.nominal]);
-      expect(await h.fired(held?.jobId ?? "")).toEqual([]);
-    });
-    node.scheduler.hintShards([held?.shard ?? 0]);
-    await node.settle();
-    expect(await h.fired(held?.jobId ?? "")).toEqual([held?.nominal]);
-  });
+  it.each(["skip", "queue_one"] as const)(
+    "keeps that job from firing and no other, under %s [INV-11]",
+    async (overlap) => {
+      const over = { firing: { overlap }, overlap };
+      const [held, ...others] = [await dueJob(over), await dueJob(over), await dueJob(over)];
+      const node = await h.node();
+      await h.db.transaction(async (tx) => {
+        await tx.query({ text: "select 1 from carillon.job_due where job_id = $1 for update" }, [held?.jobId]);
+        await node.until("run.fired", 2);
+        for (const job of others) expect(await h.fired(job.jobId)).toEqual([job.nominal]);
+        expect(await h.fired(held?.jobId ?? "")).toEqual([]);
+      });
+      node.scheduler.hintShards([held?.shard ?? 0]);
+      await node.settle();
+      expect(await h.fired(held?.jobId ?? "")).toEqual([held?.nominal]);
+    },
+  );
 });
 
 describe("overlap skip", () => {
