@@ -48,19 +48,22 @@ function isOverlap({ entry: { recordedAt }, nominal, life, runs }: Excuse): bool
   return runs.filter((run) => run.nominal !== nominal && isLive(run)).length >= needed;
 }
 
-/** A change came while the job was still catching up, one occurrence after the other. */
+/** A change came while it still waited: for others that were caught up, one after the other, or for the end of its window. */
 function isSuperseded({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
-  return catchesUp(life) && isDuringChange(life, recordedAt) && nominal <= recordedAt;
+  return mayWait(life, nominal) && isDuringChange(life, recordedAt) && nominal <= recordedAt;
 }
 
-/** A pause came while the job was still catching up: what was left belongs to the pause, and its end left it out. */
+/** A pause came while it still waited: it belongs to the pause then, and its end left it out. */
 function isLeftToPause({ entry: { recordedAt }, nominal, life }: Excuse): boolean {
   const wasPaused = life.changes.some(
     ({ change, sentAt, settledAt }) =>
       change.kind === "pause" && sentAt < recordedAt && nominal <= (settledAt ?? Number.POSITIVE_INFINITY),
   );
-  return catchesUp(life) && wasPaused && isDuringChange(life, recordedAt);
+  return mayWait(life, nominal) && wasPaused && isDuringChange(life, recordedAt);
 }
+
+const mayWait = (life: Life, nominal: number): boolean =>
+  catchesUp(life) || (life.job.window?.mode === "hold" && isInside(life.job.window, nominal));
 
 const catchesUp = ({ job, changes }: Life): boolean =>
   job.misfire.policy === "run_all" ||

@@ -97,6 +97,13 @@ describe("what was superseded", () => {
     expect(allows(entry, { ...misfire("run_all"), changes: [edit] })).toBe(true);
   });
 
+  it("is left out by a change that comes while a window still holds it", () => {
+    const window = { mode: "hold", from: due - 100, to: due + 9_000 } as const;
+    expect(allows(entry, { job: { window }, changes: [edit] })).toBe(true);
+    expect(allows(entry, { job: { window: { ...window, mode: "skip" } }, changes: [edit] })).toBe(false);
+    expect(allows(entry, { job: { window: { ...window, from: due + 1 } }, changes: [edit] })).toBe(false);
+  });
+
   it("is not left out where nothing is caught up, or no change is under way", () => {
     expect(allows(entry, { changes: [edit] })).toBe(false);
     expect(allows({ ...entry, recordedAt: due + 9_000 }, { changes: [resume, edit] })).toBe(false);
