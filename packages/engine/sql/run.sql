@@ -209,7 +209,8 @@ with lost as materialized (
 select id, case when serial then job_id end as freed_job_id from ended;
 
 -- name: run.end_stopped
--- purpose: ends runs that were to stop and came back from their worker before they did; answers as run.finish does
+-- purpose: ends runs that were to stop and came back from their worker before they did; answers as run.finish does. One that
+--   failed then has the time of a try that will not be: it was due by its last start
 -- params: $1 ids uuid[]
 -- fence: the row's lock; one that runs stays
 with ended as (
@@ -218,8 +219,8 @@ with ended as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
     error, attempts, version)
-  select id, job_id, namespace_id, 'cancelled', cancel_reason, priority, run_at, nominal_at, created_at, trigger, task, queue,
-         payload, policy, labels, owner, attempt, losses, fence, session_id, claimed_at, clock_timestamp(), null, null,
+  select id, job_id, namespace_id, 'cancelled', cancel_reason, priority, least(run_at, claimed_at), nominal_at, created_at,
+         trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, claimed_at, clock_timestamp(), null, null,
          attempts, version
   from ended
 )

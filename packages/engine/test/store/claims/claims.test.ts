@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { audits } from "../../../src/index.js";
 import type { ClaimRequest } from "../../../src/store/entities/claims.js";
 import { newId, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
 
@@ -122,6 +123,23 @@ describe("a failed run", () => {
     const [row] = await h.store.reads.live(1, [id]);
     expect(row).toMatchObject({ status: "retrying", attempt: 1, session_id: null, attempts: [record] });
     expect(row?.run_at).toBeGreaterThan(Date.now() + 50_000);
+  });
+
+  it("that was to stop ends instead, and is not on record as begun before its time [INV-5]", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    const [run] = await h.store.claims.claim(await request(session, 1));
+    const fence = run?.fence ?? 0;
+    await h.db.query({ text: "update carillon.run set cancel_reason = 'cancelled_by_job' where id = $1" }, [id]);
+    const at = { startedAt: 1_000, endedAt: 2_000, sessionId: session };
+    const record = { attempt: 1, fence, ...at, outcome: "failed" } as const;
+    expect(await h.store.claims.retry(session, [{ id, fence, delayMs: 60_000, rank: 0, record }])).toMatchObject([
+      { id, isStopped: true },
+    ]);
+    expect([...(await h.store.runs.endStopped([id])).keys()]).toEqual([id]);
+    const audit = audits("carillon").find(({ invariant }) => invariant === 5);
+    if (audit === undefined) throw new Error("INV-5 has no audit");
+    expect((await h.db.query(audit.statement)).rows).toEqual([]);
   });
 });
 
