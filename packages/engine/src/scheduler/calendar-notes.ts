@@ -29,9 +29,21 @@ export function usesCalendars(spec: ScheduleSpec): boolean {
 
 const none: readonly LedgerRange[] = [];
 
-function removedBy({ spec, schedule, settledTo, through, next }: ScheduleStep): LedgerRange[] {
+/**
+ * A job may not have been computed with the newest version of its calendars yet: its occurrence is settled by the step, whatever
+ * that version says of it, and is not removed as well.
+ */
+function removedBy(step: ScheduleStep): LedgerRange[] {
+  const { spec, schedule, settledTo, nominal, through, next } = step;
   const bound = "endsAt" in spec ? spec.endsAt : undefined;
-  const removed = schedule.removedRange(settledTo, next === null ? (bound ?? through) : through);
+  const until = next === null ? (bound ?? through) : through;
+  const isBehind = schedule.nextNominal(nominal - 1) !== nominal;
+  if (!isBehind) return removedIn(schedule, settledTo, until);
+  return [...removedIn(schedule, settledTo, nominal - 1), ...removedIn(schedule, nominal, until)];
+}
+
+function removedIn(schedule: CompiledSchedule, after: Instant, through: Instant): LedgerRange[] {
+  const removed = schedule.removedRange(after, through);
   if (removed === null) return [];
   const { first, last, count } = removed;
   const [one, other] = [calendarOf(first.notes), calendarOf(last.notes)];
