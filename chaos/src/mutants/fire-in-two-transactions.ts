@@ -27,6 +27,8 @@ const secondTransaction = `(fire, values).then(async (answer) => {
 /** Moves the job on, and makes its run afterwards: whoever dies between the two loses the occurrence. */
 export const fireInTwoTransactions: Mutant = {
   name: "fire-in-two-transactions",
+  // Whoever does not see the answer to the first does not come to the second.
+  faults: ["lose_fire"],
   edits: [
     { in: "due.fire", from: "  where p.outcome = 'fired'\n", to: "  where p.outcome = 'fired' and false\n" },
     { in: "due.fire", from: "from judged;\n", to: `from judged;\n${make}` },

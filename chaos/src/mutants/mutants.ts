@@ -53,7 +53,17 @@ const fatalMutants: readonly Mutant[] = [
     faults: ["deaf"],
     edits: [...whichOccurrence, whichVersion, whichRuns, uniqueKey],
   },
-  { name: "fire-without-version", faults: ["deaf"], edits: [whichVersion, whichRuns] },
+  {
+    name: "fire-without-version",
+    faults: ["deaf"],
+    edits: [
+      whichVersion,
+      whichRuns,
+      { in: "due.pass", from: " and d.version = i.version", to: "" },
+      { in: "settlement.lock_due", from: " and d.version = i.version", to: "" },
+      { in: "settlement.lock_due", from: " and d.runs_made = i.runs_made", to: "" },
+    ],
+  },
   fireInTwoTransactions,
   {
     name: "pause-ignored-by-the-wheel",
