@@ -15,7 +15,11 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: "admission-without-a-look",
     edits: [
-      { in: "engine/src/settlement/overlap-admitter.ts", from: 'run.status !== "blocked"', to: 'run.id === ""' },
+      {
+        in: "engine/src/settlement/overlap-admitter.ts",
+        from: "!busy.has(jobId) && !oldest.has(jobId)",
+        to: "busy.size >= 0",
+      },
       { in: "settlement.admissible", from: "where not exists (", to: "where true or not exists (" },
     ],
   },
