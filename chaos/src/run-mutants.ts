@@ -40,13 +40,14 @@ async function tryMutant(options: Options, mutant: Mutant): Promise<Trial> {
   }
 }
 
-export function trialOf({ guardedBy }: Mutant, result: Result): Trial {
+export function trialOf({ guardedBy, shownBy = violationKinds }: Mutant, result: Result): Trial {
   if (outcomeOf(result) === "starved") return { state: "BROKEN", detail: "the machine had no time for it" };
   const found = findings(result);
-  if (guardedBy === undefined)
-    return found.length > 0
-      ? { state: "caught", detail: found.join(", ") }
-      : { state: "SURVIVED", detail: "the judge found nothing wrong" };
+  if (guardedBy === undefined) {
+    if (found.length === 0) return { state: "SURVIVED", detail: "the judge found nothing wrong" };
+    const isShown = shownBy.some((kind) => violationsOf(result, kind) > 0);
+    return { state: isShown ? "caught" : "SURVIVED", detail: `${isShown ? "" : "only "}${found.join(", ")}` };
+  }
   const refused = result.bites.refusedBy[guardedBy] ?? 0;
   if (found.length > 0) return { state: "SURVIVED", detail: `its other guard did not hold: ${found.join(", ")}` };
   return refused > 0

@@ -27,6 +27,7 @@ const secondTransaction = `(fire, values).then(async (answer) => {
 /** Moves the job on, and makes its run afterwards: whoever dies between the two loses the occurrence. */
 export const fireInTwoTransactions: Mutant = {
   name: "fire-in-two-transactions",
+  shownBy: ["MISSED"],
   // Whoever does not see the answer to the first does not come to the second.
   faults: ["lose_fire"],
   edits: [

@@ -1,3 +1,4 @@
+import type { ViolationKind } from "../judge/verdict.js";
 import type { FaultKind } from "../plan/fault.js";
 
 /** One text of the product in place of another. The old one must stand there exactly once, or the mutant is stale. */
@@ -14,6 +15,8 @@ export interface Mutant {
   readonly edits: readonly Edit[];
   /** Faults that bring it to light, where the usual plan would hide it behind other causes; none for an empty list. */
   readonly faults?: readonly FaultKind[];
+  /** What the judge must find of it, one of these at least: anything else would be found by chance. */
+  readonly shownBy?: readonly ViolationKind[];
   /** Set when another guard takes over: nothing may go wrong, and this statement must be seen to refuse writes. */
   readonly guardedBy?: string;
 }

@@ -22,6 +22,7 @@ const uniqueKey = inFire(
 const fatalMutants: readonly Mutant[] = [
   {
     name: "completion-without-fence",
+    shownBy: ["STALE FENCE ACCEPTED"],
     // Results must come late, and from somebody who is not believed to live any more.
     faults: ["freeze", "cut"],
     edits: [
@@ -34,10 +35,12 @@ const fatalMutants: readonly Mutant[] = [
   },
   {
     name: "claim-without-new-fence",
+    shownBy: ["STALE FENCE ACCEPTED"],
     edits: [{ in: "run.claim", from: "fence = r.fence + 1", to: "fence = r.fence" }],
   },
   {
     name: "fire-without-any-guard",
+    shownBy: ["DOUBLE"],
     // Fires must come late, after others have done them.
     faults: ["cut", "freeze", "deaf"],
     edits: [
@@ -49,12 +52,14 @@ const fatalMutants: readonly Mutant[] = [
   },
   {
     name: "fire-without-compare-and-set",
+    shownBy: ["DOUBLE", "UNEXPECTED", "MISSED"],
     // The fence stays: a wheel must be stale for it to show.
     faults: ["deaf"],
     edits: [...whichOccurrence, whichVersion, whichRuns, uniqueKey],
   },
   {
     name: "fire-without-version",
+    shownBy: ["MISSED", "UNEXPECTED"],
     faults: ["deaf"],
     edits: [
       whichVersion,
@@ -67,6 +72,7 @@ const fatalMutants: readonly Mutant[] = [
   fireInTwoTransactions,
   {
     name: "pause-ignored-by-the-wheel",
+    shownBy: ["UNEXPECTED"],
     edits: [
       {
         in: "engine/src/jobs/change/apply-pause.ts",
@@ -77,10 +83,12 @@ const fatalMutants: readonly Mutant[] = [
   },
   {
     name: "advance-without-run",
+    shownBy: ["MISSED"],
     edits: [inFire("  where p.outcome = 'fired'\n", "  where p.outcome = 'fired' and random() > 0.02\n")],
   },
   {
     name: "lease-by-local-clock",
+    shownBy: ["DOUBLE"],
     faults: ["clock"],
     edits: [
       {
@@ -92,6 +100,7 @@ const fatalMutants: readonly Mutant[] = [
   },
   {
     name: "no-hint-and-no-look",
+    shownBy: ["MISSED", "UNDONE"],
     edits: [
       {
         in: "engine/src/store/db/notifier.ts",

@@ -4,6 +4,7 @@ import type { Mutant } from "./mutant.js";
 export const policyMutants: readonly Mutant[] = [
   {
     name: "overlap-ignored",
+    shownBy: ["OVERLAP"],
     edits: [
       {
         in: "engine/src/scheduler/overlap.ts",
@@ -14,6 +15,7 @@ export const policyMutants: readonly Mutant[] = [
   },
   {
     name: "admission-without-a-look",
+    shownBy: ["OVERLAP"],
     edits: [
       {
         in: "engine/src/settlement/overlap-admitter.ts",
@@ -25,6 +27,7 @@ export const policyMutants: readonly Mutant[] = [
   },
   {
     name: "replaced-but-not-stopped",
+    shownBy: ["OVERLAP"],
     // Faults would be an excuse for what is not stopped.
     faults: [],
     edits: [
@@ -37,6 +40,7 @@ export const policyMutants: readonly Mutant[] = [
   },
   {
     name: "left-out-without-a-note",
+    shownBy: ["MISSED"],
     edits: [
       {
         in: "engine/src/settlement/job-draft.ts",
@@ -47,6 +51,7 @@ export const policyMutants: readonly Mutant[] = [
   },
   {
     name: "window-ignored",
+    shownBy: ["UNEXPECTED", "EARLY"],
     edits: [
       {
         in: "engine/src/scheduler/maintenance.ts",
@@ -57,6 +62,7 @@ export const policyMutants: readonly Mutant[] = [
   },
   {
     name: "calendar-not-followed",
+    shownBy: ["MISSED"],
     edits: [{ in: "engine/src/calendar/calendar-sweep.ts", from: "recomputeNext(draft, old, rule);", to: "void old;" }],
   },
 ];

@@ -18,6 +18,10 @@ describe("a mutant", () => {
     expect(() => checkFreshness(one, "source")).not.toThrow();
   });
 
+  it("has either another guard or what it shows by", () => {
+    for (const { guardedBy, shownBy } of mutants) expect(guardedBy === undefined).toBe(shownBy !== undefined);
+  });
+
   it("changes the statement that it names and no other", () => {
     expect(mutateStatements(mutant, file)).toBe("-- name: a.a\none\n\n-- name: a.b\ntwo\n");
     expect(mutateStatements(mutant, "-- name: a.a\none\n")).toBe("-- name: a.a\none\n");

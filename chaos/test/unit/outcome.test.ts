@@ -88,10 +88,16 @@ describe("the trial of a mutant", () => {
 
   it("is caught by what the judge found, and survived where it found nothing", () => {
     expect(trialOf(fatal, violated("MISSED"))).toEqual({ state: "caught", detail: "MISSED 1" });
-    expect(trialOf(fatal, { ...good, recoveredMs: null, audits: ["INV-1: 2 rows"] }).detail).toBe(
-      "audit of INV-1, no recovery within the bound",
+    expect(trialOf(fatal, { ...violated("EARLY"), recoveredMs: null, audits: ["INV-1: 2 rows"] }).detail).toBe(
+      "EARLY 1, audit of INV-1, no recovery within the bound",
     );
     expect(trialOf(fatal, good).state).toBe("SURVIVED");
+  });
+
+  it("is not caught by what it cannot have done", () => {
+    const shown: Mutant = { ...fatal, shownBy: ["OVERLAP", "EARLY"] };
+    expect(trialOf(shown, violated("EARLY")).state).toBe("caught");
+    expect(trialOf(shown, violated("MISSED"))).toEqual({ state: "SURVIVED", detail: "only MISSED 1" });
   });
 
   it("says nothing where the machine had no time", () => {
