@@ -1,3 +1,4 @@
+import type { ViolationKind } from "./judge/verdict.js";
 import type { Result } from "./report.js";
 
 export const exitCodes = { ok: 0, violations: 1, usage: 2, void: 3, broken: 4, starved: 5 } as const;
@@ -7,11 +8,13 @@ export type Outcome = "ok" | "violations" | "void" | "starved";
 /** From this share on, what was not done in time says nothing about the product. */
 const starved = 0.1;
 
-/** Something that no lack of time can bring about. */
-const isWrong = ({ verdict, audits, recoveredMs }: Result): boolean =>
-  audits.length > 0 || verdict.violations.some(({ kind }) => kind !== "UNDONE" || recoveredMs !== null);
+/** Verdicts that no lack of time can bring about: all others rest on how long something may take. */
+const timeless: ReadonlySet<ViolationKind> = new Set(["EARLY", "STALE FENCE ACCEPTED"]);
 
-const isLate = ({ recoveredMs }: Result): boolean => recoveredMs === null;
+const isWrong = ({ verdict, audits }: Result): boolean =>
+  audits.length > 0 || verdict.violations.some(({ kind }) => timeless.has(kind));
+
+const isDoubtful = ({ verdict, recoveredMs }: Result): boolean => verdict.violations.length > 0 || recoveredMs === null;
 
 const isStarved = ({ starvation }: Result): boolean => starvation > starved;
 
@@ -19,11 +22,11 @@ const hasBitten = ({ bites }: Result): boolean => bites.refusedWrites > 0 || bit
 
 /**
  * A run with violations has failed whatever the faults did; one without is worth something only if they did something. On a machine
- * that had no time for it, a run that was not done in time proves nothing.
+ * that had no time for it, a run proves nothing if anything is wrong that may be for lack of time.
  */
 export function outcomeOf(result: Result): Outcome {
   if (isWrong(result)) return "violations";
-  if (isLate(result)) return isStarved(result) ? "starved" : "violations";
+  if (isDoubtful(result)) return isStarved(result) ? "starved" : "violations";
   return hasBitten(result) ? "ok" : "void";
 }
 

@@ -12,6 +12,7 @@ export interface WorkloadBounds {
 
 const crons = ["*/2 * * * * *", "*/5 * * * * *", "1/3 * * * * *", "*/7 * * * * *", "0,13,26,40 * * * * *", "* * * * *"];
 const zones = ["UTC", "Europe/Paris", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"];
+const shortPeriods = [1_000, 1_500, 2_000];
 const periods = [1_000, 2_000, 2_500, 3_000, 4_000, 7_000];
 /** Dealt out in turn, so that every plan has all of them. */
 const overlaps: readonly OverlapPolicy[] = [
@@ -95,6 +96,8 @@ interface Seat {
 
 function recurringJob(random: SeededRandom, { index, overlap, endsAt }: Seat): ChaosJob {
   const own = { ...unsurrounded, overlap, misfire: random.pick(misfires), ...workOf(random, overlap) };
+  if (overlap === "cancel_running")
+    return { ...own, key: `every-${index}`, rule: everyRule(random, endsAt, shortPeriods) };
   if (random.next() < 0.5) {
     const rule: Rule = { kind: "cron", cron: random.pick(crons), timeZone: random.pick(zones), endsAt };
     return { ...own, key: `cron-${index}`, rule };
@@ -102,9 +105,9 @@ function recurringJob(random: SeededRandom, { index, overlap, endsAt }: Seat): C
   return { ...own, key: `every-${index}`, rule: everyRule(random, endsAt) };
 }
 
-function everyRule(random: SeededRandom, endsAt: number): Rule {
+function everyRule(random: SeededRandom, endsAt: number, among: readonly number[] = periods): Rule {
   const startsAt = random.between(-60, 10) * 1_000 + random.between(0, 999);
-  return { kind: "every", everyMs: random.pick(periods), startsAt, endsAt };
+  return { kind: "every", everyMs: random.pick(among), startsAt, endsAt };
 }
 
 const unsurrounded = { window: null, followsCalendar: false } as const;
@@ -117,8 +120,8 @@ const defaultPolicies = {
 /** Whoever queues all must be done with one before the next comes; whoever replaces must be at work when it does. */
 function workOf(random: SeededRandom, overlap: OverlapPolicy): Pick<ChaosJob, "workMs" | "failsFirst"> {
   if (overlap === "queue_all") return { workMs: random.between(0, 250), failsFirst: false };
-  const { workMs, failsFirst } = work(random);
-  return { workMs: overlap === "cancel_running" ? workMs + 1_500 : workMs, failsFirst };
+  const drawn = work(random);
+  return overlap === "cancel_running" ? { ...drawn, workMs: random.between(4_000, 6_500) } : drawn;
 }
 
 /** Most work is long enough to be rescued and still under way elsewhere when its first worker wakes; the rest is short. */
