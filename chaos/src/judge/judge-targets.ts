@@ -18,6 +18,7 @@ export function judgeTargets({ lives, targets, runs, ledger }: Evidence, journal
     occurrenceKey,
   );
   const ledgerOf = groupBy(ledger, (entry) => entry.job);
+  const begunAt = (run: RunRow): number | null => journal.startsOf(run.id)[0]?.at ?? null;
   const counts = { ok: 0, skipped: 0, optional: 0 };
   const lateMs: number[] = [];
   const violations: Violation[] = [];
@@ -31,7 +32,7 @@ export function judgeTargets({ lives, targets, runs, ledger }: Evidence, journal
       (entry) =>
         entry.reason === target.fate ||
         // A range of what was missed may reach into a window.
-        (target.fate !== "paused" && isAllowed({ entry, nominal, life, runs: runsOf.get(job) ?? [] })),
+        (target.fate !== "paused" && isAllowed({ entry, nominal, life, runs: runsOf.get(job) ?? [], begunAt })),
     );
     if (made.length === 0 && isExcused) counts.skipped += 1;
     else if (made.length === 0 && !target.required && left.length === 0) counts.optional += 1;

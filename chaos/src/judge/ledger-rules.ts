@@ -1,4 +1,3 @@
-import type { OverlapPolicy } from "../plan/job.js";
 import { isInside } from "../plan/surroundings.js";
 import type { Life } from "../targets/life.js";
 import type { LedgerRow, RunRow } from "./evidence.js";
@@ -10,6 +9,8 @@ export interface Excuse {
   readonly life: Life;
   /** Those of the same job. */
   readonly runs: readonly RunRow[];
+  /** When the work of a run was first seen. */
+  readonly begunAt: (run: RunRow) => number | null;
 }
 
 /** Why an occurrence may be left out, by the reason in the ledger. A reason that is not here is allowed to nobody. */
@@ -36,16 +37,14 @@ function isMisfire({ entry: { from, recordedAt }, nominal, life }: Excuse): bool
 /** A run says when it ended before its end is committed, and is live for everybody else until then. */
 const commitMs = 2_000;
 
-/** How many other runs of a job must be live for an occurrence to be left out; who is not here leaves out none. */
-const liveForOverlap: Partial<Record<OverlapPolicy, number>> = { skip: 1, queue_one: 2 };
-
-/** So many other runs of the job were live between the occurrence and its entry. */
-function isOverlap({ entry: { recordedAt }, nominal, life, runs }: Excuse): boolean {
-  const needed = liveForOverlap[life.job.overlap];
-  if (needed === undefined || recordedAt < nominal) return false;
+/** skip: some other run of the job was live between the occurrence and its entry. queue_one: one that had not begun. */
+function isOverlap({ entry: { recordedAt }, nominal, life, runs, begunAt }: Excuse): boolean {
+  const { overlap } = life.job;
+  if ((overlap !== "skip" && overlap !== "queue_one") || recordedAt < nominal) return false;
   const isLive = ({ createdAt, finishedAt }: RunRow): boolean =>
     createdAt <= recordedAt && (finishedAt ?? recordedAt) + commitMs >= nominal;
-  return runs.filter((run) => run.nominal !== nominal && isLive(run)).length >= needed;
+  const isWaiting = (run: RunRow): boolean => (begunAt(run) ?? Number.POSITIVE_INFINITY) > nominal;
+  return runs.some((run) => run.nominal !== nominal && isLive(run) && (overlap === "skip" || isWaiting(run)));
 }
 
 /** A change came while it still waited: for others that were caught up, one after the other, or for the end of its window. */

@@ -33,13 +33,20 @@ const run: RunRow = {
 const life: Life = { job, sentAt: due - 9_000, acknowledgedAt: due - 8_000, changes: [], runNows: [] };
 const allows = (
   entry: LedgerRow,
-  over: { nominal?: number; job?: Partial<ChaosJob>; runs?: RunRow[]; changes?: Life["changes"] } = {},
+  over: {
+    nominal?: number;
+    job?: Partial<ChaosJob>;
+    runs?: RunRow[];
+    changes?: Life["changes"];
+    begunAt?: number | null;
+  } = {},
 ): boolean =>
   isAllowed({
     entry,
     nominal: over.nominal ?? due,
     life: { ...life, job: { ...job, ...over.job }, changes: over.changes ?? [] },
     runs: over.runs ?? [run],
+    begunAt: () => over.begunAt ?? null,
   });
 const misfire = (policy: "run_once" | "skip" | "run_all") => ({ job: { misfire: { policy, thresholdMs: 2_000 } } });
 
@@ -76,10 +83,12 @@ describe("what overlapped", () => {
     expect(allows(busy, { runs: [] })).toBe(false);
   });
 
-  it("is left out by queue_one only while one runs and another waits", () => {
-    const waiting = { ...run, id: "r2", nominal: due - 500, createdAt: due - 490, finishedAt: due + 900 };
-    expect(allows(busy, { job: { overlap: "queue_one" } })).toBe(false);
-    expect(allows(busy, { job: { overlap: "queue_one" }, runs: [run, waiting] })).toBe(true);
+  it("is left out by queue_one only while another waits", () => {
+    const one = { job: { overlap: "queue_one" } } as const;
+    expect(allows(busy, { ...one, begunAt: due - 900 })).toBe(false);
+    expect(allows(busy, { ...one, begunAt: due + 100 })).toBe(true);
+    expect(allows(busy, { ...one, begunAt: null })).toBe(true);
+    expect(allows(busy, { ...one, begunAt: null, runs: [] })).toBe(false);
   });
 
   it.each(["allow", "queue_all", "cancel_running"] as const)("is never left out by %s", (overlap) => {
