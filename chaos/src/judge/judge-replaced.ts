@@ -3,7 +3,7 @@ import { undisturbedMs } from "./causes.js";
 import type { DoneFault, RunRow } from "./evidence.js";
 import type { JournalView } from "./journal-view.js";
 
-/** Runs that are made in one transaction have their times in any order. */
+/** Runs that are made in one transaction have their times in any order: then the occurrence says which is newer. */
 const togetherMs = 100;
 /** An order to stop is passed on at once, and at each heartbeat if it was lost. */
 const stopMs = 3_000;
@@ -30,14 +30,11 @@ export function workedOnMs(
   return worked > stopMs ? worked : null;
 }
 
-/** The first that was made while it was live. */
+/** The first that was made after it and while it was live. */
 function replacementOf(run: RunRow, runs: readonly RunRow[]): RunRow | undefined {
+  const isNewer = ({ createdAt, nominal }: RunRow): boolean =>
+    createdAt > run.createdAt || (createdAt >= run.createdAt - togetherMs && nominal > run.nominal);
   return runs
-    .filter(
-      ({ id, createdAt }) =>
-        id !== run.id &&
-        createdAt >= run.createdAt - togetherMs &&
-        createdAt <= (run.finishedAt ?? Number.POSITIVE_INFINITY),
-    )
+    .filter((one) => one.id !== run.id && isNewer(one) && one.createdAt <= (run.finishedAt ?? Number.POSITIVE_INFINITY))
     .toSorted((a, b) => a.createdAt - b.createdAt)[0];
 }

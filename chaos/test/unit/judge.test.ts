@@ -318,6 +318,15 @@ describe("the judge of runs that replace one another", () => {
     ]);
   });
 
+  it("does not take one that was made just before it for one that came to replace it", () => {
+    const evidence = seen(old, due + 1_050);
+    const late = { ...newer, createdAt: due + 1_020, finishedAt: due + 6_100 };
+    const before = { ...old, createdAt: due + 1_010, finishedAt: due + 1_055 };
+    const journal = [...attempt(1, { until: due + 1_050, outcome: "gone" })];
+    journal.push(...attempt(2, { run: "r2", fence: 1, at: due + 1_060, until: due + 6_060 }));
+    expect(kinds({ ...evidence, runs: [before, late], journal })).toEqual([]);
+  });
+
   it("takes one that was done before it heard of it, and calls one that went on OVERLAP", () => {
     expect(kinds(seen(run, due + 3_900))).toEqual([]);
     expect(kinds(seen(run, due + 4_100))).toEqual(["OVERLAP"]);
