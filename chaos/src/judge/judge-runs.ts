@@ -101,7 +101,9 @@ function repeatFlaws(evidence: Evidence, journal: JournalView, starts: readonly 
 
 function stopFlaws(row: RunRow, seen: Parameters<typeof workedOnMs>[1]): Flaw[] {
   const ms = workedOnMs(row, seen);
-  return ms === null ? [] : [["OVERLAP", `it worked on for ${Math.round(ms)} ms after a newer run had come to replace it`]];
+  return ms === null
+    ? []
+    : [["OVERLAP", `it worked on for ${Math.round(ms)} ms after a newer run had come to replace it`]];
 }
 
 function endFlaws({ status, reason, losses, finishedAt }: RunRow, life: Life | undefined): Flaw[] {
