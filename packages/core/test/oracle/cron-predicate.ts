@@ -48,17 +48,33 @@ export function isFixedTimeExpression(expression: string): boolean {
     .every((field) => !field.includes("*"));
 }
 
-export function cronPredicate(expression: string, dayMatch: "or" | "and" = "or"): ReadingPredicate {
+/** The questions that an expression asks of a reading: of its second, minute and hour, and of its day. */
+export interface CronQuestions {
+  readonly isSecond: ValuePredicate;
+  readonly isMinute: ValuePredicate;
+  readonly isHour: ValuePredicate;
+  /** Of any reading of the day. */
+  readonly isDate: (date: Date) => boolean;
+}
+
+export function cronQuestions(expression: string, dayMatch: "or" | "and" = "or"): CronQuestions {
   const [second = "", minute = "", hour = "", monthDay = "", month = "", weekday = ""] = sixFields(expression);
-  const isSecond = valueList(second, 59);
-  const isMinute = valueList(minute, 59);
-  const isHour = valueList(hour, 23);
   const isMonth = valueList(month, 12);
   const isDay = dayPredicate(monthDay, weekday, dayMatch);
+  return {
+    isSecond: valueList(second, 59),
+    isMinute: valueList(minute, 59),
+    isHour: valueList(hour, 23),
+    isDate: (date) => isMonth(date.getUTCMonth() + 1) && isDay(dayOf(date)),
+  };
+}
+
+export function cronPredicate(expression: string, dayMatch: "or" | "and" = "or"): ReadingPredicate {
+  const { isSecond, isMinute, isHour, isDate } = cronQuestions(expression, dayMatch);
   return (reading) => {
     const date = new Date(reading);
     if (!isMinute(date.getUTCMinutes()) || !isHour(date.getUTCHours()) || !isSecond(date.getUTCSeconds())) return false;
-    return isMonth(date.getUTCMonth() + 1) && isDay(dayOf(date));
+    return isDate(date);
   };
 }
 
