@@ -12,6 +12,7 @@ export function memoryDue(tables: MemoryTables): DueStore {
     load: (shards, until, limitPerShard) =>
       tables.statement(() => {
         const rows = shards.flatMap((shard) => {
+          if (tables.nextFireAt(shard) >= until) return [];
           const due = [...tables.jobsOf(shard)].filter(({ due: { fireAt } }) => fireAt !== null && fireAt < until);
           return [0, 1, 2].flatMap((urgency) => {
             const ofClass = due.filter((job) => job.due.class === urgency);
@@ -55,8 +56,7 @@ export function memoryDue(tables: MemoryTables): DueStore {
       }),
     release: ({ fence, windows }) =>
       tables.statement(() => {
-        const released = [...tables.fenced(fence)].filter((shard) => release(tables, shard, `held ${windows}`));
-        return released;
+        return [...tables.fenced(fence)].filter((shard) => release(tables, shard, `held ${windows}`));
       }),
     park: (fence, rows) =>
       tables.statement(() => {

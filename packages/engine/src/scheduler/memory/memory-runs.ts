@@ -43,10 +43,11 @@ export function insertRun(tables: MemoryTables, job: MemoryJob, wanted: WantedRu
   return run;
 }
 
-/** Moves a run to history. */
+/** Moves a run to history. One that was there before stays too: no key keeps a second one out. */
 export function endRun(tables: MemoryTables, run: MemoryRun, status: FinalRunStatus, reason: string | null): void {
   tables.runs.set(run.id, undefined);
-  tables.history.set(run.id, { run, status, reason, finishedAt: tables.now() });
+  const key = tables.history.has(run.id) ? `${run.id} ${tables.history.size}` : run.id;
+  tables.history.set(key, { run, status, reason, finishedAt: tables.now() });
 }
 
 export function toQueued({ id, lane, rank }: MemoryRun): Queued {

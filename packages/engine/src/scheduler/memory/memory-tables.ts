@@ -33,6 +33,7 @@ export class MemoryTables {
   readonly #owns: MemoryTablesOptions["owns"];
   readonly #jobsOfShard = new Map<number, Map<string, MemoryJob>>();
   readonly #delayedOfShard = new Map<number, Map<string, MemoryRun>>();
+  readonly #queued = new Map<string, MemoryRun>();
   readonly #liveOfJob = new Map<string, Map<string, MemoryRun>>();
   /** When something of a shard is due next; shards that changed since are not in it. */
   readonly #soonest = new Map<number, Instant>();
@@ -61,11 +62,21 @@ export class MemoryTables {
     return this.#liveOfJob.get(jobId)?.values() ?? [];
   }
 
-  /** When the next job or pause is due, whatever shard it is in; Infinity when none is. */
-  nextFireAt(): Instant {
-    let next = Number.POSITIVE_INFINITY;
-    for (const shard of this.#jobsOfShard.keys()) next = Math.min(next, this.#soonestOf(shard));
-    return next;
+  /** Runs that a worker may take. */
+  queued(): readonly MemoryRun[] {
+    return [...this.#queued.values()];
+  }
+
+  /** When the next job or pause of a shard is due; Infinity when none is. */
+  nextFireAt(shard: number): Instant {
+    const known = this.#soonest.get(shard);
+    if (known !== undefined) return known;
+    let soonest = Number.POSITIVE_INFINITY;
+    for (const { due } of this.jobsOf(shard)) {
+      if (due.fireAt !== null && due.fireAt < soonest) soonest = due.fireAt;
+    }
+    this.#soonest.set(shard, soonest);
+    return soonest;
   }
 
   /**
@@ -144,19 +155,10 @@ export class MemoryTables {
     const row = after ?? before;
     if (row === undefined) return;
     if (row.jobId !== null) index(this.#liveOfJob, row.jobId, row.id, after);
+    if (after?.state === "queued") this.#queued.set(row.id, after);
+    else this.#queued.delete(row.id);
     const waits = after?.state === "scheduled" || after?.state === "retrying";
     index(this.#delayedOfShard, row.shard, row.id, waits ? after : undefined);
-  }
-
-  #soonestOf(shard: number): Instant {
-    const known = this.#soonest.get(shard);
-    if (known !== undefined) return known;
-    let soonest = Number.POSITIVE_INFINITY;
-    for (const { due } of this.jobsOf(shard)) {
-      if (due.fireAt !== null && due.fireAt < soonest) soonest = due.fireAt;
-    }
-    this.#soonest.set(shard, soonest);
-    return soonest;
   }
 }
 

@@ -1,0 +1,52 @@
+import type { Instant, MaintenanceWindow, ScheduleSpec } from "@carillon/core";
+import type { EndedRun, MemoryJob, MemoryRange, MemoryRun } from "../../../../src/scheduler/memory/memory-rows.js";
+import type { DrawnJob } from "../draw/jobs.js";
+
+/** A rule and the instants that it named for its job: after < instant <= through. */
+export interface RuleInForce {
+  readonly schedule: ScheduleSpec;
+  readonly after: Instant;
+  readonly through: Instant;
+}
+
+/** What happened to a job, as whoever made and changed it knows. */
+export interface JobLife {
+  readonly drawn: DrawnJob;
+  readonly rules: RuleInForce[];
+  /** It was paused or edited, or could not be fired for a while. */
+  isChanged: boolean;
+}
+
+/** Windows from a time on. */
+export interface WindowsInForce {
+  readonly from: Instant;
+  readonly windows: readonly MaintenanceWindow[];
+}
+
+/**
+ * A stretch of time that was lived twice, because the clock was put back, or in which a node went by a wrong clock: what was
+ * late or inside a window then was so by another clock than the judge's.
+ */
+export interface UnclearTime {
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+/** What a year left behind, for the judge. */
+export interface YearRecord {
+  readonly seed: number;
+  readonly lives: ReadonlyMap<string, JobLife>;
+  readonly windows: readonly WindowsInForce[];
+  readonly unclear: readonly UnclearTime[];
+  readonly epochs: readonly { readonly shard: number; readonly epoch: number }[];
+  readonly jobs: ReadonlyMap<string, MemoryJob>;
+  readonly live: readonly MemoryRun[];
+  readonly ended: readonly EndedRun[];
+  readonly ledger: readonly MemoryRange[];
+  /** Everything up to here has come and had the time to be settled. */
+  readonly judgedTo: Instant;
+  /** When the simulation ended. */
+  readonly endedAt: Instant;
+  /** How often each kind of incident and event was seen: a year in which nothing bit shows nothing. */
+  readonly seen: ReadonlyMap<string, number>;
+}

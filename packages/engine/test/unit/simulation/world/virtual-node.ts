@@ -1,0 +1,115 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import type { Fence } from "../../../../src/store/entities/fence.js";
+import type { DueJob, FireStore } from "../../../../src/scheduler/fire-store.js";
+import { Scheduler, type SchedulerLimits } from "../../../../src/scheduler/scheduler.js";
+import type { EngineEvent } from "../../../../src/events.js";
+import { namedCalendars } from "../draw/calendars.js";
+import { secondMs } from "../draw/year.js";
+import { type ArmedFault, faultyStore } from "./faulty-store.js";
+
+export interface VirtualNodeOptions {
+  readonly id: string;
+  readonly store: FireStore;
+  readonly now: () => Instant;
+  readonly resumeExpired: (fence: Fence, jobs: readonly DueJob[]) => Promise<readonly string[]>;
+  /** A statement of this node hangs; to be called to let it go on after so long. */
+  readonly onHang: (forMs: DurationMs, goOn: () => void) => void;
+  readonly onCrash: () => void;
+  readonly onStopped: (runIds: readonly string[]) => void;
+  readonly onEvent: (event: EngineEvent) => void;
+  readonly limits: Partial<SchedulerLimits>;
+}
+
+/** After a tick that failed the loop waits as long as this. */
+const afterFailureMs = secondMs;
+
+/** One incarnation of a node: the production scheduler, with what it believes to own and a clock that may be wrong. */
+export class VirtualNode {
+  readonly id: string;
+  readonly scheduler: Scheduler;
+  readonly epochs = new Map<number, number>();
+  skewMs = 0;
+  /** Not ticked before. */
+  wakeAt: Instant;
+  /** Somebody told it something: it ticks although nothing of its shards is due. */
+  isWoken = true;
+  isUp = true;
+  fault: ArmedFault | null = null;
+  readonly #now: () => Instant;
+  #ticking: Promise<void> | null = null;
+  #onHung: () => void = () => undefined;
+
+  constructor(options: VirtualNodeOptions) {
+    const { id, store, now, onHang, onCrash, onEvent, onStopped, limits } = options;
+    this.id = id;
+    this.#now = now;
+    this.wakeAt = now();
+    const faults = {
+      take: () => this.#takeFault(),
+      hang: (forMs: DurationMs) =>
+        new Promise<void>((goOn) => {
+          onHang(forMs, goOn);
+          this.#onHung();
+        }),
+      crash: () => {
+        this.isUp = false;
+        onCrash();
+      },
+    };
+    this.scheduler = new Scheduler({
+      store: faultyStore(store, faults),
+      calendars: namedCalendars,
+      resumeExpired: options.resumeExpired,
+      now: () => now() + this.skewMs,
+      membership: () => ({ nodeId: id, epochs: this.epochs }),
+      onQueued: () => undefined,
+      onStopped,
+      onEvent,
+      limits,
+    });
+  }
+
+  get isIdle(): boolean {
+    return this.#ticking === null;
+  }
+
+  gain(shards: readonly { readonly id: number; readonly epoch: number }[]): void {
+    for (const { id, epoch } of shards) this.epochs.set(id, epoch);
+    this.scheduler.hintShards(shards.map((shard) => shard.id));
+    this.wake();
+  }
+
+  lose(shards: readonly number[]): void {
+    for (const shard of shards) this.epochs.delete(shard);
+    this.scheduler.forgetShards(shards);
+  }
+
+  wake(): void {
+    this.isWoken = true;
+    this.wakeAt = Math.min(this.wakeAt, this.#now());
+  }
+
+  /** One tick, to its end or until a statement hangs. */
+  async tick(): Promise<void> {
+    this.isWoken = false;
+    const hung = new Promise<"hung">((resolve) => (this.#onHung = () => resolve("hung")));
+    this.#ticking ??= this.#tickOnce();
+    if ((await Promise.race([this.#ticking, hung])) === "hung") return;
+    this.#ticking = null;
+  }
+
+  async #tickOnce(): Promise<void> {
+    try {
+      await this.scheduler.tick();
+      this.wakeAt = this.#now() + Math.max(1, this.scheduler.idleMs);
+    } catch {
+      this.wakeAt = this.#now() + afterFailureMs;
+    }
+  }
+
+  #takeFault(): ArmedFault | null {
+    const { fault } = this;
+    this.fault = null;
+    return fault;
+  }
+}
