@@ -6,6 +6,9 @@ import type { JobDraft } from "../../settlement/job-draft.js";
 import type { Settled } from "../../settlement/settler.js";
 import { sqlStateOf } from "../../store/db/classify.js";
 import type { Queryable } from "../../store/db/queryable.js";
+import type { CalendarLinks } from "../../store/entities/calendar-links.js";
+import type { JobChangeStore } from "../../store/entities/job-changes.js";
+import type { JobStore } from "../../store/entities/jobs.js";
 import type { LaneStore } from "../../store/entities/lanes.js";
 import type { Store } from "../../store/store.js";
 import type { Adopter } from "./adopter.js";
@@ -48,10 +51,14 @@ export interface Changed<Result> {
 }
 
 export interface ChangeTransactionOptions {
-  readonly store: Pick<Store, "settle" | "settler" | "changes" | "jobs" | "calendarLinks">;
-  readonly lanes: LaneStore;
+  readonly store: Pick<Store, "settle" | "settler"> & {
+    readonly changes: Pick<JobChangeStore, "touch" | "keepVersion" | "redefine">;
+    readonly jobs: Pick<JobStore, "idOfKey">;
+    readonly calendarLinks: Pick<CalendarLinks, "pin" | "link" | "unlink">;
+  };
+  readonly lanes: Pick<LaneStore, "known" | "ensure">;
   readonly rules: DueRules;
-  readonly adopter: Adopter;
+  readonly adopter: Pick<Adopter, "adopt">;
   /** How long a change waits for whoever holds the job. */
   readonly patienceMs: number;
   readonly onChanged: (changed: Changed<unknown>) => void;

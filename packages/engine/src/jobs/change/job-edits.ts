@@ -13,7 +13,7 @@ export type Define = (current: JobSpec | null, now: Instant) => JobSpec;
 
 export interface JobEditsOptions {
   readonly transaction: ChangeTransaction;
-  readonly changes: JobChangeStore;
+  readonly changes: Pick<JobChangeStore, "definitionOf">;
   readonly settler: Settler;
   readonly rules: DueRules;
   /** Stores a new job and answers its id; throws key_taken. */

@@ -3,7 +3,7 @@ import { calendarRuleOf } from "../../calendar/named-calendars.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
 import type { Settled } from "../../settlement/settler.js";
 import type { Fence } from "../../store/entities/fence.js";
-import type { JobTouch } from "../../store/entities/job-changes.js";
+import type { JobChangeStore, JobTouch } from "../../store/entities/job-changes.js";
 import type { StoredPause } from "../../store/entities/stored-pause.js";
 import type { Store } from "../../store/store.js";
 import { applyResume } from "./apply-pause.js";
@@ -15,17 +15,17 @@ export interface ExpiredPause {
   readonly version: number;
 }
 
+export interface PauseExpiryStore extends Pick<Store, "settle" | "settler"> {
+  readonly changes: Pick<JobChangeStore, "touch">;
+}
+
 /** Ends pauses whose time is over, for the scheduler: many jobs in one transaction, each as its pause said. */
 export class PauseExpiry {
-  readonly #store: Pick<Store, "settle" | "settler" | "changes">;
+  readonly #store: PauseExpiryStore;
   readonly #rules: DueRules;
   readonly #onSettled: (settled: Settled) => void;
 
-  constructor(
-    store: Pick<Store, "settle" | "settler" | "changes">,
-    rules: DueRules,
-    onSettled: (settled: Settled) => void,
-  ) {
+  constructor(store: PauseExpiryStore, rules: DueRules, onSettled: (settled: Settled) => void) {
     this.#store = store;
     this.#rules = rules;
     this.#onSettled = onSettled;

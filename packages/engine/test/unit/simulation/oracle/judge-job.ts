@@ -74,8 +74,8 @@ export class JobJudge {
     const named = new Set(this.#occurrences);
     for (const { nominal, createdAt, runAt } of runs) {
       if (!named.has(nominal)) this.#complain("invented", nominal, "a run of no occurrence");
-      const rule = life.rules.find(({ after, through }) => after < nominal && nominal <= through);
-      const jitter = rule === undefined ? 0 : jitterOf(rule.schedule, jobId, nominal);
+      // One that waited while its job was edited may have gone by the jitter of the new rule.
+      const jitter = Math.min(...life.rules.map(({ schedule }) => jitterOf(schedule, jobId, nominal)));
       if (createdAt < nominal + jitter || runAt < nominal + jitter) {
         this.#complain(
           "early",

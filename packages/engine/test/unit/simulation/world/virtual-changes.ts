@@ -9,6 +9,7 @@ import { memoryChanges } from "../../../../src/scheduler/memory/memory-changes.j
 import { memoryFireStore, memorySettle, memorySettler } from "../../../../src/scheduler/memory/memory-fire-store.js";
 import type { MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
 import { ScheduleCache } from "../../../../src/scheduler/schedule-cache.js";
+import type { Settler } from "../../../../src/settlement/settler.js";
 import { namedCalendars } from "../draw/calendars.js";
 
 const namespaceId = 1;
@@ -23,9 +24,11 @@ export class VirtualChanges {
   readonly #transaction: ChangeTransaction;
   readonly #pauses: JobPauses;
   readonly #edits: JobEdits;
+  readonly #settler: Settler;
 
   constructor(tables: MemoryTables, onChanged: (shard: number) => void) {
     const settler = memorySettler(tables);
+    this.#settler = settler;
     const settle = memorySettle(tables);
     const changes = memoryChanges(tables);
     const rules = nodeRules({
@@ -51,11 +54,12 @@ export class VirtualChanges {
       patienceMs: 0,
       onChanged: ({ shard }) => onChanged(shard),
     });
-    this.expiry = new PauseExpiry({ settle, settler, changes }, rules);
+    this.expiry = new PauseExpiry({ settle, settler, changes }, rules, () => undefined);
     this.#pauses = new JobPauses({ transaction: this.#transaction, rules });
     this.#edits = new JobEdits({
       transaction: this.#transaction,
       changes: { definitionOf: async () => null },
+      settler,
       rules,
       create: () => Promise.reject(new Error("the simulation edits jobs that exist")),
       now: tables.now,
@@ -78,11 +82,10 @@ export class VirtualChanges {
     return done(() =>
       this.#transaction.run(namespaceId, { id }, who, {
         settles: true,
-        holdsRuns: true,
-        apply: ({ draft, schedule }) => ({
-          result: undefined,
-          patch: applyCancel(draft, schedule, { running: "keep" }),
-        }),
+        apply: async ({ tx, draft, schedule }) => {
+          await this.#settler.learnLive(tx, draft, { hold: true });
+          return { result: undefined, patch: applyCancel(draft, schedule, { running: "keep" }) };
+        },
       }),
     );
   }
