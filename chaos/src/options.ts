@@ -9,8 +9,10 @@ export interface Options {
   readonly mutant: string | null;
   /** The only kinds of fault to plan, if any; null for all. */
   readonly faults: readonly FaultKind[] | null;
-  /** Seeds over which every mutant is tried; null for one ordinary run. */
+  /** Seeds over which mutants are tried; null for one ordinary run. */
   readonly mutantSeeds: readonly number[] | null;
+  /** Which of them. */
+  readonly tried: readonly string[];
   /** Where the outcome is written for programs. */
   readonly json: string | null;
   /** Keeps journal, logs and database for a look. */
@@ -18,7 +20,7 @@ export interface Options {
 }
 
 export const usage = `node chaos/chaos.mjs [--minutes M | --short] [--seed S] [--nodes N] [--faults A,B] [--mutant NAME] [--keep] [--json FILE]
-node chaos/chaos.mjs --mutants [--seeds 1,2] [--minutes M] [--nodes N]
+node chaos/chaos.mjs --mutants [--only A,B] [--seeds 1,2] [--minutes M] [--nodes N]
 
   --minutes M   minutes of load with faults, 5 by default; healing and judging come on top
   --short       about two minutes in all
@@ -26,7 +28,7 @@ node chaos/chaos.mjs --mutants [--seeds 1,2] [--minutes M] [--nodes N]
   --nodes N     2 by default
   --faults A,B  only these: ${faultKinds.join(", ")}; or none
   --mutant N    changes the product, which must then fail or be seen to defend itself: ${mutantNames.join(", ")}
-  --mutants     tries every mutant over the seeds, in the short form
+  --mutants     tries every mutant, or those that --only names, over the seeds, in the short form
   --json FILE   writes the outcome there as well
   --keep        leaves the folder with journal, logs and database
 
@@ -47,6 +49,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
       faults: { type: "string" },
       mutant: { type: "string" },
       mutants: { type: "boolean", default: false },
+      only: { type: "string" },
       seeds: { type: "string", default: "1,2" },
       json: { type: "string" },
       keep: { type: "boolean", default: false },
@@ -62,6 +65,7 @@ export function readOptions(args: readonly string[], drawSeed: () => number): Op
     mutant: mutant?.name ?? null,
     faults: values.faults === undefined ? (mutant?.faults ?? null) : kindsIn(values.faults),
     mutantSeeds: values.mutants ? values.seeds.split(",").map((seed) => seedIn("--seeds", seed)) : null,
+    tried: values.only?.split(",").map((name) => mutantNamed(name).name) ?? mutantNames,
     json: values.json ?? null,
     keep: values.keep,
   };

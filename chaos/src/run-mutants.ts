@@ -17,7 +17,7 @@ export interface Trial {
 export async function runMutants(options: Options, seeds: readonly number[], say: Say): Promise<number> {
   const lines: string[] = [];
   let isFailed = false;
-  for (const mutant of mutants) {
+  for (const mutant of mutants.filter(({ name }) => options.tried.includes(name))) {
     for (const seed of seeds) {
       const trial = await tryMutant({ ...options, seed, mutant: mutant.name, faults: mutant.faults ?? null }, mutant);
       isFailed ||= trial.state === "SURVIVED" || trial.state === "BROKEN";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/main.js";
+import { mutantNames } from "../../src/mutants/mutants.js";
 import { readOptions, replayArgs } from "../../src/options.js";
 
 const read = (line: string) => readOptions(line.split(" ").filter(Boolean), () => 4711);
@@ -13,6 +14,7 @@ describe("options", () => {
       mutant: null,
       faults: null,
       mutantSeeds: null,
+      tried: mutantNames,
       json: null,
       keep: false,
     });
@@ -34,6 +36,10 @@ describe("options", () => {
 
   it("for all mutants are the short form over two seeds, or others", () => {
     expect(read("--mutants")).toMatchObject({ mutantSeeds: [1, 2], loadMs: 72_000 });
+    expect(read("--mutants --only window-ignored,overlap-ignored").tried).toEqual([
+      "window-ignored",
+      "overlap-ignored",
+    ]);
     expect(read("--mutants --seeds 5,6,7 --minutes 3")).toMatchObject({ mutantSeeds: [5, 6, 7], loadMs: 180_000 });
   });
 
@@ -44,6 +50,7 @@ describe("options", () => {
     "--faults rain",
     "--mutant tame",
     "--mutants --seeds 1,,2",
+    "--mutants --only tame",
     "--loud",
   ])("%s is wrong usage, exit code 2", async (line) => {
     expect(() => read(line)).toThrow(/--|mutant/);
