@@ -8,12 +8,20 @@ export const guardedMutants: readonly Mutant[] = [
   {
     name: "completion-by-session-alone",
     guardedBy: "run.finish",
-    edits: [{ in: "run.finish", from: " and r.fence = i.fence and", to: " and" }],
+    edits: ["run.finish", "run.exchange"].map((statement) => ({
+      in: statement,
+      from: " and r.fence = i.fence and",
+      to: " and",
+    })),
   },
   {
     name: "completion-by-fence-alone",
     guardedBy: "run.finish",
-    edits: [{ in: "run.finish", from: " and r.session_id = $1 and", to: " and $1::uuid is not null and" }],
+    edits: ["run.finish", "run.exchange"].map((statement) => ({
+      in: statement,
+      from: " and r.session_id = i.session_id and",
+      to: " and",
+    })),
   },
   {
     name: "fire-without-epoch",

@@ -25,18 +25,16 @@ const fatalMutants: readonly Mutant[] = [
     shownBy: ["STALE FENCE ACCEPTED"],
     // Results must come late, and from somebody who is not believed to live any more.
     faults: ["freeze", "cut"],
-    edits: [
-      {
-        in: "run.finish",
-        from: "r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state",
-        to: "r.id = i.id and $1::uuid is not null and r.state",
-      },
-    ],
+    edits: ["run.finish", "run.exchange"].map((statement) => ({
+      in: statement,
+      from: "r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state",
+      to: "r.id = i.id and r.state",
+    })),
   },
   {
     name: "claim-without-new-fence",
     shownBy: ["STALE FENCE ACCEPTED"],
-    edits: [{ in: "run.claim", from: "fence = r.fence + 1", to: "fence = r.fence" }],
+    edits: [{ in: "run.exchange", from: "fence = r.fence + 1", to: "fence = r.fence" }],
   },
   {
     name: "fire-without-any-guard",

@@ -19,7 +19,7 @@ const statements = [
   "settlement.admit_runs",
   commit,
   "run.promote",
-  "run.claim",
+  "run.exchange",
   "run.finish",
   "run.retry",
   "run.rescue",

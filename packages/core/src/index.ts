@@ -97,11 +97,11 @@ export { CALENDAR_LIMITS, parseCalendar, type ParsedCalendar, readCalendar } fro
 export { requireCalendars } from "./calendar/unknown-calendars.js";
 export { checkSchedule, requireSchedule } from "./schedule/check-schedule.js";
 export { compileRule, compileSchedule, type ScheduleContext } from "./schedule/compile-schedule.js";
-export type { Clock, Timers } from "./time/clock.js";
+export type { Clock, Soon, Timers } from "./time/clock.js";
 export { formatDuration, longestDurationMs, parseDuration } from "./time/duration.js";
 export { formatInstant, parseInstant } from "./time/instant-text.js";
 export { ManualClock } from "./time/manual-clock.js";
-export { systemClock, systemTimers } from "./time/system-clock.js";
+export { systemClock, systemSoon, systemTimers } from "./time/system-clock.js";
 export { systemRandom, systemRandomBytes } from "./time/system-random.js";
 export { describeFireNote } from "./describe/describe-note.js";
 export { describeCron, describeSchedule } from "./describe/describe-schedule.js";

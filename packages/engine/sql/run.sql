@@ -47,7 +47,7 @@ select d.id, d.shard, d.run_at
 from unnest($1::smallint[]) as s (id)
 cross join lateral (
   select id, shard, run_at from carillon.run
-  where shard = s.id and state in ('scheduled', 'retrying') and run_at < $2
+  where shard = s.id and stage = 2 and run_at < $2
   order by run_at
   limit $3
 ) d;
@@ -73,43 +73,72 @@ with fence as materialized (
 update carillon.run r set state = 'queued' from pick p where r.id = p.id
 returning r.id, r.lane, r.rank;
 
--- name: run.claim
--- purpose: gives a worker the first queued runs of its lanes in rank order
--- params: $1 session uuid, $2 lanes int[], $3 namespace ids int[], $4 lowest rank bigint, $5 limit int
--- fence: the session's row under a key share lock; skip locked; every claim has a higher fence
-with alive as materialized (
-  select id from carillon.worker_session where id = $1 for key share
+-- name: run.exchange
+-- purpose: moves runs that succeeded into history and hands queued runs to waiting sessions, in one commit. Of each lane the
+--   first few in rank order are looked at from a lower bound on; of all these the first get a place each. Answers the claimed
+--   runs, and in a last row what became of those that succeeded: how many, which (if not all), whose jobs are freed
+-- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at timestamptz[],
+--         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
+--         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[]
+-- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock), skips what is locked, and has a
+--   higher fence than any before
+with ended as (
+  delete from carillon.run r
+  using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[])
+    as i (id, fence, session_id, output, begun_at)
+  where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
+  returning r.*, i.output, i.begun_at
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, 'succeeded', null, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
+         policy, labels, owner, attempt + 1, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(),
+         output::json, null, attempts, version
+  from ended
+), alive as materialized (
+  select id from carillon.worker_session where id = any ($6::uuid[]) order by id for key share
 ), pick as materialized (
-  select q.id
-  from unnest($2::int[]) as l (lane)
-  cross join unnest($3::int[]) as n (id)
-  cross join lateral (
-    select r.id, r.rank from carillon.run r
-    where r.lane = l.lane and r.namespace_id = n.id and r.state = 'queued' and r.rank >= $4
-      and exists (select 1 from alive)
-    order by r.rank
-    limit $5
-    for update of r skip locked
+  select q.place, q.solo, row_number() over (order by q.rank, q.id) as number
+  from (
+    select q.ctid as place, q.id, q.rank, l.solo
+    from unnest($9::int[], $10::int[], $11::bigint[], $12::int[], $13::boolean[]) as l (lane, namespace_id, low, most, solo)
+    cross join lateral (
+      select r.ctid, r.id, r.rank from carillon.run r
+      where r.lane = l.lane and r.namespace_id = l.namespace_id and r.stage = 1 and r.state = 'queued' and r.rank >= l.low
+        and exists (select 1 from alive)
+      order by r.rank
+      limit l.most
+      for update of r skip locked
+    ) q
+    order by q.rank, q.id
+    limit cardinality($7::int[])
   ) q
-  order by q.rank
-  limit $5
+), given as materialized (
+  select place, ($6::uuid[])[($7::int[])[number]] as session_id from pick where not solo or number <= $8::int
+), claimed as (
+  update carillon.run r
+  set state = 'running', session_id = g.session_id, fence = r.fence + 1, claimed_at = clock_timestamp(), started_at = null,
+      state_reason = null
+  from given g
+  where r.ctid = g.place and (g.session_id in (select id from alive)) is true
+  returning r.id, r.job_id, r.namespace_id, r.lane, r.session_id, r.payload::text as payload, r.policy, r.attempt, r.losses,
+            r.fence, r.rank, r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason
 )
-update carillon.run r
-set state = 'running', session_id = $1, fence = r.fence + 1, claimed_at = clock_timestamp(), started_at = null,
-    state_reason = null
-from pick p
-where r.id = p.id
-returning r.id, r.job_id, r.namespace_id, r.task, r.queue, r.payload, r.policy, r.attempt, r.losses, r.fence, r.rank,
-          r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason;
+select c.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed c
+union all
+select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+       count(*), case when count(*) < cardinality($1::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
+from ended;
 
 -- name: run.held
--- purpose: what a session holds, for one that does not know the outcome of its claim; asked only then, since no index serves it
--- params: $1 session uuid
+-- purpose: what sessions hold, for those that do not know the outcome of a claim; asked only then, since no index serves it
+-- params: $1 sessions uuid[]
 -- fence: none, a read; whatever is done about a run carries the fence of its claim
-select id, job_id, namespace_id, task, queue, payload, policy, attempt, losses, fence, rank, priority, run_at, nominal_at, trigger,
-       cancel_reason
+select id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
+       nominal_at, trigger, cancel_reason
 from carillon.run
-where state = 'running' and session_id = $1;
+where state = 'running' and session_id = any ($1::uuid[]);
 
 -- name: run.stops
 -- purpose: which of the runs that sessions hold are to stop
@@ -120,14 +149,15 @@ where id = any ($1::uuid[]) and state = 'running' and cancel_reason is not null;
 
 -- name: run.finish
 -- purpose: moves finished runs from the hot table into history; answers the jobs whose runs may wait for one of them
--- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 statuses text[], $5 reasons text[], $6 outputs text[],
+-- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 statuses text[], $5 reasons text[], $6 outputs text[],
 --         $7 errors text[], $8 started at timestamptz[], $9 attempts spent smallint[]
 -- fence: (id, fence, session) on a running row
 with ended as (
   delete from carillon.run r
-  using unnest($2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::smallint[])
-    as i (id, fence, status, reason, output, error, started_at, spent)
-  where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
+  using unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
+               $9::smallint[])
+    as i (session_id, id, fence, status, reason, output, error, started_at, spent)
+  where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
   returning r.*, i.status, i.reason, i.output, i.error, i.started_at as begun_at, i.spent
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
@@ -143,7 +173,7 @@ select id, case when serial then job_id end as freed_job_id from ended;
 
 -- name: run.retry
 -- purpose: sends failed runs back to wait for their next try
--- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 delays ms bigint[], $5 ranks bigint[],
+-- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 delays ms bigint[], $5 ranks bigint[],
 --         $6 attempt records text[]
 -- fence: (id, fence, session) on a running row
 update carillon.run r
@@ -153,8 +183,9 @@ set state = 'retrying',
     run_at = clock_timestamp() + i.delay_ms * interval '1 millisecond',
     rank = i.rank,
     attempts = coalesce(r.attempts, '[]'::jsonb) || i.record::jsonb
-from unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[]) as i (id, fence, delay_ms, rank, record)
-where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
+from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
+  as i (session_id, id, fence, delay_ms, rank, record)
+where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
 returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
 
 -- name: run.give_back
@@ -180,8 +211,9 @@ with lost as materialized (
   for update of r skip locked
 )
 update carillon.run r
-set state = 'queued', session_id = null, losses = r.losses + 1, state_reason = 'worker_lost'
-from lost where r.id = lost.id
+set state = 'queued', session_id = null, losses = r.losses + 1, state_reason = 'worker_lost', lane = twin.id
+from lost, carillon.lane of_run join carillon.lane twin on twin.queue = of_run.queue and twin.task = of_run.task and twin.solo
+where r.id = lost.id and of_run.id = r.lane
 returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 
 -- name: run.bury_lost

@@ -138,8 +138,9 @@ create table carillon.lane (
   id integer not null generated always as identity,
   queue text not null,
   task text not null,
+  solo boolean not null default false,
   constraint lane_pkey PRIMARY KEY (id),
-  constraint lane_queue_task_key UNIQUE (queue, task)
+  constraint lane_of UNIQUE (queue, task, solo)
 );
 
 create table carillon.maintenance_window (
@@ -235,6 +236,12 @@ create table carillon.run (
   untracked boolean not null default false,
   serial boolean not null default false,
   cancel_reason text,
+  stage smallint not null generated always as (
+CASE
+    WHEN (state = ANY (ARRAY['queued'::text, 'running'::text])) THEN 1
+    WHEN (state = ANY (ARRAY['scheduled'::text, 'retrying'::text])) THEN 2
+    ELSE 3
+END) stored,
   constraint run_pkey PRIMARY KEY (id),
   constraint run_check CHECK (((state = 'running'::text) = (session_id IS NOT NULL))),
   constraint run_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'blocked'::text, 'running'::text, 'retrying'::text])))
@@ -245,7 +252,7 @@ create table carillon.run (
   autovacuum_vacuum_insert_threshold=100000,
   autovacuum_vacuum_scale_factor=0,
   autovacuum_vacuum_threshold=20000,
-  fillfactor=90
+  fillfactor=50
 );
 
 create table carillon.run_history (
@@ -343,11 +350,11 @@ CREATE INDEX job_due_held ON carillon.job_due USING btree (shard) WHERE (state_r
 
 CREATE INDEX job_due_time ON carillon.job_due USING btree (shard, class, next_fire_at) WHERE (next_fire_at IS NOT NULL);
 
-CREATE INDEX run_blocked ON carillon.run USING btree (shard, id) WHERE (state = 'blocked'::text);
+CREATE INDEX run_blocked ON carillon.run USING btree (shard, id) WHERE (stage = 3);
 
-CREATE INDEX run_claim ON carillon.run USING btree (lane, namespace_id, rank) WHERE (state = 'queued'::text);
+CREATE INDEX run_claim ON carillon.run USING btree (lane, namespace_id, rank) WHERE (stage = 1);
 
-CREATE INDEX run_due ON carillon.run USING btree (shard, run_at) WHERE (state = ANY (ARRAY['scheduled'::text, 'retrying'::text]));
+CREATE INDEX run_due ON carillon.run USING btree (shard, run_at) WHERE (stage = 2);
 
 CREATE INDEX run_untracked ON carillon.run USING btree (job_id) WHERE untracked;
 

@@ -217,7 +217,7 @@ select job_id from carillon.job_due where job_id = any ($1::uuid[]) order by job
 -- fence: state on the row; the job's row is locked
 update carillon.run r
 set state = 'queued', state_reason = null
-where r.id = any ($1::uuid[]) and r.state = 'blocked' and r.state_reason = 'overlap'
+where r.id = any ($1::uuid[]) and r.stage = 3 and r.state_reason = 'overlap'
 returning r.id, r.lane, r.rank;
 
 -- name: settlement.admissible
@@ -228,7 +228,7 @@ select w.job_id
 from (
   select distinct r.job_id
   from carillon.run r
-  where r.shard = any ($1::smallint[]) and r.state = 'blocked' and r.state_reason = 'overlap'
+  where r.shard = any ($1::smallint[]) and r.stage = 3 and r.state_reason = 'overlap'
 ) w
 join carillon.job_due d on d.job_id = w.job_id
 where not exists (

@@ -33,7 +33,8 @@ export interface StopOrder {
 }
 
 export type Outcome =
-  | { readonly kind: "succeeded"; readonly output: unknown }
+  /** The result as JSON: nobody on its way to the store reads it. */
+  | { readonly kind: "succeeded"; readonly outputJson: string }
   /** The handler ended because it was asked to; what it threw, if anything. */
   | { readonly kind: "cancelled"; readonly error: RunError | null }
   | {

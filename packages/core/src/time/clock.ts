@@ -11,3 +11,6 @@ export interface Timers {
   setTimeout(callback: () => void, delayMs: DurationMs): unknown;
   clearTimeout(timer: unknown): void;
 }
+
+/** Calls back after what is under way now, so that what comes until then is dealt with together. */
+export type Soon = (callback: () => void) => void;

@@ -1,4 +1,4 @@
-import type { Clock, Timers } from "./clock.js";
+import type { Clock, Soon, Timers } from "./clock.js";
 
 /** What every host of this package has, though the language's own library does not name it. */
 declare const performance: { now(): number };
@@ -34,3 +34,9 @@ export const systemTimers: Timers = {
     if (timer !== undefined && timer !== null) clearTimeout((timer as SystemTimer).timer);
   },
 };
+
+/** Only Node and its like have it; elsewhere the next turn has to do. */
+const immediate = (globalThis as { setImmediate?: (callback: () => void) => unknown }).setImmediate;
+
+export const systemSoon: Soon = (callback) =>
+  void (immediate === undefined ? setTimeout(callback, 0) : immediate(callback));

@@ -1,19 +1,20 @@
-import { type Assignment, type Completion, type DurationMs, type Instant, type StopOrder } from "@carillon/core";
+import type { Completion, DurationMs, Instant, StopOrder } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
-import type { ClaimedRun, ClaimStore, FinishedRun, RetriedRun } from "../store/entities/claims.js";
-import { freedJobs } from "../store/entities/ended-runs.js";
+import type { HostClock, Random, Timers } from "../store/db/ports.js";
+import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
+import type { ClaimStore } from "../store/entities/claims.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { SessionStore } from "../store/entities/sessions.js";
-import type { Random } from "../store/db/ports.js";
-import { ClaimDoubt } from "./claim-doubt.js";
-import { assignmentOf } from "./assignment-of.js";
-import { decideCompletion } from "./decide-completion.js";
+import { type Assigned, assignmentOf } from "./assignment-of.js";
+import { Exchanger } from "./exchanger.js";
+import { LaneBounds } from "./lane-bounds.js";
+import { LaneGroup } from "./lane-group.js";
+import type { Places } from "./places.js";
+import { Results } from "./results.js";
 import { StopOrders } from "./stop-orders.js";
-import type { Waiters } from "./waiters.js";
-
-type OnStop = (orders: readonly StopOrder[]) => void;
+import { WorkerSession } from "./worker-session.js";
 
 export interface WorkerRegistration {
   readonly namespace: string;
@@ -22,10 +23,14 @@ export interface WorkerRegistration {
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
+  /** Runs that may wait at the worker beyond its slots; left out: as many as it does in a twentieth of a second. */
+  readonly ahead?: number;
   /** Set for a worker inside a node: it dies with it. */
   readonly nodeId: string | null;
+  readonly onAssign: (assignments: readonly Assigned[]) => void;
   /** Called with runs that the worker holds and is asked to stop, again and again until they have ended. */
-  readonly onStop?: OnStop;
+  readonly onStop: (orders: readonly StopOrder[]) => void;
+  readonly onLost: () => void;
 }
 
 export interface GatewayOptions {
@@ -33,13 +38,17 @@ export interface GatewayOptions {
   readonly sessions: SessionStore;
   readonly lanes: LaneStore;
   readonly namespaces: NamespaceStore;
-  readonly waiters: Waiters;
+  readonly clock: Pick<HostClock, "monotonic">;
+  readonly timers: Timers;
   /** The database's clock. */
   readonly now: () => Instant;
   readonly random: Random;
   readonly newId: () => string;
+  /** A run whose hint was lost is found after at most this time. */
+  readonly fullLookMs: DurationMs;
   /** How long a claim that failed may still be done by the database. */
   readonly doubtMs: DurationMs;
+  readonly batch: number;
   readonly onRetry: (runs: readonly { id: string; shard: number; runAt: Instant }[]) => void;
   readonly onQueued: (queued: readonly Queued[]) => void;
   /** Runs of these jobs ended for which others of the same job may wait. */
@@ -47,101 +56,71 @@ export interface GatewayOptions {
   /** Runs that were to stop came back from their worker: nobody is to try them again. */
   readonly onStopped: (runIds: readonly string[]) => Promise<void>;
   readonly onEvent: OnEngineEvent;
+  readonly onError: (error: unknown) => void;
 }
-
-interface OpenSession {
-  readonly id: string;
-  readonly namespaceId: number;
-  lanes: readonly number[];
-  /** Set for a worker that serves every queue: its lanes are looked up again now and then. */
-  everywhere: { readonly tasks: ReadonlySet<string>; lookedAt: Instant } | null;
-  readonly held: Map<string, ClaimedRun>;
-  readonly doubt: ClaimDoubt;
-  readonly onStop: OnStop | null;
-}
-
-const laneLookMs = 1_000;
 
 /** Hands due runs to workers and takes back what became of them. */
 export class Gateway {
   readonly #options: GatewayOptions;
-  readonly #sessions = new Map<string, OpenSession>();
+  readonly #sessions = new Map<string, WorkerSession>();
+  readonly #groups = new Map<string, LaneGroup>();
+  readonly #bounds: LaneBounds;
+  readonly #exchanger: Exchanger;
+  readonly #results: Results;
   readonly #stops: StopOrders;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
-    this.#stops = new StopOrders(options.claims, () => this.#sessions.values());
+    const { claims, timers, clock, batch, onFreed, onError } = options;
+    this.#bounds = new LaneBounds(options.fullLookMs);
+    this.#exchanger = new Exchanger({
+      claims,
+      bounds: this.#bounds,
+      groups: () => this.#groups.values(),
+      timers,
+      monotonic: () => clock.monotonic(),
+      batch,
+      onClaimed: (places, runs) => this.#hand(places, runs),
+      onDoubt: ({ sessions }) => sessions.forEach((session) => session.doubt.raise(options.now())),
+      onFreed,
+      onError,
+    });
+    this.#results = new Results({ ...options, exchanger: this.#exchanger });
+    this.#stops = new StopOrders(claims, () => this.#sessions.values());
   }
 
+  /** Registers a worker; it gets nothing before it is resumed. */
   async open(registration: WorkerRegistration): Promise<string> {
-    const { namespaces, lanes, sessions, newId, doubtMs } = this.#options;
+    const { namespaces, sessions, newId, doubtMs } = this.#options;
     const namespaceId = await namespaces.find(registration.namespace);
     if (namespaceId === null) throw new Error(`no namespace ${registration.namespace}`);
-    const { queues, tasks } = registration;
+    const { slots, ahead = null, onAssign, onStop, onLost } = registration;
+    const group = await this.#groupOf({ namespaceId, ...registration });
     const id = newId();
-    const session: OpenSession = {
-      id,
-      namespaceId,
-      lanes: [],
-      everywhere: null,
-      held: new Map(),
-      doubt: new ClaimDoubt(doubtMs),
-      onStop: registration.onStop ?? null,
-    };
-    if (queues.length === 1 && queues[0] === "*") session.everywhere = { tasks: new Set(tasks), lookedAt: 0 };
-    else session.lanes = await lanes.ensure(queues.flatMap((queue) => tasks.map((task) => ({ queue, task }))));
     await sessions.open({ id, namespaceId, ...registration });
+    const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#assignments(runs));
+    const session = new WorkerSession({ id, slots, ahead, doubtMs, deliver, onStop, onLost });
     this.#sessions.set(id, session);
+    group.sessions.add(session);
     return id;
   }
 
-  /** Claims up to `free` runs; when there are none, waits for a hint or the time limit, whichever comes first. */
-  async poll(
-    sessionId: string,
-    request: { free: number; waitMs: DurationMs; signal?: AbortSignal },
-  ): Promise<Assignment[]> {
-    const deadline = this.#options.now() + request.waitMs;
-    for (let waited = false; ; waited = true) {
-      const session = this.#session(sessionId);
-      await this.#findLanes(session, waited);
-      // Registered before the look: a run that is queued between the look and the wait still wakes it.
-      const lanes = session.everywhere === null ? session.lanes : null;
-      const waiting = this.#options.waiters.register(lanes, request.signal);
-      try {
-        const claimed = await this.#claim(session, request.free);
-        const leftMs = deadline - this.#options.now();
-        if (claimed.length > 0 || leftMs <= 0 || request.signal?.aborted) return claimed;
-        await waiting.wait(leftMs);
-      } finally {
-        waiting.done();
-      }
-    }
+  /** The worker takes runs, until it is paused. */
+  resume(sessionId: string): void {
+    this.#session(sessionId).isWaiting = true;
+    this.#exchanger.wake();
+  }
+
+  /** The worker takes nothing more; resolves when nothing is on its way to it. */
+  async pause(sessionId: string): Promise<void> {
+    const session = this.#session(sessionId);
+    session.isWaiting = false;
+    await session.quiet();
   }
 
   /** Records how runs ended. Answers the ids that were accepted; the others were given to somebody else meanwhile. */
-  async complete(sessionId: string, completions: readonly Completion[]): Promise<Set<string>> {
-    const session = this.#session(sessionId);
-    const now = this.#options.now();
-    const ended: FinishedRun[] = [];
-    const again: RetriedRun[] = [];
-    for (const completion of completions) {
-      const run = session.held.get(completion.runId);
-      if (run === undefined || run.fence !== completion.fence) continue;
-      const random = this.#options.random();
-      const decided = decideCompletion({ sessionId: session.id, run, completion, now, random });
-      if (decided.kind === "finish") ended.push(decided.run);
-      else again.push(decided.run);
-    }
-    const accepted = new Set<string>();
-    if (ended.length > 0) for (const id of await this.#finish(session, ended)) accepted.add(id);
-    if (again.length > 0) {
-      const waiting = await this.#options.claims.retry(session.id, again);
-      for (const run of waiting) accepted.add(run.id);
-      await this.#options.onStopped(waiting.filter((run) => run.isStopped).map((run) => run.id));
-      this.#options.onRetry(waiting.filter((run) => !run.isStopped));
-    }
-    this.#announce(session, completions, { ended, again }, accepted, now);
-    return accepted;
+  async complete(sessionId: string, completions: readonly Completion[]): Promise<ReadonlySet<string>> {
+    return this.#results.take(this.#session(sessionId), completions);
   }
 
   /** Returns runs that were not finished, without spending anything. */
@@ -156,129 +135,136 @@ export class Gateway {
     this.#options.onQueued(queued.filter((run) => !run.isStopped));
   }
 
+  /** Runs became claimable. */
+  hint(runs: readonly Pick<Queued, "lane" | "rank">[]): void {
+    for (const { lane, rank } of runs) this.#bounds.hint(lane, rank);
+    this.#exchanger.wake();
+  }
+
+  /** Hints may have been missed. */
+  hintAll(): void {
+    this.#bounds.hintAll();
+    this.#exchanger.wake();
+  }
+
   /** Runs that a session holds may be to stop: their workers are told. */
   async passOnStops(): Promise<void> {
     await this.#stops.look();
   }
 
-  /** Answers the sessions that were declared dead meanwhile: their workers must stop what they do. */
-  async heartbeat(): Promise<string[]> {
-    if (this.#sessions.size === 0) return [];
+  /** One pass of what is due now and then: signs of life, new lanes, doubts about claims. */
+  async heartbeat(): Promise<void> {
+    if (this.#sessions.size === 0) return;
     const alive = new Set(await this.#options.sessions.heartbeat([...this.#sessions.keys()]));
-    const dead = [...this.#sessions.keys()].filter((id) => !alive.has(id));
-    for (const id of dead) this.#sessions.delete(id);
+    for (const session of this.#sessions.values()) if (!alive.has(session.id)) this.#lose(session);
     await this.#stops.look();
-    return dead;
+  }
+
+  /** New queues for workers that serve them all, and runs that claims without an answer may have left with a session. */
+  async look(): Promise<void> {
+    const { lanes, clock, fullLookMs } = this.#options;
+    for (const group of this.#groups.values()) {
+      if (!group.isToLook(clock.monotonic(), fullLookMs)) continue;
+      await group.find(lanes, clock.monotonic());
+    }
+    await this.#settleDoubts();
+    this.#exchanger.wake();
   }
 
   async close(sessionId: string): Promise<void> {
-    this.#sessions.delete(sessionId);
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined) this.#forget(session);
     await this.#options.sessions.close(sessionId);
+  }
+
+  stop(): void {
+    this.#exchanger.stop();
   }
 
   isOpen(sessionId: string): boolean {
     return this.#sessions.has(sessionId);
   }
 
-  #session(id: string): OpenSession {
+  #session(id: string): WorkerSession {
     const session = this.#sessions.get(id);
     if (session === undefined) throw new SessionLost(id);
     return session;
   }
 
-  /** A queue may appear at any time: look after every wait, and at least once a second under steady work. */
-  async #findLanes(session: OpenSession, now: boolean): Promise<void> {
-    const { everywhere } = session;
-    if (everywhere === null || (!now && this.#options.now() - everywhere.lookedAt < laneLookMs)) return;
-    everywhere.lookedAt = this.#options.now();
-    const known = await this.#options.lanes.list();
-    session.lanes = known.filter((lane) => everywhere.tasks.has(lane.task)).map((lane) => lane.id);
+  async #groupOf(skills: {
+    namespaceId: number;
+    queues: readonly string[];
+    tasks: readonly string[];
+  }): Promise<LaneGroup> {
+    const key = LaneGroup.keyOf(skills);
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const group = new LaneGroup(skills);
+    await group.find(this.#options.lanes, this.#options.clock.monotonic());
+    const other = this.#groups.get(key);
+    if (other !== undefined) return other;
+    this.#groups.set(key, group);
+    return group;
   }
 
-  async #claim(session: OpenSession, limit: number): Promise<Assignment[]> {
-    const unknown = await this.#heldUnknown(session);
-    if (unknown.length > 0) return this.#handLive(session, unknown);
-    try {
-      const runs = await this.#options.claims.claim({
-        session: session.id,
-        lanes: session.lanes,
-        namespaceIds: [session.namespaceId],
-        lowestRank: Number.MIN_SAFE_INTEGER,
-        limit,
-      });
-      return await this.#handLive(session, runs);
-    } catch (error) {
-      session.doubt.raise(this.#options.now());
-      throw error;
+  #forget(session: WorkerSession): void {
+    session.isWaiting = false;
+    this.#sessions.delete(session.id);
+    for (const group of this.#groups.values()) group.sessions.delete(session);
+  }
+
+  #lose(session: WorkerSession): void {
+    this.#forget(session);
+    session.events.onLost();
+  }
+
+  #hand({ sessions }: Places, runs: readonly ClaimedRun[]): void {
+    const bySession = new Map<string, ClaimedRun[]>(sessions.map((session) => [session.id, []]));
+    const stopped: ClaimedRun[] = [];
+    for (const run of runs) {
+      if (run.isStopped) stopped.push(run);
+      else bySession.get(run.session)?.push(run);
     }
-  }
-
-  /** What the session holds by a claim whose answer never came. What ended while we asked was known before. */
-  async #heldUnknown({ id, held, doubt }: OpenSession): Promise<ClaimedRun[]> {
-    if (!doubt.isToAsk(this.#options.now())) return [];
-    const known = new Set(held.keys());
-    const runs = await this.#options.claims.held(id);
-    doubt.answered(this.#options.now());
-    return runs.filter((run) => !known.has(run.id));
+    for (const session of sessions) session.take(bySession.get(session.id) ?? []);
+    if (stopped.length > 0) this.#endStopped(stopped);
   }
 
   /** A run that was to stop before it was claimed ends here: nobody is to begin it again. */
-  async #handLive(session: OpenSession, runs: readonly ClaimedRun[]): Promise<Assignment[]> {
-    const now = this.#options.now();
-    const stopped = runs.filter((run) => run.isStopped);
-    if (stopped.length > 0) {
-      const what = { status: "cancelled", reason: "cancelled_by_user", output: null, error: null, spent: 0 } as const;
-      await this.#finish(
-        session,
-        stopped.map(({ id, fence }) => ({ id, fence, ...what, startedAt: now })),
-      );
-    }
-    return this.#hand(
-      session,
-      runs.filter((run) => !run.isStopped),
-    );
+  #endStopped(runs: readonly ClaimedRun[]): void {
+    const startedAt = this.#options.now();
+    const what = { status: "cancelled", reason: "cancelled_by_user", output: "null", error: null, spent: 0 } as const;
+    const ended: FinishedRun[] = runs.map(({ id, fence, session }) => ({ id, fence, session, ...what, startedAt }));
+    this.#results.end(ended).catch(this.#options.onError);
   }
 
-  /** Answers the ids that were accepted. */
-  async #finish(session: OpenSession, runs: readonly FinishedRun[]): Promise<string[]> {
-    const ended = await this.#options.claims.finish(session.id, runs);
-    this.#options.onFreed(freedJobs(ended));
-    return [...ended.keys()];
-  }
-
-  #hand(session: OpenSession, runs: readonly ClaimedRun[]): Assignment[] {
-    const now = this.#options.now();
+  #assignments(runs: readonly ClaimedRun[]): Assigned[] {
+    const { now, lanes, onEvent } = this.#options;
+    const at = now();
     return runs.map((run) => {
-      session.held.set(run.id, run);
-      const { id: runId, task, queue } = run;
-      this.#options.onEvent({ type: "run.claimed", runId, task, queue, waitedMs: Math.max(0, now - run.runAt) });
-      return assignmentOf(run);
+      const assigned = assignmentOf(run, lanes.get(run.lane));
+      const { runId, task, queue } = assigned;
+      onEvent({ type: "run.claimed", runId, task, queue, waitedMs: Math.max(0, at - run.runAt) });
+      return assigned;
     });
   }
 
-  #announce(
-    session: OpenSession,
-    completions: readonly Completion[],
-    decided: { ended: readonly FinishedRun[]; again: readonly RetriedRun[] },
-    accepted: ReadonlySet<string>,
-    now: Instant,
-  ): void {
-    const { onEvent } = this.#options;
-    for (const { id, status, startedAt } of decided.ended) {
-      const run = session.held.get(id);
-      if (run === undefined || !accepted.has(id)) continue;
-      const { task, queue } = run;
-      onEvent({ type: "run.finished", runId: id, task, queue, status, durationMs: Math.max(0, now - startedAt) });
-    }
-    for (const { id, delayMs } of decided.again) {
-      const run = session.held.get(id);
-      if (run !== undefined && accepted.has(id))
-        onEvent({ type: "run.retried", runId: id, task: run.task, queue: run.queue, delayMs });
-    }
-    const refused = completions.length - accepted.size;
-    if (refused > 0) onEvent({ type: "write.refused", statement: "run.finish", count: refused });
-    for (const { runId, fence } of completions) {
-      if (session.held.get(runId)?.fence === fence) session.held.delete(runId);
+  /** What sessions hold by claims whose answer never came. A session that is asked gets nothing meanwhile. */
+  async #settleDoubts(): Promise<void> {
+    const now = this.#options.now();
+    const asked = [...this.#sessions.values()].filter(
+      (session) => session.doubt.isToAsk(now) && session.promised === 0 && !session.isAsked,
+    );
+    if (asked.length === 0) return;
+    const known = new Map(asked.map((session) => [session.id, new Set(session.held.keys())]));
+    for (const session of asked) session.isAsked = true;
+    try {
+      const held = await this.#options.claims.held(asked.map((session) => session.id));
+      for (const session of asked) session.doubt.answered(this.#options.now());
+      // What ended while we asked was known before.
+      const unknown = held.filter((run) => known.get(run.session)?.has(run.id) === false);
+      this.#hand({ sessions: asked, order: [], free: 0 }, unknown);
+    } finally {
+      for (const session of asked) session.isAsked = false;
     }
   }
 }

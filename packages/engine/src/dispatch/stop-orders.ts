@@ -1,10 +1,11 @@
 import type { StopOrder } from "@carillon/core";
-import type { ClaimedRun, ClaimStore } from "../store/entities/claims.js";
+import type { ClaimedRun } from "../store/entities/claimed-run.js";
+import type { ClaimStore } from "../store/entities/claims.js";
 
 /** A session with a worker that can be told to stop runs. */
 export interface StoppableSession {
   readonly held: ReadonlyMap<string, ClaimedRun>;
-  readonly onStop: ((orders: readonly StopOrder[]) => void) | null;
+  readonly events: { readonly onStop: (orders: readonly StopOrder[]) => void };
 }
 
 /** Passes on to workers which of their runs are to stop, at every look: who was told already has nothing to do. */
@@ -29,7 +30,7 @@ export class StopOrders {
   async #lookWhileAsked(): Promise<void> {
     while (this.#isAsked) {
       this.#isAsked = false;
-      const sessions = [...this.#sessions()].filter((session) => session.onStop !== null);
+      const sessions = [...this.#sessions()];
       const stops = await this.#claims.stops(sessions.flatMap((session) => [...session.held.keys()]));
       if (stops.length === 0) continue;
       for (const session of sessions) tell(session, stops);
@@ -37,9 +38,9 @@ export class StopOrders {
   }
 }
 
-function tell({ held, onStop }: StoppableSession, stops: Awaited<ReturnType<ClaimStore["stops"]>>): void {
+function tell({ held, events }: StoppableSession, stops: Awaited<ReturnType<ClaimStore["stops"]>>): void {
   const orders = stops
     .filter(({ id, fence }) => held.get(id)?.fence === fence)
     .map(({ id: runId, fence, reason }) => ({ runId, fence, reason }));
-  if (orders.length > 0) onStop?.(orders);
+  if (orders.length > 0) events.onStop(orders);
 }

@@ -66,10 +66,26 @@ export function refuseLongPast(
   );
 }
 
+/** Written out for the same reason as a job below. */
 function planRun(place: Place, spec: JobSpec, { at }: AtSchedule): NewRun {
-  const { task, queue, priority, payload, policy, labels, owner = null } = spec;
-  const when = { runAt: at, nominal: at, trigger: "once", rank: rankOf({ dueMs: at, priority }) };
-  return { ...place, jobId: place.id, ...when, priority, task, queue, payload, policy, labels, owner };
+  return {
+    id: place.id,
+    jobId: place.id,
+    namespaceId: place.namespaceId,
+    shard: place.shard,
+    lane: place.lane,
+    priority: spec.priority,
+    rank: rankOf({ dueMs: at, priority: spec.priority }),
+    runAt: at,
+    nominal: at,
+    trigger: "once",
+    task: spec.task,
+    queue: spec.queue,
+    payload: spec.payload,
+    policy: spec.policy,
+    labels: spec.labels,
+    owner: spec.owner ?? null,
+  };
 }
 
 function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: PlanContext): PlannedJob {

@@ -1,7 +1,6 @@
 import { defaultFiringPolicy, type DurationMs, type Instant } from "@carillon/core";
 import type { Coordinator, ShardChange } from "../coordinator/port.js";
 import { Gateway } from "../dispatch/gateway.js";
-import { Waiters } from "../dispatch/waiters.js";
 import type { EngineEvent } from "../events.js";
 import { JobCreator } from "../jobs/create-job.js";
 import { Loop } from "../loop/loop.js";
@@ -44,7 +43,6 @@ class NodeEngine implements Engine {
   readonly #laterMover: LaterMover;
   readonly #rescuer: Rescuer;
   readonly #keeper: HistoryKeeper;
-  readonly #waiters: Waiters;
   readonly #hints: Hints;
   readonly #calendaring: Calendaring;
   readonly #changing: JobChanging;
@@ -62,7 +60,6 @@ class NodeEngine implements Engine {
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#store = createStore(options.database);
-    this.#waiters = new Waiters({ timers: options.timers, fullLookMs: this.#limits.fullLookMs });
     this.#coordinator = makeCoordinator({
       engine: options,
       limits: this.#limits,
@@ -72,7 +69,7 @@ class NodeEngine implements Engine {
     });
     this.#hints = new Hints({
       database: options.database,
-      waiters: this.#waiters,
+      gateway: () => this.gateway,
       passOnStops: () => this.#passOnStops(),
       scheduler: () => this.#scheduler,
       wakeScheduler: () => this.#schedulerLoop.wake(),
@@ -115,6 +112,7 @@ class NodeEngine implements Engine {
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
       this.#loop("clock", () => this.#measureClock()),
       this.#loop("workers", () => this.gateway.heartbeat().then(() => this.#limits.workerSilenceMs / 5)),
+      this.#loop("gateway", () => this.gateway.look().then(() => this.#limits.fullLookMs)),
     ];
   }
 
@@ -133,6 +131,7 @@ class NodeEngine implements Engine {
 
   async stop(): Promise<void> {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
+    this.gateway.stop();
     await this.#hints.stop();
     try {
       await this.#coordinator.leave();
@@ -279,7 +278,7 @@ class NodeEngine implements Engine {
 
   #makeGateway(): Gateway {
     const { claims, sessions, lanes, namespaces } = this.#store;
-    const { random, newId } = this.#options;
+    const { random, newId, clock, timers } = this.#options;
     return new Gateway({
       claims,
       sessions,
@@ -289,13 +288,17 @@ class NodeEngine implements Engine {
       newId,
       // A claim that arrives later than this finds its session dead, unless the rest of the node was in time all along.
       doubtMs: 2 * this.#limits.workerSilenceMs,
-      waiters: this.#waiters,
+      clock,
+      timers,
+      fullLookMs: this.#limits.fullLookMs,
+      batch: this.#limits.claimBatch,
       now: () => this.#now(),
       onRetry: (runs) => this.#hints.dueRuns(runs),
       onQueued: (queued) => this.#hints.queued(queued),
       onFreed: (jobIds) => this.#freed(jobIds),
       onStopped: async (runIds) => this.#freed(freedJobs(await this.#store.runs.endStopped(runIds))),
       onEvent: this.#emit,
+      onError: (error) => this.#emit({ type: "loop.failed", loop: "gateway", error }),
     });
   }
 

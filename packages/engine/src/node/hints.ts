@@ -1,6 +1,6 @@
 import type { Instant } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
-import type { Waiters } from "../dispatch/waiters.js";
+import type { Gateway } from "../dispatch/gateway.js";
 import type { DueJob } from "../scheduler/fire-store.js";
 import type { Scheduler } from "../scheduler/scheduler.js";
 import type { Database } from "../store/db/database.js";
@@ -11,9 +11,12 @@ const channel = "carillon_hint";
 /** Schedulers look at everything every 15 s, 30 s ahead: whatever is due later than this they find in time by themselves. */
 const soonMs = 30_000;
 
+/** NOTIFY takes less than 8,000 bytes. */
+const lanesPerHint = 200;
+
 export interface HintsOptions {
   readonly database: Pick<Database, "listen" | "notify">;
-  readonly waiters: Waiters;
+  readonly gateway: () => Pick<Gateway, "hint" | "hintAll">;
   readonly scheduler: () => Scheduler;
   /** Workers of this node may hold runs that are to stop. */
   readonly passOnStops: () => void;
@@ -55,9 +58,15 @@ export class Hints {
   /** Runs became claimable: the workers of this node look now, other nodes are told. */
   queued(runs: readonly Queued[]): void {
     if (runs.length === 0) return;
-    const lanes = new Set(runs.map((run) => run.lane));
-    this.#options.waiters.hint(lanes);
-    this.#options.database.notify(channel, `lanes ${[...lanes].join(",")}`);
+    const lowest = new Map<number, number>();
+    for (const { lane, rank } of runs) lowest.set(lane, Math.min(rank, lowest.get(lane) ?? rank));
+    const hints = [...lowest].map(([lane, rank]) => ({ lane, rank }));
+    this.#options.gateway().hint(hints);
+    const { database } = this.#options;
+    for (let first = 0; first < hints.length; first += lanesPerHint) {
+      const part = hints.slice(first, first + lanesPerHint);
+      database.notify(channel, `lanes ${part.map(({ lane, rank }) => `${lane}:${rank}`).join(",")}`);
+    }
   }
 
   dueJobs(jobs: readonly DueJob[]): void {
@@ -123,8 +132,8 @@ export class Hints {
     if (kind === "calendars") return this.#options.wakeCalendars();
     if (kind === "windows") return this.#lookAtWindows();
     if (kind === "backfills") return this.#options.wakeBackfills();
+    if (kind === "lanes") return this.#options.gateway().hint(list.split(",").map(toLaneHint));
     const ids = list.split(",").map(Number);
-    if (kind === "lanes") this.#options.waiters.hint(new Set(ids));
     if (kind === "shards") this.#readAgain(ids.filter((id) => this.#options.membership().epochs.has(id)));
   }
 
@@ -133,7 +142,7 @@ export class Hints {
     this.#options.wakeCalendars();
     this.#options.wakeBackfills();
     this.#options.scheduler().hintWindows();
-    this.#options.waiters.hint(null);
+    this.#options.gateway().hintAll();
     this.#readAgain([...this.#options.membership().epochs.keys()]);
   }
 
@@ -146,4 +155,9 @@ export class Hints {
     this.#options.scheduler().hintShards(shards);
     this.#options.wakeScheduler();
   }
+}
+
+function toLaneHint(text: string): { lane: number; rank: number } {
+  const [lane, rank] = text.split(":", 2);
+  return { lane: Number(lane), rank: Number(rank) };
 }

@@ -43,6 +43,8 @@ export interface EngineLimits {
   readonly fullLookMs: DurationMs;
   /** How often a run may lose its worker before it is given up. */
   readonly mostLosses: number;
+  /** Runs that one statement ends or claims at most. */
+  readonly claimBatch: number;
   readonly insertBatch: number;
   readonly insertQueue: number;
   readonly rescueBatch: number;
@@ -60,6 +62,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
   workerSilenceMs: 15_000,
   fullLookMs: 1_000,
   mostLosses: 3,
+  claimBatch: 500,
   insertBatch: 1_000,
   insertQueue: 50_000,
   rescueBatch: 1_000,

@@ -73,7 +73,11 @@ export function createStore(db: Database): Store {
       endStopped: (ids) => withDay(() => runs.endStopped(ids)),
     },
     later: laterStore(db, statements),
-    claims: { ...claims, finish: (...args) => withDay(() => claims.finish(...args)) },
+    claims: {
+      ...claims,
+      exchange: (exchange) => withDay(() => claims.exchange(exchange)),
+      finish: (ended) => withDay(() => claims.finish(ended)),
+    },
     reads: runReads(db, statements),
     readsOver: (tx) => runReads(tx, statements),
     lanes: laneStore(db, statements),

@@ -42,7 +42,7 @@ export class EngineHarness {
 
   async startWorker(engine: Engine, ...tasks: Task[]): Promise<Worker> {
     const transport = new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId });
-    const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic };
+    const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic, soon: setImmediate };
     const worker = new Worker({ transport, timers, tasks, name: "w", queues: ["default"], slots: 10 });
     this.#workers.push(worker);
     await worker.start();

@@ -4,6 +4,8 @@ import { freshDatabase } from "@carillon/testkit";
 import { type Database, openDatabase } from "../../src/index.js";
 import { shardOf } from "../../src/jobs/shard-of.js";
 import type { DueJob, FireRow, Terms } from "../../src/scheduler/fire-store.js";
+import type { ClaimedRun } from "../../src/store/entities/claimed-run.js";
+import type { Demand } from "../../src/store/entities/exchange.js";
 import type { Fence } from "../../src/store/entities/fence.js";
 import type { NewJob } from "../../src/store/entities/jobs.js";
 import type { NewRun } from "../../src/store/entities/runs.js";
@@ -31,6 +33,8 @@ export interface StoreHarness {
   /** Stores a queued run; answers its id. */
   run(over?: Partial<NewRun>): Promise<string>;
   session(): Promise<string>;
+  /** Claims for a session from every lane of the first namespace. */
+  claim(session: string, limit: number): Promise<readonly ClaimedRun[]>;
   close(): Promise<void>;
 }
 
@@ -66,11 +70,27 @@ export async function storeHarness(): Promise<StoreHarness> {
       await store.sessions.open({ id, namespaceId: 1, nodeId: null, ...what });
       return id;
     },
+    async claim(session, limit) {
+      return (await store.claims.exchange({ succeeded: [], demand: await demandFor(store, session, limit) })).claimed;
+    },
     async close() {
       await db.close();
       await database.drop();
     },
   };
+}
+
+/** What a session with so many free slots asks for, in every lane. */
+async function demandFor(store: Store, session: string, slots: number): Promise<Demand> {
+  const low = Number.MIN_SAFE_INTEGER;
+  const reads = (await store.lanes.list()).map(({ id, isSolo }) => ({
+    lane: id,
+    namespaceId: 1,
+    low,
+    most: slots,
+    isSolo,
+  }));
+  return { sessions: [session], places: Array.from({ length: slots }, () => 0), free: slots, reads };
 }
 
 export function newJob(lane: number, over: Partial<NewJob>): NewJob {

@@ -1,27 +1,29 @@
 import type { Assignment, DurationMs, Outcome } from "@carillon/core";
 import { NonRetryableError, outcomeOfError, timeoutOutcome } from "./errors.js";
-import type { Task, TaskContext } from "./task.js";
+import { RunContext } from "./run-context.js";
+import type { StopSignal } from "./stop-signal.js";
+import type { Task } from "./task.js";
 import type { WorkerTimers } from "./timers.js";
 
 /** Calls the task's handler and says how it ended. Never throws; a result that is not JSON is a failure. */
 export async function execute(
   task: Task | undefined,
   assignment: Assignment,
-  controller: AbortController,
+  stop: StopSignal,
   timers: WorkerTimers,
 ): Promise<Outcome> {
   if (task === undefined) {
     return outcomeOfError(new NonRetryableError(`this worker has no task ${JSON.stringify(assignment.task)}`));
   }
-  const handled = callHandler(task, assignment, controller.signal);
+  const handled = callHandler(task, assignment, stop);
   const { timeoutMs } = assignment;
-  return timeoutMs === null ? handled : raceTimeout(handled, timeoutMs, controller, timers);
+  return timeoutMs === null ? handled : raceTimeout(handled, timeoutMs, stop, timers);
 }
 
-async function callHandler(task: Task, assignment: Assignment, signal: AbortSignal): Promise<Outcome> {
+async function callHandler(task: Task, assignment: Assignment, stop: StopSignal): Promise<Outcome> {
   try {
-    const output = await task.run(assignment.payload, contextOf(assignment, signal));
-    return { kind: "succeeded", output: toJson(output) };
+    const output = await task.run(assignment.payload, new RunContext(assignment, stop));
+    return { kind: "succeeded", outputJson: output === undefined ? "null" : jsonOf(output) };
   } catch (error) {
     return outcomeOfError(error);
   }
@@ -31,14 +33,14 @@ async function callHandler(task: Task, assignment: Assignment, signal: AbortSign
 async function raceTimeout(
   handled: Promise<Outcome>,
   timeoutMs: DurationMs,
-  controller: AbortController,
+  stop: StopSignal,
   timers: WorkerTimers,
 ): Promise<Outcome> {
   let timer: unknown;
   const timedOut = new Promise<Outcome>((resolve) => {
     timer = timers.setTimeout(() => {
       const outcome = timeoutOutcome(timeoutMs);
-      controller.abort(new Error(`timeout of ${timeoutMs} ms`));
+      stop.abort(new Error(`timeout of ${timeoutMs} ms`));
       resolve(outcome);
     }, timeoutMs);
   });
@@ -49,12 +51,8 @@ async function raceTimeout(
   }
 }
 
-function contextOf(assignment: Assignment, signal: AbortSignal): TaskContext {
-  const { runId, jobId, task, queue, attempt, maxAttempts, fence, scheduledFor } = assignment;
-  return { runId, jobId, task, queue, attempt, maxAttempts, fence, scheduledFor, idempotencyKey: runId, signal };
-}
-
-function toJson(output: unknown): unknown {
-  const text = JSON.stringify(output) as string | undefined;
-  return text === undefined ? null : (JSON.parse(text) as unknown);
+/** A function or a symbol is no JSON and becomes null, as within an object it would be left out. */
+function jsonOf(output: unknown): string {
+  const text: string | undefined = JSON.stringify(output);
+  return text ?? "null";
 }

@@ -1,4 +1,4 @@
-import type { Assignment, Completion, DurationMs, StopOrder } from "@carillon/core";
+import type { Assignment, Completion, StopOrder } from "@carillon/core";
 
 export interface Registration {
   readonly name: string;
@@ -6,30 +6,30 @@ export interface Registration {
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
-}
-
-export interface PollRequest {
-  readonly free: number;
-  readonly waitMs: DurationMs;
-  readonly signal: AbortSignal;
+  /** Runs that may wait here beyond the slots; left out: as many as are done in a twentieth of a second. */
+  readonly ahead?: number;
 }
 
 /** What the engine has to say to a worker without being asked. */
 export interface TransportEvents {
+  /** Runs for this worker, up to its slots and what it takes ahead. One that it holds already is to be left alone. */
+  readonly onAssign: (assignments: readonly Assignment[]) => void;
   /** Runs that this worker holds are to stop. */
   readonly onStop: (orders: readonly StopOrder[]) => void;
+  /** The server does not know the session any more: whatever runs here is somebody else's. */
+  readonly onLost: () => void;
+  /** The way to the engine is interrupted; the transport tries on by itself. */
+  readonly onFailure: (error: unknown) => void;
 }
 
-/**
- * How a worker talks to the engine. `open` may be called again after `poll` or `complete` failed with a lost session:
- * the worker then starts anew under another session.
- */
+/** How a worker talks to the engine. After onLost, `open` begins anew under another session. */
 export interface Transport {
+  /** From now on runs come. */
   open(registration: Registration, events: TransportEvents): Promise<void>;
-  /** Waits for work up to `waitMs`; answers at once when the signal fires. */
-  poll(request: PollRequest): Promise<readonly Assignment[]>;
   /** Answers the run ids whose result was accepted; the others belong to somebody else by now. */
   complete(completions: readonly Completion[]): Promise<ReadonlySet<string>>;
+  /** No more runs, please. Resolves when none is on its way. */
+  pause(): Promise<void>;
   giveBack(runs: readonly { runId: string; fence: number }[]): Promise<void>;
   close(): Promise<void>;
   /** The server does not know the session any more. */

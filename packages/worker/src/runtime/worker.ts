@@ -1,6 +1,8 @@
-import type { Assignment, Completion, DurationMs, Outcome, StopOrder } from "@carillon/core";
+import type { Assignment, DurationMs, Outcome, StopOrder } from "@carillon/core";
 import { RunStoppedError, stoppedOutcome } from "./errors.js";
 import { execute } from "./execute.js";
+import { Reporter } from "./reporter.js";
+import { StopSignal } from "./stop-signal.js";
 import type { Task } from "./task.js";
 import type { WorkerTimers } from "./timers.js";
 import type { Transport } from "./transport.js";
@@ -11,6 +13,8 @@ export interface WorkerOptions {
   readonly name: string;
   readonly queues: readonly string[];
   readonly slots: number;
+  /** Runs that may wait here beyond the slots; left out: as many as are done in a twentieth of a second. */
+  readonly ahead?: number;
   readonly timers: WorkerTimers;
   readonly onEvent?: (event: WorkerEvent) => void;
 }
@@ -24,36 +28,40 @@ export type WorkerEvent =
 
 interface Running {
   readonly assignment: Assignment;
-  readonly controller: AbortController;
+  readonly stop: StopSignal;
   readonly startedAt: DurationMs;
   done: Promise<void>;
   /** It was asked to stop: if its handler throws now, it was not a failure. */
   isStopping: boolean;
 }
 
-const pollWaitMs = 20_000;
 const pauseAfterErrorMs = 500;
 
 /**
- * Takes runs while it has free slots, executes them, and reports each result until it is accepted or refused. The same
- * runtime serves in-process and over HTTP: only the transport differs.
+ * Executes the runs that it is given, as many at a time as it has slots, and reports each result until it is accepted or
+ * refused. The same runtime serves in-process and over HTTP: only the transport differs.
  */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #tasks: ReadonlyMap<string, Task>;
+  readonly #reporter: Reporter;
   readonly #running = new Map<string, Running>();
-  /** Orders to stop that came sooner than the runs they are for, which the poll under way brings. */
-  readonly #early = new Map<string, StopOrder>();
-  #pending: Completion[] = [];
-  #polling = new AbortController();
+  /** Given ahead: they wait for a slot, in their order. */
+  readonly #waiting = new Map<string, Assignment>();
   #state: "new" | "running" | "draining" | "stopped" = "new";
-  #loop: Promise<void> = Promise.resolve();
-  #reporting: Promise<void> | null = null;
-  #slotFreed: (() => void) | null = null;
+  #stopping: Promise<void> | null = null;
+  #endGrace: () => void = () => undefined;
 
   constructor(options: WorkerOptions) {
+    const { transport, timers } = options;
     this.#options = options;
     this.#tasks = new Map(options.tasks.map((task) => [task.name, task]));
+    this.#reporter = new Reporter({
+      transport,
+      timers,
+      onRefused: (runId) => this.#emit({ type: "run.result_refused", runId }),
+      onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
+    });
   }
 
   get runningCount(): number {
@@ -65,144 +73,139 @@ export class Worker {
     this.#state = "running";
     await this.#open();
     this.#emit({ type: "worker.started" });
-    this.#loop = this.#takeRuns();
   }
 
   /**
-   * Takes nothing more, waits for what runs up to the grace time, then signals the rest and gives it back without
-   * spending anything. Idempotent.
+   * Takes nothing more, gives back what has not started, waits for what runs up to the grace time, then signals the rest and
+   * gives it back too, all without spending anything. Called again, it waits no longer than the new grace time.
    */
-  async stop(graceMs: DurationMs): Promise<void> {
-    if (this.#state === "draining" || this.#state === "stopped") return this.#loop;
+  stop(graceMs: DurationMs): Promise<void> {
+    if (this.#stopping !== null) {
+      this.#options.timers.setTimeout(() => this.#endGrace(), graceMs);
+      return this.#stopping;
+    }
     const wasRunning = this.#state === "running";
     this.#state = "draining";
-    this.#polling.abort();
-    this.#slotFreed?.();
-    await this.#loop;
-    if (!wasRunning) return;
+    this.#stopping = wasRunning ? this.#drain(graceMs) : Promise.resolve();
+    return this.#stopping;
+  }
+
+  async #drain(graceMs: DurationMs): Promise<void> {
+    const { transport } = this.#options;
+    try {
+      await transport.pause();
+    } catch (error) {
+      this.#emit({ type: "worker.transport_failed", error });
+    }
+    const unstarted = [...this.#waiting.values()];
+    this.#waiting.clear();
+    await this.#giveBack(unstarted);
     await this.#within(graceMs, Promise.all([...this.#running.values()].map((run) => run.done)));
     const left = [...this.#running.values()];
-    for (const run of left) run.controller.abort(new Error("the worker stops"));
+    for (const run of left) run.stop.abort(new Error("the worker stops"));
     this.#running.clear();
     // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
-    await this.#reporting;
-    await this.#report();
-    await this.#leave(left);
+    await this.#within(graceMs + pauseAfterErrorMs, this.#reporter.idle());
+    await this.#giveBack(left.map((run) => run.assignment));
+    await this.#close();
     this.#state = "stopped";
-    this.#emit({ type: "worker.drained", givenBack: left.length });
+    this.#emit({ type: "worker.drained", givenBack: left.length + unstarted.length });
+  }
+
+  async #open(): Promise<void> {
+    const { transport, name, queues, slots, ahead } = this.#options;
+    const tasks = [...this.#tasks.keys()];
+    await transport.open(
+      { name, queues, slots, tasks, ...(ahead === undefined ? {} : { ahead }) },
+      {
+        onAssign: (assignments) => this.#take(assignments),
+        onStop: (orders) => this.#stopRuns(orders),
+        onLost: () => void this.#startOver(),
+        onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
+      },
+    );
   }
 
   /** The session is gone: whatever runs here is somebody else's now. */
   async #startOver(): Promise<void> {
     this.#emit({ type: "worker.session_lost", running: this.#running.size });
-    for (const run of this.#running.values()) run.controller.abort(new Error("the worker's session was lost"));
+    for (const run of this.#running.values()) run.stop.abort(new Error("the worker's session was lost"));
     this.#running.clear();
-    this.#pending = [];
-    await this.#open();
-  }
-
-  async #open(): Promise<void> {
-    const { transport, name, queues, slots } = this.#options;
-    const registration = { name, queues, slots, tasks: [...this.#tasks.keys()] };
-    await transport.open(registration, { onStop: (orders) => this.#stopRuns(orders) });
-  }
-
-  async #takeRuns(): Promise<void> {
+    this.#waiting.clear();
+    this.#reporter.forget();
     while (this.#state === "running") {
-      const free = this.#options.slots - this.#running.size;
-      if (free <= 0) {
-        await new Promise<void>((resolve) => (this.#slotFreed = resolve));
-        continue;
-      }
       try {
-        const { signal } = this.#polling;
-        const assignments = await this.#options.transport.poll({ free, waitMs: pollWaitMs, signal });
-        for (const assignment of assignments) this.#begin(assignment);
-        this.#early.clear();
+        return await this.#open();
       } catch (error) {
-        await this.#recover(error);
+        this.#emit({ type: "worker.transport_failed", error });
+        await new Promise<void>((resolve) => void this.#options.timers.setTimeout(resolve, pauseAfterErrorMs));
       }
     }
   }
 
-  async #recover(error: unknown): Promise<void> {
-    if (this.#state !== "running") return;
-    try {
-      if (this.#options.transport.isSessionLost(error)) return await this.#startOver();
-      this.#emit({ type: "worker.transport_failed", error });
-    } catch (again) {
-      this.#emit({ type: "worker.transport_failed", error: again });
+  #take(assignments: readonly Assignment[]): void {
+    for (const assignment of assignments) {
+      if (this.#running.get(assignment.runId)?.assignment.fence === assignment.fence) continue;
+      this.#waiting.set(assignment.runId, assignment);
     }
-    await this.#pause(pauseAfterErrorMs);
+    this.#beginNext();
+  }
+
+  #beginNext(): void {
+    if (this.#state !== "running") return;
+    for (const [runId, assignment] of this.#waiting) {
+      if (this.#running.size >= this.#options.slots) return;
+      this.#waiting.delete(runId);
+      this.#begin(assignment);
+    }
   }
 
   #begin(assignment: Assignment): void {
-    if (this.#running.has(assignment.runId)) return;
-    const controller = new AbortController();
-    const running: Running = {
-      assignment,
-      controller,
-      startedAt: this.#options.timers.monotonic(),
-      done: Promise.resolve(),
-      isStopping: false,
-    };
+    const stop = new StopSignal();
+    const startedAt = this.#options.timers.monotonic();
+    const running: Running = { assignment, stop, startedAt, done: Promise.resolve(), isStopping: false };
     this.#running.set(assignment.runId, running);
-    running.done = execute(this.#tasks.get(assignment.task), assignment, controller, this.#options.timers).then(
-      (outcome) => this.#end(running, outcome),
+    running.done = execute(this.#tasks.get(assignment.task), assignment, stop, this.#options.timers).then((outcome) =>
+      this.#end(running, outcome),
     );
-    const order = this.#early.get(assignment.runId);
-    if (order !== undefined) this.#stopRuns([order]);
   }
 
   #stopRuns(orders: readonly StopOrder[]): void {
-    for (const order of orders) {
-      const { runId, fence, reason } = order;
-      const running = this.#running.get(runId);
-      if (running === undefined) this.#early.set(runId, order);
-      else if (running.assignment.fence === fence && !running.isStopping) {
-        running.isStopping = true;
-        running.controller.abort(new RunStoppedError(reason));
+    for (const { runId, fence, reason } of orders) {
+      const waiting = this.#waiting.get(runId);
+      if (waiting?.fence === fence) {
+        this.#waiting.delete(runId);
+        this.#reporter.add({ runId, fence, startedAgoMs: 0, outcome: { kind: "cancelled", error: null } });
       }
+      const running = this.#running.get(runId);
+      if (running?.assignment.fence !== fence || running.isStopping) continue;
+      running.isStopping = true;
+      running.stop.abort(new RunStoppedError(reason));
     }
   }
 
   #end(running: Running, ended: Outcome): void {
-    const outcome = running.isStopping ? stoppedOutcome(ended) : ended;
     const { runId, fence } = running.assignment;
     if (this.#running.get(runId) !== running) return;
     this.#running.delete(runId);
+    const outcome = running.isStopping ? stoppedOutcome(ended) : ended;
     const startedAgoMs = this.#options.timers.monotonic() - running.startedAt;
-    this.#pending.push({ runId, fence, startedAgoMs, outcome });
-    this.#slotFreed?.();
-    this.#slotFreed = null;
-    this.#reporting ??= this.#report().finally(() => (this.#reporting = null));
+    this.#reporter.add({ runId, fence, startedAgoMs, outcome });
+    this.#beginNext();
   }
 
-  /** Sends results in batches: while one is under way, the next gathers. A result is kept until somebody answers. */
-  async #report(): Promise<void> {
-    while (this.#pending.length > 0) {
-      const batch = this.#pending;
-      this.#pending = [];
-      try {
-        const accepted = await this.#options.transport.complete(batch);
-        for (const { runId } of batch) if (!accepted.has(runId)) this.#emit({ type: "run.result_refused", runId });
-      } catch (error) {
-        if (this.#options.transport.isSessionLost(error))
-          return this.#emit({ type: "worker.session_lost", running: batch.length });
-        this.#emit({ type: "worker.transport_failed", error });
-        this.#pending = [...batch, ...this.#pending];
-        if (this.#state === "stopped") return;
-        await this.#pause(pauseAfterErrorMs);
-      }
+  async #giveBack(assignments: readonly Assignment[]): Promise<void> {
+    if (assignments.length === 0) return;
+    try {
+      await this.#options.transport.giveBack(assignments.map(({ runId, fence }) => ({ runId, fence })));
+    } catch (error) {
+      this.#emit({ type: "worker.transport_failed", error });
     }
   }
 
-  async #leave(left: readonly Running[]): Promise<void> {
-    const { transport } = this.#options;
+  async #close(): Promise<void> {
     try {
-      if (left.length > 0)
-        await transport.giveBack(left.map(({ assignment }) => ({ runId: assignment.runId, fence: assignment.fence })));
-      await transport.close();
+      await this.#options.transport.close();
     } catch (error) {
       this.#emit({ type: "worker.transport_failed", error });
     }
@@ -211,16 +214,14 @@ export class Worker {
   #within(limitMs: DurationMs, work: Promise<unknown>): Promise<void> {
     const { timers } = this.#options;
     return new Promise((resolve) => {
-      const timer = timers.setTimeout(resolve, limitMs);
-      void work.finally(() => {
+      const end = (): void => {
         timers.clearTimeout(timer);
         resolve();
-      });
+      };
+      const timer = timers.setTimeout(end, limitMs);
+      this.#endGrace = end;
+      void work.finally(end);
     });
-  }
-
-  #pause(ms: DurationMs): Promise<void> {
-    return new Promise((resolve) => void this.#options.timers.setTimeout(resolve, ms));
   }
 
   #emit(event: WorkerEvent): void {

@@ -18,11 +18,14 @@ export function timestampParam(instant: Instant): string {
 const refusedEscape = /\\\\|\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
 
 /**
- * A value as a json or jsonb parameter; absent is null. Unstringified, pg would send a JS array as a PostgreSQL array. What
- * PostgreSQL cannot hold becomes U+FFFD: a handler's odd message must not keep its run from ending.
+ * A value as a json or jsonb parameter; absent is null. Unstringified, pg would send a JS array as a PostgreSQL array.
  */
 export function jsonParam(value: unknown): string {
-  const text = JSON.stringify(value ?? null);
+  return storableJson(JSON.stringify(value ?? null));
+}
+
+/** What PostgreSQL cannot hold becomes U+FFFD: a handler's odd message must not keep its run from ending. */
+export function storableJson(text: string): string {
   if (!text.includes("\\u")) return text;
   return text.replace(refusedEscape, (escape) => (escape === "\\\\" ? escape : "\\ufffd"));
 }

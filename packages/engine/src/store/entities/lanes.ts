@@ -5,15 +5,24 @@ export interface Lane {
   readonly id: number;
   readonly queue: string;
   readonly task: string;
+  /** Its runs are handed out only to a slot that is free at once. */
+  readonly isSolo: boolean;
 }
 
-type Pair = Omit<Lane, "id">;
+/** What lanes are asked for: those that are not solo, unless it says otherwise. */
+export interface LaneName {
+  readonly queue: string;
+  readonly task: string;
+  readonly isSolo?: boolean;
+}
 
 export interface LaneStore {
-  /** The lanes of these pairs, made where they do not exist. Answers in the order of the pairs. */
-  ensure(pairs: readonly Pair[]): Promise<number[]>;
+  /** The lanes of these names, made where they do not exist. Answers in the order of the names. */
+  ensure(names: readonly LaneName[]): Promise<number[]>;
   /** null: not known to this node yet. */
-  known(pair: Pair): number | null;
+  known(name: LaneName): number | null;
+  /** null: a lane that another node made and that was not looked up yet. */
+  get(id: number): Lane | null;
   /** Every lane, those that other nodes made included. */
   list(): Promise<readonly Lane[]>;
 }
@@ -24,43 +33,56 @@ export interface LaneStore {
  */
 const lookBack = 100;
 
+interface LaneRow {
+  readonly id: number;
+  readonly queue: string;
+  readonly task: string;
+  readonly solo: boolean;
+}
+
 /** Lanes never change and are never removed, so the cache cannot be wrong, only short. */
 export function laneStore(db: Queryable, statements: Statements): LaneStore {
-  const known = new Map<string, Lane>();
+  const byName = new Map<string, Lane>();
+  const byId = new Map<number, Lane>();
   let highest = 0;
-  const keyOf = (pair: Pair): string => `${pair.queue}\n${pair.task}`;
+  const keyOf = ({ queue, task, isSolo = false }: LaneName): string => `${queue}\n${task}\n${isSolo}`;
   const ensure = statements.get("lane.ensure");
   const newer = statements.get("lane.newer");
 
-  function remember(lanes: readonly Lane[]): void {
-    for (const lane of lanes) known.set(keyOf(lane), lane);
+  function remember(rows: readonly LaneRow[]): void {
+    for (const { id, queue, task, solo: isSolo } of rows) {
+      const lane = { id, queue, task, isSolo };
+      byName.set(keyOf(lane), lane);
+      byId.set(id, lane);
+    }
   }
 
-  async function make(missing: readonly Pair[]): Promise<void> {
-    const parameters = [missing.map((pair) => pair.queue), missing.map((pair) => pair.task)];
-    // A pair that another transaction inserted after our snapshot is in neither half of the answer: ask once more.
-    for (let round = 0; round < 2 && missing.some((pair) => !known.has(keyOf(pair))); round++) {
-      const { rows } = await db.query<Lane>(ensure, parameters);
+  async function make(missing: readonly LaneName[]): Promise<void> {
+    const parameters = [missing.map((name) => name.queue), missing.map((name) => name.task)];
+    // A lane that another transaction inserted after our snapshot is in neither half of the answer: ask once more.
+    for (let round = 0; round < 2 && missing.some((name) => !byName.has(keyOf(name))); round++) {
+      const { rows } = await db.query<LaneRow>(ensure, parameters);
       remember(rows);
     }
   }
 
   return {
-    async ensure(pairs) {
-      const missing = pairs.filter((pair) => !known.has(keyOf(pair)));
+    async ensure(names) {
+      const missing = names.filter((name) => !byName.has(keyOf(name)));
       if (missing.length > 0) await make(missing);
-      return pairs.map((pair) => {
-        const lane = known.get(keyOf(pair));
-        if (lane === undefined) throw new Error(`the lane of ${pair.queue}/${pair.task} was neither found nor made`);
+      return names.map((name) => {
+        const lane = byName.get(keyOf(name));
+        if (lane === undefined) throw new Error(`the lane of ${name.queue}/${name.task} was neither found nor made`);
         return lane.id;
       });
     },
-    known: (pair) => known.get(keyOf(pair))?.id ?? null,
+    known: (name) => byName.get(keyOf(name))?.id ?? null,
+    get: (id) => byId.get(id) ?? null,
     async list() {
-      const { rows } = await db.query<Lane>(newer, [Math.max(0, highest - lookBack)]);
+      const { rows } = await db.query<LaneRow>(newer, [Math.max(0, highest - lookBack)]);
       remember(rows);
       highest = Math.max(highest, ...rows.map((lane) => lane.id));
-      return [...known.values()];
+      return [...byId.values()];
     },
   };
 }

@@ -50,8 +50,8 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
       },
       [ended, session],
     );
-    const finished = { id: ended, fence: 1, status: "succeeded", reason: null, output: 1, error: null } as const;
-    await h.store.claims.finish(session, [{ ...finished, startedAt: h.last }]);
+    const done = { status: "succeeded", reason: null, output: "1", error: null, startedAt: h.last } as const;
+    await h.store.claims.finish([{ session, id: ended, fence: 1, ...done }]);
     for (const [id, status] of [
       [queued, "queued"],
       [running, "running"],

@@ -136,14 +136,12 @@ describe("the cancellation of a job", () => {
     const text =
       "update carillon.run set state = 'running', session_id = $1, fence = 1, claimed_at = now() where id = any ($2)";
     await h.db.query({ text }, [session, [low, middle, high]]);
-    const done = { fence: 1, status: "succeeded", reason: null, output: 1, error: null, startedAt: h.last } as const;
+    const what = { status: "succeeded", reason: null, output: "1", error: null, startedAt: h.last } as const;
+    const done = { session, fence: 1, ...what };
     let finish: ReturnType<typeof h.store.claims.finish> = Promise.resolve(new Map());
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "select 1 from carillon.run where id = $1 for update" }, [middle]);
-      finish = h.store.claims.finish(
-        session,
-        [high, middle, low].map((id) => ({ id, ...done })),
-      );
+      finish = h.store.claims.finish([high, middle, low].map((id) => ({ id, ...done })));
       await untilSomebodyWaits(h);
       const free = await h.select("select id from carillon.run where id = any ($1) for update skip locked", [
         low,

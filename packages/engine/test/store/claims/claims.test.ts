@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { audits } from "../../../src/index.js";
-import type { ClaimRequest } from "../../../src/store/entities/claims.js";
 import { newId, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
@@ -9,18 +8,14 @@ beforeEach(async () => {
 });
 afterEach(() => h.close());
 
-const request = async (session: string, limit: number): Promise<ClaimRequest> => {
-  const lanes = (await h.store.lanes.list()).map((lane) => lane.id);
-  return { session, lanes, namespaceIds: [1], lowestRank: Number.MIN_SAFE_INTEGER, limit };
-};
-
-const success = (id: string, fence: number) => {
+const success = (session: string, id: string, fence: number) => {
   return {
+    session,
     id,
     fence,
     status: "succeeded",
     reason: null,
-    output: { ok: true },
+    output: '{"ok":true}',
     error: null,
     startedAt: Date.now(),
   } as const;
@@ -30,10 +25,7 @@ describe("claims", () => {
   it("give two gateways disjoint runs, in rank order", async () => {
     for (let i = 0; i < 20; i++) await h.run({ rank: 100 - i });
     const [a, b] = [await h.session(), await h.session()];
-    const [first, second] = await Promise.all([
-      h.store.claims.claim(await request(a, 10)),
-      h.store.claims.claim(await request(b, 10)),
-    ]);
+    const [first, second] = await Promise.all([h.claim(a, 10), h.claim(b, 10)]);
     const ids = [...first, ...second].map((run) => run.id);
     expect(new Set(ids).size).toBe(20);
     expect(first.map((run) => run.rank)).toEqual(first.map((run) => run.rank).sort((x, y) => x - y));
@@ -43,16 +35,16 @@ describe("claims", () => {
     await h.run();
     const session = await h.session();
     await h.store.sessions.close(session);
-    expect(await h.store.claims.claim(await request(session, 10))).toEqual([]);
+    expect(await h.claim(session, 10)).toEqual([]);
   });
 
   it("and the death of their session see each other: the later of the two finds nothing [INV-6]", async () => {
     const id = await h.run();
     const session = await h.session();
-    let late: Promise<unknown[]> = Promise.resolve([]);
+    let late: Promise<readonly unknown[]> = Promise.resolve([]);
     await h.db.transaction(async (tx) => {
       await tx.query({ text: "delete from carillon.worker_session where id = $1" }, [session]);
-      late = request(session, 1).then((wanted) => h.store.claims.claim(wanted));
+      late = h.claim(session, 1);
       await untilSomebodyWaits(h);
     });
     expect(await late).toEqual([]);
@@ -61,13 +53,13 @@ describe("claims", () => {
 
   it("never take a run before its time [INV-5]", async () => {
     await h.run({ runAt: Date.now() + 3_600_000 });
-    expect(await h.store.claims.claim(await request(await h.session(), 10))).toEqual([]);
+    expect(await h.claim(await h.session(), 10)).toEqual([]);
   });
 
   it("never cross namespaces [INV-7]", async () => {
     await h.db.query({ text: "insert into carillon.namespace (name) values ('other')" });
     await h.run({ namespaceId: 2 });
-    expect(await h.store.claims.claim(await request(await h.session(), 10))).toEqual([]);
+    expect(await h.claim(await h.session(), 10)).toEqual([]);
   });
 });
 
@@ -75,10 +67,10 @@ describe("the completion of a run", () => {
   it("moves it into history once; the second time changes nothing [INV-4]", async () => {
     const id = await h.run();
     const session = await h.session();
-    const [run] = await h.store.claims.claim(await request(session, 1));
-    const done = success(id, run?.fence ?? 0);
-    expect([...(await h.store.claims.finish(session, [done])).keys()]).toEqual([id]);
-    expect((await h.store.claims.finish(session, [{ ...done, output: { ok: false } }])).size).toBe(0);
+    const [run] = await h.claim(session, 1);
+    const done = success(session, id, run?.fence ?? 0);
+    expect([...(await h.store.claims.finish([done])).keys()]).toEqual([id]);
+    expect((await h.store.claims.finish([{ ...done, output: "false" }])).size).toBe(0);
     const history = await h.store.reads.finished(1, [id], 0);
     expect(history).toHaveLength(1);
     expect(history[0]).toMatchObject({ status: "succeeded", output: { ok: true }, attempt: 1, fence: run?.fence });
@@ -88,24 +80,24 @@ describe("the completion of a run", () => {
   it("from an older attempt is refused [INV-2]", async () => {
     const id = await h.run();
     const first = await h.session();
-    const [old] = await h.store.claims.claim(await request(first, 1));
+    const [old] = await h.claim(first, 1);
     await h.store.sessions.close(first);
     await h.store.runs.rescue(10, 3);
     const second = await h.session();
-    const [fresh] = await h.store.claims.claim(await request(second, 1));
+    const [fresh] = await h.claim(second, 1);
     expect(fresh?.fence).toBeGreaterThan(old?.fence ?? Number.POSITIVE_INFINITY);
-    expect((await h.store.claims.finish(first, [success(id, old?.fence ?? 0)])).size).toBe(0);
-    expect((await h.store.claims.finish(second, [success(id, fresh?.fence ?? 0)])).size).toBe(1);
+    expect((await h.store.claims.finish([success(first, id, old?.fence ?? 0)])).size).toBe(0);
+    expect((await h.store.claims.finish([success(second, id, fresh?.fence ?? 0)])).size).toBe(1);
   });
 
   it("after giving the run back and claiming it again is refused with the first fence [INV-2]", async () => {
     const id = await h.run();
     const session = await h.session();
-    const [old] = await h.store.claims.claim(await request(session, 1));
+    const [old] = await h.claim(session, 1);
     await h.store.claims.giveBack(session, [{ id, fence: old?.fence ?? 0 }]);
-    const [again] = await h.store.claims.claim(await request(session, 1));
+    const [again] = await h.claim(session, 1);
     expect(again).toMatchObject({ id, spent: 0 });
-    expect((await h.store.claims.finish(session, [success(id, old?.fence ?? 0)])).size).toBe(0);
+    expect((await h.store.claims.finish([success(session, id, old?.fence ?? 0)])).size).toBe(0);
   });
 });
 
@@ -113,11 +105,11 @@ describe("a failed run", () => {
   it("waits for its next try and keeps what happened", async () => {
     const id = await h.run();
     const session = await h.session();
-    const [run] = await h.store.claims.claim(await request(session, 1));
+    const [run] = await h.claim(session, 1);
     const at = { startedAt: 1_000, endedAt: 2_000, sessionId: session };
     const record = { attempt: 1, fence: run?.fence ?? 0, ...at, outcome: "failed" } as const;
-    const [waiting] = await h.store.claims.retry(session, [
-      { id, fence: run?.fence ?? 0, delayMs: 60_000, rank: 0, record },
+    const [waiting] = await h.store.claims.retry([
+      { session, id, fence: run?.fence ?? 0, delayMs: 60_000, rank: 0, record },
     ]);
     expect(waiting?.id).toBe(id);
     const [row] = await h.store.reads.live(1, [id]);
@@ -128,12 +120,12 @@ describe("a failed run", () => {
   it("that was to stop ends instead, and is not on record as begun before its time [INV-5]", async () => {
     const id = await h.run();
     const session = await h.session();
-    const [run] = await h.store.claims.claim(await request(session, 1));
+    const [run] = await h.claim(session, 1);
     const fence = run?.fence ?? 0;
     await h.db.query({ text: "update carillon.run set cancel_reason = 'cancelled_by_job' where id = $1" }, [id]);
     const at = { startedAt: 1_000, endedAt: 2_000, sessionId: session };
     const record = { attempt: 1, fence, ...at, outcome: "failed" } as const;
-    expect(await h.store.claims.retry(session, [{ id, fence, delayMs: 60_000, rank: 0, record }])).toMatchObject([
+    expect(await h.store.claims.retry([{ session, id, fence, delayMs: 60_000, rank: 0, record }])).toMatchObject([
       { id, isStopped: true },
     ]);
     expect([...(await h.store.runs.endStopped([id])).keys()]).toEqual([id]);
@@ -147,8 +139,8 @@ describe("the rescue", () => {
   it("queues the runs of dead sessions, counts the loss, and leaves the living alone [INV-6]", async () => {
     const [lost, kept] = [await h.run({ rank: 1 }), await h.run({ rank: 2 })];
     const [dead, alive] = [await h.session(), await h.session()];
-    await h.store.claims.claim(await request(dead, 1));
-    await h.store.claims.claim(await request(alive, 1));
+    await h.claim(dead, 1);
+    await h.claim(alive, 1);
     await h.store.sessions.close(dead);
     expect((await h.store.runs.rescue(10, 3)).map((run) => run.id)).toEqual([lost]);
     const rows = await h.store.reads.live(1, [lost, kept]);
@@ -160,7 +152,7 @@ describe("the rescue", () => {
     const id = await h.run();
     for (let loss = 0; loss <= 3; loss++) {
       const session = await h.session();
-      await h.store.claims.claim(await request(session, 1));
+      await h.claim(session, 1);
       await h.store.sessions.close(session);
       await h.store.runs.buryLost(10, 3);
       await h.store.runs.rescue(10, 3);

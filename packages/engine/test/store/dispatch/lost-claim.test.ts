@@ -1,120 +1,132 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Gateway } from "../../../src/dispatch/gateway.js";
-import { Waiters } from "../../../src/dispatch/waiters.js";
+import type { Assigned } from "../../../src/dispatch/assignment-of.js";
 import type { ClaimStore } from "../../../src/store/entities/claims.js";
-import { hostPorts, newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { gatewayOver } from "../../harness/gateway-harness.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 let now = 0;
+const gateways: { stop(): void }[] = [];
 beforeEach(async () => {
   h = await storeHarness();
   now = Date.now();
 });
-afterEach(() => h.close());
+afterEach(() => {
+  for (const gateway of gateways.splice(0)) gateway.stop();
+  return h.close();
+});
 
-const registration = { namespace: "default", name: "w", queues: ["default"], tasks: ["echo"], slots: 10, nodeId: null };
-
+/** One look is one claim: the test calls it, nothing else does. */
 async function worker(over: Partial<ClaimStore>) {
-  const { claims, sessions, lanes, namespaces } = h.store;
-  const gateway = new Gateway({
-    claims: { ...claims, ...over },
-    sessions,
-    lanes,
-    namespaces,
-    waiters: new Waiters({ timers: hostPorts.timers, fullLookMs: 1 }),
-    now: () => now,
-    random: () => 0.5,
-    newId,
-    doubtMs: 30_000,
-    onRetry: () => undefined,
-    onQueued: () => undefined,
-    onFreed: () => undefined,
-    onStopped: async () => undefined,
-    onEvent: () => undefined,
+  const { gateway, errors } = gatewayOver(h, { claims: { ...h.store.claims, ...over }, now: () => now });
+  gateways.push(gateway);
+  const given: Assigned[] = [];
+  const session = await gateway.open({
+    namespace: "default",
+    name: "w",
+    queues: ["default"],
+    tasks: ["echo"],
+    slots: 10,
+    nodeId: null,
+    onAssign: (assigned) => void given.push(...assigned),
+    onStop: () => undefined,
+    onLost: () => undefined,
   });
-  const session = await gateway.open(registration);
-  return { gateway, session, poll: () => gateway.poll(session, { free: 10, waitMs: 0 }) };
+  gateway.resume(session);
+  return { gateway, session, given, errors };
 }
 
 const success = (runId: string, fence: number) =>
-  ({ runId, fence, startedAgoMs: 0, outcome: { kind: "succeeded", output: null } }) as const;
+  ({ runId, fence, startedAgoMs: 0, outcome: { kind: "succeeded", outputJson: "null" } }) as const;
 
-describe("a claim whose answer is lost", () => {
-  it("is handed out by the next poll under its fence, and once [INV-6]", async () => {
-    const id = await h.run();
-    let isLost = false;
-    const { gateway, session, poll } = await worker({
-      async claim(request) {
-        const runs = await h.store.claims.claim(request);
-        if (isLost) return runs;
-        isLost = true;
+/** Fails the first exchange that claims, after or instead of doing it. */
+function losing(does: "answer" | "request"): { over: Partial<ClaimStore>; late: () => Promise<unknown> } {
+  let late: (() => Promise<unknown>) | null = null;
+  return {
+    late: async () => late?.(),
+    over: {
+      async exchange(request) {
+        if (late !== null || request.demand === null) return h.store.claims.exchange(request);
+        late = () => h.store.claims.exchange(request);
+        if (does === "answer") await late();
         throw new Error("the connection was reset");
       },
-    });
-    await expect(poll()).rejects.toThrow("reset");
-    const [run] = await poll();
-    expect(run).toMatchObject({ runId: id, fence: 1 });
+    },
+  };
+}
+
+describe("a claim whose answer is lost", () => {
+  it("is handed out by the next look under its fence, and once [INV-6]", async () => {
+    const id = await h.run();
+    const { gateway, session, given, errors } = await worker(losing("answer").over);
+    await errors.next();
+    await gateway.look();
+    expect(given).toMatchObject([{ runId: id, fence: 1 }]);
     now += 5_000;
-    expect(await poll()).toEqual([]);
-    expect([...(await gateway.complete(session, [success(id, run?.fence ?? 0)]))]).toEqual([id]);
+    await gateway.look();
+    expect(given).toHaveLength(1);
+    expect([...(await gateway.complete(session, [success(id, 1)]))]).toEqual([id]);
   });
 
   it("is handed out also when the database does it only after the first question [INV-6]", async () => {
     const id = await h.run();
-    let late: (() => Promise<unknown>) | null = null;
-    const { poll } = await worker({
-      async claim(request) {
-        if (late !== null) return [];
-        late = () => h.store.claims.claim(request);
-        throw new Error("the connection was reset");
+    // Every later claim finds nothing, as if it were held.
+    const lost = losing("request");
+    let exchanges = 0;
+    const { gateway, given, errors } = await worker({
+      async exchange(request) {
+        if (exchanges++ === 0) return (lost.over.exchange ?? h.store.claims.exchange)(request);
+        return h.store.claims.exchange({ ...request, demand: null });
       },
     });
-    await expect(poll()).rejects.toThrow("reset");
-    expect(await poll()).toEqual([]);
-    await (late as (() => Promise<unknown>) | null)?.();
-    expect(await poll()).toEqual([]);
+    await errors.next();
+    await gateway.look();
+    expect(given).toEqual([]);
+    await lost.late();
+    await gateway.look();
+    expect(given).toEqual([]);
     now += 1_000;
-    expect(await poll()).toMatchObject([{ runId: id, fence: 1 }]);
+    await gateway.look();
+    expect(given).toMatchObject([{ runId: id, fence: 1 }]);
   });
 
   it("does not bring back a run that ends while the gateway asks", async () => {
     const id = await h.run();
-    let fails = false;
-    const { gateway, session, poll } = await worker({
-      async claim(request) {
-        if (fails) throw new Error("the connection was reset");
-        return h.store.claims.claim(request);
+    let exchanges = 0;
+    const { gateway, session, given, errors } = await worker({
+      async exchange(request) {
+        if (exchanges++ !== 1) return h.store.claims.exchange(request);
+        throw new Error("the connection was reset");
       },
-      async held(sessionId) {
-        const before = await h.store.claims.held(sessionId);
+      async held(sessions) {
+        const before = await h.store.claims.held(sessions);
         await gateway.complete(session, [success(id, 1)]);
         return before;
       },
     });
-    await poll();
-    fails = true;
-    await expect(poll()).rejects.toThrow("reset");
-    fails = false;
-    expect(await poll()).toEqual([]);
+    while (given.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    gateway.hintAll();
+    await errors.next();
+    await gateway.look();
+    expect(given).toHaveLength(1);
   });
 
   it("is asked about only as long as it may still be done", async () => {
     let asked = 0;
-    let fails = true;
-    const { poll } = await worker({
-      async claim() {
-        if (fails) throw new Error("the connection was reset");
-        return [];
+    let exchanges = 0;
+    const { gateway, errors } = await worker({
+      async exchange(request) {
+        if (exchanges++ === 0) throw new Error("the connection was reset");
+        return h.store.claims.exchange({ ...request, demand: null });
       },
       async held() {
         asked += 1;
         return [];
       },
     });
-    await expect(poll()).rejects.toThrow("reset");
-    fails = false;
+    await errors.next();
     for (let second = 0; second < 60; second++) {
-      await poll();
+      await gateway.look();
       now += 1_000;
     }
     expect(asked).toBe(31);

@@ -47,7 +47,7 @@ async function startWorker(...tasks: Task[]): Promise<Worker> {
 
 async function startWorkerOf(queues: string[], ...tasks: Task[]): Promise<Worker> {
   const transport = new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId });
-  const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic };
+  const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic, soon: setImmediate };
   const worker = new Worker({ transport, timers, tasks, name: "w", queues, slots: 5 });
   workers.push(worker);
   await worker.start();

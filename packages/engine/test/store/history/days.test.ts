@@ -27,11 +27,10 @@ describe("the days of history", () => {
     for (const day of [today, tomorrow]) await h.db.query({ text: `drop table if exists carillon.run_history_${day}` });
     const id = await h.run();
     const session = await h.session();
-    const lanes = (await h.store.lanes.list()).map((lane) => lane.id);
-    const wanted = { session, lanes, namespaceIds: [1], lowestRank: Number.MIN_SAFE_INTEGER, limit: 1 };
-    const [run] = await h.store.claims.claim(wanted);
-    const done = { id, fence: run?.fence ?? 0, status: "succeeded", reason: null, output: null, error: null } as const;
-    expect((await h.store.claims.finish(session, [{ ...done, startedAt: Date.now() }])).has(id)).toBe(true);
+    const [run] = await h.claim(session, 1);
+    const done = { session, id, fence: run?.fence ?? 0, status: "succeeded", reason: null, output: "null" } as const;
+    const succeeded = [{ ...done, error: null, startedAt: Date.now() }];
+    expect((await h.store.claims.exchange({ succeeded, demand: null })).accepted).toBeNull();
     expect(await h.store.reads.finished(1, [id], 0)).toHaveLength(1);
   });
 });

@@ -50,7 +50,7 @@ async function startEngine(later: object = limits.later): Promise<Engine> {
 
 async function startWorker(engine: Engine): Promise<void> {
   const transport = new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId });
-  const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic };
+  const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic, soon: setImmediate };
   const tasks = [{ name: "work", run: (payload: unknown) => payload }];
   const worker = new Worker({ transport, timers, tasks, name: "w", queues: ["default"], slots: 5 });
   workers.push(worker);

@@ -143,9 +143,7 @@ describe("the move", () => {
     expect(moved.find((run) => run.id === overdue)?.state).toBe("queued");
     expect(moved.find((run) => run.id === ahead)?.state).toBe("scheduled");
     const session = await h.session();
-    const lanes = (await h.store.lanes.list()).map((lane) => lane.id);
-    const lowestRank = Number.MIN_SAFE_INTEGER;
-    const claimed = await h.store.claims.claim({ session, lanes, namespaceIds: [1], lowestRank, limit: 10 });
+    const claimed = await h.claim(session, 10);
     expect(claimed.map((run) => run.id)).toEqual([overdue]);
   });
 

@@ -20,7 +20,7 @@ const hot = [
   "run.insert",
   "run.load_due",
   "run.promote",
-  "run.claim",
+  "run.exchange",
   "run.finish",
   "job.insert",
   "later.look",

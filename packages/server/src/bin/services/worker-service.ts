@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { systemClock, systemTimers } from "@carillon/core";
+import { systemClock, systemSoon, systemTimers } from "@carillon/core";
 import type { Engine } from "@carillon/engine";
 import { LocalTransport, Worker, builtInTasks } from "@carillon/worker";
 import type { Service } from "../../lifecycle/service.js";
@@ -22,7 +22,7 @@ export class WorkerService implements Service {
     const { config, logger } = this.#context;
     if (this.#worker !== null || config.workerSlots === 0) return;
     const engine = this.#engine();
-    const timers = { ...systemTimers, monotonic: () => systemClock.monotonic() };
+    const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
     const worker = new Worker({
       transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
       tasks: builtInTasks(timers),

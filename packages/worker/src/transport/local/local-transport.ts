@@ -1,10 +1,21 @@
-import type { Assignment, Completion } from "@carillon/core";
-import type { PollRequest, Registration, Transport, TransportEvents } from "../../runtime/transport.js";
+import type { Assignment, Completion, StopOrder } from "@carillon/core";
+import type { Registration, Transport, TransportEvents } from "../../runtime/transport.js";
+
+type Assigned = Omit<Assignment, "payload"> & { readonly payloadJson: string };
+
+interface LocalRegistration extends Registration {
+  readonly namespace: string;
+  readonly nodeId: string | null;
+  readonly onAssign: (assigned: readonly Assigned[]) => void;
+  readonly onStop: (orders: readonly StopOrder[]) => void;
+  readonly onLost: () => void;
+}
 
 /** What the in-process transport needs of the engine's gateway; the gateway has this form without knowing of workers. */
 export interface LocalGateway {
-  open(registration: Registration & TransportEvents & { namespace: string; nodeId: string | null }): Promise<string>;
-  poll(sessionId: string, request: PollRequest): Promise<readonly Assignment[]>;
+  open(registration: LocalRegistration): Promise<string>;
+  resume(sessionId: string): void;
+  pause(sessionId: string): Promise<void>;
   complete(sessionId: string, completions: readonly Completion[]): Promise<ReadonlySet<string>>;
   giveBack(sessionId: string, runs: readonly { runId: string; fence: number }[]): Promise<void>;
   close(sessionId: string): Promise<void>;
@@ -24,11 +35,20 @@ export class LocalTransport implements Transport {
 
   async open(registration: Registration, events: TransportEvents): Promise<void> {
     const { namespace, nodeId } = this.#place;
-    this.#session = await this.#gateway.open({ ...registration, ...events, namespace, nodeId: nodeId() });
+    const { onStop, onLost, onAssign } = events;
+    this.#session = await this.#gateway.open({
+      ...registration,
+      namespace,
+      nodeId: nodeId(),
+      onStop,
+      onLost,
+      onAssign: (assigned) => onAssign(assigned.map(readPayload)),
+    });
+    this.#gateway.resume(this.#session);
   }
 
-  async poll(request: PollRequest): Promise<readonly Assignment[]> {
-    return this.#gateway.poll(this.#id(), request);
+  async pause(): Promise<void> {
+    if (this.#session !== null && this.#gateway.isOpen(this.#session)) await this.#gateway.pause(this.#session);
   }
 
   async complete(completions: readonly Completion[]): Promise<ReadonlySet<string>> {
@@ -52,4 +72,21 @@ export class LocalTransport implements Transport {
     if (this.#session === null) throw new Error("the worker is not registered");
     return this.#session;
   }
+}
+
+/** Written out: an object that is spread together costs ten times as much, and this is done for every run. */
+function readPayload(assigned: Assigned): Assignment {
+  return {
+    runId: assigned.runId,
+    jobId: assigned.jobId,
+    task: assigned.task,
+    queue: assigned.queue,
+    payload: JSON.parse(assigned.payloadJson) as unknown,
+    attempt: assigned.attempt,
+    maxAttempts: assigned.maxAttempts,
+    fence: assigned.fence,
+    timeoutMs: assigned.timeoutMs,
+    scheduledFor: assigned.scheduledFor,
+    runAt: assigned.runAt,
+  };
 }

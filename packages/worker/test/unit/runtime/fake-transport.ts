@@ -1,24 +1,29 @@
 import type { Assignment, Completion } from "@carillon/core";
-import type { PollRequest, Registration, Transport } from "../../../src/index.js";
+import type { Registration, Transport, TransportEvents } from "../../../src/index.js";
 
 /** An engine in memory: hands out what the test queues and remembers what it was told. */
 export class FakeTransport implements Transport {
   readonly registrations: Registration[] = [];
   readonly completions: Completion[] = [];
   readonly givenBack: string[] = [];
-  readonly polls: number[] = [];
+  isPaused = false;
   closed = false;
   /** Thrown by the next calls, in order. */
-  readonly pollErrors: Error[] = [];
+  readonly openErrors: Error[] = [];
   readonly completeErrors: Error[] = [];
   refuse = new Set<string>();
-  #queue: Assignment[] = [];
-  #waiting: (() => void)[] = [];
+  #events: TransportEvents | null = null;
   #watchers: { holds: () => boolean; resolve: () => void }[] = [];
 
+  /** As the engine would, whatever the worker has room for. */
   give(...assignments: Assignment[]): void {
-    this.#queue.push(...assignments);
-    for (const wake of this.#waiting.splice(0)) wake();
+    this.events.onAssign(assignments);
+    this.#look();
+  }
+
+  get events(): TransportEvents {
+    if (this.#events === null) throw new Error("the worker is not registered");
+    return this.#events;
   }
 
   /** Resolves when the condition holds; looked at after every call of the worker. */
@@ -27,24 +32,18 @@ export class FakeTransport implements Transport {
     return new Promise((resolve) => this.#watchers.push({ holds, resolve }));
   }
 
-  open(registration: Registration): Promise<void> {
+  open(registration: Registration, events: TransportEvents): Promise<void> {
+    const error = this.openErrors.shift();
+    if (error !== undefined) return Promise.reject(error);
     this.registrations.push(registration);
+    this.#events = events;
     this.#look();
     return Promise.resolve();
   }
 
-  async poll({ free, signal }: PollRequest): Promise<Assignment[]> {
-    this.polls.push(free);
-    this.#look();
-    const error = this.pollErrors.shift();
-    if (error !== undefined) throw error;
-    if (this.#queue.length === 0 && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-        signal.addEventListener("abort", () => resolve(), { once: true });
-      });
-    }
-    return signal.aborted ? [] : this.#queue.splice(0, free);
+  pause(): Promise<void> {
+    this.isPaused = true;
+    return Promise.resolve();
   }
 
   complete(completions: readonly Completion[]): Promise<ReadonlySet<string>> {

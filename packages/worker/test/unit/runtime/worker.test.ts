@@ -8,6 +8,7 @@ function manualTimers() {
   let waiting: { at: number; callback: () => void }[] = [];
   return {
     monotonic: () => now,
+    soon: setImmediate,
     setTimeout(callback: () => void, delayMs: number): unknown {
       const timer = { at: now + delayMs, callback };
       if (delayMs <= 0) queueMicrotask(callback);
@@ -56,24 +57,53 @@ describe("the worker", () => {
     expect(transport.completions[0]).toMatchObject({
       runId: "r1",
       fence: 3,
-      outcome: { kind: "succeeded", output: { got: 7 } },
+      outcome: { kind: "succeeded", outputJson: '{"got":7}' },
     });
     await worker.stop(0);
     expect(transport.closed).toBe(true);
   });
 
-  it("never holds more runs than it has slots", async () => {
+  it("never runs more than it has slots; what it was given ahead waits for its turn", async () => {
     const { gates, run } = gated();
     const { transport, worker } = setUp(run);
     await worker.start();
     transport.give(assignment("r1"), assignment("r2"), assignment("r3"));
-    await transport.until(() => transport.polls.length === 1);
     await settled();
     expect([...gates.keys()]).toEqual(["r1", "r2"]);
     gates.get("r1")?.release(null);
-    await transport.until(() => transport.polls.at(-1) === 1 && transport.polls.length === 2);
     await settled();
     expect([...gates.keys()]).toEqual(["r1", "r2", "r3"]);
+    await worker.stop(0);
+  });
+
+  it("leaves alone a run that it has, and begins anew one that comes under another fence", async () => {
+    const { gates, run } = gated();
+    const { transport, worker } = setUp(run);
+    await worker.start();
+    transport.give(assignment("r1", { fence: 1 }));
+    const first = gates.get("r1");
+    transport.give(assignment("r1", { fence: 1 }));
+    expect(gates.get("r1")).toBe(first);
+    transport.give(assignment("r1", { fence: 2 }));
+    expect(gates.get("r1")).not.toBe(first);
+    first?.release("late");
+    gates.get("r1")?.release("right");
+    await transport.until(() => transport.completions.length === 1);
+    expect(transport.completions[0]).toMatchObject({ runId: "r1", fence: 2, outcome: { outputJson: '"right"' } });
+    await worker.stop(0);
+  });
+
+  it("is asked to stop a run that has not begun: it never does", async () => {
+    const { gates, run } = gated();
+    const { transport, worker } = setUp(run, 1);
+    await worker.start();
+    transport.give(assignment("r1"), assignment("r2"));
+    transport.events.onStop([{ runId: "r2", fence: 1, reason: "cancelled_by_user" }]);
+    await transport.until(() => transport.completions.length === 1);
+    expect(transport.completions[0]).toMatchObject({ runId: "r2", outcome: { kind: "cancelled" } });
+    gates.get("r1")?.release(null);
+    await settled();
+    expect([...gates.keys()]).toEqual(["r1"]);
     await worker.stop(0);
   });
 
@@ -114,7 +144,6 @@ describe("the worker", () => {
     const { transport, timers, worker } = setUp(run);
     await worker.start();
     transport.give(assignment("r1", { timeoutMs: 1_000 }));
-    await transport.until(() => transport.polls.length >= 2);
     timers.advance(1_000);
     await transport.until(() => transport.completions.length === 1);
     expect(gates.get("r1")?.signal.aborted).toBe(true);
@@ -149,14 +178,20 @@ describe("the worker", () => {
 
   it("stops what it does when its session is lost, and starts anew under another", async () => {
     const { gates, run } = gated();
-    const { transport, worker } = setUp(run);
+    const { transport, timers, worker, events } = setUp(run);
     await worker.start();
-    transport.pollErrors.push(new Error("session lost"));
     transport.give(assignment("r1"));
+    transport.openErrors.push(new Error("connection lost"));
+    transport.events.onLost();
+    while (!events.some((event) => event.type === "worker.transport_failed")) await settled();
+    timers.advance(500);
     await transport.until(() => transport.registrations.length === 2);
     transport.give(assignment("r2"));
-    while (!gates.has("r2")) await settled();
-    expect(gates.has("r1") ? gates.get("r1")?.signal.aborted : true).toBe(true);
+    expect(gates.get("r1")?.signal.aborted).toBe(true);
+    gates.get("r1")?.release("late");
+    gates.get("r2")?.release("right");
+    await transport.until(() => transport.completions.length === 1);
+    expect(transport.completions.map((one) => one.runId)).toEqual(["r2"]);
     await worker.stop(0);
   });
 });
@@ -169,12 +204,38 @@ describe("a drain", () => {
     transport.give(assignment("r1"));
     while (!gates.has("r1")) await settled();
     const stopped = worker.stop(10_000);
-    transport.give(assignment("r2"));
+    expect(transport.isPaused).toBe(true);
     gates.get("r1")?.release("ok");
     await stopped;
     expect(transport.completions.map((one) => one.runId)).toEqual(["r1"]);
     expect(transport.givenBack).toEqual([]);
+  });
+
+  it("gives back at once what has not begun", async () => {
+    const { gates, run } = gated();
+    const { transport, worker } = setUp(run, 1);
+    await worker.start();
+    transport.give(assignment("r1"), assignment("r2"), assignment("r3"));
+    const stopped = worker.stop(10_000);
+    await settled();
+    expect(transport.givenBack).toEqual(["r2", "r3"]);
+    gates.get("r1")?.release("ok");
+    await stopped;
     expect(gates.has("r2")).toBe(false);
+  });
+
+  it("is cut short by a second one", async () => {
+    const { gates, run } = gated();
+    const { transport, timers, worker } = setUp(run);
+    await worker.start();
+    transport.give(assignment("r1"));
+    const stopped = worker.stop(10_000);
+    await settled();
+    void worker.stop(0);
+    timers.advance(0);
+    await stopped;
+    expect(gates.get("r1")?.signal.aborted).toBe(true);
+    expect(transport.givenBack).toEqual(["r1"]);
   });
 
   it("gives back what does not end within the grace time, after its signal fired", async () => {

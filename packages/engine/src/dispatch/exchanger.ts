@@ -1,0 +1,214 @@
+import type { DurationMs } from "@carillon/core";
+import { isFaultOfRows } from "../store/db/fault-of-rows.js";
+import type { Timers } from "../store/db/ports.js";
+import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
+import type { ClaimStore } from "../store/entities/claims.js";
+import type { Demand } from "../store/entities/exchange.js";
+import type { LaneBounds, Look } from "./lane-bounds.js";
+import type { LaneGroup } from "./lane-group.js";
+import { dealPlaces, type Places } from "./places.js";
+
+export interface ExchangerOptions {
+  readonly claims: Pick<ClaimStore, "exchange">;
+  readonly bounds: LaneBounds;
+  readonly groups: () => Iterable<LaneGroup>;
+  readonly timers: Timers;
+  readonly monotonic: () => DurationMs;
+  /** Runs that succeeded or are claimed by one statement. */
+  readonly batch: number;
+  /** Claimed for a session. */
+  readonly onClaimed: (places: Places, runs: readonly ClaimedRun[]) => void;
+  /** A claim failed, and may have been done all the same. */
+  readonly onDoubt: (places: Places) => void;
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** What became of results. */
+export interface Settled {
+  /** The ids whose result was accepted, and is durable. */
+  readonly accepted: ReadonlySet<string>;
+  /** Results that the database cannot hold. */
+  readonly faults: readonly { readonly run: FinishedRun; readonly error: unknown }[];
+}
+
+interface Results {
+  readonly runs: readonly FinishedRun[];
+  readonly resolve: (settled: Settled) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Claim {
+  readonly group: LaneGroup;
+  readonly places: Places;
+  readonly looks: readonly Look[];
+}
+
+const maxInFlight = 2;
+const pauseAfterErrorMs = 500;
+
+/**
+ * Brings results to the store and claims for whoever waits, both in one statement: at once when there is something to do, and
+ * what comes while two are under way goes together with the next.
+ */
+export class Exchanger {
+  readonly #options: ExchangerOptions;
+  #results: Results[] = [];
+  #inFlight = 0;
+  #timer: unknown = null;
+  #pausedUntil: DurationMs = 0;
+  #isStopped = false;
+  #turn = 0;
+
+  constructor(options: ExchangerOptions) {
+    this.#options = options;
+  }
+
+  /** For runs that succeeded. */
+  finish(runs: readonly FinishedRun[]): Promise<Settled> {
+    return new Promise((resolve, reject) => {
+      this.#results.push({ runs, resolve, reject });
+      this.wake();
+    });
+  }
+
+  /** Something may be there to do: results, demand, or runs for it. */
+  wake(): void {
+    while (this.#inFlight < maxInFlight && !this.#isStopped) {
+      const results = this.#takeResults();
+      const claim = this.#options.monotonic() < this.#pausedUntil ? null : this.#nextClaim();
+      if (results.length === 0 && claim === null) break;
+      this.#inFlight++;
+      void this.#exchange(results, claim).finally(() => {
+        this.#inFlight--;
+        this.wake();
+      });
+    }
+    this.#wakeLater();
+  }
+
+  /** Claims nothing more; results that were given go on. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#options.timers.clearTimeout(this.#timer);
+  }
+
+  #takeResults(): Results[] {
+    let count = 0;
+    let taken = 0;
+    while (taken < this.#results.length && count < this.#options.batch)
+      count += this.#results[taken++]?.runs.length ?? 0;
+    return this.#results.splice(0, taken);
+  }
+
+  /** Groups take turns. */
+  #nextClaim(): Claim | null {
+    const { bounds, batch, monotonic } = this.#options;
+    const groups = [...this.#options.groups()];
+    for (let offset = 1; offset <= groups.length; offset++) {
+      const group = groups[(this.#turn + offset) % groups.length];
+      if (group === undefined) continue;
+      const places = dealPlaces(group.sessions, batch);
+      if (places.order.length === 0) continue;
+      const wanted = { places: places.order.length, free: places.free };
+      const looks = bounds.looks(group.lanes, group.namespaceId, wanted, monotonic());
+      if (looks.length === 0) continue;
+      this.#turn = (this.#turn + offset) % groups.length;
+      for (const index of places.order) places.sessions[index]?.promise(1);
+      return { group, places, looks };
+    }
+    return null;
+  }
+
+  async #exchange(results: readonly Results[], claim: Claim | null): Promise<void> {
+    const { claims, monotonic, onFreed, onError } = this.#options;
+    const succeeded = results.flatMap((one) => one.runs);
+    const startedAt = monotonic();
+    try {
+      const { claimed, accepted, freedJobs } = await claims.exchange({
+        succeeded,
+        demand: claim === null ? null : demandOf(claim),
+      });
+      if (claim !== null) this.#claimed(claim, claimed, monotonic() - startedAt);
+      answer(results, accepted);
+      onFreed(freedJobs);
+    } catch (error) {
+      if (claim !== null) this.#failed(claim);
+      if (isFaultOfRows(error) && succeeded.length > 0) return await this.#finishApart(results, error);
+      this.#pausedUntil = monotonic() + pauseAfterErrorMs;
+      for (const one of results) one.reject(error);
+      onError(error);
+    }
+  }
+
+  /** One result that the database cannot take must not keep the others from it. */
+  async #finishApart(results: readonly Results[], error: unknown): Promise<void> {
+    if (results.length > 1) {
+      for (const one of results) await this.#exchange([one], null);
+      return;
+    }
+    const [{ runs, resolve, reject }] = results as readonly [Results];
+    const [run] = runs;
+    if (run !== undefined && runs.length === 1) return resolve({ accepted: new Set(), faults: [{ run, error }] });
+    const half = Math.ceil(runs.length / 2);
+    const parts = [runs.slice(0, half), runs.slice(half)].map((part) => this.#finishPart(part));
+    try {
+      const [first, second] = (await Promise.all(parts)) as [Settled, Settled];
+      resolve({
+        accepted: new Set([...first.accepted, ...second.accepted]),
+        faults: [...first.faults, ...second.faults],
+      });
+    } catch (reason) {
+      reject(reason);
+    }
+  }
+
+  #finishPart(runs: readonly FinishedRun[]): Promise<Settled> {
+    return new Promise((resolve, reject) => void this.#exchange([{ runs, resolve, reject }], null));
+  }
+
+  #claimed({ places, looks }: Claim, runs: readonly ClaimedRun[], durationMs: DurationMs): void {
+    const { bounds, monotonic, onClaimed } = this.#options;
+    bounds.took(looks, { claimed: runs, places: places.order.length, free: places.free, durationMs }, monotonic());
+    // Held before the promise is settled: a place is never counted as free in between.
+    onClaimed(places, runs);
+    for (const index of places.order) places.sessions[index]?.settle(1);
+  }
+
+  #failed({ places, looks }: Claim): void {
+    this.#options.bounds.failed(looks);
+    this.#options.onDoubt(places);
+    for (const index of places.order) places.sessions[index]?.settle(1);
+  }
+
+  /** The next full look of a group that waits. */
+  #wakeLater(): void {
+    const { timers, bounds, monotonic } = this.#options;
+    timers.clearTimeout(this.#timer);
+    if (this.#isStopped || this.#inFlight >= maxInFlight) return;
+    let next = Number.POSITIVE_INFINITY;
+    for (const group of this.#options.groups()) {
+      if (![...group.sessions].some((session) => session.room > 0)) continue;
+      next = Math.min(next, bounds.nextFullLook(group.lanes, group.namespaceId));
+    }
+    if (next === Number.POSITIVE_INFINITY) return;
+    const delayMs = Math.max(next, this.#pausedUntil) - monotonic();
+    this.#timer = timers.setTimeout(() => this.wake(), Math.max(1, Math.ceil(delayMs)));
+  }
+}
+
+function demandOf({ places, looks }: Claim): Demand {
+  return {
+    sessions: places.sessions.map((session) => session.id),
+    places: places.order,
+    free: places.free,
+    reads: looks.map((look) => look.read),
+  };
+}
+
+function answer(results: readonly Results[], accepted: ReadonlySet<string> | null): void {
+  for (const { runs, resolve } of results) {
+    const ids = runs.map((run) => run.id);
+    resolve({ accepted: new Set(accepted === null ? ids : ids.filter((id) => accepted.has(id))), faults: [] });
+  }
+}

@@ -1,0 +1,51 @@
+import type { DurationMs } from "@carillon/core";
+import type { Lane, LaneStore } from "../store/entities/lanes.js";
+import type { WorkerSession } from "./worker-session.js";
+
+/** What workers can do; those that can do the same are served together. */
+export interface Skills {
+  readonly namespaceId: number;
+  /** `*` alone stands for every queue, also for those that do not exist yet. */
+  readonly queues: readonly string[];
+  readonly tasks: readonly string[];
+}
+
+/** The sessions that serve the same lanes. */
+export class LaneGroup {
+  readonly namespaceId: number;
+  readonly sessions = new Set<WorkerSession>();
+  lanes: readonly Lane[] = [];
+  readonly #queues: readonly string[];
+  readonly #tasks: ReadonlySet<string>;
+  #lookedAt: DurationMs = Number.NEGATIVE_INFINITY;
+
+  static keyOf({ namespaceId, queues, tasks }: Skills): string {
+    return JSON.stringify([namespaceId, [...queues].sort(), [...tasks].sort()]);
+  }
+
+  constructor({ namespaceId, queues, tasks }: Skills) {
+    this.namespaceId = namespaceId;
+    this.#queues = queues;
+    this.#tasks = new Set(tasks);
+  }
+
+  get isEverywhere(): boolean {
+    return this.#queues.length === 1 && this.#queues[0] === "*";
+  }
+
+  /** Lanes never go, but for a group that serves every queue new ones come. */
+  isToLook(now: DurationMs, everyMs: DurationMs): boolean {
+    return now - this.#lookedAt >= (this.isEverywhere ? everyMs : Number.POSITIVE_INFINITY);
+  }
+
+  async find(lanes: LaneStore, now: DurationMs): Promise<void> {
+    this.#lookedAt = now;
+    if (this.isEverywhere) {
+      this.lanes = (await lanes.list()).filter((lane) => this.#tasks.has(lane.task));
+      return;
+    }
+    const names = this.#queues.flatMap((queue) => [...this.#tasks].map((task) => ({ queue, task })));
+    const ids = await lanes.ensure(names.flatMap((name) => [name, { ...name, isSolo: true }]));
+    this.lanes = ids.map((id) => lanes.get(id)).filter((lane) => lane !== null);
+  }
+}

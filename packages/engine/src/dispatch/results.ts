@@ -1,0 +1,126 @@
+import type { Completion, Instant } from "@carillon/core";
+import type { OnEngineEvent } from "../events.js";
+import type { HostClock, Random } from "../store/db/ports.js";
+import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
+import type { ClaimStore, RetriedRun, WaitingRun } from "../store/entities/claims.js";
+import { freedJobs } from "../store/entities/ended-runs.js";
+import type { LaneStore } from "../store/entities/lanes.js";
+import { type Decision, decideCompletion } from "./decide-completion.js";
+import type { Exchanger, Settled } from "./exchanger.js";
+import type { WorkerSession } from "./worker-session.js";
+
+export interface ResultsOptions {
+  readonly claims: Pick<ClaimStore, "finish" | "retry">;
+  readonly exchanger: Pick<Exchanger, "finish">;
+  readonly lanes: Pick<LaneStore, "get">;
+  readonly clock: Pick<HostClock, "monotonic">;
+  readonly now: () => Instant;
+  readonly random: Random;
+  readonly onRetry: (runs: readonly WaitingRun[]) => void;
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  readonly onStopped: (runIds: readonly string[]) => Promise<void>;
+  readonly onEvent: OnEngineEvent;
+}
+
+interface Decided {
+  readonly run: ClaimedRun;
+  readonly decision: Decision;
+}
+
+/** Takes what workers say of their runs to the store. */
+export class Results {
+  readonly #options: ResultsOptions;
+
+  constructor(options: ResultsOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the ids that were accepted. Throws if nothing is known of the outcome: then it may be asked again. */
+  async take(session: WorkerSession, completions: readonly Completion[]): Promise<ReadonlySet<string>> {
+    const decided = this.#decide(session, completions);
+    session.ending += decided.length;
+    session.count(completions.length, this.#options.clock.monotonic());
+    try {
+      const accepted = await this.#write(decided);
+      this.#announce(decided, accepted, completions.length);
+      for (const { run } of decided) if (session.held.get(run.id) === run) session.held.delete(run.id);
+      return accepted;
+    } finally {
+      session.ending -= decided.length;
+    }
+  }
+
+  /** Ends runs in whatever way; answers the ids that were accepted. */
+  async end(runs: readonly FinishedRun[]): Promise<string[]> {
+    if (runs.length === 0) return [];
+    const ended = await this.#options.claims.finish(runs);
+    this.#options.onFreed(freedJobs(ended));
+    return [...ended.keys()];
+  }
+
+  #decide(session: WorkerSession, completions: readonly Completion[]): Decided[] {
+    const { now, random } = this.#options;
+    const at = now();
+    const decided: Decided[] = [];
+    for (const completion of completions) {
+      const run = session.held.get(completion.runId);
+      if (run === undefined || run.fence !== completion.fence) continue;
+      decided.push({ run, decision: decideCompletion({ run, completion, now: at, random: random() }) });
+    }
+    return decided;
+  }
+
+  async #write(decided: readonly Decided[]): Promise<Set<string>> {
+    const succeeded: FinishedRun[] = [];
+    const ended: FinishedRun[] = [];
+    const again: RetriedRun[] = [];
+    for (const { decision } of decided) {
+      if (decision.kind === "retry") again.push(decision.run);
+      else if (decision.run.status === "succeeded") succeeded.push(decision.run);
+      else ended.push(decision.run);
+    }
+    const [first, second, third] = await Promise.all([this.#succeed(succeeded), this.end(ended), this.#retry(again)]);
+    for (const id of second) first.add(id);
+    for (const id of third) first.add(id);
+    return first;
+  }
+
+  async #succeed(runs: readonly FinishedRun[]): Promise<Set<string>> {
+    if (runs.length === 0) return new Set();
+    const { accepted, faults } = await this.#options.exchanger.finish(runs);
+    if (faults.length === 0) return accepted as Set<string>;
+    return new Set([...accepted, ...(await this.end(faults.map(notStorable)))]);
+  }
+
+  async #retry(runs: readonly RetriedRun[]): Promise<string[]> {
+    if (runs.length === 0) return [];
+    const waiting = await this.#options.claims.retry(runs);
+    await this.#options.onStopped(waiting.filter((run) => run.isStopped).map((run) => run.id));
+    this.#options.onRetry(waiting.filter((run) => !run.isStopped));
+    return waiting.map((run) => run.id);
+  }
+
+  #announce(decided: readonly Decided[], accepted: ReadonlySet<string>, count: number): void {
+    const { onEvent, lanes, now } = this.#options;
+    const at = now();
+    for (const { run, decision } of decided) {
+      if (!accepted.has(run.id)) continue;
+      const { task = "", queue = "" } = lanes.get(run.lane) ?? {};
+      const of = { runId: run.id, task, queue };
+      if (decision.kind === "retry") onEvent({ type: "run.retried", ...of, delayMs: decision.run.delayMs });
+      else {
+        const { status, startedAt } = decision.run;
+        onEvent({ type: "run.finished", ...of, status, durationMs: Math.max(0, at - startedAt) });
+      }
+    }
+    const refused = count - accepted.size;
+    if (refused > 0) onEvent({ type: "write.refused", statement: "run.finish", count: refused });
+  }
+}
+
+/** The work was done, and its result cannot be stored: the run failed, and another try would end the same way. */
+function notStorable({ run, error }: Settled["faults"][number]): FinishedRun {
+  const message = `the result cannot be stored: ${error instanceof Error ? error.message : String(error)}`;
+  const stored = { type: "ResultNotStorable", message, retryable: false };
+  return { ...run, status: "failed", reason: "handler_error", output: "null", error: stored };
+}

@@ -1,0 +1,100 @@
+import type { DurationMs, StopOrder } from "@carillon/core";
+import type { ClaimedRun } from "../store/entities/claimed-run.js";
+import { ClaimDoubt } from "./claim-doubt.js";
+
+export interface SessionEvents {
+  /** Runs for the worker; it holds them until it reports them or gives them back. */
+  readonly deliver: (runs: readonly ClaimedRun[]) => void;
+  /** Runs that the worker holds are to stop; told again and again until they have ended. */
+  readonly onStop: (orders: readonly StopOrder[]) => void;
+  /** The session was declared dead: whatever its worker does is somebody else's. */
+  readonly onLost: () => void;
+}
+
+export interface SessionOptions extends SessionEvents {
+  readonly id: string;
+  readonly slots: number;
+  /** Runs that may wait at the worker beyond its slots; null: as many as it does in a twentieth of a second. */
+  readonly ahead: number | null;
+  readonly doubtMs: DurationMs;
+}
+
+const mostAhead = 1_000;
+const aheadSeconds = 0.05;
+/** Rates are averaged over about this time. */
+const memoryMs = 200;
+
+/** A worker as the gateway sees it: what it holds, what more it can take. */
+export class WorkerSession {
+  readonly id: string;
+  readonly slots: number;
+  readonly events: SessionEvents;
+  readonly doubt: ClaimDoubt;
+  readonly held = new Map<string, ClaimedRun>();
+  /** It takes runs now. */
+  isWaiting = false;
+  /** It is asked what it holds: until that is answered it gets nothing. */
+  isAsked = false;
+  /** Held runs whose result is on its way to the store. */
+  ending = 0;
+  /** Places for which a claim is under way. */
+  promised = 0;
+  readonly #ahead: number | null;
+  #perSecond = 0;
+  #countedAt: DurationMs = 0;
+  #onQuiet: (() => void)[] = [];
+
+  constructor(options: SessionOptions) {
+    this.id = options.id;
+    this.slots = options.slots;
+    this.events = options;
+    this.#ahead = options.ahead;
+    this.doubt = new ClaimDoubt(options.doubtMs);
+  }
+
+  /** Slots for which nobody works or is on the way. */
+  get free(): number {
+    return this.isWaiting && !this.isAsked ? Math.max(0, this.slots - this.#occupied) : 0;
+  }
+
+  /** Free slots, and what it may be given ahead. */
+  get room(): number {
+    return this.isWaiting && !this.isAsked ? Math.max(0, this.slots + this.#aheadNow - this.#occupied) : 0;
+  }
+
+  take(runs: readonly ClaimedRun[]): void {
+    const fresh = runs.filter((run) => this.held.get(run.id)?.fence !== run.fence);
+    for (const run of fresh) this.held.set(run.id, run);
+    if (fresh.length > 0) this.events.deliver(fresh);
+  }
+
+  /** Results came in: how many a worker brings says how many it may be given ahead. */
+  count(results: number, now: DurationMs): void {
+    const sinceMs = Math.max(now - this.#countedAt, 1);
+    const weight = Math.min(1, sinceMs / memoryMs);
+    this.#perSecond += weight * ((results * 1_000) / sinceMs - this.#perSecond);
+    this.#countedAt = now;
+  }
+
+  promise(places: number): void {
+    this.promised += places;
+  }
+
+  settle(places: number): void {
+    this.promised -= places;
+    if (this.promised === 0) for (const resolve of this.#onQuiet.splice(0)) resolve();
+  }
+
+  /** Resolves when no claim for it is under way. */
+  async quiet(): Promise<void> {
+    if (this.promised > 0) await new Promise<void>((resolve) => this.#onQuiet.push(resolve));
+  }
+
+  get #occupied(): number {
+    return this.held.size - this.ending + this.promised;
+  }
+
+  get #aheadNow(): number {
+    return this.#ahead ?? Math.min(mostAhead, Math.floor(this.#perSecond * aheadSeconds));
+  }
+}

@@ -1,0 +1,84 @@
+import type { Instant, RunError, RunPolicy } from "@carillon/core";
+
+export interface ClaimedRun {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly namespaceId: number;
+  /** Its lane says queue and task. */
+  readonly lane: number;
+  readonly session: string;
+  /** JSON as it is stored: who hands it on need not read it. */
+  readonly payload: string;
+  readonly policy: RunPolicy;
+  /** Tries already spent. */
+  readonly spent: number;
+  readonly losses: number;
+  readonly fence: number;
+  readonly rank: number;
+  readonly priority: number;
+  readonly runAt: Instant;
+  readonly nominal: Instant;
+  readonly trigger: string;
+  /** It was to stop before this claim: it ends without being handed out. */
+  readonly isStopped: boolean;
+}
+
+/** Names the claim of a run: every later write must match it. */
+export interface ClaimName {
+  readonly session: string;
+  readonly id: string;
+  readonly fence: number;
+}
+
+export interface FinishedRun extends ClaimName {
+  readonly status: "succeeded" | "failed" | "cancelled";
+  readonly reason: string | null;
+  /** JSON. */
+  readonly output: string;
+  readonly error: RunError | null;
+  readonly startedAt: Instant;
+  /** Attempts that it took; 1 as a rule. */
+  readonly spent?: 0 | 1;
+}
+
+export interface ClaimedRow {
+  readonly id: string;
+  readonly job_id: string | null;
+  readonly namespace_id: number;
+  readonly lane: number;
+  readonly session_id: string;
+  readonly payload: string | null;
+  readonly policy: RunPolicy | null;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly fence: number;
+  readonly rank: number;
+  readonly priority: number;
+  readonly run_at: Instant;
+  readonly nominal_at: Instant;
+  readonly trigger: string;
+  readonly cancel_reason: string | null;
+}
+
+export function toClaimedRun(row: ClaimedRow): ClaimedRun {
+  return {
+    id: row.id,
+    jobId: row.job_id,
+    namespaceId: row.namespace_id,
+    lane: row.lane,
+    session: row.session_id,
+    payload: row.payload ?? "null",
+    policy: row.policy ?? noPolicy,
+    spent: row.attempt,
+    losses: row.losses,
+    fence: row.fence,
+    rank: row.rank,
+    priority: row.priority,
+    runAt: row.run_at,
+    nominal: row.nominal_at,
+    trigger: row.trigger,
+    isStopped: row.cancel_reason !== null,
+  };
+}
+
+const noPolicy: RunPolicy = Object.freeze({});

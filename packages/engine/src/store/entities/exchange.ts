@@ -1,0 +1,90 @@
+import { storableJson, timestampParam } from "../db/params.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+import { type ClaimedRow, type ClaimedRun, type FinishedRun, toClaimedRun } from "./claimed-run.js";
+import { inLockOrder } from "./lock-order.js";
+import { columns } from "./parameters.js";
+
+/** From where on, and how many runs at most, a claim looks at of one lane of one namespace. */
+export interface LaneRead {
+  readonly lane: number;
+  readonly namespaceId: number;
+  readonly low: number;
+  readonly most: number;
+  readonly isSolo: boolean;
+}
+
+/** Who waits for runs. `places` are indexes into `sessions`, in the order in which they are filled; free slots come first. */
+export interface Demand {
+  readonly sessions: readonly string[];
+  readonly places: readonly number[];
+  /** How many of the places are slots that are free at once. */
+  readonly free: number;
+  readonly reads: readonly LaneRead[];
+}
+
+export interface Exchange {
+  /** Runs that succeeded. */
+  readonly succeeded: readonly FinishedRun[];
+  readonly demand: Demand | null;
+}
+
+export interface Exchanged {
+  /** In rank order. */
+  readonly claimed: readonly ClaimedRun[];
+  /** The ids that were accepted; null: all of them. */
+  readonly accepted: ReadonlySet<string> | null;
+  /** Jobs of which another run may start now. */
+  readonly freedJobs: readonly string[];
+}
+
+interface ExchangeRow extends ClaimedRow {
+  readonly ended: number | null;
+  readonly ended_ids: readonly string[] | null;
+  readonly freed_job_ids: readonly string[] | null;
+}
+
+const nobody: Demand = { sessions: [], places: [], free: 0, reads: [] };
+
+export function exchangeOver(db: Queryable, statements: Statements): (exchange: Exchange) => Promise<Exchanged> {
+  const statement = statements.get("run.exchange");
+  return async ({ succeeded, demand }) => {
+    const values = [...succeededParameters(succeeded), ...demandParameters(demand ?? nobody)];
+    const { rows } = await db.query<ExchangeRow>(statement, values);
+    const claimed: ClaimedRun[] = [];
+    let last: ExchangeRow | null = null;
+    for (const row of rows) {
+      if (row.ended === null) claimed.push(toClaimedRun(row));
+      else last = row;
+    }
+    if (last === null) throw new Error("an exchange was not answered in full");
+    claimed.sort((a, b) => a.rank - b.rank);
+    const accepted = last.ended_ids === null && last.ended === succeeded.length ? null : new Set(last.ended_ids);
+    return { claimed, accepted, freedJobs: last.freed_job_ids ?? [] };
+  };
+}
+
+function succeededParameters(runs: readonly FinishedRun[]): unknown[] {
+  return columns(inLockOrder(runs), [
+    (run) => run.id,
+    (run) => run.fence,
+    (run) => run.session,
+    (run) => storableJson(run.output),
+    (run) => timestampParam(run.startedAt),
+  ]);
+}
+
+function demandParameters({ sessions, places, free, reads }: Demand): unknown[] {
+  return [
+    ...columns(sessions, [(session) => session]),
+    ...columns(places, [(place) => place + 1]),
+    free,
+    ...columns(reads, [
+      (read) => read.lane,
+      (read) => read.namespaceId,
+      (read) => read.low,
+      (read) => read.most,
+      (read) => read.isSolo,
+    ]),
+  ];
+}

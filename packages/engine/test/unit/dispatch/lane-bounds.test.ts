@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import { LaneBounds, type Look } from "../../../src/dispatch/lane-bounds.js";
+import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+
+const plain = { id: 1, queue: "q", task: "a", isSolo: false };
+const other = { id: 2, queue: "q", task: "b", isSolo: false };
+const solo = { id: 3, queue: "q", task: "a", isSolo: true };
+const everything = Number.MIN_SAFE_INTEGER;
+
+const claimed = (lane: number, ...ranks: number[]): ClaimedRun[] => ranks.map((rank) => ({ lane, rank }) as ClaimedRun);
+const read = (looks: readonly Look[]) => looks.map((look) => look.read);
+
+function answer(bounds: LaneBounds, looks: readonly Look[], runs: readonly ClaimedRun[], places = 10, at = 0): void {
+  bounds.took(looks, { claimed: runs, places, free: places, durationMs: 1 }, at);
+}
+
+/** Looked at from its beginning, with ten found in ten places: the last at rank 100. */
+function drained(lanes = [plain]): LaneBounds {
+  const bounds = new LaneBounds(1_000);
+  const looks = bounds.looks(lanes, 1, { places: 10, free: 10 }, 0);
+  answer(bounds, looks, claimed(1, ...Array.from({ length: 10 }, (_, index) => 91 + index)));
+  return bounds;
+}
+
+const look = (bounds: LaneBounds, at = 1, lanes = [plain], wanted = { places: 10, free: 10 }) =>
+  bounds.looks(lanes, 1, wanted, at);
+
+describe("the bounds of lanes", () => {
+  it("begin with a look at everything", () => {
+    expect(read(look(new LaneBounds(1_000)))).toEqual([
+      { lane: 1, namespaceId: 1, low: everything, most: 10, isSolo: false },
+    ]);
+  });
+
+  it("go on from the last rank that was claimed, which may have equals", () => {
+    expect(read(look(drained()))).toMatchObject([{ low: 100 }]);
+  });
+
+  it("leave a lane alone that was emptied, until a hint or the full look", () => {
+    const bounds = new LaneBounds(1_000);
+    answer(bounds, look(bounds, 0), claimed(1, 5, 6));
+    expect(look(bounds, 999)).toEqual([]);
+    expect(read(look(bounds, 1_000))).toMatchObject([{ low: everything }]);
+  });
+
+  it("open at a hint, at its rank, wherever the bound was", () => {
+    const bounds = drained();
+    bounds.hint(1, 40);
+    expect(read(look(bounds))).toMatchObject([{ low: 40 }]);
+  });
+
+  it("keep in mind a hint that comes while a look is under way: the run may have come after its snapshot", () => {
+    const bounds = drained();
+    const looks = look(bounds);
+    bounds.hint(1, 40);
+    answer(bounds, looks, []);
+    expect(read(look(bounds, 2))).toMatchObject([{ low: 40 }]);
+  });
+
+  it("are not moved back by the slower of two looks", () => {
+    const bounds = drained();
+    const [slow, fast] = [look(bounds), look(bounds)];
+    answer(bounds, fast, claimed(1, 300, 300, 300, 300, 300, 300, 300, 300, 300, 300));
+    answer(bounds, slow, claimed(1, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200));
+    expect(read(look(bounds))).toMatchObject([{ low: 300 }]);
+  });
+
+  it("are forgotten when a look fails: what it locked may be anywhere", () => {
+    const bounds = drained();
+    bounds.failed(look(bounds));
+    expect(read(look(bounds))).toMatchObject([{ low: everything }]);
+  });
+
+  it("take a full look every period under steady work, one at a time, and a dear one less often", () => {
+    const bounds = drained();
+    const full = look(bounds, 1_000);
+    expect(read(full)).toMatchObject([{ low: everything }]);
+    expect(read(look(bounds, 1_001))).toMatchObject([{ low: 100 }]);
+    bounds.took(
+      full,
+      { claimed: claimed(1, ...Array.from({ length: 10 }, () => 100)), places: 10, free: 10, durationMs: 100 },
+      1_100,
+    );
+    expect(read(look(bounds, 3_099))).toMatchObject([{ low: 100 }]);
+    expect(read(look(bounds, 3_100))).toMatchObject([{ low: everything }]);
+  });
+
+  it("look at few runs of each of many lanes, at more of the one that has them", () => {
+    const bounds = new LaneBounds(1_000);
+    const wanted = { places: 500, free: 500 };
+    const first = look(bounds, 0, [plain, other], wanted);
+    expect(read(first).map((one) => one.most)).toEqual([8, 8]);
+    answer(bounds, first, claimed(1, ...Array.from({ length: 8 }, (_, index) => index)), 500);
+    expect(read(look(bounds, 1, [plain, other], wanted)).map(({ lane, most }) => [lane, most])).toEqual([[1, 500]]);
+  });
+
+  it("never look at solo lanes without a free slot, nor at more than there are", () => {
+    const bounds = new LaneBounds(1_000);
+    expect(look(bounds, 0, [solo], { places: 10, free: 0 })).toEqual([]);
+    expect(read(look(bounds, 0, [solo], { places: 10, free: 2 }))).toMatchObject([{ most: 2 }]);
+  });
+
+  it("know nothing of solo runs that were passed over because plain ones took the free slots", () => {
+    const bounds = new LaneBounds(1_000);
+    const looks = look(bounds, 0, [plain, solo], { places: 4, free: 2 });
+    bounds.took(looks, { claimed: claimed(1, 1, 2, 3, 4), places: 4, free: 2, durationMs: 1 }, 0);
+    const again = read(look(bounds, 1, [plain, solo], { places: 4, free: 2 }));
+    expect(again.find((one) => one.isSolo)?.low).toBe(everything);
+  });
+});
