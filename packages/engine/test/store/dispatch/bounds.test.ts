@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import type { Gateway } from "../../../src/dispatch/gateway.js";
+import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+let h: StoreHarness;
+const gateways: Gateway[] = [];
+beforeEach(async () => {
+  h = await storeHarness();
+});
+afterEach(() => {
+  for (const gateway of gateways.splice(0)) gateway.stop();
+  return h.close();
+});
+
+/** A worker that ends every run at once. */
+class Eager {
+  readonly ids: string[] = [];
+  #waiting: { count: number; resolve: () => void } | null = null;
+
+  static async over({ gateway }: GatewayHarness, slots = 10): Promise<Eager> {
+    const worker = new Eager();
+    gateways.push(gateway);
+    const session: string = await gateway.open({
+      namespace: "default",
+      name: "w",
+      queues: ["default"],
+      tasks: ["echo"],
+      slots,
+      nodeId: null,
+      onAssign: (assigned) => void worker.#run(gateway, session, assigned),
+      onStop: () => undefined,
+      onLost: () => undefined,
+    });
+    gateway.resume(session);
+    return worker;
+  }
+
+  until(count: number): Promise<void> {
+    if (this.ids.length >= count) return Promise.resolve();
+    return new Promise((resolve) => (this.#waiting = { count, resolve }));
+  }
+
+  async #run(gateway: Gateway, session: string, assigned: readonly Assigned[]): Promise<void> {
+    this.ids.push(...assigned.map((run) => run.runId));
+    const outcome = { kind: "succeeded", outputJson: "null" } as const;
+    await gateway.complete(
+      session,
+      assigned.map(({ runId, fence }) => ({ runId, fence, startedAgoMs: 0, outcome })),
+    );
+    if (this.#waiting !== null && this.ids.length >= this.#waiting.count) this.#waiting.resolve();
+  }
+}
+
+const laneOf = async (): Promise<number> => (await h.store.lanes.ensure([{ queue: "default", task: "echo" }]))[0] ?? 0;
+
+describe("a run below the bound from which its lane is read", () => {
+  it("is claimed when its hint arrives, without a full look", async () => {
+    const made = gatewayOver(h);
+    const worker = await Eager.over(made);
+    const rank = Date.now();
+    await h.run({ rank });
+    made.gateway.hint([{ lane: await laneOf(), rank }]);
+    await worker.until(1);
+    await h.run({ rank: rank - 50_000 });
+    made.gateway.hint([{ lane: await laneOf(), rank: rank - 50_000 }]);
+    await worker.until(2);
+    expect(new Set(worker.ids).size).toBe(2);
+  });
+
+  it("is claimed by the next full look when its hint is lost", async () => {
+    const made = gatewayOver(h, { fullLookMs: 50 });
+    const worker = await Eager.over(made);
+    const rank = Date.now();
+    await h.run({ rank });
+    await worker.until(1);
+    await h.run({ rank: rank - 50_000 });
+    await worker.until(2);
+    expect(new Set(worker.ids).size).toBe(2);
+  });
+
+  it("is claimed however late its transaction commits: the hint comes after it", async () => {
+    const made = gatewayOver(h);
+    const worker = await Eager.over(made);
+    const lane = await laneOf();
+    const rank = Date.now();
+    const late = await h.run({ rank: rank - 1_000, runAt: Date.now() + 3_600_000 });
+    await h.db.transaction(async (tx) => {
+      await tx.query({ text: "update carillon.run set state = 'queued' where id = $1" }, [late]);
+      await h.run({ rank });
+      made.gateway.hint([{ lane, rank }]);
+      await worker.until(1);
+    });
+    made.gateway.hint([{ lane, rank: rank - 1_000 }]);
+    await worker.until(2);
+    expect(worker.ids[1]).toBe(late);
+  });
+
+  it("is never left behind by several enqueuers and two gateways, hints alone [INV-6]", async () => {
+    const [one, two] = [gatewayOver(h), gatewayOver(h)];
+    const workers = [await Eager.over(one, 3), await Eager.over(two, 5)];
+    const lane = await laneOf();
+    const now = Date.now();
+    const enqueue = async (from: number): Promise<void> => {
+      for (let index = 0; index < 100; index++) {
+        const rank = now - ((from * 7_919 + index * 104_729) % 60_000);
+        await h.run({ rank });
+        for (const { gateway } of [one, two]) gateway.hint([{ lane, rank }]);
+      }
+    };
+    await Promise.all([enqueue(1), enqueue(2), enqueue(3), enqueue(4)]);
+    const ids = (): string[] => workers.flatMap((worker) => worker.ids);
+    while (ids().length < 400) await new Promise((resolve) => setImmediate(resolve));
+    expect(new Set(ids()).size).toBe(400);
+  });
+});
+
+describe("the order of claims", () => {
+  it("is that of the ranks over all lanes of a worker, once the lanes are known", async () => {
+    const lanes = await h.store.lanes.ensure([
+      { queue: "default", task: "echo" },
+      { queue: "default", task: "other" },
+    ]);
+    const rank = Date.now() - 100_000;
+    for (let index = 0; index < 40; index++) await h.run({ rank: rank + index, lane: lanes[index % 2] ?? 0 });
+    const session = await h.session();
+    const claimed = await h.claim(session, 40);
+    expect(claimed.map((run) => run.rank)).toEqual(Array.from({ length: 40 }, (_, index) => rank + index));
+  });
+
+  it("gives a solo run only to a free slot, in its place", async () => {
+    const [plain = 0, solo = 0] = await h.store.lanes.ensure([
+      { queue: "default", task: "echo" },
+      { queue: "default", task: "echo", isSolo: true },
+    ]);
+    const rank = Date.now() - 100_000;
+    for (const [offset, lane] of [plain, solo, plain, solo, plain].entries())
+      await h.run({ rank: rank + offset, lane });
+    const session = await h.session();
+    const read = { namespaceId: 1, low: Number.MIN_SAFE_INTEGER, most: 5 };
+    const reads = [
+      { ...read, lane: plain, isSolo: false },
+      { ...read, lane: solo, isSolo: true },
+    ];
+    const demand = { sessions: [session], places: [0, 0, 0, 0, 0], free: 2, reads };
+    const { claimed } = await h.store.claims.exchange({ succeeded: [], demand });
+    expect(claimed.map((run) => run.rank - rank)).toEqual([0, 1, 2, 4]);
+  });
+
+  it("deals runs out to sessions as their places say, and nothing to a dead one", async () => {
+    const rank = Date.now() - 100_000;
+    for (let index = 0; index < 6; index++) await h.run({ rank: rank + index });
+    const [a, b] = [await h.session(), await h.session()];
+    await h.store.sessions.close(b);
+    const lane = await laneOf();
+    const reads = [{ lane, namespaceId: 1, low: Number.MIN_SAFE_INTEGER, most: 6, isSolo: false }];
+    const demand = { sessions: [a, b], places: [0, 1, 0, 1, 0, 1], free: 6, reads };
+    const { claimed } = await h.store.claims.exchange({ succeeded: [], demand });
+    expect(claimed.map((run) => [run.rank - rank, run.session])).toEqual([
+      [0, a],
+      [2, a],
+      [4, a],
+    ]);
+  });
+});
