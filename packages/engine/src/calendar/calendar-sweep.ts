@@ -51,12 +51,12 @@ export class CalendarSweep {
 
   async #recompute(jobIds: readonly string[]): Promise<number> {
     const { store, onRecomputed } = this.#options;
-    const { drafts, settled } = await store.settle((tx) => this.#once(tx, jobIds));
-    onRecomputed([...new Set(drafts.map((draft) => draft.job.shard))], settled);
-    return drafts.length;
+    const { touched, settled } = await store.settle((tx) => this.#once(tx, jobIds));
+    onRecomputed([...new Set(touched.map((draft) => draft.job.shard))], settled);
+    return touched.length;
   }
 
-  async #once(tx: Queryable, jobIds: readonly string[]): Promise<{ drafts: JobDraft[]; settled: Settled }> {
+  async #once(tx: Queryable, jobIds: readonly string[]): Promise<{ touched: JobDraft[]; settled: Settled }> {
     const { settler, changes, calendarLinks } = this.#options.store;
     const locked = await calendarLinks.lock(tx, jobIds);
     const drafts = await settler.open(tx, locked);
@@ -78,7 +78,7 @@ export class CalendarSweep {
       }),
     );
     await calendarLinks.see(tx, seen);
-    return { drafts, settled };
+    return { touched, settled };
   }
 
   #change(draft: JobDraft, seen: readonly SeenCalendar[]): void {

@@ -234,7 +234,15 @@ export class Gateway {
     const startedAt = this.#options.now();
     const what = { status: "cancelled", reason: "cancelled_by_user", output: "null", error: null, spent: 0 } as const;
     const ended: FinishedRun[] = runs.map(({ id, fence, session }) => ({ id, fence, session, ...what, startedAt }));
-    this.#results.end(ended).catch(this.#options.onError);
+    const { lanes, onEvent, onError } = this.#options;
+    const tell = (ids: readonly string[]): void => {
+      const accepted = new Set(ids);
+      for (const { id: runId, lane } of runs) {
+        const { task = "", queue = "" } = lanes.get(lane) ?? {};
+        if (accepted.has(runId)) onEvent({ type: "run.finished", runId, task, queue, status: "cancelled", durationMs: 0 });
+      }
+    };
+    this.#results.end(ended).then(tell, onError);
   }
 
   #assignments(runs: readonly ClaimedRun[]): Assigned[] {

@@ -156,7 +156,7 @@ describe("the cancellation of a job", () => {
       "default",
       spec({ schedule: { kind: "at", at: 0 }, firing: { misfire: "run_once" } }),
     );
-    await h.until(() => journal.begun === 1);
+    await h.until(() => journal.begun === 1 && h.count("run.finished") === 1);
     expect(await status(run.id)).toEqual(["cancelled", "cancelled_by_job"]);
     expect(await status(next.id)).toEqual(["running", null]);
   });
