@@ -36,8 +36,8 @@ export async function insert(client, { statements }, { size, batches, dueAt }) {
   return perRow(taken, size * batches);
 }
 
-/** Claims and finishes, 500 at a time; `count` are queued before the clock runs. */
-export async function drain(client, layout, texts, count) {
+/** Finishes the last 500 and claims the next with each statement; `count` are queued before the clock runs. */
+export async function drain(client, layout, exchange, count) {
   await insert(client, layout, { size: 1_000, batches: count / 1_000, dueAt: now });
   const session = newId();
   await client.query(
@@ -46,20 +46,31 @@ export async function drain(client, layout, texts, count) {
     [session],
   );
   const taken = await take(client, async () => {
-    for (let left = count; left > 0;) left -= await claimAndFinish(client, texts, session);
+    let held = [];
+    for (let left = count; left > 0; left -= held.length) {
+      const claimed = await finishAndClaim(client, exchange, session, held);
+      if (held.length === 0 && claimed.length === 0) throw new Error("nothing was claimed");
+      held = claimed;
+    }
+    await finishAndClaim(client, exchange, session, held);
   });
   return perRow(taken, count);
 }
 
-async function claimAndFinish(client, texts, session) {
-  const claim = { name: "claim", text: texts.claim, values: [session, [1], [1], "-9007199254740991", 500] };
-  const { rows } = await client.query(claim);
-  if (rows.length === 0) throw new Error("nothing was claimed");
-  const all = (value) => rows.map(() => value);
-  const ended = [all("succeeded"), all(null), all("null"), all(null), all(iso(Date.now())), all(1)];
-  const values = [session, rows.map((row) => row.id), rows.map((row) => row.fence), ...ended];
-  await client.query({ name: "finish", text: texts.finish, values });
-  return rows.length;
+const places = Array.from({ length: 500 }, () => 1);
+
+async function finishAndClaim(client, text, session, held) {
+  const all = (value) => held.map(() => value);
+  const ended = [
+    held.map((row) => row.id),
+    held.map((row) => row.fence),
+    all(session),
+    all("null"),
+    all(iso(Date.now())),
+  ];
+  const wanted = [[session], places, 500, [1], [1], ["-9007199254740991"], [500], [false]];
+  const { rows } = await client.query({ name: "exchange", text, values: [...ended, ...wanted] });
+  return rows.filter((row) => row.id !== null);
 }
 
 function perRow({ ms, cpuMs }, rows) {
