@@ -115,11 +115,11 @@ with ended as (
     limit cardinality($7::int[])
   ) q
 ), given as materialized (
-  select place, ($6::uuid[])[($7::int[])[number]] as session_id from pick where not solo or number <= $8::int
+  select place, solo, ($6::uuid[])[($7::int[])[number]] as session_id from pick where not solo or number <= $8::int
 ), claimed as (
   update carillon.run r
-  set state = 'running', session_id = g.session_id, fence = r.fence + 1, claimed_at = clock_timestamp(), started_at = null,
-      state_reason = null
+  set state = 'running', session_id = g.session_id, fence = r.fence + 1, claimed_at = clock_timestamp(),
+      started_at = case when g.solo then clock_timestamp() end, state_reason = null
   from given g
   where r.ctid = g.place and (g.session_id in (select id from alive)) is true
   returning r.id, r.job_id, r.namespace_id, r.lane, r.session_id, r.payload::text as payload, r.policy, r.attempt, r.losses,
@@ -198,32 +198,59 @@ from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
 where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
 returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 
+-- name: run.defer
+-- purpose: returns claimed runs to wait for a moment without spending anything
+-- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 delay ms bigint
+-- fence: (id, fence, session) on a running row
+update carillon.run r
+set state = 'scheduled', session_id = null, started_at = null,
+    run_at = clock_timestamp() + $4::bigint * interval '1 millisecond'
+from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
+where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
+returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
+
+-- name: run.started
+-- purpose: notes that claimed runs were begun: only their loss counts, and their time runs
+-- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 how long ago, in ms, bigint[]
+-- fence: (id, fence, session) on a running row
+update carillon.run r
+set started_at = greatest(r.claimed_at, clock_timestamp() - i.ago_ms * interval '1 millisecond')
+from unnest($2::uuid[], $3::bigint[], $4::bigint[]) as i (id, fence, ago_ms)
+where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running' and r.started_at is null
+returning r.id;
+
 -- name: run.rescue
--- purpose: queues again the running runs whose session no longer exists; the loss is counted
+-- purpose: queues again the running runs whose session no longer exists. The loss of one that was begun is counted. From now on
+--   they are handed out one at a time, with the start on record: one that takes its workers down shows
 -- params: $1 limit int, $2 most losses int
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
   select r.id
-  from carillon.run r
-  where r.state = 'running' and r.losses < $2
+  from carillon.run r join carillon.lane l on l.id = r.lane
+  where r.state = 'running' and (r.started_at is null or r.losses < $2 and l.kind <> 'solo')
     and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
   limit $1
   for update of r skip locked
 )
 update carillon.run r
-set state = 'queued', session_id = null, losses = r.losses + 1, state_reason = 'worker_lost', lane = twin.id
-from lost, carillon.lane of_run join carillon.lane twin on twin.queue = of_run.queue and twin.task = of_run.task and twin.solo
-where r.id = lost.id and of_run.id = r.lane
+set state = 'queued',
+    session_id = null,
+    losses = r.losses + case when r.started_at is null then 0 else 1 end,
+    state_reason = case when r.started_at is null then 'not_started' else 'worker_lost' end,
+    lane = twin.id
+from lost, carillon.lane l
+join carillon.lane twin on twin.queue = l.queue and twin.task = l.task and twin.kind = case l.kind when 'solo' then 'solo' else 'lost' end
+where r.id = lost.id and l.id = r.lane
 returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 
 -- name: run.bury_lost
--- purpose: ends runs that took their workers down too often; answers as run.finish does
+-- purpose: ends runs that took their workers down too often, and at-most-once runs that were begun; answers as run.finish does
 -- params: $1 limit int, $2 most losses int, $3 error text
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
   select r.id
-  from carillon.run r
-  where r.state = 'running' and r.losses >= $2
+  from carillon.run r join carillon.lane l on l.id = r.lane
+  where r.state = 'running' and r.started_at is not null and (r.losses >= $2 or l.kind = 'solo')
     and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
   limit $1
   for update of r skip locked
@@ -234,7 +261,7 @@ with lost as materialized (
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
     error, attempts, version)
   select id, job_id, namespace_id, 'failed', 'worker_lost', priority, run_at, nominal_at, created_at, trigger, task, queue,
-         payload, policy, labels, owner, attempt, losses + 1, fence, session_id, claimed_at, clock_timestamp(), null, $3::json,
+         payload, policy, labels, owner, attempt, losses + 1, fence, session_id, started_at, clock_timestamp(), null, $3::json,
          attempts, version
   from ended
 )

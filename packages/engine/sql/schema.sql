@@ -138,9 +138,10 @@ create table carillon.lane (
   id integer not null generated always as identity,
   queue text not null,
   task text not null,
-  solo boolean not null default false,
+  kind text not null default 'plain'::text,
   constraint lane_pkey PRIMARY KEY (id),
-  constraint lane_of UNIQUE (queue, task, solo)
+  constraint lane_of UNIQUE (queue, task, kind),
+  constraint lane_kind CHECK ((kind = ANY (ARRAY['plain'::text, 'solo'::text, 'lost'::text])))
 );
 
 create table carillon.maintenance_window (

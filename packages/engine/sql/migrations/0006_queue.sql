@@ -15,9 +15,13 @@ create index run_claim on carillon.run (lane, namespace_id, rank) where stage = 
 create index run_due on carillon.run (shard, run_at) where stage = 2;
 create index run_blocked on carillon.run (shard, id) where stage = 3;
 
--- solo: handed out only to a slot that is free at once: at-most-once runs, and runs that lost a worker before. Every lane has
--- a twin of this kind, so that a run can change over.
-alter table carillon.lane add column solo boolean not null default false;
+-- kind: plain runs may be handed out ahead, to wait at a worker. solo ones are handed out only to a free slot (at-most-once runs);
+-- lost ones, which lost a worker before, also one at a time to each worker. Every lane comes in all kinds, so that a run can
+-- change over.
+alter table carillon.lane
+  add column kind text not null default 'plain',
+  add constraint lane_kind check (kind in ('plain', 'solo', 'lost'));
 alter table carillon.lane drop constraint lane_queue_task_key;
-alter table carillon.lane add constraint lane_of unique (queue, task, solo);
-insert into carillon.lane (queue, task, solo) select queue, task, true from carillon.lane;
+alter table carillon.lane add constraint lane_of unique (queue, task, kind);
+insert into carillon.lane (queue, task, kind)
+select l.queue, l.task, k.kind from carillon.lane l cross join (values ('solo'), ('lost')) as k (kind);

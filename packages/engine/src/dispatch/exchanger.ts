@@ -110,7 +110,7 @@ export class Exchanger {
       if (group === undefined) continue;
       const places = dealPlaces(group.sessions, batch);
       if (places.order.length === 0) continue;
-      const wanted = { places: places.order.length, free: places.free };
+      const wanted = { places: places.order.length, free: places.free, apart: places.apart };
       const looks = bounds.looks(group.lanes, group.namespaceId, wanted, monotonic());
       if (looks.length === 0) continue;
       this.#turn = (this.#turn + offset) % groups.length;

@@ -33,6 +33,12 @@ export interface WorkerRegistration {
   readonly onLost: () => void;
 }
 
+export interface StartedRun {
+  readonly runId: string;
+  readonly fence: number;
+  readonly agoMs: DurationMs;
+}
+
 export interface GatewayOptions {
   readonly claims: ClaimStore;
   readonly sessions: SessionStore;
@@ -58,6 +64,8 @@ export interface GatewayOptions {
   readonly onEvent: OnEngineEvent;
   readonly onError: (error: unknown) => void;
 }
+
+const deferMs = 1_000;
 
 /** Hands due runs to workers and takes back what became of them. */
 export class Gateway {
@@ -133,6 +141,17 @@ export class Gateway {
     for (const run of runs) session.held.delete(run.runId);
     await this.#options.onStopped(queued.filter((run) => run.isStopped).map((run) => run.id));
     this.#options.onQueued(queued.filter((run) => !run.isStopped));
+  }
+
+  /** The worker has begun these runs, so long ago: their loss would count. */
+  async started(sessionId: string, runs: readonly StartedRun[]): Promise<void> {
+    const session = this.#session(sessionId);
+    const fresh = runs.filter(({ runId, fence }) => session.held.get(runId)?.fence === fence);
+    if (fresh.length === 0) return;
+    await this.#options.claims.started(
+      session.id,
+      fresh.map(({ runId: id, fence, agoMs }) => ({ id, fence, agoMs })),
+    );
   }
 
   /** Runs became claimable. */
@@ -225,8 +244,28 @@ export class Gateway {
       if (run.isStopped) stopped.push(run);
       else bySession.get(run.session)?.push(run);
     }
-    for (const session of sessions) session.take(bySession.get(session.id) ?? []);
+    for (const session of sessions) this.#handTo(session, bySession.get(session.id) ?? []);
     if (stopped.length > 0) this.#endStopped(stopped);
+  }
+
+  /** Of runs that lost a worker before, a worker has one at a time: only that one can have taken it down. */
+  #handTo(session: WorkerSession, runs: readonly ClaimedRun[]): void {
+    const taken: ClaimedRun[] = [];
+    const tooMany: ClaimedRun[] = [];
+    let hasLost = session.hasLost;
+    for (const run of runs) {
+      const isLost = this.#options.lanes.get(run.lane)?.kind === "lost";
+      if (isLost && hasLost) tooMany.push(run);
+      else taken.push(run);
+      if (isLost) hasLost = true;
+    }
+    session.take(taken, (run) => this.#options.lanes.get(run.lane)?.kind === "lost");
+    if (tooMany.length > 0) this.#defer(session, tooMany).catch(this.#options.onError);
+  }
+
+  /** They come again in a moment, to a worker that has none. */
+  async #defer(session: WorkerSession, runs: readonly ClaimedRun[]): Promise<void> {
+    this.#options.onRetry(await this.#options.claims.defer(session.id, runs, deferMs));
   }
 
   /** A run that was to stop before it was claimed ends here: nobody is to begin it again. */
@@ -239,7 +278,8 @@ export class Gateway {
       const accepted = new Set(ids);
       for (const { id: runId, lane } of runs) {
         const { task = "", queue = "" } = lanes.get(lane) ?? {};
-        if (accepted.has(runId)) onEvent({ type: "run.finished", runId, task, queue, status: "cancelled", durationMs: 0 });
+        if (accepted.has(runId))
+          onEvent({ type: "run.finished", runId, task, queue, status: "cancelled", durationMs: 0 });
       }
     };
     this.#results.end(ended).then(tell, onError);
@@ -270,7 +310,7 @@ export class Gateway {
       for (const session of asked) session.doubt.answered(this.#options.now());
       // What ended while we asked was known before.
       const unknown = held.filter((run) => known.get(run.session)?.has(run.id) === false);
-      this.#hand({ sessions: asked, order: [], free: 0 }, unknown);
+      this.#hand({ sessions: asked, order: [], free: 0, apart: 0 }, unknown);
     } finally {
       for (const session of asked) session.isAsked = false;
     }

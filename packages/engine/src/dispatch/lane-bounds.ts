@@ -97,19 +97,20 @@ export class LaneBounds {
     }
   }
 
-  #isWorthALook({ id, isSolo }: Lane, namespaceId: number, { free }: Wanted, now: DurationMs): boolean {
-    const spot = this.#spot(id, namespaceId);
-    return (spot.isOpen || now >= spot.fullLookAt) && (!isSolo || free > 0);
+  #isWorthALook(lane: Lane, namespaceId: number, wanted: Wanted, now: DurationMs): boolean {
+    const spot = this.#spot(lane.id, namespaceId);
+    return (spot.isOpen || now >= spot.fullLookAt) && wantedOf(lane, wanted) > 0;
   }
 
-  #look({ id, isSolo }: Lane, namespaceId: number, wanted: Wanted & { isAlone: boolean }, now: DurationMs): Look {
-    const spot = this.#spot(id, namespaceId);
+  #look(lane: Lane, namespaceId: number, wanted: Wanted & { isAlone: boolean }, now: DurationMs): Look {
+    const spot = this.#spot(lane.id, namespaceId);
     const isFull = now >= spot.fullLookAt;
     // Until it is answered nobody else begins one.
     if (isFull) spot.fullLookAt = now + this.#periodFor(0);
-    const wantedHere = isSolo ? wanted.free : wanted.places;
+    const wantedHere = wantedOf(lane, wanted);
     const most = wanted.isAlone ? wantedHere : Math.min(wantedHere, spot.most);
-    const read = { lane: id, namespaceId, isSolo, most, low: isFull ? everything : spot.low };
+    const isSolo = lane.kind !== "plain";
+    const read = { lane: lane.id, namespaceId, isSolo, most, low: isFull ? everything : spot.low };
     const look: Look = { read, isFull, spot, hinted: nothing };
     spot.underWay.add(look);
     return look;
@@ -135,6 +136,13 @@ interface Wanted {
   readonly places: number;
   /** Of the places, those that are free slots. */
   readonly free: number;
+  /** Workers with a free slot that hold no run which lost a worker before. */
+  readonly apart: number;
+}
+
+function wantedOf({ kind }: Lane, wanted: Wanted): number {
+  if (kind === "plain") return wanted.places;
+  return kind === "solo" ? wanted.free : wanted.apart;
 }
 
 function lower(spot: Spot, rank: number): void {

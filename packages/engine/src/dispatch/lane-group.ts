@@ -1,6 +1,8 @@
 import type { DurationMs } from "@carillon/core";
-import type { Lane, LaneStore } from "../store/entities/lanes.js";
+import type { Lane, LaneKind, LaneStore } from "../store/entities/lanes.js";
 import type { WorkerSession } from "./worker-session.js";
+
+const kinds: readonly LaneKind[] = ["plain", "solo", "lost"];
 
 /** What workers can do; those that can do the same are served together. */
 export interface Skills {
@@ -45,7 +47,7 @@ export class LaneGroup {
       return;
     }
     const names = this.#queues.flatMap((queue) => [...this.#tasks].map((task) => ({ queue, task })));
-    const ids = await lanes.ensure(names.flatMap((name) => [name, { ...name, isSolo: true }]));
+    const ids = await lanes.ensure(names.flatMap((name) => kinds.map((kind) => ({ ...name, kind }))));
     this.lanes = ids.map((id) => lanes.get(id)).filter((lane) => lane !== null);
   }
 }

@@ -6,6 +6,8 @@ export interface Places {
   readonly order: readonly number[];
   /** The first so many of them are free slots. */
   readonly free: number;
+  /** How many of the sessions have a free slot and no run that lost a worker before. */
+  readonly apart: number;
 }
 
 /** Deals out places: free slots before what is given ahead, and of each the worker that has most first. */
@@ -19,7 +21,8 @@ export function dealPlaces(waiting: Iterable<WorkerSession>, most: number): Plac
     sessions.map((session) => session.room - session.free),
     most - slots.length,
   );
-  return { sessions, order: [...slots, ...ahead], free: slots.length };
+  const apart = sessions.filter((session) => session.free > 0 && !session.hasLost).length;
+  return { sessions, order: [...slots, ...ahead], free: slots.length, apart };
 }
 
 /** One to each that has most left, then to each that has most left now, and so on. */

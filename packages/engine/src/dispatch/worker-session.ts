@@ -40,6 +40,7 @@ export class WorkerSession {
   /** Places for which a claim is under way. */
   promised = 0;
   readonly #ahead: number | null;
+  #lost: ClaimedRun | null = null;
   #perSecond = 0;
   #countedAt: DurationMs = 0;
   #onQuiet: (() => void)[] = [];
@@ -62,9 +63,17 @@ export class WorkerSession {
     return this.isWaiting && !this.isAsked ? Math.max(0, this.slots + this.#aheadNow - this.#occupied) : 0;
   }
 
-  take(runs: readonly ClaimedRun[]): void {
+  /** It holds a run that lost a worker before. */
+  get hasLost(): boolean {
+    return this.#lost !== null && this.held.get(this.#lost.id) === this.#lost;
+  }
+
+  take(runs: readonly ClaimedRun[], isLost: (run: ClaimedRun) => boolean): void {
     const fresh = runs.filter((run) => this.held.get(run.id)?.fence !== run.fence);
-    for (const run of fresh) this.held.set(run.id, run);
+    for (const run of fresh) {
+      this.held.set(run.id, run);
+      if (isLost(run)) this.#lost = run;
+    }
     if (fresh.length > 0) this.events.deliver(fresh);
   }
 

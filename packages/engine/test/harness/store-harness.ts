@@ -83,12 +83,12 @@ export async function storeHarness(): Promise<StoreHarness> {
 /** What a session with so many free slots asks for, in every lane. */
 async function demandFor(store: Store, session: string, slots: number): Promise<Demand> {
   const low = Number.MIN_SAFE_INTEGER;
-  const reads = (await store.lanes.list()).map(({ id, isSolo }) => ({
+  const reads = (await store.lanes.list()).map(({ id, kind }) => ({
     lane: id,
     namespaceId: 1,
     low,
     most: slots,
-    isSolo,
+    isSolo: kind !== "plain",
   }));
   return { sessions: [session], places: Array.from({ length: slots }, () => 0), free: slots, reads };
 }

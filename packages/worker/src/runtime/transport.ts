@@ -1,4 +1,4 @@
-import type { Assignment, Completion, StopOrder } from "@carillon/core";
+import type { Assignment, Completion, DurationMs, StopOrder } from "@carillon/core";
 
 export interface Registration {
   readonly name: string;
@@ -22,6 +22,12 @@ export interface TransportEvents {
   readonly onFailure: (error: unknown) => void;
 }
 
+export interface StartedRun {
+  readonly runId: string;
+  readonly fence: number;
+  readonly agoMs: DurationMs;
+}
+
 /** How a worker talks to the engine. After onLost, `open` begins anew under another session. */
 export interface Transport {
   /** From now on runs come. */
@@ -30,6 +36,8 @@ export interface Transport {
   complete(completions: readonly Completion[]): Promise<ReadonlySet<string>>;
   /** No more runs, please. Resolves when none is on its way. */
   pause(): Promise<void>;
+  /** These runs have begun, so long ago. Told once of each that runs for some seconds: only the loss of such a run counts. */
+  started(runs: readonly StartedRun[]): Promise<void>;
   giveBack(runs: readonly { runId: string; fence: number }[]): Promise<void>;
   close(): Promise<void>;
   /** The server does not know the session any more. */

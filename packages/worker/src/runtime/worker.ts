@@ -33,9 +33,13 @@ interface Running {
   done: Promise<void>;
   /** It was asked to stop: if its handler throws now, it was not a failure. */
   isStopping: boolean;
+  /** The engine knows that it has begun. */
+  isTold: boolean;
 }
 
 const pauseAfterErrorMs = 500;
+/** Runs that take longer than this are told of while they run. */
+const tellEveryMs = 3_000;
 
 /**
  * Executes the runs that it is given, as many at a time as it has slots, and reports each result until it is accepted or
@@ -51,6 +55,7 @@ export class Worker {
   #state: "new" | "running" | "draining" | "stopped" = "new";
   #stopping: Promise<void> | null = null;
   #endGrace: () => void = () => undefined;
+  #telling: unknown = null;
 
   constructor(options: WorkerOptions) {
     const { transport, timers } = options;
@@ -72,6 +77,7 @@ export class Worker {
     if (this.#state !== "new") return;
     this.#state = "running";
     await this.#open();
+    this.#tellLater();
     this.#emit({ type: "worker.started" });
   }
 
@@ -109,6 +115,7 @@ export class Worker {
     await this.#giveBack(left.map((run) => run.assignment));
     await this.#close();
     this.#state = "stopped";
+    this.#options.timers.clearTimeout(this.#telling);
     this.#emit({ type: "worker.drained", givenBack: left.length + unstarted.length });
   }
 
@@ -163,11 +170,33 @@ export class Worker {
   #begin(assignment: Assignment): void {
     const stop = new StopSignal();
     const startedAt = this.#options.timers.monotonic();
-    const running: Running = { assignment, stop, startedAt, done: Promise.resolve(), isStopping: false };
+    const running: Running = { assignment, stop, startedAt, done: Promise.resolve(), isStopping: false, isTold: false };
     this.#running.set(assignment.runId, running);
     running.done = execute(this.#tasks.get(assignment.task), assignment, stop, this.#options.timers).then((outcome) =>
       this.#end(running, outcome),
     );
+  }
+
+  #tellLater(): void {
+    if (this.#state === "stopped") return;
+    this.#telling = this.#options.timers.setTimeout(() => {
+      void this.#tellStarted().finally(() => this.#tellLater());
+    }, tellEveryMs);
+  }
+
+  async #tellStarted(): Promise<void> {
+    const { transport, timers } = this.#options;
+    const begun = [...this.#running.values()].filter((run) => !run.isTold);
+    if (begun.length === 0) return;
+    const now = timers.monotonic();
+    try {
+      await transport.started(
+        begun.map(({ assignment: { runId, fence }, startedAt }) => ({ runId, fence, agoMs: now - startedAt })),
+      );
+      for (const run of begun) run.isTold = true;
+    } catch (error) {
+      this.#emit({ type: "worker.transport_failed", error });
+    }
   }
 
   #stopRuns(orders: readonly StopOrder[]): void {

@@ -40,6 +40,10 @@ export interface ClaimStore {
   finish(runs: readonly FinishedRun[]): Promise<EndedRuns>;
   retry(runs: readonly RetriedRun[]): Promise<WaitingRun[]>;
   giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<GivenBackRun[]>;
+  /** Returns runs to wait for a moment, without spending anything. */
+  defer(session: string, runs: readonly { id: string; fence: number }[], delayMs: number): Promise<WaitingRun[]>;
+  /** Notes that runs were begun, so long ago. */
+  started(session: string, runs: readonly { id: string; fence: number; agoMs: number }[]): Promise<void>;
   /** Which of these runs are to stop. */
   stops(ids: readonly string[]): Promise<StopRow[]>;
 }
@@ -49,6 +53,8 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
   const finish = statements.get("run.finish");
   const retry = statements.get("run.retry");
   const giveBack = statements.get("run.give_back");
+  const defer = statements.get("run.defer");
+  const started = statements.get("run.started");
   const stops = statements.get("run.stops");
   return {
     exchange: exchangeOver(db, statements),
@@ -68,6 +74,16 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
       const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence]);
       const { rows } = await db.query<Queued & { stopped: boolean }>(giveBack, [session, ...values]);
       return rows.map(({ stopped: isStopped, ...run }) => ({ ...run, isStopped }));
+    },
+    async defer(session, runs, delayMs) {
+      type Row = { id: string; shard: number; run_at: Instant; stopped: boolean };
+      const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence]);
+      const { rows } = await db.query<Row>(defer, [session, ...values, delayMs]);
+      return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at, isStopped: row.stopped }));
+    },
+    async started(session, runs) {
+      const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence, (run) => Math.round(run.agoMs)]);
+      await db.query(started, [session, ...values]);
     },
     async stops(ids) {
       return ids.length === 0 ? [] : (await db.query<StopRow>(stops, [ids])).rows;

@@ -5,15 +5,20 @@ export interface Lane {
   readonly id: number;
   readonly queue: string;
   readonly task: string;
-  /** Its runs are handed out only to a slot that is free at once. */
-  readonly isSolo: boolean;
+  readonly kind: LaneKind;
 }
 
-/** What lanes are asked for: those that are not solo, unless it says otherwise. */
+/**
+ * plain: its runs may be handed out ahead, to wait at a worker. solo: only to a slot that is free at once. lost: they lost a
+ * worker before; as solo, and one at a time to each worker.
+ */
+export type LaneKind = "plain" | "solo" | "lost";
+
+/** What lanes are asked for: plain ones, unless it says otherwise. */
 export interface LaneName {
   readonly queue: string;
   readonly task: string;
-  readonly isSolo?: boolean;
+  readonly kind?: LaneKind;
 }
 
 export interface LaneStore {
@@ -33,27 +38,19 @@ export interface LaneStore {
  */
 const lookBack = 100;
 
-interface LaneRow {
-  readonly id: number;
-  readonly queue: string;
-  readonly task: string;
-  readonly solo: boolean;
-}
-
 /** Lanes never change and are never removed, so the cache cannot be wrong, only short. */
 export function laneStore(db: Queryable, statements: Statements): LaneStore {
   const byName = new Map<string, Lane>();
   const byId = new Map<number, Lane>();
   let highest = 0;
-  const keyOf = ({ queue, task, isSolo = false }: LaneName): string => `${queue}\n${task}\n${isSolo}`;
+  const keyOf = ({ queue, task, kind = "plain" }: LaneName): string => `${queue}\n${task}\n${kind}`;
   const ensure = statements.get("lane.ensure");
   const newer = statements.get("lane.newer");
 
-  function remember(rows: readonly LaneRow[]): void {
-    for (const { id, queue, task, solo: isSolo } of rows) {
-      const lane = { id, queue, task, isSolo };
+  function remember(rows: readonly Lane[]): void {
+    for (const lane of rows) {
       byName.set(keyOf(lane), lane);
-      byId.set(id, lane);
+      byId.set(lane.id, lane);
     }
   }
 
@@ -61,7 +58,7 @@ export function laneStore(db: Queryable, statements: Statements): LaneStore {
     const parameters = [missing.map((name) => name.queue), missing.map((name) => name.task)];
     // A lane that another transaction inserted after our snapshot is in neither half of the answer: ask once more.
     for (let round = 0; round < 2 && missing.some((name) => !byName.has(keyOf(name))); round++) {
-      const { rows } = await db.query<LaneRow>(ensure, parameters);
+      const { rows } = await db.query<Lane>(ensure, parameters);
       remember(rows);
     }
   }
@@ -79,7 +76,7 @@ export function laneStore(db: Queryable, statements: Statements): LaneStore {
     known: (name) => byName.get(keyOf(name))?.id ?? null,
     get: (id) => byId.get(id) ?? null,
     async list() {
-      const { rows } = await db.query<LaneRow>(newer, [Math.max(0, highest - lookBack)]);
+      const { rows } = await db.query<Lane>(newer, [Math.max(0, highest - lookBack)]);
       remember(rows);
       highest = Math.max(highest, ...rows.map((lane) => lane.id));
       return [...byId.values()];

@@ -136,29 +136,57 @@ describe("a failed run", () => {
 });
 
 describe("the rescue", () => {
-  it("queues the runs of dead sessions, counts the loss, and leaves the living alone [INV-6]", async () => {
+  /** Claims one run for a new session, which dies; answers the run. */
+  const lose = async (begun: boolean) => {
+    const session = await h.session();
+    const [run] = await h.claim(session, 1);
+    if (run === undefined) throw new Error("nothing was claimed");
+    if (begun) await h.store.claims.started(session, [{ id: run.id, fence: run.fence, agoMs: 0 }]);
+    await h.store.sessions.close(session);
+    await h.store.runs.buryLost(10, 3);
+    await h.store.runs.rescue(10, 3);
+    return run;
+  };
+  const live = async (id: string) => (await h.store.reads.live(1, [id]))[0];
+
+  it("queues the runs of dead sessions, and leaves those of the living alone [INV-6]", async () => {
     const [lost, kept] = [await h.run({ rank: 1 }), await h.run({ rank: 2 })];
     const [dead, alive] = [await h.session(), await h.session()];
     await h.claim(dead, 1);
     await h.claim(alive, 1);
     await h.store.sessions.close(dead);
     expect((await h.store.runs.rescue(10, 3)).map((run) => run.id)).toEqual([lost]);
-    const rows = await h.store.reads.live(1, [lost, kept]);
-    expect(rows.find((row) => row.id === lost)).toMatchObject({ status: "queued", losses: 1, attempt: 0 });
-    expect(rows.find((row) => row.id === kept)).toMatchObject({ status: "running", losses: 0 });
+    expect(await live(lost)).toMatchObject({ status: "queued", status_reason: "not_started", losses: 0, attempt: 0 });
+    expect(await live(kept)).toMatchObject({ status: "running", losses: 0 });
+  });
+
+  it("counts the loss of a run that had begun, and of no other", async () => {
+    const id = await h.run();
+    await lose(true);
+    expect(await live(id)).toMatchObject({ status: "queued", status_reason: "worker_lost", losses: 1, attempt: 0 });
+  });
+
+  it("knows from the second time on that a run was begun: it is claimed only to begin at once", async () => {
+    const id = await h.run();
+    await lose(false);
+    expect(await live(id)).toMatchObject({ losses: 0 });
+    await lose(false);
+    expect(await live(id)).toMatchObject({ status: "queued", status_reason: "worker_lost", losses: 1 });
   });
 
   it("ends a run that took too many workers down, and says so", async () => {
     const id = await h.run();
-    for (let loss = 0; loss <= 3; loss++) {
-      const session = await h.session();
-      await h.claim(session, 1);
-      await h.store.sessions.close(session);
-      await h.store.runs.buryLost(10, 3);
-      await h.store.runs.rescue(10, 3);
-    }
+    for (let loss = 0; loss <= 4; loss++) await lose(false);
     const [row] = await h.store.reads.finished(1, [id], 0);
     expect(row).toMatchObject({ status: "failed", status_reason: "worker_lost", losses: 4 });
+  });
+
+  it("never begins an at-most-once run again, unless it was not begun", async () => {
+    const [solo = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "solo" }]);
+    const id = await h.run({ lane: solo });
+    await lose(false);
+    const [row] = await h.store.reads.finished(1, [id], 0);
+    expect(row).toMatchObject({ status: "failed", status_reason: "worker_lost", losses: 1 });
   });
 
   it("expires a session only with the heartbeat that was watched", async () => {

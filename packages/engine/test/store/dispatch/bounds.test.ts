@@ -132,7 +132,7 @@ describe("the order of claims", () => {
   it("gives a solo run only to a free slot, in its place", async () => {
     const [plain = 0, solo = 0] = await h.store.lanes.ensure([
       { queue: "default", task: "echo" },
-      { queue: "default", task: "echo", isSolo: true },
+      { queue: "default", task: "echo", kind: "solo" },
     ]);
     const rank = Date.now() - 100_000;
     for (const [offset, lane] of [plain, solo, plain, solo, plain].entries())

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { LaneBounds, type Look } from "../../../src/dispatch/lane-bounds.js";
+import type { Lane } from "../../../src/store/entities/lanes.js";
 import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
 
-const plain = { id: 1, queue: "q", task: "a", isSolo: false };
-const other = { id: 2, queue: "q", task: "b", isSolo: false };
-const solo = { id: 3, queue: "q", task: "a", isSolo: true };
+const plain = { id: 1, queue: "q", task: "a", kind: "plain" } as const;
+const other = { id: 2, queue: "q", task: "b", kind: "plain" } as const;
+const solo = { id: 3, queue: "q", task: "a", kind: "solo" } as const;
 const everything = Number.MIN_SAFE_INTEGER;
 
 const claimed = (lane: number, ...ranks: number[]): ClaimedRun[] => ranks.map((rank) => ({ lane, rank }) as ClaimedRun);
@@ -15,15 +16,15 @@ function answer(bounds: LaneBounds, looks: readonly Look[], runs: readonly Claim
 }
 
 /** Looked at from its beginning, with ten found in ten places: the last at rank 100. */
-function drained(lanes = [plain]): LaneBounds {
+function drained(): LaneBounds {
   const bounds = new LaneBounds(1_000);
-  const looks = bounds.looks(lanes, 1, { places: 10, free: 10 }, 0);
+  const looks = look(bounds, 0);
   answer(bounds, looks, claimed(1, ...Array.from({ length: 10 }, (_, index) => 91 + index)));
   return bounds;
 }
 
-const look = (bounds: LaneBounds, at = 1, lanes = [plain], wanted = { places: 10, free: 10 }) =>
-  bounds.looks(lanes, 1, wanted, at);
+const look = (bounds: LaneBounds, at = 1, lanes: readonly Lane[] = [plain], wanted = { places: 10, free: 10 }) =>
+  bounds.looks(lanes, 1, { apart: 1, ...wanted }, at);
 
 describe("the bounds of lanes", () => {
   it("begin with a look at everything", () => {
@@ -98,6 +99,15 @@ describe("the bounds of lanes", () => {
     const bounds = new LaneBounds(1_000);
     expect(look(bounds, 0, [solo], { places: 10, free: 0 })).toEqual([]);
     expect(read(look(bounds, 0, [solo], { places: 10, free: 2 }))).toMatchObject([{ most: 2 }]);
+  });
+
+  it("never look at more runs that lost a worker before than there are workers without one", () => {
+    const bounds = new LaneBounds(1_000);
+    const lost = { id: 4, queue: "q", task: "a", kind: "lost" } as const;
+    expect(bounds.looks([lost], 1, { places: 10, free: 10, apart: 0 }, 0)).toEqual([]);
+    expect(read(bounds.looks([lost], 1, { places: 10, free: 10, apart: 3 }, 0))).toMatchObject([
+      { most: 3, isSolo: true },
+    ]);
   });
 
   it("know nothing of solo runs that were passed over because plain ones took the free slots", () => {

@@ -1,5 +1,5 @@
 import type { Assignment, Completion, StopOrder } from "@carillon/core";
-import type { Registration, Transport, TransportEvents } from "../../runtime/transport.js";
+import type { Registration, StartedRun, Transport, TransportEvents } from "../../runtime/transport.js";
 
 type Assigned = Omit<Assignment, "payload"> & { readonly payloadJson: string };
 
@@ -17,6 +17,7 @@ export interface LocalGateway {
   resume(sessionId: string): void;
   pause(sessionId: string): Promise<void>;
   complete(sessionId: string, completions: readonly Completion[]): Promise<ReadonlySet<string>>;
+  started(sessionId: string, runs: readonly StartedRun[]): Promise<void>;
   giveBack(sessionId: string, runs: readonly { runId: string; fence: number }[]): Promise<void>;
   close(sessionId: string): Promise<void>;
   isOpen(sessionId: string): boolean;
@@ -53,6 +54,10 @@ export class LocalTransport implements Transport {
 
   async complete(completions: readonly Completion[]): Promise<ReadonlySet<string>> {
     return this.#gateway.complete(this.#id(), completions);
+  }
+
+  async started(runs: readonly StartedRun[]): Promise<void> {
+    await this.#gateway.started(this.#id(), runs);
   }
 
   async giveBack(runs: readonly { runId: string; fence: number }[]): Promise<void> {

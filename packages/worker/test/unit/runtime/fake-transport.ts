@@ -1,11 +1,12 @@
 import type { Assignment, Completion } from "@carillon/core";
-import type { Registration, Transport, TransportEvents } from "../../../src/index.js";
+import type { Registration, StartedRun, Transport, TransportEvents } from "../../../src/index.js";
 
 /** An engine in memory: hands out what the test queues and remembers what it was told. */
 export class FakeTransport implements Transport {
   readonly registrations: Registration[] = [];
   readonly completions: Completion[] = [];
   readonly givenBack: string[] = [];
+  readonly begun: StartedRun[] = [];
   isPaused = false;
   closed = false;
   /** Thrown by the next calls, in order. */
@@ -52,6 +53,11 @@ export class FakeTransport implements Transport {
     this.completions.push(...completions);
     this.#look();
     return Promise.resolve(new Set(completions.map((one) => one.runId).filter((id) => !this.refuse.has(id))));
+  }
+
+  started(runs: readonly StartedRun[]): Promise<void> {
+    this.begun.push(...runs);
+    return Promise.resolve();
   }
 
   giveBack(runs: readonly { runId: string; fence: number }[]): Promise<void> {

@@ -165,6 +165,21 @@ describe("the worker", () => {
     expect(transport.completions.map((one) => one.runId)).toEqual(["r1"]);
   });
 
+  it("tells once of a run that it has begun, when that takes some seconds: its loss would count", async () => {
+    const { gates, run } = gated();
+    const { transport, timers, worker } = setUp(run, 1);
+    await worker.start();
+    timers.advance(1_000);
+    transport.give(assignment("r1", { fence: 4 }), assignment("r2"));
+    for (let seconds = 0; seconds < 9; seconds++) {
+      timers.advance(1_000);
+      await settled();
+    }
+    expect(transport.begun).toEqual([{ runId: "r1", fence: 4, agoMs: 2_000 }]);
+    gates.get("r1")?.release(null);
+    await worker.stop(0);
+  });
+
   it("says so when its result is refused", async () => {
     const { transport, worker, events } = setUp(() => "late");
     transport.refuse.add("r1");
