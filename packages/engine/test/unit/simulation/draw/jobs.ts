@@ -111,7 +111,7 @@ const rules = fc.oneof(
 const bounds = fc.record({
   from: fc.integer({ min: yearStart, max: yearEnd - dayMs }),
   isAllYear: chance(50),
-  most: spans(30, 1_000),
+  most: spans(30, 600),
 });
 
 const firings = fc

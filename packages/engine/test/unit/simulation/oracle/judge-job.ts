@@ -76,7 +76,8 @@ export class JobJudge {
       if (!named.has(nominal)) this.#complain("invented", nominal, "a run of no occurrence");
       // One that waited while its job was edited may have gone by the jitter of the new rule.
       const jitter = Math.min(...life.rules.map(({ schedule }) => jitterOf(schedule, jobId, nominal)));
-      if (createdAt < nominal + jitter || runAt < nominal + jitter) {
+      // One that a window held has its instant as its time: when the windows change, only that is known of it.
+      if (createdAt < nominal + jitter || runAt < nominal) {
         this.#complain(
           "early",
           nominal,

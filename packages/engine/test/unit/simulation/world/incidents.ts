@@ -53,6 +53,11 @@ function delicateJobOf(world: Simulation, number: number): string {
   return waiting[number % Math.max(1, waiting.length)] ?? jobOf(world, number);
 }
 
+function isDueWithin({ tables, now }: Simulation, id: string, spanMs: number): boolean {
+  const { state, fireAt } = tables.jobs.get(id)?.due ?? { state: "cancelled", fireAt: null };
+  return state === "active" && fireAt !== null && fireAt > now && fireAt < now + spanMs;
+}
+
 function waits({ tables, now }: Simulation, id: string): boolean {
   const nominal = tables.jobs.get(id)?.due.nominal ?? null;
   return nominal !== null && nominal <= now;
@@ -168,7 +173,8 @@ const cancel: Handlers["cancel"] = async (world, { job }) => {
 
 /** No run of the job can be stored for a while: it is parked, and somebody resumes it when that is over. */
 const poison: Handlers["poison"] = async (world, { job, forMs, missed }) => {
-  const id = jobOf(world, job);
+  const soon = world.jobIds.filter((one) => isDueWithin(world, one, forMs));
+  const id = soon[job % Math.max(1, soon.length)] ?? jobOf(world, job);
   world.count("poison");
   markChanged(world, id);
   world.tables.poisoned.add(id);

@@ -161,13 +161,12 @@ export class Simulation {
    */
   #nextTime(): Instant {
     let next = this.agenda.next;
-    for (const fireAt of this.#fireTimes()) if (fireAt > this.now) next = Math.min(next, fireAt);
+    for (const shard of allShards) {
+      const fireAt = this.tables.nextFireAt(shard);
+      if (fireAt > this.now && fireAt < next) next = fireAt;
+    }
     for (const node of this.cluster.up) if (this.#mayTick(node)) next = Math.min(next, node.wakeAt);
     return Math.max(this.now + 1, next);
-  }
-
-  #fireTimes(): number[] {
-    return allShards.map((shard) => this.tables.nextFireAt(shard));
   }
 
   #mayTick(node: VirtualNode): boolean {
