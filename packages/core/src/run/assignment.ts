@@ -52,3 +52,9 @@ export interface Completion {
   readonly startedAgoMs: DurationMs;
   readonly outcome: Outcome;
 }
+
+/** What becomes of an attempt that took too long, whoever ends it. */
+export function timeoutOutcome(timeoutMs: DurationMs): Outcome {
+  const message = `the handler did not end within its timeout of ${timeoutMs} ms`;
+  return { kind: "failed", reason: "timeout", error: { type: "TimeoutError", message, retryable: true } };
+}

@@ -1,4 +1,4 @@
-import type { Completion, DurationMs, Instant, StopOrder } from "@carillon/core";
+import { type Completion, type DurationMs, type Instant, type StopOrder, timeoutOutcome } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
@@ -66,6 +66,8 @@ export interface GatewayOptions {
 }
 
 const deferMs = 1_000;
+/** The worker ends an attempt at its timeout; the server does it when so much more has passed. */
+const timeoutGraceMs = 10_000;
 
 /** Hands due runs to workers and takes back what became of them. */
 export class Gateway {
@@ -148,6 +150,11 @@ export class Gateway {
     const session = this.#session(sessionId);
     const fresh = runs.filter(({ runId, fence }) => session.held.get(runId)?.fence === fence);
     if (fresh.length === 0) return;
+    const now = this.#options.clock.monotonic();
+    for (const { runId, agoMs } of fresh) {
+      const run = session.held.get(runId);
+      if (run !== undefined) session.begin(run, now - agoMs);
+    }
     await this.#options.claims.started(
       session.id,
       fresh.map(({ runId: id, fence, agoMs }) => ({ id, fence, agoMs })),
@@ -187,6 +194,7 @@ export class Gateway {
       await group.find(lanes, clock.monotonic());
     }
     await this.#settleDoubts();
+    for (const session of this.#sessions.values()) await this.#endOverdue(session);
     this.#exchanger.wake();
   }
 
@@ -294,6 +302,20 @@ export class Gateway {
       onEvent({ type: "run.claimed", runId, task, queue, waitedMs: Math.max(0, at - run.runAt) });
       return assigned;
     });
+  }
+
+  /** A worker that lives but does not end its run in time: the attempt is over, and whatever it still brings is refused. */
+  async #endOverdue(session: WorkerSession): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    const overdue = session.overdue(now, timeoutGraceMs);
+    if (overdue.length === 0) return;
+    await this.#results.take(
+      session,
+      overdue.map(([{ id: runId, fence, policy }, begunAt]) => {
+        return { runId, fence, startedAgoMs: now - begunAt, outcome: timeoutOutcome(policy.timeoutMs ?? 0) };
+      }),
+    );
+    session.events.onStop(overdue.map(([{ id: runId, fence }]) => ({ runId, fence, reason: "timeout" })));
   }
 
   /** What sessions hold by claims whose answer never came. A session that is asked gets nothing meanwhile. */

@@ -31,6 +31,8 @@ export class WorkerSession {
   readonly events: SessionEvents;
   readonly doubt: ClaimDoubt;
   readonly held = new Map<string, ClaimedRun>();
+  /** Since when, by this node's monotonic clock, held runs are at work. Kept only of runs whose time is limited. */
+  readonly #begun = new Map<ClaimedRun, DurationMs>();
   /** It takes runs now. */
   isWaiting = false;
   /** It is asked what it holds: until that is answered it gets nothing. */
@@ -75,6 +77,21 @@ export class WorkerSession {
       if (isLost(run)) this.#lost = run;
     }
     if (fresh.length > 0) this.events.deliver(fresh);
+  }
+
+  /** The worker says that it began a run at this time. */
+  begin(run: ClaimedRun, at: DurationMs): void {
+    if (run.policy.timeoutMs !== undefined && !this.#begun.has(run)) this.#begun.set(run, at);
+  }
+
+  /** Held runs that are at work for longer than they may be, each with when it began. */
+  overdue(now: DurationMs, graceMs: DurationMs): [run: ClaimedRun, begunAt: DurationMs][] {
+    const late: [ClaimedRun, DurationMs][] = [];
+    for (const [run, begunAt] of this.#begun) {
+      if (this.held.get(run.id) !== run) this.#begun.delete(run);
+      else if (now > begunAt + (run.policy.timeoutMs ?? Number.POSITIVE_INFINITY) + graceMs) late.push([run, begunAt]);
+    }
+    return late;
   }
 
   /** Results came in: how many a worker brings says how many it may be given ahead. */

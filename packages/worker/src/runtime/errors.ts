@@ -51,8 +51,3 @@ export function outcomeOfError(thrown: unknown): Outcome {
   const failed = { kind: "failed", reason: "handler_error", error: failure } as const;
   return error instanceof RetryAfterError ? { ...failed, retryAfterMs: error.afterMs } : failed;
 }
-
-export function timeoutOutcome(timeoutMs: DurationMs): Outcome {
-  const message = `the handler did not end within its timeout of ${timeoutMs} ms`;
-  return { kind: "failed", reason: "timeout", error: { type: "TimeoutError", message, retryable: true } };
-}

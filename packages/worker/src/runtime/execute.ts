@@ -1,5 +1,5 @@
-import type { Assignment, DurationMs, Outcome } from "@carillon/core";
-import { NonRetryableError, outcomeOfError, timeoutOutcome } from "./errors.js";
+import { type Assignment, type DurationMs, type Outcome, timeoutOutcome } from "@carillon/core";
+import { NonRetryableError, outcomeOfError } from "./errors.js";
 import { RunContext } from "./run-context.js";
 import type { StopSignal } from "./stop-signal.js";
 import type { Task } from "./task.js";

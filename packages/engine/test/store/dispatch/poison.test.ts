@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+const mostLosses = 3;
+
+let h: StoreHarness;
+let made: GatewayHarness;
+beforeEach(async () => {
+  h = await storeHarness();
+  made = gatewayOver(h);
+});
+afterEach(() => {
+  made.gateway.stop();
+  return h.close();
+});
+
+/** What a new worker of ten slots is given at first. */
+async function firstRuns(): Promise<{ session: string; given: readonly Assigned[] }> {
+  const { gateway } = made;
+  let take: (given: readonly Assigned[]) => void = () => undefined;
+  const assigned = new Promise<readonly Assigned[]>((resolve) => (take = resolve));
+  const session = await gateway.open({
+    namespace: "default",
+    name: "w",
+    queues: ["default"],
+    tasks: ["echo"],
+    slots: 10,
+    ahead: 0,
+    nodeId: null,
+    onAssign: take,
+    onStop: () => undefined,
+    onLost: () => undefined,
+  });
+  gateway.hintAll();
+  gateway.resume(session);
+  const given = await assigned;
+  await gateway.pause(session);
+  return { session, given };
+}
+
+/** The worker's process is gone; all that it held had begun. */
+async function die(session: string, given: readonly Assigned[]): Promise<void> {
+  await made.gateway.started(
+    session,
+    given.map(({ runId, fence }) => ({ runId, fence, agoMs: 0 })),
+  );
+  await made.gateway.close(session);
+  await h.store.runs.buryLost(1_000, mostLosses);
+  await h.store.runs.rescue(1_000, mostLosses);
+}
+
+/** As if the moment for which a run was deferred had passed. */
+const comeBack = () =>
+  h.db.query({ text: "update carillon.run set state = 'queued', run_at = now() where state = 'scheduled'" });
+
+it("a run that takes its worker down ends after few losses, and none of its neighbours with it [INV-6]", async () => {
+  const ids: string[] = [];
+  for (let index = 0; index < 40; index++) ids.push(await h.run({ rank: Date.now() - 100_000 + index }));
+  const [poison = ""] = ids;
+  let deaths = 0;
+  for (let left = ids.length; left > 0;) {
+    await comeBack();
+    const { session, given } = await firstRuns();
+    if (given.some((run) => run.runId === poison)) {
+      deaths++;
+      await die(session, given);
+    } else {
+      const outcome = { kind: "succeeded", outputJson: "null" } as const;
+      await made.gateway.complete(
+        session,
+        given.map(({ runId, fence }) => ({ runId, fence, startedAgoMs: 0, outcome })),
+      );
+      await made.gateway.close(session);
+    }
+    left = ids.length - (await h.store.reads.finished(1, ids, 0)).length;
+  }
+  expect(deaths).toBe(mostLosses + 1);
+  const ended = await h.store.reads.finished(1, ids, 0);
+  expect(ended.filter((run) => run.status === "failed").map((run) => run.id)).toEqual([poison]);
+  // A neighbour met it once, at the most: from then on it was apart.
+  expect(Math.max(...ended.filter((run) => run.id !== poison).map((run) => run.losses))).toBe(1);
+});
+
+it("runs that were handed out ahead to a worker that dies lose nothing [INV-6]", async () => {
+  const ids: string[] = [];
+  for (let index = 0; index < 200; index++) ids.push(await h.run());
+  const session = await h.session();
+  const low = Number.MIN_SAFE_INTEGER;
+  const reads = (await h.store.lanes.list()).map(({ id, kind }) => {
+    return { lane: id, namespaceId: 1, low, most: 200, isSolo: kind !== "plain" };
+  });
+  const places = Array.from({ length: 200 }, () => 0);
+  const demand = { sessions: [session], places, free: 10, reads };
+  expect((await h.store.claims.exchange({ succeeded: [], demand })).claimed).toHaveLength(200);
+  for (let deaths = 0; deaths < 2; deaths++) {
+    await h.store.sessions.close(session);
+    await h.store.runs.buryLost(1_000, mostLosses);
+    await h.store.runs.rescue(1_000, mostLosses);
+  }
+  const rows = await h.store.reads.live(1, ids);
+  expect(rows.map((row) => [row.status, row.losses, row.attempt])).toEqual(ids.map(() => ["queued", 0, 0]));
+});
