@@ -41,7 +41,14 @@ export { occurrenceRunId } from "./ids/occurrence-run-id.js";
 export { canonicalUuid, timeOfUuid } from "./ids/uuid.js";
 export { makeUuidV7, type RandomBytes, uuidv7 } from "./ids/uuid-v7.js";
 export { backoffBounds, type FailedAttempt, type NextAttempt, nextAttempt } from "./retry/next-attempt.js";
-export { type Backoff, defaultRetryPolicy, type RetryJitter, retryPolicy, type RetryPolicy } from "./retry/policy.js";
+export {
+  type Backoff,
+  defaultRetryPolicy,
+  longestRetryWaitMs,
+  type RetryJitter,
+  retryPolicy,
+  type RetryPolicy,
+} from "./retry/policy.js";
 export {
   type JobEvent,
   type JobState,

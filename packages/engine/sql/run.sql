@@ -199,14 +199,19 @@ where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'run
 returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 
 -- name: run.defer
--- purpose: returns claimed runs to wait for a moment without spending anything
--- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 delay ms bigint
+-- purpose: returns claimed runs to wait for a time without spending anything
+-- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 delays ms bigint[], $5 ranks bigint[], $6 reasons text[]
 -- fence: (id, fence, session) on a running row
 update carillon.run r
-set state = 'scheduled', session_id = null, started_at = null,
-    run_at = clock_timestamp() + $4::bigint * interval '1 millisecond'
-from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
-where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
+set state = 'scheduled',
+    session_id = null,
+    started_at = null,
+    run_at = clock_timestamp() + i.delay_ms * interval '1 millisecond',
+    rank = i.rank,
+    state_reason = i.reason
+from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
+  as i (session_id, id, fence, delay_ms, rank, reason)
+where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
 returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
 
 -- name: run.started

@@ -69,7 +69,8 @@ export type EngineEvent =
       readonly durationMs: DurationMs;
     }
   | {
-      readonly type: "run.retried";
+      /** run.snoozed: its handler asked to be called later, and nothing was spent. */
+      readonly type: "run.retried" | "run.snoozed";
       readonly runId: string;
       readonly task: string;
       readonly queue: string;

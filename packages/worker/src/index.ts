@@ -1,5 +1,5 @@
 export { builtInTasks } from "./executors/built-in.js";
-export { NonRetryableError, RetryAfterError, RunStoppedError } from "./runtime/errors.js";
+export { NonRetryableError, RetryAfterError, RunStoppedError, SnoozeError } from "./runtime/errors.js";
 export type { Task, TaskContext, TaskHandler } from "./runtime/task.js";
 export type { Registration, StartedRun, Transport, TransportEvents } from "./runtime/transport.js";
 export type { WorkerTimers } from "./runtime/timers.js";

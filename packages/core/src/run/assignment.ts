@@ -37,6 +37,8 @@ export type Outcome =
   | { readonly kind: "succeeded"; readonly outputJson: string }
   /** The handler ended because it was asked to; what it threw, if anything. */
   | { readonly kind: "cancelled"; readonly error: RunError | null }
+  /** The handler asks to be called again later; nothing was spent. */
+  | { readonly kind: "snoozed"; readonly delayMs: DurationMs }
   | {
       readonly kind: "failed";
       readonly reason: "handler_error" | "timeout";

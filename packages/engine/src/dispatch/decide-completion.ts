@@ -1,11 +1,12 @@
 import { type Completion, type Instant, nextAttempt, rankOf, retryPolicy } from "@carillon/core";
 import type { AttemptRecord } from "../model/run-view.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
-import type { RetriedRun } from "../store/entities/claims.js";
+import type { DeferredRun, RetriedRun } from "../store/entities/claims.js";
 
 export type Decision =
   | { readonly kind: "finish"; readonly run: FinishedRun }
-  | { readonly kind: "retry"; readonly run: RetriedRun };
+  | { readonly kind: "retry"; readonly run: RetriedRun }
+  | { readonly kind: "defer"; readonly run: DeferredRun };
 
 export interface Ended {
   readonly run: ClaimedRun;
@@ -34,6 +35,11 @@ export function decideCompletion({ run, completion, now, random }: Ended): Decis
       startedAt,
     };
     return { kind: "finish", run: ended };
+  }
+  if (outcome.kind === "snoozed") {
+    const { delayMs } = outcome;
+    const rank = rankOf({ dueMs: now + delayMs, priority: run.priority });
+    return { kind: "defer", run: { id, fence, session, delayMs, rank, reason: "snoozed" } };
   }
   const ended = { id, fence, session, reason: null, output: "null", error: null, startedAt };
   if (outcome.kind === "cancelled") {

@@ -273,7 +273,16 @@ export class Gateway {
 
   /** They come again in a moment, to a worker that has none. */
   async #defer(session: WorkerSession, runs: readonly ClaimedRun[]): Promise<void> {
-    this.#options.onRetry(await this.#options.claims.defer(session.id, runs, deferMs));
+    await this.#results.defer(
+      runs.map(({ id, fence, rank }) => ({
+        session: session.id,
+        id,
+        fence,
+        rank,
+        delayMs: deferMs,
+        reason: "worker_lost",
+      })),
+    );
   }
 
   /** A run that was to stop before it was claimed ends here: nobody is to begin it again. */

@@ -2,7 +2,7 @@ import type { Completion, Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { HostClock, Random } from "../store/db/ports.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore, RetriedRun, WaitingRun } from "../store/entities/claims.js";
+import type { ClaimStore, DeferredRun, RetriedRun, WaitingRun } from "../store/entities/claims.js";
 import { freedJobs } from "../store/entities/ended-runs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import { type Decision, decideCompletion } from "./decide-completion.js";
@@ -10,7 +10,7 @@ import type { Exchanger, Settled } from "./exchanger.js";
 import type { WorkerSession } from "./worker-session.js";
 
 export interface ResultsOptions {
-  readonly claims: Pick<ClaimStore, "finish" | "retry">;
+  readonly claims: Pick<ClaimStore, "finish" | "retry" | "defer">;
   readonly exchanger: Pick<Exchanger, "finish">;
   readonly lanes: Pick<LaneStore, "get">;
   readonly clock: Pick<HostClock, "monotonic">;
@@ -58,6 +58,11 @@ export class Results {
     return [...ended.keys()];
   }
 
+  /** Sends runs back to wait for a time; answers the ids that were accepted. */
+  async defer(runs: readonly DeferredRun[]): Promise<string[]> {
+    return runs.length === 0 ? [] : this.#wait(await this.#options.claims.defer(runs));
+  }
+
   #decide(session: WorkerSession, completions: readonly Completion[]): Decided[] {
     const { now, random } = this.#options;
     const at = now();
@@ -74,15 +79,21 @@ export class Results {
     const succeeded: FinishedRun[] = [];
     const ended: FinishedRun[] = [];
     const again: RetriedRun[] = [];
+    const deferred: DeferredRun[] = [];
     for (const { decision } of decided) {
       if (decision.kind === "retry") again.push(decision.run);
+      else if (decision.kind === "defer") deferred.push(decision.run);
       else if (decision.run.status === "succeeded") succeeded.push(decision.run);
       else ended.push(decision.run);
     }
-    const [first, second, third] = await Promise.all([this.#succeed(succeeded), this.end(ended), this.#retry(again)]);
-    for (const id of second) first.add(id);
-    for (const id of third) first.add(id);
-    return first;
+    const [accepted, ...others] = await Promise.all([
+      this.#succeed(succeeded),
+      this.end(ended),
+      this.#retry(again),
+      this.defer(deferred),
+    ]);
+    for (const ids of others) for (const id of ids) accepted.add(id);
+    return accepted;
   }
 
   async #succeed(runs: readonly FinishedRun[]): Promise<Set<string>> {
@@ -93,8 +104,10 @@ export class Results {
   }
 
   async #retry(runs: readonly RetriedRun[]): Promise<string[]> {
-    if (runs.length === 0) return [];
-    const waiting = await this.#options.claims.retry(runs);
+    return runs.length === 0 ? [] : this.#wait(await this.#options.claims.retry(runs));
+  }
+
+  async #wait(waiting: readonly WaitingRun[]): Promise<string[]> {
     await this.#options.onStopped(waiting.filter((run) => run.isStopped).map((run) => run.id));
     this.#options.onRetry(waiting.filter((run) => !run.isStopped));
     return waiting.map((run) => run.id);
@@ -108,6 +121,7 @@ export class Results {
       const { task = "", queue = "" } = lanes.get(run.lane) ?? {};
       const of = { runId: run.id, task, queue };
       if (decision.kind === "retry") onEvent({ type: "run.retried", ...of, delayMs: decision.run.delayMs });
+      else if (decision.kind === "defer") onEvent({ type: "run.snoozed", ...of, delayMs: decision.run.delayMs });
       else {
         const { status, startedAt } = decision.run;
         onEvent({ type: "run.finished", ...of, status, durationMs: Math.max(0, at - startedAt) });

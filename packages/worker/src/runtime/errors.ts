@@ -1,4 +1,4 @@
-import type { DurationMs, Outcome } from "@carillon/core";
+import { type DurationMs, longestRetryWaitMs, type Outcome } from "@carillon/core";
 
 /** Thrown by a handler: trying again is useless. */
 export class NonRetryableError extends Error {
@@ -11,6 +11,17 @@ export class RetryAfterError extends Error {
   readonly afterMs: DurationMs;
 
   constructor(message: string, afterMs: DurationMs) {
+    super(message);
+    this.afterMs = afterMs;
+  }
+}
+
+/** Thrown by a handler: call me again after this time; no attempt is spent. */
+export class SnoozeError extends Error {
+  override readonly name = "SnoozeError";
+  readonly afterMs: DurationMs;
+
+  constructor(afterMs: DurationMs, message = `not yet: again in ${afterMs} ms`) {
     super(message);
     this.afterMs = afterMs;
   }
@@ -38,6 +49,7 @@ const longestStack = 8_192;
 
 /** What a handler threw, in the form that is stored. */
 export function outcomeOfError(thrown: unknown): Outcome {
+  if (thrown instanceof SnoozeError) return { kind: "snoozed", delayMs: waitOf(thrown.afterMs) };
   const error =
     thrown instanceof Error
       ? thrown
@@ -50,4 +62,9 @@ export function outcomeOfError(thrown: unknown): Outcome {
   };
   const failed = { kind: "failed", reason: "handler_error", error: failure } as const;
   return error instanceof RetryAfterError ? { ...failed, retryAfterMs: error.afterMs } : failed;
+}
+
+/** A time that makes no sense is none at all. */
+function waitOf(afterMs: DurationMs): DurationMs {
+  return Number.isFinite(afterMs) ? Math.min(Math.max(0, afterMs), longestRetryWaitMs) : 0;
 }

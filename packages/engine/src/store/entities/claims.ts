@@ -31,6 +31,12 @@ export interface RetriedRun extends ClaimName {
   readonly record: AttemptRecord;
 }
 
+export interface DeferredRun extends ClaimName {
+  readonly delayMs: number;
+  readonly rank: number;
+  readonly reason: string | null;
+}
+
 /** Every write of a claim matches (id, fence, session); what is not answered was lost to a newer claim. */
 export interface ClaimStore {
   /** Ends runs that succeeded and claims others, in one commit. */
@@ -40,8 +46,8 @@ export interface ClaimStore {
   finish(runs: readonly FinishedRun[]): Promise<EndedRuns>;
   retry(runs: readonly RetriedRun[]): Promise<WaitingRun[]>;
   giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<GivenBackRun[]>;
-  /** Returns runs to wait for a moment, without spending anything. */
-  defer(session: string, runs: readonly { id: string; fence: number }[], delayMs: number): Promise<WaitingRun[]>;
+  /** Returns runs to wait for a time, without spending anything. */
+  defer(runs: readonly DeferredRun[]): Promise<WaitingRun[]>;
   /** Notes that runs were begun, so long ago. */
   started(session: string, runs: readonly { id: string; fence: number; agoMs: number }[]): Promise<void>;
   /** Which of these runs are to stop. */
@@ -66,20 +72,15 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
       return toEnded((await db.query<EndedRow>(finish, finishParameters(runs))).rows);
     },
     async retry(runs) {
-      type Row = { id: string; shard: number; run_at: Instant; stopped: boolean };
-      const { rows } = await db.query<Row>(retry, retryParameters(runs));
-      return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at, isStopped: row.stopped }));
+      return (await db.query<WaitingRow>(retry, retryParameters(runs))).rows.map(toWaiting);
     },
     async giveBack(session, runs) {
       const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence]);
       const { rows } = await db.query<Queued & { stopped: boolean }>(giveBack, [session, ...values]);
       return rows.map(({ stopped: isStopped, ...run }) => ({ ...run, isStopped }));
     },
-    async defer(session, runs, delayMs) {
-      type Row = { id: string; shard: number; run_at: Instant; stopped: boolean };
-      const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence]);
-      const { rows } = await db.query<Row>(defer, [session, ...values, delayMs]);
-      return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at, isStopped: row.stopped }));
+    async defer(runs) {
+      return (await db.query<WaitingRow>(defer, deferParameters(runs))).rows.map(toWaiting);
     },
     async started(session, runs) {
       const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence, (run) => Math.round(run.agoMs)]);
@@ -102,6 +103,28 @@ function finishParameters(runs: readonly FinishedRun[]): unknown[] {
     (run) => (run.error === null ? null : jsonParam(run.error)),
     (run) => timestampParam(run.startedAt),
     (run) => run.spent ?? 1,
+  ]);
+}
+
+interface WaitingRow {
+  readonly id: string;
+  readonly shard: number;
+  readonly run_at: Instant;
+  readonly stopped: boolean;
+}
+
+function toWaiting(row: WaitingRow): WaitingRun {
+  return { id: row.id, shard: row.shard, runAt: row.run_at, isStopped: row.stopped };
+}
+
+function deferParameters(runs: readonly DeferredRun[]): unknown[] {
+  return columns(inLockOrder(runs), [
+    (run) => run.session,
+    (run) => run.id,
+    (run) => run.fence,
+    (run) => Math.round(run.delayMs),
+    (run) => run.rank,
+    (run) => run.reason,
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { LocalTransport, type Task, Worker } from "@carillon/worker";
+import { LocalTransport, SnoozeError, type Task, Worker } from "@carillon/worker";
 import type { JobSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -139,6 +139,22 @@ describe("a job, from its creation to its history", () => {
     const seen = await engine.api.getRun("default", job.id);
     expect(seen).toMatchObject({ status: "succeeded", attempt: 2, output: { body: "\ufffd\ufffd" } });
     expect(seen?.attempts[0]?.error?.message).toBe("broken\ufffd answer \ufffd");
+  });
+
+  it("that asks to be called later waits, without an attempt being spent", async () => {
+    let calls = 0;
+    await startWorker({
+      name: "work",
+      run: (_payload, { attempt }) => {
+        calls += 1;
+        if (calls < 3) throw new SnoozeError(10);
+        return attempt;
+      },
+    });
+    const job = await engine.api.createJob("default", spec({ policy: { retry: { maxAttempts: 1 } } }));
+    await until("run.finished");
+    expect(await engine.api.getRun("default", job.id)).toMatchObject({ status: "succeeded", attempt: 1, output: 1 });
+    expect(calls).toBe(3);
   });
 
   it("that fails for good says why", async () => {
