@@ -41,8 +41,8 @@ export async function drain(client, layout, exchange, count) {
   await insert(client, layout, { size: 1_000, batches: count / 1_000, dueAt: now });
   const session = newId();
   await client.query(
-    `insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, started_at, heartbeat_at)
-     values ($1, 1, 'bench', '{}', '{}', 1, now(), now())`,
+    `insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, gateway_id, started_at, heartbeat_at)
+     values ($1, 1, 'bench', '{}', '{}', 1, $1, now(), now())`,
     [session],
   );
   const taken = await take(client, async () => {
@@ -68,7 +68,7 @@ async function finishAndClaim(client, text, session, held) {
     all("null"),
     all(iso(Date.now())),
   ];
-  const wanted = [[session], places, 500, [1], [1], ["-9007199254740991"], [500], [false]];
+  const wanted = [[session], places, 500, [1], [1], ["-9007199254740991"], [500], [false], session];
   const { rows } = await client.query({ name: "exchange", text, values: [...ended, ...wanted] });
   return rows.filter((row) => row.id !== null);
 }

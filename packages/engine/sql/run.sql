@@ -79,9 +79,10 @@ returning r.id, r.lane, r.rank;
 --   runs, and in a last row what became of those that succeeded: how many, which (if not all), whose jobs are freed
 -- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at timestamptz[],
 --         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
---         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[]
--- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock), skips what is locked, and has a
---   higher fence than any before
+--         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[],
+--         $14 gateway uuid
+-- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock) with this gateway in it, skips
+--   what is locked, and has a higher fence than any before
 with ended as (
   delete from carillon.run r
   using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[])
@@ -97,7 +98,7 @@ with ended as (
          output::json, null, attempts, version
   from ended
 ), alive as materialized (
-  select id from carillon.worker_session where id = any ($6::uuid[]) order by id for key share
+  select id from carillon.worker_session where id = any ($6::uuid[]) and gateway_id = $14::uuid order by id for key share
 ), pick as materialized (
   select q.place, q.solo, row_number() over (order by q.rank, q.id) as number
   from (
@@ -139,6 +140,27 @@ select id, job_id, namespace_id, lane, session_id, payload::text as payload, pol
        nominal_at, trigger, cancel_reason
 from carillon.run
 where state = 'running' and session_id = any ($1::uuid[]);
+
+-- name: run.recall
+-- purpose: runs that a session holds and that this node does not know of
+-- params: $1 session uuid, $2 ids uuid[]
+-- fence: none, a read; whatever is done about a run carries the fence of its claim
+select id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
+       nominal_at, trigger, cancel_reason
+from carillon.run
+where id = any ($2::uuid[]) and state = 'running' and session_id = $1;
+
+-- name: run.accepted
+-- purpose: which results were accepted before, although whoever sent them never heard of it
+-- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 not ended before timestamptz
+-- fence: none, a read; the fence names the claim, and while that lasts the run is running
+select i.id
+from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
+where exists (
+    select from carillon.run_history h
+    where h.id = i.id and h.finished_at >= $4 and h.fence = i.fence and h.session_id = $1
+  )
+  or exists (select from carillon.run r where r.id = i.id and r.fence = i.fence and r.state <> 'running');
 
 -- name: run.stops
 -- purpose: which of the runs that sessions hold are to stop

@@ -332,6 +332,7 @@ create table carillon.worker_session (
   node_id uuid,
   started_at timestamp with time zone not null,
   heartbeat_at timestamp with time zone not null,
+  gateway_id uuid,
   constraint worker_session_pkey PRIMARY KEY (id)
 );
 

@@ -1,15 +1,29 @@
 -- name: session.open
 -- purpose: registers a worker
--- params: $1 id uuid, $2 namespace id int, $3 name text, $4 queues text[], $5 tasks text[], $6 slots int, $7 node uuid
+-- params: $1 id uuid, $2 namespace id int, $3 name text, $4 queues text[], $5 tasks text[], $6 slots int, $7 node uuid,
+--         $8 gateway uuid
 -- fence: none, the id is new
-insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, started_at, heartbeat_at)
-values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp(), clock_timestamp());
+insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, gateway_id, started_at, heartbeat_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp());
+
+-- name: session.adopt
+-- purpose: from now on another node claims for a worker; claims that are under way end first, since they lock its row
+-- params: $1 id uuid, $2 gateway uuid
+-- fence: the row's lock; what the session holds is read in a later statement
+with taken as materialized (
+  select id from carillon.worker_session where id = $1 for update
+)
+update carillon.worker_session s set gateway_id = $2, heartbeat_at = clock_timestamp()
+from taken where s.id = taken.id
+returning s.namespace_id, s.name, s.queues, s.tasks, s.slots;
 
 -- name: session.heartbeat
--- purpose: says that workers live; a session that is not answered was declared dead
--- params: $1 ids uuid[]
--- fence: the row exists
-update carillon.worker_session set heartbeat_at = clock_timestamp() where id = any ($1::uuid[]) returning id;
+-- purpose: says that workers live; a session that is not answered was declared dead, or is served by another node
+-- params: $1 ids uuid[], $2 gateway uuid
+-- fence: the row exists and names this gateway
+update carillon.worker_session set heartbeat_at = clock_timestamp()
+where id = any ($1::uuid[]) and gateway_id = $2
+returning id;
 
 -- name: session.list
 -- purpose: sessions with their last heartbeats, for the rescuer that watches them

@@ -9,6 +9,7 @@ import type { LaneGroup } from "./lane-group.js";
 import { dealPlaces, type Places } from "./places.js";
 
 export interface ExchangerOptions {
+  readonly gatewayId: string;
   readonly claims: Pick<ClaimStore, "exchange">;
   readonly bounds: LaneBounds;
   readonly groups: () => Iterable<LaneGroup>;
@@ -121,13 +122,13 @@ export class Exchanger {
   }
 
   async #exchange(results: readonly Results[], claim: Claim | null): Promise<void> {
-    const { claims, monotonic, onFreed, onError } = this.#options;
+    const { gatewayId, claims, monotonic, onFreed, onError } = this.#options;
     const succeeded = results.flatMap((one) => one.runs);
     const startedAt = monotonic();
     try {
       const { claimed, accepted, freedJobs } = await claims.exchange({
         succeeded,
-        demand: claim === null ? null : demandOf(claim),
+        demand: claim === null ? null : { gatewayId, ...demandOf(claim) },
       });
       if (claim !== null) this.#claimed(claim, claimed, monotonic() - startedAt);
       answer(results, accepted);
@@ -197,7 +198,7 @@ export class Exchanger {
   }
 }
 
-function demandOf({ places, looks }: Claim): Demand {
+function demandOf({ places, looks }: Claim): Omit<Demand, "gatewayId"> {
   return {
     sessions: places.sessions.map((session) => session.id),
     places: places.order,

@@ -28,10 +28,20 @@ export interface WorkerRegistration {
   /** Set for a worker inside a node: it dies with it. */
   readonly nodeId: string | null;
   readonly onAssign: (assignments: readonly Assigned[]) => void;
+  /** Says whether a worker elsewhere was heard of lately; one in this process lives as long as the node. */
+  readonly isHeard?: () => boolean;
   /** Called with runs that the worker holds and is asked to stop, again and again until they have ended. */
   readonly onStop: (orders: readonly StopOrder[]) => void;
   readonly onLost: () => void;
 }
+
+interface ClaimOf {
+  readonly runId: string;
+  readonly fence: number;
+}
+
+/** How a worker is spoken to. */
+export type WorkerHandlers = Pick<WorkerRegistration, "onAssign" | "onStop" | "onLost" | "isHeard">;
 
 export interface StartedRun {
   readonly runId: string;
@@ -72,6 +82,8 @@ const timeoutGraceMs = 10_000;
 /** Hands due runs to workers and takes back what became of them. */
 export class Gateway {
   readonly #options: GatewayOptions;
+  /** Names this gateway in the rows of the sessions that it serves. */
+  readonly #id: string;
   readonly #sessions = new Map<string, WorkerSession>();
   readonly #groups = new Map<string, LaneGroup>();
   readonly #bounds: LaneBounds;
@@ -81,9 +93,11 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#id = options.newId();
     const { claims, timers, clock, batch, onFreed, onError } = options;
     this.#bounds = new LaneBounds(options.fullLookMs);
     this.#exchanger = new Exchanger({
+      gatewayId: this.#id,
       claims,
       bounds: this.#bounds,
       groups: () => this.#groups.values(),
@@ -101,18 +115,30 @@ export class Gateway {
 
   /** Registers a worker; it gets nothing before it is resumed. */
   async open(registration: WorkerRegistration): Promise<string> {
-    const { namespaces, sessions, newId, doubtMs } = this.#options;
+    const { namespaces, sessions, newId } = this.#options;
     const namespaceId = await namespaces.find(registration.namespace);
     if (namespaceId === null) throw new Error(`no namespace ${registration.namespace}`);
-    const { slots, ahead = null, onAssign, onStop, onLost } = registration;
-    const group = await this.#groupOf({ namespaceId, ...registration });
     const id = newId();
-    await sessions.open({ id, namespaceId, ...registration });
-    const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#assignments(runs));
-    const session = new WorkerSession({ id, slots, ahead, doubtMs, deliver, onStop, onLost });
-    this.#sessions.set(id, session);
-    group.sessions.add(session);
+    await sessions.open({ id, namespaceId, ...registration, gatewayId: this.#id });
+    await this.#serve(id, namespaceId, registration);
     return id;
+  }
+
+  /**
+   * Serves a worker that registered with another node, which claims nothing more for it. What it holds is handed out again: a
+   * worker leaves alone what it has. Answers false if nobody knows it.
+   */
+  async adopt(sessionId: string, handlers: WorkerHandlers): Promise<boolean> {
+    const found = await this.#options.sessions.adopt(sessionId, this.#id);
+    if (found === null) return false;
+    const session = await this.#serve(sessionId, found.namespaceId, { ...found, ...handlers });
+    session.isAsked = true;
+    try {
+      this.#hand({ sessions: [session], order: [], free: 0, apart: 0 }, await this.#options.claims.held([sessionId]));
+    } finally {
+      session.isAsked = false;
+    }
+    return true;
   }
 
   /** The worker takes runs, until it is paused. */
@@ -161,6 +187,29 @@ export class Gateway {
     );
   }
 
+  /** Which of the named claims the session does not hold. What this node does not know of, it looks up. */
+  async notHeld<Run extends ClaimOf>(sessionId: string, runs: readonly Run[]): Promise<Run[]> {
+    const session = this.#session(sessionId);
+    const isUnknown = ({ runId, fence }: ClaimOf): boolean => session.held.get(runId)?.fence !== fence;
+    const unknown = runs.filter(isUnknown);
+    if (unknown.length === 0) return [];
+    const ids = unknown.map((run) => run.runId);
+    for (const run of await this.#options.claims.recall(session.id, ids)) session.know(run);
+    return unknown.filter(isUnknown);
+  }
+
+  /** Takes nothing more for the moment; what is on its way still comes. */
+  rest(sessionId: string): void {
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined) session.isWaiting = false;
+  }
+
+  /** This node serves the worker no longer; its session goes on. */
+  forget(sessionId: string): void {
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined) this.#forget(session);
+  }
+
   /** Runs became claimable. */
   hint(runs: readonly Pick<Queued, "lane" | "rank">[]): void {
     for (const { lane, rank } of runs) this.#bounds.hint(lane, rank);
@@ -180,9 +229,15 @@ export class Gateway {
 
   /** One pass of what is due now and then: signs of life, new lanes, doubts about claims. */
   async heartbeat(): Promise<void> {
-    if (this.#sessions.size === 0) return;
-    const alive = new Set(await this.#options.sessions.heartbeat([...this.#sessions.keys()]));
-    for (const session of this.#sessions.values()) if (!alive.has(session.id)) this.#lose(session);
+    const heard = [...this.#sessions.values()].filter((session) => session.events.isHeard());
+    if (heard.length === 0) return;
+    const alive = new Set(
+      await this.#options.sessions.heartbeat(
+        heard.map((session) => session.id),
+        this.#id,
+      ),
+    );
+    for (const session of heard) if (!alive.has(session.id)) this.#lose(session);
     await this.#stops.look();
   }
 
@@ -210,6 +265,21 @@ export class Gateway {
 
   isOpen(sessionId: string): boolean {
     return this.#sessions.has(sessionId);
+  }
+
+  async #serve(
+    id: string,
+    namespaceId: number,
+    skills: WorkerHandlers & Pick<WorkerRegistration, "queues" | "tasks" | "slots" | "ahead">,
+  ): Promise<WorkerSession> {
+    const { slots, ahead = null, onAssign, onStop, onLost, isHeard = () => true } = skills;
+    const group = await this.#groupOf({ namespaceId, queues: skills.queues, tasks: skills.tasks });
+    const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#assignments(runs));
+    const { doubtMs } = this.#options;
+    const session = new WorkerSession({ id, slots, ahead, doubtMs, deliver, onStop, onLost, isHeard });
+    this.#sessions.set(id, session);
+    group.sessions.add(session);
+    return session;
   }
 
   #session(id: string): WorkerSession {

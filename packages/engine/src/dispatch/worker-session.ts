@@ -9,6 +9,7 @@ export interface SessionEvents {
   readonly onStop: (orders: readonly StopOrder[]) => void;
   /** The session was declared dead: whatever its worker does is somebody else's. */
   readonly onLost: () => void;
+  readonly isHeard: () => boolean;
 }
 
 export interface SessionOptions extends SessionEvents {
@@ -68,6 +69,11 @@ export class WorkerSession {
   /** It holds a run that lost a worker before. */
   get hasLost(): boolean {
     return this.#lost !== null && this.held.get(this.#lost.id) === this.#lost;
+  }
+
+  /** It holds this, by a claim of another gateway. */
+  know(run: ClaimedRun): void {
+    if (this.held.get(run.id)?.fence !== run.fence) this.held.set(run.id, run);
   }
 
   take(runs: readonly ClaimedRun[], isLost: (run: ClaimedRun) => boolean): void {

@@ -22,6 +22,9 @@ export const hostPorts = {
   random: Math.random,
 };
 
+/** The gateway of sessions that tests open by hand. */
+export const gatewayId = newId();
+
 export interface StoreHarness {
   readonly url: string;
   readonly db: Database;
@@ -67,7 +70,7 @@ export async function storeHarness(): Promise<StoreHarness> {
     async session() {
       const id = newId();
       const what = { name: "test", queues: ["default"], tasks: ["echo"], slots: 10 };
-      await store.sessions.open({ id, namespaceId: 1, nodeId: null, ...what });
+      await store.sessions.open({ id, namespaceId: 1, nodeId: null, gatewayId, ...what });
       return id;
     },
     async claim(session, limit) {
@@ -90,7 +93,7 @@ async function demandFor(store: Store, session: string, slots: number): Promise<
     most: slots,
     isSolo: kind !== "plain",
   }));
-  return { sessions: [session], places: Array.from({ length: slots }, () => 0), free: slots, reads };
+  return { gatewayId, sessions: [session], places: Array.from({ length: slots }, () => 0), free: slots, reads };
 }
 
 export function newJob(lane: number, over: Partial<NewJob>): NewJob {

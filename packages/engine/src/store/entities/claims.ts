@@ -50,6 +50,10 @@ export interface ClaimStore {
   defer(runs: readonly DeferredRun[]): Promise<WaitingRun[]>;
   /** Notes that runs were begun, so long ago. */
   started(session: string, runs: readonly { id: string; fence: number; agoMs: number }[]): Promise<void>;
+  /** Those of the runs that a session holds. */
+  recall(session: string, ids: readonly string[]): Promise<ClaimedRun[]>;
+  /** Which results of a session were accepted before. */
+  accepted(session: string, runs: readonly { id: string; fence: number }[], since: Instant): Promise<Set<string>>;
   /** Which of these runs are to stop. */
   stops(ids: readonly string[]): Promise<StopRow[]>;
 }
@@ -61,6 +65,8 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
   const giveBack = statements.get("run.give_back");
   const defer = statements.get("run.defer");
   const started = statements.get("run.started");
+  const recall = statements.get("run.recall");
+  const accepted = statements.get("run.accepted");
   const stops = statements.get("run.stops");
   return {
     exchange: exchangeOver(db, statements),
@@ -85,6 +91,14 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
     async started(session, runs) {
       const values = columns(inLockOrder(runs), [(run) => run.id, (run) => run.fence, (run) => Math.round(run.agoMs)]);
       await db.query(started, [session, ...values]);
+    },
+    async recall(session, ids) {
+      return (await db.query<ClaimedRow>(recall, [session, ids])).rows.map(toClaimedRun);
+    },
+    async accepted(session, runs, since) {
+      const values = columns(runs, [(run) => run.id, (run) => run.fence]);
+      const { rows } = await db.query<{ id: string }>(accepted, [session, ...values, timestampParam(since)]);
+      return new Set(rows.map((row) => row.id));
     },
     async stops(ids) {
       return ids.length === 0 ? [] : (await db.query<StopRow>(stops, [ids])).rows;

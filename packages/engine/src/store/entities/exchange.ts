@@ -16,6 +16,8 @@ export interface LaneRead {
 
 /** Who waits for runs. `places` are indexes into `sessions`, in the order in which they are filled; free slots come first. */
 export interface Demand {
+  /** Who claims: a session that another gateway serves gets nothing. */
+  readonly gatewayId: string;
   readonly sessions: readonly string[];
   readonly places: readonly number[];
   /** How many of the places are slots that are free at once. */
@@ -44,7 +46,13 @@ interface ExchangeRow extends ClaimedRow {
   readonly freed_job_ids: readonly string[] | null;
 }
 
-const nobody: Demand = { sessions: [], places: [], free: 0, reads: [] };
+const nobody: Omit<Demand, "gatewayId"> & { gatewayId: null } = {
+  gatewayId: null,
+  sessions: [],
+  places: [],
+  free: 0,
+  reads: [],
+};
 
 export function exchangeOver(db: Queryable, statements: Statements): (exchange: Exchange) => Promise<Exchanged> {
   const statement = statements.get("run.exchange");
@@ -74,7 +82,7 @@ function succeededParameters(runs: readonly FinishedRun[]): unknown[] {
   ]);
 }
 
-function demandParameters({ sessions, places, free, reads }: Demand): unknown[] {
+function demandParameters({ gatewayId, sessions, places, free, reads }: Demand | typeof nobody): unknown[] {
   return [
     ...columns(sessions, [(session) => session]),
     ...columns(places, [(place) => place + 1]),
@@ -86,5 +94,6 @@ function demandParameters({ sessions, places, free, reads }: Demand): unknown[] 
       (read) => read.most,
       (read) => read.isSolo,
     ]),
+    gatewayId,
   ];
 }

@@ -10,6 +10,8 @@ export interface NewSession {
   readonly slots: number;
   /** The node an in-process worker lives and dies with; null for a worker of its own. */
   readonly nodeId: string | null;
+  /** Which gateway claims for it. */
+  readonly gatewayId: string;
 }
 
 export interface WatchedSession {
@@ -18,10 +20,15 @@ export interface WatchedSession {
   readonly heartbeat: string;
 }
 
+/** What a worker said of itself when it registered. */
+export type RegisteredSession = Omit<NewSession, "id" | "nodeId" | "gatewayId">;
+
 export interface SessionStore {
   open(session: NewSession): Promise<void>;
-  /** Answers the sessions that still exist. */
-  heartbeat(ids: readonly string[]): Promise<string[]>;
+  /** The gateway claims for the session from now on, and no other; null: it never registered, or was declared dead. */
+  adopt(id: string, gatewayId: string): Promise<RegisteredSession | null>;
+  /** Answers the sessions that still exist and are served by the gateway. */
+  heartbeat(ids: readonly string[], gatewayId: string): Promise<string[]>;
   list(): Promise<WatchedSession[]>;
   expire(seen: readonly WatchedSession[]): Promise<string[]>;
   close(id: string): Promise<boolean>;
@@ -30,6 +37,7 @@ export interface SessionStore {
 
 export function sessionStore(db: Queryable, statements: Statements): SessionStore {
   const open = statements.get("session.open");
+  const adopt = statements.get("session.adopt");
   const heartbeat = statements.get("session.heartbeat");
   const list = statements.get("session.list");
   const expire = statements.get("session.expire");
@@ -37,11 +45,18 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
   const closeOfDeadNodes = statements.get("session.close_of_dead_nodes");
   return {
     async open(session) {
-      const { id, namespaceId, name, queues, tasks, slots, nodeId } = session;
-      await db.query(open, [id, namespaceId, name, queues, tasks, slots, nodeId]);
+      const { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId } = session;
+      await db.query(open, [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId]);
     },
-    async heartbeat(ids) {
-      return (await db.query<{ id: string }>(heartbeat, [ids])).rows.map((row) => row.id);
+    async adopt(id, gatewayId) {
+      type Row = { namespace_id: number; name: string; queues: string[]; tasks: string[]; slots: number };
+      const [row] = (await db.query<Row>(adopt, [id, gatewayId])).rows;
+      if (row === undefined) return null;
+      const { namespace_id: namespaceId, ...rest } = row;
+      return { namespaceId, ...rest };
+    },
+    async heartbeat(ids, gatewayId) {
+      return (await db.query<{ id: string }>(heartbeat, [ids, gatewayId])).rows.map((row) => row.id);
     },
     async list() {
       return (await db.query<WatchedSession>(list)).rows;

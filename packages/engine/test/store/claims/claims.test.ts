@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { audits } from "../../../src/index.js";
-import { newId, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { gatewayId, newId, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 beforeEach(async () => {
@@ -192,7 +192,7 @@ describe("the rescue", () => {
   it("expires a session only with the heartbeat that was watched", async () => {
     const id = await h.session();
     const seen = await h.store.sessions.list();
-    await h.store.sessions.heartbeat([id]);
+    await h.store.sessions.heartbeat([id], gatewayId);
     expect(await h.store.sessions.expire(seen)).toEqual([]);
     expect(await h.store.sessions.expire(await h.store.sessions.list())).toEqual([id]);
   });
@@ -201,7 +201,7 @@ describe("the rescue", () => {
     const node = newId();
     await h.store.nodes.register({ id: node, name: "n", address: null, version: "0" });
     const what = { namespaceId: 1, name: "w", queues: [], tasks: [], slots: 1, nodeId: node };
-    await h.store.sessions.open({ id: newId(), ...what });
+    await h.store.sessions.open({ id: newId(), gatewayId, ...what });
     expect(await h.store.sessions.closeOfDeadNodes()).toBe(0);
     await h.store.nodes.remove(node, null);
     expect(await h.store.sessions.closeOfDeadNodes()).toBe(1);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Assigned } from "../../../src/dispatch/assignment-of.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
-import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { gatewayId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 const gateways: Gateway[] = [];
@@ -143,7 +143,7 @@ describe("the order of claims", () => {
       { ...read, lane: plain, isSolo: false },
       { ...read, lane: solo, isSolo: true },
     ];
-    const demand = { sessions: [session], places: [0, 0, 0, 0, 0], free: 2, reads };
+    const demand = { gatewayId, sessions: [session], places: [0, 0, 0, 0, 0], free: 2, reads };
     const { claimed } = await h.store.claims.exchange({ succeeded: [], demand });
     expect(claimed.map((run) => run.rank - rank)).toEqual([0, 1, 2, 4]);
   });
@@ -155,7 +155,7 @@ describe("the order of claims", () => {
     await h.store.sessions.close(b);
     const lane = await laneOf();
     const reads = [{ lane, namespaceId: 1, low: Number.MIN_SAFE_INTEGER, most: 6, isSolo: false }];
-    const demand = { sessions: [a, b], places: [0, 1, 0, 1, 0, 1], free: 6, reads };
+    const demand = { gatewayId, sessions: [a, b], places: [0, 1, 0, 1, 0, 1], free: 6, reads };
     const { claimed } = await h.store.claims.exchange({ succeeded: [], demand });
     expect(claimed.map((run) => [run.rank - rank, run.session])).toEqual([
       [0, a],

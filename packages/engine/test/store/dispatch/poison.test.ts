@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Assigned } from "../../../src/dispatch/assignment-of.js";
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
-import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { gatewayId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 const mostLosses = 3;
 
@@ -92,7 +92,7 @@ it("runs that were handed out ahead to a worker that dies lose nothing [INV-6]",
     return { lane: id, namespaceId: 1, low, most: 200, isSolo: kind !== "plain" };
   });
   const places = Array.from({ length: 200 }, () => 0);
-  const demand = { sessions: [session], places, free: 10, reads };
+  const demand = { gatewayId, sessions: [session], places, free: 10, reads };
   expect((await h.store.claims.exchange({ succeeded: [], demand })).claimed).toHaveLength(200);
   for (let deaths = 0; deaths < 2; deaths++) {
     await h.store.sessions.close(session);

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { RemoteWorkers } from "../../../src/dispatch/remote/remote-workers.js";
+import { gatewayOver } from "../../harness/gateway-harness.js";
+import { hostPorts, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+const silenceMs = 15_000;
+const worker = { namespace: "default", name: "w", queues: ["default"], tasks: ["echo"], slots: 2, ahead: 0 };
+const nothing = { completions: [], held: [], waitMs: 0 } as const;
+const long = { ...nothing, waitMs: 60_000 } as const;
+
+let h: StoreHarness;
+const stops: (() => void)[] = [];
+beforeEach(async () => {
+  h = await storeHarness();
+});
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+  return h.close();
+});
+
+function node() {
+  const { gateway } = gatewayOver(h);
+  stops.push(() => gateway.stop());
+  const { clock, timers } = hostPorts;
+  const remote = new RemoteWorkers({ gateway, claims: h.store.claims, clock, timers, now: Date.now, silenceMs });
+  return { gateway, remote };
+}
+
+const held = (runId: string, fence: number) => ({ runId, fence, begunAgoMs: null });
+const success = (runId: string, fence: number) =>
+  ({ runId, fence, startedAgoMs: 0, outcome: { kind: "succeeded", outputJson: "1" } }) as const;
+const failure = (runId: string, fence: number) => {
+  const error = { type: "Error", message: "no", retryable: true };
+  return { runId, fence, startedAgoMs: 0, outcome: { kind: "failed", reason: "handler_error", error } } as const;
+};
+const statusOf = async (id: string) =>
+  (await h.store.reads.live(1, [id]))[0]?.status ?? (await h.store.reads.finished(1, [id], 0))[0]?.status;
+
+describe("a worker elsewhere", () => {
+  it("waits for a run, is given it, and brings its result", async () => {
+    const { gateway, remote } = node();
+    const id = await remote.register(worker);
+    const waiting = remote.poll(id, long);
+    const runId = await h.run();
+    gateway.hintAll();
+    expect((await waiting).assignments).toMatchObject([{ runId, fence: 1, payloadJson: '{"n":1}' }]);
+    const answer = await remote.poll(id, { ...nothing, completions: [success(runId, 1)], held: [held(runId, 1)] });
+    expect([...answer.accepted]).toEqual([runId]);
+    expect(answer.assignments).toEqual([]);
+    expect(await statusOf(runId)).toBe("succeeded");
+  });
+
+  it("is told again of a run that it does not name: the answer was lost [INV-6]", async () => {
+    const { remote } = node();
+    const id = await remote.register(worker);
+    const runId = await h.run();
+    const first = await remote.poll(id, long);
+    const second = await remote.poll(id, long);
+    expect(second.assignments).toEqual(first.assignments);
+    expect((await remote.poll(id, { ...nothing, held: [held(runId, 1)] })).assignments).toEqual([]);
+  });
+
+  it.each([
+    ["succeeded", success, "succeeded"],
+    ["failed and is tried again", failure, "retrying"],
+  ] as const)(
+    "hears that its result was accepted, also when the first answer was lost: it %s [INV-4]",
+    async (_kind, outcome, status) => {
+      const { remote } = node();
+      const id = await remote.register(worker);
+      const runId = await h.run();
+      await remote.poll(id, long);
+      const result = { ...nothing, completions: [outcome(runId, 1)], held: [held(runId, 1)] };
+      for (let time = 0; time < 2; time++) expect([...(await remote.poll(id, result)).accepted]).toEqual([runId]);
+      expect(await statusOf(runId)).toBe(status);
+      expect((await h.store.reads.finished(1, [runId], 0)).length).toBe(status === "succeeded" ? 1 : 0);
+    },
+  );
+
+  it("hears which of its runs are not its own any more, and its late result is refused [INV-4]", async () => {
+    const { remote } = node();
+    const id = await remote.register(worker);
+    const runId = await h.run();
+    await remote.poll(id, long);
+    await h.db.query({
+      text: "update carillon.run set state = 'queued', session_id = null, fence = fence + 1",
+    });
+    const second = node();
+    const other = await second.remote.register(worker);
+    await second.remote.poll(other, long);
+    const stranger = node();
+    expect((await stranger.remote.poll(id, { ...nothing, held: [held(runId, 1)] })).lost).toMatchObject([
+      { runId, fence: 1 },
+    ]);
+    const late = { ...nothing, completions: [success(runId, 1)], held: [] };
+    expect((await stranger.remote.poll(id, late)).accepted.size).toBe(0);
+    expect(await statusOf(runId)).toBe("running");
+  });
+
+  it("that was declared dead is told so", async () => {
+    const { remote } = node();
+    const id = await remote.register(worker);
+    await h.store.sessions.close(id);
+    await expect(node().remote.poll(id, nothing)).rejects.toThrow("was declared dead or closed");
+  });
+
+  it("that polls anew while it waits is answered at once for the first poll", async () => {
+    const { remote } = node();
+    const id = await remote.register(worker);
+    const first = remote.poll(id, long);
+    const second = remote.poll(id, { ...nothing, waitMs: 1 });
+    expect((await first).assignments).toEqual([]);
+    expect((await second).assignments).toEqual([]);
+  });
+
+  it("gives back what it does not begin, and another gets it with nothing spent", async () => {
+    const { remote } = node();
+    const id = await remote.register(worker);
+    const runId = await h.run();
+    await remote.poll(id, long);
+    await remote.giveBack(id, [{ runId, fence: 1 }]);
+    await remote.close(id);
+    const other = node();
+    const answer = await other.remote.poll(await other.remote.register(worker), long);
+    expect(answer.assignments).toMatchObject([{ runId, fence: 2, attempt: 1 }]);
+  });
+});
+
+describe("a worker that another node serves from now on", () => {
+  it("is told of what it holds, and brings results there", async () => {
+    const [a, b] = [node(), node()];
+    const id = await a.remote.register(worker);
+    const runId = await h.run();
+    await a.remote.poll(id, long);
+    expect((await b.remote.poll(id, nothing)).assignments).toMatchObject([{ runId, fence: 1 }]);
+    const result = { ...nothing, completions: [success(runId, 1)], held: [held(runId, 1)] };
+    expect([...(await b.remote.poll(id, result)).accepted]).toEqual([runId]);
+  });
+
+  it("gets nothing more from the first, which does not say that it lives either", async () => {
+    const [a, b] = [node(), node()];
+    const id = await a.remote.register(worker);
+    await a.remote.poll(id, nothing);
+    await b.remote.poll(id, nothing);
+    const runId = await h.run();
+    a.gateway.resume(id);
+    a.gateway.hintAll();
+    expect((await b.remote.poll(id, long)).assignments).toMatchObject([{ runId }]);
+    await a.gateway.heartbeat();
+    expect(a.gateway.isOpen(id)).toBe(false);
+    expect(b.gateway.isOpen(id)).toBe(true);
+  });
+
+  it("may bring a result to the first all the same, which looks the run up [INV-4]", async () => {
+    const [a, b] = [node(), node()];
+    const id = await a.remote.register(worker);
+    await a.remote.poll(id, nothing);
+    await b.remote.poll(id, nothing);
+    const runId = await h.run();
+    const { assignments } = await b.remote.poll(id, long);
+    const fence = assignments[0]?.fence ?? 0;
+    const result = { ...nothing, completions: [success(runId, fence)], held: [held(runId, fence)] };
+    expect([...(await a.remote.poll(id, result)).accepted]).toEqual([runId]);
+    expect(await statusOf(runId)).toBe("succeeded");
+  });
+});
