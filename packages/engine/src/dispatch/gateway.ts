@@ -1,18 +1,19 @@
-import { type Completion, type DurationMs, type Instant, type StopOrder, timeoutOutcome } from "@carillon/core";
+import type { Completion, DurationMs, Instant, StopOrder } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
-import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
+import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { SessionStore } from "../store/entities/sessions.js";
-import { type Assigned, assignmentOf } from "./assignment-of.js";
+import type { Assigned } from "./assignment-of.js";
 import { Exchanger } from "./exchanger.js";
+import { Handout } from "./handout.js";
 import { LaneBounds } from "./lane-bounds.js";
 import { LaneGroup } from "./lane-group.js";
-import type { Places } from "./places.js";
 import { Results } from "./results.js";
+import { SessionWatch } from "./session-watch.js";
 import { StopOrders } from "./stop-orders.js";
 import { WorkerSession } from "./worker-session.js";
 
@@ -75,10 +76,6 @@ export interface GatewayOptions {
   readonly onError: (error: unknown) => void;
 }
 
-const deferMs = 1_000;
-/** The worker ends an attempt at its timeout; the server does it when so much more has passed. */
-const timeoutGraceMs = 10_000;
-
 /** Hands due runs to workers and takes back what became of them. */
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -89,6 +86,8 @@ export class Gateway {
   readonly #bounds: LaneBounds;
   readonly #exchanger: Exchanger;
   readonly #results: Results;
+  readonly #handout: Handout;
+  readonly #watch: SessionWatch;
   readonly #stops: StopOrders;
 
   constructor(options: GatewayOptions) {
@@ -104,13 +103,20 @@ export class Gateway {
       timers,
       monotonic: () => clock.monotonic(),
       batch,
-      onClaimed: (places, runs) => this.#hand(places, runs),
+      onClaimed: ({ sessions }, runs) => this.#handout.give(sessions, runs),
       onDoubt: ({ sessions }) => sessions.forEach((session) => session.doubt.raise(options.now())),
       onFreed,
       onError,
     });
     this.#results = new Results({ ...options, exchanger: this.#exchanger });
-    this.#stops = new StopOrders(claims, () => this.#sessions.values());
+    this.#handout = new Handout({
+      ...options,
+      results: this.#results,
+      isServed: (session) => this.#sessions.has(session.id),
+    });
+    const sessions = (): Iterable<WorkerSession> => this.#sessions.values();
+    this.#watch = new SessionWatch({ ...options, results: this.#results, handout: this.#handout, sessions });
+    this.#stops = new StopOrders(claims, sessions);
   }
 
   /** Registers a worker; it gets nothing before it is resumed. */
@@ -134,7 +140,8 @@ export class Gateway {
     const session = await this.#serve(sessionId, found.namespaceId, { ...found, ...handlers });
     session.isAsked = true;
     try {
-      this.#hand({ sessions: [session], order: [], free: 0, apart: 0 }, await this.#options.claims.held([sessionId]));
+      // Also what is to stop: its worker may be at work on it, and is told so as any other.
+      this.#handout.giveAll(session, await this.#options.claims.held([sessionId]));
     } finally {
       session.isAsked = false;
     }
@@ -227,7 +234,7 @@ export class Gateway {
     await this.#stops.look();
   }
 
-  /** One pass of what is due now and then: signs of life, new lanes, doubts about claims. */
+  /** One pass of signs of life. */
   async heartbeat(): Promise<void> {
     const heard = [...this.#sessions.values()].filter((session) => session.events.isHeard());
     if (heard.length === 0) return;
@@ -248,8 +255,7 @@ export class Gateway {
       if (!group.isToLook(clock.monotonic(), fullLookMs)) continue;
       await group.find(lanes, clock.monotonic());
     }
-    await this.#settleDoubts();
-    for (const session of this.#sessions.values()) await this.#endOverdue(session);
+    await this.#watch.look();
     this.#exchanger.wake();
   }
 
@@ -274,7 +280,7 @@ export class Gateway {
   ): Promise<WorkerSession> {
     const { slots, ahead = null, onAssign, onStop, onLost, isHeard = () => true } = skills;
     const group = await this.#groupOf({ namespaceId, queues: skills.queues, tasks: skills.tasks });
-    const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#assignments(runs));
+    const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#handout.assignments(runs));
     const { doubtMs } = this.#options;
     const session = new WorkerSession({ id, slots, ahead, doubtMs, deliver, onStop, onLost, isHeard });
     this.#sessions.set(id, session);
@@ -313,108 +319,6 @@ export class Gateway {
   #lose(session: WorkerSession): void {
     this.#forget(session);
     session.events.onLost();
-  }
-
-  #hand({ sessions }: Places, runs: readonly ClaimedRun[]): void {
-    const bySession = new Map<string, ClaimedRun[]>(sessions.map((session) => [session.id, []]));
-    const stopped: ClaimedRun[] = [];
-    for (const run of runs) {
-      if (run.isStopped) stopped.push(run);
-      else bySession.get(run.session)?.push(run);
-    }
-    for (const session of sessions) this.#handTo(session, bySession.get(session.id) ?? []);
-    if (stopped.length > 0) this.#endStopped(stopped);
-  }
-
-  /** Of runs that lost a worker before, a worker has one at a time: only that one can have taken it down. */
-  #handTo(session: WorkerSession, runs: readonly ClaimedRun[]): void {
-    const taken: ClaimedRun[] = [];
-    const tooMany: ClaimedRun[] = [];
-    let hasLost = session.hasLost;
-    for (const run of runs) {
-      const isLost = this.#options.lanes.get(run.lane)?.kind === "lost";
-      if (isLost && hasLost) tooMany.push(run);
-      else taken.push(run);
-      if (isLost) hasLost = true;
-    }
-    session.take(taken, (run) => this.#options.lanes.get(run.lane)?.kind === "lost");
-    if (tooMany.length > 0) this.#defer(session, tooMany).catch(this.#options.onError);
-  }
-
-  /** They come again in a moment, to a worker that has none. */
-  async #defer(session: WorkerSession, runs: readonly ClaimedRun[]): Promise<void> {
-    await this.#results.defer(
-      runs.map(({ id, fence, rank }) => ({
-        session: session.id,
-        id,
-        fence,
-        rank,
-        delayMs: deferMs,
-        reason: "worker_lost",
-      })),
-    );
-  }
-
-  /** A run that was to stop before it was claimed ends here: nobody is to begin it again. */
-  #endStopped(runs: readonly ClaimedRun[]): void {
-    const startedAt = this.#options.now();
-    const what = { status: "cancelled", reason: "cancelled_by_user", output: "null", error: null, spent: 0 } as const;
-    const ended: FinishedRun[] = runs.map(({ id, fence, session }) => ({ id, fence, session, ...what, startedAt }));
-    const { lanes, onEvent, onError } = this.#options;
-    const tell = (ids: readonly string[]): void => {
-      const accepted = new Set(ids);
-      for (const { id: runId, lane } of runs) {
-        const { task = "", queue = "" } = lanes.get(lane) ?? {};
-        if (accepted.has(runId))
-          onEvent({ type: "run.finished", runId, task, queue, status: "cancelled", durationMs: 0 });
-      }
-    };
-    this.#results.end(ended).then(tell, onError);
-  }
-
-  #assignments(runs: readonly ClaimedRun[]): Assigned[] {
-    const { now, lanes, onEvent } = this.#options;
-    const at = now();
-    return runs.map((run) => {
-      const assigned = assignmentOf(run, lanes.get(run.lane));
-      const { runId, task, queue } = assigned;
-      onEvent({ type: "run.claimed", runId, task, queue, waitedMs: Math.max(0, at - run.runAt) });
-      return assigned;
-    });
-  }
-
-  /** A worker that lives but does not end its run in time: the attempt is over, and whatever it still brings is refused. */
-  async #endOverdue(session: WorkerSession): Promise<void> {
-    const now = this.#options.clock.monotonic();
-    const overdue = session.overdue(now, timeoutGraceMs);
-    if (overdue.length === 0) return;
-    await this.#results.take(
-      session,
-      overdue.map(([{ id: runId, fence, policy }, begunAt]) => {
-        return { runId, fence, startedAgoMs: now - begunAt, outcome: timeoutOutcome(policy.timeoutMs ?? 0) };
-      }),
-    );
-    session.events.onStop(overdue.map(([{ id: runId, fence }]) => ({ runId, fence, reason: "timeout" })));
-  }
-
-  /** What sessions hold by claims whose answer never came. A session that is asked gets nothing meanwhile. */
-  async #settleDoubts(): Promise<void> {
-    const now = this.#options.now();
-    const asked = [...this.#sessions.values()].filter(
-      (session) => session.doubt.isToAsk(now) && session.promised === 0 && !session.isAsked,
-    );
-    if (asked.length === 0) return;
-    const known = new Map(asked.map((session) => [session.id, new Set(session.held.keys())]));
-    for (const session of asked) session.isAsked = true;
-    try {
-      const held = await this.#options.claims.held(asked.map((session) => session.id));
-      for (const session of asked) session.doubt.answered(this.#options.now());
-      // What ended while we asked was known before.
-      const unknown = held.filter((run) => known.get(run.session)?.has(run.id) === false);
-      this.#hand({ sessions: asked, order: [], free: 0, apart: 0 }, unknown);
-    } finally {
-      for (const session of asked) session.isAsked = false;
-    }
   }
 }
 

@@ -1,40 +1,25 @@
-import { TcpProxy } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Database, openDatabase } from "../../../src/index.js";
 import { createStore } from "../../../src/store/store.js";
 import { type BackfillHarness, backfillHarness, type BackfillNode } from "../../harness/backfill-harness.js";
 import { overlapping } from "../../harness/change-harness.js";
-import { hostPorts, newId, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
+import { newId, untilSomebodyWaits } from "../../harness/store-harness.js";
 
 let h: BackfillHarness;
-let proxy: TcpProxy;
-let database: Database;
-/** What the node sends next and the proxy shall meet with a reset before it arrives. */
-let unsent: string | null;
+let frail: FrailDatabase;
 
 beforeEach(async () => {
   h = await backfillHarness();
-  unsent = null;
-  proxy = await TcpProxy.start(h.url, {
-    filter: (chunk, from) => {
-      if (from === "client" && unsent !== null && chunk.includes(unsent)) {
-        unsent = null;
-        proxy.cut();
-      }
-      return chunk;
-    },
-  });
-  database = await openDatabase({ url: proxy.through(h.url), schema: "carillon", ...hostPorts });
+  frail = await frailDatabase(h.url);
 });
 afterEach(async () => {
-  await database.close();
-  await proxy.close();
+  await frail.close();
   await h.close();
 });
 
 const allowing = overlapping("allow");
-/** A node whose every statement goes through the proxy. */
-const frailNode = (): BackfillNode => h.makeNode(h.fence, createStore(database));
+/** A node whose every statement goes through the frail.proxy. */
+const frailNode = (): BackfillNode => h.makeNode(h.fence, createStore(frail.database));
 
 async function failing(node: BackfillNode): Promise<void> {
   await expect(node.runner.tick()).rejects.toMatchObject({ code: "database_unavailable" });
@@ -55,7 +40,7 @@ const before = (statement: string, name = statement): Probe => ({
   moment: `before ${name} is sent`,
   isDone: false,
   async breakIt(node) {
-    unsent = statement;
+    frail.breakBefore(statement);
     await failing(node);
   },
 });
@@ -90,7 +75,7 @@ const probes: readonly Probe[] = [
     moment: "after the commit, before its answer",
     isDone: true,
     async breakIt(node) {
-      proxy.loseAnswerTo(commit);
+      frail.proxy.loseAnswerTo(commit);
       await failing(node);
     },
   },
@@ -112,7 +97,7 @@ describe("every instant gets one run although the node's connection is lost", ()
     const node = frailNode();
     await breakIt(node);
     expect(await h.places(job)).toEqual(isDone ? [3, 2] : []);
-    await database.waitUntilUp();
+    await frail.database.waitUntilUp();
     await h.drain(node);
     expect(await h.places(job)).toEqual([3, 2, 1, 0]);
     expect(await h.get(id)).toMatchObject({ state: "done", made: 4, passed: 0 });
@@ -127,7 +112,7 @@ describe("every instant gets one run although the node's connection is lost", ()
     const other = h.makeNode(await h.takeAll(newId()));
     await h.drain(other);
     expect(await h.places(job)).toEqual([3, 2, 1, 0]);
-    await database.waitUntilUp();
+    await frail.database.waitUntilUp();
     await h.drain(node);
     expect(await h.runs(job)).toHaveLength(4);
     expect(await h.get(id)).toMatchObject({ state: "done", made: 4, passed: 0 });

@@ -144,7 +144,7 @@ describe("a worker that another node serves from now on", () => {
     await b.remote.poll(id, nothing);
     const runId = await h.run();
     a.gateway.resume(id);
-    a.gateway.hintAll();
+    for (const { gateway } of [a, b]) gateway.hintAll();
     expect((await b.remote.poll(id, long)).assignments).toMatchObject([{ runId }]);
     await a.gateway.heartbeat();
     expect(a.gateway.isOpen(id)).toBe(false);
@@ -157,6 +157,7 @@ describe("a worker that another node serves from now on", () => {
     await a.remote.poll(id, nothing);
     await b.remote.poll(id, nothing);
     const runId = await h.run();
+    b.gateway.hintAll();
     const { assignments } = await b.remote.poll(id, long);
     const fence = assignments[0]?.fence ?? 0;
     const result = { ...nothing, completions: [success(runId, fence)], held: [held(runId, fence)] };

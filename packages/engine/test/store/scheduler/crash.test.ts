@@ -1,7 +1,5 @@
 import type { OverlapPolicy, ScheduleSpec } from "@carillon/core";
-import { TcpProxy } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Database, openDatabase } from "../../../src/index.js";
 import type { DueJob } from "../../../src/scheduler/fire-store.js";
 import { createStore } from "../../../src/store/store.js";
 import {
@@ -10,36 +8,23 @@ import {
   schedulerHarness,
   type SchedulerNode,
 } from "../../harness/scheduler-harness.js";
-import { hostPorts, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
+import { untilSomebodyWaits } from "../../harness/store-harness.js";
 
 let h: SchedulerHarness;
-let proxy: TcpProxy;
-let database: Database;
-/** What the node sends next and the proxy shall meet with a reset before it arrives. */
-let unsent: string | null;
+let frail: FrailDatabase;
 
 beforeEach(async () => {
   h = await schedulerHarness();
-  unsent = null;
-  proxy = await TcpProxy.start(h.url, {
-    filter: (chunk, from) => {
-      if (from === "client" && unsent !== null && chunk.includes(unsent)) {
-        unsent = null;
-        proxy.cut();
-      }
-      return chunk;
-    },
-  });
-  database = await openDatabase({ url: proxy.through(h.url), schema: "carillon", ...hostPorts });
+  frail = await frailDatabase(h.url);
 });
 afterEach(async () => {
-  await database.close();
-  await proxy.close();
+  await frail.close();
   await h.close();
 });
 
-/** A node whose every statement goes through the proxy. */
-const frailNode = (): Promise<SchedulerNode> => h.node({ around: () => createStore(database).due });
+/** A node whose every statement goes through the frail.proxy. */
+const frailNode = (): Promise<SchedulerNode> => h.node({ around: () => createStore(frail.database).due });
 
 async function dueJob(overlap: OverlapPolicy): Promise<DueJob> {
   const at = Math.floor(h.db.clock.now()) - 1_000;
@@ -82,7 +67,7 @@ const probes: Probe[] = [
     overlap: "skip",
     isDone: false,
     async breakIt(_job, tick) {
-      unsent = "due.fire";
+      frail.breakBefore("due.fire");
       await failing(tick);
     },
   },
@@ -92,7 +77,7 @@ const probes: Probe[] = [
     overlap: "skip",
     isDone: true,
     async breakIt(_job, tick) {
-      proxy.loseAnswerTo("due.fire");
+      frail.proxy.loseAnswerTo("due.fire");
       await failing(tick);
     },
   },
@@ -101,7 +86,7 @@ const probes: Probe[] = [
     overlap: "queue_one",
     isDone: false,
     async breakIt(_job, tick) {
-      unsent = "settlement.lock_due";
+      frail.breakBefore("settlement.lock_due");
       await failing(tick);
     },
   },
@@ -111,7 +96,7 @@ const probes: Probe[] = [
     overlap: "queue_one",
     isDone: false,
     async breakIt(_job, tick) {
-      unsent = commit;
+      frail.breakBefore(commit);
       await failing(tick);
     },
   },
@@ -120,7 +105,7 @@ const probes: Probe[] = [
     overlap: "queue_one",
     isDone: true,
     async breakIt(_job, tick) {
-      proxy.loseAnswerTo(commit);
+      frail.proxy.loseAnswerTo(commit);
       await failing(tick);
     },
   },
@@ -136,7 +121,7 @@ describe("an occurrence is fired once although the node's connection is lost", (
     node.scheduler.hintJob(job);
     await breakIt(job, () => node.scheduler.tick());
     expect(await h.fired(job.jobId)).toEqual(isDone ? [job.nominal] : []);
-    await database.waitUntilUp();
+    await frail.database.waitUntilUp();
     await node.settle();
     expect(await h.fired(job.jobId)).toEqual([job.nominal]);
     expect(await h.ledger(job.jobId)).toEqual([]);
@@ -151,7 +136,7 @@ describe("an occurrence is fired once although the node's connection is lost", (
     expect(await h.fired(job.jobId)).toEqual(isDone ? [job.nominal] : []);
     await (await h.node()).settle();
     expect(await h.fired(job.jobId)).toEqual([job.nominal]);
-    await database.waitUntilUp();
+    await frail.database.waitUntilUp();
     node.scheduler.hintJob(job);
     await node.scheduler.tick();
     expect(await h.fired(job.jobId)).toEqual([job.nominal]);

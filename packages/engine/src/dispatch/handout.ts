@@ -1,0 +1,98 @@
+import type { Instant } from "@carillon/core";
+import type { OnEngineEvent } from "../events.js";
+import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
+import type { LaneStore } from "../store/entities/lanes.js";
+import { type Assigned, assignmentOf } from "./assignment-of.js";
+import type { Results } from "./results.js";
+import type { WorkerSession } from "./worker-session.js";
+
+export interface HandoutOptions {
+  readonly lanes: Pick<LaneStore, "get">;
+  readonly results: Pick<Results, "end" | "defer">;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  /** This node still serves the session. */
+  readonly isServed: (session: WorkerSession) => boolean;
+  readonly onEvent: OnEngineEvent;
+  readonly onError: (error: unknown) => void;
+}
+
+const deferMs = 1_000;
+
+/** Gives claimed runs to the workers that they were claimed for. */
+export class Handout {
+  readonly #options: HandoutOptions;
+
+  constructor(options: HandoutOptions) {
+    this.#options = options;
+  }
+
+  give(sessions: readonly WorkerSession[], runs: readonly ClaimedRun[]): void {
+    const bySession = new Map<string, ClaimedRun[]>(sessions.map((session) => [session.id, []]));
+    const stopped: ClaimedRun[] = [];
+    for (const run of runs) {
+      if (run.isStopped) stopped.push(run);
+      else bySession.get(run.session)?.push(run);
+    }
+    for (const session of sessions) this.#giveTo(session, bySession.get(session.id) ?? []);
+    if (stopped.length > 0) this.#endStopped(stopped);
+  }
+
+  /** Gives whatever it is, without a question: the worker may have it already. */
+  giveAll(session: WorkerSession, runs: readonly ClaimedRun[]): void {
+    session.take(runs, this.#isLost);
+  }
+
+  assignments(runs: readonly ClaimedRun[]): Assigned[] {
+    const { now, lanes, onEvent } = this.#options;
+    const at = now();
+    return runs.map((run) => {
+      const assigned = assignmentOf(run, lanes.get(run.lane));
+      const { runId, task, queue } = assigned;
+      onEvent({ type: "run.claimed", runId, task, queue, waitedMs: Math.max(0, at - run.runAt) });
+      return assigned;
+    });
+  }
+
+  readonly #isLost = (run: ClaimedRun): boolean => this.#options.lanes.get(run.lane)?.kind === "lost";
+
+  /** Of runs that lost a worker before, a worker has one at a time: only that one can have taken it down. */
+  #giveTo(session: WorkerSession, runs: readonly ClaimedRun[]): void {
+    // Whoever was declared dead meanwhile must not begin what the rescuer gives to others.
+    if (!this.#options.isServed(session)) return;
+    const taken: ClaimedRun[] = [];
+    const tooMany: ClaimedRun[] = [];
+    let { hasLost } = session;
+    for (const run of runs) {
+      const isLost = this.#isLost(run);
+      if (isLost && hasLost) tooMany.push(run);
+      else taken.push(run);
+      if (isLost) hasLost = true;
+    }
+    session.take(taken, this.#isLost);
+    if (tooMany.length > 0) this.#defer(tooMany);
+  }
+
+  /** They come again in a moment, to a worker that has none. */
+  #defer(runs: readonly ClaimedRun[]): void {
+    const { results, onError } = this.#options;
+    const what = { delayMs: deferMs, reason: "worker_lost" };
+    results.defer(runs.map(({ id, fence, session, rank }) => ({ id, fence, session, rank, ...what }))).catch(onError);
+  }
+
+  /** A run that was to stop before it was claimed ends here: nobody is to begin it again. */
+  #endStopped(runs: readonly ClaimedRun[]): void {
+    const { results, now, lanes, onEvent, onError } = this.#options;
+    const startedAt = now();
+    const what = { status: "cancelled", reason: "cancelled_by_user", output: "null", error: null, spent: 0 } as const;
+    const ended: FinishedRun[] = runs.map(({ id, fence, session }) => ({ id, fence, session, ...what, startedAt }));
+    const tell = (ids: readonly string[]): void => {
+      const accepted = new Set(ids);
+      for (const { id: runId, lane } of runs.filter((run) => accepted.has(run.id))) {
+        const { task = "", queue = "" } = lanes.get(lane) ?? {};
+        onEvent({ type: "run.finished", runId, task, queue, status: "cancelled", durationMs: 0 });
+      }
+    };
+    results.end(ended).then(tell, onError);
+  }
+}

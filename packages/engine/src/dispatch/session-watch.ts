@@ -1,0 +1,70 @@
+import { type DurationMs, type Instant, timeoutOutcome } from "@carillon/core";
+import type { HostClock } from "../store/db/ports.js";
+import type { ClaimStore } from "../store/entities/claims.js";
+import type { Handout } from "./handout.js";
+import type { Results } from "./results.js";
+import type { WorkerSession } from "./worker-session.js";
+
+export interface SessionWatchOptions {
+  readonly claims: Pick<ClaimStore, "held">;
+  readonly results: Pick<Results, "take">;
+  readonly handout: Pick<Handout, "give">;
+  readonly sessions: () => Iterable<WorkerSession>;
+  readonly clock: Pick<HostClock, "monotonic">;
+  /** The database's clock. */
+  readonly now: () => Instant;
+}
+
+/** The worker ends an attempt at its timeout; the server does it when so much more has passed. */
+const timeoutGraceMs: DurationMs = 10_000;
+
+/** Looks now and then after what no answer and no result settles: claims in doubt, attempts that never end. */
+export class SessionWatch {
+  readonly #options: SessionWatchOptions;
+
+  constructor(options: SessionWatchOptions) {
+    this.#options = options;
+  }
+
+  async look(): Promise<void> {
+    await this.#settleDoubts();
+    for (const session of this.#options.sessions()) await this.#endOverdue(session);
+  }
+
+  /** A worker that lives but does not end its run in time: the attempt is over, and whatever it still brings is refused. */
+  async #endOverdue(session: WorkerSession): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    const overdue = session.overdue(now, timeoutGraceMs);
+    if (overdue.length === 0) return;
+    await this.#options.results.take(
+      session,
+      overdue.map(([{ id: runId, fence, policy }, begunAt]) => {
+        return { runId, fence, startedAgoMs: now - begunAt, outcome: timeoutOutcome(policy.timeoutMs ?? 0) };
+      }),
+    );
+    session.events.onStop(overdue.map(([{ id: runId, fence }]) => ({ runId, fence, reason: "timeout" })));
+  }
+
+  /** What sessions hold by claims whose answer never came. A session that is asked gets nothing meanwhile. */
+  async #settleDoubts(): Promise<void> {
+    const { claims, handout, now } = this.#options;
+    const at = now();
+    const asked = [...this.#options.sessions()].filter(
+      (session) => session.doubt.isToAsk(at) && session.promised === 0 && !session.isAsked,
+    );
+    if (asked.length === 0) return;
+    const known = new Map(asked.map((session) => [session.id, new Set(session.held.keys())]));
+    for (const session of asked) session.isAsked = true;
+    try {
+      const held = await claims.held(asked.map((session) => session.id));
+      for (const session of asked) session.doubt.answered(now());
+      // What ended while we asked was known before.
+      handout.give(
+        asked,
+        held.filter((run) => known.get(run.session)?.has(run.id) === false),
+      );
+    } finally {
+      for (const session of asked) session.isAsked = false;
+    }
+  }
+}
