@@ -75,9 +75,10 @@ export class Exchanger {
 
   /** Something may be there to do: results, demand, or runs for it. */
   wake(): void {
-    while (this.#inFlight < maxInFlight && !this.#isStopped) {
+    while (this.#inFlight < maxInFlight) {
       const results = this.#takeResults();
-      const claim = this.#options.monotonic() < this.#pausedUntil ? null : this.#nextClaim();
+      const isResting = this.#isStopped || this.#options.monotonic() < this.#pausedUntil;
+      const claim = isResting ? null : this.#nextClaim();
       if (results.length === 0 && claim === null) break;
       this.#inFlight++;
       void this.#exchange(results, claim).finally(() => {
