@@ -17,6 +17,12 @@ const uniqueKey = inFire(
   "    $12::uuid[], $13::bigint[]\n",
   "    (select array_agg(gen_random_uuid()) from unnest($12::uuid[])), $13::bigint[]\n",
 );
+/** Nobody is told of anything: what a node knows is as old as its last full look. */
+const noHint: Edit = {
+  in: "engine/src/store/db/notifier.ts",
+  from: "if (this.#pending.size >= maxPending)",
+  to: "if (maxPending > 0)",
+};
 
 /** Each takes away what one promise rests on: the judge must fail it. */
 const fatalMutants: readonly Mutant[] = [
@@ -51,15 +57,16 @@ const fatalMutants: readonly Mutant[] = [
   {
     name: "fire-without-compare-and-set",
     shownBy: ["DOUBLE", "UNEXPECTED", "MISSED"],
-    // The fence stays: a wheel must be stale for it to show.
-    faults: ["deaf"],
-    edits: [...whichOccurrence, whichVersion, whichRuns, uniqueKey],
+    // The fence stays: a wheel must be stale for it to show, and without hints each is, until its next full look.
+    faults: [],
+    edits: [noHint, ...whichOccurrence, whichVersion, whichRuns, uniqueKey],
   },
   {
     name: "fire-without-version",
     shownBy: ["MISSED", "UNEXPECTED"],
-    faults: ["deaf"],
+    faults: [],
     edits: [
+      noHint,
       whichVersion,
       whichRuns,
       { in: "due.pass", from: " and d.version = i.version", to: "" },
@@ -100,11 +107,7 @@ const fatalMutants: readonly Mutant[] = [
     name: "no-hint-and-no-look",
     shownBy: ["MISSED", "UNDONE"],
     edits: [
-      {
-        in: "engine/src/store/db/notifier.ts",
-        from: "if (this.#pending.size >= maxPending)",
-        to: "if (maxPending > 0)",
-      },
+      noHint,
       {
         in: "engine/src/scheduler/shard-reader.ts",
         from: "return this.#options.now() >= this.#nextLook;",

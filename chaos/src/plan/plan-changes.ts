@@ -75,6 +75,6 @@ function drawChange(random: SeededRandom, kind: Change["kind"], { rule, now }: {
 function otherRule(random: SeededRandom, rule: Rule): Rule {
   if (rule.kind === "cron") return { ...rule, cron: random.pick(otherCrons) };
   if (rule.kind === "at" || rule.kind === "never") return rule;
-  if (random.next() < 0.75) return { ...rule, everyMs: rule.everyMs * 2 };
+  if (random.next() < 0.75) return { ...rule, everyMs: rule.everyMs < 4_000 ? rule.everyMs * 2 : rule.everyMs / 2 };
   return { ...rule, everyMs: random.pick([1_500, 2_000, 3_500]), startsAt: rule.startsAt + random.between(0, 999) };
 }

@@ -25,7 +25,8 @@ join carillon.job j on j.id = d.job_id;
 --         what else goes to the ledger with them: $14 job ids uuid[], $15 namespace ids int[], $16 versions int[],
 --         $17 reasons text[], $18 from timestamptz[], $19 to timestamptz[], $20 counts bigint[], $21 details text[]
 -- fence: (shard, owner, epoch) under a share lock; (version, next_nominal_at, fired_through) compared on the locked row, and
---        runs_made where a live run decides: runs are read as of the statement's start, a later one has moved the row
+--        runs_made where a live run decides: runs are read as of the statement's start, a later one has moved the row. Who
+--        makes a run under such an id locks that row, so that a conflict of ids is an error and not a case
 with fence as materialized (
   select s.id
   from carillon.shard s join unnest($1::smallint[], $2::bigint[]) as f (id, epoch) on f.id = s.id
@@ -69,7 +70,6 @@ with fence as materialized (
          p.made_at, 'schedule', p.task, p.queue, p.payload, p.policy, p.labels, p.owner, p.version, p.overlap = 'allow'
   from judged p
   where p.outcome = 'fired'
-  on conflict (id) do nothing
 ), moved as (
   update carillon.job_due d
   set fired_through = p.nominal_at,

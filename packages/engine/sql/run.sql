@@ -246,17 +246,25 @@ from unnest($2::uuid[], $3::bigint[], $4::bigint[]) as i (id, fence, ago_ms)
 where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running' and r.started_at is null
 returning r.id;
 
+-- name: run.lost
+-- purpose: running runs whose session no longer exists. It looks at all live runs, since no index knows who runs: not for every day
+-- params: $1 limit int
+-- fence: none, a read; who acts on it compares again
+select r.id
+from carillon.run r
+where r.state = 'running' and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
+limit $1;
+
 -- name: run.rescue
--- purpose: queues again the running runs whose session no longer exists. The loss of one that was begun is counted. From now on
---   they are handed out one at a time, with the start on record: one that takes its workers down shows
--- params: $1 limit int, $2 most losses int
+-- purpose: of these runs, queues again those whose session no longer exists. The loss of one that was begun is counted. From now
+--   on they are handed out one at a time, with the start on record: one that takes its workers down shows
+-- params: $1 ids uuid[], $2 most losses int
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
   select r.id
   from carillon.run r join carillon.lane l on l.id = r.lane
-  where r.state = 'running' and (r.started_at is null or r.losses < $2 and l.kind <> 'solo')
+  where r.id = any ($1::uuid[]) and r.state = 'running' and (r.started_at is null or r.losses < $2 and l.kind <> 'solo')
     and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
-  limit $1
   for update of r skip locked
 )
 update carillon.run r
@@ -271,15 +279,15 @@ where r.id = lost.id and l.id = r.lane
 returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 
 -- name: run.bury_lost
--- purpose: ends runs that took their workers down too often, and at-most-once runs that were begun; answers as run.finish does
--- params: $1 limit int, $2 most losses int, $3 error text
+-- purpose: of these runs, ends those that took their workers down too often, and at-most-once runs that were begun, if their
+--   session no longer exists; answers as run.finish does
+-- params: $1 ids uuid[], $2 most losses int, $3 error text
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
   select r.id
   from carillon.run r join carillon.lane l on l.id = r.lane
-  where r.state = 'running' and r.started_at is not null and (r.losses >= $2 or l.kind = 'solo')
+  where r.id = any ($1::uuid[]) and r.state = 'running' and r.started_at is not null and (r.losses >= $2 or l.kind = 'solo')
     and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
-  limit $1
   for update of r skip locked
 ), ended as (
   delete from carillon.run r using lost where r.id = lost.id returning r.*

@@ -8,7 +8,7 @@ import type { SessionStore } from "../store/entities/sessions.js";
 
 export interface RescuerOptions {
   readonly sessions: SessionStore;
-  readonly runs: Pick<RunStore, "rescue" | "buryLost" | "endStopped">;
+  readonly runs: Pick<RunStore, "lost" | "rescue" | "buryLost" | "endStopped">;
   readonly clock: HostClock;
   /** A worker that is silent for so long is taken for dead. */
   readonly silenceMs: DurationMs;
@@ -20,10 +20,18 @@ export interface RescuerOptions {
   readonly onEvent: OnEngineEvent;
 }
 
+/** A look for lost runs reads all live runs. Without a reason it is made so seldom, for whoever died between expiring and rescuing. */
+const idleSweepMs = 60_000;
+/** With one it is made so often: the first may have passed over rows that others had locked. */
+const sweepsPerReason = 3;
+
 /** Gives the runs of dead workers to others. Safe on every node at once: the session's row decides. */
 export class Rescuer {
   readonly #options: RescuerOptions;
   readonly #watch: SilenceWatch;
+  #known: ReadonlySet<string> = new Set();
+  #sweepsLeft = sweepsPerReason;
+  #lastSweep = Number.NEGATIVE_INFINITY;
 
   constructor(options: RescuerOptions) {
     this.#options = options;
@@ -32,13 +40,37 @@ export class Rescuer {
 
   /** One pass; answers how many runs dead workers had left. */
   async tick(): Promise<number> {
-    const { sessions, runs, clock, batch, mostLosses, onEvent, onQueued, onFreed } = this.#options;
-    const silent = this.#watch.observe(await sessions.list(), clock.monotonic());
+    const { clock } = this.#options;
+    if (await this.#lookForGone()) this.#sweepsLeft = sweepsPerReason;
+    const now = clock.monotonic();
+    if (this.#sweepsLeft === 0 && now - this.#lastSweep < idleSweepMs) return 0;
+    const found = await this.#sweep();
+    this.#lastSweep = now;
+    if (found === 0 && this.#sweepsLeft > 0) this.#sweepsLeft--;
+    return found;
+  }
+
+  /** Declares silent sessions dead; says whether any went away since the last time, whoever did it. */
+  async #lookForGone(): Promise<boolean> {
+    const { sessions, clock, onEvent } = this.#options;
+    const listed = await sessions.list();
+    const silent = this.#watch.observe(listed, clock.monotonic());
     const expired = silent.length === 0 ? [] : await sessions.expire(silent);
     const orphaned = await sessions.closeOfDeadNodes();
-    if (expired.length + orphaned > 0) onEvent({ type: "session.expired", count: expired.length + orphaned });
-    onFreed(freedJobs(await runs.buryLost(batch, mostLosses)));
-    const rescued = await runs.rescue(batch, mostLosses);
+    const ended = expired.length + orphaned;
+    if (ended > 0) onEvent({ type: "session.expired", count: ended });
+    const before = this.#known;
+    this.#known = new Set(listed.map((session) => session.id));
+    for (const id of before) if (!this.#known.has(id)) return true;
+    return ended > 0;
+  }
+
+  async #sweep(): Promise<number> {
+    const { runs, batch, mostLosses, onEvent, onQueued, onFreed } = this.#options;
+    const lost = await runs.lost(batch);
+    if (lost.length === 0) return 0;
+    onFreed(freedJobs(await runs.buryLost(lost, mostLosses)));
+    const rescued = await runs.rescue(lost, mostLosses);
     const stopped = rescued.filter((run) => run.isStopped).map((run) => run.id);
     onFreed(freedJobs(await runs.endStopped(stopped)));
     const again = rescued.filter((run) => !run.isStopped);

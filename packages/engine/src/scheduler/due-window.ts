@@ -16,7 +16,7 @@ export interface DueWindowOptions {
 }
 
 export interface DueNow {
-  /** High priority first, then by time; jobs of one shard stand together where the time is the same. */
+  /** High priority first, then by the second; within one in the order in which they were made. */
   readonly jobs: readonly DueJob[];
   readonly runs: readonly DueRun[];
 }
@@ -27,15 +27,18 @@ class Entry {
   readonly run: DueRun | null;
   readonly shard: number;
   readonly due: Instant;
+  /** Grows with the time at which the job or the run was made, as far as its id tells: neighbours lie on the same pages. */
+  readonly made: number;
   /** In the wheel; -1 once it is ready. */
   handle = -1;
   isWithdrawn = false;
 
-  constructor(job: DueJob | null, run: DueRun | null, shard: number, due: Instant) {
+  constructor(id: string, job: DueJob | null, run: DueRun | null, shard: number, due: Instant) {
     this.job = job;
     this.run = run;
     this.shard = shard;
     this.due = due;
+    this.made = madeOf(id);
   }
 }
 
@@ -77,6 +80,10 @@ export class DueWindow {
   readonly #lanes: readonly Lane[];
   readonly #entries = new Map<string, Entry>();
   readonly #perShard = new Map<number, number>();
+  /** What was taken and is being written. */
+  readonly #inHand = new Set<string>();
+  /** What was in hand when the read under way began, and what was taken since; null while nothing is read. */
+  #touched: Set<string> | null = null;
 
   constructor({ now, capacity = Number.POSITIVE_INFINITY, lanes = 1 }: DueWindowOptions) {
     this.#wheel = new TimingWheel<Entry>({ startMs: now });
@@ -111,13 +118,30 @@ export class DueWindow {
   putJob(job: DueJob): boolean {
     const known = this.#entries.get(job.jobId);
     if (known !== undefined && isSame(known.job, job)) return true;
-    return this.#put(job.jobId, known, new Entry(job, null, job.shard, job.fireAt));
+    return this.#put(job.jobId, known, new Entry(job.jobId, job, null, job.shard, job.fireAt));
   }
 
   putRun(run: DueRun): boolean {
     const known = this.#entries.get(run.id);
     if (known?.run?.runAt === run.runAt) return true;
-    return this.#put(run.id, known, new Entry(null, run, run.shard, run.runAt));
+    return this.#put(run.id, known, new Entry(run.id, null, run, run.shard, run.runAt));
+  }
+
+  /**
+   * What a read brings may be older than what was written meanwhile. Jobs and runs that were in hand at any time since it
+   * began stay out: whoever has them in hand puts them back, or has their shard read again.
+   */
+  async whileReading<Read>(
+    read: () => Promise<Read>,
+    put: (read: Read, isStale: (id: string) => boolean) => void,
+  ): Promise<void> {
+    const touched = new Set(this.#inHand);
+    this.#touched = touched;
+    try {
+      put(await read(), (id) => touched.has(id));
+    } finally {
+      this.#touched = null;
+    }
   }
 
   /** Forgets what belongs to shards that moved away. */
@@ -139,15 +163,23 @@ export class DueWindow {
       const { job, run } = entry;
       if (job !== null) jobs.push(job);
       else if (run !== null) runs.push(run);
-      this.#forget(job?.jobId ?? run?.id ?? "", entry);
+      const id = job?.jobId ?? run?.id ?? "";
+      this.#inHand.add(id);
+      this.#touched?.add(id);
+      this.#forget(id, entry);
     }
     return { jobs, runs };
   }
 
+  /** What was taken has been written, or it is known that it was not. */
+  settled({ jobs, runs }: DueNow): void {
+    for (const { jobId } of jobs) this.#inHand.delete(jobId);
+    for (const { id } of runs) this.#inHand.delete(id);
+  }
+
   #makeReady(now: Instant): void {
     const due = this.#wheel.advance(now);
-    // One batch then fences few shards. Reads come shard by shard, so that there is hardly anything to sort.
-    due.sort((a, b) => secondOf(a) - secondOf(b) || a.shard - b.shard);
+    due.sort((a, b) => secondOf(a) - secondOf(b) || a.made - b.made);
     for (const entry of due) {
       entry.handle = -1;
       this.#laneOf(entry.shard).queueOf(entry).push(entry);
@@ -195,4 +227,9 @@ function isSame(known: DueJob | null, job: DueJob): boolean {
 
 function secondOf(entry: Entry): number {
   return Math.floor(entry.due / 1_000);
+}
+
+/** The low 32 bits of the milliseconds that a UUID of version 7 begins with. */
+function madeOf(id: string): number {
+  return Number.parseInt(id.slice(4, 8) + id.slice(9, 13), 16);
 }

@@ -42,8 +42,8 @@ const defaultLimits: SchedulerLimits = {
   windowMs: 30_000,
   batch: 2_000,
   inFlight: 2,
-  batchesPerTick: 8,
-  windowEntries: 200_000,
+  batchesPerTick: 32,
+  windowEntries: 160_000,
   compiledSchedules: 20_000,
   lookAgainMs: 100,
 };
@@ -99,8 +99,7 @@ export class Scheduler {
     if (this.#reader.isFullLookDue) this.#maintenance.markStale();
     await this.#maintenance.read();
     await this.#release();
-    const loaded = await this.#reader.read();
-    const report = { ...(await this.#work()), loaded };
+    const report = await this.#readAndWork();
     this.#options.onEvent({ type: "scheduler.ticked", durationMs: this.#options.now() - began, ...report });
     return report;
   }
@@ -157,6 +156,25 @@ export class Scheduler {
     for (const { shard } of rows) this.#released.set(shard, revision);
   }
 
+  /** While a herd is written, reads go on beside it. */
+  async #readAndWork(): Promise<TickReport> {
+    if (this.#window.readyAt(this.#options.now()) <= this.#limits.batch) {
+      const loaded = await this.#reader.read();
+      return { ...(await this.#work()), loaded };
+    }
+    let isWorking = true;
+    const read = async (): Promise<number> => {
+      let loaded = 0;
+      for (let rows = -1; rows !== 0 && isWorking; loaded += rows) rows = await this.#reader.read();
+      return loaded;
+    };
+    const work = this.#work().finally(() => (isWorking = false));
+    const [loaded, worked] = await Promise.allSettled([read(), work]);
+    if (loaded.status === "rejected") throw loaded.reason;
+    if (worked.status === "rejected") throw worked.reason;
+    return { ...worked.value, loaded: loaded.value };
+  }
+
   /** Takes batches of what is due until nothing is left, a few at a time: they have no job in common. */
   async #work(): Promise<Omit<TickReport, "loaded">> {
     const { batch, batchesPerTick, inFlight } = this.#limits;
@@ -178,6 +196,8 @@ export class Scheduler {
           batches = 0;
           this.#reader.readAgain(rowsOf(due));
           throw error;
+        } finally {
+          this.#window.settled(due);
         }
       }
     };

@@ -1,7 +1,8 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
+import type { DueRun } from "../store/entities/runs.js";
 import type { DueWindow } from "./due-window.js";
-import type { FireStore } from "./fire-store.js";
+import type { DueJob, FireStore } from "./fire-store.js";
 import { KnownTo } from "./known-to.js";
 
 export interface ShardReaderOptions {
@@ -19,6 +20,11 @@ export interface ReadLimits {
   readonly windowEntries: number;
   /** After a row that was locked, not yet due or refused: how long until its shard is read again. */
   readonly lookAgainMs: DurationMs;
+}
+
+interface Read {
+  readonly jobs: readonly DueJob[];
+  readonly runs: readonly DueRun[];
 }
 
 const leastShare = 16;
@@ -44,6 +50,7 @@ export class ShardReader {
   /** Shards that the full look has still to read. */
   readonly #toLook = new Set<number>();
   readonly #known = new KnownTo();
+  #reading: ReadonlySet<number> = new Set();
   #chunk = 64;
   #windowEnd: Instant;
   #nextLook: Instant;
@@ -71,7 +78,8 @@ export class ShardReader {
 
   /** Whether something that is due then belongs into the window; if not, a read brings it in time. */
   admits(shard: number, at: Instant): boolean {
-    return at <= this.#windowEnd && at < this.#known.of(shard);
+    // A read under way may be older than what is asked about here, and say that it saw everything.
+    return at <= this.#windowEnd && (at < this.#known.of(shard) || this.#reading.has(shard));
   }
 
   /** There was no room for something that belongs into the window. */
@@ -162,24 +170,43 @@ export class ShardReader {
   }
 
   async #fill(shards: readonly number[], share: number): Promise<number> {
-    const { store, now } = this.#options;
+    const { store, window, now } = this.#options;
     const began = now();
     const until = this.#windowEnd;
+    this.#reading = new Set(shards);
     try {
-      const jobs = await store.load(shards, until, share);
-      const runs = await store.loadRuns(shards, until, share);
-      this.#known.read(shards, share, [
-        ...jobs.map(({ shard, fireAt, class: queue }) => ({ shard, at: fireAt, queue })),
-        ...runs.map(({ shard, runAt }) => ({ shard, at: runAt, queue: 3 })),
-      ]);
-      const { window } = this.#options;
-      for (const job of jobs) if (!window.putJob(job)) this.missed(job.shard, job.fireAt);
-      for (const run of runs) if (!window.putRun(run)) this.missed(run.shard, run.runAt);
-      this.#pace(jobs.length + runs.length, now() - began);
-      return jobs.length + runs.length;
+      let rows = 0;
+      await window.whileReading(
+        async () => ({
+          jobs: await store.load(shards, until, share),
+          runs: await store.loadRuns(shards, until, share),
+        }),
+        (read, isStale) => {
+          rows = read.jobs.length + read.runs.length;
+          this.#put(shards, share, read, isStale);
+        },
+      );
+      this.#pace(rows, now() - began);
+      return rows;
     } catch (error) {
       this.readAgain(shards.map((shard) => ({ shard })));
       throw error;
+    } finally {
+      this.#reading = new Set();
+    }
+  }
+
+  #put(shards: readonly number[], share: number, { jobs, runs }: Read, isStale: (id: string) => boolean): void {
+    const { window } = this.#options;
+    this.#known.read(shards, share, [
+      ...jobs.map(({ shard, fireAt, class: queue }) => ({ shard, at: fireAt, queue })),
+      ...runs.map(({ shard, runAt }) => ({ shard, at: runAt, queue: 3 })),
+    ]);
+    for (const job of jobs) {
+      if (!isStale(job.jobId) && !window.putJob(job)) this.missed(job.shard, job.fireAt);
+    }
+    for (const run of runs) {
+      if (!isStale(run.id) && !window.putRun(run)) this.missed(run.shard, run.runAt);
     }
   }
 

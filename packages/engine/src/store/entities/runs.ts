@@ -60,9 +60,12 @@ export interface RunStore {
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
   promote(fence: Fence, ids: readonly string[]): Promise<Queued[]>;
-  rescue(limit: number, mostLosses: number): Promise<GivenBackRun[]>;
-  /** Ends runs that took their workers down too often. */
-  buryLost(limit: number, mostLosses: number): Promise<EndedRuns>;
+  /** Running runs whose session is gone. Reads all live runs. */
+  lost(limit: number): Promise<string[]>;
+  /** Queues again those of the runs whose session is gone. */
+  rescue(ids: readonly string[], mostLosses: number): Promise<GivenBackRun[]>;
+  /** Ends those of the runs whose session is gone and that took their workers down too often. */
+  buryLost(ids: readonly string[], mostLosses: number): Promise<EndedRuns>;
   /** Ends those of the runs that were to stop and do not run. */
   endStopped(ids: readonly string[]): Promise<EndedRuns>;
 }
@@ -77,6 +80,7 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
   const insert = statements.get("run.insert");
   const loadDue = statements.get("run.load_due");
   const promote = statements.get("run.promote");
+  const lost = statements.get("run.lost");
   const rescue = statements.get("run.rescue");
   const buryLost = statements.get("run.bury_lost");
   const endStopped = statements.get("run.end_stopped");
@@ -94,12 +98,15 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
     async promote(fence, ids) {
       return (await db.query<Queued>(promote, [...fenceParameters(fence), ids])).rows;
     },
-    async rescue(limit, mostLosses) {
-      const { rows } = await db.query<Queued & { stopped: boolean }>(rescue, [limit, mostLosses]);
+    async lost(limit) {
+      return (await db.query<{ id: string }>(lost, [limit])).rows.map((row) => row.id);
+    },
+    async rescue(ids, mostLosses) {
+      const { rows } = await db.query<Queued & { stopped: boolean }>(rescue, [ids, mostLosses]);
       return rows.map(({ stopped: isStopped, ...run }) => ({ ...run, isStopped }));
     },
-    async buryLost(limit, mostLosses) {
-      return toEnded((await db.query<EndedRow>(buryLost, [limit, mostLosses, jsonParam(lostError)])).rows);
+    async buryLost(ids, mostLosses) {
+      return toEnded((await db.query<EndedRow>(buryLost, [ids, mostLosses, jsonParam(lostError)])).rows);
     },
     async endStopped(ids) {
       return ids.length === 0 ? new Map() : toEnded((await db.query<EndedRow>(endStopped, [ids])).rows);

@@ -82,7 +82,7 @@ describe("the completion of a run", () => {
     const first = await h.session();
     const [old] = await h.claim(first, 1);
     await h.store.sessions.close(first);
-    await h.store.runs.rescue(10, 3);
+    await h.store.runs.rescue([id], 3);
     const second = await h.session();
     const [fresh] = await h.claim(second, 1);
     expect(fresh?.fence).toBeGreaterThan(old?.fence ?? Number.POSITIVE_INFINITY);
@@ -143,8 +143,10 @@ describe("the rescue", () => {
     if (run === undefined) throw new Error("nothing was claimed");
     if (begun) await h.store.claims.started(session, [{ id: run.id, fence: run.fence, agoMs: 0 }]);
     await h.store.sessions.close(session);
-    await h.store.runs.buryLost(10, 3);
-    await h.store.runs.rescue(10, 3);
+    const lost = await h.store.runs.lost(10);
+    expect(lost).toEqual([run.id]);
+    await h.store.runs.buryLost(lost, 3);
+    await h.store.runs.rescue(lost, 3);
     return run;
   };
   const live = async (id: string) => (await h.store.reads.live(1, [id]))[0];
@@ -155,7 +157,8 @@ describe("the rescue", () => {
     await h.claim(dead, 1);
     await h.claim(alive, 1);
     await h.store.sessions.close(dead);
-    expect((await h.store.runs.rescue(10, 3)).map((run) => run.id)).toEqual([lost]);
+    expect(await h.store.runs.lost(10)).toEqual([lost]);
+    expect((await h.store.runs.rescue([lost, kept], 3)).map((run) => run.id)).toEqual([lost]);
     expect(await live(lost)).toMatchObject({ status: "queued", status_reason: "not_started", losses: 0, attempt: 0 });
     expect(await live(kept)).toMatchObject({ status: "running", losses: 0 });
   });

@@ -40,6 +40,12 @@ async function firstRuns(): Promise<{ session: string; given: readonly Assigned[
   return { session, given };
 }
 
+async function sweep(): Promise<void> {
+  const lost = await h.store.runs.lost(1_000);
+  await h.store.runs.buryLost(lost, mostLosses);
+  await h.store.runs.rescue(lost, mostLosses);
+}
+
 /** The worker's process is gone; all that it held had begun. */
 async function die(session: string, given: readonly Assigned[]): Promise<void> {
   await made.gateway.started(
@@ -47,8 +53,7 @@ async function die(session: string, given: readonly Assigned[]): Promise<void> {
     given.map(({ runId, fence }) => ({ runId, fence, agoMs: 0 })),
   );
   await made.gateway.close(session);
-  await h.store.runs.buryLost(1_000, mostLosses);
-  await h.store.runs.rescue(1_000, mostLosses);
+  await sweep();
 }
 
 /** As if the moment for which a run was deferred had passed. */
@@ -96,8 +101,7 @@ it("runs that were handed out ahead to a worker that dies lose nothing [INV-6]",
   expect((await h.store.claims.exchange({ succeeded: [], demand })).claimed).toHaveLength(200);
   for (let deaths = 0; deaths < 2; deaths++) {
     await h.store.sessions.close(session);
-    await h.store.runs.buryLost(1_000, mostLosses);
-    await h.store.runs.rescue(1_000, mostLosses);
+    await sweep();
   }
   const rows = await h.store.reads.live(1, ids);
   expect(rows.map((row) => [row.status, row.losses, row.attempt])).toEqual(ids.map(() => ["queued", 0, 0]));

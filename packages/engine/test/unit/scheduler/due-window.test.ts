@@ -83,12 +83,35 @@ describe("DueWindow", () => {
     expect(window.takeDue(start, 60).jobs).toHaveLength(40);
   });
 
-  it("puts the jobs of a shard together, so that a batch concerns few shards, and keeps the order of time", () => {
+  it("goes by the second, and within one in the order in which the jobs were made: they share pages", () => {
     const window = new DueWindow({ now: start });
-    for (const id of range(4_096)) window.putJob(job(id, { fireAt: start + (id % 2) * 1_000 }));
-    const { jobs } = window.takeDue(start + 5_000, 64);
-    expect(new Set(jobs.map((one) => one.shard)).size).toBe(16);
-    expect(jobs.every((one) => one.fireAt === start)).toBe(true);
+    const idOf = (madeAt: number): string => `${madeAt.toString(16).padStart(8, "0")}-0000-7000-8000-000000000000`;
+    const made = range(64).map((index) => (index * 37) % 64);
+    for (const at of made) window.putJob(job(at, { jobId: idOf(at), fireAt: start + (at % 2) * 1_000 }));
+    const taken = window.takeDue(start + 5_000, 64).jobs.map((one) => one.jobId);
+    const inOrder = range(64).toSorted((a, b) => (a % 2) - (b % 2) || a - b);
+    expect(taken).toEqual(inOrder.map(idOf));
+  });
+
+  it("takes nothing from a read that was in hand since it began: the read may be older than what became of it", async () => {
+    const window = new DueWindow({ now: start });
+    for (const id of range(3)) window.putJob(job(id));
+    const early = window.takeDue(start, 1);
+    const stale: boolean[] = [];
+    await window.whileReading(
+      async () => {
+        window.settled(early);
+        window.settled(window.takeDue(start, 1));
+        return range(3).map((id) => job(id));
+      },
+      (read, isStale) => stale.push(...read.map((one) => isStale(one.jobId))),
+    );
+    expect(stale).toEqual([true, true, false]);
+    await window.whileReading(
+      async () => job(0),
+      (read, isStale) => stale.push(isStale(read.jobId)),
+    );
+    expect(stale[3]).toBe(false);
   });
 
   it("gives two lanes no shard in common", () => {

@@ -164,4 +164,17 @@ describe("ShardReader", () => {
     reader.forget([0]);
     expect(reader.admits(0, start + 5)).toBe(true);
   });
+
+  it("admits whatever lies in the window while its shard is read: the read may say that it saw everything", async () => {
+    const { reader, put, readAll } = setUp(1, { windowEntries: 16 });
+    for (const id of range(40)) put(job(id, { fireAt: start + 1_000 + id }));
+    await readAll();
+    const later = start + 20_000;
+    expect(reader.admits(0, later)).toBe(false);
+    reader.readNow([0]);
+    const reading = reader.read();
+    expect(reader.admits(0, later)).toBe(true);
+    await reading;
+    expect(reader.admits(0, later)).toBe(false);
+  });
 });

@@ -1,0 +1,80 @@
+import { expect, it } from "vitest";
+import { Rescuer } from "../../../src/rescue/rescuer.js";
+
+/** A rescuer over sessions and runs in memory; `sweeps` counts the looks at all live runs. */
+function setUp() {
+  const state = { sessions: ["a", "b"], lost: [] as string[], sweeps: 0, queued: [] as string[], nowMs: 0 };
+  const rescuer = new Rescuer({
+    sessions: {
+      list: async () => state.sessions.map((id) => ({ id, heartbeat: String(state.nowMs) })),
+      expire: async () => [],
+      closeOfDeadNodes: async () => 0,
+    } as never,
+    runs: {
+      lost: async () => {
+        state.sweeps++;
+        return state.lost;
+      },
+      buryLost: async () => new Map(),
+      rescue: async (ids) => ids.map((id) => ({ id, lane: 1, rank: 1, isStopped: false })),
+      endStopped: async () => new Map(),
+    },
+    clock: { monotonic: () => state.nowMs } as never,
+    silenceMs: 15_000,
+    mostLosses: 3,
+    batch: 100,
+    onQueued: (queued) => {
+      state.queued.push(...queued.map((run) => run.id));
+      state.lost = [];
+    },
+    onFreed: () => undefined,
+    onEvent: () => undefined,
+  });
+  /** Ticks every three seconds, as the engine does. */
+  const pass = async (ms: number): Promise<void> => {
+    for (const end = state.nowMs + ms; state.nowMs < end;) {
+      state.nowMs += 3_000;
+      await rescuer.tick();
+    }
+  };
+  return { state, pass };
+}
+
+it("looks at all live runs when it begins, and then once a minute while no session goes away", async () => {
+  const { state, pass } = setUp();
+  await pass(9_000);
+  expect(state.sweeps).toBe(3);
+  await pass(180_000);
+  expect(state.sweeps).toBeLessThanOrEqual(6);
+});
+
+it("rescues at the very next tick after a session went away, whoever ended it [INV-6]", async () => {
+  const { state, pass } = setUp();
+  await pass(30_000);
+  state.sessions = ["a"];
+  state.lost = ["run-1"];
+  await pass(3_000);
+  expect(state.queued).toEqual(["run-1"]);
+});
+
+it("looks again after a rescue, because rows that others had locked were passed over [INV-6]", async () => {
+  const { state, pass } = setUp();
+  await pass(30_000);
+  const before = state.sweeps;
+  state.sessions = ["a"];
+  state.lost = ["run-1"];
+  await pass(3_000);
+  state.lost = ["run-2"];
+  await pass(3_000);
+  expect(state.queued).toEqual(["run-1", "run-2"]);
+  await pass(30_000);
+  expect(state.sweeps - before).toBe(5);
+});
+
+it("finds within a minute what nobody noticed: its session came and went between two looks", async () => {
+  const { state, pass } = setUp();
+  await pass(12_000);
+  state.lost = ["run-1"];
+  await pass(63_000);
+  expect(state.queued).toEqual(["run-1"]);
+});
