@@ -162,13 +162,17 @@ export class Scheduler {
       const loaded = await this.#reader.read();
       return { ...(await this.#work()), loaded };
     }
-    let isWorking = true;
+    const worker = { isDone: false };
     const read = async (): Promise<number> => {
       let loaded = 0;
-      for (let rows = -1; rows !== 0 && isWorking; loaded += rows) rows = await this.#reader.read();
+      while (!worker.isDone) {
+        const rows = await this.#reader.read();
+        if (rows === 0) break;
+        loaded += rows;
+      }
       return loaded;
     };
-    const work = this.#work().finally(() => (isWorking = false));
+    const work = this.#work().finally(() => (worker.isDone = true));
     const [loaded, worked] = await Promise.allSettled([read(), work]);
     if (loaded.status === "rejected") throw loaded.reason;
     if (worked.status === "rejected") throw worked.reason;
