@@ -4,9 +4,12 @@ import type { Timers } from "../store/db/ports.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
 import type { Demand } from "../store/entities/exchange.js";
-import type { LaneBounds, Look } from "./lane-bounds.js";
+import type { Wanted } from "./lane-agenda.js";
+import type { LaneBounds } from "./lane-bounds.js";
 import type { LaneGroup } from "./lane-group.js";
+import type { Look } from "./lane-spot.js";
 import { dealPlaces, type Places } from "./places.js";
+import type { WorkerSession } from "./worker-session.js";
 
 export interface ExchangerOptions {
   readonly gatewayId: string;
@@ -105,15 +108,15 @@ export class Exchanger {
 
   /** Groups take turns. */
   #nextClaim(): Claim | null {
-    const { bounds, batch, monotonic } = this.#options;
+    const { batch, monotonic } = this.#options;
+    const now = monotonic();
     const groups = [...this.#options.groups()];
     for (let offset = 1; offset <= groups.length; offset++) {
       const group = groups[(this.#turn + offset) % groups.length];
-      if (group === undefined) continue;
+      if (group?.agenda.isReady(now) !== true) continue;
       const places = dealPlaces(group.sessions, batch);
       if (places.order.length === 0) continue;
-      const wanted = { places: places.order.length, free: places.free, apart: places.apart };
-      const looks = bounds.looks(group.lanes, group.namespaceId, wanted, monotonic());
+      const looks = group.agenda.looks(wantedFor(places), now);
       if (looks.length === 0) continue;
       this.#turn = (this.#turn + offset) % groups.length;
       for (const index of places.order) places.sessions[index]?.promise(1);
@@ -185,18 +188,33 @@ export class Exchanger {
 
   /** The next full look of a group that waits. */
   #wakeLater(): void {
-    const { timers, bounds, monotonic } = this.#options;
+    const { timers, monotonic } = this.#options;
     timers.clearTimeout(this.#timer);
     if (this.#isStopped || this.#inFlight >= maxInFlight) return;
     let next = Number.POSITIVE_INFINITY;
     for (const group of this.#options.groups()) {
-      if (![...group.sessions].some((session) => session.room > 0)) continue;
-      next = Math.min(next, bounds.nextFullLook(group.lanes, group.namespaceId));
+      next = Math.min(next, group.agenda.nextFullLook(wantedBy(group.sessions)));
     }
     if (next === Number.POSITIVE_INFINITY) return;
     const delayMs = Math.max(next, this.#pausedUntil) - monotonic();
     this.#timer = timers.setTimeout(() => this.wake(), Math.max(1, Math.ceil(delayMs)));
   }
+}
+
+function wantedFor({ order, free, apart }: Places): Wanted {
+  return { places: order.length, free, apart };
+}
+
+/** Whether sessions wait at all, for each kind of lane. */
+function wantedBy(sessions: Iterable<WorkerSession>): Wanted {
+  const wanted = { places: 0, free: 0, apart: 0 };
+  for (const session of sessions) {
+    if (session.room > 0) wanted.places = 1;
+    if (session.free > 0) wanted.free = 1;
+    if (session.free > 0 && !session.hasLost) wanted.apart = 1;
+    if (wanted.apart > 0) break;
+  }
+  return wanted;
 }
 
 function demandOf({ places, looks }: Claim): Omit<Demand, "gatewayId"> {

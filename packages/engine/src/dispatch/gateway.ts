@@ -11,7 +11,7 @@ import type { Assigned } from "./assignment-of.js";
 import { Exchanger } from "./exchanger.js";
 import { Handout } from "./handout.js";
 import { LaneBounds } from "./lane-bounds.js";
-import { LaneGroup } from "./lane-group.js";
+import { LaneGroups } from "./lane-groups.js";
 import { Results } from "./results.js";
 import { SessionWatch } from "./session-watch.js";
 import { StopOrders } from "./stop-orders.js";
@@ -82,7 +82,7 @@ export class Gateway {
   /** Names this gateway in the rows of the sessions that it serves. */
   readonly #id: string;
   readonly #sessions = new Map<string, WorkerSession>();
-  readonly #groups = new Map<string, LaneGroup>();
+  readonly #groups: LaneGroups;
   readonly #bounds: LaneBounds;
   readonly #exchanger: Exchanger;
   readonly #results: Results;
@@ -95,6 +95,12 @@ export class Gateway {
     this.#id = options.newId();
     const { claims, timers, clock, batch, onFreed, onError } = options;
     this.#bounds = new LaneBounds(options.fullLookMs);
+    this.#groups = new LaneGroups({
+      lanes: options.lanes,
+      bounds: this.#bounds,
+      monotonic: () => clock.monotonic(),
+      everyMs: options.fullLookMs,
+    });
     this.#exchanger = new Exchanger({
       gatewayId: this.#id,
       claims,
@@ -250,11 +256,7 @@ export class Gateway {
 
   /** New queues for workers that serve them all, and runs that claims without an answer may have left with a session. */
   async look(): Promise<void> {
-    const { lanes, clock, fullLookMs } = this.#options;
-    for (const group of this.#groups.values()) {
-      if (!group.isToLook(clock.monotonic(), fullLookMs)) continue;
-      await group.find(lanes, clock.monotonic());
-    }
+    await this.#groups.look();
     await this.#watch.look();
     this.#exchanger.wake();
   }
@@ -279,12 +281,13 @@ export class Gateway {
     skills: WorkerHandlers & Pick<WorkerRegistration, "queues" | "tasks" | "slots" | "ahead">,
   ): Promise<WorkerSession> {
     const { slots, ahead = null, onAssign, onStop, onLost, isHeard = () => true } = skills;
-    const group = await this.#groupOf({ namespaceId, queues: skills.queues, tasks: skills.tasks });
     const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#handout.assignments(runs));
     const { doubtMs } = this.#options;
     const session = new WorkerSession({ id, slots, ahead, doubtMs, deliver, onStop, onLost, isHeard });
+    await this.#groups.join({ namespaceId, queues: skills.queues, tasks: skills.tasks }, session);
+    const before = this.#sessions.get(id);
+    if (before !== undefined) this.#forget(before);
     this.#sessions.set(id, session);
-    group.sessions.add(session);
     return session;
   }
 
@@ -294,26 +297,10 @@ export class Gateway {
     return session;
   }
 
-  async #groupOf(skills: {
-    namespaceId: number;
-    queues: readonly string[];
-    tasks: readonly string[];
-  }): Promise<LaneGroup> {
-    const key = LaneGroup.keyOf(skills);
-    const known = this.#groups.get(key);
-    if (known !== undefined) return known;
-    const group = new LaneGroup(skills);
-    await group.find(this.#options.lanes, this.#options.clock.monotonic());
-    const other = this.#groups.get(key);
-    if (other !== undefined) return other;
-    this.#groups.set(key, group);
-    return group;
-  }
-
   #forget(session: WorkerSession): void {
     session.isWaiting = false;
     this.#sessions.delete(session.id);
-    for (const group of this.#groups.values()) group.sessions.delete(session);
+    this.#groups.leave(session);
   }
 
   #lose(session: WorkerSession): void {

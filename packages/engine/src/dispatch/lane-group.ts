@@ -1,5 +1,6 @@
 import type { DurationMs } from "@carillon/core";
 import type { Lane, LaneKind, LaneStore } from "../store/entities/lanes.js";
+import type { LaneAgenda } from "./lane-agenda.js";
 import type { WorkerSession } from "./worker-session.js";
 
 const kinds: readonly LaneKind[] = ["plain", "solo", "lost"];
@@ -14,9 +15,10 @@ export interface Skills {
 
 /** The sessions that serve the same lanes. */
 export class LaneGroup {
+  readonly key: string;
   readonly namespaceId: number;
   readonly sessions = new Set<WorkerSession>();
-  lanes: readonly Lane[] = [];
+  readonly agenda: LaneAgenda;
   readonly #queues: readonly string[];
   readonly #tasks: ReadonlySet<string>;
   #lookedAt: DurationMs = Number.NEGATIVE_INFINITY;
@@ -25,10 +27,12 @@ export class LaneGroup {
     return JSON.stringify([namespaceId, [...queues].sort(), [...tasks].sort()]);
   }
 
-  constructor({ namespaceId, queues, tasks }: Skills) {
-    this.namespaceId = namespaceId;
-    this.#queues = queues;
-    this.#tasks = new Set(tasks);
+  constructor(skills: Skills, agenda: LaneAgenda) {
+    this.key = LaneGroup.keyOf(skills);
+    this.namespaceId = skills.namespaceId;
+    this.agenda = agenda;
+    this.#queues = skills.queues;
+    this.#tasks = new Set(skills.tasks);
   }
 
   get isEverywhere(): boolean {
@@ -40,14 +44,11 @@ export class LaneGroup {
     return now - this.#lookedAt >= (this.isEverywhere ? everyMs : Number.POSITIVE_INFINITY);
   }
 
-  async find(lanes: LaneStore, now: DurationMs): Promise<void> {
+  async find(lanes: LaneStore, now: DurationMs): Promise<Lane[]> {
     this.#lookedAt = now;
-    if (this.isEverywhere) {
-      this.lanes = (await lanes.list()).filter((lane) => this.#tasks.has(lane.task));
-      return;
-    }
+    if (this.isEverywhere) return (await lanes.list()).filter((lane) => this.#tasks.has(lane.task));
     const names = this.#queues.flatMap((queue) => [...this.#tasks].map((task) => ({ queue, task })));
     const ids = await lanes.ensure(names.flatMap((name) => kinds.map((kind) => ({ ...name, kind }))));
-    this.lanes = ids.map((id) => lanes.get(id)).filter((lane) => lane !== null);
+    return ids.map((id) => lanes.get(id)).filter((lane) => lane !== null);
   }
 }

@@ -99,3 +99,49 @@ describe("rankOf", () => {
     expect(rankOf({ dueMs: now, priority: -3 })).toBe(rankOf({ dueMs: now, priority: 0 }));
   });
 });
+
+describe("ageing", () => {
+  /** Claims one run a minute, the lowest rank of those that are due; answers the runs in that order. */
+  function claimed(all: readonly RankedRun[], order: QueueOrder): RankedRun[] {
+    const waiting = [...all];
+    const taken: RankedRun[] = [];
+    for (let at = now; waiting.length > 0; at += minute) {
+      const due = waiting.filter((run) => run.dueMs <= at);
+      if (due.length === 0) continue;
+      const next = due.reduce((best, run) => (rankOf(run, order) < rankOf(best, order) ? run : best));
+      waiting.splice(waiting.indexOf(next), 1);
+      taken.push(next);
+    }
+    return taken;
+  }
+
+  const minute = 60_000;
+  const urgent = (count: number): RankedRun[] =>
+    Array.from({ length: count }, (_, index) => ({ dueMs: now + index * minute, priority: 9, expectedMs: 0 }));
+
+  it.each(["priority", "fifo", "edf", "sjf"] as const)(
+    "under %s starts the least urgent run although urgent ones come as fast as they are served",
+    (kind) => {
+      const order = { kind, boundMs: 20 * minute };
+      const least: RankedRun = { dueMs: now, priority: 0, expectedMs: 10 * hour, deadlineMs: now + 90 * hour };
+      const at = claimed([least, ...urgent(100)], order).indexOf(least);
+      expect(at).toBeLessThanOrEqual(21);
+    },
+  );
+
+  it("lets no run wait for one that came due later than its bound, whatever comes", () => {
+    const near = fc.integer({ min: 0, max: 60 }).map((minutes) => now + minutes * minute);
+    const crowd = fc.array(
+      fc.record({ dueMs: near, priority: fc.integer({ min: 0, max: 9 }) }, { requiredKeys: ["dueMs", "priority"] }),
+      { maxLength: 40 },
+    );
+    fc.assert(
+      fc.property(crowd, fc.integer({ min: 0, max: 30 }), (all, minutes) => {
+        const boundMs = minutes * minute;
+        const order = claimed(all, { kind: "priority", boundMs });
+        for (const [index, run] of order.entries())
+          for (const before of order.slice(0, index)) expect(before.dueMs).toBeLessThanOrEqual(run.dueMs + boundMs);
+      }),
+    );
+  });
+});

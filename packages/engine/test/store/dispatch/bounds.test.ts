@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/assignment-of.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
+import { EagerWorker } from "../../harness/eager-worker.js";
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
 import { gatewayId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
@@ -14,43 +14,9 @@ afterEach(() => {
   return h.close();
 });
 
-/** A worker that ends every run at once. */
-class Eager {
-  readonly ids: string[] = [];
-  #waiting: { count: number; resolve: () => void } | null = null;
-
-  static async over({ gateway }: GatewayHarness, slots = 10): Promise<Eager> {
-    const worker = new Eager();
-    gateways.push(gateway);
-    const session: string = await gateway.open({
-      namespace: "default",
-      name: "w",
-      queues: ["default"],
-      tasks: ["echo"],
-      slots,
-      nodeId: null,
-      onAssign: (assigned) => void worker.#run(gateway, session, assigned),
-      onStop: () => undefined,
-      onLost: () => undefined,
-    });
-    gateway.resume(session);
-    return worker;
-  }
-
-  until(count: number): Promise<void> {
-    if (this.ids.length >= count) return Promise.resolve();
-    return new Promise((resolve) => (this.#waiting = { count, resolve }));
-  }
-
-  async #run(gateway: Gateway, session: string, assigned: readonly Assigned[]): Promise<void> {
-    this.ids.push(...assigned.map((run) => run.runId));
-    const outcome = { kind: "succeeded", outputJson: "null" } as const;
-    await gateway.complete(
-      session,
-      assigned.map(({ runId, fence }) => ({ runId, fence, startedAgoMs: 0, outcome })),
-    );
-    if (this.#waiting !== null && this.ids.length >= this.#waiting.count) this.#waiting.resolve();
-  }
+function over(made: GatewayHarness, slots?: number): Promise<EagerWorker> {
+  gateways.push(made.gateway);
+  return EagerWorker.over(made.gateway, slots === undefined ? {} : { slots });
 }
 
 const laneOf = async (): Promise<number> => (await h.store.lanes.ensure([{ queue: "default", task: "echo" }]))[0] ?? 0;
@@ -58,7 +24,7 @@ const laneOf = async (): Promise<number> => (await h.store.lanes.ensure([{ queue
 describe("a run below the bound from which its lane is read", () => {
   it("is claimed when its hint arrives, without a full look", async () => {
     const made = gatewayOver(h);
-    const worker = await Eager.over(made);
+    const worker = await over(made);
     const rank = Date.now();
     await h.run({ rank });
     made.gateway.hint([{ lane: await laneOf(), rank }]);
@@ -71,7 +37,7 @@ describe("a run below the bound from which its lane is read", () => {
 
   it("is claimed by the next full look when its hint is lost", async () => {
     const made = gatewayOver(h, { fullLookMs: 50 });
-    const worker = await Eager.over(made);
+    const worker = await over(made);
     const rank = Date.now();
     await h.run({ rank });
     await worker.until(1);
@@ -80,26 +46,9 @@ describe("a run below the bound from which its lane is read", () => {
     expect(new Set(worker.ids).size).toBe(2);
   });
 
-  it("is claimed however late its transaction commits: the hint comes after it", async () => {
-    const made = gatewayOver(h);
-    const worker = await Eager.over(made);
-    const lane = await laneOf();
-    const rank = Date.now();
-    const late = await h.run({ rank: rank - 1_000, runAt: Date.now() + 3_600_000 });
-    await h.db.transaction(async (tx) => {
-      await tx.query({ text: "update carillon.run set state = 'queued' where id = $1" }, [late]);
-      await h.run({ rank });
-      made.gateway.hint([{ lane, rank }]);
-      await worker.until(1);
-    });
-    made.gateway.hint([{ lane, rank: rank - 1_000 }]);
-    await worker.until(2);
-    expect(worker.ids[1]).toBe(late);
-  });
-
   it("is never left behind by several enqueuers and two gateways, hints alone [INV-6]", async () => {
     const [one, two] = [gatewayOver(h), gatewayOver(h)];
-    const workers = [await Eager.over(one, 3), await Eager.over(two, 5)];
+    const workers = [await over(one, 3), await over(two, 5)];
     const lane = await laneOf();
     const now = Date.now();
     const enqueue = async (from: number): Promise<void> => {

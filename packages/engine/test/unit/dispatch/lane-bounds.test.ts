@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { LaneBounds, type Look } from "../../../src/dispatch/lane-bounds.js";
+import type { LaneAgenda } from "../../../src/dispatch/lane-agenda.js";
+import { LaneBounds } from "../../../src/dispatch/lane-bounds.js";
+import type { Look } from "../../../src/dispatch/lane-spot.js";
 import type { Lane } from "../../../src/store/entities/lanes.js";
 import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
 
@@ -9,7 +11,7 @@ const solo = { id: 3, queue: "q", task: "a", kind: "solo" } as const;
 const everything = Number.MIN_SAFE_INTEGER;
 
 const claimed = (lane: number, ...ranks: number[]): ClaimedRun[] => ranks.map((rank) => ({ lane, rank }) as ClaimedRun);
-const read = (looks: readonly Look[]) => looks.map((look) => look.read);
+const read = (looks: readonly Look[]) => looks.map((one) => one.read);
 
 function answer(bounds: LaneBounds, looks: readonly Look[], runs: readonly ClaimedRun[], places = 10, at = 0): void {
   bounds.took(looks, { claimed: runs, places, free: places, durationMs: 1 }, at);
@@ -23,8 +25,19 @@ function drained(): LaneBounds {
   return bounds;
 }
 
-const look = (bounds: LaneBounds, at = 1, lanes: readonly Lane[] = [plain], wanted = { places: 10, free: 10 }) =>
-  bounds.looks(lanes, 1, { apart: 1, ...wanted }, at);
+const agendas = new WeakMap<LaneBounds, LaneAgenda>();
+
+function look(
+  bounds: LaneBounds,
+  at = 1,
+  lanes: readonly Lane[] = [plain],
+  wanted: { places: number; free: number; apart?: number } = { places: 10, free: 10 },
+): Look[] {
+  const agenda = agendas.get(bounds) ?? bounds.agenda();
+  agendas.set(bounds, agenda);
+  bounds.serve(agenda, lanes, 1);
+  return agenda.looks({ apart: 1, ...wanted }, at);
+}
 
 describe("the bounds of lanes", () => {
   it("begin with a look at everything", () => {
@@ -104,8 +117,8 @@ describe("the bounds of lanes", () => {
   it("never look at more runs that lost a worker before than there are workers without one", () => {
     const bounds = new LaneBounds(1_000);
     const lost = { id: 4, queue: "q", task: "a", kind: "lost" } as const;
-    expect(bounds.looks([lost], 1, { places: 10, free: 10, apart: 0 }, 0)).toEqual([]);
-    expect(read(bounds.looks([lost], 1, { places: 10, free: 10, apart: 3 }, 0))).toMatchObject([
+    expect(look(bounds, 0, [lost], { places: 10, free: 10, apart: 0 })).toEqual([]);
+    expect(read(look(bounds, 0, [lost], { places: 10, free: 10, apart: 3 }))).toMatchObject([
       { most: 3, isSolo: true },
     ]);
   });

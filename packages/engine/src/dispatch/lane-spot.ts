@@ -1,0 +1,107 @@
+import type { DurationMs } from "@carillon/core";
+import type { LaneRead } from "../store/entities/exchange.js";
+import type { Lane } from "../store/entities/lanes.js";
+
+export const everything = Number.MIN_SAFE_INTEGER;
+export const nothing = Number.POSITIVE_INFINITY;
+const fewest = 8;
+
+/** One look at a lane, from its start to its answer. */
+export interface Look {
+  readonly read: LaneRead;
+  readonly isFull: boolean;
+  readonly spot: Spot;
+  /** The lowest rank that was hinted meanwhile. */
+  hinted: number;
+}
+
+/** What came of all looks of one statement, and of one lane among them. */
+export interface Found {
+  /** Runs that were claimed of the lane, and the highest rank of them. */
+  readonly count: number;
+  readonly highest: number;
+  /** Of all lanes together. */
+  readonly countOfAll: number;
+  readonly highestOfAll: number;
+  /** Places there were for runs of this lane. */
+  readonly places: number;
+}
+
+/** Keeps a list of the spots that are open. */
+export interface SpotWatcher {
+  opened(spot: Spot): void;
+  closed(spot: Spot): void;
+}
+
+/** Where the next look at one lane of one namespace begins. */
+export class Spot {
+  readonly lane: Lane;
+  readonly namespaceId: number;
+  readonly watchers = new Set<SpotWatcher>();
+  /** When the lane is looked at from its beginning again. It only grows. */
+  fullLookAt: DurationMs = 0;
+  /** No claimable run has a lower rank, except one of which nobody told us. */
+  #low = everything;
+  /** There may be runs; otherwise only a hint or the full look can bring some. */
+  #isOpen = false;
+  /** How many of its runs are looked at together with those of other lanes. */
+  #most = fewest;
+  readonly #underWay = new Set<Look>();
+
+  constructor(lane: Lane, namespaceId: number) {
+    this.lane = lane;
+    this.namespaceId = namespaceId;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** A run of this rank may be claimable. */
+  lower(rank: number): void {
+    this.#low = Math.min(this.#low, rank);
+    for (const look of this.#underWay) look.hinted = Math.min(look.hinted, rank);
+    this.#open(true);
+  }
+
+  /** Whoever asks for a look must tell what came of it. */
+  look(wanted: { readonly most: number; readonly isAlone: boolean; readonly isFull: boolean }): Look {
+    const { lane, namespaceId } = this;
+    const most = wanted.isAlone ? wanted.most : Math.min(wanted.most, this.#most);
+    const low = wanted.isFull ? everything : this.#low;
+    const read = { lane: lane.id, namespaceId, isSolo: lane.kind !== "plain", most, low };
+    const look: Look = { read, isFull: wanted.isFull, spot: this, hinted: nothing };
+    this.#underWay.add(look);
+    return look;
+  }
+
+  settle(look: Look, found: Found): void {
+    const { read, hinted } = look;
+    this.#underWay.delete(look);
+    const isSaturated = found.count >= read.most;
+    const isCut = found.countOfAll >= found.places;
+    if (!isSaturated && !isCut) this.#most = fewest;
+    else this.#most = isSaturated ? read.most * 4 : found.count * 2 + fewest;
+    // What is left of a lane that was not read to its end, or not given in full, is above what was given of it.
+    const isOfItself = isSaturated || read.isSolo || !isCut;
+    const above = isOfItself ? Math.max(read.low, found.highest) : found.highestOfAll;
+    this.#low = Math.max(this.#low, Math.min(above, hinted));
+    // Without saturation or cut, all that could be claimed was.
+    this.#open(isSaturated || isCut || hinted < nothing);
+  }
+
+  /** Nothing is known of what the look would have found. */
+  failed(look: Look): void {
+    this.#underWay.delete(look);
+    this.lower(everything);
+  }
+
+  #open(isOpen: boolean): void {
+    if (isOpen === this.#isOpen) return;
+    this.#isOpen = isOpen;
+    for (const watcher of this.watchers) {
+      if (isOpen) watcher.opened(this);
+      else watcher.closed(this);
+    }
+  }
+}
