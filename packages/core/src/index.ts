@@ -14,7 +14,8 @@ export type {
   ScheduleSpec,
 } from "./schedule/spec.js";
 export type { DurationMs, Instant } from "./time/instant.js";
-export type { JobSpec, RunPolicy } from "./job/spec.js";
+export type { JobSpec } from "./job/spec.js";
+export { checkRunPolicy, type Guarantee, guarantees, retryOf, type RunPolicy } from "./job/run-policy.js";
 export {
   defaultFiringPolicy,
   type FiringPolicy,

@@ -9,7 +9,6 @@ const notYet: ReadonlySet<string> = new Set([
   "concurrency",
   "deadline",
   "dedupe",
-  "guarantee",
   "ordering_key",
   "rate_limit",
   "sla",

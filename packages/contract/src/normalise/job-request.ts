@@ -47,7 +47,7 @@ export function normaliseJobRequest(body: unknown, moment: Moment): JobRequest {
     anyAge: said.misfire === "run_once",
     ...(current && { current: current.schedule }),
   });
-  const policy = runPolicy(own, sound.timeout, findings);
+  const policy = runPolicy(own, sound, findings);
   findings.raise();
   if (own.task === undefined || schedule === undefined) throw new Error("a fault of the request was not recorded");
   const firing = schedule.kind === "at" ? said : ownFiring(said);

@@ -72,7 +72,8 @@ export interface RunNowRequest {
 export function readRunNow(body: unknown): RunNowRequest {
   return readBody(JobRunNow, body, (given, findings) => {
     const { priority, queue, labels, retry, timeout, force } = given;
-    const policy = runPolicy(ownSpelling({ ...(retry && { retry }) }, findings), timeout, findings);
+    const own = ownSpelling({ ...(retry && { retry }) }, findings);
+    const policy = runPolicy(own, { ...(timeout !== undefined && { timeout }) }, findings);
     return {
       ...(Object.hasOwn(given, "payload") && { payload: { value: given.payload } }),
       ...(priority !== undefined && { priority }),

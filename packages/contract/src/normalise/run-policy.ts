@@ -1,16 +1,24 @@
-import { parseDuration, retryPolicy, type RetryPolicy, type RunPolicy } from "@carillon/core";
+import { checkRunPolicy, parseDuration, retryPolicy, type RetryPolicy, type RunPolicy } from "@carillon/core";
 import type { Findings } from "../check/findings.js";
+import type { JobCreate } from "../schema/job-create.js";
 import type { OwnSpelling } from "./own-spelling.js";
 
 /** The policies that were given; what was not stays out, so that it follows the product's defaults. */
-export function runPolicy(own: OwnSpelling, timeout: string | undefined, findings: Findings): RunPolicy {
+export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findings): RunPolicy {
+  const { timeout, guarantee } = given;
   const retry = retryOf(own, findings);
   const timeoutMs = timeout === undefined ? undefined : timeoutOf(timeout, findings);
-  return {
+  const policy: RunPolicy = {
     ...(Object.keys(retry).length > 0 && { retry }),
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(guarantee === "at_most_once" && { guarantee }),
   };
+  findings.attempt("", () => checkRunPolicy(policy, own.maxAttempts?.pointer));
+  return policy;
 }
+
+/** The policies that have one spelling only. */
+export type PolicyFields = Pick<JobCreate, "timeout" | "guarantee">;
 
 /** A year: a longer attempt is a service, not a run. */
 const longestTimeoutMs = 366 * 86_400_000;

@@ -3,6 +3,7 @@ import { Type, type Static } from "typebox";
 import { firingAnswer } from "./firing.js";
 import { Retry } from "./retry.js";
 import { Run, RunSummary } from "./run.js";
+import { Guarantee } from "./run-policy.js";
 import { Timestamp } from "./scalars.js";
 import { Schedule } from "./schedule.js";
 import { nullable, stringEnum } from "./string-enum.js";
@@ -28,6 +29,7 @@ const definition = {
   schedule: Schedule,
   retry: Retry,
   timeout: nullable(Type.String({ examples: ["2m"] })),
+  guarantee: Guarantee,
   priority: Type.Integer({ minimum: 0, maximum: 9 }),
   queue: Type.String(),
   ...firingAnswer,

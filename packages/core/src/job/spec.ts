@@ -1,13 +1,6 @@
-import type { RetryPolicy } from "../retry/policy.js";
 import type { ScheduleSpec } from "../schedule/spec.js";
-import type { DurationMs } from "../time/instant.js";
 import type { FiringPolicy } from "./firing-policy.js";
-
-/** What a job or a run carries beside its task and payload. Absent members mean the product's defaults. */
-export interface RunPolicy {
-  readonly retry?: Partial<RetryPolicy>;
-  readonly timeoutMs?: DurationMs;
-}
+import type { RunPolicy } from "./run-policy.js";
 
 /** A job as the user wants it, normalised: nothing here is a wire spelling any more. */
 export interface JobSpec {

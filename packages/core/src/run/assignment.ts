@@ -10,6 +10,8 @@ export interface Assignment {
   /** The number of this try, from 1. */
   readonly attempt: number;
   readonly maxAttempts: number;
+  /** Once begun, nobody may begin it again. */
+  readonly atMostOnce: boolean;
   /** Grows with every claim of the run and is never used again. */
   readonly fence: number;
   readonly timeoutMs: DurationMs | null;

@@ -1,9 +1,11 @@
-import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
+import { CarillonError, type DurationMs, type Instant, type JobSpec } from "@carillon/core";
+import { laneNameOf } from "../jobs/lane-name.js";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { Settled } from "../settlement/settler.js";
 import type { Queryable } from "../store/db/queryable.js";
 import type { BackfillStep, DueBackfill, HeldBackfill } from "../store/entities/backfills.js";
 import type { Fence } from "../store/entities/fence.js";
+import type { LaneName } from "../store/entities/lanes.js";
 import type { Store } from "../store/store.js";
 import type { PastRule, PastRules } from "./past-rules.js";
 import { placeInstants, type PlacedInstants } from "./place-instants.js";
@@ -51,7 +53,7 @@ export class StepTaker {
         return await store.settle((tx) => this.#once(tx, fence, due));
       } catch (error) {
         if (!(error instanceof LaneWanted)) throw error;
-        await store.lanes.ensure([error.pair]);
+        await store.lanes.ensure([error.lane]);
       }
     }
   }
@@ -108,9 +110,10 @@ export class StepTaker {
     return settler.write(tx, [draft], (over, runs) => past.insertRuns(over, runs, source));
   }
 
-  #laneOf({ queue, task }: LaneWanted["pair"]): number {
-    const lane = this.#options.store.lanes.known({ queue, task });
-    if (lane === null) throw new LaneWanted({ queue, task });
+  #laneOf(spec: JobSpec): number {
+    const name = laneNameOf(spec);
+    const lane = this.#options.store.lanes.known(name);
+    if (lane === null) throw new LaneWanted(name);
     return lane;
   }
 
@@ -164,9 +167,9 @@ function instantsOf({ schedule }: PastRule, after: Instant, end: Instant): Insta
 
 /** A definition of the past names a lane that this node does not know: it is looked up outside the transaction. */
 class LaneWanted extends Error {
-  readonly pair: { readonly queue: string; readonly task: string };
-  constructor(pair: LaneWanted["pair"]) {
+  readonly lane: LaneName;
+  constructor(lane: LaneName) {
     super("a lane is not known yet");
-    this.pair = pair;
+    this.lane = lane;
   }
 }

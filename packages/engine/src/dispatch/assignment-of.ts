@@ -8,6 +8,7 @@ export type Assigned = Omit<Assignment, "payload"> & { readonly payloadJson: str
 /** A claimed run as its worker sees it. */
 export function assignmentOf(run: ClaimedRun, lane: Lane | null): Assigned {
   if (lane === null) throw new Error(`a run of the lane ${run.lane} was claimed, which is not known`);
+  const atMostOnce = run.policy.guarantee === "at_most_once";
   return {
     runId: run.id,
     jobId: run.jobId,
@@ -15,7 +16,8 @@ export function assignmentOf(run: ClaimedRun, lane: Lane | null): Assigned {
     queue: lane.queue,
     payloadJson: run.payload,
     attempt: run.spent + 1,
-    maxAttempts: run.policy.retry?.maxAttempts ?? defaultRetryPolicy.maxAttempts,
+    maxAttempts: atMostOnce ? 1 : (run.policy.retry?.maxAttempts ?? defaultRetryPolicy.maxAttempts),
+    atMostOnce,
     fence: run.fence,
     timeoutMs: run.policy.timeoutMs ?? null,
     scheduledFor: run.nominal,

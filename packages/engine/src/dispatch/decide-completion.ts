@@ -1,4 +1,4 @@
-import { type Completion, type Instant, nextAttempt, rankOf, retryPolicy } from "@carillon/core";
+import { type Completion, type Instant, nextAttempt, rankOf, retryOf } from "@carillon/core";
 import type { AttemptRecord } from "../model/run-view.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { DeferredRun, RetriedRun } from "../store/entities/claims.js";
@@ -48,7 +48,7 @@ export function decideCompletion({ run, completion, now, random }: Ended): Decis
   }
   const { error, reason, retryAfterMs } = outcome;
   const attempt = run.spent + 1;
-  const next = nextAttempt(retryPolicy(run.policy.retry ?? {}), {
+  const next = nextAttempt(retryOf(run.policy), {
     attempt,
     error,
     random,

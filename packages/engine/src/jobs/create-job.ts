@@ -7,6 +7,7 @@ import type { Coalescer } from "../store/db/coalescer.js";
 import type { NewJob, StoredJob } from "../store/entities/jobs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
+import { laneNameOf } from "./lane-name.js";
 import { type Place, type PlanContext, type PlannedJob, planJob } from "./plan-job.js";
 import { shardOf } from "./shard-of.js";
 
@@ -64,7 +65,7 @@ export class JobCreator {
 
   async #createChunk(namespaceId: number, specs: readonly JobSpec[]): Promise<CreatedJob[]> {
     const { catchupWindowMs, schedules, calendars = noCalendars, shards, newId, now, lanes } = this.#options;
-    const laneIds = await lanes.ensure(specs);
+    const laneIds = await lanes.ensure(specs.map(laneNameOf));
     await calendars.ensure(
       namespaceId,
       specs.map((spec) => spec.schedule),

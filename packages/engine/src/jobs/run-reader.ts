@@ -1,4 +1,4 @@
-import { isFinal, retryPolicy, timeOfUuid } from "@carillon/core";
+import { isFinal, retryOf, timeOfUuid } from "@carillon/core";
 import type { Page, PageRequest, RunFilter } from "../model/api.js";
 import type { RunView, TriggerKind } from "../model/run-view.js";
 import type { RunListFilter, RunReads, RunRow } from "../store/entities/run-reads.js";
@@ -80,7 +80,7 @@ function toRunView(row: RunRow): RunView {
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     attempt: row.status === "running" ? row.attempt + 1 : row.attempt,
-    maxAttempts: retryPolicy(row.policy?.retry ?? {}).maxAttempts,
+    maxAttempts: retryOf(row.policy ?? {}).maxAttempts,
     losses: row.losses,
     workerId: row.session_id,
     payload: row.payload,

@@ -44,6 +44,12 @@ export function stoppedOutcome(ended: Outcome): Outcome {
   return ended.kind === "failed" ? { kind: "cancelled", error: ended.error } : ended;
 }
 
+/** A run that may be begun only once and whose worker stopped before it ended: nobody knows how far it came. */
+export function stoppedWithWorker(): Outcome {
+  const message = "its worker stopped before the handler ended, and the run may not be begun again";
+  return { kind: "failed", reason: "handler_error", error: { type: "WorkerStopped", message, retryable: false } };
+}
+
 const longestMessage = 4_096;
 const longestStack = 8_192;
 

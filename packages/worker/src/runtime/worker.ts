@@ -1,5 +1,5 @@
 import type { Assignment, DurationMs, Outcome, StopOrder } from "@carillon/core";
-import { RunStoppedError, stoppedOutcome } from "./errors.js";
+import { RunStoppedError, stoppedOutcome, stoppedWithWorker } from "./errors.js";
 import { execute } from "./execute.js";
 import { Reporter } from "./reporter.js";
 import { StopSignal } from "./stop-signal.js";
@@ -83,7 +83,8 @@ export class Worker {
 
   /**
    * Takes nothing more, gives back what has not started, waits for what runs up to the grace time, then signals the rest and
-   * gives it back too, all without spending anything. Called again, it waits no longer than the new grace time.
+   * gives it back too, all without spending anything; what may be begun only once has failed. Called again, it waits no
+   * longer than the new grace time.
    */
   stop(graceMs: DurationMs): Promise<void> {
     if (this.#stopping !== null) {
@@ -110,13 +111,15 @@ export class Worker {
     const left = [...this.#running.values()];
     for (const run of left) run.stop.abort(new Error("the worker stops"));
     this.#running.clear();
+    const [spent, unspent] = [left.filter(isSpent), left.filter((run) => !isSpent(run))];
+    for (const run of spent) this.#report(run, stoppedWithWorker());
     // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
     await this.#within(graceMs + pauseAfterErrorMs, this.#reporter.idle());
-    await this.#giveBack(left.map((run) => run.assignment));
+    await this.#giveBack(unspent.map((run) => run.assignment));
     await this.#close();
     this.#state = "stopped";
     this.#options.timers.clearTimeout(this.#telling);
-    this.#emit({ type: "worker.drained", givenBack: left.length + unstarted.length });
+    this.#emit({ type: "worker.drained", givenBack: unspent.length + unstarted.length });
   }
 
   async #open(): Promise<void> {
@@ -214,13 +217,16 @@ export class Worker {
   }
 
   #end(running: Running, ended: Outcome): void {
-    const { runId, fence } = running.assignment;
+    const { runId } = running.assignment;
     if (this.#running.get(runId) !== running) return;
     this.#running.delete(runId);
-    const outcome = running.isStopping ? stoppedOutcome(ended) : ended;
-    const startedAgoMs = this.#options.timers.monotonic() - running.startedAt;
-    this.#reporter.add({ runId, fence, startedAgoMs, outcome });
+    this.#report(running, running.isStopping ? stoppedOutcome(ended) : ended);
     this.#beginNext();
+  }
+
+  #report({ assignment: { runId, fence }, startedAt }: Running, outcome: Outcome): void {
+    const startedAgoMs = this.#options.timers.monotonic() - startedAt;
+    this.#reporter.add({ runId, fence, startedAgoMs, outcome });
   }
 
   async #giveBack(assignments: readonly Assignment[]): Promise<void> {
@@ -256,4 +262,9 @@ export class Worker {
   #emit(event: WorkerEvent): void {
     this.#options.onEvent?.(event);
   }
+}
+
+/** Begun, and not to be begun again by anybody. */
+function isSpent({ assignment }: Running): boolean {
+  return assignment.atMostOnce;
 }

@@ -165,6 +165,21 @@ describe("a job's policies", () => {
   });
 });
 
+describe("the guarantee", () => {
+  it("is stored only where it is not the default", () => {
+    expect(specOf({ guarantee: "at_most_once" }).policy).toEqual({ guarantee: "at_most_once" });
+    expect(specOf({ guarantee: "at_least_once" }).policy).toEqual({});
+  });
+
+  it("at_most_once refuses more than one attempt, in whatever words it was asked for", () => {
+    const guarantee = "at_most_once";
+    expect(faultsWith({ guarantee, retry: { max_attempts: 3 } })).toEqual(["/retry/max_attempts retry_invalid"]);
+    expect(faultsWith({ guarantee, retries: 2 })).toEqual(["/retries retry_invalid"]);
+    expect(faultsWith({ guarantee, retry: { max_attempts: 1 } })).toEqual([]);
+    expect(faultsWith({ guarantee: "exactly_once" })).toEqual(["/guarantee field_invalid"]);
+  });
+});
+
 describe("a job's other fields", () => {
   it("have defaults", () => {
     expect(specOf({})).toEqual({

@@ -1,4 +1,4 @@
-import { timeOfUuid } from "@carillon/core";
+import { type RunPolicy, timeOfUuid } from "@carillon/core";
 import type { RunView } from "../../model/run-view.js";
 import type { Queryable } from "../../store/db/queryable.js";
 import type { JobChangeStore } from "../../store/entities/job-changes.js";
@@ -17,7 +17,7 @@ export interface Adoption {
   readonly tx: Queryable;
   readonly namespaceId: number;
   readonly jobId: string;
-  readonly laneOf: (spec: { queue: string; task: string }) => number;
+  readonly laneOf: (spec: { queue: string; task: string; policy: RunPolicy }) => number;
 }
 
 /** Makes a stored job of a one-off job that is its run alone. Its id stays. */

@@ -11,6 +11,7 @@ import type { JobChangeStore } from "../../store/entities/job-changes.js";
 import type { JobStore } from "../../store/entities/jobs.js";
 import type { LaneStore } from "../../store/entities/lanes.js";
 import type { Store } from "../../store/store.js";
+import { laneNameOf } from "../lane-name.js";
 import type { Adopter } from "./adopter.js";
 import { specOf } from "./definition.js";
 import type { DueRules } from "./due-rules.js";
@@ -120,11 +121,11 @@ export class ChangeTransaction {
   }
 
   /** The lane of a definition. Made outside the transaction, which is then tried again. */
-  laneOf(spec: Pick<JobSpec, "queue" | "task">): number {
+  laneOf(spec: Pick<JobSpec, "queue" | "task" | "policy">): number {
     const { lanes } = this.#options;
-    const pair = { queue: spec.queue, task: spec.task };
-    const known = lanes.known(pair);
-    if (known === null) throw new TryAgain(async () => void (await lanes.ensure([pair])));
+    const name = laneNameOf(spec);
+    const known = lanes.known(name);
+    if (known === null) throw new TryAgain(async () => void (await lanes.ensure([name])));
     return known;
   }
 

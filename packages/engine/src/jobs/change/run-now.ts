@@ -1,4 +1,4 @@
-import { CarillonError, formatId, type RunPolicy } from "@carillon/core";
+import { CarillonError, checkRunPolicy, formatId, type RunPolicy } from "@carillon/core";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext, RunNowRequest } from "../../model/job-changes.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
@@ -37,13 +37,16 @@ export class RunNow {
   }
 
   #overrides({ job }: JobDraft, request: RunNowRequest): RunOverrides {
-    const { payload, priority, queue, labels, policy } = request;
+    const { payload, priority, queue, labels } = request;
+    const policy = request.policy === undefined ? job.policy : mergePolicy(job.policy, request.policy);
+    checkRunPolicy(policy);
+    const { transaction } = this.#options;
     return {
       ...(payload === undefined ? {} : { payload }),
       ...(priority === undefined ? {} : { priority }),
-      ...(queue === undefined ? {} : { queue, lane: this.#options.transaction.laneOf({ queue, task: job.task }) }),
+      ...(queue === undefined ? {} : { queue, lane: transaction.laneOf({ queue, task: job.task, policy }) }),
       ...(labels === undefined ? {} : { labels: { ...job.labels, ...labels } }),
-      ...(policy === undefined ? {} : { policy: mergePolicy(job.policy, policy) }),
+      ...(request.policy === undefined ? {} : { policy }),
     };
   }
 }

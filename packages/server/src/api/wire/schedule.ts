@@ -2,7 +2,7 @@ import type { Retry, Schedule } from "@carillon/contract";
 import {
   type CalendarRule,
   formatDuration,
-  retryPolicy,
+  retryOf,
   type RunPolicy,
   type ScheduleBounds,
   type ScheduleSpec,
@@ -55,7 +55,7 @@ function wireCalendars({ exclude, only, roll }: CalendarRule): NonNullable<Sched
 
 /** The policy in force: what the user gave, over the product's defaults. */
 export function wireRetry(policy: RunPolicy): Retry {
-  const retry = retryPolicy(policy.retry);
+  const retry = retryOf(policy);
   return {
     max_attempts: retry.maxAttempts,
     backoff: retry.backoff,

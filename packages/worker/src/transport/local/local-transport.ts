@@ -89,6 +89,7 @@ function readPayload(assigned: Assigned): Assignment {
     payload: JSON.parse(assigned.payloadJson) as unknown,
     attempt: assigned.attempt,
     maxAttempts: assigned.maxAttempts,
+    atMostOnce: assigned.atMostOnce,
     fence: assigned.fence,
     timeoutMs: assigned.timeoutMs,
     scheduledFor: assigned.scheduledFor,

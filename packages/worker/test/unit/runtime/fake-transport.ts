@@ -90,6 +90,7 @@ export function assignment(runId: string, over: Partial<Assignment> = {}): Assig
     payload: null,
     attempt: 1,
     maxAttempts: 5,
+    atMostOnce: false,
     fence: 1,
     timeoutMs: null,
     ...when,

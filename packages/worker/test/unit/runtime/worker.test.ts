@@ -239,6 +239,23 @@ describe("a drain", () => {
     expect(gates.has("r2")).toBe(false);
   });
 
+  it("never gives back what was begun and may be begun only once: it has failed", async () => {
+    const { gates, run } = gated();
+    const { transport, timers, worker } = setUp(run);
+    await worker.start();
+    transport.give(assignment("r1", { atMostOnce: true }), assignment("r2"));
+    while (!gates.has("r2")) await settled();
+    const stopped = worker.stop(0);
+    await settled();
+    timers.advance(0);
+    await stopped;
+    expect(gates.get("r1")?.signal.aborted).toBe(true);
+    expect(transport.givenBack).toEqual(["r2"]);
+    const [only, ...others] = transport.completions;
+    expect(others).toEqual([]);
+    expect(only).toMatchObject({ runId: "r1", outcome: { kind: "failed", error: { type: "WorkerStopped" } } });
+  });
+
   it("is cut short by a second one", async () => {
     const { gates, run } = gated();
     const { transport, timers, worker } = setUp(run);

@@ -1,0 +1,28 @@
+import { CarillonError } from "../errors/carillon-error.js";
+import { type RetryPolicy, retryPolicy } from "../retry/policy.js";
+import type { DurationMs } from "../time/instant.js";
+
+export const guarantees = ["at_least_once", "at_most_once"] as const;
+
+/** How often the work of a run may be begun, whatever fails. */
+export type Guarantee = (typeof guarantees)[number];
+
+/** What a job or a run carries beside its task and payload. Absent members mean the product's defaults. */
+export interface RunPolicy {
+  readonly retry?: Partial<RetryPolicy>;
+  readonly timeoutMs?: DurationMs;
+  /** Absent: at least once. */
+  readonly guarantee?: "at_most_once";
+}
+
+/** The retries in force. A run that is begun at most once has one attempt, whatever the defaults are. */
+export function retryOf({ retry = {}, guarantee }: RunPolicy): RetryPolicy {
+  return retryPolicy(guarantee === "at_most_once" ? { ...retry, maxAttempts: 1 } : retry);
+}
+
+/** Refuses members that contradict each other. `pointer` is where the attempts were asked for. */
+export function checkRunPolicy({ retry, guarantee }: RunPolicy, pointer = "/retry/max_attempts"): void {
+  if (guarantee !== "at_most_once" || (retry?.maxAttempts ?? 1) === 1) return;
+  const detail = `a run that is begun at most once has one attempt, not ${retry?.maxAttempts}: leave max_attempts out, or take the guarantee at_least_once`;
+  throw new CarillonError("retry_invalid", detail, { items: [{ pointer, code: "retry_invalid", detail }] });
+}

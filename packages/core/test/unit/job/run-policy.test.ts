@@ -1,0 +1,16 @@
+import { describe, expect, it } from "vitest";
+import { checkRunPolicy, retryOf } from "../../../src/index.js";
+
+describe("a run that is begun at most once", () => {
+  it("has one attempt, whatever the defaults are", () => {
+    expect(retryOf({ guarantee: "at_most_once" }).maxAttempts).toBe(1);
+    expect(retryOf({}).maxAttempts).toBeGreaterThan(1);
+  });
+
+  it("refuses more than one attempt, where it was asked for", () => {
+    const policy = { guarantee: "at_most_once", retry: { maxAttempts: 4 } } as const;
+    expect(() => checkRunPolicy(policy, "/retries")).toThrow(/one attempt, not 4/);
+    expect(() => checkRunPolicy({ ...policy, retry: { maxAttempts: 1 } })).not.toThrow();
+    expect(() => checkRunPolicy({ retry: { maxAttempts: 4 } })).not.toThrow();
+  });
+});
