@@ -24,6 +24,16 @@ const noHint: Edit = {
   to: "if (maxPending > 0)",
 };
 
+/** Not even the node that made a change looks at the job again. */
+const noHints: readonly Edit[] = [
+  noHint,
+  {
+    in: "engine/src/node/hints.ts",
+    from: "this.#options.scheduler().hintShards(shards.filter((shard) => epochs.has(shard)));",
+    to: "void epochs;",
+  },
+];
+
 /** Each takes away what one promise rests on: the judge must fail it. */
 const fatalMutants: readonly Mutant[] = [
   {
@@ -59,14 +69,14 @@ const fatalMutants: readonly Mutant[] = [
     shownBy: ["DOUBLE", "UNEXPECTED", "MISSED"],
     // The fence stays: a wheel must be stale for it to show, and without hints each is, until its next full look.
     faults: [],
-    edits: [noHint, ...whichOccurrence, whichVersion, whichRuns, uniqueKey],
+    edits: [...noHints, ...whichOccurrence, whichVersion, whichRuns, uniqueKey],
   },
   {
     name: "fire-without-version",
     shownBy: ["MISSED", "UNEXPECTED"],
     faults: [],
     edits: [
-      noHint,
+      ...noHints,
       whichVersion,
       whichRuns,
       { in: "due.pass", from: " and d.version = i.version", to: "" },
