@@ -1,0 +1,77 @@
+// The statement that completes, archives and claims, alone: 500 runs a call over two connections, payloads of about 200 bytes.
+import { randomUUID } from "node:crypto";
+import { Client } from "pg";
+import { loadStatements, migrate, openDatabase } from "../../packages/engine/dist/index.js";
+import { systemClock, systemRandom, systemTimers } from "../../packages/core/dist/index.js";
+
+const batch = 500;
+const product = loadStatements("carillon").get("run.exchange").text;
+const asItIs = { changes: [], statement: (text) => text };
+
+async function prepare(url, client, { way, rows }) {
+  const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
+  const database = await openDatabase({ url, schema: "carillon", ...ports });
+  await migrate(database);
+  await database.close();
+  await client.query("create table carillon.run_history_all partition of carillon.run_history default");
+  for (const text of way.changes) await client.query(text);
+  await client.query("insert into carillon.lane (queue, task) values ('q', 't')");
+  await client.query(
+    `insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
+                               trigger, task, queue, payload)
+     select u, u, 1, g % 1024, 1, 'queued', 4, g, now(), now(), now(), 'once', 't', 'q', $2::json
+     from (
+       select (lpad(to_hex(g), 12, '0') || '7' || left(md5(g::text), 19))::uuid as u, g from generate_series(1, $1::int) g
+     ) x`,
+    [rows, JSON.stringify({ data: "x".repeat(180) })],
+  );
+}
+
+/** As the product's own sessions are. */
+async function connect(url) {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query("set enable_seqscan = off");
+  return client;
+}
+
+/** Ends what it claimed before and claims the next with each statement, until nothing is left. Answers how many ended. */
+async function drain(client, text, session) {
+  const places = Array.from({ length: batch }, () => 1);
+  let held = [];
+  let low = -1;
+  for (let ended = 0; ; ended += held.length) {
+    const all = (value) => held.map(() => value);
+    const done = [held.map((row) => row.id), held.map((row) => row.fence), all(session), all("null"), all(new Date())];
+    const wanted = [[session], places, batch, [1], [1], [low], [batch], [false], session];
+    const { rows: answered } = await client.query({ name: "exchange", text, values: [...done, ...wanted] });
+    const claimed = answered.filter((row) => row.id !== null);
+    if (claimed.length + held.length === 0) return ended;
+    for (const row of claimed) low = Math.max(low, Number(row.rank));
+    held = claimed;
+  }
+}
+
+/** Runs a second and processor time of PostgreSQL a run, with the table and the statement as a way keeps them. */
+export async function measureStatement(site, { rows, way = asItIs }) {
+  return site.withDatabase(async ({ url, reader }) => {
+    await prepare(url, reader, { way, rows });
+    const session = randomUUID();
+    await reader.query(
+      `insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, gateway_id, started_at, heartbeat_at)
+       values ($1, 1, 'bench', '{}', '{}', 1, $1, now(), now())`,
+      [session],
+    );
+    const clients = await Promise.all([connect(url), connect(url)]);
+    const cpu = site.cpuSeconds();
+    const begin = performance.now();
+    const text = way.statement(product);
+    const parts = await Promise.all(clients.map((client) => drain(client, text, session)));
+    const ended = parts.reduce((sum, part) => sum + part);
+    const seconds = (performance.now() - begin) / 1_000;
+    if (ended !== rows) throw new Error(`${ended} of ${rows} runs ended`);
+    const cpuUs = ((site.cpuSeconds() - cpu) * 1e6) / rows;
+    for (const client of clients) await client.end();
+    return { rate: rows / seconds, cpuUs };
+  });
+}

@@ -1,0 +1,193 @@
+// The queue beside its peers, in one run: `npm run bench:queue [-- --quick] [-- --json] [-- --only drain,latency,…]
+// [-- --systems carillon,pg-boss]`. Every system runs in processes of its own under the same Node (24: the newest peers ask
+// for it) over an empty database of the same embedded PostgreSQL, fsync and synchronous_commit on; 200-byte payloads.
+import { describeMachine, printTable } from "../report.mjs";
+import { median, say } from "../schedules/results.mjs";
+import { Site } from "../schedules/site.mjs";
+import { delayed, drain, enqueue, latency } from "./cases.mjs";
+import { Field, systems } from "./field.mjs";
+import { measureFloor } from "./floor.mjs";
+import { heldSnapshot } from "./held-snapshot.mjs";
+import { preparePeers } from "./peers.mjs";
+import { startRedis } from "./redis.mjs";
+import { compare, rateResult, timeResult } from "./results.mjs";
+
+const quick = process.argv.includes("--quick");
+const json = process.argv.includes("--json");
+const listOf = (name) => {
+  const at = process.argv.indexOf(name);
+  return at === -1 ? undefined : process.argv[at + 1].split(",");
+};
+const only = listOf("--only");
+const wanted = listOf("--systems");
+const rounds = quick ? 1 : 3;
+const size = quick ? 20_000 : 100_000;
+
+async function medianOf(work) {
+  const values = [];
+  for (let round = 0; round < rounds; round++) values.push(await work());
+  return median(values);
+}
+
+const cases = {
+  async enqueue(each) {
+    const figures = await each((field, system) =>
+      enqueue(field, system, { bulk: system.isSlow ? size / 5 : size, singles: singlesOf(system) }),
+    );
+    const single = compare(figures, (one) => one.single);
+    const bulk = compare(figures, (one) => one.bulk);
+    return [
+      rateResult("enqueue", "bulk", bulk, { atLeastTimes: { of: "graphile-worker", times: 1.5 } }),
+      rateResult("enqueue", "50 single callers", single, { atLeastTimes: { of: "best postgres", times: 10 } }),
+      rateResult("enqueue", "50 single callers, beside Redis", single, {
+        atLeastTimes: { of: "bullmq redis aof", times: 1 },
+      }),
+    ];
+  },
+
+  async drain(each, { site }) {
+    const floor = await medianOf(() => measureFloor(site, size));
+    const results = [];
+    for (const processes of [1, 2]) {
+      const loaded = compare(
+        await each((field, system) => medianOf(() => drain(field, system, { count: sizeOf(system), processes }))),
+      );
+      const analysed = compare(
+        await each(
+          (field, system) => medianOf(() => drain(field, system, { count: sizeOf(system), processes, analysed: true })),
+          (system) => system.on === "postgres",
+        ),
+      );
+      const name = `drain, ${processes} process${processes === 1 ? "" : "es"}`;
+      results.push(
+        rateResult(name, "as loaded", loaded, { floor, atLeastTimes: { of: "best postgres", times: 1.5 } }),
+        rateResult(name, "after VACUUM ANALYZE", analysed, { floor }),
+        {
+          ...rateResult(name, "beside the floor", { ours: loaded.ours, peers: {} }, { floor }),
+          ...floorTarget(loaded.ours, floor),
+        },
+      );
+    }
+    return results;
+  },
+
+  async latency(each) {
+    const results = [];
+    const aims = [
+      { name: "latency, idle", rate: 50, p50: 1.8, p99: 5 },
+      { name: "latency, 2,000/s", rate: 2_000, p50: 3, p99: 15 },
+      { name: "latency, 10,000/s", rate: 10_000, p99: 100, oursOnly: true },
+    ];
+    for (const { name, rate, p50, p99, oursOnly } of aims) {
+      const figures = await each(
+        (field, system) => latency(field, system, { rate, ms: quick ? 4_000 : 10_000 }),
+        (system) => system.isOurs === true || (oursOnly !== true && !(system.isSlow && rate > 100)),
+      );
+      results.push(
+        timeResult(
+          name,
+          "call to handler, p50",
+          compare(figures, (one) => one.p50),
+          p50,
+        ),
+        timeResult(
+          name,
+          "call to handler, p99",
+          compare(figures, (one) => one.p99),
+          p99,
+        ),
+        rateResult(
+          name,
+          "rate that was held",
+          compare(figures, (one) => one.held),
+          { atLeast: rate * 0.98 },
+        ),
+      );
+    }
+    return results;
+  },
+
+  async delayed(each) {
+    const results = [];
+    const aims = [
+      { name: "5,000 delayed, one instant", overMs: 0, p50: 100, p99: 200 },
+      { name: "5,000 delayed over 30 s", overMs: 30_000, p50: 3, p99: 15 },
+    ];
+    for (const { name, overMs, p50, p99 } of aims) {
+      const figures = await each((field, system) => delayed(field, system, { count: 5_000, overMs }));
+      results.push(
+        timeResult(
+          name,
+          "lateness p50",
+          compare(figures, (one) => one.p50),
+          p50,
+        ),
+        timeResult(
+          name,
+          "lateness p99",
+          compare(figures, (one) => one.p99),
+          p99,
+        ),
+      );
+    }
+    return results;
+  },
+
+  async snapshot(each) {
+    return heldSnapshot(each, quick ? 100_000 : 1_000_000);
+  },
+};
+
+const sizeOf = (system) => (system.isSlow ? size / 5 : size);
+const singlesOf = (system) => (system.isOurs || system.on !== "postgres" ? size / 2 : size / 20);
+
+function floorTarget(ours, floor) {
+  return { target: Math.round(floor * 0.7), met: ours >= floor * 0.7 };
+}
+
+const execPath = preparePeers();
+const site = await Site.start();
+const redis = {};
+let failed = false;
+const results = [];
+try {
+  for (const [name, aof] of [
+    ["redis aof", true],
+    ["redis", false],
+  ]) {
+    const server = await startRedis({ aof });
+    if (server === null) say(`no Redis here: BullMQ on ${name} is left out`);
+    else redis[name] = server;
+  }
+  const field = new Field({ site, redis, execPath });
+  const present = systems.filter(
+    (system) => field.has(system) && (wanted === undefined || wanted.includes(system.name)),
+  );
+  /** The same for every system, one after the other; one that fails is left out and named. */
+  const each = async (work, applies = () => true) => {
+    const figures = new Map();
+    for (const system of present.filter(applies)) {
+      try {
+        figures.set(system, await work(field, system));
+      } catch (error) {
+        if (system.isOurs) throw error;
+        say(`${system.name} has no figure: ${error.message.split("\n")[0]}`);
+      }
+    }
+    return figures;
+  };
+  for (const name of only ?? Object.keys(cases)) {
+    say(`case ${name}`);
+    results.push(...(await cases[name](each, { site, field })));
+  }
+} catch (error) {
+  failed = true;
+  console.error(error);
+} finally {
+  for (const server of Object.values(redis)) await server.stop();
+  await site.stop();
+}
+const report = { machine: describeMachine(), results };
+if (json) console.log(JSON.stringify(report));
+else printTable(report);
+process.exitCode = failed || results.some((result) => result.met === false) ? 1 : 0;
