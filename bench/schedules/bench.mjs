@@ -1,10 +1,11 @@
 // Schedules at scale: `npm run bench:schedules [-- --quick] [-- --json] [-- --only herd,failover,spread,instant]`.
 // Real nodes (the command line) over an embedded PostgreSQL with fsync and synchronous_commit on. A run's lateness is when
 // its row was written, by the database's clock, minus when it was due, read from the rows after the fact. Nobody executes
-// the runs. Without --quick it takes about 12 minutes, with it two.
+// the runs, except in the cases with handlers. Without --quick it takes about 15 minutes, with it two.
 import { describeMachine, printTable } from "../report.mjs";
 import { failoverCase } from "./cases/failover.mjs";
 import { floorCase } from "./cases/floor.mjs";
+import { handlersCase } from "./cases/handlers.mjs";
 import { herdCase } from "./cases/herd.mjs";
 import { instantCase, spreadCase } from "./cases/million.mjs";
 import { say } from "./results.mjs";
@@ -28,6 +29,8 @@ const cases = {
   herd10k: (site, floor) => herdCase(site, { count: 10_000, herds, floor, nodeFlags, targets: { p99: 500 } }),
   herd100k: (site, floor) =>
     herdCase(site, { count: 100_000, herds, floor, nodeFlags, targets: { last: 3_000, high99: 1_000 } }),
+  handlers10k: (site) => handlersCase(site, { count: 10_000, herds, nodeFlags, targets: { p99: 600 } }),
+  handlers100k: (site) => handlersCase(site, { count: 100_000, herds, nodeFlags, targets: { last: 6_000 } }),
   failover: (site) => failoverCase(site, { count: 100_000 }),
   spread: (site) => spreadCase(site, { count: sizeOf(1_000_000), watchMs: 180_000, nodeFlags }),
   instant: (site, floor) => instantCase(site, { count: sizeOf(1_000_000), floor, nodeFlags }),

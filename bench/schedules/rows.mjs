@@ -46,3 +46,18 @@ export async function runsInserted(reader) {
 export async function finishRuns(reader) {
   await reader.query("delete from carillon.run");
 }
+
+/** How many runs of the instant ended, and how late their handlers started, as history tells. */
+export async function startsOf(reader, nominal) {
+  const { rows } = await reader.query(
+    `select count(*)::int as count, count(distinct job_id)::int as jobs,
+            percentile_disc(array[0.5, 0.99, 1]) within group (order by late) as quantiles
+     from (
+       select job_id, extract(epoch from started_at - run_at)::float8 * 1000 as late
+       from carillon.run_history where nominal_at = $1 and status = 'succeeded'
+     ) as r`,
+    [new Date(nominal)],
+  );
+  const { count, jobs, quantiles } = rows[0];
+  return { count, jobs, p50: quantiles?.[0] ?? NaN, p99: quantiles?.[1] ?? NaN, max: quantiles?.[2] ?? NaN };
+}

@@ -13,7 +13,7 @@ export function cronOf({ kind, ...rule }, index) {
 
 export function specOf(workload, index) {
   return {
-    task: "bench.nobody",
+    task: workload.task ?? "bench.nobody",
     queue: "default",
     priority: index % 100 === 0 ? high : usual,
     payload,
