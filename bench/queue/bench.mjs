@@ -7,6 +7,7 @@ import { Site } from "../schedules/site.mjs";
 import { delayed, drain, enqueue, latency } from "./cases.mjs";
 import { Field, systems } from "./field.mjs";
 import { measureFloor } from "./floor.mjs";
+import { growth } from "./growth.mjs";
 import { heldSnapshot } from "./held-snapshot.mjs";
 import { preparePeers } from "./peers.mjs";
 import { startRedis } from "./redis.mjs";
@@ -135,6 +136,12 @@ const cases = {
 
   async snapshot(each) {
     return heldSnapshot(each, quick ? 100_000 : 1_000_000);
+  },
+
+  async growth(_each, { field }) {
+    const [ours] = systems;
+    const full = { history: 10_000_000, schedules: 1_000_000 };
+    return growth(field, ours, { ...(quick ? { history: 200_000, schedules: 20_000 } : full), count: size, rounds });
   },
 };
 

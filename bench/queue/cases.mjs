@@ -17,23 +17,28 @@ export async function enqueue(field, system, { bulk, singles }) {
 }
 
 /** Loads, then lets so many processes empty it. Answers runs per second, from the start of the workers to the last run. */
-export async function drain(field, system, { count, processes, analysed = false, before }) {
+export async function drain(field, system, { processes, ...options }) {
   return field.with(system, async (place) => {
-    const { start, first, url } = place;
     const workers = [];
-    while (workers.length < processes) workers.push(await start());
-    await first.call("load", { count });
-    await sleep(500);
-    if (analysed) await analyse(url);
-    const after = (await before?.(place)) ?? (() => undefined);
-    const begin = performance.timeOrigin + performance.now();
-    await Promise.all(workers.map((worker) => worker.call("work", { slots: system.slots, aim: "throughput" })));
-    const lastAt = await untilDone(workers, count);
-    const rate = rateOf(count, lastAt - begin);
-    await after();
-    say(`${system.name}: drain by ${processes}${analysed ? ", analysed" : ""}: ${Math.round(rate)}/s`);
-    return rate;
+    while (workers.length < processes) workers.push(await place.start());
+    return drainOnce(place, system, workers, options);
   });
+}
+
+export async function drainOnce(place, system, workers, { count, isLoaded = false, analysed = false, before }) {
+  const { first, url } = place;
+  if (!isLoaded) await first.call("load", { count });
+  await sleep(500);
+  if (analysed) await analyse(url);
+  const after = (await before?.(place)) ?? (() => undefined);
+  const begin = performance.timeOrigin + performance.now();
+  await Promise.all(workers.map((worker) => worker.call("work", { slots: system.slots, aim: "throughput" })));
+  const lastAt = await untilDone(workers, count);
+  const rate = rateOf(count, lastAt - begin);
+  await Promise.all(workers.map((worker) => worker.call("stopWork")));
+  await after();
+  say(`${system.name}: drain by ${workers.length}${analysed ? ", analysed" : ""}: ${Math.round(rate)}/s`);
+  return rate;
 }
 
 async function untilDone(workers, count, patienceMs = 60_000) {
