@@ -1,8 +1,8 @@
-import type { Readiness, Run, RunList, RunListQuery, Version } from "@carillon/contract";
+import type { Readiness, Version } from "@carillon/contract";
 import { type BackfillCalls, backfillCalls } from "./backfills.js";
 import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from "./calendars.js";
 import { type JobCalls, jobCalls } from "./jobs.js";
-import { segment } from "./segment.js";
+import { type RunCalls, runCalls } from "./runs.js";
 import { createTransport, type CallOptions, type ClientOptions } from "./transport.js";
 
 /**
@@ -14,10 +14,7 @@ export interface Client {
   readonly backfills: BackfillCalls;
   readonly calendars: CalendarCalls;
   readonly maintenanceWindows: WindowCalls;
-  readonly runs: {
-    get(id: string, options?: CallOptions): Promise<Run>;
-    list(query?: RunListQuery, options?: CallOptions): Promise<RunList>;
-  };
+  readonly runs: RunCalls;
   version(options?: CallOptions): Promise<Version>;
   /** What the node says of itself; a node that is not ready is an answer, not an error. */
   ready(options?: CallOptions): Promise<Readiness>;
@@ -32,10 +29,7 @@ export function createClient(options: ClientOptions): Client {
     backfills: backfillCalls(call),
     calendars: calendarCalls(call),
     maintenanceWindows: windowCalls(call),
-    runs: {
-      get: (id, given) => get<Run>(`/v1/runs/${segment(id)}`, given),
-      list: (query, given) => get<RunList>("/v1/runs", given, query),
-    },
+    runs: runCalls(call),
     version: (given) => get<Version>("/version", given),
     ready: (given = {}) => call<Readiness>({ ...given, method: "GET", path: "/readyz", alsoGood: [503] }),
   };

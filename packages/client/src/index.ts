@@ -3,4 +3,5 @@ export type { CalendarCalls, WindowCalls } from "./calendars.js";
 export { type Client, createClient } from "./client.js";
 export { ApiError, type ApiErrorCode, ServerUnreachable } from "./errors.js";
 export type { BackfillRange, JobCalls, JobReference } from "./jobs.js";
+export type { RunCalls } from "./runs.js";
 export type { CallOptions, ChangeOptions, ClientOptions } from "./transport.js";

@@ -17,6 +17,7 @@ export {
   type ResumeRequest,
   type RunNowRequest,
 } from "./normalise/job-verbs.js";
+export { readRunBatch, readRunCreate } from "./normalise/run-create.js";
 export { openApiDocument } from "./openapi/document.js";
 export type { Json } from "./openapi/schema-components.js";
 export {
@@ -61,5 +62,6 @@ export { backfillLimits, keyPattern, limits, plainNameLength, plainNamePattern }
 export type { JobList, JobListQuery, JobRunListQuery, RunList, RunListQuery } from "./schema/page.js";
 export { errorCodes, type Finding, Problem } from "./schema/problem.js";
 export type { Retry, RetryRequest } from "./schema/retry.js";
+export type { RunBatch, RunBatchCreated, RunBatchResult, RunCreate, RunCreated } from "./schema/run-create.js";
 export type { Run, RunError, RunStatus, RunSummary } from "./schema/run.js";
 export type { Schedule, ScheduleRequest } from "./schema/schedule.js";

@@ -59,6 +59,7 @@ export {
   transitionJob,
 } from "./job/state.js";
 export { type JobInList, type JobStatus, jobStatuses, parseJobStatusFilter, statusOfJob } from "./job/status.js";
+export { type Dedupe, type DedupeAction, dedupeActions, type EnqueueSpec } from "./run/enqueue-spec.js";
 export { type RunStatusReason, runStatusReasons } from "./run/reason.js";
 export {
   type FinalRunStatus,

@@ -53,6 +53,25 @@ create table carillon.calendar_version (
   constraint calendar_version_pkey PRIMARY KEY (calendar_id, version)
 );
 
+create table carillon.dedupe (
+  namespace_id integer not null,
+  task text not null,
+  key text not null,
+  run_id uuid not null,
+  replaces uuid,
+  window_ms bigint,
+  created_at timestamp with time zone not null,
+  look_at timestamp with time zone not null,
+  constraint dedupe_pkey PRIMARY KEY (namespace_id, task, key),
+  constraint dedupe_window_ms_check CHECK ((window_ms > 0))
+) with (
+  autovacuum_analyze_scale_factor=0.02,
+  autovacuum_analyze_threshold=50000,
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=20000,
+  fillfactor=80
+);
+
 create table carillon.job (
   id uuid not null,
   namespace_id integer not null,
@@ -339,6 +358,8 @@ create table carillon.worker_session (
 CREATE INDEX backfill_job ON carillon.backfill USING btree (job_id, id);
 
 CREATE INDEX backfill_running ON carillon.backfill USING btree (shard, next_step_at) WHERE (state = 'running'::text);
+
+CREATE INDEX dedupe_look ON carillon.dedupe USING btree (look_at);
 
 CREATE INDEX job_by_namespace ON carillon.job USING btree (namespace_id, id);
 

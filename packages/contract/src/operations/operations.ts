@@ -15,7 +15,7 @@ import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from
 import { listJobRuns, runJobNow } from "./job-runs.js";
 import { createJob, getJob, listJobs } from "./jobs.js";
 import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from "./meta.js";
-import { getRun, listRuns } from "./runs.js";
+import { createRun, createRuns, getRun, listRuns } from "./runs.js";
 
 /** Every operation of the API by its operationId, in the order in which the documents list them. */
 export const operations = {
@@ -36,6 +36,8 @@ export const operations = {
   listJobVersions,
   listJobOccurrences,
   listJobUpcoming,
+  createRun,
+  createRuns,
   listRuns,
   getRun,
   backfillJob,

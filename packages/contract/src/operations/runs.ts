@@ -1,7 +1,50 @@
 import { Type } from "typebox";
 import { RunList, RunListQuery } from "../schema/page.js";
+import { RunBatch, RunBatchCreated, RunCreate, RunCreated } from "../schema/run-create.js";
 import { Run } from "../schema/run.js";
+import { bodyErrors } from "./job-errors.js";
 import { queryErrors, storeErrors, type Operation } from "./operation.js";
+
+export const createRun = {
+  method: "POST",
+  path: "/v1/runs",
+  aliases: [{ path: "/runs" }],
+  tag: "Runs",
+  summary: "Ask for a run",
+  description:
+    "Durable when it is answered. With dedupe the answer may be a run that was there before: is_new and the status say so.",
+  permission: "runs:write",
+  rateClass: "write",
+  body: RunCreate,
+  answers: {
+    200: { description: "The run that counts for the same dedupe key", schema: RunCreated },
+    201: { description: "The new run", schema: RunCreated, headers: { Location: "Where the run is" } },
+  },
+  errors: [
+    ...bodyErrors,
+    "duration_invalid",
+    "instant_invalid",
+    "schedule_in_past",
+    "retry_invalid",
+    "run_duplicate",
+    "dedupe_busy",
+    ...storeErrors,
+  ],
+} as const satisfies Operation;
+
+export const createRuns = {
+  method: "POST",
+  path: "/v1/runs:batchCreate",
+  aliases: [{ path: "/runs:batchCreate" }],
+  tag: "Runs",
+  summary: "Ask for many runs at once",
+  description: "Each run is stored or refused by itself. Those that were stored are durable when it is answered.",
+  permission: "runs:write",
+  rateClass: "write",
+  body: RunBatch,
+  answers: { 200: { description: "What became of each", schema: RunBatchCreated } },
+  errors: [...bodyErrors, ...storeErrors],
+} as const satisfies Operation;
 
 export const listRuns = {
   method: "GET",

@@ -35,6 +35,10 @@ const areas = {
     version_unknown: { status: 404, retryable: false, title: "The job never had this version" },
     backfill_invalid: { status: 422, retryable: false, title: "The backfill is not possible" },
   },
+  Runs: {
+    run_duplicate: { status: 409, retryable: false, title: "Another run with this dedupe key counts" },
+    dedupe_busy: { status: 409, retryable: true, title: "An open transaction holds this dedupe key" },
+  },
   Schedules: {
     cron_invalid: { status: 422, retryable: false, title: "The cron expression is not valid" },
     cron_never_fires: { status: 422, retryable: false, title: "The cron expression can never fire" },

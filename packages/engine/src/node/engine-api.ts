@@ -3,17 +3,24 @@ import type { JobCreator } from "../jobs/create-job.js";
 import { JobReader } from "../jobs/job-reader.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { EngineApi } from "../model/api.js";
+import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { Store } from "../store/store.js";
+
+export type WithinNamespace = <Result>(name: string, work: (id: number) => Promise<Result>) => Promise<Result>;
+
+export function withinNamespace(namespaces: Pick<NamespaceStore, "find">): WithinNamespace {
+  return async (name, work) => {
+    const id = await namespaces.find(name);
+    if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
+    return work(id);
+  };
+}
 
 /** The engine as callers see it: names of namespaces in, views out. */
 export function engineApi(store: Store, creator: JobCreator): EngineApi {
   const runs = new RunReader(store.reads);
   const jobs = new JobReader(store.jobs, runs);
-  const within = async <Result>(name: string, work: (id: number) => Promise<Result>): Promise<Result> => {
-    const id = await store.namespaces.find(name);
-    if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
-    return work(id);
-  };
+  const within = withinNamespace(store.namespaces);
   return {
     createJob: (namespace, spec) =>
       within(namespace, async (id) => {

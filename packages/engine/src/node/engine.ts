@@ -5,6 +5,7 @@ import type { EngineEvent } from "../events.js";
 import { JobCreator } from "../jobs/create-job.js";
 import { Loop } from "../loop/loop.js";
 import { Rescuer } from "../rescue/rescuer.js";
+import { DedupeSweeper } from "../retention/dedupe-sweeper.js";
 import { HistoryKeeper } from "../retention/history-keeper.js";
 import { defaultLaterLimits, LaterMover } from "../scheduler/later-mover.js";
 import { ScheduleCache } from "../scheduler/schedule-cache.js";
@@ -12,14 +13,18 @@ import { Scheduler } from "../scheduler/scheduler.js";
 import { announceSettled } from "../settlement/announce-settled.js";
 import { OverlapAdmitter } from "../settlement/overlap-admitter.js";
 import type { Settled } from "../settlement/settler.js";
+import type { Enqueueing } from "../model/enqueueing.js";
+import type { Coalescer } from "../store/db/coalescer.js";
+import type { NewRun, StoredRun } from "../store/entities/runs.js";
 import { freedJobs } from "../store/entities/ended-runs.js";
 import { createStore, type Store } from "../store/store.js";
 import { makeCoordinator } from "./coordination.js";
 import { type Backfilling, makeBackfilling } from "./backfilling.js";
 import { type Calendaring, makeCalendaring } from "./calendaring.js";
 import { engineApi } from "./engine-api.js";
+import { makeEnqueueing } from "./enqueueing.js";
 import { Hints } from "./hints.js";
-import { insertJobs, insertRuns } from "./inserts.js";
+import { type InsertBounds, insertJobs, insertRuns } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
 import { defaultLimits, type Engine, type EngineApis, type EngineLimits, type EngineOptions } from "./options.js";
 
@@ -43,6 +48,7 @@ class NodeEngine implements Engine {
   readonly #laterMover: LaterMover;
   readonly #rescuer: Rescuer;
   readonly #keeper: HistoryKeeper;
+  readonly #sweeper: DedupeSweeper;
   readonly #hints: Hints;
   readonly #calendaring: Calendaring;
   readonly #changing: JobChanging;
@@ -85,12 +91,19 @@ class NodeEngine implements Engine {
     this.#admitter = this.#makeAdmitter();
     this.#rescuer = this.#makeRescuer();
     this.#keeper = new HistoryKeeper(this.#store.historyDays, () => this.#now());
+    this.#sweeper = new DedupeSweeper({
+      dedupes: this.#store.dedupes,
+      membership: () => this.#coordinator.membership,
+      batch: this.#limits.sweepBatch,
+    });
     this.gateway = this.#makeGateway();
-    const creator = this.#makeCreator();
+    const insertRun = insertRuns(this.#store.runs, this.#insertBounds);
+    const creator = this.#makeCreator(insertRun);
     this.#changing = this.#makeChanging(creator);
     this.#backfilling = this.#makeBackfilling();
     this.api = {
       ...engineApi(this.#store, creator),
+      ...this.#makeEnqueueing(insertRun),
       ...this.#changing.api,
       ...this.#calendaring.api,
       ...this.#backfilling.api,
@@ -110,6 +123,7 @@ class NodeEngine implements Engine {
       this.#backfillLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
+      this.#loop("dedupe", () => this.#sweeper.tick()),
       this.#loop("clock", () => this.#measureClock()),
       this.#loop("workers", () => this.gateway.heartbeat().then(() => this.#limits.workerSilenceMs / 5)),
       this.#loop("gateway", () => this.gateway.look().then(() => this.#limits.fullLookMs)),
@@ -302,13 +316,30 @@ class NodeEngine implements Engine {
     });
   }
 
-  #makeCreator(): JobCreator {
-    const { horizonMs } = { ...defaultLaterLimits, ...this.#limits.later };
-    const bounds = { maxBatch: this.#limits.insertBatch, maxQueued: this.#limits.insertQueue };
+  get #insertBounds(): InsertBounds & { readonly horizonMs: DurationMs } {
+    const { insertBatch: maxBatch, insertQueue: maxQueued, later } = this.#limits;
+    return { maxBatch, maxQueued, horizonMs: later.horizonMs ?? defaultLaterLimits.horizonMs };
+  }
+
+  #makeEnqueueing(insertRun: Coalescer<NewRun, StoredRun>): Enqueueing {
+    return makeEnqueueing({
+      store: this.#store,
+      insertRun,
+      bounds: this.#insertBounds,
+      newId: this.#options.newId,
+      now: () => this.#now(),
+      shards: shardCount,
+      onDueRuns: (runs) => this.#hints.dueRuns(runs),
+      onQueued: (queued) => this.#hints.queued(queued),
+    });
+  }
+
+  #makeCreator(insertRun: Coalescer<NewRun, StoredRun>): JobCreator {
+    const { maxBatch, maxQueued } = this.#insertBounds;
     return new JobCreator({
       lanes: this.#store.lanes,
-      insertJob: insertJobs(this.#store.jobs, bounds),
-      insertRun: insertRuns(this.#store.runs, { ...bounds, horizonMs }),
+      insertJob: insertJobs(this.#store.jobs, { maxBatch, maxQueued }),
+      insertRun,
       newId: this.#options.newId,
       now: () => this.#now(),
       shards: shardCount,

@@ -1,5 +1,7 @@
 import type { DurationMs } from "@carillon/core";
+import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
 import { Coalescer } from "../store/db/coalescer.js";
+import type { DedupedRun, DedupeStore } from "../store/entities/dedupes.js";
 import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
 import type { NewRun, RunStore, StoredRun } from "../store/entities/runs.js";
 
@@ -39,5 +41,17 @@ export function insertRuns(
         return one;
       });
     },
+  });
+}
+
+/** Runs with a dedupe key apart from the others: only they may have to wait for somebody's open transaction. */
+export function insertDeduped(
+  dedupes: DedupeStore,
+  { horizonMs, ...bounds }: InsertBounds & { readonly horizonMs: DurationMs },
+): Coalescer<DedupedRun, DedupeOutcome> {
+  return new Coalescer({
+    ...bounds,
+    maxInFlight,
+    write: (batch) => storeInRounds(batch, (runs) => dedupes.insert(runs, horizonMs)),
   });
 }

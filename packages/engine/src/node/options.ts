@@ -5,6 +5,7 @@ import type { LaterLimits } from "../scheduler/later-mover.js";
 import type { EngineApi } from "../model/api.js";
 import type { Backfills } from "../model/backfills.js";
 import type { Calendars } from "../model/calendars.js";
+import type { Enqueueing } from "../model/enqueueing.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { Database } from "../store/db/database.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
@@ -48,6 +49,8 @@ export interface EngineLimits {
   readonly insertBatch: number;
   readonly insertQueue: number;
   readonly rescueBatch: number;
+  /** Dedupe keys that one pass of the sweep looks at. */
+  readonly sweepBatch: number;
   /** How long a change of a job waits for whoever holds the job. */
   readonly changePatienceMs: DurationMs;
   /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
@@ -66,13 +69,14 @@ export const defaultLimits: EngineLimits = Object.freeze({
   insertBatch: 1_000,
   insertQueue: 50_000,
   rescueBatch: 1_000,
+  sweepBatch: 2_000,
   changePatienceMs: 2_000,
   compiledSchedules: 20_000,
   later: {},
 });
 
 /** All that callers ask of the engine. */
-export type EngineApis = EngineApi & JobChanges & Calendars & Backfills;
+export type EngineApis = EngineApi & Enqueueing & JobChanges & Calendars & Backfills;
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {

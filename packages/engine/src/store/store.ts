@@ -3,6 +3,7 @@ import { type BackfillStore, backfillStore } from "./entities/backfills.js";
 import { type CalendarLinks, calendarLinks } from "./entities/calendar-links.js";
 import { type CalendarStore, calendarStore } from "./entities/calendars.js";
 import { type ClaimStore, claimStore } from "./entities/claims.js";
+import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
 import type { FireStore } from "../scheduler/fire-store.js";
 import { fireStore } from "./entities/fire-store.js";
 import { type HistoryDays, historyDays } from "./entities/history-days.js";
@@ -30,6 +31,7 @@ export interface Store {
   readonly due: FireStore;
   readonly runs: RunStore;
   readonly later: LaterStore;
+  readonly dedupes: DedupeStore;
   readonly claims: ClaimStore;
   readonly reads: RunReads;
   /** The same inside a transaction. */
@@ -59,6 +61,7 @@ export function createStore(db: Database): Store {
   const days = historyDays(db, statements, db.schema);
   const runs = runStore(db, statements);
   const claims = claimStore(db.hot, statements);
+  const dedupes = dedupeStore(db, statements);
   const settler = new Settler(settlementReads(statements), settlementWrites(statements));
   const withDay = <Result>(write: () => Promise<Result>): Promise<Result> =>
     makingMissingDay(days, () => db.clock.now(), write);
@@ -73,6 +76,7 @@ export function createStore(db: Database): Store {
       endStopped: (ids) => withDay(() => runs.endStopped(ids)),
     },
     later: laterStore(db, statements),
+    dedupes: { ...dedupes, insert: (...args) => withDay(() => dedupes.insert(...args)) },
     claims: {
       ...claims,
       exchange: (exchange) => withDay(() => claims.exchange(exchange)),

@@ -13,6 +13,7 @@ import { jobPreviewHandlers } from "./handlers/job-preview.js";
 import { jobRunHandlers } from "./handlers/job-runs.js";
 import { jobHandlers } from "./handlers/jobs.js";
 import { metaHandlers } from "./handlers/meta.js";
+import { runCreateHandlers } from "./handlers/run-create.js";
 import { runHandlers } from "./handlers/runs.js";
 import { windowHandlers } from "./handlers/windows.js";
 import { acceptJsonBodies } from "./json-body.js";
@@ -66,6 +67,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...jobRunHandlers(options),
     ...jobHistoryHandlers(options),
     ...runHandlers(options),
+    ...runCreateHandlers(options),
     ...backfillHandlers(options),
     ...calendarHandlers(options),
     ...windowHandlers(options),

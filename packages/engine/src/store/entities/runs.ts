@@ -87,7 +87,7 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
   return {
     async insert(runs, beyondMs = horizonMs) {
       type Row = { id: string; state: StoredRun["state"]; created_at: Instant };
-      const { rows } = await db.query<Row>(insert, [...insertParameters(runs), beyondMs]);
+      const { rows } = await db.query<Row>(insert, [...runParameters(runs), beyondMs]);
       return rows.map((row) => ({ id: row.id, state: row.state, createdAt: row.created_at }));
     },
     async loadDue(shards, until, limitPerShard) {
@@ -114,7 +114,8 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
   };
 }
 
-function insertParameters(runs: readonly NewRun[]): unknown[] {
+/** The columns of new runs, in the order in which statements take them. */
+export function runParameters(runs: readonly NewRun[]): unknown[] {
   return columns(runs, [
     (run) => run.id,
     (run) => run.jobId,

@@ -26,6 +26,8 @@ const hot = [
   "later.look",
   "later.move",
   "run.find",
+  "dedupe.insert",
+  "dedupe.sweep",
   "settlement.lock_due",
   "settlement.lock_expired",
   "settlement.read",

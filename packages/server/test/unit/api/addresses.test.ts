@@ -33,7 +33,7 @@ describe("a method that an address does not take", () => {
     ["GET", "/v1/jobs/@a:pause", "POST, OPTIONS"],
     ["DELETE", "/jobs/@a/runNow", "POST, OPTIONS"],
     ["PATCH", "/livez", "GET, HEAD, OPTIONS"],
-    ["TRACE", "/v1/runs", "GET, HEAD, OPTIONS"],
+    ["TRACE", "/v1/runs", "POST, GET, HEAD, OPTIONS"],
   ] as const)("%s %s is 405 with what is allowed", async (method, url, allow) => {
     const response = await apiUnderTest().call({
       method,

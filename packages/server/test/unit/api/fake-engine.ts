@@ -1,13 +1,31 @@
-import { CarillonError, compileSchedule, type Instant, type JobSpec, statusOfJob } from "@carillon/core";
-import type { CreatedJob, EngineApi, JobRef, JobView, Page, PageRequest, RunView } from "@carillon/engine";
+import {
+  CarillonError,
+  compileSchedule,
+  type EnqueueSpec,
+  type Instant,
+  type JobSpec,
+  statusOfJob,
+} from "@carillon/core";
+import type {
+  CreatedJob,
+  EngineApi,
+  EnqueuedRun,
+  Enqueueing,
+  JobRef,
+  JobView,
+  Page,
+  PageRequest,
+  RunView,
+} from "@carillon/engine";
 
 /** An EngineApi in memory, for tests of what lies in front of it. Runs stay as they were put in. */
-export class FakeJobs implements EngineApi {
+export class FakeJobs implements EngineApi, Enqueueing {
   readonly jobs: JobView[] = [];
   readonly runs: RunView[] = [];
   /** Thrown by the next call, once. */
   failure: Error | undefined;
   readonly now: () => Instant;
+  readonly #keys = new Map<string, string>();
 
   constructor(now: () => Instant) {
     this.now = now;
@@ -64,6 +82,31 @@ export class FakeJobs implements EngineApi {
         ),
       ),
       page,
+    );
+  }
+
+  async enqueueShown(_namespace: string, spec: EnqueueSpec): Promise<{ run: RunView; isNew: boolean }> {
+    this.failOnce();
+    const { dedupe } = spec;
+    const held = this.runs.find((run) => dedupe !== undefined && this.#keys.get(run.id) === dedupe.key);
+    if (held !== undefined && dedupe?.on === "reject") throw new CarillonError("run_duplicate", "it is there already");
+    if (held !== undefined) return { run: held, isNew: false };
+    const now = this.now();
+    const at = spec.runAt ?? now;
+    const run = runOf(uuid(this.runs.length + 1), { ...spec, schedule: { kind: "at", at } }, { at, now });
+    this.runs.unshift(run);
+    if (dedupe !== undefined) this.#keys.set(run.id, dedupe.key);
+    return { run, isNew: true };
+  }
+
+  async enqueue(namespace: string, spec: EnqueueSpec): Promise<{ id: string; isNew: boolean }> {
+    const { run, isNew } = await this.enqueueShown(namespace, spec);
+    return { id: run.id, isNew };
+  }
+
+  async enqueueMany(namespace: string, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]> {
+    return Promise.all(
+      specs.map((spec) => this.enqueue(namespace, spec).catch((error: unknown): EnqueuedRun => ({ error }))),
     );
   }
 

@@ -1,0 +1,21 @@
+import type { Run, RunBatchCreated, RunCreate, RunCreated, RunList, RunListQuery } from "@carillon/contract";
+import { segment } from "./segment.js";
+import type { CallOptions, Transport } from "./transport.js";
+
+export interface RunCalls {
+  /** With dedupe it may answer with a run that was there before; `is_new` says so. */
+  create(run: RunCreate, options?: CallOptions): Promise<RunCreated>;
+  /** Each is stored or refused by itself. */
+  createMany(runs: readonly RunCreate[], options?: CallOptions): Promise<RunBatchCreated>;
+  get(id: string, options?: CallOptions): Promise<Run>;
+  list(query?: RunListQuery, options?: CallOptions): Promise<RunList>;
+}
+
+export function runCalls(call: Transport): RunCalls {
+  return {
+    create: (run, given = {}) => call({ ...given, method: "POST", path: "/v1/runs", body: run }),
+    createMany: (runs, given = {}) => call({ ...given, method: "POST", path: "/v1/runs:batchCreate", body: { runs } }),
+    get: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}` }),
+    list: (query = {}, given = {}) => call({ ...given, method: "GET", path: "/v1/runs", query }),
+  };
+}

@@ -1,0 +1,155 @@
+import { CarillonError, type DurationMs, type EnqueueSpec, formatId, type Instant, rankOf } from "@carillon/core";
+import { laneNameOf } from "../jobs/lane-name.js";
+import { refuseLongPast } from "../jobs/plan-job.js";
+import { shardOf } from "../jobs/shard-of.js";
+import type { EnqueuedRun } from "../model/enqueueing.js";
+import { sqlStateOf } from "../store/db/classify.js";
+import type { Coalescer } from "../store/db/coalescer.js";
+import type { DedupedRun } from "../store/entities/dedupes.js";
+import type { LaneStore } from "../store/entities/lanes.js";
+import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
+import type { DedupeOutcome } from "./dedupe-rounds.js";
+
+export interface RunEnqueuerOptions {
+  readonly lanes: Pick<LaneStore, "ensure">;
+  /** Concurrent calls share one statement. */
+  readonly insertRun: Coalescer<NewRun, StoredRun>;
+  readonly insertDeduped: Coalescer<DedupedRun, DedupeOutcome>;
+  readonly newId: () => string;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  readonly shards: number;
+  readonly catchupWindowMs: DurationMs;
+  /** Runs of one batch that are stored at a time. */
+  readonly chunk: number;
+  readonly onDueRuns: (runs: readonly DueRun[]) => void;
+  readonly onQueued: (queued: readonly Queued[]) => void;
+}
+
+interface Planned {
+  readonly spec: EnqueueSpec;
+  readonly run: NewRun;
+}
+
+type Stored = { readonly id: string; readonly isNew: boolean; readonly state: StoredRun["state"] | null };
+
+/** Stores runs that are asked for directly and tells whoever hands them out; durable when it returns. */
+export class RunEnqueuer {
+  readonly #options: RunEnqueuerOptions;
+
+  constructor(options: RunEnqueuerOptions) {
+    this.#options = options;
+  }
+
+  async enqueue(namespaceId: number, spec: EnqueueSpec): Promise<{ readonly id: string; readonly isNew: boolean }> {
+    const [one] = await this.#storeChunk(namespaceId, [spec]);
+    if (one === undefined) throw new Error("a run was to be stored and no answer came");
+    if ("error" in one) throw one.error;
+    return one;
+  }
+
+  /** Answers in the order of the specs. One that cannot be stored does not keep the others from it. */
+  async enqueueMany(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]> {
+    const { chunk } = this.#options;
+    const enqueued: EnqueuedRun[] = [];
+    for (let first = 0; first < specs.length; first += chunk) {
+      enqueued.push(...(await this.#storeChunk(namespaceId, specs.slice(first, first + chunk))));
+    }
+    return enqueued;
+  }
+
+  async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]> {
+    const { lanes, now } = this.#options;
+    const laneIds = await lanes.ensure(specs.map(laneNameOf));
+    const at = now();
+    const planned = specs.map((spec, index): Planned | { readonly error: CarillonError } => {
+      try {
+        return { spec, run: this.#plan(namespaceId, laneIds[index] ?? 0, spec, at) };
+      } catch (error) {
+        if (error instanceof CarillonError) return { error };
+        throw error;
+      }
+    });
+    const writes = this.#write(planned.flatMap((one) => ("run" in one ? [one] : [])));
+    const answers = (await Promise.allSettled(writes)).values();
+    const queued: Queued[] = [];
+    const due: DueRun[] = [];
+    const enqueued = planned.map((one): EnqueuedRun => {
+      if ("error" in one) return one;
+      const answer = answers.next().value;
+      if (answer?.status !== "fulfilled") return { error: answer && ownError(answer.reason) };
+      const { id, isNew, state } = answer.value;
+      if (state === "queued") queued.push({ id, lane: one.run.lane, rank: one.run.rank });
+      else if (state === "scheduled") due.push({ id, shard: one.run.shard, runAt: one.run.runAt });
+      if (!isNew && one.spec.dedupe?.on === "reject") return { error: duplicateOf(one.spec, id) };
+      return { id, isNew };
+    });
+    if (queued.length > 0) this.#options.onQueued(queued);
+    if (due.length > 0) this.#options.onDueRuns(due);
+    return enqueued;
+  }
+
+  /** Those of each kind go together; the answers are in the order of the runs. */
+  #write(planned: readonly Planned[]): Promise<Stored>[] {
+    const { insertRun, insertDeduped } = this.#options;
+    const plain = insertRun
+      .addAll(planned.flatMap(({ spec, run }) => (spec.dedupe === undefined ? [run] : [])))
+      .values();
+    const deduped = insertDeduped
+      .addAll(planned.flatMap(({ spec: { dedupe }, run }) => (dedupe === undefined ? [] : [{ run, dedupe }])))
+      .values();
+    return planned.map(async ({ spec, run }): Promise<Stored> => {
+      if (spec.dedupe === undefined) {
+        const stored = await next(plain);
+        return { id: stored.id, isNew: true, state: stored.state };
+      }
+      const outcome = await next(deduped);
+      if (outcome.kind === "held") return { id: outcome.runId, isNew: false, state: null };
+      return { id: run.id, isNew: true, state: outcome.state };
+    });
+  }
+
+  /** A run that stands alone is a one-off job, one row. */
+  #plan(namespaceId: number, lane: number, spec: EnqueueSpec, now: Instant): NewRun {
+    const { newId, shards, catchupWindowMs } = this.#options;
+    const runAt = spec.runAt ?? now;
+    refuseLongPast({ kind: "at", at: runAt }, {}, { now, catchupWindowMs });
+    const id = newId();
+    return {
+      id,
+      jobId: id,
+      namespaceId,
+      shard: shardOf(id, shards),
+      lane,
+      priority: spec.priority,
+      rank: rankOf({ dueMs: runAt, priority: spec.priority }),
+      runAt,
+      nominal: runAt,
+      trigger: "once",
+      task: spec.task,
+      queue: spec.queue,
+      payload: spec.payload,
+      policy: spec.policy,
+      labels: spec.labels,
+      owner: spec.owner ?? null,
+    };
+  }
+}
+
+function next<Answer>(answers: IterableIterator<Promise<Answer>>): Promise<Answer> {
+  const { value } = answers.next();
+  if (value === undefined) throw new Error("a run was sent to be stored and has no answer");
+  return value;
+}
+
+const lockNotAvailable = "55P03";
+
+function ownError(error: unknown): unknown {
+  if (sqlStateOf(error) !== lockNotAvailable) return error;
+  return new CarillonError("dedupe_busy", "A transaction that is still open asked for a run with this dedupe key.");
+}
+
+function duplicateOf({ task, dedupe }: EnqueueSpec, id: string): CarillonError {
+  const what = dedupe?.key === "" ? `the task ${task}` : `the key ${JSON.stringify(dedupe?.key)} of ${task}`;
+  return new CarillonError("run_duplicate", `for ${what} the run ${formatId("run", id)} counts`);
+}

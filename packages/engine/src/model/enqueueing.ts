@@ -1,0 +1,14 @@
+import type { EnqueueSpec } from "@carillon/core";
+import type { RunView } from "./run-view.js";
+
+/** What became of one spec. Not new: the run that counts for its dedupe key. */
+export type EnqueuedRun = { readonly id: string; readonly isNew: boolean } | { readonly error: unknown };
+
+/** Asking for runs. Durable when it returns; throws CarillonError run_duplicate, dedupe_busy, schedule_in_past … */
+export interface Enqueueing {
+  enqueue(namespace: string, spec: EnqueueSpec): Promise<{ readonly id: string; readonly isNew: boolean }>;
+  /** The same, with the run as it is then. */
+  enqueueShown(namespace: string, spec: EnqueueSpec): Promise<{ readonly run: RunView; readonly isNew: boolean }>;
+  /** As enqueue for each spec, in their order, faster; one that is refused does not keep the others from being stored. */
+  enqueueMany(namespace: string, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]>;
+}

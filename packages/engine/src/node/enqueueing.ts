@@ -1,0 +1,46 @@
+import { defaultFiringPolicy, type EnqueueSpec, type Instant } from "@carillon/core";
+import { RunEnqueuer } from "../enqueue/run-enqueuer.js";
+import { RunReader } from "../jobs/run-reader.js";
+import type { Enqueueing } from "../model/enqueueing.js";
+import type { Coalescer } from "../store/db/coalescer.js";
+import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
+import type { Store } from "../store/store.js";
+import { withinNamespace } from "./engine-api.js";
+import { insertDeduped, type InsertBounds } from "./inserts.js";
+
+export interface EnqueueingOptions {
+  readonly store: Store;
+  /** Shared with the jobs that are one run. */
+  readonly insertRun: Coalescer<NewRun, StoredRun>;
+  readonly bounds: InsertBounds & { readonly horizonMs: number };
+  readonly newId: () => string;
+  readonly now: () => Instant;
+  readonly shards: number;
+  readonly onDueRuns: (runs: readonly DueRun[]) => void;
+  readonly onQueued: (queued: readonly Queued[]) => void;
+}
+
+export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
+  const { store, bounds, ...rest } = options;
+  const enqueuer = new RunEnqueuer({
+    ...rest,
+    lanes: store.lanes,
+    insertDeduped: insertDeduped(store.dedupes, bounds),
+    catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
+    chunk: bounds.maxBatch,
+  });
+  const runs = new RunReader(store.reads);
+  const within = withinNamespace(store.namespaces);
+  const enqueue = (namespaceId: number, spec: EnqueueSpec) => enqueuer.enqueue(namespaceId, spec);
+  return {
+    enqueue: (namespace, spec) => within(namespace, (id) => enqueue(id, spec)),
+    enqueueShown: (namespace, spec) =>
+      within(namespace, async (id) => {
+        const { id: runId, isNew } = await enqueue(id, spec);
+        const run = await runs.find(id, runId);
+        if (run === null) throw new Error(`run ${runId} was stored and cannot be found`);
+        return { run, isNew };
+      }),
+    enqueueMany: (namespace, specs) => within(namespace, (id) => enqueuer.enqueueMany(id, specs)),
+  };
+}
