@@ -12,12 +12,21 @@ export function jsonOrNull(value: object | undefined): string | null {
 
 /**
  * Rows to one array per column, which is what `unnest` takes, each as PostgreSQL reads it: pg would do the same element by
- * element, at several times the cost, and a batch has tens of thousands of elements.
+ * element, at several times the cost, and a batch has tens of thousands of elements. Most columns of a batch repeat one value.
  */
 export function columns<Row>(rows: readonly Row[], pick: ReadonlyArray<(row: Row) => Element>): string[] {
   return pick.map((of) => {
+    let last: Element | undefined;
+    let lastText = "";
     let text = "";
-    for (const row of rows) text += `,${element(of(row))}`;
+    for (const row of rows) {
+      const value = of(row);
+      if (value !== last) {
+        last = value;
+        lastText = `,${element(value)}`;
+      }
+      text += lastText;
+    }
     return `{${text.slice(1)}}`;
   });
 }
