@@ -4,6 +4,14 @@ export { checkJsonValue } from "./check/json-value.js";
 export { type BackfillRequest, readBackfill } from "./normalise/backfill.js";
 export { readCalendarPut } from "./normalise/calendar.js";
 export { readWindowPut } from "./normalise/window.js";
+export {
+  type HeartbeatBody,
+  type PollBody,
+  readHeartbeat,
+  readPoll,
+  readRegistration,
+  readRelease,
+} from "./normalise/worker-protocol.js";
 export { readJobBatch } from "./normalise/job-batch.js";
 export { type ApplyJobPatch, readJobPatch, refuseOtherKey } from "./normalise/job-patch.js";
 export { isForeignRequest, type JobRequest, type Moment, normaliseJobRequest } from "./normalise/job-request.js";
@@ -58,10 +66,28 @@ export type {
   JobRunNow,
 } from "./schema/job-verbs.js";
 export type { Job, JobDefinition, JobStatus, JobWarning } from "./schema/job.js";
-export { backfillLimits, keyPattern, limits, plainNameLength, plainNamePattern } from "./schema/limits.js";
+export {
+  backfillLimits,
+  keyPattern,
+  limits,
+  plainNameLength,
+  plainNamePattern,
+  workerLimits,
+} from "./schema/limits.js";
 export type { JobList, JobListQuery, JobRunListQuery, RunList, RunListQuery } from "./schema/page.js";
 export { errorCodes, type Finding, Problem } from "./schema/problem.js";
 export type { Retry, RetryRequest } from "./schema/retry.js";
 export type { RunBatch, RunBatchCreated, RunBatchResult, RunCreate, RunCreated } from "./schema/run-create.js";
 export type { Run, RunError, RunStatus, RunSummary } from "./schema/run.js";
 export type { Schedule, ScheduleRequest } from "./schema/schedule.js";
+export type {
+  HeldRun,
+  WorkerHeard,
+  WorkerHeartbeat,
+  WorkerPoll,
+  WorkerPolled,
+  WorkerRegister,
+  WorkerRegistered,
+  WorkerRelease,
+  WorkerResult,
+} from "./schema/worker-protocol.js";

@@ -25,6 +25,12 @@ update carillon.worker_session set heartbeat_at = clock_timestamp()
 where id = any ($1::uuid[]) and gateway_id = $2
 returning id;
 
+-- name: session.touch
+-- purpose: says that a worker lives whose polls another node answers
+-- params: $1 id uuid
+-- fence: the row exists
+update carillon.worker_session set heartbeat_at = clock_timestamp() where id = $1 returning id;
+
 -- name: session.list
 -- purpose: sessions with their last heartbeats, for the rescuer that watches them
 -- params: none

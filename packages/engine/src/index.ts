@@ -1,4 +1,7 @@
 export { Gateway, SessionLost, type WorkerRegistration } from "./dispatch/gateway.js";
+export type { Assigned } from "./dispatch/assignment-of.js";
+export type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./dispatch/remote/protocol.js";
+export type { RemoteWorkers } from "./dispatch/remote/remote-workers.js";
 export { etcdStatus, type EtcdStatus } from "./coordinator/etcd/etcd-status.js";
 export type { Coordinator, Membership, ShardChange } from "./coordinator/port.js";
 export { createEngine } from "./node/engine.js";

@@ -5,3 +5,6 @@ export type { Registration, StartedRun, Transport, TransportEvents } from "./run
 export type { WorkerTimers } from "./runtime/timers.js";
 export { Worker, type WorkerEvent, type WorkerOptions } from "./runtime/worker.js";
 export { type LocalGateway, LocalTransport } from "./transport/local/local-transport.js";
+export type { Heart } from "./transport/http/heart/heart.js";
+export { loopHeart } from "./transport/http/heart/loop-heart.js";
+export { HttpTransport, type HttpTransportOptions } from "./transport/http/http-transport.js";

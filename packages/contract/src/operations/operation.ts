@@ -9,10 +9,13 @@ export type Permission =
   | "runs:read"
   | "runs:write"
   | "calendars:read"
-  | "calendars:write";
+  | "calendars:write"
+  | "workers:read"
+  | "workers:write"
+  | "workers:serve";
 
 /** Which budget a call is counted against. Probes are never limited. */
-export type RateClass = "read" | "write" | "none";
+export type RateClass = "read" | "write" | "worker" | "none";
 
 export interface Answer {
   readonly description: string;
@@ -50,6 +53,10 @@ export interface Operation {
   readonly bodyOptional?: true;
   /** Takes If-Match: the call is refused unless the job has that version. */
   readonly conditional?: true;
+  /** The largest body, where that is not the usual one. */
+  readonly bodyBytes?: number;
+  /** Its answer may take long: the call ends when its caller goes away. */
+  readonly waits?: true;
   readonly answers: Readonly<Record<number, Answer>>;
   /** Beyond those that every operation can give. */
   readonly errors: readonly ErrorCode[];

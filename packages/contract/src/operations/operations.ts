@@ -16,6 +16,7 @@ import { listJobRuns, runJobNow } from "./job-runs.js";
 import { createJob, getJob, listJobs } from "./jobs.js";
 import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from "./meta.js";
 import { createRun, createRuns, getRun, listRuns } from "./runs.js";
+import { closeWorker, heartbeatWorker, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
 
 /** Every operation of the API by its operationId, in the order in which the documents list them. */
 export const operations = {
@@ -52,6 +53,11 @@ export const operations = {
   getWindow,
   putWindow,
   deleteWindow,
+  registerWorker,
+  pollWorker,
+  heartbeatWorker,
+  releaseRuns,
+  closeWorker,
   getLivez,
   getReadyz,
   getMetrics,

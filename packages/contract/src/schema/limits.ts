@@ -28,6 +28,23 @@ export const limits = {
   findings: 100,
 } as const;
 
+/** Bounds of the worker protocol. */
+export const workerLimits = {
+  queues: 1_000,
+  tasks: 1_000,
+  slots: 10_000,
+  ahead: 10_000,
+  /** Runs that one request names. */
+  runs: 20_000,
+  /** The longest wait of a poll. */
+  pollMs: 20_000,
+  /** A poll brings the results of many runs. */
+  pollBytes: 16_777_216,
+  errorLength: 16_384,
+  /** A year: whatever is longer is a mistake. */
+  agoMs: 31_622_400_000,
+} as const;
+
 /** How fast a backfill may be, and what it does when nothing is said. */
 export const backfillLimits = { leastPerSecond: 0.001, perSecond: 1_000, concurrency: 1_000 } as const;
 export const backfillDefaults = { perSecond: 10, concurrency: 10 } as const;
@@ -36,6 +53,8 @@ export const backfillDefaults = { perSecond: 10, concurrency: 10 } as const;
 export const keyPattern = "^[A-Za-z0-9._-]{1,200}$";
 /** Names of tasks and queues. */
 export const namePattern = "^[A-Za-z0-9_][A-Za-z0-9_.:/-]*$";
+/** A queue's name, or all of them. */
+export const queuePattern = "^(\\*|[A-Za-z0-9_][A-Za-z0-9_.:/-]*)$";
 export const labelKeyPattern = "^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$";
 /** Text of people and other systems: anything printable. */
 export const printablePattern = "^[^\\u0000-\\u001f\\u007f]*$";
@@ -48,6 +67,7 @@ export const plainNameLength = 100;
 export const patternWords: ReadonlyMap<string, string> = new Map([
   [keyPattern, "1 to 200 letters, digits, dots, dashes and underscores"],
   [namePattern, "letters, digits and _ . : / -, beginning with a letter, a digit or _"],
+  [queuePattern, "* alone, or letters, digits and _ . : / -, beginning with a letter, a digit or _"],
   [plainNamePattern, "letters, digits and . _ -, beginning with a letter or a digit"],
   [labelKeyPattern, "letters, digits and . _ / - in between"],
   [printablePattern, "text without control characters"],

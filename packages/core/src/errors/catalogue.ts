@@ -56,6 +56,9 @@ const areas = {
     icalendar_invalid: { status: 422, retryable: false, title: "The iCalendar file cannot be read" },
     maintenance_window_invalid: { status: 422, retryable: false, title: "The maintenance window is not valid" },
   },
+  Workers: {
+    session_lost: { status: 410, retryable: false, title: "The worker's session has ended; it has to register again" },
+  },
   Policies: {
     template_invalid: { status: 422, retryable: false, title: "The text template is not valid" },
     template_value_missing: { status: 422, retryable: false, title: "A value that a text template needs is missing" },

@@ -1,4 +1,4 @@
-import type { Completion, DurationMs, Instant, StopOrder } from "@carillon/core";
+import { CarillonError, type Completion, type DurationMs, type Instant, type StopOrder } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
@@ -310,9 +310,8 @@ export class Gateway {
 }
 
 /** The server no longer knows the session: whatever its worker still does is somebody else's now. */
-export class SessionLost extends Error {
-  override readonly name = "SessionLost";
+export class SessionLost extends CarillonError {
   constructor(id: string) {
-    super(`the worker session ${id} was declared dead or closed`);
+    super("session_lost", `the worker session ${id} was declared dead or closed`);
   }
 }

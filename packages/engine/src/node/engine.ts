@@ -1,6 +1,7 @@
 import { defaultFiringPolicy, type DurationMs, type Instant } from "@carillon/core";
 import type { Coordinator, ShardChange } from "../coordinator/port.js";
 import { Gateway } from "../dispatch/gateway.js";
+import { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
 import type { EngineEvent } from "../events.js";
 import { JobCreator } from "../jobs/create-job.js";
 import { Loop } from "../loop/loop.js";
@@ -40,6 +41,7 @@ export function createEngine(options: EngineOptions): Engine {
 class NodeEngine implements Engine {
   readonly api: EngineApis;
   readonly gateway: Gateway;
+  readonly remoteWorkers: RemoteWorkers;
   readonly #options: EngineOptions;
   readonly #limits: EngineLimits;
   readonly #store: Store;
@@ -97,6 +99,7 @@ class NodeEngine implements Engine {
       batch: this.#limits.sweepBatch,
     });
     this.gateway = this.#makeGateway();
+    this.remoteWorkers = this.#makeRemoteWorkers();
     const insertRun = insertRuns(this.#store.runs, this.#insertBounds);
     const creator = this.#makeCreator(insertRun);
     this.#changing = this.#makeChanging(creator);
@@ -125,7 +128,7 @@ class NodeEngine implements Engine {
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
       this.#loop("dedupe", () => this.#sweeper.tick()),
       this.#loop("clock", () => this.#measureClock()),
-      this.#loop("workers", () => this.gateway.heartbeat().then(() => this.#limits.workerSilenceMs / 5)),
+      this.#loop("workers", () => this.#sayWhoLives()),
       this.#loop("gateway", () => this.gateway.look().then(() => this.#limits.fullLookMs)),
     ];
   }
@@ -144,6 +147,7 @@ class NodeEngine implements Engine {
   }
 
   async stop(): Promise<void> {
+    this.remoteWorkers.stop();
     await Promise.all(this.#loops.map((loop) => loop.stop()));
     this.gateway.stop();
     await this.#hints.stop();
@@ -180,6 +184,12 @@ class NodeEngine implements Engine {
   async #admit(): Promise<DurationMs> {
     await this.#admitter.tick();
     return this.#admitter.idleMs;
+  }
+
+  async #sayWhoLives(): Promise<DurationMs> {
+    this.remoteWorkers.tidy();
+    await this.gateway.heartbeat();
+    return this.#limits.workerSilenceMs / 5;
   }
 
   #passOnStops(): void {
@@ -313,6 +323,21 @@ class NodeEngine implements Engine {
       onStopped: async (runIds) => this.#freed(freedJobs(await this.#store.runs.endStopped(runIds))),
       onEvent: this.#emit,
       onError: (error) => this.#emit({ type: "loop.failed", loop: "gateway", error }),
+    });
+  }
+
+  #makeRemoteWorkers(): RemoteWorkers {
+    const { claims, sessions } = this.#store;
+    const { clock, timers } = this.#options;
+    const silenceMs = this.#limits.workerSilenceMs;
+    return new RemoteWorkers({
+      gateway: this.gateway,
+      claims,
+      sessions,
+      clock,
+      timers,
+      now: () => this.#now(),
+      silenceMs,
     });
   }
 

@@ -1,5 +1,6 @@
 import type { DurationMs } from "@carillon/core";
 import type { Gateway } from "../dispatch/gateway.js";
+import type { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
 import type { OnEngineEvent } from "../events.js";
 import type { LaterLimits } from "../scheduler/later-mover.js";
 import type { EngineApi } from "../model/api.js";
@@ -82,6 +83,8 @@ export type EngineApis = EngineApi & Enqueueing & JobChanges & Calendars & Backf
 export interface Engine {
   readonly api: EngineApis;
   readonly gateway: Gateway;
+  /** Workers of other processes. */
+  readonly remoteWorkers: RemoteWorkers;
   /** This incarnation of the node; changes if others declared it dead and it came back. */
   readonly nodeId: string;
   start(): Promise<void>;

@@ -12,6 +12,8 @@ export interface Call<Op extends Operation> {
   /** The version that the call is meant for, by If-Match. */
   readonly ifVersion?: number;
   readonly requestId: string;
+  /** Fires when the caller goes away; only for operations that wait. */
+  readonly signal?: AbortSignal;
   /** The caller came by an address of another system and knows things by other names. */
   readonly foreign: boolean;
 }

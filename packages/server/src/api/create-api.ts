@@ -16,6 +16,7 @@ import { metaHandlers } from "./handlers/meta.js";
 import { runCreateHandlers } from "./handlers/run-create.js";
 import { runHandlers } from "./handlers/runs.js";
 import { windowHandlers } from "./handlers/windows.js";
+import { workerProtocolHandlers } from "./handlers/worker-protocol.js";
 import { acceptJsonBodies } from "./json-body.js";
 import { assertLoopbackCaller } from "./loopback-guard.js";
 import type { ApiOptions } from "./ports.js";
@@ -71,6 +72,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...backfillHandlers(options),
     ...calendarHandlers(options),
     ...windowHandlers(options),
+    ...workerProtocolHandlers(options),
     ...metaHandlers(options),
   };
 }

@@ -1,5 +1,5 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { Backfills, Calendars, EngineApi, Enqueueing, JobChanges } from "@carillon/engine";
+import type { Backfills, Calendars, EngineApi, Enqueueing, JobChanges, RemoteWorkers } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 
 /** One thing that must hold for the node to do its work. */
@@ -31,8 +31,12 @@ export interface HttpObservation {
 
 export type ApiEngine = EngineApi & Enqueueing & JobChanges & Calendars & Backfills;
 
+/** Workers of other processes. */
+export type WorkersPort = Pick<RemoteWorkers, "silenceMs" | "register" | "poll" | "hear" | "giveBack" | "close">;
+
 export interface ApiOptions {
   readonly engine: ApiEngine;
+  readonly workers: WorkersPort;
   readonly health: HealthPort;
   readonly metrics: ApiMetrics;
   readonly version: string;

@@ -46,7 +46,12 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, nam
           probe: operation.rateClass === "none",
           mayBeEmpty: operation.body === undefined || operation.bodyOptional === true,
         },
-        handler: async (request, reply) => send(reply, await handler(callOf(operation, request, namespace, foreign))),
+        ...(operation.bodyBytes !== undefined && { bodyLimit: operation.bodyBytes }),
+        handler: async (request, reply) => {
+          const call = callOf(operation, request, namespace, foreign);
+          const signal = operation.waits === true ? goneSignal(reply) : undefined;
+          return send(reply, await handler(signal === undefined ? call : { ...call, signal }));
+        },
       });
     }
   }
@@ -68,6 +73,15 @@ function callOf(operation: Operation, request: FastifyRequest, namespace: string
     requestId: request.id,
     foreign,
   };
+}
+
+/** Fires when the connection closes before the answer was sent. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  return gone.signal;
 }
 
 /** What is ignored would look as if it had been heard. */

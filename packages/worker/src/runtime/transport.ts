@@ -18,6 +18,8 @@ export interface TransportEvents {
   readonly onStop: (orders: readonly StopOrder[]) => void;
   /** The server does not know the session any more: whatever runs here is somebody else's. */
   readonly onLost: () => void;
+  /** The engine has not heard of this worker for so long that it may soon give its runs to others: they had better stop. */
+  readonly onUnheard: () => void;
   /** The way to the engine is interrupted; the transport tries on by itself. */
   readonly onFailure: (error: unknown) => void;
 }

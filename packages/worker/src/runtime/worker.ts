@@ -22,6 +22,7 @@ export interface WorkerOptions {
 export type WorkerEvent =
   | { readonly type: "worker.started" }
   | { readonly type: "worker.session_lost"; readonly running: number }
+  | { readonly type: "worker.unheard"; readonly running: number }
   | { readonly type: "worker.transport_failed"; readonly error: unknown }
   | { readonly type: "run.result_refused"; readonly runId: string }
   | { readonly type: "worker.drained"; readonly givenBack: number };
@@ -35,6 +36,8 @@ interface Running {
   isStopping: boolean;
   /** The engine knows that it has begun. */
   isTold: boolean;
+  /** It was asked to stop since the engine may soon take this worker for dead: nothing is to be spent for it. */
+  isUnheard: boolean;
 }
 
 const pauseAfterErrorMs = 500;
@@ -106,7 +109,7 @@ export class Worker {
     }
     const unstarted = [...this.#waiting.values()];
     this.#waiting.clear();
-    await this.#giveBack(unstarted);
+    await this.#within(graceMs + pauseAfterErrorMs, this.#giveBack(unstarted));
     await this.#within(graceMs, Promise.all([...this.#running.values()].map((run) => run.done)));
     const left = [...this.#running.values()];
     for (const run of left) run.stop.abort(new Error("the worker stops"));
@@ -115,7 +118,7 @@ export class Worker {
     for (const run of spent) this.#report(run, stoppedWithWorker());
     // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
     await this.#within(graceMs + pauseAfterErrorMs, this.#reporter.idle());
-    await this.#giveBack(unspent.map((run) => run.assignment));
+    await this.#within(graceMs + pauseAfterErrorMs, this.#giveBack(unspent.map((run) => run.assignment)));
     await this.#close();
     this.#state = "stopped";
     this.#options.timers.clearTimeout(this.#telling);
@@ -131,6 +134,7 @@ export class Worker {
         onAssign: (assignments) => this.#take(assignments),
         onStop: (orders) => this.#stopRuns(orders),
         onLost: () => void this.#startOver(),
+        onUnheard: () => this.#stopUnheard(),
         onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
       },
     );
@@ -150,6 +154,14 @@ export class Worker {
         this.#emit({ type: "worker.transport_failed", error });
         await new Promise<void>((resolve) => void this.#options.timers.setTimeout(resolve, pauseAfterErrorMs));
       }
+    }
+  }
+
+  #stopUnheard(): void {
+    this.#emit({ type: "worker.unheard", running: this.#running.size });
+    for (const run of this.#running.values()) {
+      run.isUnheard = true;
+      run.stop.abort(new Error("the server has not answered for too long; others may get the run"));
     }
   }
 
@@ -173,7 +185,16 @@ export class Worker {
   #begin(assignment: Assignment): void {
     const stop = new StopSignal();
     const startedAt = this.#options.timers.monotonic();
-    const running: Running = { assignment, stop, startedAt, done: Promise.resolve(), isStopping: false, isTold: false };
+    const running: Running = {
+      assignment,
+      stop,
+      startedAt,
+      done: Promise.resolve(),
+      isStopping: false,
+      isTold: false,
+      isUnheard: false,
+    };
+    this.#running.get(assignment.runId)?.stop.abort(new Error("the run was claimed again"));
     this.#running.set(assignment.runId, running);
     running.done = execute(this.#tasks.get(assignment.task), assignment, stop, this.#options.timers).then((outcome) =>
       this.#end(running, outcome),
@@ -220,6 +241,10 @@ export class Worker {
     const { runId } = running.assignment;
     if (this.#running.get(runId) !== running) return;
     this.#running.delete(runId);
+    if (running.isUnheard && ended.kind === "failed" && !isSpent(running)) {
+      void this.#giveBack([running.assignment]);
+      return this.#beginNext();
+    }
     this.#report(running, running.isStopping ? stoppedOutcome(ended) : ended);
     this.#beginNext();
   }

@@ -7,14 +7,23 @@ interface Named {
   readonly fence: number;
 }
 
+interface Told {
+  readonly run: Assigned;
+  /** The number of the poll whose answer brought it; null: none yet, or that answer was lost. */
+  in: number | null;
+}
+
 /** A worker elsewhere, between two of its polls: what it is to be told, and whether it waits for it. */
 export class RemoteSession {
   readonly #timers: Timers;
-  /** Given to it, and not yet named by it: the answer that brought them may have been lost. */
-  readonly #outbox = new Map<string, Assigned>();
+  /** Given to it, and not known to have arrived: the answer that brought them may have been lost. */
+  readonly #outbox = new Map<string, Told>();
   readonly #stops = new Map<string, StopOrder>();
+  #untold = 0;
   #heardAt: DurationMs;
   #wake: (() => void) | null = null;
+  #polls = 0;
+  #lastPoll = 0;
 
   constructor(timers: Timers, now: DurationMs) {
     this.#timers = timers;
@@ -25,6 +34,11 @@ export class RemoteSession {
     return this.#wake !== null;
   }
 
+  /** Some poll of it is being answered. */
+  get isPolling(): boolean {
+    return this.#polls > 0;
+  }
+
   get heardAt(): DurationMs {
     return this.#heardAt;
   }
@@ -33,8 +47,22 @@ export class RemoteSession {
     this.#heardAt = now;
   }
 
+  /** Answers the number of the poll: its own, or the next. */
+  beginPoll(number?: number): number {
+    this.#polls++;
+    this.#lastPoll = Math.max(this.#lastPoll + 1, number ?? 0);
+    return number ?? this.#lastPoll;
+  }
+
+  endPoll(): void {
+    this.#polls--;
+  }
+
   give(assigned: readonly Assigned[]): void {
-    for (const run of assigned) this.#outbox.set(run.runId, run);
+    for (const run of assigned) {
+      if (this.#outbox.get(run.runId)?.in !== null) this.#untold++;
+      this.#outbox.set(run.runId, { run, in: null });
+    }
     this.wake();
   }
 
@@ -45,12 +73,40 @@ export class RemoteSession {
 
   /** The worker names these: it was told of them. */
   know(runs: readonly Named[]): void {
-    for (const { runId, fence } of runs) if (this.#outbox.get(runId)?.fence === fence) this.#outbox.delete(runId);
+    if (this.#outbox.size === 0) return;
+    for (const { runId, fence } of runs) {
+      const told = this.#outbox.get(runId);
+      if (told?.run.fence !== fence) continue;
+      if (told.in === null) this.#untold--;
+      this.#outbox.delete(runId);
+    }
   }
 
-  /** All that it has not named yet; what it was told before is told again. */
-  get outbox(): readonly Assigned[] {
-    return [...this.#outbox.values()];
+  /** The answers of all polls up to this one arrived, and with them what they brought. */
+  arrived(upTo: number): void {
+    for (const [runId, told] of this.#outbox) if (told.in !== null && told.in <= upTo) this.#outbox.delete(runId);
+  }
+
+  /** All polls up to this one are over, and what is left of what they brought did not arrive: it is told again. */
+  missed(upTo: number): void {
+    for (const told of this.#outbox.values()) {
+      if (told.in === null || told.in > upTo) continue;
+      told.in = null;
+      this.#untold++;
+    }
+  }
+
+  /** What no poll has brought yet; this one does. */
+  takeRuns(poll: number): readonly Assigned[] {
+    if (this.#untold === 0) return [];
+    const taken: Assigned[] = [];
+    for (const told of this.#outbox.values()) {
+      if (told.in !== null) continue;
+      told.in = poll;
+      taken.push(told.run);
+    }
+    this.#untold = 0;
+    return taken;
   }
 
   /** Orders are passed on once; whoever gives them repeats them as long as it matters. */
@@ -61,10 +117,10 @@ export class RemoteSession {
   }
 
   get hasNews(): boolean {
-    return this.#outbox.size + this.#stops.size > 0;
+    return this.#untold + this.#stops.size > 0;
   }
 
-  /** Resolves when there is something to tell, when a newer poll comes, when the time is over, or when the caller goes away. */
+  /** Resolves when there is something to tell, when a newer poll waits, when the time is over, or when the caller goes away. */
   wait(limitMs: DurationMs, signal?: AbortSignal): Promise<void> {
     this.wake();
     if (this.hasNews || limitMs <= 0 || signal?.aborted) return Promise.resolve();

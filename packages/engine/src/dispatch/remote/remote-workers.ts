@@ -1,41 +1,15 @@
-import type { Completion, DurationMs, Instant, StopOrder } from "@carillon/core";
+import type { Completion, DurationMs, Instant } from "@carillon/core";
 import type { HostClock, Timers } from "../../store/db/ports.js";
 import type { ClaimStore } from "../../store/entities/claims.js";
-import type { Assigned } from "../assignment-of.js";
-import { type Gateway, SessionLost, type WorkerHandlers, type WorkerRegistration } from "../gateway.js";
+import type { SessionStore } from "../../store/entities/sessions.js";
+import { type Gateway, SessionLost, type StartedRun, type WorkerHandlers } from "../gateway.js";
+import type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./protocol.js";
 import { RemoteSession } from "./remote-session.js";
-
-/** A claim that a worker has: waiting there, at work, or done with a result that was not acknowledged yet. */
-export interface HeldRun {
-  readonly runId: string;
-  readonly fence: number;
-  /** How long ago its handler was called; null: it waits. */
-  readonly begunAgoMs: DurationMs | null;
-}
-
-export interface PollRequest {
-  readonly completions: readonly Completion[];
-  /** All of them: what it does not name it was not told of, and is told again. */
-  readonly held: readonly HeldRun[];
-  /** Takes no runs if it is zero and nothing is there yet. */
-  readonly waitMs: DurationMs;
-  /** The worker stops: it takes nothing more. */
-  readonly isDraining?: boolean;
-  readonly signal?: AbortSignal;
-}
-
-export interface PollAnswer {
-  readonly assignments: readonly Assigned[];
-  /** Results that are durable, now or since an answer that was lost. The others were refused. */
-  readonly accepted: ReadonlySet<string>;
-  readonly stops: readonly StopOrder[];
-  /** Claims that the worker names and that are over: what it still does there is in vain. */
-  readonly lost: readonly { readonly runId: string; readonly fence: number }[];
-}
 
 export interface RemoteWorkersOptions {
   readonly gateway: Gateway;
   readonly claims: Pick<ClaimStore, "accepted">;
+  readonly sessions: Pick<SessionStore, "touch">;
   readonly clock: Pick<HostClock, "monotonic">;
   readonly timers: Timers;
   /** The database's clock. */
@@ -49,19 +23,25 @@ const memoryMs = 86_400_000;
 
 /**
  * Workers of other processes. Any node serves any of them: what it does not know of a session it learns from the rows. A lost
- * answer loses nothing and doubles nothing, in either direction: what a worker does not name is given again under its fence,
- * and what it brings again is looked up.
+ * answer loses nothing and doubles nothing, in either direction: what did not arrive is given again under its fence, and what
+ * a worker brings again is looked up.
  */
 export class RemoteWorkers {
   readonly #options: RemoteWorkersOptions;
   readonly #sessions = new Map<string, RemoteSession>();
   readonly #adopting = new Map<string, Promise<RemoteSession>>();
+  #isStopping = false;
 
   constructor(options: RemoteWorkersOptions) {
     this.#options = options;
   }
 
-  async register(worker: Omit<WorkerRegistration, keyof WorkerHandlers | "nodeId">): Promise<string> {
+  /** How long a worker may be silent before its runs are given to others. */
+  get silenceMs(): DurationMs {
+    return this.#options.silenceMs;
+  }
+
+  async register(worker: RemoteRegistration): Promise<string> {
     const session = this.#newSession();
     const id: string = await this.#options.gateway.open({
       ...worker,
@@ -72,68 +52,113 @@ export class RemoteWorkers {
     return id;
   }
 
-  /** Throws SessionLost when the worker was declared dead: all that it holds is somebody else's. */
+  /**
+   * Brings results and takes runs. One that brings results is answered when they are durable, another waits for something to
+   * tell. Throws SessionLost when the worker was declared dead: all that it holds is somebody else's.
+   */
   async poll(id: string, request: PollRequest): Promise<PollAnswer> {
     const session = await this.#find(id);
-    const { gateway, clock } = this.#options;
-    session.hear(clock.monotonic());
-    session.know(request.held);
-    session.know(request.completions);
-    const ended = new Set(request.completions.map((completion) => completion.runId));
-    await gateway.notHeld(id, request.completions);
-    const lost = await gateway.notHeld(
-      id,
-      request.held.filter(({ runId }) => !ended.has(runId)),
-    );
-    await this.#begin(id, request.held);
-    const accepted = await this.#settle(id, request.completions);
-    if (lost.length === 0 && request.completions.length === 0) await this.#wait(id, session, request);
-    else if (!request.isDraining) gateway.resume(id);
-    session.hear(clock.monotonic());
-    const stops = session.takeStops();
-    return { assignments: session.outbox, accepted, stops, lost };
+    session.hear(this.#options.clock.monotonic());
+    const number = session.beginPoll(request.number);
+    try {
+      return await this.#answer(id, session, request, number);
+    } finally {
+      session.endPoll();
+      session.hear(this.#options.clock.monotonic());
+      // Whoever does not ask is given nothing more; what is on its way waits for the next poll.
+      if (!session.isPolling) this.#options.gateway.rest(id);
+    }
   }
 
-  async giveBack(id: string, runs: readonly { readonly runId: string; readonly fence: number }[]): Promise<void> {
+  /** The worker lives; says which of the claims that it names are over. Served by whichever node is asked. */
+  async hear(id: string, { held = [], started = [] }: SignOfLife): Promise<readonly ClaimName[]> {
+    const { gateway, sessions, clock } = this.#options;
+    if (held.length + started.length === 0 && !this.#sessions.has(id)) {
+      // Its polls go to another node, which shall keep it.
+      if (!(await sessions.touch(id))) throw new SessionLost(id);
+      return [];
+    }
+    const session = await this.#find(id);
+    session.hear(clock.monotonic());
+    session.know(held);
+    await this.#begin(id, started);
+    return gateway.notHeld(id, held);
+  }
+
+  async giveBack(id: string, runs: readonly ClaimName[]): Promise<void> {
     const session = await this.#find(id);
     session.know(runs);
     await this.#options.gateway.giveBack(id, runs);
   }
 
   async close(id: string): Promise<void> {
+    const session = this.#sessions.get(id);
     this.#sessions.delete(id);
+    session?.wake();
     await this.#options.gateway.close(id);
   }
 
   /** Workers that went silent, or to another node, are forgotten here; the rescuer decides about their runs. */
   tidy(): void {
     for (const [id, session] of this.#sessions) {
-      if (session.isWaiting || this.#isHeard(session)) continue;
+      if (session.isPolling || this.#isHeard(session)) continue;
       this.#sessions.delete(id);
       this.#options.gateway.forget(id);
     }
   }
 
-  async #wait(id: string, session: RemoteSession, { waitMs, signal, isDraining }: PollRequest): Promise<void> {
-    const { gateway } = this.#options;
-    if (isDraining) return;
-    gateway.resume(id);
-    await session.wait(waitMs, signal);
-    // A newer poll waits in its place.
-    if (!session.isWaiting) gateway.rest(id);
+  /** Nobody waits here any more: the node stops, and others serve its workers. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const session of this.#sessions.values()) session.wake();
   }
 
-  async #begin(id: string, held: readonly HeldRun[]): Promise<void> {
-    const begun = held.flatMap(({ runId, fence, begunAgoMs }) =>
-      begunAgoMs === null ? [] : [{ runId, fence, agoMs: begunAgoMs }],
+  async #answer(id: string, session: RemoteSession, request: PollRequest, number: number): Promise<PollAnswer> {
+    const { gateway } = this.#options;
+    const { completions, held, heard, isDraining = false } = request;
+    session.know(completions);
+    if (held !== undefined) {
+      session.know(held);
+      session.missed(heard ?? Number.POSITIVE_INFINITY);
+    } else if (heard !== undefined) session.arrived(heard);
+    const lost = await this.#lost(id, request);
+    if (isDraining) await this.#quiet(id, session);
+    else gateway.resume(id);
+    const accepted = await this.#settle(id, completions);
+    if (lost.length + completions.length === 0 && !isDraining && !this.#isStopping)
+      await session.wait(request.waitMs, request.signal);
+    if (request.signal?.aborted === true) return { assignments: [], accepted, stops: [], lost };
+    return { assignments: session.takeRuns(number), accepted, stops: session.takeStops(), lost };
+  }
+
+  async #lost(id: string, { completions, held = [] }: PollRequest): Promise<readonly ClaimName[]> {
+    const { gateway } = this.#options;
+    await gateway.notHeld(id, completions);
+    if (held.length === 0) return [];
+    const ended = new Set(completions.map((completion) => completion.runId));
+    return gateway.notHeld(
+      id,
+      held.filter(({ runId }) => !ended.has(runId)),
     );
-    await this.#options.gateway.started(id, begun);
+  }
+
+  /** It takes nothing more: whoever waits for it is answered, and what is on its way comes with this answer. */
+  async #quiet(id: string, session: RemoteSession): Promise<void> {
+    session.wake();
+    await this.#options.gateway.pause(id);
+  }
+
+  async #begin(id: string, started: readonly StartedRun[]): Promise<void> {
+    if (started.length === 0) return;
+    await this.#options.gateway.notHeld(id, started);
+    await this.#options.gateway.started(id, started);
   }
 
   async #settle(id: string, completions: readonly Completion[]): Promise<ReadonlySet<string>> {
     if (completions.length === 0) return new Set();
     const { gateway, claims, now } = this.#options;
     const accepted = await gateway.complete(id, completions);
+    if (accepted.size >= completions.length) return accepted;
     const open = completions.filter(({ runId }) => !accepted.has(runId));
     if (open.length === 0) return accepted;
     const before = await claims.accepted(
@@ -180,7 +205,7 @@ export class RemoteWorkers {
         this.#sessions.delete(id());
         session.wake();
       },
-      isHeard: () => session.isWaiting || this.#isHeard(session),
+      isHeard: () => session.isPolling || this.#isHeard(session),
     };
   }
 

@@ -29,6 +29,8 @@ export interface SessionStore {
   adopt(id: string, gatewayId: string): Promise<RegisteredSession | null>;
   /** Answers the sessions that still exist and are served by the gateway. */
   heartbeat(ids: readonly string[], gatewayId: string): Promise<string[]>;
+  /** Says that a worker lives, whoever serves it; false: it was declared dead. */
+  touch(id: string): Promise<boolean>;
   list(): Promise<WatchedSession[]>;
   expire(seen: readonly WatchedSession[]): Promise<string[]>;
   close(id: string): Promise<boolean>;
@@ -39,6 +41,7 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
   const open = statements.get("session.open");
   const adopt = statements.get("session.adopt");
   const heartbeat = statements.get("session.heartbeat");
+  const touch = statements.get("session.touch");
   const list = statements.get("session.list");
   const expire = statements.get("session.expire");
   const close = statements.get("session.close");
@@ -57,6 +60,9 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
     },
     async heartbeat(ids, gatewayId) {
       return (await db.query<{ id: string }>(heartbeat, [ids, gatewayId])).rows.map((row) => row.id);
+    },
+    async touch(id) {
+      return (await db.query(touch, [id])).rowCount === 1;
     },
     async list() {
       return (await db.query<WatchedSession>(list)).rows;

@@ -22,11 +22,12 @@ function node() {
   const { gateway } = gatewayOver(h);
   stops.push(() => gateway.stop());
   const { clock, timers } = hostPorts;
-  const remote = new RemoteWorkers({ gateway, claims: h.store.claims, clock, timers, now: Date.now, silenceMs });
+  const { claims, sessions } = h.store;
+  const remote = new RemoteWorkers({ gateway, claims, sessions, clock, timers, now: Date.now, silenceMs });
   return { gateway, remote };
 }
 
-const held = (runId: string, fence: number) => ({ runId, fence, begunAgoMs: null });
+const held = (runId: string, fence: number) => ({ runId, fence });
 const success = (runId: string, fence: number) =>
   ({ runId, fence, startedAgoMs: 0, outcome: { kind: "succeeded", outputJson: "1" } }) as const;
 const failure = (runId: string, fence: number) => {

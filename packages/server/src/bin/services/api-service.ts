@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CarillonError } from "@carillon/core";
-import type { Database } from "@carillon/engine";
+import type { Database, RemoteWorkers } from "@carillon/engine";
 import { type Api, createApi } from "../../api/create-api.js";
 import type { ApiEngine, ApiMetrics } from "../../api/ports.js";
 import type { Service } from "../../lifecycle/service.js";
@@ -13,6 +13,7 @@ const NEXT_PORTS = 20;
 
 export interface ApiServiceOptions {
   readonly engine: () => ApiEngine;
+  readonly workers: () => RemoteWorkers;
   readonly database: () => Database;
   readonly metrics: () => ApiMetrics;
   /** A developer wants it to run; an operator wants the port that was configured or nothing. */
@@ -58,14 +59,18 @@ export class ApiService implements Service {
   async stop(): Promise<void> {
     const app = this.#app;
     this.#app = null;
-    await app?.close();
+    if (app === null) return;
+    // Polls that wait would keep it: their workers go on with another node.
+    this.#options.workers().stop();
+    await app.close();
   }
 
   #makeApp(): Api {
     const { logger, version } = this.#context;
-    const { engine, database, metrics } = this.#options;
+    const { engine, workers, database, metrics } = this.#options;
     return createApi({
       engine: engine(),
+      workers: workers(),
       health: readiness(database),
       metrics: metrics(),
       version,

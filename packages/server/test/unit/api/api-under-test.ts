@@ -4,6 +4,7 @@ import { createApi } from "../../../src/api/create-api.js";
 import type { ApiOptions, HealthCheck, HttpObservation } from "../../../src/api/ports.js";
 import { watchAnswers } from "./declared-answers.js";
 import { FakeEngine } from "./fake-calendars.js";
+import { FakeWorkers } from "./fake-workers.js";
 
 export const testNow = Date.UTC(2026, 10, 12, 8, 30);
 
@@ -17,6 +18,7 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
   let ids = 0;
   const app = createApi({
     engine,
+    workers: new FakeWorkers(),
     health: { ready: async () => checks },
     metrics: {
       contentType: "text/plain; version=0.0.4; charset=utf-8",

@@ -1,0 +1,49 @@
+import { readHeartbeat, readPoll, readRegistration, readRelease, workerLimits } from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import type { Handlers } from "../call.js";
+import type { ApiOptions } from "../ports.js";
+import { polledJson, wireClaim } from "../wire/worker-protocol.js";
+import { idOrNotFound } from "./job-ref.js";
+
+type ProtocolHandlers = Pick<
+  Handlers,
+  "registerWorker" | "pollWorker" | "heartbeatWorker" | "releaseRuns" | "closeWorker"
+>;
+
+/** A worker is heard of so often within the time after which it is taken for dead. */
+const beatsPerSilence = 5;
+const jsonType = "application/json; charset=utf-8";
+
+export function workerProtocolHandlers({ workers }: ApiOptions): ProtocolHandlers {
+  return {
+    async registerWorker({ body, namespace }) {
+      const id = await workers.register({ ...readRegistration(body), namespace });
+      const silenceMs = workers.silenceMs;
+      const answer = {
+        id: formatId("wrk", id),
+        heartbeat_ms: Math.round(silenceMs / beatsPerSilence),
+        silence_ms: silenceMs,
+        poll_ms: workerLimits.pollMs,
+      };
+      return { status: 201, body: answer };
+    },
+    async pollWorker({ params, body, signal }) {
+      const id = idOrNotFound("wrk", params.id);
+      const request = readPoll(body);
+      const answer = await workers.poll(id, signal === undefined ? request : { ...request, signal });
+      return { status: 200, body: polledJson(request.completions, answer), contentType: jsonType };
+    },
+    async heartbeatWorker({ params, body }) {
+      const lost = await workers.hear(idOrNotFound("wrk", params.id), readHeartbeat(body));
+      return { status: 200, body: { lost: lost.map(wireClaim) } };
+    },
+    async releaseRuns({ params, body }) {
+      await workers.giveBack(idOrNotFound("wrk", params.id), readRelease(body));
+      return { status: 204 };
+    },
+    async closeWorker({ params }) {
+      await workers.close(idOrNotFound("wrk", params.id));
+      return { status: 204 };
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
+import { HttpTransport, loopHeart, type Task, type TaskContext, Worker, type WorkerEvent } from "@carillon/worker";
+
+export const workerTimers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+
+/** A handler under way, which ends when the test says how. */
+export interface Call {
+  readonly payload: unknown;
+  readonly context: TaskContext;
+  readonly succeed: (output: unknown) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** A real worker over HTTP whose handlers do what the test says. Everything that happens can be waited for. */
+export class HttpWorker {
+  readonly worker: Worker;
+  readonly calls: Call[] = [];
+  readonly events: WorkerEvent[] = [];
+  #watchers: (() => void)[] = [];
+
+  constructor(urls: readonly string[], { slots = 2, ahead = 0, queues = ["default"] } = {}) {
+    const held: Task = {
+      name: "held",
+      run: (payload, context) =>
+        new Promise((succeed, fail) => {
+          this.calls.push({ payload, context, succeed, fail });
+          this.#look();
+        }),
+    };
+    const echo: Task = { name: "echo", run: (payload) => payload };
+    this.worker = new Worker({
+      transport: new HttpTransport({
+        urls,
+        timers: workerTimers,
+        random: systemRandom,
+        heart: loopHeart(systemTimers),
+      }),
+      tasks: [held, echo],
+      name: "test",
+      queues,
+      slots,
+      ahead,
+      timers: workerTimers,
+      onEvent: (event) => {
+        this.events.push(event);
+        this.#look();
+      },
+    });
+  }
+
+  /** The call of this number, from 0, as soon as it comes. */
+  async call(index: number): Promise<Call> {
+    await this.until(() => this.calls.length > index);
+    const call = this.calls[index];
+    if (call === undefined) throw new Error(`no call ${index}`);
+    return call;
+  }
+
+  async event(type: WorkerEvent["type"]): Promise<WorkerEvent> {
+    const find = (): WorkerEvent | undefined => this.events.find((event) => event.type === type);
+    await this.until(() => find() !== undefined);
+    return find() as WorkerEvent;
+  }
+
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) await new Promise<void>((resolve) => this.#watchers.push(resolve));
+  }
+
+  #look(): void {
+    for (const watcher of this.#watchers.splice(0)) watcher();
+  }
+}

@@ -1,0 +1,46 @@
+import { CarillonError } from "@carillon/core";
+import type { Assigned, ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "@carillon/engine";
+import type { WorkersPort } from "../../../src/api/ports.js";
+
+/** Sessions in memory: hands out what the test puts there and remembers what it was told. */
+export class FakeWorkers implements WorkersPort {
+  readonly silenceMs = 15_000;
+  readonly registered = new Map<string, RemoteRegistration>();
+  readonly polls: PollRequest[] = [];
+  readonly givenBack: ClaimName[] = [];
+  readonly signs: SignOfLife[] = [];
+  assignments: Assigned[] = [];
+  refused = new Set<string>();
+
+  async register(worker: RemoteRegistration): Promise<string> {
+    const id = `0190aaaa-0000-7000-8000-${String(this.registered.size + 1).padStart(12, "0")}`;
+    this.registered.set(id, worker);
+    return id;
+  }
+
+  async poll(id: string, request: PollRequest): Promise<PollAnswer> {
+    this.#find(id);
+    this.polls.push(request);
+    const accepted = request.completions.map(({ runId }) => runId).filter((runId) => !this.refused.has(runId));
+    return { assignments: this.assignments.splice(0), accepted: new Set(accepted), stops: [], lost: [] };
+  }
+
+  async hear(id: string, sign: SignOfLife): Promise<readonly ClaimName[]> {
+    this.#find(id);
+    this.signs.push(sign);
+    return [];
+  }
+
+  async giveBack(id: string, runs: readonly ClaimName[]): Promise<void> {
+    this.#find(id);
+    this.givenBack.push(...runs);
+  }
+
+  async close(id: string): Promise<void> {
+    this.registered.delete(id);
+  }
+
+  #find(id: string): void {
+    if (!this.registered.has(id)) throw new CarillonError("session_lost", `no session ${id}`);
+  }
+}

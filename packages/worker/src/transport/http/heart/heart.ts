@@ -1,0 +1,19 @@
+import type { DurationMs } from "@carillon/core";
+
+export interface HeartOptions {
+  readonly urls: readonly string[];
+  readonly token?: string;
+  readonly path: string;
+  readonly everyMs: DurationMs;
+  /** The server does not know the session any more. */
+  readonly onLost: () => void;
+}
+
+export interface Beating {
+  /** How many signs of life were acknowledged so far. */
+  readonly acknowledged: number;
+  stop(): void;
+}
+
+/** Says again and again that the worker lives. */
+export type Heart = (options: HeartOptions) => Beating;

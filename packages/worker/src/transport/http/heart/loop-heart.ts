@@ -1,0 +1,24 @@
+import type { Timers } from "@carillon/core";
+import { createPoster } from "../post.js";
+import { Beater } from "./beater.js";
+import type { Heart } from "./heart.js";
+
+/** Beats on the loop of its caller: who blocks that loop for too long loses the session. */
+export function loopHeart(timers: Timers): Heart {
+  return ({ token, ...options }) => {
+    const poster = createPoster(token);
+    let acknowledged = 0;
+    const onAcknowledged = (): void => void acknowledged++;
+    const beater = new Beater({ ...options, poster, timers, lagMs: () => 0, onAcknowledged });
+    beater.start();
+    return {
+      get acknowledged() {
+        return acknowledged;
+      },
+      stop() {
+        beater.stop();
+        poster.close();
+      },
+    };
+  };
+}

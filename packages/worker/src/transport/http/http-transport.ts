@@ -1,0 +1,106 @@
+import type { Completion } from "@carillon/core";
+import type { WorkerRegistered } from "@carillon/client";
+import type { WorkerTimers } from "../../runtime/timers.js";
+import type { Registration, StartedRun, Transport, TransportEvents } from "../../runtime/transport.js";
+import { Endpoints } from "./endpoints.js";
+import type { Heart } from "./heart/heart.js";
+import { threadHeart } from "./heart/thread-heart.js";
+import { HttpSession } from "./http-session.js";
+import { createPoster, type Poster } from "./post.js";
+import { backoffMs, ServerCalls, ServerRefused, SessionGone } from "./server-calls.js";
+import { type ClaimName, registrationJson } from "./wire.js";
+
+export interface HttpTransportOptions {
+  /** Nodes of one cluster; the next is used when one fails. */
+  readonly urls: readonly string[];
+  readonly token?: string;
+  readonly timers: WorkerTimers;
+  /** From 0 to 1, for the jitter of waits. */
+  readonly random: () => number;
+  /** Says that the worker lives; by default from a thread of its own. */
+  readonly heart?: Heart;
+}
+
+const registerWithinMs = 10_000;
+
+/** The worker in a process of its own: talks to the nodes of a cluster over HTTP. */
+export class HttpTransport implements Transport {
+  readonly #options: HttpTransportOptions;
+  readonly #poster: Poster;
+  readonly #calls: ServerCalls;
+  readonly #closing = new AbortController();
+  #session: HttpSession | null = null;
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options;
+    this.#poster = createPoster(options.token);
+    this.#calls = new ServerCalls(this.#poster, new Endpoints(options.urls));
+  }
+
+  /** Tries until a node takes the worker; throws only if it is refused, or closed meanwhile. */
+  async open(registration: Registration, events: TransportEvents): Promise<void> {
+    const registered = await this.#register(registrationJson(registration), events);
+    const { urls, token, timers, random, heart = threadHeart(timers) } = this.#options;
+    const calls = this.#calls;
+    this.#session = new HttpSession({ registered, calls, events, timers, random, urls, heart, ...tokenOf(token) });
+    this.#session.start();
+  }
+
+  async pause(): Promise<void> {
+    if (this.#session?.isOver === false) await this.#session.pause();
+  }
+
+  complete(completions: readonly Completion[]): Promise<ReadonlySet<string>> {
+    return this.#open().complete(completions);
+  }
+
+  started(runs: readonly StartedRun[]): Promise<void> {
+    return this.#open().started(runs);
+  }
+
+  giveBack(runs: readonly ClaimName[]): Promise<void> {
+    return this.#open().giveBack(runs);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const session = this.#session;
+    this.#session = null;
+    try {
+      await session?.close();
+    } finally {
+      this.#poster.close();
+    }
+  }
+
+  isSessionLost(error: unknown): boolean {
+    return error instanceof SessionGone || this.#session === null || this.#session.isOver;
+  }
+
+  async #register(json: string, events: TransportEvents): Promise<WorkerRegistered> {
+    const { timers, random } = this.#options;
+    const { signal } = this.#closing;
+    for (let failures = 0; ;) {
+      try {
+        const how = { timeoutMs: registerWithinMs, signal };
+        return await this.#calls.post<WorkerRegistered>("/v1/workers:register", json, how);
+      } catch (error) {
+        if (signal.aborted || (error instanceof ServerRefused && error.isFinal)) throw error;
+        events.onFailure(error);
+        failures++;
+        const delayMs = failures < this.#calls.nodes ? 0 : backoffMs(failures, random());
+        await new Promise<void>((resolve) => void timers.setTimeout(resolve, delayMs));
+        signal.throwIfAborted();
+      }
+    }
+  }
+
+  #open(): HttpSession {
+    if (this.#session === null) throw new SessionGone("the worker is not registered");
+    return this.#session;
+  }
+}
+
+function tokenOf(token: string | undefined): { token?: string } {
+  return token === undefined ? {} : { token };
+}
