@@ -49,7 +49,8 @@ limit $3;
 -- fence: none, a read
 select version, reason, from_at, to_at, count, detail
 from carillon.occurrence
-where job_id = $1 and ($2::timestamptz is null or (from_at, version, reason) < ($2, $3, $4))
+where job_id = $1
+  and (from_at, version, reason) < (coalesce($2::timestamptz, 'infinity'), coalesce($3::int, 0), coalesce($4::text, ''))
 order by from_at desc, version desc, reason desc
 limit $5;
 

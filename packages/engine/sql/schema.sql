@@ -214,7 +214,7 @@ create table carillon.occurrence (
   count bigint not null,
   recorded_at timestamp with time zone not null,
   detail text,
-  constraint occurrence_pkey PRIMARY KEY (job_id, version, reason, from_at),
+  constraint occurrence_pkey PRIMARY KEY (job_id, from_at, version, reason),
   constraint occurrence_check CHECK ((to_at >= from_at)),
   constraint occurrence_count_check CHECK ((count > 0))
 );

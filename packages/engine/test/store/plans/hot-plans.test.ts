@@ -44,6 +44,9 @@ const hot = [
   "change.touch",
 ];
 
+/** Lists that grow without end. */
+const paged = ["change.occurrences"];
+
 let harness: StoreHarness;
 
 beforeAll(async () => {
@@ -91,5 +94,11 @@ describe("the plan of a hot statement, made while the tables are empty,", () => 
   it.each(hot)("%s compares no row of its batch with every other", async (name) => {
     const compared = all(await planOf(name)).filter(comparesAllWithAll);
     expect(compared.map((node) => `${node["Join Type"]} join on ${node["Join Filter"]}`)).toEqual([]);
+  });
+
+  it.each(paged)("%s reads a range of an index in its order: no page costs more than the one before", async (name) => {
+    const kinds = all(await planOf(name)).map((node) => node["Node Type"]);
+    expect(kinds).toContain("Index Scan");
+    expect(kinds.filter((kind) => kind.includes("Sort"))).toEqual([]);
   });
 });
