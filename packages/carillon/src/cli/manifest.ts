@@ -10,6 +10,7 @@ export interface CommandEntry {
 /** The nouns, with the line that `carillon --help` shows. */
 export const nouns: Readonly<Record<string, string>> = {
   server: "run and look after a node",
+  worker: "run workers",
   job: "create, change and look at jobs",
   run: "look at runs",
   backfill: "look at backfills and stop them",
@@ -38,6 +39,11 @@ export const commands: readonly CommandEntry[] = [
     path: ["server", "config"],
     summary: "show every setting and where it comes from",
     load: () => import("./commands/server-config.js"),
+  },
+  {
+    path: ["worker", "start"],
+    summary: "run the tasks of a module for a server",
+    load: () => import("./commands/worker-start.js"),
   },
   { path: ["job", "create"], summary: "create a job", load: () => import("./commands/job-create.js") },
   { path: ["job", "get"], summary: "show one job", load: () => import("./commands/job-get.js") },

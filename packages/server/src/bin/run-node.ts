@@ -4,19 +4,30 @@ import type { Logger } from "pino";
 import { guardProcess } from "../lifecycle/process-guard.js";
 import { SIGNAL_EXIT } from "../lifecycle/stop-signals.js";
 import { within } from "../lifecycle/within.js";
-import type { Node, NodeFacts } from "./node.js";
+import type { NodeFacts } from "./node.js";
 
-export interface RunNodeOptions {
-  readonly node: Pick<Node, "start" | "stop" | "abandon" | "facts">;
+/** What a process runs until it is asked to end. */
+export interface Running<Facts> {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** The process ends now. */
+  abandon(): void;
+  readonly facts: Facts;
+}
+
+export interface RunNodeOptions<Facts = NodeFacts> {
+  readonly node: Running<Facts>;
   readonly logger: Logger;
   /** For the whole way down: running work, connections, the database's last checkpoint. */
   readonly stopLimitMs: number;
-  readonly onReady: (facts: NodeFacts) => void;
+  readonly onReady: (facts: Facts) => void;
+  /** Fires when somebody else asks it to end. */
+  readonly asked?: AbortSignal;
   readonly process: EventEmitter & { exit(code: number): void };
 }
 
-/** Runs a node until a signal asks it to end. Returns the exit code; throws what made the start fail. */
-export async function runNode(options: RunNodeOptions): Promise<number> {
+/** Runs a node, or a worker, until a signal asks it to end. Returns the exit code; throws what made the start fail. */
+export async function runNode<Facts>(options: RunNodeOptions<Facts>): Promise<number> {
   const { node, logger, process } = options;
   const endNow = (code: number): void => {
     node.abandon();
@@ -26,6 +37,7 @@ export async function runNode(options: RunNodeOptions): Promise<number> {
   const stopAsked = new Promise<void>((resolve) => {
     asked.stop = resolve;
   });
+  options.asked?.addEventListener("abort", () => asked.stop());
   const leave = guardProcess(
     process,
     {
@@ -54,7 +66,7 @@ export async function runNode(options: RunNodeOptions): Promise<number> {
 }
 
 /** True when everything was stopped in time. */
-async function serveUntil(stopAsked: Promise<void>, options: RunNodeOptions): Promise<boolean> {
+async function serveUntil<Facts>(stopAsked: Promise<void>, options: RunNodeOptions<Facts>): Promise<boolean> {
   const { node, logger, stopLimitMs, onReady } = options;
   const started = node.start().then(() => "started" as const);
   // A stop during the start makes that start throw shutting_down, which then is no failure.
@@ -69,7 +81,7 @@ async function serveUntil(stopAsked: Promise<void>, options: RunNodeOptions): Pr
   });
 }
 
-async function stopInOrder({ node, logger }: RunNodeOptions): Promise<boolean> {
+async function stopInOrder({ node, logger }: Pick<RunNodeOptions<unknown>, "node" | "logger">): Promise<boolean> {
   try {
     await node.stop();
     logger.info("stopped");

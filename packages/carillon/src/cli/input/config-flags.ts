@@ -11,10 +11,10 @@ import type { Command } from "commander";
 import { type Invocation, textOption } from "../command.js";
 import type { Io } from "../io.js";
 
-/** Adds a flag for every setting of a node, so that no setting can be reached by some sources only. */
-export function withConfigFlags(command: Command): Command {
+/** Adds a flag for every setting of a node, or for some, so that no setting can be reached by some sources only. */
+export function withConfigFlags(command: Command, names: readonly OptionName[] = optionNames): Command {
   command.option("--config <file>", `settings file (default: ${CONFIG_FILE} here, if there is one)`);
-  for (const name of optionNames) command.option(`${flagName(name)} <value>`, options[name].doc);
+  for (const name of names) command.option(`${flagName(name)} <value>`, options[name].doc);
   return command;
 }
 

@@ -13,12 +13,24 @@ export function withServerAddress(command: Command): Command {
 
 /** The client for this command line: --url over CARILLON_URL over the default. */
 export function clientOf(io: Io, invocation: Invocation): Client {
-  const url = textOption(invocation, "url") ?? (io.env["CARILLON_URL"] || DEFAULT_URL);
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new CliError(
-      ExitCode.usage,
-      `${JSON.stringify(url)} is not a server's address; it must look like ${DEFAULT_URL}`,
-    );
-  }
-  return createClient({ url, sleep: (ms) => io.sleep(ms) });
+  return createClient({ url: serverUrl(addressText(io, invocation)), sleep: (ms) => io.sleep(ms) });
+}
+
+/** The nodes of a cluster, separated by commas. */
+export function serverUrls(io: Io, invocation: Invocation): string[] {
+  return addressText(io, invocation)
+    .split(",")
+    .map((url) => serverUrl(url.trim()));
+}
+
+function addressText(io: Io, invocation: Invocation): string {
+  return textOption(invocation, "url") ?? (io.env["CARILLON_URL"] || DEFAULT_URL);
+}
+
+function serverUrl(url: string): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  throw new CliError(
+    ExitCode.usage,
+    `${JSON.stringify(url)} is not a server's address; it must look like ${DEFAULT_URL}`,
+  );
 }

@@ -1,0 +1,43 @@
+import { systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
+import { type Config, createLogger, logWorkerEvent, runNode } from "@carillon/server";
+import { HttpTransport, type Task, Worker } from "@carillon/worker";
+import { ExitCode } from "../exit-codes.js";
+import type { QueueSlots } from "../input/queue-slots.js";
+import type { Io } from "../io.js";
+
+export interface WorkerProcess {
+  readonly urls: readonly string[];
+  readonly tasks: readonly Task[];
+  readonly name: string;
+  readonly groups: readonly QueueSlots[];
+  readonly config: Pick<Config, "logLevel" | "logFormat" | "shutdownGrace">;
+}
+
+/** Beyond the grace time: telling the server, and closing. */
+const closingMs = 10_000;
+
+/** Makes this process a worker until a signal ends it. */
+export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<ExitCode> {
+  const { config, tasks, name, urls } = options;
+  const logger = createLogger(config, { stream: io.stderr, isTerminal: io.talkIsTerminal, colour: io.talkColour });
+  const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+  const token = io.env["CARILLON_TOKEN"];
+  const workers = options.groups.map(({ queues, slots }) => {
+    const transport = new HttpTransport({ urls, timers, random: systemRandom, ...(token ? { token } : {}) });
+    const onEvent = logWorkerEvent.bind(null, logger);
+    return new Worker({ transport, tasks, name, queues, slots, timers, onEvent });
+  });
+  const node = {
+    start: async () => void (await Promise.all(workers.map((worker) => worker.start()))),
+    stop: async () => void (await Promise.all(workers.map((worker) => worker.stop(config.shutdownGrace)))),
+    abandon: () => undefined,
+    facts: null,
+  };
+  const onReady = (): void => {
+    const queues = options.groups.flatMap((group) => group.queues).join(", ");
+    io.talk(`carillon: serving ${tasks.map((task) => task.name).join(", ")} on ${queues} for ${urls.join(", ")}`);
+  };
+  const stopLimitMs = config.shutdownGrace + closingMs;
+  const code = await runNode({ node, logger, stopLimitMs, onReady, process });
+  return code === 0 ? ExitCode.ok : ExitCode.failure;
+}

@@ -1,0 +1,40 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadTasks } from "../../../src/cli/tasks/load-tasks.js";
+
+let dir = "";
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "carillon-test-"));
+});
+afterAll(() => rm(dir, { recursive: true }));
+
+let modules = 0;
+async function load(source: string) {
+  const name = `tasks-${++modules}.mjs`;
+  await writeFile(join(dir, name), source);
+  return (await loadTasks(name, dir)).map((task) => task.name);
+}
+
+const task = (name: string) => `{ name: "${name}", run: () => 1 }`;
+
+describe("the tasks of a module", () => {
+  it("are its exports that have a name and a function, singly, in lists and in objects", async () => {
+    const source = `export const a = ${task("a")}; export const other = 5; export function name() {}
+      export const some = [${task("b")}, null]; export default { c: ${task("c")}, a };`;
+    expect((await load(source)).sort()).toEqual(["a", "b", "c"]);
+  });
+
+  it.each([
+    ["no tasks", "export const a = { name: 'a' };", 2, /exports no tasks/],
+    ["two of one name", `export const a = ${task("x")}; export const b = ${task("x")};`, 2, /two tasks named "x"/],
+    ["an error of its own", "throw new Error('no key');", 1, /cannot be loaded: Error: no key/],
+  ])("with %s end the command", async (_kind, source, exitCode, message) => {
+    await expect(load(source)).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
+  });
+
+  it("must be in a file that is there", async () => {
+    await expect(loadTasks("none.mjs", dir)).rejects.toMatchObject({ exitCode: 2 });
+  });
+});
