@@ -9,6 +9,7 @@ import { Field, systems } from "./field.mjs";
 import { measureFloor } from "./floor.mjs";
 import { growth } from "./growth.mjs";
 import { heldSnapshot } from "./held-snapshot.mjs";
+import { drainOverHttp, idleWorkers } from "./over-http.mjs";
 import { preparePeers } from "./peers.mjs";
 import { startRedis } from "./redis.mjs";
 import { compare, rateResult, timeResult } from "./results.mjs";
@@ -69,6 +70,17 @@ const cases = {
         },
       );
     }
+    return results;
+  },
+
+  async http(_each, { field }) {
+    const [ours] = systems;
+    const results = [];
+    for (const processes of [1, 2]) {
+      const inProcess = await medianOf(() => drain(field, ours, { count: size, processes }));
+      results.push(await drainOverHttp(field, ours, { count: size, processes, rounds, inProcess }));
+    }
+    results.push(await idleWorkers(field, ours, { count: quick ? 200 : 2_000, watchMs: quick ? 5_000 : 20_000 }));
     return results;
   },
 

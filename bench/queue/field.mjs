@@ -30,6 +30,11 @@ export class Field {
     this.#execPath = execPath;
   }
 
+  /** The Node that every system runs under. */
+  get execPath() {
+    return this.#execPath;
+  }
+
   has(system) {
     return system.on === "postgres" || this.#redis[system.on] !== undefined;
   }

@@ -1,0 +1,33 @@
+// Workers of the product in processes of their own, which reach a node over HTTP. They only work; somebody else enqueues.
+import { systemClock, systemSoon, systemTimers } from "../../../packages/core/dist/index.js";
+import { HttpTransport, loopHeart, Worker } from "../../../packages/worker/dist/index.js";
+
+const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+
+export async function open({ url, name = "bench", workers: count = 1 }) {
+  const workers = [];
+  return {
+    async work(onRun, { slots }) {
+      for (let index = 0; index < count; index++) {
+        // Thousands of threads would measure the threads.
+        const heart = count > 1 ? { heart: loopHeart(timers) } : {};
+        const worker = new Worker({
+          transport: new HttpTransport({ urls: [url], timers, random: Math.random, ...heart }),
+          tasks: [{ name: "noop", run: (payload) => void onRun(payload) }],
+          name: `${name}-${index}`,
+          queues: ["*"],
+          slots,
+          timers,
+        });
+        workers.push(worker);
+        await worker.start();
+      }
+    },
+    async stopWork() {
+      await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
+    },
+    async close() {
+      await Promise.all(workers.splice(0).map((worker) => worker.stop(1_000)));
+    },
+  };
+}
