@@ -39,6 +39,9 @@ const areas = {
     run_duplicate: { status: 409, retryable: false, title: "Another run with this dedupe key counts" },
     dedupe_busy: { status: 409, retryable: true, title: "An open transaction holds this dedupe key" },
   },
+  Queues: {
+    queue_order_fixed: { status: 409, retryable: false, title: "The order of the queue cannot become this one" },
+  },
   Schedules: {
     cron_invalid: { status: 422, retryable: false, title: "The cron expression is not valid" },
     cron_never_fires: { status: 422, retryable: false, title: "The cron expression can never fire" },

@@ -1,4 +1,4 @@
-import { type Completion, type Instant, nextAttempt, rankOf, retryOf } from "@carillon/core";
+import { type Completion, type Instant, nextAttempt, retryOf } from "@carillon/core";
 import type { AttemptRecord } from "../model/run-view.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { DeferredRun, RetriedRun } from "../store/entities/claims.js";
@@ -14,10 +14,12 @@ export interface Ended {
   readonly now: Instant;
   /** From 0 to 1, for the jitter of the next try. */
   readonly random: number;
+  /** The rank of the run when it is due then. */
+  readonly rankAt: (dueMs: Instant) => number;
 }
 
 /** What a worker's word makes of its run. */
-export function decideCompletion({ run, completion, now, random }: Ended): Decision {
+export function decideCompletion({ run, completion, now, random, rankAt }: Ended): Decision {
   const { id, fence, session } = run;
   const startedAt = now - completion.startedAgoMs;
   const { outcome } = completion;
@@ -38,7 +40,7 @@ export function decideCompletion({ run, completion, now, random }: Ended): Decis
   }
   if (outcome.kind === "snoozed") {
     const { delayMs } = outcome;
-    const rank = rankOf({ dueMs: now + delayMs, priority: run.priority });
+    const rank = rankAt(now + delayMs);
     return { kind: "defer", run: { id, fence, session, delayMs, rank, reason: "snoozed" } };
   }
   const ended = { id, fence, session, reason: null, output: "null", error: null, startedAt };
@@ -64,6 +66,6 @@ export function decideCompletion({ run, completion, now, random }: Ended): Decis
     outcome: reason === "timeout" ? "timeout" : "failed",
     error,
   };
-  const rank = rankOf({ dueMs: now + next.delayMs, priority: run.priority });
+  const rank = rankAt(now + next.delayMs);
   return { kind: "retry", run: { id, fence, session, delayMs: next.delayMs, rank, record } };
 }

@@ -1,5 +1,7 @@
 import { CarillonError, type Completion, type DurationMs, type Instant, type StopOrder } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
+import type { QueueBook } from "../queues/queue-book.js";
+import type { RankRun } from "../queues/rank-run.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
@@ -12,7 +14,7 @@ import { Exchanger } from "./exchanger.js";
 import { Handout } from "./handout.js";
 import { LaneBounds } from "./lane-bounds.js";
 import { LaneGroups } from "./lane-groups.js";
-import { Results } from "./results.js";
+import { Results, type ResultsOptions } from "./results.js";
 import { SessionWatch } from "./session-watch.js";
 import { StopOrders } from "./stop-orders.js";
 import { WorkerSession } from "./worker-session.js";
@@ -60,6 +62,11 @@ export interface GatewayOptions {
   /** The database's clock. */
   readonly now: () => Instant;
   readonly random: Random;
+  /** Where a run stands in its queue. */
+  readonly rank: RankRun;
+  /** A paused queue hands out nothing. */
+  readonly queues: Pick<QueueBook, "ensure" | "isPaused">;
+  readonly onDuration: ResultsOptions["onDuration"];
   readonly newId: () => string;
   /** A run whose hint was lost is found after at most this time. */
   readonly fullLookMs: DurationMs;
@@ -94,7 +101,7 @@ export class Gateway {
     this.#options = options;
     this.#id = options.newId();
     const { claims, timers, clock, batch, onFreed, onError } = options;
-    this.#bounds = new LaneBounds(options.fullLookMs);
+    this.#bounds = new LaneBounds(options.fullLookMs, (...queue) => options.queues.isPaused(...queue));
     this.#groups = new LaneGroups({
       lanes: options.lanes,
       bounds: this.#bounds,
@@ -235,6 +242,12 @@ export class Gateway {
     this.#exchanger.wake();
   }
 
+  /** Queues may have been paused or resumed. */
+  queuesChanged(): void {
+    this.#bounds.holdAgain();
+    this.#exchanger.wake();
+  }
+
   /** Runs that a session holds may be to stop: their workers are told. */
   async passOnStops(): Promise<void> {
     await this.#stops.look();
@@ -284,6 +297,10 @@ export class Gateway {
     const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#handout.assignments(runs));
     const { doubtMs } = this.#options;
     const session = new WorkerSession({ id, slots, ahead, doubtMs, deliver, onStop, onLost, isHeard });
+    await this.#options.queues.ensure(
+      namespaceId,
+      skills.queues.filter((queue) => queue !== "*"),
+    );
     await this.#groups.join({ namespaceId, queues: skills.queues, tasks: skills.tasks }, session);
     const before = this.#sessions.get(id);
     if (before !== undefined) this.#forget(before);

@@ -86,7 +86,7 @@ export class LaneAgenda implements SpotWatcher {
     for (; count < mostFull; count++) {
       const spot = due.take(now, againAt);
       if (spot === null) break;
-      worth.set(spot, true);
+      if (!spot.isHeld) worth.set(spot, true);
     }
     for (const spot of firstOf(open, mostLanes - count)) {
       // Behind the others, if not all have their turn.

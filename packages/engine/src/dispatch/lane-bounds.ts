@@ -12,6 +12,9 @@ export interface Taken {
   readonly durationMs: DurationMs;
 }
 
+/** Whether runs of the queue are to stay where they are. */
+export type IsHeld = (namespaceId: number, queue: string) => boolean;
+
 /** A full look takes at most a twentieth of the time. */
 const fullLookShare = 20;
 const noneOfIt = { count: 0, highest: everything };
@@ -23,10 +26,12 @@ const noneOfIt = { count: 0, highest: everything };
  */
 export class LaneBounds {
   readonly #fullLookMs: DurationMs;
+  readonly #isHeld: IsHeld;
   readonly #spots = new Map<number, Map<number, Spot>>();
 
-  constructor(fullLookMs: DurationMs) {
+  constructor(fullLookMs: DurationMs, isHeld: IsHeld = () => false) {
     this.#fullLookMs = fullLookMs;
+    this.#isHeld = isHeld;
   }
 
   /** What is to be looked at for workers that can do the same. */
@@ -65,6 +70,12 @@ export class LaneBounds {
     for (const spots of this.#spots.values()) for (const spot of spots.values()) spot.lower(everything);
   }
 
+  /** Queues may have been paused or resumed. */
+  holdAgain(): void {
+    for (const spots of this.#spots.values())
+      for (const spot of spots.values()) spot.hold(this.#isHeld(spot.namespaceId, spot.lane.queue));
+  }
+
   took(looks: readonly Look[], taken: Taken, now: DurationMs): void {
     const byLane = new Map<number, { count: number; highest: number }>();
     let highestOfAll = everything;
@@ -91,7 +102,8 @@ export class LaneBounds {
     let spots = this.#spots.get(lane.id);
     if (spots === undefined) this.#spots.set(lane.id, (spots = new Map<number, Spot>()));
     let spot = spots.get(namespaceId);
-    if (spot === undefined) spots.set(namespaceId, (spot = new Spot(lane, namespaceId)));
+    if (spot === undefined)
+      spots.set(namespaceId, (spot = new Spot(lane, namespaceId, this.#isHeld(namespaceId, lane.queue))));
     return spot;
   }
 

@@ -44,17 +44,34 @@ export class Spot {
   #low = everything;
   /** There may be runs; otherwise only a hint or the full look can bring some. */
   #isOpen = false;
+  /** Its queue is paused. */
+  #isHeld: boolean;
   /** How many of its runs are looked at together with those of other lanes. */
   #most = fewest;
   readonly #underWay = new Set<Look>();
 
-  constructor(lane: Lane, namespaceId: number) {
+  constructor(lane: Lane, namespaceId: number, isHeld: boolean) {
     this.lane = lane;
     this.namespaceId = namespaceId;
+    this.#isHeld = isHeld;
   }
 
+  /** A lane that is held is not open, whatever it has. */
   get isOpen(): boolean {
-    return this.#isOpen;
+    return this.#isOpen && !this.#isHeld;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Nothing of a lane that is held is looked at. */
+  hold(isHeld: boolean): void {
+    if (isHeld === this.#isHeld) return;
+    const wasOpen = this.isOpen;
+    this.#isHeld = isHeld;
+    this.#tell(wasOpen);
+    if (!isHeld) this.lower(everything);
   }
 
   /** A run of this rank may be claimable. */
@@ -97,10 +114,15 @@ export class Spot {
   }
 
   #open(isOpen: boolean): void {
-    if (isOpen === this.#isOpen) return;
+    const wasOpen = this.isOpen;
     this.#isOpen = isOpen;
+    this.#tell(wasOpen);
+  }
+
+  #tell(wasOpen: boolean): void {
+    if (wasOpen === this.isOpen) return;
     for (const watcher of this.watchers) {
-      if (isOpen) watcher.opened(this);
+      if (this.isOpen) watcher.opened(this);
       else watcher.closed(this);
     }
   }

@@ -1,5 +1,7 @@
-import type { Completion, Instant } from "@carillon/core";
+import type { Completion, DurationMs, Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
+import type { RankRun } from "../queues/rank-run.js";
+import type { TaskOfQueue } from "../queues/task-durations.js";
 import type { HostClock, Random } from "../store/db/ports.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore, DeferredRun, RetriedRun, WaitingRun } from "../store/entities/claims.js";
@@ -16,9 +18,12 @@ export interface ResultsOptions {
   readonly clock: Pick<HostClock, "monotonic">;
   readonly now: () => Instant;
   readonly random: Random;
+  readonly rank: RankRun;
   readonly onRetry: (runs: readonly WaitingRun[]) => void;
   readonly onFreed: (jobIds: readonly string[]) => void;
   readonly onStopped: (runIds: readonly string[]) => Promise<void>;
+  /** A run succeeded, and took so long. */
+  readonly onDuration: (run: TaskOfQueue, durationMs: DurationMs) => void;
   readonly onEvent: OnEngineEvent;
 }
 
@@ -70,9 +75,23 @@ export class Results {
     for (const completion of completions) {
       const run = session.held.get(completion.runId);
       if (run === undefined || run.fence !== completion.fence) continue;
-      decided.push({ run, decision: decideCompletion({ run, completion, now: at, random: random() }) });
+      decided.push({
+        run,
+        decision: decideCompletion({
+          run,
+          completion,
+          now: at,
+          random: random(),
+          rankAt: (dueMs) => this.#rank(run, dueMs),
+        }),
+      });
     }
     return decided;
+  }
+
+  #rank({ namespaceId, lane, priority }: ClaimedRun, dueMs: Instant): number {
+    const { queue = "", task = "" } = this.#options.lanes.get(lane) ?? {};
+    return this.#options.rank({ namespaceId, queue, task, dueMs, priority });
   }
 
   async #write(decided: readonly Decided[]): Promise<Set<string>> {
@@ -114,7 +133,7 @@ export class Results {
   }
 
   #announce(decided: readonly Decided[], accepted: ReadonlySet<string>, count: number): void {
-    const { onEvent, lanes, now } = this.#options;
+    const { onEvent, onDuration, lanes, now } = this.#options;
     const at = now();
     for (const { run, decision } of decided) {
       if (!accepted.has(run.id)) continue;
@@ -124,7 +143,9 @@ export class Results {
       else if (decision.kind === "defer") onEvent({ type: "run.snoozed", ...of, delayMs: decision.run.delayMs });
       else {
         const { status, startedAt } = decision.run;
-        onEvent({ type: "run.finished", ...of, status, durationMs: Math.max(0, at - startedAt) });
+        const durationMs = Math.max(0, at - startedAt);
+        if (status === "succeeded") onDuration({ namespaceId: run.namespaceId, queue, task }, durationMs);
+        onEvent({ type: "run.finished", ...of, status, durationMs });
       }
     }
     const refused = count - accepted.size;

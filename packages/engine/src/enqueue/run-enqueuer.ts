@@ -1,8 +1,10 @@
-import { CarillonError, type DurationMs, type EnqueueSpec, formatId, type Instant, rankOf } from "@carillon/core";
+import { CarillonError, type DurationMs, type EnqueueSpec, formatId, type Instant } from "@carillon/core";
 import { laneNameOf } from "../jobs/lane-name.js";
 import { refuseLongPast } from "../jobs/plan-job.js";
 import { shardOf } from "../jobs/shard-of.js";
 import type { EnqueuedRun } from "../model/enqueueing.js";
+import type { QueueBook } from "../queues/queue-book.js";
+import type { RankRun } from "../queues/rank-run.js";
 import { sqlStateOf } from "../store/db/classify.js";
 import type { Coalescer } from "../store/db/coalescer.js";
 import type { DedupedRun } from "../store/entities/dedupes.js";
@@ -12,6 +14,8 @@ import type { DedupeOutcome } from "./dedupe-rounds.js";
 
 export interface RunEnqueuerOptions {
   readonly lanes: Pick<LaneStore, "ensure">;
+  readonly queues: Pick<QueueBook, "ensure">;
+  readonly rank: RankRun;
   /** Concurrent calls share one statement. */
   readonly insertRun: Coalescer<NewRun, StoredRun>;
   readonly insertDeduped: Coalescer<DedupedRun, DedupeOutcome>;
@@ -59,7 +63,11 @@ export class RunEnqueuer {
   }
 
   async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]> {
-    const { lanes, now } = this.#options;
+    const { lanes, queues, now } = this.#options;
+    await queues.ensure(
+      namespaceId,
+      specs.map((spec) => spec.queue),
+    );
     const laneIds = await lanes.ensure(specs.map(laneNameOf));
     const at = now();
     const planned = specs.map((spec, index): Planned | { readonly error: CarillonError } => {
@@ -111,7 +119,8 @@ export class RunEnqueuer {
 
   /** A run that stands alone is a one-off job, one row. */
   #plan(namespaceId: number, lane: number, spec: EnqueueSpec, now: Instant): NewRun {
-    const { newId, shards, catchupWindowMs } = this.#options;
+    const { newId, shards, catchupWindowMs, rank } = this.#options;
+    const { task, queue, priority } = spec;
     const runAt = spec.runAt ?? now;
     refuseLongPast({ kind: "at", at: runAt }, {}, { now, catchupWindowMs });
     const id = newId();
@@ -122,7 +131,7 @@ export class RunEnqueuer {
       shard: shardOf(id, shards),
       lane,
       priority: spec.priority,
-      rank: rankOf({ dueMs: runAt, priority: spec.priority }),
+      rank: rank({ namespaceId, queue, task, dueMs: runAt, priority }),
       runAt,
       nominal: runAt,
       trigger: "once",

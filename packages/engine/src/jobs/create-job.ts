@@ -1,5 +1,7 @@
 import { CarillonError, type DurationMs, type Instant, type JobSpec } from "@carillon/core";
 import type { CreatedJob } from "../model/api.js";
+import type { QueueBook } from "../queues/queue-book.js";
+import type { RankRun } from "../queues/rank-run.js";
 import { type NamedCalendars, noCalendars } from "../scheduler/calendar-source.js";
 import type { DueJob } from "../scheduler/fire-store.js";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
@@ -13,6 +15,8 @@ import { shardOf } from "./shard-of.js";
 
 export interface JobCreatorOptions {
   readonly lanes: LaneStore;
+  readonly queues: Pick<QueueBook, "ensure">;
+  readonly rank: RankRun;
   /** Concurrent calls share one statement; null: the key is taken. */
   readonly insertJob: Coalescer<NewJob, StoredJob>;
   readonly insertRun: Coalescer<NewRun, StoredRun>;
@@ -64,13 +68,17 @@ export class JobCreator {
   }
 
   async #createChunk(namespaceId: number, specs: readonly JobSpec[]): Promise<CreatedJob[]> {
-    const { catchupWindowMs, schedules, calendars = noCalendars, shards, newId, now, lanes } = this.#options;
+    const { catchupWindowMs, schedules, calendars = noCalendars, shards, newId, now, lanes, rank } = this.#options;
+    await this.#options.queues.ensure(
+      namespaceId,
+      specs.map((spec) => spec.queue),
+    );
     const laneIds = await lanes.ensure(specs.map(laneNameOf));
     await calendars.ensure(
       namespaceId,
       specs.map((spec) => spec.schedule),
     );
-    const context: PlanContext = { now: now(), catchupWindowMs, schedules, calendars };
+    const context: PlanContext = { now: now(), catchupWindowMs, schedules, calendars, rank };
     const planned = specs.map((spec, index) => {
       const id = newId();
       return plan({ id, namespaceId, lane: laneIds[index] ?? 0, shard: shardOf(id, shards) }, spec, context);

@@ -8,10 +8,10 @@ import {
   type Instant,
   type JobSpec,
   ownFiring,
-  rankOf,
 } from "@carillon/core";
 import { calendarRuleOf } from "../calendar/named-calendars.js";
 import type { NamedCalendars } from "../scheduler/calendar-source.js";
+import type { RankRun } from "../queues/rank-run.js";
 import type { DueJob } from "../scheduler/fire-store.js";
 import type { NextTime } from "../scheduler/plan-due.js";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
@@ -40,6 +40,7 @@ export interface PlanContext {
   readonly catchupWindowMs: DurationMs;
   readonly schedules: ScheduleCache;
   readonly calendars: Pick<NamedCalendars, "calendarsOf" | "editionsOf">;
+  readonly rank: RankRun;
 }
 
 /** Throws what is wrong with the spec as a CarillonError. */
@@ -47,7 +48,7 @@ export function planJob(place: Place, spec: JobSpec, context: PlanContext): Plan
   if (spec.schedule.kind !== "at") return planDue(place, spec, context);
   refuseLongPast(spec.schedule, spec.firing ?? {}, context);
   return spec.key === undefined && Object.keys(ownFiring(spec.firing ?? {})).length === 0
-    ? { kind: "run", run: planRun(place, spec, spec.schedule) }
+    ? { kind: "run", run: planRun(place, spec, { at: spec.schedule.at, rank: context.rank }) }
     : planDue(place, spec, context);
 }
 
@@ -67,7 +68,8 @@ export function refuseLongPast(
 }
 
 /** Written out for the same reason as a job below. */
-function planRun(place: Place, spec: JobSpec, { at }: AtSchedule): NewRun {
+function planRun(place: Place, spec: JobSpec, { at, rank }: { at: Instant; rank: RankRun }): NewRun {
+  const { task, queue, priority } = spec;
   return {
     id: place.id,
     jobId: place.id,
@@ -75,7 +77,7 @@ function planRun(place: Place, spec: JobSpec, { at }: AtSchedule): NewRun {
     shard: place.shard,
     lane: place.lane,
     priority: spec.priority,
-    rank: rankOf({ dueMs: at, priority: spec.priority }),
+    rank: rank({ namespaceId: place.namespaceId, queue, task, dueMs: at, priority }),
     runAt: at,
     nominal: at,
     trigger: "once",
@@ -132,7 +134,7 @@ function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: Pla
 
 /** The job as the wheel holds it from the start. */
 function dueJob(job: NewJob, next: NextTime, now: Instant): DueJob {
-  const { id: jobId, shard, namespaceId, schedule, priority, queue, labels } = job;
+  const { id: jobId, shard, namespaceId, schedule, priority, task, queue, labels } = job;
   return {
     jobId,
     shard,
@@ -144,6 +146,6 @@ function dueJob(job: NewJob, next: NextTime, now: Instant): DueJob {
     settledTo: now,
     catchUpTo: job.catchUpTo,
     runsMade: 0,
-    definition: { namespaceId, schedule, firing: firingPolicy(job.firing), priority, queue, labels },
+    definition: { namespaceId, schedule, firing: firingPolicy(job.firing), priority, task, queue, labels },
   };
 }

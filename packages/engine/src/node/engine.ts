@@ -27,6 +27,7 @@ import { makeEnqueueing } from "./enqueueing.js";
 import { Hints } from "./hints.js";
 import { type InsertBounds, insertJobs, insertRuns } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
+import { makeQueueing, type Queueing } from "./queueing.js";
 import { defaultLimits, type Engine, type EngineApis, type EngineLimits, type EngineOptions } from "./options.js";
 
 const shardCount = 1_024;
@@ -55,6 +56,7 @@ class NodeEngine implements Engine {
   readonly #calendaring: Calendaring;
   readonly #changing: JobChanging;
   readonly #backfilling: Backfilling;
+  readonly #queueing: Queueing;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #admitter: OverlapAdmitter;
@@ -62,6 +64,7 @@ class NodeEngine implements Engine {
   readonly #coordinatorLoop: Loop;
   readonly #calendarLoop: Loop;
   readonly #backfillLoop: Loop;
+  readonly #queueLoop: Loop;
   readonly #loops: readonly Loop[];
 
   constructor(options: EngineOptions) {
@@ -84,6 +87,7 @@ class NodeEngine implements Engine {
       wakeCoordinator: () => this.#coordinatorLoop.wake(),
       wakeCalendars: () => this.#calendarLoop.wake(),
       wakeBackfills: () => this.#backfillLoop.wake(),
+      wakeQueues: () => this.#queueLoop.wake(),
       membership: () => this.#coordinator.membership,
       now: () => this.#now(),
     });
@@ -104,12 +108,14 @@ class NodeEngine implements Engine {
     const creator = this.#makeCreator(insertRun);
     this.#changing = this.#makeChanging(creator);
     this.#backfilling = this.#makeBackfilling();
+    this.#queueing = this.#makeQueueing();
     this.api = {
       ...engineApi(this.#store, creator),
       ...this.#makeEnqueueing(insertRun),
       ...this.#changing.api,
       ...this.#calendaring.api,
       ...this.#backfilling.api,
+      ...this.#queueing.api,
     };
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
     this.#laterLoop = this.#loop("later", () => this.#moveLater());
@@ -117,6 +123,7 @@ class NodeEngine implements Engine {
     this.#coordinatorLoop = this.#loop("coordinator", () => this.#coordinate());
     this.#calendarLoop = this.#loop("calendars", () => this.#calendaring.tick());
     this.#backfillLoop = this.#loop("backfills", () => this.#backfilling.tick());
+    this.#queueLoop = this.#loop("queues", () => this.#queueing.tick());
     this.#loops = [
       this.#schedulerLoop,
       this.#laterLoop,
@@ -124,6 +131,7 @@ class NodeEngine implements Engine {
       this.#coordinatorLoop,
       this.#calendarLoop,
       this.#backfillLoop,
+      this.#queueLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
       this.#loop("dedupe", () => this.#sweeper.tick()),
@@ -139,6 +147,8 @@ class NodeEngine implements Engine {
 
   async start(): Promise<void> {
     await this.#keeper.tick();
+    // Before the first claim and the first fire: what is paused, and in which order the rest goes.
+    await this.#queueing.tick();
     this.#applyChange(await this.#coordinator.join());
     this.#hints.sharesMoved();
     await this.#rescuer.tick();
@@ -254,6 +264,7 @@ class NodeEngine implements Engine {
       calendars: this.#calendaring.calendars,
       now: () => this.#now(),
       membership: () => this.#coordinator.membership,
+      rank: this.#store.rank,
       resumeExpired: (fence, jobs) => this.#changing.pauseExpiry.resume(fence, jobs),
       onQueued: (queued) => this.#hints.queued(queued),
       onStopped: () => this.#hints.stopped(),
@@ -301,13 +312,18 @@ class NodeEngine implements Engine {
   }
 
   #makeGateway(): Gateway {
-    const { claims, sessions, lanes, namespaces } = this.#store;
+    const { claims, sessions, lanes, namespaces, queueBook, durations, rank } = this.#store;
     const { random, newId, clock, timers } = this.#options;
     return new Gateway({
       claims,
       sessions,
       lanes,
       namespaces,
+      rank,
+      queues: queueBook,
+      onDuration(run, durationMs) {
+        if (queueBook.orderOf(run.namespaceId, run.queue)?.kind === "sjf") durations.note(run, durationMs);
+      },
       random,
       newId,
       // A claim that arrives later than this finds its session dead, unless the rest of the node was in time all along.
@@ -365,6 +381,8 @@ class NodeEngine implements Engine {
       lanes: this.#store.lanes,
       insertJob: insertJobs(this.#store.jobs, { maxBatch, maxQueued }),
       insertRun,
+      queues: this.#store.queueBook,
+      rank: this.#store.rank,
       newId: this.#options.newId,
       now: () => this.#now(),
       shards: shardCount,
@@ -403,6 +421,17 @@ class NodeEngine implements Engine {
       onStarted: () => this.#hints.backfillStarted(),
       onStepped: (shard, settled) => this.#tell([shard], settled),
       onEvent: this.#emit,
+    });
+  }
+
+  #makeQueueing(): Queueing {
+    this.#store.queueBook.onPauses(() => this.gateway.queuesChanged());
+    return makeQueueing({
+      store: this.#store,
+      clock: this.#options.clock,
+      now: () => this.#now(),
+      periodMs: this.#limits.fullLookMs,
+      onChanged: () => this.#hints.queuesChanged(),
     });
   }
 

@@ -25,6 +25,8 @@ export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
   const enqueuer = new RunEnqueuer({
     ...rest,
     lanes: store.lanes,
+    queues: store.queueBook,
+    rank: store.rank,
     insertDeduped: insertDeduped(store.dedupes, bounds),
     catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
     chunk: bounds.maxBatch,

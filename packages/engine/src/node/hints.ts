@@ -25,6 +25,8 @@ export interface HintsOptions {
   /** Calendars changed: jobs that follow them are to be looked at. */
   readonly wakeCalendars: () => void;
   readonly wakeBackfills: () => void;
+  /** Queues changed: whoever goes by them reads them again. */
+  readonly wakeQueues: () => void;
   readonly membership: () => Membership;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -104,6 +106,10 @@ export class Hints {
     this.#options.database.notify(channel, "windows");
   }
 
+  queuesChanged(): void {
+    this.#options.database.notify(channel, "queues");
+  }
+
   backfillStarted(): void {
     this.#options.wakeBackfills();
     this.#options.database.notify(channel, "backfills");
@@ -131,6 +137,7 @@ export class Hints {
     if (kind === "stops") return this.#options.passOnStops();
     if (kind === "calendars") return this.#options.wakeCalendars();
     if (kind === "windows") return this.#lookAtWindows();
+    if (kind === "queues") return this.#options.wakeQueues();
     if (kind === "backfills") return this.#options.wakeBackfills();
     if (kind === "lanes") return this.#options.gateway().hint(list.split(",").map(toLaneHint));
     const ids = list.split(",").map(Number);
@@ -141,6 +148,7 @@ export class Hints {
   #lookEverywhere(): void {
     this.#options.wakeCalendars();
     this.#options.wakeBackfills();
+    this.#options.wakeQueues();
     this.#options.scheduler().hintWindows();
     this.#options.gateway().hintAll();
     this.#readAgain([...this.#options.membership().epochs.keys()]);

@@ -5,6 +5,7 @@ import type { OnEngineEvent } from "../events.js";
 import type { LaterLimits } from "../scheduler/later-mover.js";
 import type { EngineApi } from "../model/api.js";
 import type { Backfills } from "../model/backfills.js";
+import type { Queues } from "../model/queues.js";
 import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
 import type { JobChanges } from "../model/job-changes.js";
@@ -77,7 +78,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
 });
 
 /** All that callers ask of the engine. */
-export type EngineApis = EngineApi & Enqueueing & JobChanges & Calendars & Backfills;
+export type EngineApis = EngineApi & Enqueueing & JobChanges & Calendars & Backfills & Queues;
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {

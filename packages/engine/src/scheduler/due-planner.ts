@@ -1,4 +1,5 @@
-import { type CompiledSchedule, type Instant, occurrenceRunId, rankOf } from "@carillon/core";
+import { type CompiledSchedule, type Instant, occurrenceRunId } from "@carillon/core";
+import type { RankRun } from "../queues/rank-run.js";
 import type { CalendarSource } from "./calendar-source.js";
 import { calendarNotes, usesCalendars } from "./calendar-notes.js";
 import type { DueJob, FireRow, HoldRow, LedgerRange, PassRow } from "./fire-store.js";
@@ -31,6 +32,7 @@ export interface DuePlannerOptions {
   readonly schedules: ScheduleCache;
   readonly calendars: CalendarSource;
   readonly maintenance: Maintenance;
+  readonly rank: RankRun;
 }
 
 /** Decides over due jobs, by what this node knows; the statements compare it with what is stored. */
@@ -72,9 +74,22 @@ export class DuePlanner {
         return;
       default: {
         const isSimple = policy.overlap === "allow" || policy.overlap === "skip";
-        (isSimple ? steps.fires : steps.settles).push(fireRow(job, schedule, plan));
+        (isSimple ? steps.fires : steps.settles).push(this.#fireRow(job, schedule, plan));
       }
     }
+  }
+
+  #fireRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "fire" }): FireRow {
+    const { jobId, nominal, fireAt, definition } = job;
+    const { namespaceId, queue, task, priority } = definition;
+    return {
+      job,
+      runId: occurrenceRunId(jobId, nominal, "schedule"),
+      rank: this.#options.rank({ namespaceId, queue, task, dueMs: fireAt, priority }),
+      next: plan.next,
+      catchUpTo: plan.catchUpTo,
+      notes: notesOf(job, schedule, { through: nominal, next: plan.next }),
+    };
   }
 
   #scheduleOf({ jobId, definition: { schedule, namespaceId } }: DueJob): CompiledSchedule {
@@ -83,18 +98,6 @@ export class DuePlanner {
       ? schedules.of({ jobId, schedule, calendars: calendars.calendarsOf(namespaceId) })
       : schedules.of({ jobId, schedule });
   }
-}
-
-function fireRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "fire" }): FireRow {
-  const { jobId, nominal, fireAt, definition } = job;
-  return {
-    job,
-    runId: occurrenceRunId(jobId, nominal, "schedule"),
-    rank: rankOf({ dueMs: fireAt, priority: definition.priority }),
-    next: plan.next,
-    catchUpTo: plan.catchUpTo,
-    notes: notesOf(job, schedule, { through: nominal, next: plan.next }),
-  };
 }
 
 function passRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "pass" }): PassRow {

@@ -9,6 +9,7 @@ export interface DueDefinition {
   readonly schedule: ScheduleSpec;
   readonly firing: FiringPolicy;
   readonly priority: number;
+  readonly task: string;
   readonly queue: string;
   readonly labels: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,7 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
 import type { OnEngineEvent } from "../events.js";
+import { type RankRun, rankByPriority } from "../queues/rank-run.js";
 import type { Fence } from "../store/entities/fence.js";
 import type { DueRun, Queued } from "../store/entities/runs.js";
 import { type CalendarSource, noCalendars } from "./calendar-source.js";
@@ -21,6 +22,8 @@ export interface SchedulerOptions {
   /** The database's clock. */
   readonly now: () => Instant;
   readonly membership: () => Membership;
+  /** By priority when this is left out. */
+  readonly rank?: RankRun;
   readonly onQueued: (queued: readonly Queued[]) => void;
   /** Running runs were asked to stop. */
   readonly onStopped?: (runIds: readonly string[]) => void;
@@ -80,6 +83,7 @@ export class Scheduler {
       schedules: new ScheduleCache(this.#limits.compiledSchedules),
       calendars,
       maintenance: this.#maintenance,
+      rank: options.rank ?? rankByPriority,
     });
     this.#writer = new DueWriter({
       store,

@@ -1,4 +1,5 @@
-import { type Instant, type LedgerReason, type OverlapPolicy, occurrenceRunId, rankOf } from "@carillon/core";
+import { type Instant, type LedgerReason, type OverlapPolicy, occurrenceRunId } from "@carillon/core";
+import { type RankRun, rankByPriority } from "../queues/rank-run.js";
 import { decideOverlap, type LiveRun } from "../scheduler/overlap.js";
 import type { NextTime } from "../scheduler/plan-due.js";
 import type { DueState, LockedJob } from "../store/entities/settlement.js";
@@ -42,12 +43,14 @@ export class JobDraft {
   /** Runs that nobody counts any more; those of them that wait may start. */
   readonly untracked: string[] = [];
   readonly entries: LedgerEntry[] = [];
+  readonly #rank: RankRun;
   #due: DueState;
   #live: readonly LiveRun[];
 
   /** `live` may be left empty for a job that lets its runs overlap. */
-  constructor(job: LockedJob, live: readonly LiveRun[]) {
+  constructor(job: LockedJob, live: readonly LiveRun[], rank: RankRun = rankByPriority) {
     this.job = job;
+    this.#rank = rank;
     this.#due = job.due;
     this.#live = live;
   }
@@ -87,13 +90,19 @@ export class JobDraft {
     const mustWait = decision.kind === "wait" || (decision.kind === "replace" && decision.stop.length > 0);
     const state = mustWait ? "blocked" : "queued";
     const { id, trigger, nominal, runAt, overrides = {} } = wanted;
-    const rank = rankOf({ dueMs: runAt, priority: overrides.priority ?? this.job.priority });
+    const rank = this.#rankOf(runAt, overrides);
     const [serial, untracked] = [waitingPolicies.has(overlap), overlap === "allow"];
     this.runs.push({ id, jobId: this.job.id, state, rank, runAt, nominal, trigger, serial, untracked, overrides });
     this.#live = [...this.#live, { id, status: state }];
     const runIds = untracked ? [id] : [...this.#kept(), id];
     this.set({ runsMade: this.#due.runsMade + 1, runIds });
     return state;
+  }
+
+  #rankOf(dueMs: Instant, overrides: RunOverrides): number {
+    const { namespaceId, task } = this.job;
+    const { queue = this.job.queue, priority = this.job.priority } = overrides;
+    return this.#rank({ namespaceId, queue, task, dueMs, priority });
   }
 
   /** Adds a range of its own to the ledger; the one that is open stays open. */

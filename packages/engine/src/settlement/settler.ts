@@ -1,4 +1,5 @@
 import { type DurationMs, firingPolicy, type Instant, type OverlapPolicy } from "@carillon/core";
+import { type RankRun, rankByPriority } from "../queues/rank-run.js";
 import type { Queryable } from "../store/db/queryable.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { LiveRunOfJob, SettlementReads } from "../store/entities/settlement.js";
@@ -31,10 +32,12 @@ export interface SettledFire {
 export class Settler {
   readonly reads: SettlementReads;
   readonly writes: SettlementWrites;
+  readonly #rank: RankRun;
 
-  constructor(reads: SettlementReads, writes: SettlementWrites) {
+  constructor(reads: SettlementReads, writes: SettlementWrites, rank: RankRun = rankByPriority) {
     this.reads = reads;
     this.writes = writes;
+    this.#rank = rank;
   }
 
   /** Call with the jobs locked. The live runs of jobs that let them overlap are not read: there may be any number. */
@@ -46,7 +49,7 @@ export class Settler {
     const replacing = idsOf((overlap) => overlap === "cancel_running");
     const waiting = idsOf((overlap) => overlap !== "cancel_running" && overlap !== "allow");
     const live = byJob([...(await this.#live(tx, replacing, true)), ...(await this.#live(tx, waiting, false))]);
-    return jobs.map((job) => new JobDraft(job, live.get(job.id) ?? []));
+    return jobs.map((job) => new JobDraft(job, live.get(job.id) ?? [], this.#rank));
   }
 
   /** The live runs of a job that lets them overlap. `hold` keeps them as they are: for a change that ends them. */

@@ -14,6 +14,7 @@ import { type LaneStore, laneStore } from "./entities/lanes.js";
 import { type NamespaceStore, namespaceStore } from "./entities/namespaces.js";
 import { type NodeStore, nodeStore } from "./entities/nodes.js";
 import { type PastRuns, pastRuns } from "./entities/past-runs.js";
+import { type QueueStore, queueStore } from "./entities/queues.js";
 import { type RunReads, runReads } from "./entities/run-reads.js";
 import { type RunStore, runStore } from "./entities/runs.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
@@ -22,6 +23,9 @@ import { type WindowStore, windowStore } from "./entities/window-store.js";
 import { makingMissingDay } from "./entities/missing-day.js";
 import { settlementReads } from "./entities/settlement.js";
 import { settlementWrites } from "./entities/settlement-writes.js";
+import { QueueBook } from "../queues/queue-book.js";
+import { type RankRun, rankRunBy } from "../queues/rank-run.js";
+import { TaskDurations } from "../queues/task-durations.js";
 import { Settler } from "../settlement/settler.js";
 import type { Queryable } from "./db/queryable.js";
 import { loadStatements } from "./sql/load-statements.js";
@@ -38,6 +42,12 @@ export interface Store {
   readonly readsOver: (tx: Queryable) => RunReads;
   readonly lanes: LaneStore;
   readonly namespaces: NamespaceStore;
+  readonly queues: QueueStore;
+  /** The queues as this node knows them. */
+  readonly queueBook: QueueBook;
+  readonly durations: TaskDurations;
+  /** By the order of the run's queue. */
+  readonly rank: RankRun;
   readonly shards: ShardStore;
   /** On the reserved connection: a heartbeat waits for nobody. */
   readonly nodes: NodeStore;
@@ -62,7 +72,14 @@ export function createStore(db: Database): Store {
   const runs = runStore(db, statements);
   const claims = claimStore(db.hot, statements);
   const dedupes = dedupeStore(db, statements);
-  const settler = new Settler(settlementReads(statements), settlementWrites(statements));
+  const queues = queueStore(db, statements);
+  const queueBook = new QueueBook(queues);
+  const durations = new TaskDurations();
+  const rank = rankRunBy({
+    orderOf: (namespaceId, queue) => queueBook.orderOf(namespaceId, queue),
+    expectedMs: (namespaceId, queue, task) => durations.expectedMs(namespaceId, queue, task),
+  });
+  const settler = new Settler(settlementReads(statements), settlementWrites(statements), rank);
   const withDay = <Result>(write: () => Promise<Result>): Promise<Result> =>
     makingMissingDay(days, () => db.clock.now(), write);
   const settle: Store["settle"] = (work) => withDay(() => db.transaction(work));
@@ -86,6 +103,10 @@ export function createStore(db: Database): Store {
     readsOver: (tx) => runReads(tx, statements),
     lanes: laneStore(db, statements),
     namespaces: namespaceStore(db, statements),
+    queues,
+    queueBook,
+    durations,
+    rank,
     shards: shardStore(db, statements),
     nodes: nodeStore(db.reserved, statements),
     sessions: sessionStore(db.reserved, statements),

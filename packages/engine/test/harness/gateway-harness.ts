@@ -29,12 +29,15 @@ export interface GatewayHarness {
 export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {}): GatewayHarness {
   const errors = new Errors();
   const events: EngineEvent[] = [];
-  const { claims, sessions, lanes, namespaces } = h.store;
+  const { claims, sessions, lanes, namespaces, queueBook, rank } = h.store;
   const gateway = new Gateway({
     claims,
     sessions,
     lanes,
     namespaces,
+    queues: queueBook,
+    rank,
+    onDuration: () => undefined,
     clock: hostPorts.clock,
     timers: hostPorts.timers,
     now: Date.now,

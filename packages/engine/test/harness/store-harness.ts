@@ -163,7 +163,7 @@ export function toDueJob(job: NewJob): DueJob {
     settledTo: job.nextNominal - 1,
     catchUpTo: null,
     runsMade: 0,
-    definition: { namespaceId, schedule, firing: firingPolicy(job.firing), priority, queue, labels },
+    definition: { namespaceId, schedule, firing: firingPolicy(job.firing), priority, task: job.task, queue, labels },
   };
 }
 

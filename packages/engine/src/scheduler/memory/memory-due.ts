@@ -101,7 +101,7 @@ function release(tables: MemoryTables, shard: number, present: string): boolean 
 }
 
 function toDueJob(job: MemoryJob): DueJob {
-  const { due, namespaceId, schedule, firing, priority, queue, labels } = job;
+  const { due, namespaceId, schedule, firing, priority, task, queue, labels } = job;
   const { fireAt, state } = due;
   if (fireAt === null || (state !== "active" && state !== "paused")) throw new Error(`job ${job.id} is not due`);
   return {
@@ -115,6 +115,6 @@ function toDueJob(job: MemoryJob): DueJob {
     settledTo: Math.max(due.firedThrough ?? 0, job.definedAt ?? job.createdAt),
     catchUpTo: due.catchUpTo,
     runsMade: due.runsMade,
-    definition: { namespaceId, schedule, firing: firingPolicy(firing), priority, queue, labels },
+    definition: { namespaceId, schedule, firing: firingPolicy(firing), priority, task, queue, labels },
   };
 }

@@ -7,6 +7,7 @@ export interface DefinitionTexts {
   readonly schedule: string;
   readonly firing: string | null;
   readonly priority: number;
+  readonly task: string;
   readonly queue: string;
   readonly labels: string;
 }
@@ -21,8 +22,8 @@ export class DefinitionCache {
   }
 
   of(texts: DefinitionTexts): DueDefinition {
-    const { namespace_id: namespaceId, priority, queue, schedule, firing, labels } = texts;
-    const key = `${namespaceId} ${priority} ${queue}\n${schedule}\n${firing}\n${labels}`;
+    const { namespace_id: namespaceId, priority, task, queue, schedule, firing, labels } = texts;
+    const key = `${namespaceId} ${priority} ${queue}\n${task}\n${schedule}\n${firing}\n${labels}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     // Whatever is still in use is put in again with the next reads.
@@ -32,6 +33,7 @@ export class DefinitionCache {
       schedule: JSON.parse(schedule) as ScheduleSpec,
       firing: firingPolicy(firing === null ? {} : (JSON.parse(firing) as Partial<FiringPolicy>)),
       priority,
+      task,
       queue,
       labels: JSON.parse(labels) as Record<string, string>,
     };

@@ -131,3 +131,26 @@ describe("the bounds of lanes", () => {
     expect(again.find((one) => one.isSolo)?.low).toBe(everything);
   });
 });
+
+describe("lanes of a paused queue", () => {
+  it("are not looked at, whatever is hinted, and from their beginning when it is resumed", () => {
+    let isPaused = true;
+    const bounds = new LaneBounds(1_000, () => isPaused);
+    expect(look(bounds, 0)).toEqual([]);
+    bounds.hint(1, 40);
+    expect(look(bounds, 1_000)).toEqual([]);
+    isPaused = false;
+    bounds.holdAgain();
+    expect(read(look(bounds, 1_001))).toMatchObject([{ low: everything }]);
+  });
+
+  it("close when it is paused, also while a look is under way", () => {
+    let isPaused = false;
+    const bounds = new LaneBounds(1_000, () => isPaused);
+    const looks = look(bounds, 0);
+    isPaused = true;
+    bounds.holdAgain();
+    answer(bounds, looks, claimed(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
+    expect(look(bounds, 1)).toEqual([]);
+  });
+});

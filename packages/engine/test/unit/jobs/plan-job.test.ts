@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { planJob } from "../../../src/jobs/plan-job.js";
 import { noCalendars } from "../../../src/scheduler/calendar-source.js";
 import { ScheduleCache } from "../../../src/scheduler/schedule-cache.js";
+import { rankByPriority } from "../../../src/queues/rank-run.js";
 
 const now = Date.UTC(2026, 10, 12, 8, 30);
 const dayMs = 86_400_000;
@@ -24,6 +25,7 @@ function planned(over: Partial<JobSpec>) {
     catchupWindowMs: dayMs,
     schedules: new ScheduleCache(10),
     calendars: noCalendars,
+    rank: rankByPriority,
   });
 }
 

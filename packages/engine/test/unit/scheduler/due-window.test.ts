@@ -11,6 +11,7 @@ const definition: DueDefinition = {
   schedule: { kind: "manual" },
   firing: defaultFiringPolicy,
   priority: 4,
+  task: "echo",
   queue: "default",
   labels: {},
 };

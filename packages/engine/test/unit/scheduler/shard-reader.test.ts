@@ -10,6 +10,7 @@ const definition = {
   schedule: { kind: "manual" },
   firing: defaultFiringPolicy,
   priority: 4,
+  task: "echo",
   queue: "default",
   labels: {},
 } as const;

@@ -16,6 +16,7 @@ import { VirtualChanges } from "./virtual-changes.js";
 import { VirtualCluster } from "./virtual-cluster.js";
 import { VirtualNode } from "./virtual-node.js";
 import { VirtualWorkers } from "./virtual-workers.js";
+import { rankByPriority } from "../../../../src/queues/rank-run.js";
 
 const shards = 16;
 const allShards = Array.from({ length: shards }, (_, id) => id);
@@ -83,7 +84,8 @@ export class Simulation {
   create(drawn: DrawnJob): void {
     const number = this.jobIds.length;
     const place = { id: uuidOf(1, number), namespaceId: 1, lane: 1, shard: number % shards };
-    const context = { now: this.now, catchupWindowMs: dayMs, schedules: this.#schedules, calendars: namedCalendars };
+    const known = { schedules: this.#schedules, calendars: namedCalendars, rank: rankByPriority };
+    const context = { now: this.now, catchupWindowMs: dayMs, ...known };
     const planned = planJob(place, drawn.spec, context);
     if (planned.kind === "run") throw new Error("every job of the simulation is stored as one");
     insertJob(this.tables, planned.job);

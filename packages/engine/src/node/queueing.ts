@@ -1,0 +1,59 @@
+import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
+import type { Queues } from "../model/queues.js";
+import { queueApi } from "../queues/queue-api.js";
+import type { HostClock } from "../store/db/ports.js";
+import type { Store } from "../store/store.js";
+
+export interface QueueingOptions {
+  readonly store: Pick<Store, "queues" | "queueBook" | "durations" | "namespaces">;
+  readonly clock: Pick<HostClock, "monotonic">;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  /** A change whose hint was lost is followed after at most this time. */
+  readonly periodMs: DurationMs;
+  readonly onChanged: () => void;
+}
+
+export interface Queueing {
+  readonly api: Queues;
+  /** One look at what changed; answers when to look again. */
+  readonly tick: () => Promise<DurationMs>;
+}
+
+/** How long tasks take is written down and read so often. */
+const durationsPeriodMs: DurationMs = 60_000;
+
+/** The parts that keep queues, put together. */
+export function makeQueueing({ store, clock, now, periodMs, onChanged }: QueueingOptions): Queueing {
+  const { queues, queueBook, durations, namespaces } = store;
+  let sharedAt = Number.NEGATIVE_INFINITY;
+
+  async function shareDurations(): Promise<void> {
+    sharedAt = clock.monotonic();
+    const changed = durations.takeChanged();
+    if (changed.length > 0) await queues.learn(changed);
+    durations.learn(await queues.durations());
+  }
+
+  const api = queueApi({
+    queues,
+    now,
+    namespaceId: async (name) => {
+      const id = await namespaces.find(name);
+      if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
+      return id;
+    },
+    async onChanged() {
+      await queueBook.look();
+      onChanged();
+    },
+  });
+  return {
+    api,
+    async tick() {
+      await queueBook.look();
+      if (clock.monotonic() - sharedAt >= durationsPeriodMs) await shareDurations();
+      return periodMs;
+    },
+  };
+}

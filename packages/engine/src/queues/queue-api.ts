@@ -1,0 +1,82 @@
+import { CarillonError, type Instant, type QueueOrder } from "@carillon/core";
+import type { ChangeContext } from "../model/job-changes.js";
+import type { QueueChange, Queues, QueueView } from "../model/queues.js";
+import type { NewQueueState, QueueStore } from "../store/entities/queues.js";
+
+export interface QueueApiParts {
+  readonly queues: QueueStore;
+  /** The id of a namespace; throws not_found. */
+  readonly namespaceId: (name: string) => Promise<number>;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  /** A change is stored. Awaited, so that this node follows it before callers hear of it. */
+  readonly onChanged: () => Promise<void>;
+}
+
+const usualState: NewQueueState = { order: { kind: "priority" }, pause: null };
+/** Runs of one lane that are counted. */
+const mostCounted = 10_000;
+
+/** Queues as callers see them: names of namespaces in, views out. */
+export function queueApi({ queues, namespaceId, now, onChanged }: QueueApiParts): Queues {
+  async function change(
+    at: { namespace: string; name: string },
+    { ifVersion }: ChangeContext,
+    decide: (before: NewQueueState, isNew: boolean) => NewQueueState,
+  ): Promise<QueueView> {
+    const within = await namespaceId(at.namespace);
+    const view = await queues.change({ namespaceId: within, name: at.name }, (before) => {
+      if (ifVersion !== undefined && ifVersion !== before?.version) throw otherVersion(at.name, before, ifVersion);
+      return decide(before ?? usualState, before === null);
+    });
+    await onChanged();
+    return view;
+  }
+
+  return {
+    async listQueues(namespace, { pageSize, after }) {
+      const rows = await queues.list(await namespaceId(namespace), after ?? null, pageSize + 1);
+      const shown = rows.slice(0, pageSize);
+      return { rows: shown, next: rows.length > pageSize ? (shown.at(-1)?.name ?? null) : null };
+    },
+    getQueue: async (namespace, name) => queues.find(await namespaceId(namespace), name),
+    changeQueue: (namespace, name, asked, context) =>
+      change({ namespace, name }, context, ({ order, pause }, isNew) => {
+        const wanted = changedOrder(order, asked);
+        if (!isNew && (wanted.kind === "strict") !== (order.kind === "strict")) throw orderFixed(name, order);
+        return { order: wanted, pause };
+      }),
+    pauseQueue: (namespace, name, reason, context) =>
+      change({ namespace, name }, context, ({ order, pause }) => {
+        return { order, pause: pause ?? { reason, actor: context.actor, at: now() } };
+      }),
+    resumeQueue: (namespace, name, context) =>
+      change({ namespace, name }, context, ({ order }) => ({ order, pause: null })),
+    async queueStats(namespace, name) {
+      const within = await namespaceId(namespace);
+      if ((await queues.find(within, name)) === null) return null;
+      return queues.stats({ namespaceId: within, name }, mostCounted);
+    },
+  };
+}
+
+/** Another order has another usual bound: the one that was set goes, unless the change sets one. */
+function changedOrder(before: QueueOrder, { order: kind = before.kind, boundMs }: QueueChange): QueueOrder {
+  const kept = kind === before.kind ? before.boundMs : undefined;
+  const bound = boundMs === undefined ? kept : (boundMs ?? undefined);
+  return bound === undefined ? { kind } : { kind, boundMs: bound };
+}
+
+/** Runs of a strict queue lie in lanes of their own, which no other claim reads: who queues a run must be sure of it. */
+function orderFixed(name: string, { kind }: QueueOrder): CarillonError {
+  const detail =
+    kind === "strict"
+      ? `the queue ${JSON.stringify(name)} is strict and stays so; use another queue`
+      : `the queue ${JSON.stringify(name)} was made with the order ${kind} and cannot become strict: say so before its first use, or use another queue`;
+  return new CarillonError("queue_order_fixed", detail);
+}
+
+function otherVersion(name: string, before: QueueView | null, wanted: number): CarillonError {
+  const is = before === null ? "does not exist" : `has version ${before.version}`;
+  return new CarillonError("precondition_failed", `the queue ${JSON.stringify(name)} ${is}, not version ${wanted}`);
+}

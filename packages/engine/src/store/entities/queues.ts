@@ -1,0 +1,135 @@
+import type { DurationMs, Instant, OrderKind, QueueOrder } from "@carillon/core";
+import type { QueuePause, QueueStats, QueueView } from "../../model/queues.js";
+import type { ExpectedDuration } from "../../queues/task-durations.js";
+import type { Database } from "../db/database.js";
+import { jsonParam } from "../db/params.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+import { columns } from "./parameters.js";
+
+export interface QueueName {
+  readonly namespaceId: number;
+  readonly name: string;
+}
+
+/** A queue as nodes keep it in mind. */
+export interface KnownQueue extends QueueName {
+  readonly order: QueueOrder;
+  readonly isPaused: boolean;
+  readonly revision: number;
+}
+
+/** What a queue is to be from now on. */
+export interface NewQueueState {
+  readonly order: QueueOrder;
+  readonly pause: QueuePause | null;
+}
+
+export interface QueueStore {
+  newer(revision: number): Promise<KnownQueue[]>;
+  /** Makes those that do not exist. */
+  ensure(queues: readonly QueueName[]): Promise<KnownQueue[]>;
+  find(namespaceId: number, name: string): Promise<QueueView | null>;
+  list(namespaceId: number, after: string | null, limit: number): Promise<QueueView[]>;
+  /** `decide` is given the queue as it is, null if there is none, and answers what it is to be. */
+  change(queue: QueueName, decide: (before: QueueView | null) => NewQueueState): Promise<QueueView>;
+  stats(queue: QueueName, mostOfLane: number): Promise<QueueStats>;
+  durations(): Promise<ExpectedDuration[]>;
+  learn(durations: readonly ExpectedDuration[]): Promise<void>;
+}
+
+interface KnownRow {
+  namespace_id: number;
+  name: string;
+  order_kind: OrderKind;
+  bound_ms: number | null;
+  pause: QueuePause | null;
+  revision: number;
+}
+
+interface QueueRow extends KnownRow {
+  version: number;
+  created_at: Instant;
+  updated_at: Instant;
+}
+
+export function queueStore(db: Database, statements: Statements): QueueStore {
+  const [newer, ensure] = [statements.get("queue.newer"), statements.get("queue.ensure")];
+  const [find, list] = [statements.get("queue.find"), statements.get("queue.list")];
+  const [lock, put] = [statements.get("queue.lock"), statements.get("queue.put")];
+  const [durations, learn] = [statements.get("queue.durations"), statements.get("queue.learn")];
+  const stats = queueStats(db, statements);
+  return {
+    stats,
+    newer: async (revision) => (await db.query<KnownRow>(newer, [revision])).rows.map(toKnown),
+    async ensure(queues) {
+      const values = columns(queues, [(queue) => queue.namespaceId, (queue) => queue.name]);
+      return (await db.query<KnownRow>(ensure, values)).rows.map(toKnown);
+    },
+    async find(namespaceId, name) {
+      const [row] = (await db.query<QueueRow>(find, [namespaceId, name])).rows;
+      return row === undefined ? null : toView(row);
+    },
+    list: async (namespaceId, after, limit) =>
+      (await db.query<QueueRow>(list, [namespaceId, after, limit])).rows.map(toView),
+    change: ({ namespaceId, name }, decide) =>
+      db.transaction(async (tx) => {
+        const [before] = (await tx.query<QueueRow>(lock, [namespaceId, name])).rows;
+        const { order, pause } = decide(before === undefined ? null : toView(before));
+        const values = [namespaceId, name, order.kind, order.boundMs ?? null, pause === null ? null : jsonParam(pause)];
+        const [after] = (await tx.query<QueueRow>(put, values)).rows;
+        if (after === undefined) throw new Error(`the queue ${name} was stored and not answered`);
+        return toView(after);
+      }),
+    async durations() {
+      type Row = { namespace_id: number; queue: string; task: string; expected_ms: DurationMs };
+      const { rows } = await db.query<Row>(durations);
+      return rows.map((row) => {
+        const { namespace_id: namespaceId, queue, task, expected_ms: expectedMs } = row;
+        return { namespaceId, queue, task, expectedMs };
+      });
+    },
+    async learn(found) {
+      const values = columns(found, [
+        (one) => one.namespaceId,
+        (one) => one.queue,
+        (one) => one.task,
+        (one) => one.expectedMs,
+      ]);
+      await db.query(learn, values);
+    },
+  };
+}
+
+function queueStats(db: Queryable, statements: Statements): QueueStore["stats"] {
+  const stats = statements.get("queue.stats");
+  interface Row {
+    queued: number;
+    running: number;
+    oldest_due_at: Instant | null;
+    workers: number;
+    slots: number;
+    now: Instant;
+  }
+  return async ({ namespaceId, name }, mostOfLane) => {
+    const [row] = (await db.query<Row>(stats, [namespaceId, name, mostOfLane])).rows;
+    if (row === undefined) throw new Error("a question that always has an answer was not answered");
+    const { queued, running, oldest_due_at: oldestDueAt, workers, slots, now } = row;
+    const waitMs = oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt);
+    return { queued, running, oldestDueAt, waitMs, workers, slots, isExact: queued + running < mostOfLane };
+  };
+}
+
+function orderOf({ order_kind: kind, bound_ms: boundMs }: KnownRow): QueueOrder {
+  return boundMs === null ? { kind } : { kind, boundMs };
+}
+
+function toKnown(row: KnownRow): KnownQueue {
+  const { namespace_id: namespaceId, name, pause, revision } = row;
+  return { namespaceId, name, order: orderOf(row), isPaused: pause !== null, revision };
+}
+
+function toView(row: QueueRow): QueueView {
+  const { name, pause, version, created_at: createdAt, updated_at: updatedAt } = row;
+  return { name, order: orderOf(row), pause, version, createdAt, updatedAt };
+}

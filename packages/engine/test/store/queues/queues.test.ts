@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Gateway } from "../../../src/dispatch/gateway.js";
+import type { Queues } from "../../../src/model/queues.js";
+import { makeQueueing, type Queueing } from "../../../src/node/queueing.js";
+import { createStore, type Store } from "../../../src/store/store.js";
+import { EagerWorker } from "../../harness/eager-worker.js";
+import { gatewayOver } from "../../harness/gateway-harness.js";
+import { hostPorts, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+let h: StoreHarness;
+const gateways: Gateway[] = [];
+beforeEach(async () => {
+  h = await storeHarness();
+});
+afterEach(() => {
+  for (const gateway of gateways.splice(0)) gateway.stop();
+  return h.close();
+});
+
+const nobody = { actor: null };
+
+function queueing(store: Store = h.store): Queueing {
+  return makeQueueing({ store, clock: hostPorts.clock, now: Date.now, periodMs: 1_000, onChanged: () => undefined });
+}
+
+const api = (): Queues => queueing().api;
+
+describe("a queue", () => {
+  it("is made with its first use, once, in the usual order", async () => {
+    await Promise.all(Array.from({ length: 5 }, () => createStore(h.db).queueBook.ensure(1, ["mail", "mail"])));
+    const { rows } = await api().listQueues("default", { pageSize: 10 });
+    expect(rows).toMatchObject([{ name: "mail", order: { kind: "priority" }, pause: null, version: 1 }]);
+  });
+
+  it("is made by the first change of it", async () => {
+    await api().changeQueue("default", "mail", { order: "fifo" }, nobody);
+    expect(await api().getQueue("default", "mail")).toMatchObject({ order: { kind: "fifo" }, version: 1 });
+    expect(await api().getQueue("default", "other")).toBeNull();
+  });
+
+  it("ranks what is made from its change on by its order; what is queued keeps its place", async () => {
+    const run = { namespaceId: 1, queue: "mail", task: "echo", dueMs: 5_000, priority: 9 };
+    const before = h.store.rank(run);
+    await api().changeQueue("default", "mail", { order: "fifo" }, nobody);
+    expect([before < 5_000, h.store.rank(run)]).toEqual([true, 5_000]);
+  });
+
+  it("loses its own bound with another order, unless the change says one", async () => {
+    const change = async (what: object) => (await api().changeQueue("default", "mail", what, nobody)).order;
+    expect(await change({ boundMs: 5 })).toEqual({ kind: "priority", boundMs: 5 });
+    expect(await change({ order: "priority" })).toEqual({ kind: "priority", boundMs: 5 });
+    expect(await change({ order: "edf" })).toEqual({ kind: "edf" });
+    expect(await change({ order: "sjf", boundMs: 7 })).toEqual({ kind: "sjf", boundMs: 7 });
+    expect(await change({ boundMs: null })).toEqual({ kind: "sjf" });
+  });
+
+  it("refuses a change that is meant for another version", async () => {
+    const context = { actor: null, ifVersion: 2 };
+    const change = () => api().changeQueue("default", "mail", { order: "fifo" }, context);
+    await expect(change()).rejects.toMatchObject({ code: "precondition_failed" });
+    await h.store.queueBook.ensure(1, ["mail"]);
+    await expect(change()).rejects.toMatchObject({ code: "precondition_failed" });
+  });
+
+  it("cannot become strict, or cease to be, once it exists", async () => {
+    await api().changeQueue("default", "ledger", { order: "strict" }, nobody);
+    await h.store.queueBook.ensure(1, ["mail"]);
+    const change = (name: string, order: "strict" | "fifo") => api().changeQueue("default", name, { order }, nobody);
+    await expect(change("mail", "strict")).rejects.toMatchObject({ code: "queue_order_fixed" });
+    await expect(change("ledger", "fifo")).rejects.toMatchObject({ code: "queue_order_fixed" });
+    expect(await change("ledger", "strict")).toMatchObject({ version: 2 });
+  });
+
+  it("that changed through another node is known after the next look, a change that commits late included", async () => {
+    const other = createStore(h.db);
+    await other.queueBook.look();
+    await api().changeQueue("default", "mail", { order: "fifo" }, nobody);
+    await other.queueBook.look();
+    expect(other.queueBook.orderOf(1, "mail")).toEqual({ kind: "fifo" });
+    await h.db.transaction(async (tx) => {
+      const next = "nextval(pg_get_serial_sequence('carillon.queue', 'revision'))";
+      const text = `update carillon.queue set order_kind = 'edf', revision = ${next}`;
+      await tx.query({ text });
+      await createStore(h.db).queueBook.ensure(1, ["newer"]);
+      await other.queueBook.look();
+    });
+    await other.queueBook.look();
+    expect(other.queueBook.orderOf(1, "mail")).toEqual({ kind: "edf" });
+  });
+
+  it("says what waits, what works and who serves it", async () => {
+    await h.store.queueBook.ensure(1, ["default"]);
+    const dueAt = Date.now() - 60_000;
+    for (let index = 0; index < 5; index++) await h.run({ runAt: dueAt + index, rank: dueAt + index });
+    await h.claim(await h.session(), 2);
+    const stats = await api().queueStats("default", "default");
+    expect(stats).toMatchObject({
+      queued: 3,
+      running: 2,
+      oldestDueAt: dueAt + 2,
+      workers: 1,
+      slots: 10,
+      isExact: true,
+    });
+    expect(stats?.waitMs).toBeGreaterThanOrEqual(59_000);
+    expect(await api().queueStats("default", "other")).toBeNull();
+  });
+
+  it("tells other nodes how long its tasks take", async () => {
+    const task = { namespaceId: 1, queue: "mail", task: "send" };
+    h.store.durations.note(task, 1_000);
+    await queueing().tick();
+    const other = createStore(h.db);
+    await queueing(other).tick();
+    expect(other.durations.expectedMs(1, "mail", "send")).toBe(1_000);
+  });
+});
+
+describe("a paused queue", () => {
+  it("hands out nothing, neither by a hint nor by a full look, and goes on where it was when it is resumed", async () => {
+    const queues = api();
+    const { gateway } = gatewayOver(h, { fullLookMs: 20 });
+    gateways.push(gateway);
+    h.store.queueBook.onPauses(() => gateway.queuesChanged());
+    await queues.pauseQueue("default", "default", "the provider is down", { actor: "ann" });
+    const paused = await EagerWorker.over(gateway);
+    const free = await EagerWorker.over(gateway, { queues: ["other"] });
+    const lanes = await h.store.lanes.ensure([
+      { queue: "default", task: "echo" },
+      { queue: "other", task: "echo" },
+    ]);
+    const [held = 0, other = 0] = lanes;
+    const first = await h.run({ lane: held });
+    gateway.hint([{ lane: held, rank: 0 }]);
+    // The other queue goes on, by full looks after that of the paused one.
+    for (let count = 1; count <= 3; count++) {
+      await h.run({ lane: other, queue: "other" });
+      await free.until(count);
+    }
+    expect(paused.ids).toEqual([]);
+    await queues.resumeQueue("default", "default", nobody);
+    await paused.until(1);
+    expect(paused.ids).toEqual([first]);
+  });
+
+  it("keeps who paused it, when and why, until it is resumed", async () => {
+    const queues = api();
+    const { pause } = await queues.pauseQueue("default", "mail", "holidays", { actor: "ann" });
+    expect(pause).toMatchObject({ reason: "holidays", actor: "ann" });
+    expect((await queues.pauseQueue("default", "mail", "again", { actor: "bob" })).pause).toEqual(pause);
+    expect((await queues.resumeQueue("default", "mail", nobody)).pause).toBeNull();
+  });
+});
