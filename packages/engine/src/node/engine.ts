@@ -65,6 +65,7 @@ class NodeEngine implements Engine {
   readonly #calendarLoop: Loop;
   readonly #backfillLoop: Loop;
   readonly #queueLoop: Loop;
+  readonly #clockLoop: Loop;
   readonly #loops: readonly Loop[];
 
   constructor(options: EngineOptions) {
@@ -124,6 +125,7 @@ class NodeEngine implements Engine {
     this.#calendarLoop = this.#loop("calendars", () => this.#calendaring.tick());
     this.#backfillLoop = this.#loop("backfills", () => this.#backfilling.tick());
     this.#queueLoop = this.#loop("queues", () => this.#queueing.tick());
+    this.#clockLoop = this.#loop("clock", () => this.#measureClock());
     this.#loops = [
       this.#schedulerLoop,
       this.#laterLoop,
@@ -135,7 +137,7 @@ class NodeEngine implements Engine {
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
       this.#loop("dedupe", () => this.#sweeper.tick()),
-      this.#loop("clock", () => this.#measureClock()),
+      this.#clockLoop,
       this.#loop("workers", () => this.#sayWhoLives()),
       this.#loop("gateway", () => this.gateway.look().then(() => this.#limits.fullLookMs)),
     ];
@@ -146,6 +148,10 @@ class NodeEngine implements Engine {
   }
 
   async start(): Promise<void> {
+    if (this.#options.enqueueOnly === true) {
+      for (const loop of [this.#clockLoop, this.#queueLoop]) loop.start();
+      return;
+    }
     await this.#keeper.tick();
     // Before the first claim and the first fire: what is paused, and in which order the rest goes.
     await this.#queueing.tick();
@@ -159,6 +165,7 @@ class NodeEngine implements Engine {
   async stop(): Promise<void> {
     this.remoteWorkers.stop();
     await Promise.all(this.#loops.map((loop) => loop.stop()));
+    if (this.#options.enqueueOnly === true) return;
     this.gateway.stop();
     await this.#hints.stop();
     try {

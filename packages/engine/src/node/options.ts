@@ -23,6 +23,8 @@ export interface EngineOptions {
   readonly alone: boolean;
   /** Decides who is a member and who owns which shard; PostgreSQL itself does when this is left out. */
   readonly etcd?: EtcdOptions;
+  /** It stores jobs and runs and leaves firing them and handing them out to others. */
+  readonly enqueueOnly?: boolean;
   readonly onEvent?: OnEngineEvent;
   readonly limits?: Partial<EngineLimits>;
 }

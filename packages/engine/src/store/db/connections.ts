@@ -33,7 +33,7 @@ export function planConnections(options: ResolvedOptions, names: StatementNames)
     source: connector,
     direct: direct ?? connector,
     hot: budget.hot,
-    reserve: true,
+    reserve: budget.reserved > 0,
     listen: true,
     destroyAll: () => {
       connector.destroyAll();

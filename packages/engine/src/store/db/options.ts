@@ -36,7 +36,7 @@ export interface DatabaseOptions {
   /** Library mode: the application's own pool in place of `url`. Its session settings are left alone. */
   readonly pool?: pg.Pool;
   readonly schema: string;
-  /** All connections this process opens to the database, the dedicated ones included. At least 4. */
+  /** All connections this process opens to the database, the dedicated ones included. At least 3. */
   readonly poolSize?: number;
   readonly applicationName?: string;
   /** Prepared statements by name: "auto" means on, unless a pooler stands between. */
@@ -56,14 +56,15 @@ export interface ConnectionBudget {
   readonly direct: number;
 }
 
-/** One reserved, one direct (LISTEN, advisory locks), one or two hot; the rest is the pool. */
+/** One direct (LISTEN, advisory locks), from 4 on one reserved and one or two hot; the rest is the pool. */
 export function spendBudget(poolSize: number): ConnectionBudget {
-  if (!Number.isInteger(poolSize) || poolSize < 4) {
+  if (!Number.isInteger(poolSize) || poolSize < 3) {
     throw new CarillonError(
       "database_pool_too_small",
-      `The pool size must be a whole number of at least 4, not ${poolSize}.`,
+      `The pool size must be a whole number of at least 3, not ${poolSize}.`,
     );
   }
+  if (poolSize === 3) return { pool: 2, hot: 0, reserved: 0, direct: 1 };
   const hot = poolSize >= 8 ? 2 : 1;
   return { pool: poolSize - hot - 2, hot, reserved: 1, direct: 1 };
 }

@@ -19,7 +19,11 @@ describe("the budget of connections", () => {
     expect(Math.min(pool, hot, reserved, direct)).toBeGreaterThanOrEqual(1);
   });
 
-  it.each([3, 0, -1, 4.5, Number.NaN])("refuses %d", (size) => {
+  it("of three keeps one for LISTEN and shares the others", () => {
+    expect(spendBudget(3)).toEqual({ pool: 2, hot: 0, reserved: 0, direct: 1 });
+  });
+
+  it.each([2, 0, -1, 4.5, Number.NaN])("refuses %d", (size) => {
     expect(() => spendBudget(size)).toThrow(expect.objectContaining({ code: "database_pool_too_small" }));
   });
 });

@@ -1,0 +1,57 @@
+import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
+import type { WorkerEvent } from "@carillon/worker";
+import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./requests.js";
+import type { TaskDefinition } from "./task.js";
+
+/** What became of a request for a run. */
+export interface Enqueued {
+  /** run_… */
+  readonly id: string;
+  /** False: this run counts for the same dedupe key. */
+  readonly isNew: boolean;
+}
+
+export interface Scheduled {
+  /** job_… */
+  readonly id: string;
+  /** False: the job of this key was there, and has this definition now. */
+  readonly isNew: boolean;
+  readonly nextRunAt: Date | null;
+}
+
+/** One run of enqueueMany. */
+export interface EnqueueItem<Input> extends EnqueueOptions {
+  readonly payload: Input;
+}
+
+/** What every app can, wherever the engine is. */
+export interface Producer {
+  /** Asks for a run; durable when it resolves. */
+  enqueue<Input>(task: TaskReference<Input>, payload: Input, options?: EnqueueOptions): Promise<Enqueued>;
+  /** Creates the job of this key, or gives it this definition. */
+  schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled>;
+  /** A run at a time: enqueue under another name. */
+  addJob<Input>(task: TaskReference<Input>, time: Date, payload: Input): Promise<Enqueued>;
+  stop(): Promise<void>;
+}
+
+export type AppEvent = EngineEvent | WorkerEvent | DatabaseEvent;
+
+export type AppListener<Type extends AppEvent["type"]> = (event: Extract<AppEvent, { type: Type }>) => void;
+
+export interface WorkerSettings {
+  readonly tasks: readonly TaskDefinition<never, unknown>[];
+  /** How many runs of each queue at a time; by default 10 of each queue that the tasks name. */
+  readonly queues?: Readonly<Record<string, number>>;
+  readonly name?: string;
+  /** How long runs may go on when the worker stops; 30 s by default. */
+  readonly graceMs?: number;
+  /** Whether SIGTERM and SIGINT stop the app and then end the process; true by default. */
+  readonly signals?: boolean;
+}
+
+export interface AppWorker {
+  start(): Promise<void>;
+  /** Takes nothing more, lets runs end within the grace time, gives back the rest. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,142 @@
+import { normaliseJobRequest, readRunCreate } from "@carillon/contract";
+import { CarillonError, formatId } from "@carillon/core";
+import type {
+  AppEvent,
+  AppListener,
+  AppWorker,
+  Enqueued,
+  EnqueueItem,
+  Producer,
+  Scheduled,
+  WorkerSettings,
+} from "./app.js";
+import { drainOnce } from "./drain-once.js";
+import { isEnqueueOnly, type LibraryOptions, type RunningEngine, startLibraryEngine } from "./library-engine.js";
+import { type EnqueueOptions, jobRequest, runRequest, type ScheduleOptions, type TaskReference } from "./requests.js";
+import { WorkerGroup } from "./worker-group.js";
+
+/** The engine inside the user's own process, over their own PostgreSQL. It starts with the first call. */
+export class LibraryApp implements Producer {
+  readonly #options: LibraryOptions;
+  readonly #namespace: string;
+  readonly #listeners = new Map<string, Set<(event: AppEvent) => void>>();
+  readonly #workers: AppWorker[] = [];
+  #running: Promise<RunningEngine> | null = null;
+  #stopping: Promise<void> | null = null;
+
+  constructor(options: LibraryOptions) {
+    this.#options = options;
+    this.#namespace = options.namespace ?? "default";
+  }
+
+  /** Opens the database, brings the schema up to date and starts the engine; calls do it by themselves. */
+  async start(): Promise<void> {
+    await this.#start();
+  }
+
+  async enqueue<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions = {}): Promise<Enqueued> {
+    const { engine, database } = await this.#start();
+    const spec = readRunCreate(await runRequest(task, payload, options), { now: database.clock.now() });
+    const { id, isNew } = await engine.api.enqueue(this.#namespace, spec);
+    return { id: formatId("run", id), isNew };
+  }
+
+  /** Many runs in few round trips, in their order. If one is refused, the error says which; the others are stored. */
+  async enqueueMany<Input>(task: TaskReference<Input>, items: readonly EnqueueItem<Input>[]): Promise<Enqueued[]> {
+    const { engine, database } = await this.#start();
+    const requests = await Promise.all(items.map(({ payload, ...options }) => runRequest(task, payload, options)));
+    const specs = requests.map((request) => readRunCreate(request, { now: database.clock.now() }));
+    const enqueued = await engine.api.enqueueMany(this.#namespace, specs);
+    return enqueued.map((one) => {
+      if ("error" in one) throw one.error;
+      return { id: formatId("run", one.id), isNew: one.isNew };
+    });
+  }
+
+  async schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled> {
+    const { engine } = await this.#start();
+    const request = { ...(await jobRequest(task, options)), key };
+    const { job, created } = await engine.api.upsertJob(
+      this.#namespace,
+      key,
+      (current, now) => normaliseJobRequest(request, { now, ...(current && { current }) }).spec,
+      { actor: null },
+    );
+    const nextRunAt = job.nextRunAt === null ? null : new Date(job.nextRunAt);
+    return { id: formatId("job", job.id), isNew: created, nextRunAt };
+  }
+
+  addJob<Input>(task: TaskReference<Input>, time: Date, payload: Input): Promise<Enqueued> {
+    return this.enqueue(task, payload, { runAt: time });
+  }
+
+  worker(settings: WorkerSettings): AppWorker {
+    if (isEnqueueOnly(this.#options)) {
+      throw new CarillonError("config_invalid", 'this app only enqueues; give it the role "work" to run tasks');
+    }
+    const worker = new WorkerGroup({
+      settings,
+      namespace: this.#namespace,
+      engine: async () => (await this.#start()).engine,
+      onEvent: this.#emit,
+      stopAll: () => this.stop(),
+    });
+    this.#workers.push(worker);
+    return worker;
+  }
+
+  /** Runs what is due, and what it asks for, until nothing is left; answers how many runs ended. */
+  async runOnce(settings: WorkerSettings): Promise<number> {
+    const worker = this.worker({ ...settings, signals: false });
+    const { engine, database } = await this.#start();
+    const tasks = settings.tasks.map(({ name }) => name);
+    let ended = 0;
+    const stopCounting = this.on("run.finished", (event) => {
+      if (tasks.includes(event.task)) ended++;
+    });
+    try {
+      await worker.start();
+      await drainOnce({ api: engine.api, namespace: this.#namespace, tasks, now: () => database.clock.now() });
+    } finally {
+      await worker.stop();
+      this.#workers.splice(this.#workers.indexOf(worker), 1);
+      stopCounting();
+    }
+    return ended;
+  }
+
+  /** Answers a function that takes the listener away. */
+  on<Type extends AppEvent["type"]>(type: Type, listener: AppListener<Type>): () => void {
+    const listeners = this.#listeners.get(type) ?? new Set();
+    this.#listeners.set(type, listeners);
+    listeners.add(listener as (event: AppEvent) => void);
+    return () => void listeners.delete(listener as (event: AppEvent) => void);
+  }
+
+  /** Lets runs end, gives back the rest, hands the schedules over. A pool of the application stays open. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.stop()));
+    const running = await this.#running?.catch(() => null);
+    await running?.engine.stop();
+    await running?.database.close();
+  }
+
+  #start(): Promise<RunningEngine> {
+    if (this.#stopping !== null) throw new CarillonError("shutting_down", "the app was stopped");
+    const running = (this.#running ??= startLibraryEngine(this.#options, this.#emit));
+    // A start that failed is tried again by the next call.
+    running.catch(() => {
+      if (this.#running === running) this.#running = null;
+    });
+    return running;
+  }
+
+  readonly #emit = (event: AppEvent): void => {
+    for (const listener of this.#listeners.get(event.type) ?? []) listener(event);
+  };
+}

@@ -1,0 +1,95 @@
+import type { Guarantee } from "@carillon/core";
+import type { TaskContext } from "@carillon/worker";
+import type { StandardSchema } from "./standard-schema.js";
+
+/** After a failure. Durations are texts such as "10s". */
+export interface RetryOptions {
+  /** Tries in all, the first included. */
+  readonly maxAttempts?: number;
+  readonly backoff?: "exponential" | "linear" | "fixed";
+  readonly initial?: string;
+  readonly factor?: number;
+  readonly max?: string;
+  readonly jitter?: "full" | "equal" | "none";
+  /** Names of errors that end the run at once. */
+  readonly nonRetryable?: readonly string[];
+}
+
+/** What a task says about its runs; each run can say otherwise. */
+export interface RunDefaults {
+  readonly queue?: string;
+  /** 0 to 9; 9 is most urgent, 4 the default. */
+  readonly priority?: number;
+  readonly retry?: RetryOptions;
+  /** For each attempt, such as "2m". */
+  readonly timeout?: string;
+  readonly guarantee?: Guarantee;
+}
+
+/** One run of a batch. */
+export interface BatchItem<Payload> {
+  readonly payload: Payload;
+  readonly ctx: TaskContext;
+}
+
+type Handler<Payload, Result> =
+  | { readonly run: (payload: Payload, ctx: TaskContext) => Result | Promise<Result>; readonly runBatch?: undefined }
+  | {
+      /**
+       * One call for runs that come together; answers for each in their order. An Error in the answer is the failure of that run; what
+       * is thrown is the failure of all.
+       */
+      readonly runBatch: (
+        items: readonly BatchItem<Payload>[],
+      ) => readonly (Result | Error)[] | Promise<readonly (Result | Error)[]>;
+      /** Runs of one call at most; 100 by default. */
+      readonly batchSize?: number;
+      readonly run?: undefined;
+    };
+
+export type TaskOptions<Input, Payload, Result> = RunDefaults &
+  Handler<Payload, Result> & {
+    readonly name: string;
+    /** Any Standard Schema; checked when a run is asked for and again before it runs. */
+    readonly payload: StandardSchema<Input, Payload>;
+  };
+
+export type PlainTaskOptions<Payload, Result> = RunDefaults &
+  Handler<Payload, Result> & { readonly name: string; readonly payload?: undefined };
+
+/** What a worker runs, by name, and what its runs are like. */
+export interface TaskDefinition<in Input, out Result> {
+  readonly name: string;
+  readonly defaults: RunDefaults;
+  readonly schema: StandardSchema<never, unknown> | null;
+  readonly handler: Handler<never, Result>;
+  /** Only in types: what `enqueue` takes. */
+  readonly accepts?: (input: Input) => void;
+}
+
+export function task<Input, Payload, Result>(
+  options: TaskOptions<Input, Payload, Result>,
+): TaskDefinition<Input, Result>;
+export function task<Payload = unknown, Result = unknown>(
+  options: PlainTaskOptions<Payload, Result>,
+): TaskDefinition<Payload, Result>;
+export function task(
+  options: RunDefaults & { readonly name: string; readonly payload?: unknown },
+): TaskDefinition<never, unknown> {
+  const { name, payload, queue, priority, retry, timeout, guarantee } = options;
+  return Object.freeze({
+    name,
+    defaults: withoutAbsent({ queue, priority, retry, timeout, guarantee }),
+    schema: (payload ?? null) as StandardSchema<never, unknown> | null,
+    handler: options as unknown as Handler<never, unknown>,
+  });
+}
+
+/** The members that are there. */
+export function withoutAbsent<Given extends object>(
+  given: Given,
+): { [Name in keyof Given]?: Exclude<Given[Name], undefined> } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Given]?: Exclude<Given[Name], undefined>;
+  };
+}

@@ -1,0 +1,69 @@
+import { hostname } from "node:os";
+import type { Engine } from "@carillon/engine";
+import { LocalTransport, Worker, type WorkerEvent } from "@carillon/worker";
+import type { AppWorker, WorkerSettings } from "./app.js";
+import { workerTimers } from "./library-engine.js";
+import { workerTask } from "./worker-task.js";
+
+export interface WorkerGroupOptions {
+  readonly settings: WorkerSettings;
+  readonly namespace: string;
+  readonly engine: () => Promise<Engine>;
+  readonly onEvent: (event: WorkerEvent) => void;
+  /** What a signal to the process stops. */
+  readonly stopAll: () => Promise<void>;
+}
+
+const defaultSlots = 10;
+const defaultGraceMs = 30_000;
+const signals = ["SIGTERM", "SIGINT"] as const;
+
+/** One runtime for each queue, so that each has its own number of slots. */
+export class WorkerGroup implements AppWorker {
+  readonly #options: WorkerGroupOptions;
+  #workers: readonly Worker[] = [];
+  #state: "new" | "started" | "stopped" = "new";
+
+  constructor(options: WorkerGroupOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    if (this.#state !== "new") return;
+    this.#state = "started";
+    const { settings, namespace, onEvent } = this.#options;
+    const engine = await this.#options.engine();
+    const tasks = settings.tasks.map((definition) => workerTask(definition, workerTimers.soon));
+    this.#workers = Object.entries(queuesOf(settings)).map(
+      ([queue, slots]) =>
+        new Worker({
+          transport: new LocalTransport(engine.gateway, { namespace, nodeId: () => engine.nodeId }),
+          tasks,
+          name: settings.name ?? hostname(),
+          queues: [queue],
+          slots,
+          timers: workerTimers,
+          onEvent,
+        }),
+    );
+    await Promise.all(this.#workers.map((worker) => worker.start()));
+    if (settings.signals !== false) for (const signal of signals) process.once(signal, this.#onSignal);
+  }
+
+  async stop(): Promise<void> {
+    this.#state = "stopped";
+    for (const signal of signals) process.removeListener(signal, this.#onSignal);
+    const { graceMs = defaultGraceMs } = this.#options.settings;
+    await Promise.all(this.#workers.map((worker) => worker.stop(graceMs)));
+  }
+
+  /** Afterwards the signal comes again, and does what it would have done without us. A second one ends at once. */
+  readonly #onSignal = (signal: NodeJS.Signals): void => {
+    for (const other of signals) process.removeListener(other, this.#onSignal);
+    void this.#options.stopAll().finally(() => process.kill(process.pid, signal));
+  };
+}
+
+function queuesOf({ queues, tasks }: WorkerSettings): Readonly<Record<string, number>> {
+  return queues ?? Object.fromEntries(tasks.map(({ defaults }) => [defaults.queue ?? "default", defaultSlots]));
+}

@@ -1,0 +1,220 @@
+import { freshDatabase } from "@carillon/testkit";
+import { Pool } from "pg";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  carillon,
+  type LibraryApp,
+  type LibraryOptions,
+  NonRetryableError,
+  type StandardSchema,
+  task,
+} from "../../../src/index.js";
+
+let url: string;
+let drop: () => Promise<void>;
+let apps: LibraryApp[];
+
+beforeEach(async () => {
+  const fresh = await freshDatabase();
+  ({ url } = fresh);
+  drop = () => fresh.drop();
+  apps = [];
+});
+
+afterEach(async () => {
+  for (const app of apps) await app.stop();
+  await drop();
+});
+
+function open(options: LibraryOptions = {}): LibraryApp {
+  const app = carillon(options.pool === undefined ? { databaseUrl: url, ...options } : options);
+  apps.push(app);
+  return app;
+}
+
+/** Resolves with the event when one that fits comes. */
+const next = (app: LibraryApp, status: string) =>
+  new Promise<string>((resolve) => {
+    const stop = app.on("run.finished", (event) => {
+      if (event.status !== status) return;
+      stop();
+      resolve(event.task);
+    });
+  });
+
+/** Takes objects with a number n, and makes it twice as large. */
+const doubling: StandardSchema<{ n: number }, { twice: number }> = {
+  "~standard": {
+    version: 1,
+    vendor: "test",
+    validate: (value) =>
+      typeof value === "object" && value !== null && "n" in value && typeof value.n === "number"
+        ? { value: { twice: value.n * 2 } }
+        : { issues: [{ message: "must be a number", path: ["n"] }] },
+  },
+};
+
+describe("an app over a database", () => {
+  it("makes its schema, stores a run and runs it", async () => {
+    const app = open();
+    const seen: unknown[] = [];
+    const hello = task({
+      name: "hello",
+      run: (payload: { who: string }, ctx) => void seen.push([payload.who, ctx.attempt]),
+    });
+    await app.worker({ tasks: [hello], signals: false }).start();
+    const done = next(app, "succeeded");
+    expect(await app.enqueue(hello, { who: "you" })).toEqual({ id: expect.stringMatching(/^run_/), isNew: true });
+    expect(await done).toBe("hello");
+    expect(seen).toEqual([["you", 1]]);
+  });
+
+  it("checks payloads when a run is asked for and again before it runs", async () => {
+    const app = open();
+    const seen: unknown[] = [];
+    const twice = task({ name: "twice", payload: doubling, run: ({ twice: n }) => void seen.push(n) });
+    await expect(app.enqueue(twice, { n: "one" } as never)).rejects.toMatchObject({
+      code: "payload_invalid",
+      items: [{ pointer: "/payload/n", detail: "must be a number" }],
+    });
+    const failed = next(app, "failed");
+    const succeeded = next(app, "succeeded");
+    await app.enqueue("twice", { n: "one" });
+    await app.enqueue(twice, { n: 4 });
+    await app.worker({ tasks: [twice], signals: false }).start();
+    await Promise.all([failed, succeeded]);
+    expect(seen).toEqual([8]);
+  });
+
+  it("calls a batch handler once for many runs, and each has its own result", async () => {
+    const app = open();
+    const sizes: number[] = [];
+    const many = task({
+      name: "many",
+      batchSize: 50,
+      runBatch: (items: readonly { payload: number }[]) => {
+        sizes.push(items.length);
+        return items.map(({ payload }) => (payload % 10 === 0 ? new NonRetryableError("no tens") : payload));
+      },
+    });
+    const enqueued = await app.enqueueMany(
+      many,
+      Array.from({ length: 100 }, (_, payload) => ({ payload })),
+    );
+    expect(enqueued.filter(({ isNew }) => isNew)).toHaveLength(100);
+    const outcomes: string[] = [];
+    app.on("run.finished", ({ status }) => void outcomes.push(status));
+    expect(await app.runOnce({ tasks: [many], queues: { default: 50 } })).toBe(100);
+    expect(outcomes.filter((status) => status === "failed")).toHaveLength(10);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(100);
+    expect(Math.max(...sizes)).toBeGreaterThan(1);
+  });
+
+  it("runs once until nothing is left, what runs ask for included, and leaves what is not due", async () => {
+    const app = open();
+    const seen: number[] = [];
+    const chain = task({
+      name: "chain",
+      run: async (n: number) => {
+        seen.push(n);
+        if (n > 0) await app.enqueue("chain", n - 1);
+      },
+    });
+    await app.enqueue(chain, 3);
+    await app.enqueue(chain, 100, { delay: "1h" });
+    expect(await app.runOnce({ tasks: [chain] })).toBe(4);
+    expect(seen).toEqual([3, 2, 1, 0]);
+  });
+
+  it("keeps one job for each key", async () => {
+    const app = open();
+    const report = task({ name: "report", queue: "reports", run: () => null });
+    const first = await app.schedule(report, "weekly", { cron: "0 9 * * MON", timeZone: "Europe/Paris" });
+    const second = await app.schedule(report, "weekly", { every: "1h" });
+    expect([first.isNew, second.isNew, second.id]).toEqual([true, false, first.id]);
+    expect(first.nextRunAt?.getUTCDay()).toBe(1);
+  });
+
+  it("takes addJob(task, time, payload) as the request for a run at that time", async () => {
+    const app = open();
+    const seen: unknown[] = [];
+    const hello = task({ name: "hello", run: (payload: unknown) => void seen.push(payload) });
+    await app.addJob(hello, new Date(), "now");
+    await app.addJob("hello", new Date(Date.now() + 3_600_000), "later");
+    expect(await app.runOnce({ tasks: [hello] })).toBe(1);
+    expect(seen).toEqual(["now"]);
+  });
+
+  it("takes options of a run over those of its task, and refuses wrong ones by name", async () => {
+    const app = open();
+    const mail = task({
+      name: "mail",
+      queue: "mail",
+      priority: 7,
+      retry: { maxAttempts: 2 },
+      timeout: "1m",
+      run: () => null,
+    });
+    const pool = new Pool({ connectionString: url, max: 1 });
+    await app.enqueue(mail, null, { priority: 9, labels: { a: "b" }, dedupe: { key: "k" } });
+    expect(await app.enqueue(mail, null, { dedupe: { key: "k" } })).toMatchObject({ isNew: false });
+    const { rows } = await pool.query("select queue, priority, policy, labels from carillon.run");
+    await pool.end();
+    expect(rows).toEqual([
+      { queue: "mail", priority: 9, policy: { retry: { maxAttempts: 2 }, timeoutMs: 60_000 }, labels: { a: "b" } },
+    ]);
+    await expect(app.enqueue(mail, null, { delay: "soon" })).rejects.toMatchObject({ code: "duration_invalid" });
+  });
+});
+
+describe("what an app takes of its surroundings", () => {
+  it("is three connections at most, and none after it was stopped", async () => {
+    const outsider = new Pool({ connectionString: url, max: 1, application_name: "outsider" });
+    const count = async (): Promise<number> =>
+      (
+        await outsider.query(
+          "select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'carillon'",
+        )
+      ).rows[0].n;
+    const app = open();
+    const work = task({ name: "work", run: () => null });
+    await app.worker({ tasks: [work], signals: false }).start();
+    await Promise.all(Array.from({ length: 200 }, () => app.enqueue(work, null)));
+    expect(await count()).toBeLessThanOrEqual(3);
+    await app.stop();
+    while ((await count()) > 0);
+    await outsider.end();
+  });
+
+  it("may be the application's own pool, which stays open, and a schema of another name", async () => {
+    const pool = new Pool({ connectionString: url, max: 3 });
+    const app = open({ pool, schema: "jobs" });
+    const work = task({ name: "work", run: () => "done" });
+    await app.enqueue(work, null);
+    expect(await app.runOnce({ tasks: [work] })).toBe(1);
+    await app.stop();
+    expect((await pool.query("select status from jobs.run_history")).rows).toEqual([{ status: "succeeded" }]);
+    await pool.end();
+  });
+
+  it("is no share in the work where it only enqueues; another process runs it", async () => {
+    const web = open({ roles: ["enqueue"] });
+    const work = task({ name: "work", run: () => null });
+    await web.enqueue(work, null, { delay: "50ms" });
+    expect(() => web.worker({ tasks: [work] })).toThrow(expect.objectContaining({ code: "config_invalid" }));
+    const worker = open({ migrate: false });
+    const done = next(worker, "succeeded");
+    await worker.worker({ tasks: [work], signals: false }).start();
+    expect(await done).toBe("work");
+  });
+
+  it("is refused where the schema is missing and is not to be made", async () => {
+    await expect(open({ migrate: false }).enqueue("work", null)).rejects.toMatchObject({ code: "schema_too_old" });
+  });
+
+  it("names one way to the engine, in options or in the environment", () => {
+    for (const options of [{}, { url: "http://a", databaseUrl: "postgres://a/b" }]) {
+      expect(() => carillon(options as LibraryOptions)).toThrow(expect.objectContaining({ code: "config_invalid" }));
+    }
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { carillon, task } from "../../../src/index.js";
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly token: string | null;
+  readonly body: unknown;
+}
+
+/** A server that answers every call with the same body. */
+function server(answer: unknown) {
+  const sent: Sent[] = [];
+  const fake: typeof fetch = async (input, init) => {
+    const request = new Request(input, init);
+    sent.push({
+      method: request.method,
+      path: decodeURIComponent(new URL(request.url).pathname),
+      token: request.headers.get("authorization"),
+      body: await request.json(),
+    });
+    return Response.json(answer);
+  };
+  return { sent, app: carillon({ url: "http://carillon.test", token: "t", fetch: fake }) };
+}
+
+const mail = task({
+  name: "mail",
+  queue: "mail",
+  retry: { maxAttempts: 3, initial: "10s", nonRetryable: ["Gone"] },
+  timeout: "2m",
+  run: () => null,
+});
+
+describe("an app over a server", () => {
+  it("sends a request for a run in the words of the wire", async () => {
+    const { app, sent } = server({ id: "run_1", is_new: false });
+    const runAt = new Date(0);
+    const answer = await app.enqueue(mail, { to: "x" }, { priority: 9, runAt, dedupe: { key: "k", window: "1h" } });
+    expect(answer).toEqual({ id: "run_1", isNew: false });
+    expect(sent).toEqual([
+      {
+        method: "POST",
+        path: "/v1/runs",
+        token: "Bearer t",
+        body: {
+          task: "mail",
+          payload: { to: "x" },
+          queue: "mail",
+          priority: 9,
+          timeout: "2m",
+          retry: { max_attempts: 3, initial: "10s", non_retryable: ["Gone"] },
+          run_at: "1970-01-01T00:00:00.000Z",
+          dedupe: { key: "k", window: "1h" },
+        },
+      },
+    ]);
+  });
+
+  it("puts a job under its key", async () => {
+    const { app, sent } = server({ id: "job_1", version: 1, next_run_at: "2026-11-16T08:00:00.000Z" });
+    const options = { cron: "0 9 * * MON", timeZone: "Europe/Paris", overlap: "skip" } as const;
+    expect(await app.schedule("report", "weekly", options)).toEqual({
+      id: "job_1",
+      isNew: true,
+      nextRunAt: new Date("2026-11-16T08:00:00Z"),
+    });
+    expect(sent).toMatchObject([
+      {
+        method: "PUT",
+        path: "/v1/jobs/@weekly",
+        body: {
+          task: "report",
+          payload: null,
+          schedule: { cron: "0 9 * * MON", time_zone: "Europe/Paris" },
+          overlap: "skip",
+        },
+      },
+    ]);
+  });
+
+  it("refuses a payload that is no JSON before it is sent", async () => {
+    const { app, sent } = server({});
+    const circle: { self?: unknown } = {};
+    circle.self = circle;
+    for (const payload of [circle, 10n, () => null]) {
+      await expect(app.enqueue("mail", payload)).rejects.toMatchObject({ code: "payload_invalid" });
+    }
+    expect(sent).toEqual([]);
+  });
+});
