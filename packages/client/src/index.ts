@@ -5,4 +5,4 @@ export { ApiError, type ApiErrorCode, ServerUnreachable } from "./errors.js";
 export type { BackfillRange, JobCalls, JobReference } from "./jobs.js";
 export type { RunCalls } from "./runs.js";
 export type { CallOptions, ChangeOptions, ClientOptions } from "./transport.js";
-export type { WorkerHeard, WorkerPolled, WorkerRegistered } from "@carillon/contract";
+export type { WorkerHeard, WorkerNote, WorkerNoted, WorkerPolled, WorkerRegistered } from "@carillon/contract";

@@ -12,6 +12,7 @@ export {
   readRegistration,
   readRelease,
 } from "./normalise/worker-protocol.js";
+export { readNotes } from "./normalise/worker-notes.js";
 export { readJobBatch } from "./normalise/job-batch.js";
 export { type ApplyJobPatch, readJobPatch, refuseOtherKey } from "./normalise/job-patch.js";
 export { isForeignRequest, type JobRequest, type Moment, normaliseJobRequest } from "./normalise/job-request.js";
@@ -91,3 +92,4 @@ export type {
   WorkerRelease,
   WorkerResult,
 } from "./schema/worker-protocol.js";
+export type { WorkerNote, WorkerNoted } from "./schema/worker-notes.js";

@@ -136,3 +136,12 @@ export { Template, type TemplateOptions } from "./template/template.js";
 export { similarWord } from "./spelling/similar-word.js";
 export { timeoutOutcome } from "./run/assignment.js";
 export type { Assignment, Completion, Outcome, RunError, StopOrder } from "./run/assignment.js";
+export {
+  type LogLevel,
+  logLevels,
+  type LogLine,
+  type NoteAnswer,
+  type NoteContent,
+  noteLimits,
+  type RunNote,
+} from "./run/note.js";

@@ -219,6 +219,19 @@ create table carillon.occurrence (
   constraint occurrence_count_check CHECK ((count > 0))
 );
 
+create table carillon.once (
+  namespace_id integer not null,
+  key text not null,
+  run_id uuid not null,
+  fence bigint not null,
+  result json,
+  begun_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  constraint once_pkey PRIMARY KEY (namespace_id, key),
+  constraint once_ended CHECK (((result IS NULL) = (ended_at IS NULL)))
+);
+
 create table carillon.queue (
   namespace_id integer not null,
   name text not null,
@@ -342,6 +355,48 @@ create table carillon.run_later (
   autovacuum_vacuum_threshold=20000
 );
 
+create table carillon.run_log (
+  run_id uuid not null,
+  fence bigint not null,
+  number integer not null,
+  namespace_id integer not null,
+  logged_at timestamp with time zone not null,
+  level text not null,
+  message text not null,
+  fields json,
+  constraint run_log_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text])))
+) partition by RANGE (logged_at);
+
+create table carillon.run_state (
+  run_id uuid not null,
+  namespace_id integer not null,
+  checkpoint json,
+  checkpoint_fence bigint not null default 0,
+  checkpoint_number bigint not null default 0,
+  checkpoint_at timestamp with time zone,
+  progress real,
+  progress_text text,
+  progress_fence bigint not null default 0,
+  progress_number bigint not null default 0,
+  progress_at timestamp with time zone,
+  constraint run_state_pkey PRIMARY KEY (run_id),
+  constraint run_state_progress_check CHECK (((progress >= (0)::double precision) AND (progress <= (1)::double precision)))
+) with (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=5000,
+  fillfactor=50
+);
+
+create table carillon.run_step (
+  run_id uuid not null,
+  name text not null,
+  namespace_id integer not null,
+  fence bigint not null,
+  result json not null,
+  created_at timestamp with time zone not null,
+  constraint run_step_pkey PRIMARY KEY (run_id, name)
+);
+
 create table carillon.setting (
   name text not null,
   value text not null,
@@ -398,6 +453,8 @@ CREATE INDEX job_due_held ON carillon.job_due USING btree (shard) WHERE (state_r
 
 CREATE INDEX job_due_time ON carillon.job_due USING btree (shard, class, next_fire_at) WHERE (next_fire_at IS NOT NULL);
 
+CREATE INDEX once_expiry ON carillon.once USING btree (expires_at);
+
 CREATE INDEX queue_newer ON carillon.queue USING btree (revision);
 
 CREATE INDEX run_blocked ON carillon.run USING btree (shard, id) WHERE (stage = 3);
@@ -413,3 +470,5 @@ CREATE INDEX run_history_id ON ONLY carillon.run_history USING btree (id);
 CREATE INDEX run_history_job ON ONLY carillon.run_history USING btree (job_id, id);
 
 CREATE INDEX run_later_due ON carillon.run_later USING btree (shard, run_at);
+
+CREATE INDEX run_log_run ON ONLY carillon.run_log USING btree (run_id, fence, number);

@@ -1,6 +1,14 @@
 export { builtInTasks } from "./executors/built-in.js";
-export { NonRetryableError, RetryAfterError, RunStoppedError, SnoozeError } from "./runtime/errors.js";
-export type { Task, TaskContext, TaskHandler } from "./runtime/task.js";
+export { NonRetryableError, RetryAfterError, RunStoppedError, SnoozeError, type StopReason } from "./runtime/errors.js";
+export type {
+  Checkpoint,
+  OnceOptions,
+  PreviousSuccess,
+  Task,
+  TaskContext,
+  TaskHandler,
+  TaskLog,
+} from "./runtime/task.js";
 export type { Registration, StartedRun, Transport, TransportEvents } from "./runtime/transport.js";
 export type { WorkerTimers } from "./runtime/timers.js";
 export { Worker, type WorkerEvent, type WorkerOptions } from "./runtime/worker.js";

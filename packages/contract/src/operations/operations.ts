@@ -16,7 +16,7 @@ import { listJobRuns, runJobNow } from "./job-runs.js";
 import { createJob, getJob, listJobs } from "./jobs.js";
 import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from "./meta.js";
 import { createRun, createRuns, getRun, listRuns } from "./runs.js";
-import { closeWorker, heartbeatWorker, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
+import { closeWorker, heartbeatWorker, noteRuns, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
 
 /** Every operation of the API by its operationId, in the order in which the documents list them. */
 export const operations = {
@@ -56,6 +56,7 @@ export const operations = {
   registerWorker,
   pollWorker,
   heartbeatWorker,
+  noteRuns,
   releaseRuns,
   closeWorker,
   getLivez,

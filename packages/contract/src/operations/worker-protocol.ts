@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { workerLimits } from "../schema/limits.js";
+import { WorkerNoted, WorkerNotes } from "../schema/worker-notes.js";
 import {
   WorkerHeard,
   WorkerHeartbeat,
@@ -59,6 +60,20 @@ export const heartbeatWorker = {
   body: WorkerHeartbeat,
   bodyOptional: true,
   answers: { 200: { description: "Heard", schema: WorkerHeard } },
+  errors,
+} as const satisfies Operation;
+
+export const noteRuns = {
+  ...shared,
+  path: "/v1/workers/{id}:note",
+  summary: "Keep what handlers leave behind, answer what they ask for",
+  description:
+    "Checkpoints, progress, lines of log, results of steps. Every note may come again when its answer did not arrive. A claim that " +
+    "is over is an answer.",
+  params: WorkerRef,
+  body: WorkerNotes,
+  bodyBytes: workerLimits.noteBytes,
+  answers: { 200: { description: "What became of each", schema: WorkerNoted } },
   errors,
 } as const satisfies Operation;
 

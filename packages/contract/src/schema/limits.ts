@@ -41,6 +41,9 @@ export const workerLimits = {
   /** A poll brings the results of many runs. */
   pollBytes: 16_777_216,
   errorLength: 16_384,
+  /** Notes of one call, and its size: values are written as text within text. */
+  notes: 200,
+  noteBytes: 4_194_304,
   /** A year: whatever is longer is a mistake. */
   agoMs: 31_622_400_000,
 } as const;

@@ -37,6 +37,15 @@ const Attempt = Type.Object(
   { title: "Attempt", additionalProperties: false, description: "A try that ended without success" },
 );
 
+const Progress = Type.Object(
+  {
+    fraction: Type.Number({ minimum: 0, maximum: 1 }),
+    text: nullable(Type.String()),
+    at: Timestamp,
+  },
+  { title: "Progress", additionalProperties: false, description: "What the run's handler said last of how far it is" },
+);
+
 /** The part of a run that answers "how did it go". */
 const course = {
   id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
@@ -67,6 +76,7 @@ export const Run = Type.Object(
     created_at: Timestamp,
     losses: Count("Times that its worker was lost"),
     worker_id: nullable(Type.String()),
+    progress: nullable(Progress),
     payload: Type.Unknown(),
     output: Type.Unknown(),
     error: nullable(RunError),

@@ -4,13 +4,13 @@ import { Count, Milliseconds } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
 
 /** Runs go by their plain UUID here: a worker handles thousands a second, and hands the id to its handlers as it is. */
-const RunUuid = Type.String({
+export const RunUuid = Type.String({
   pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
   description: "The run's UUID in lower case",
   examples: ["019a7f71-ece5-7060-8d10-5b3a9c36e0ad"],
 });
-const Fence = Type.Integer({ minimum: 0, description: "Names the claim; grows with every claim of the run" });
-const AgoMs = (description: string) => Type.Integer({ minimum: 0, maximum: workerLimits.agoMs, description });
+export const Fence = Type.Integer({ minimum: 0, description: "Names the claim; grows with every claim of the run" });
+export const AgoMs = (description: string) => Type.Integer({ minimum: 0, maximum: workerLimits.agoMs, description });
 
 /** A run under one claim. */
 export const HeldRun = Type.Object(

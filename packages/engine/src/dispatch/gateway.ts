@@ -1,4 +1,12 @@
-import { CarillonError, type Completion, type DurationMs, type Instant, type StopOrder } from "@carillon/core";
+import {
+  CarillonError,
+  type Completion,
+  type DurationMs,
+  type Instant,
+  type NoteAnswer,
+  type RunNote,
+  type StopOrder,
+} from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import type { RankRun } from "../queues/rank-run.js";
@@ -7,6 +15,7 @@ import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { NamespaceStore } from "../store/entities/namespaces.js";
+import type { RunRecords } from "../store/entities/run-records.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { SessionStore } from "../store/entities/sessions.js";
 import type { Assigned } from "./assignment-of.js";
@@ -14,6 +23,7 @@ import { Exchanger } from "./exchanger.js";
 import { Handout } from "./handout.js";
 import { LaneBounds } from "./lane-bounds.js";
 import { LaneGroups } from "./lane-groups.js";
+import { Notes } from "./notes.js";
 import { Results, type ResultsOptions } from "./results.js";
 import { SessionWatch } from "./session-watch.js";
 import { StopOrders } from "./stop-orders.js";
@@ -57,6 +67,7 @@ export interface GatewayOptions {
   readonly sessions: SessionStore;
   readonly lanes: LaneStore;
   readonly namespaces: NamespaceStore;
+  readonly records: RunRecords;
   readonly clock: Pick<HostClock, "monotonic">;
   readonly timers: Timers;
   /** The database's clock. */
@@ -96,6 +107,7 @@ export class Gateway {
   readonly #handout: Handout;
   readonly #watch: SessionWatch;
   readonly #stops: StopOrders;
+  readonly #notes: Notes;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -130,6 +142,7 @@ export class Gateway {
     const sessions = (): Iterable<WorkerSession> => this.#sessions.values();
     this.#watch = new SessionWatch({ ...options, results: this.#results, handout: this.#handout, sessions });
     this.#stops = new StopOrders(claims, sessions);
+    this.#notes = new Notes(options.records);
   }
 
   /** Registers a worker; it gets nothing before it is resumed. */
@@ -205,6 +218,12 @@ export class Gateway {
       session.id,
       fresh.map(({ runId: id, fence, agoMs }) => ({ id, fence, agoMs })),
     );
+  }
+
+  /** Keeps what handlers leave behind while they run, and answers what they ask for; one answer to each, in their order. */
+  async note(sessionId: string, notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
+    const over = new Set(await this.notHeld(sessionId, notes));
+    return this.#notes.take(this.#session(sessionId), notes, (note) => over.has(note));
   }
 
   /** Which of the named claims the session does not hold. What this node does not know of, it looks up. */
@@ -296,7 +315,7 @@ export class Gateway {
     const { slots, ahead = null, onAssign, onStop, onLost, isHeard = () => true } = skills;
     const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#handout.assignments(runs));
     const { doubtMs } = this.#options;
-    const session = new WorkerSession({ id, slots, ahead, doubtMs, deliver, onStop, onLost, isHeard });
+    const session = new WorkerSession({ id, namespaceId, slots, ahead, doubtMs, deliver, onStop, onLost, isHeard });
     await this.#options.queues.ensure(
       namespaceId,
       skills.queues.filter((queue) => queue !== "*"),

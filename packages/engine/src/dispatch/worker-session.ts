@@ -14,6 +14,7 @@ export interface SessionEvents {
 
 export interface SessionOptions extends SessionEvents {
   readonly id: string;
+  readonly namespaceId: number;
   readonly slots: number;
   /** Runs that may wait at the worker beyond its slots; null: as many as it does in a twentieth of a second. */
   readonly ahead: number | null;
@@ -28,6 +29,7 @@ const memoryMs = 200;
 /** A worker as the gateway sees it: what it holds, what more it can take. */
 export class WorkerSession {
   readonly id: string;
+  readonly namespaceId: number;
   readonly slots: number;
   readonly events: SessionEvents;
   readonly doubt: ClaimDoubt;
@@ -50,6 +52,7 @@ export class WorkerSession {
 
   constructor(options: SessionOptions) {
     this.id = options.id;
+    this.namespaceId = options.namespaceId;
     this.slots = options.slots;
     this.events = options;
     this.#ahead = options.ahead;

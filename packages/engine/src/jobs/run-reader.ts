@@ -21,13 +21,13 @@ export class RunReader {
   async findMany(namespaceId: number, ids: readonly string[]): Promise<Map<string, RunView>> {
     if (ids.length === 0) return new Map();
     const live = await this.#reads.live(namespaceId, ids);
-    const found = new Map(live.map((row) => [row.id, toRunView(row)]));
+    const found = new Map((await this.#views(live)).map((run) => [run.id, run]));
     const missing = ids.filter((id) => !found.has(id));
     if (missing.length === 0) return found;
     // A run that ended between the two reads is in the second; one never goes back from history to the hot table.
     const notBefore = Math.min(...missing.map(timeOfUuid)) - clockSlackMs;
     const ended = await this.#reads.finished(namespaceId, missing, Math.max(0, notBefore));
-    for (const row of ended) found.set(row.id, toRunView(row));
+    for (const row of ended) found.set(row.id, toRunView(row, null));
     return found;
   }
 
@@ -47,7 +47,14 @@ export class RunReader {
     // A run that ended between the two reads is in both: what history says is newer.
     const byId = new Map([...live, ...ended].map((row) => [row.id, row]));
     const rows = [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
-    return toPage(rows.map(toRunView), page.pageSize);
+    return toPage(await this.#views(rows), page.pageSize);
+  }
+
+  /** What a run said of itself is looked up where a handler may have said something. */
+  async #views(rows: readonly RunRow[]): Promise<RunView[]> {
+    const begun = rows.filter((row) => row.fence > 0 && !isFinal(row.status)).map((row) => row.id);
+    const progress = begun.length === 0 ? null : await this.#reads.progress(begun);
+    return rows.map((row) => toRunView(row, progress?.get(row.id) ?? null));
   }
 }
 
@@ -65,7 +72,7 @@ function triggerOf(row: RunRow): RunView["trigger"] {
   return { kind: kind as TriggerKind, id, scheduledFor: row.nominal_at };
 }
 
-function toRunView(row: RunRow): RunView {
+function toRunView(row: RunRow, progress: RunView["progress"]): RunView {
   return {
     id: row.id,
     jobId: row.job_id,
@@ -83,6 +90,7 @@ function toRunView(row: RunRow): RunView {
     maxAttempts: retryOf(row.policy ?? {}).maxAttempts,
     losses: row.losses,
     workerId: row.session_id,
+    progress,
     payload: row.payload,
     policy: row.policy ?? {},
     output: row.output,

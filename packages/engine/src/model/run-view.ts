@@ -14,6 +14,14 @@ export interface AttemptRecord {
   readonly error?: RunError;
 }
 
+/** How far a run said it is. */
+export interface RunProgress {
+  /** From 0 to 1. */
+  readonly fraction: number;
+  readonly text: string | null;
+  readonly at: Instant;
+}
+
 /** A run as readers see it, live or finished. Ids are canonical UUIDs; the wire adds the prefixes. */
 export interface RunView {
   readonly id: string;
@@ -35,6 +43,8 @@ export interface RunView {
   readonly maxAttempts: number;
   readonly losses: number;
   readonly workerId: string | null;
+  /** What its handler said last; null of a run that has ended. */
+  readonly progress: RunProgress | null;
   readonly payload: unknown;
   readonly policy: RunPolicy;
   readonly output: unknown;

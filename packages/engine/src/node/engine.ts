@@ -319,7 +319,7 @@ class NodeEngine implements Engine {
   }
 
   #makeGateway(): Gateway {
-    const { claims, sessions, lanes, namespaces, queueBook, durations, rank } = this.#store;
+    const { claims, sessions, lanes, namespaces, records, queueBook, durations, rank } = this.#store;
     const { random, newId, clock, timers } = this.#options;
     return new Gateway({
       claims,
@@ -331,6 +331,7 @@ class NodeEngine implements Engine {
       onDuration(run, durationMs) {
         if (queueBook.orderOf(run.namespaceId, run.queue)?.kind === "sjf") durations.note(run, durationMs);
       },
+      records,
       random,
       newId,
       // A claim that arrives later than this finds its session dead, unless the rest of the node was in time all along.

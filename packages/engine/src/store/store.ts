@@ -16,6 +16,7 @@ import { type NodeStore, nodeStore } from "./entities/nodes.js";
 import { type PastRuns, pastRuns } from "./entities/past-runs.js";
 import { type QueueStore, queueStore } from "./entities/queues.js";
 import { type RunReads, runReads } from "./entities/run-reads.js";
+import { type RunRecords, runRecords } from "./entities/run-records.js";
 import { type RunStore, runStore } from "./entities/runs.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
 import { type ShardStore, shardStore } from "./entities/shards.js";
@@ -61,6 +62,8 @@ export interface Store {
   readonly windows: WindowStore;
   readonly backfills: BackfillStore;
   readonly past: PastRuns;
+  /** What handlers leave behind. */
+  readonly records: RunRecords;
   /** A transaction that may end runs: a missing day of history is made and the work done again. */
   readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }
@@ -118,6 +121,7 @@ export function createStore(db: Database): Store {
     windows: windowStore(db, statements),
     backfills: backfillStore(db, statements),
     past: pastRuns(statements),
+    records: runRecords(db, statements),
     settle,
   };
 }

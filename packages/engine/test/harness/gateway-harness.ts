@@ -29,7 +29,7 @@ export interface GatewayHarness {
 export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {}): GatewayHarness {
   const errors = new Errors();
   const events: EngineEvent[] = [];
-  const { claims, sessions, lanes, namespaces, queueBook, rank } = h.store;
+  const { claims, sessions, lanes, namespaces, queueBook, rank, records } = h.store;
   const gateway = new Gateway({
     claims,
     sessions,
@@ -38,6 +38,7 @@ export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {})
     queues: queueBook,
     rank,
     onDuration: () => undefined,
+    records,
     clock: hostPorts.clock,
     timers: hostPorts.timers,
     now: Date.now,

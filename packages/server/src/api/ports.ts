@@ -32,7 +32,10 @@ export interface HttpObservation {
 export type ApiEngine = EngineApi & Enqueueing & JobChanges & Calendars & Backfills;
 
 /** Workers of other processes. */
-export type WorkersPort = Pick<RemoteWorkers, "silenceMs" | "register" | "poll" | "hear" | "giveBack" | "close">;
+export type WorkersPort = Pick<
+  RemoteWorkers,
+  "silenceMs" | "register" | "poll" | "hear" | "note" | "giveBack" | "close"
+>;
 
 export interface ApiOptions {
   readonly engine: ApiEngine;

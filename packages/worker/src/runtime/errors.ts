@@ -27,14 +27,19 @@ export class SnoozeError extends Error {
   }
 }
 
-/** The reason of a handler's signal when somebody asked for its run to stop. */
+/**
+ * Why a run is to stop: `timeout`, its time is over; `drain`, the worker stops; `session_lost` and `claim_lost`, the run is
+ * somebody else's by now; `unheard`, it may soon be; else whoever asked for it, as in `cancelled_by_job`.
+ */
+export type StopReason = "timeout" | "drain" | "session_lost" | "claim_lost" | "unheard" | (string & {});
+
+/** The reason of a handler's signal. */
 export class RunStoppedError extends Error {
   override readonly name = "RunStoppedError";
-  /** Such as cancelled_by_job. */
-  readonly reason: string;
+  readonly reason: StopReason;
 
-  constructor(reason: string) {
-    super(`the run was asked to stop: ${reason}`);
+  constructor(reason: StopReason, message = `the run was asked to stop: ${reason}`) {
+    super(message);
     this.reason = reason;
   }
 }

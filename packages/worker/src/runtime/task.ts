@@ -1,4 +1,4 @@
-import type { Instant } from "@carillon/core";
+import type { DurationMs, Instant } from "@carillon/core";
 
 /** What a handler is given beside its payload. */
 export interface TaskContext {
@@ -13,8 +13,58 @@ export interface TaskContext {
   /** Grows with every attempt: what an outside store needs to refuse a zombie. */
   readonly fence: number;
   readonly scheduledFor: Instant;
-  /** Fires on timeout, when the run is cancelled, when the worker stops without further grace, and when its session is lost. */
+  /**
+   * Fires on timeout, when the run is cancelled, when the worker stops without further grace, and when its session is lost. Its
+   * reason is a RunStoppedError that says which.
+   */
   readonly signal: AbortSignal;
+  /** Where to go on after a failure or a loss: one value for the run, over all its attempts. */
+  readonly checkpoint: Checkpoint;
+  /** Lines for whoever looks at the run. */
+  readonly log: TaskLog;
+  /** How far the run is, from 0 to 1, for whoever looks at it. The latest counts; it is no record. */
+  readonly progress: (fraction: number, text?: string) => void;
+  /** Does a part of the run unless an earlier attempt has done it: then its result is answered again. The result must be JSON. */
+  readonly step: <Result>(name: string, work: Work<Result>) => Promise<Result>;
+  /**
+   * Does something once in the namespace, whichever run comes first; the others are answered its result, which must be JSON.
+   * Throws a SnoozeError while another run is at it.
+   */
+  readonly once: <Result>(key: string, work: Work<Result>, options?: OnceOptions) => Promise<Result>;
+  /** The last run of the same job that succeeded; null if there is none. */
+  readonly previousSuccess: () => Promise<PreviousSuccess | null>;
+  /**
+   * For long work without pauses: lets the worker attend to everything else, and throws if the run is to stop or is somebody
+   * else's by now.
+   */
+  readonly heartbeat: () => Promise<void>;
+}
+
+export type Work<Result> = () => Result | PromiseLike<Result>;
+
+export interface Checkpoint {
+  /** What was saved last, in this attempt or an earlier one; undefined if nothing was. */
+  load<Value = unknown>(): Promise<Value | undefined>;
+  /** Durable when it resolves. Of several that wait to be written only the last is. */
+  save(value: unknown): Promise<void>;
+}
+
+/** Never waits and never throws. */
+export interface TaskLog {
+  debug(message: string, fields?: object): void;
+  info(message: string, fields?: object): void;
+  warn(message: string, fields?: object): void;
+  error(message: string, fields?: object): void;
+}
+
+export interface OnceOptions {
+  /** How long the result is remembered; a week by default. */
+  readonly keepMs?: DurationMs;
+}
+
+export interface PreviousSuccess {
+  readonly finishedAt: Instant;
+  readonly output: unknown;
 }
 
 export type TaskHandler = (payload: unknown, context: TaskContext) => unknown;

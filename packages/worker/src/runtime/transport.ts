@@ -1,4 +1,4 @@
-import type { Assignment, Completion, DurationMs, StopOrder } from "@carillon/core";
+import type { Assignment, Completion, DurationMs, NoteAnswer, RunNote, StopOrder } from "@carillon/core";
 
 export interface Registration {
   readonly name: string;
@@ -41,6 +41,13 @@ export interface Transport {
   /** These runs have begun, so long ago. Told once of each that runs for some seconds: only the loss of such a run counts. */
   started(runs: readonly StartedRun[]): Promise<void>;
   giveBack(runs: readonly { runId: string; fence: number }[]): Promise<void>;
+  /**
+   * What handlers leave behind while they run (checkpoints, progress, lines of log, results of steps), or ask for. One answer to
+   * each, in their order. The worker has one such call under way at a time, of at most 200 notes and about half a megabyte, and
+   * calls again with the same notes when it fails: every note may arrive twice. Over HTTP this is one request that the server
+   * answers at once, beside the poll; a claim that is over is an answer (`lost`), a session that is over an error.
+   */
+  note(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]>;
   close(): Promise<void>;
   /** The server does not know the session any more. */
   isSessionLost(error: unknown): boolean;

@@ -1,6 +1,8 @@
-import type { Assignment, DurationMs, Outcome, StopOrder } from "@carillon/core";
+import type { Assignment, DurationMs, Outcome, RunNote, StopOrder } from "@carillon/core";
 import { RunStoppedError, stoppedOutcome, stoppedWithWorker } from "./errors.js";
 import { execute } from "./execute.js";
+import { type IgnoredSignalEvent, IgnoredSignals, type SignalledHandler } from "./ignored-signals.js";
+import { Notebook } from "./notebook.js";
 import { Reporter } from "./reporter.js";
 import { StopSignal } from "./stop-signal.js";
 import type { Task } from "./task.js";
@@ -25,24 +27,28 @@ export type WorkerEvent =
   | { readonly type: "worker.unheard"; readonly running: number }
   | { readonly type: "worker.transport_failed"; readonly error: unknown }
   | { readonly type: "run.result_refused"; readonly runId: string }
+  | IgnoredSignalEvent
   | { readonly type: "worker.drained"; readonly givenBack: number };
 
-interface Running {
-  readonly assignment: Assignment;
+interface Running extends SignalledHandler {
   readonly stop: StopSignal;
   readonly startedAt: DurationMs;
   done: Promise<void>;
   /** It was asked to stop: if its handler throws now, it was not a failure. */
   isStopping: boolean;
+  /** The worker stops: unless it has succeeded it is given back. */
+  isLeaving: boolean;
   /** The engine knows that it has begun. */
   isTold: boolean;
   /** It was asked to stop since the engine may soon take this worker for dead: nothing is to be spent for it. */
   isUnheard: boolean;
+  isSettled: boolean;
 }
 
 const pauseAfterErrorMs = 500;
 /** Runs that take longer than this are told of while they run. */
 const tellEveryMs = 3_000;
+const lastWordsMs = 1_000;
 
 /**
  * Executes the runs that it is given, as many at a time as it has slots, and reports each result until it is accepted or
@@ -52,6 +58,8 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #tasks: ReadonlyMap<string, Task>;
   readonly #reporter: Reporter;
+  readonly #notebook: Notebook;
+  readonly #ignored: IgnoredSignals;
   readonly #running = new Map<string, Running>();
   /** Given ahead: they wait for a slot, in their order. */
   readonly #waiting = new Map<string, Assignment>();
@@ -59,6 +67,8 @@ export class Worker {
   #stopping: Promise<void> | null = null;
   #endGrace: () => void = () => undefined;
   #telling: unknown = null;
+  /** The grace time is over, whatever was said before. */
+  #isHurried = false;
 
   constructor(options: WorkerOptions) {
     const { transport, timers } = options;
@@ -70,6 +80,13 @@ export class Worker {
       onRefused: (runId) => this.#emit({ type: "run.result_refused", runId }),
       onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
     });
+    this.#notebook = new Notebook({
+      transport,
+      timers,
+      onLost: (note) => this.#loseClaim(note),
+      onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
+    });
+    this.#ignored = new IgnoredSignals(timers, (event) => this.#emit(event));
   }
 
   get runningCount(): number {
@@ -91,7 +108,10 @@ export class Worker {
    */
   stop(graceMs: DurationMs): Promise<void> {
     if (this.#stopping !== null) {
-      this.#options.timers.setTimeout(() => this.#endGrace(), graceMs);
+      this.#options.timers.setTimeout(() => {
+        this.#isHurried = true;
+        this.#endGrace();
+      }, graceMs);
       return this.#stopping;
     }
     const wasRunning = this.#state === "running";
@@ -111,9 +131,7 @@ export class Worker {
     this.#waiting.clear();
     await this.#within(graceMs + pauseAfterErrorMs, this.#giveBack(unstarted));
     await this.#within(graceMs, Promise.all([...this.#running.values()].map((run) => run.done)));
-    const left = [...this.#running.values()];
-    for (const run of left) run.stop.abort(new Error("the worker stops"));
-    this.#running.clear();
+    const left = await this.#signalLeft(graceMs);
     const [spent, unspent] = [left.filter(isSpent), left.filter((run) => !isSpent(run))];
     for (const run of spent) this.#report(run, stoppedWithWorker());
     // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
@@ -122,7 +140,22 @@ export class Worker {
     await this.#close();
     this.#state = "stopped";
     this.#options.timers.clearTimeout(this.#telling);
+    this.#ignored.stop();
+    this.#notebook.forget();
     this.#emit({ type: "worker.drained", givenBack: unspent.length + unstarted.length });
+  }
+
+  /** Handlers that work on when the grace time is over have a moment to save where they are. Answers what is to be given back. */
+  async #signalLeft(graceMs: DurationMs): Promise<Running[]> {
+    for (const run of this.#running.values()) {
+      run.isLeaving = true;
+      run.stop.abort(new RunStoppedError("drain", "the worker stops"));
+    }
+    const ends = Promise.all([...this.#running.values()].map((run) => run.done));
+    if (this.#running.size > 0 && !this.#isHurried) await this.#within(Math.min(graceMs, lastWordsMs), ends);
+    const left = [...this.#running.values()];
+    this.#running.clear();
+    return left;
   }
 
   async #open(): Promise<void> {
@@ -143,10 +176,12 @@ export class Worker {
   /** The session is gone: whatever runs here is somebody else's now. */
   async #startOver(): Promise<void> {
     this.#emit({ type: "worker.session_lost", running: this.#running.size });
-    for (const run of this.#running.values()) run.stop.abort(new Error("the worker's session was lost"));
+    const why = new RunStoppedError("session_lost", "the worker's session was lost");
+    for (const run of this.#running.values()) run.stop.abort(why);
     this.#running.clear();
     this.#waiting.clear();
     this.#reporter.forget();
+    this.#notebook.forget();
     while (this.#state === "running") {
       try {
         return await this.#open();
@@ -161,7 +196,9 @@ export class Worker {
     this.#emit({ type: "worker.unheard", running: this.#running.size });
     for (const run of this.#running.values()) {
       run.isUnheard = true;
-      run.stop.abort(new Error("the server has not answered for too long; others may get the run"));
+      run.stop.abort(
+        new RunStoppedError("unheard", "the server has not answered for too long; others may get the run"),
+      );
     }
   }
 
@@ -183,20 +220,28 @@ export class Worker {
   }
 
   #begin(assignment: Assignment): void {
-    const stop = new StopSignal();
-    const startedAt = this.#options.timers.monotonic();
+    const stop = new StopSignal((reason) => this.#ignored.watch(running, reason));
     const running: Running = {
       assignment,
       stop,
-      startedAt,
+      startedAt: this.#options.timers.monotonic(),
       done: Promise.resolve(),
       isStopping: false,
+      isLeaving: false,
       isTold: false,
       isUnheard: false,
+      isSettled: false,
+      onLateEnd: null,
     };
-    this.#running.get(assignment.runId)?.stop.abort(new Error("the run was claimed again"));
+    this.#running.get(assignment.runId)?.stop.abort(new RunStoppedError("claim_lost", "the run was claimed again"));
     this.#running.set(assignment.runId, running);
-    running.done = execute(this.#tasks.get(assignment.task), assignment, stop, this.#options.timers).then((outcome) =>
+    const { timers } = this.#options;
+    const onSettled = (): void => {
+      running.isSettled = true;
+      running.onLateEnd?.();
+    };
+    const options = { stop, timers, notebook: this.#notebook, onSettled };
+    running.done = execute(this.#tasks.get(assignment.task), assignment, options).then((outcome) =>
       this.#end(running, outcome),
     );
   }
@@ -237,9 +282,16 @@ export class Worker {
     }
   }
 
+  /** A note was refused: the run was given to somebody else while its handler is at work. */
+  #loseClaim({ runId, fence }: RunNote): void {
+    const running = this.#running.get(runId);
+    if (running?.assignment.fence === fence) running.stop.abort(new RunStoppedError("claim_lost"));
+  }
+
   #end(running: Running, ended: Outcome): void {
     const { runId } = running.assignment;
     if (this.#running.get(runId) !== running) return;
+    if (running.isLeaving && ended.kind !== "succeeded") return;
     this.#running.delete(runId);
     if (running.isUnheard && ended.kind === "failed" && !isSpent(running)) {
       void this.#giveBack([running.assignment]);

@@ -1,4 +1,4 @@
-import type { Completion, DurationMs, Instant } from "@carillon/core";
+import type { Completion, DurationMs, Instant, NoteAnswer, RunNote } from "@carillon/core";
 import type { HostClock, Timers } from "../../store/db/ports.js";
 import type { ClaimStore } from "../../store/entities/claims.js";
 import type { SessionStore } from "../../store/entities/sessions.js";
@@ -89,6 +89,13 @@ export class RemoteWorkers {
     const session = await this.#find(id);
     session.know(runs);
     await this.#options.gateway.giveBack(id, runs);
+  }
+
+  /** What handlers leave behind while they run, or ask for; one answer to each, in their order. */
+  async note(id: string, notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
+    const session = await this.#find(id);
+    session.hear(this.#options.clock.monotonic());
+    return this.#options.gateway.note(id, notes);
   }
 
   async close(id: string): Promise<void> {

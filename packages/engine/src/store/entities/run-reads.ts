@@ -2,7 +2,7 @@ import type { Instant, RunError, RunPolicy, RunStatus } from "@carillon/core";
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import type { AttemptRecord } from "../../model/run-view.js";
+import type { AttemptRecord, RunProgress } from "../../model/run-view.js";
 
 /** A run as every table gives it to readers. */
 export interface RunRow {
@@ -46,6 +46,8 @@ export interface RunListFilter {
 export interface RunReads {
   live(namespaceId: number, ids: readonly string[]): Promise<RunRow[]>;
   finished(namespaceId: number, ids: readonly string[], notBefore: Instant): Promise<RunRow[]>;
+  /** How far these runs are, where they said so. */
+  progress(ids: readonly string[]): Promise<ReadonlyMap<string, RunProgress>>;
   listLive(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): Promise<RunRow[]>;
   listFinished(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): Promise<RunRow[]>;
 }
@@ -53,6 +55,7 @@ export interface RunReads {
 export function runReads(db: Queryable, statements: Statements): RunReads {
   const live = statements.get("run.find");
   const finished = statements.get("history.find");
+  const progress = statements.get("record.progress");
   const listLive = statements.get("run.list");
   const listFinished = statements.get("history.list");
   return {
@@ -61,6 +64,10 @@ export function runReads(db: Queryable, statements: Statements): RunReads {
     },
     async finished(namespaceId, ids, notBefore) {
       return (await db.query<RunRow>(finished, [namespaceId, ids, timestampParam(notBefore)])).rows;
+    },
+    async progress(ids) {
+      const { rows } = await db.query<RunProgress & { id: string }>(progress, [ids]);
+      return new Map(rows.map(({ id, fraction, text, at }) => [id, { fraction, text, at }]));
     },
     async listLive(namespaceId, filter, before, limit) {
       return (await db.query<RunRow>(listLive, listParameters(namespaceId, filter, before, limit))).rows;

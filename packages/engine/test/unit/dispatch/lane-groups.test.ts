@@ -42,6 +42,7 @@ function made(): { groups: LaneGroups; bounds: LaneBounds; lanes: Lanes } {
 const session = (id = "s"): WorkerSession =>
   new WorkerSession({
     id,
+    namespaceId: 1,
     slots: 1,
     ahead: 0,
     doubtMs: 0,

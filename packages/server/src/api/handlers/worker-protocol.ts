@@ -1,13 +1,13 @@
-import { readHeartbeat, readPoll, readRegistration, readRelease, workerLimits } from "@carillon/contract";
+import { readHeartbeat, readNotes, readPoll, readRegistration, readRelease, workerLimits } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
-import { polledJson, wireClaim } from "../wire/worker-protocol.js";
+import { polledJson, wireClaim, wireNoteAnswer } from "../wire/worker-protocol.js";
 import { idOrNotFound } from "./job-ref.js";
 
 type ProtocolHandlers = Pick<
   Handlers,
-  "registerWorker" | "pollWorker" | "heartbeatWorker" | "releaseRuns" | "closeWorker"
+  "registerWorker" | "pollWorker" | "heartbeatWorker" | "noteRuns" | "releaseRuns" | "closeWorker"
 >;
 
 /** A worker is heard of so often within the time after which it is taken for dead. */
@@ -36,6 +36,10 @@ export function workerProtocolHandlers({ workers }: ApiOptions): ProtocolHandler
     async heartbeatWorker({ params, body }) {
       const lost = await workers.hear(idOrNotFound("wrk", params.id), readHeartbeat(body));
       return { status: 200, body: { lost: lost.map(wireClaim) } };
+    },
+    async noteRuns({ params, body }) {
+      const answers = await workers.note(idOrNotFound("wrk", params.id), readNotes(body));
+      return { status: 200, body: { answers: answers.map(wireNoteAnswer) } };
     },
     async releaseRuns({ params, body }) {
       await workers.giveBack(idOrNotFound("wrk", params.id), readRelease(body));

@@ -40,6 +40,7 @@ export function wireRun(run: RunView): Run {
     created_at: timestamp(run.createdAt),
     losses: run.losses,
     worker_id: run.workerId === null ? null : formatId("wrk", run.workerId),
+    progress: run.progress && { ...run.progress, at: timestamp(run.progress.at) },
     payload: run.payload ?? null,
     output: run.output ?? null,
     error: run.error && wireError(run.error),

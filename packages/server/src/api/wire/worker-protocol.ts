@@ -1,5 +1,5 @@
-import type { HeldRun } from "@carillon/contract";
-import type { Completion } from "@carillon/core";
+import type { HeldRun, WorkerNoted } from "@carillon/contract";
+import type { Completion, NoteAnswer } from "@carillon/core";
 import type { Assigned, ClaimName, PollAnswer } from "@carillon/engine";
 
 /** The answer to a poll as text: payloads go out as they are stored, without being read. */
@@ -16,6 +16,12 @@ export function polledJson(completions: readonly Completion[], answer: PollAnswe
 
 export function wireClaim({ runId, fence }: ClaimName): HeldRun {
   return { run_id: runId, fence };
+}
+
+export function wireNoteAnswer(answer: NoteAnswer): WorkerNoted["answers"][number] {
+  if (answer.kind !== "value") return answer;
+  const { kind, valueJson, at } = answer;
+  return { kind, value_json: valueJson, at };
 }
 
 const idOf = ({ runId }: Completion): string => runId;

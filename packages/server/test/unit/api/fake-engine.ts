@@ -192,6 +192,7 @@ export function runOf(
     maxAttempts: spec.policy.retry?.maxAttempts ?? 5,
     losses: 0,
     workerId: null,
+    progress: null,
     payload: spec.payload,
     policy: spec.policy,
     output: null,

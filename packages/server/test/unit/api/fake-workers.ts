@@ -1,4 +1,4 @@
-import { CarillonError } from "@carillon/core";
+import { CarillonError, type NoteAnswer, type RunNote } from "@carillon/core";
 import type { Assigned, ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "@carillon/engine";
 import type { WorkersPort } from "../../../src/api/ports.js";
 
@@ -9,6 +9,8 @@ export class FakeWorkers implements WorkersPort {
   readonly polls: PollRequest[] = [];
   readonly givenBack: ClaimName[] = [];
   readonly signs: SignOfLife[] = [];
+  readonly notes: RunNote[] = [];
+  noteAnswer: NoteAnswer = { kind: "done" };
   assignments: Assigned[] = [];
   refused = new Set<string>();
 
@@ -29,6 +31,12 @@ export class FakeWorkers implements WorkersPort {
     this.#find(id);
     this.signs.push(sign);
     return [];
+  }
+
+  async note(id: string, notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
+    this.#find(id);
+    this.notes.push(...notes);
+    return notes.map(() => this.noteAnswer);
   }
 
   async giveBack(id: string, runs: readonly ClaimName[]): Promise<void> {

@@ -1,5 +1,5 @@
-import type { Completion, DurationMs } from "@carillon/core";
-import type { WorkerHeard, WorkerPolled, WorkerRegistered } from "@carillon/client";
+import type { Completion, DurationMs, NoteAnswer, RunNote } from "@carillon/core";
+import type { WorkerHeard, WorkerNoted, WorkerPolled, WorkerRegistered } from "@carillon/client";
 import type { WorkerTimers } from "../../runtime/timers.js";
 import type { StartedRun, TransportEvents } from "../../runtime/transport.js";
 import { ClaimsHeld } from "./claims-held.js";
@@ -7,6 +7,7 @@ import type { Beating, Heart } from "./heart/heart.js";
 import { Polls } from "./polls.js";
 import { ResultQueue } from "./result-queue.js";
 import { backoffMs, type ServerCalls, ServerRefused, SessionGone } from "./server-calls.js";
+import { noteAnswerOf, notesJson } from "./notes.js";
 import { type ClaimName, claimsJson, newsOf, type PollNews } from "./wire.js";
 
 export interface HttpSessionOptions {
@@ -89,6 +90,17 @@ export class HttpSession {
   async started(runs: readonly StartedRun[]): Promise<void> {
     const started = runs.map(({ runId, fence, agoMs }) => ({ run_id: runId, fence, ago_ms: Math.round(agoMs) }));
     await this.#post<WorkerHeard>("heartbeat", JSON.stringify({ started }));
+  }
+
+  async note(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
+    try {
+      const { answers } = await this.#post<WorkerNoted>("note", notesJson(notes));
+      return answers.map(noteAnswerOf);
+    } catch (error) {
+      if (error instanceof SessionGone) this.#lose();
+      if (!(error instanceof ServerRefused && error.isFinal)) throw error;
+      return notes.map(() => ({ kind: "refused", message: error.message }));
+    }
   }
 
   async giveBack(runs: readonly ClaimName[]): Promise<void> {

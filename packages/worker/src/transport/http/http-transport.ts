@@ -1,4 +1,4 @@
-import type { Completion } from "@carillon/core";
+import type { Completion, NoteAnswer, RunNote } from "@carillon/core";
 import type { WorkerRegistered } from "@carillon/client";
 import type { WorkerTimers } from "../../runtime/timers.js";
 import type { Registration, StartedRun, Transport, TransportEvents } from "../../runtime/transport.js";
@@ -56,6 +56,10 @@ export class HttpTransport implements Transport {
 
   started(runs: readonly StartedRun[]): Promise<void> {
     return this.#open().started(runs);
+  }
+
+  note(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
+    return this.#open().note(notes);
   }
 
   giveBack(runs: readonly ClaimName[]): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Assignment, Completion, StopOrder } from "@carillon/core";
+import type { Assignment, Completion, NoteAnswer, RunNote, StopOrder } from "@carillon/core";
 import type { Registration, StartedRun, Transport, TransportEvents } from "../../runtime/transport.js";
 
 type Assigned = Omit<Assignment, "payload"> & { readonly payloadJson: string };
@@ -19,6 +19,7 @@ export interface LocalGateway {
   complete(sessionId: string, completions: readonly Completion[]): Promise<ReadonlySet<string>>;
   started(sessionId: string, runs: readonly StartedRun[]): Promise<void>;
   giveBack(sessionId: string, runs: readonly { runId: string; fence: number }[]): Promise<void>;
+  note(sessionId: string, notes: readonly RunNote[]): Promise<readonly NoteAnswer[]>;
   close(sessionId: string): Promise<void>;
   isOpen(sessionId: string): boolean;
 }
@@ -62,6 +63,10 @@ export class LocalTransport implements Transport {
 
   async giveBack(runs: readonly { runId: string; fence: number }[]): Promise<void> {
     await this.#gateway.giveBack(this.#id(), runs);
+  }
+
+  async note(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
+    return this.#gateway.note(this.#id(), notes);
   }
 
   async close(): Promise<void> {

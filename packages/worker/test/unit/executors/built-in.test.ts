@@ -22,16 +22,10 @@ function run(
   const task = builtInTasks(ticking).find((one) => one.name === name);
   if (task === undefined) throw new Error(`no task ${name}`);
   const { signal } = new AbortController();
-  const what = {
-    runId: "r1",
-    jobId: null,
-    task: name,
-    queue: "default",
-    attempt: 1,
-    maxAttempts: 5,
-    atMostOnce: false,
-  };
-  return task.run(payload, { ...what, idempotencyKey: "r1", fence: 2, scheduledFor: 0, signal, ...over });
+  const what = { runId: "r1", jobId: null, task: name, queue: "default", attempt: 1, maxAttempts: 5 };
+  const context = { ...what, idempotencyKey: "r1", fence: 2, scheduledFor: 0, signal, ...over };
+  // They ask for nothing else.
+  return task.run(payload, context as TaskContext);
 }
 
 describe("echo", () => {

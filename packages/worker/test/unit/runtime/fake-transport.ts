@@ -1,4 +1,4 @@
-import type { Assignment, Completion } from "@carillon/core";
+import type { Assignment, Completion, NoteAnswer, RunNote } from "@carillon/core";
 import type { Registration, StartedRun, Transport, TransportEvents } from "../../../src/index.js";
 
 /** An engine in memory: hands out what the test queues and remembers what it was told. */
@@ -7,6 +7,10 @@ export class FakeTransport implements Transport {
   readonly completions: Completion[] = [];
   readonly givenBack: string[] = [];
   readonly begun: StartedRun[] = [];
+  /** Calls of `note`, each with what it brought. */
+  readonly noted: (readonly RunNote[])[] = [];
+  readonly noteErrors: Error[] = [];
+  answer: (note: RunNote) => NoteAnswer = () => ({ kind: "done" });
   isPaused = false;
   closed = false;
   /** Thrown by the next calls, in order. */
@@ -63,6 +67,14 @@ export class FakeTransport implements Transport {
   giveBack(runs: readonly { runId: string; fence: number }[]): Promise<void> {
     this.givenBack.push(...runs.map((run) => run.runId));
     return Promise.resolve();
+  }
+
+  note(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
+    const error = this.noteErrors.shift();
+    if (error !== undefined) return Promise.reject(error);
+    this.noted.push(notes);
+    this.#look();
+    return Promise.resolve(notes.map((note) => this.answer(note)));
   }
 
   close(): Promise<void> {

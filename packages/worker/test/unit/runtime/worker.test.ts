@@ -1,31 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NonRetryableError, RetryAfterError, type TaskHandler, Worker, type WorkerEvent } from "../../../src/index.js";
 import { assignment, FakeTransport } from "./fake-transport.js";
-
-/** Time moves only when the test says so. */
-function manualTimers() {
-  let now = 0;
-  let waiting: { at: number; callback: () => void }[] = [];
-  return {
-    monotonic: () => now,
-    soon: setImmediate,
-    setTimeout(callback: () => void, delayMs: number): unknown {
-      const timer = { at: now + delayMs, callback };
-      if (delayMs <= 0) queueMicrotask(callback);
-      else waiting.push(timer);
-      return timer;
-    },
-    clearTimeout(timer: unknown): void {
-      waiting = waiting.filter((one) => one !== timer);
-    },
-    advance(ms: number): void {
-      now += ms;
-      const due = waiting.filter((one) => one.at <= now);
-      waiting = waiting.filter((one) => one.at > now);
-      for (const one of due) one.callback();
-    },
-  };
-}
+import { manualTimers } from "./manual-timers.js";
 
 function setUp(run: TaskHandler, slots = 2) {
   const transport = new FakeTransport();
@@ -279,8 +255,10 @@ describe("a drain", () => {
     const stopped = worker.stop(10_000);
     await settled();
     timers.advance(10_000);
+    await settled();
+    expect(gates.get("r1")?.signal.reason).toMatchObject({ name: "RunStoppedError", reason: "drain" });
+    timers.advance(1_000);
     await stopped;
-    expect(gates.get("r1")?.signal.aborted).toBe(true);
     expect(transport.givenBack).toEqual(["r1"]);
     expect(transport.completions).toEqual([]);
   });

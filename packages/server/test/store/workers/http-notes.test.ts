@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Cluster, cluster, type HttpNode } from "./http-node.js";
+import { HttpWorker } from "./http-worker.js";
+
+let nodes: Cluster;
+let node: HttpNode;
+const workers: HttpWorker[] = [];
+beforeEach(async () => {
+  nodes = await cluster();
+  node = await nodes.start();
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map(({ worker }) => worker.stop(0)));
+  await nodes.close();
+});
+
+async function startWorker(): Promise<HttpWorker> {
+  const worker = new HttpWorker([node.url]);
+  workers.push(worker);
+  await worker.worker.start();
+  return worker;
+}
+
+async function createHeld(): Promise<string> {
+  const retry = { max_attempts: 2, initial: "10ms" };
+  return String((await node.call("POST", "/v1/jobs", { task: "held", retry })).body["id"]);
+}
+
+describe("a handler over HTTP", () => {
+  it("finds its checkpoint and its steps again in the next attempt [INV-2]", async () => {
+    const worker = await startWorker();
+    await createHeld();
+    const first = await worker.call(0);
+    await first.context.checkpoint.save({ row: 7 });
+    expect(await first.context.step("charge", () => ({ paid: true }))).toEqual({ paid: true });
+    first.fail(new Error("no"));
+    const second = await worker.call(1);
+    expect(second.context.attempt).toBe(2);
+    expect(await second.context.checkpoint.load()).toEqual({ row: 7 });
+    expect(await second.context.step("charge", () => "again")).toEqual({ paid: true });
+    await expect(first.context.checkpoint.save("late")).rejects.toMatchObject({ name: "RunStoppedError" });
+    second.succeed(null);
+  });
+
+  it("shows how far it is", async () => {
+    const worker = await startWorker();
+    const id = await createHeld();
+    const { context, succeed } = await worker.call(0);
+    context.progress(0.4, "12k rows");
+    // Notes go in their order: when this is answered, so was that.
+    await context.heartbeat();
+    const { body } = await node.call("GET", `/v1/runs/${id.replace("job_", "run_")}`);
+    expect(body["progress"]).toMatchObject({ fraction: 0.4, text: "12k rows" });
+    succeed(null);
+  });
+
+  it("does once what another run has done", async () => {
+    const worker = await startWorker();
+    await createHeld();
+    const first = await worker.call(0);
+    expect(await first.context.once("welcome:7", () => "sent")).toBe("sent");
+    await createHeld();
+    const second = await worker.call(1);
+    expect(await second.context.once("welcome:7", () => "sent again")).toBe("sent");
+  });
+});
