@@ -15,7 +15,7 @@ export type {
 } from "./schedule/spec.js";
 export type { DurationMs, Instant } from "./time/instant.js";
 export type { JobSpec } from "./job/spec.js";
-export { checkRunPolicy, type Guarantee, guarantees, retryOf, type RunPolicy } from "./job/run-policy.js";
+export { checkRunPolicy, deadlineOf, type Guarantee, guarantees, retryOf, type RunPolicy } from "./job/run-policy.js";
 export {
   defaultFiringPolicy,
   type FiringPolicy,
@@ -134,7 +134,7 @@ export {
 export { WeightedRoundRobin } from "./fairness/weighted-round-robin.js";
 export { Template, type TemplateOptions } from "./template/template.js";
 export { similarWord } from "./spelling/similar-word.js";
-export { timeoutOutcome } from "./run/assignment.js";
+export { deadlineError, timeoutOutcome } from "./run/assignment.js";
 export type { Assignment, Completion, Outcome, RunError, StopOrder } from "./run/assignment.js";
 export {
   type LogLevel,

@@ -145,16 +145,19 @@ where h.id = $1 and h.job_id = $1 and h.finished_at >= $6 and h.nominal_at = any
 -- purpose: makes runs of a locked job from a definition that is not in force any more
 -- params: $1 ids uuid[], $2 states text[], $3 ranks bigint[], $4 run at timestamptz[], $5 nominals timestamptz[],
 --         $6 triggers text[], $7 serial boolean[], $8 untracked boolean[], $9 job id uuid, $10 version int, $11 lane int,
---         $12 task text, $13 queue text, $14 priority smallint, $15 payload text, $16 policy text, $17 labels text, $18 owner text
+--         $12 task text, $13 queue text, $14 priority smallint, $15 payload text, $16 policy text, $17 labels text, $18 owner text,
+--         $19 deadlines timestamptz[]
 -- fence: primary key; the job's row is locked
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
-                          trigger, task, queue, payload, policy, labels, owner, state_reason, version, serial, untracked)
+                          trigger, task, queue, payload, policy, labels, owner, state_reason, version, serial, untracked,
+                          deadline_at)
 select i.id, d.job_id, d.namespace_id, d.shard, $11, i.state, $14, i.rank, i.run_at, i.nominal_at, clock_timestamp(),
        i.trigger, $12, $13, $15::json, $16::json, $17::jsonb, $18, case i.state when 'blocked' then 'overlap' end, $10,
-       i.serial, i.untracked
+       i.serial, i.untracked, i.deadline_at
 from unnest(
-  $1::uuid[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::boolean[], $8::boolean[]
-) as i (id, state, rank, run_at, nominal_at, trigger, serial, untracked)
+  $1::uuid[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::boolean[], $8::boolean[],
+  $19::timestamptz[]
+) as i (id, state, rank, run_at, nominal_at, trigger, serial, untracked, deadline_at)
 cross join carillon.job_due d
 where d.job_id = $9
 on conflict (id) do nothing

@@ -115,7 +115,7 @@ with gone as (
   delete from carillon.run_later where namespace_id = $1 and id = $2 returning *
 )
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
-                          trigger, task, queue, payload, policy, labels, owner)
+                          trigger, task, queue, payload, policy, labels, owner, deadline_at)
 select g.id, g.id, g.namespace_id, g.shard, g.lane, 'scheduled', g.priority, g.rank, g.run_at, g.run_at, g.created_at, 'once',
-       l.task, l.queue, g.payload, g.policy, g.labels, g.owner
+       l.task, l.queue, g.payload, g.policy, g.labels, g.owner, g.deadline_at
 from gone g join carillon.lane l on l.id = g.lane;

@@ -8,7 +8,7 @@
 --         $6 priorities smallint[], $7 ranks bigint[], $8 run at timestamptz[], $9 nominals timestamptz[], $10 triggers text[],
 --         $11 tasks text[], $12 queues text[], $13 payloads text[], $14 policies text[], $15 labels text[], $16 owners text[],
 --         $17 horizon ms bigint, $18 keys text[], $19 actions text[], $20 windows ms bigint[], $21 how long to wait for a key that
---         an open transaction holds, text such as 200ms
+--         an open transaction holds, text such as 200ms, $22 deadlines timestamptz[]
 -- fence: primary key of dedupe; a take-over compares the run that counted before; a run that is replaced is not running
 with patience as materialized (
   select set_config('lock_timeout', $21::text, true) as limited
@@ -19,9 +19,9 @@ with patience as materialized (
   from unnest(
     $1::uuid[], $2::uuid[], $3::int[], $4::smallint[], $5::int[], $6::smallint[], $7::bigint[], $8::timestamptz[],
     $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $18::text[],
-    $19::text[], $20::bigint[]
+    $19::text[], $20::bigint[], $22::timestamptz[]
   ) as i (id, job_id, namespace_id, shard, lane, priority, rank, run_at, nominal_at, trigger, task, queue, payload, policy,
-          labels, owner, key, action, window_ms)
+          labels, owner, key, action, window_ms, deadline_at)
   cross join patience
   left join lateral (
     select d.run_id,
@@ -66,18 +66,18 @@ with patience as materialized (
   from ended_later e join carillon.lane l on l.id = e.lane
 ), near as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
-                            trigger, task, queue, payload, policy, labels, owner)
+                            trigger, task, queue, payload, policy, labels, owner, deadline_at)
   select id, job_id, namespace_id, shard, lane, case when run_at <= clock_timestamp() then 'queued' else 'scheduled' end,
          priority, rank, run_at, nominal_at, clock_timestamp(), trigger, task, queue, payload::json, policy::json,
-         labels::jsonb, owner
+         labels::jsonb, owner, deadline_at
   from input
   where not is_later and (id in (select run_id from won)) is true
   returning id, state, created_at
 ), later as (
   insert into carillon.run_later (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
-                                  owner)
+                                  owner, deadline_at)
   select id, run_at, clock_timestamp(), rank, namespace_id, lane, shard, priority, payload::json, policy::json,
-         labels::jsonb, owner
+         labels::jsonb, owner, deadline_at
   from input
   where is_later and (id in (select run_id from won)) is true
   returning id, created_at

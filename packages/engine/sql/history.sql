@@ -3,7 +3,8 @@
 -- params: $1 namespace id int, $2 ids uuid[], $3 not ended before timestamptz
 -- fence: none, a read
 select id, job_id, task, queue, priority, status, status_reason, trigger, nominal_at, run_at, created_at, started_at,
-       finished_at, attempt, losses, fence, session_id, payload, policy, output, error, attempts, labels, owner
+       finished_at, attempt, losses, fence, session_id, payload, policy, output, error, attempts, labels, owner,
+       null::timestamptz as deadline_at
 from carillon.run_history
 where namespace_id = $1 and id = any ($2::uuid[]) and finished_at >= $3;
 
@@ -13,7 +14,8 @@ where namespace_id = $1 and id = any ($2::uuid[]) and finished_at >= $3;
 --         null, $7 job id uuid or null, $8 session uuid or null, $9 owner text or null, $10 one-off jobs only boolean
 -- fence: none, a read
 select id, job_id, task, queue, priority, status, status_reason, trigger, nominal_at, run_at, created_at, started_at,
-       finished_at, attempt, losses, fence, session_id, payload, policy, output, error, attempts, labels, owner
+       finished_at, attempt, losses, fence, session_id, payload, policy, output, error, attempts, labels, owner,
+       null::timestamptz as deadline_at
 from carillon.run_history
 where namespace_id = $1 and ($2::uuid is null or id < $2)
   and ($4::text[] is null or status = any ($4)) and ($5::text is null or task = $5) and ($6::text is null or queue = $6)

@@ -39,10 +39,11 @@ with fence as materialized (
   delete from carillon.run_later where ctid = any (array(select place from pick)) returning *
 )
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
-                          trigger, task, queue, payload, policy, labels, owner)
+                          trigger, task, queue, payload, policy, labels, owner, deadline_at)
 select g.id, g.id, g.namespace_id, g.shard, g.lane,
        case when g.run_at <= clock_timestamp() then 'queued' else 'scheduled' end,
-       g.priority, g.rank, g.run_at, g.run_at, g.created_at, 'once', l.task, l.queue, g.payload, g.policy, g.labels, g.owner
+       g.priority, g.rank, g.run_at, g.run_at, g.created_at, 'once', l.task, l.queue, g.payload, g.policy, g.labels, g.owner,
+       g.deadline_at
 from gone g join carillon.lane l on l.id = g.lane
 on conflict (id) do nothing
 returning id, shard, lane, rank, run_at, state;

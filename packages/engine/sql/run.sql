@@ -4,7 +4,7 @@
 -- params: $1 ids uuid[], $2 job ids uuid[], $3 namespace ids int[], $4 shards smallint[], $5 lanes int[],
 --         $6 priorities smallint[], $7 ranks bigint[], $8 run at timestamptz[], $9 nominals timestamptz[], $10 triggers text[],
 --         $11 tasks text[], $12 queues text[], $13 payloads text[], $14 policies text[], $15 labels text[], $16 owners text[],
---         $17 horizon ms bigint
+--         $17 horizon ms bigint, $18 deadlines timestamptz[]
 -- fence: primary keys
 with input as materialized (
   select i.*,
@@ -12,24 +12,24 @@ with input as materialized (
            and i.job_id = i.id and i.nominal_at = i.run_at and i.trigger = 'once' as is_later
   from unnest(
     $1::uuid[], $2::uuid[], $3::int[], $4::smallint[], $5::int[], $6::smallint[], $7::bigint[], $8::timestamptz[],
-    $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[]
+    $9::timestamptz[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $18::timestamptz[]
   ) as i (id, job_id, namespace_id, shard, lane, priority, rank, run_at, nominal_at, trigger, task, queue, payload, policy,
-          labels, owner)
+          labels, owner, deadline_at)
 ), near as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
-                            trigger, task, queue, payload, policy, labels, owner)
+                            trigger, task, queue, payload, policy, labels, owner, deadline_at)
   select id, job_id, namespace_id, shard, lane, case when run_at <= clock_timestamp() then 'queued' else 'scheduled' end,
          priority, rank, run_at, nominal_at, clock_timestamp(), trigger, task, queue, payload::json, policy::json,
-         labels::jsonb, owner
+         labels::jsonb, owner, deadline_at
   from input
   where is_later is not true
   on conflict (id) do nothing
   returning id, state, created_at
 ), later as (
   insert into carillon.run_later (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
-                                  owner)
+                                  owner, deadline_at)
   select id, run_at, clock_timestamp(), rank, namespace_id, lane, shard, priority, payload::json, policy::json,
-         labels::jsonb, owner
+         labels::jsonb, owner, deadline_at
   from input
   where is_later
   on conflict (namespace_id, id) do nothing
@@ -124,11 +124,11 @@ with ended as (
   from given g
   where r.ctid = g.place and (g.session_id in (select id from alive)) is true
   returning r.id, r.job_id, r.namespace_id, r.lane, r.session_id, r.payload::text as payload, r.policy, r.attempt, r.losses,
-            r.fence, r.rank, r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason
+            r.fence, r.rank, r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason, r.deadline_at
 )
 select c.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed c
 union all
-select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
        count(*), case when count(*) < cardinality($1::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
 from ended;
 
@@ -137,7 +137,7 @@ from ended;
 -- params: $1 sessions uuid[]
 -- fence: none, a read; whatever is done about a run carries the fence of its claim
 select id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
-       nominal_at, trigger, cancel_reason
+       nominal_at, trigger, cancel_reason, deadline_at
 from carillon.run
 where state = 'running' and session_id = any ($1::uuid[]);
 
@@ -146,7 +146,7 @@ where state = 'running' and session_id = any ($1::uuid[]);
 -- params: $1 session uuid, $2 ids uuid[]
 -- fence: none, a read; whatever is done about a run carries the fence of its claim
 select id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
-       nominal_at, trigger, cancel_reason
+       nominal_at, trigger, cancel_reason, deadline_at
 from carillon.run
 where id = any ($2::uuid[]) and state = 'running' and session_id = $1;
 
@@ -320,19 +320,44 @@ with ended as (
 )
 select id, case when serial then job_id end as freed_job_id from ended;
 
+-- name: run.expire
+-- purpose: ends runs that wait and whose deadline has passed; answers as run.finish does. One that failed before has the time of
+--   a try that will not be: it was due by its last start
+-- params: $1 limit int, $2 error text
+-- fence: the row's lock; one that runs stays, and what somebody holds is left for the next pass
+with late as materialized (
+  select r.id
+  from carillon.run r
+  where r.deadline_at <= clock_timestamp() and r.state <> 'running'
+  order by r.deadline_at
+  limit $1
+  for update of r skip locked
+), ended as (
+  delete from carillon.run r using late where r.id = late.id returning r.*
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, 'failed', 'expired', priority, least(run_at, claimed_at), nominal_at, created_at, trigger,
+         task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, claimed_at, clock_timestamp(), null,
+         $2::json, attempts, version
+  from ended
+)
+select id, task, queue, case when serial then job_id end as freed_job_id from ended;
+
 -- name: run.find
 -- purpose: live runs by id, near their time or far from it, in one snapshot
 -- params: $1 namespace id int, $2 ids uuid[]
 -- fence: none, a read
 select id, job_id, task, queue, priority, state as status, state_reason as status_reason, trigger, nominal_at, run_at,
        created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
-       session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner
+       session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner, deadline_at
 from carillon.run
 where namespace_id = $1 and id = any ($2::uuid[])
 union all
 select r.id, r.id, l.task, l.queue, r.priority, 'scheduled', null, 'once', r.run_at, r.run_at,
        r.created_at, null, null, 0, 0, 0,
-       null, r.payload, r.policy, null, null, null, r.labels, r.owner
+       null, r.payload, r.policy, null, null, null, r.labels, r.owner, r.deadline_at
 from carillon.run_later r join carillon.lane l on l.id = r.lane
 where r.namespace_id = $1 and r.id = any ($2::uuid[]);
 
@@ -344,7 +369,7 @@ where r.namespace_id = $1 and r.id = any ($2::uuid[]);
 (
   select id, job_id, task, queue, priority, state as status, state_reason as status_reason, trigger, nominal_at, run_at,
          created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
-         session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner
+         session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner, deadline_at
   from carillon.run
   where namespace_id = $1 and ($2::uuid is null or id < $2)
     and ($4::text[] is null or state = any ($4)) and ($5::text is null or task = $5) and ($6::text is null or queue = $6)
@@ -357,7 +382,7 @@ union all
 (
   select r.id, r.id, l.task, l.queue, r.priority, 'scheduled', null, 'once', r.run_at, r.run_at,
          r.created_at, null, null, 0, 0, 0,
-         null, r.payload, r.policy, null, null, null, r.labels, r.owner
+         null, r.payload, r.policy, null, null, null, r.labels, r.owner, r.deadline_at
   from carillon.run_later r join carillon.lane l on l.id = r.lane
   where r.namespace_id = $1 and r.id < coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     and r.id between coalesce($7, '00000000-0000-0000-0000-000000000000')

@@ -93,6 +93,7 @@ create table carillon.job (
   defined_at timestamp with time zone,
   pause json,
   ended_at timestamp with time zone,
+  deadline_ms bigint generated always as (((policy ->> 'deadlineMs'::text))::bigint) stored,
   constraint job_pkey PRIMARY KEY (id),
   constraint job_priority_check CHECK (((priority >= 0) AND (priority <= 9)))
 );
@@ -291,6 +292,7 @@ CASE
     WHEN (state = ANY (ARRAY['scheduled'::text, 'retrying'::text])) THEN 2
     ELSE 3
 END) stored,
+  deadline_at timestamp with time zone,
   constraint run_pkey PRIMARY KEY (id),
   constraint run_check CHECK (((state = 'running'::text) = (session_id IS NOT NULL))),
   constraint run_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'blocked'::text, 'running'::text, 'retrying'::text])))
@@ -347,6 +349,7 @@ create table carillon.run_later (
   policy json,
   labels jsonb,
   owner text,
+  deadline_at timestamp with time zone,
   constraint run_later_pkey PRIMARY KEY (namespace_id, id)
 ) with (
   autovacuum_analyze_scale_factor=0.02,
@@ -460,6 +463,8 @@ CREATE INDEX queue_newer ON carillon.queue USING btree (revision);
 CREATE INDEX run_blocked ON carillon.run USING btree (shard, id) WHERE (stage = 3);
 
 CREATE INDEX run_claim ON carillon.run USING btree (lane, namespace_id, rank) WHERE (stage = 1);
+
+CREATE INDEX run_deadline ON carillon.run USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
 
 CREATE INDEX run_due ON carillon.run USING btree (shard, run_at) WHERE (stage = 2);
 

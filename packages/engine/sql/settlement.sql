@@ -106,20 +106,22 @@ select r.id from carillon.run r where r.untracked and r.job_id = $1 and r.state 
 -- purpose: makes runs of locked jobs; what a row leaves out (null) is taken from the job
 -- params: $1 ids uuid[], $2 job ids uuid[], $3 states text[], $4 ranks bigint[], $5 run at timestamptz[],
 --         $6 nominals timestamptz[], $7 triggers text[], $8 serial boolean[], $9 untracked boolean[], $10 lanes int[],
---         $11 queues text[], $12 priorities smallint[], $13 payloads text[], $14 policies text[], $15 labels text[]
+--         $11 queues text[], $12 priorities smallint[], $13 payloads text[], $14 policies text[], $15 labels text[],
+--         $16 deadlines timestamptz[]
 -- fence: primary key; the job's row is locked
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
-                          trigger, task, queue, payload, policy, labels, owner, state_reason, version, serial, untracked)
+                          trigger, task, queue, payload, policy, labels, owner, state_reason, version, serial, untracked,
+                          deadline_at)
 select i.id, j.id, j.namespace_id, j.shard, coalesce(i.lane, j.lane), i.state, coalesce(i.priority, j.priority), i.rank,
        i.run_at, i.nominal_at, clock_timestamp(), i.trigger, j.task, coalesce(i.queue, j.queue),
        coalesce(i.payload::json, j.payload), coalesce(i.policy::json, j.policy),
        coalesce(i.labels::jsonb, nullif(j.labels, '{}')), j.owner, case i.state when 'blocked' then 'overlap' end, j.version,
-       i.serial, i.untracked
+       i.serial, i.untracked, i.deadline_at
 from unnest(
   $1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::boolean[],
-  $9::boolean[], $10::int[], $11::text[], $12::smallint[], $13::text[], $14::text[], $15::text[]
+  $9::boolean[], $10::int[], $11::text[], $12::smallint[], $13::text[], $14::text[], $15::text[], $16::timestamptz[]
 ) as i (id, job_id, state, rank, run_at, nominal_at, trigger, serial, untracked, lane, queue, priority, payload, policy,
-        labels)
+        labels, deadline_at)
 join carillon.job j on j.id = i.job_id
 on conflict (id) do nothing
 returning id, job_id, state, lane, rank, run_at, created_at;

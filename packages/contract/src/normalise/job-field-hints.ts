@@ -7,7 +7,6 @@ const notYet: ReadonlySet<string> = new Set([
   "callback_url",
   "callbacks",
   "concurrency",
-  "deadline",
   "dedupe",
   "ordering_key",
   "rate_limit",

@@ -71,9 +71,13 @@ export interface RunNowRequest {
 
 export function readRunNow(body: unknown): RunNowRequest {
   return readBody(JobRunNow, body, (given, findings) => {
-    const { priority, queue, labels, retry, timeout, force } = given;
+    const { priority, queue, labels, retry, timeout, deadline, force } = given;
     const own = ownSpelling({ ...(retry && { retry }) }, findings);
-    const policy = runPolicy(own, { ...(timeout !== undefined && { timeout }) }, findings);
+    const policy = runPolicy(
+      own,
+      { ...(timeout !== undefined && { timeout }), ...(deadline !== undefined && { deadline }) },
+      findings,
+    );
     return {
       ...(Object.hasOwn(given, "payload") && { payload: { value: given.payload } }),
       ...(priority !== undefined && { priority }),

@@ -23,6 +23,7 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     schedule: scheduleRequest(spec.schedule),
     ...(policy.retry && { retry: retryRequest(policy.retry) }),
     ...(policy.timeoutMs !== undefined && { timeout: formatDuration(policy.timeoutMs) }),
+    ...(policy.deadlineMs !== undefined && { deadline: formatDuration(policy.deadlineMs) }),
     ...(policy.guarantee !== undefined && { guarantee: policy.guarantee }),
     ...(overlap !== undefined && { overlap }),
     ...(misfire !== undefined && { misfire }),

@@ -5,12 +5,14 @@ import type { OwnSpelling } from "./own-spelling.js";
 
 /** The policies that were given; what was not stays out, so that it follows the product's defaults. */
 export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findings): RunPolicy {
-  const { timeout, guarantee } = given;
+  const { timeout, deadline, guarantee } = given;
   const retry = retryOf(own, findings);
-  const timeoutMs = timeout === undefined ? undefined : timeoutOf(timeout, findings);
+  const timeoutMs = timeout === undefined ? undefined : timeOf("/timeout", timeout, findings);
+  const deadlineMs = deadline === undefined ? undefined : timeOf("/deadline", deadline, findings);
   const policy: RunPolicy = {
     ...(Object.keys(retry).length > 0 && { retry }),
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
     ...(guarantee === "at_most_once" && { guarantee }),
   };
   findings.attempt("", () => checkRunPolicy(policy, own.maxAttempts?.pointer));
@@ -18,17 +20,17 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
 }
 
 /** The policies that have one spelling only. */
-export type PolicyFields = Pick<JobCreate, "timeout" | "guarantee">;
+export type PolicyFields = Pick<JobCreate, "timeout" | "deadline" | "guarantee">;
 
-/** A year: a longer attempt is a service, not a run. */
-const longestTimeoutMs = 366 * 86_400_000;
+/** A year: what takes longer is a service, not a run. */
+const longestTimeMs = 366 * 86_400_000;
 
-function timeoutOf(text: string, findings: Findings): number | undefined {
-  const timeoutMs = findings.attempt("/timeout", () => parseDuration(text));
-  if (timeoutMs !== undefined && (timeoutMs < 1 || timeoutMs > longestTimeoutMs)) {
-    findings.add("/timeout", "duration_invalid", "must be from 1ms to 366d");
+function timeOf(pointer: string, text: string, findings: Findings): number | undefined {
+  const timeMs = findings.attempt(pointer, () => parseDuration(text));
+  if (timeMs !== undefined && (timeMs < 1 || timeMs > longestTimeMs)) {
+    findings.add(pointer, "duration_invalid", "must be from 1ms to 366d");
   }
-  return timeoutMs;
+  return timeMs;
 }
 
 function retryOf(own: OwnSpelling, findings: Findings): Partial<RetryPolicy> {

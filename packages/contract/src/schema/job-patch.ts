@@ -20,6 +20,7 @@ export const JobPatch = Type.Object(
     key: Type.Optional(Type.String({ description: "Cannot be changed: only the present one is taken" })),
     retry: Type.Optional(removable<RetryRequest>(field.retry)),
     timeout: Type.Optional(removable<string>(field.timeout)),
+    deadline: Type.Optional(removable<string>(field.deadline)),
     guarantee: Type.Optional(removable<Static<typeof field.guarantee>>(field.guarantee)),
     priority: Type.Optional(removable<number>(field.priority)),
     queue: Type.Optional(removable<string>(field.queue)),

@@ -58,6 +58,7 @@ export const JobRunNow = Type.Object(
     labels: field.labels,
     retry: field.retry,
     timeout: field.timeout,
+    deadline: field.deadline,
     force: Flag("Whatever the job's overlap policy says"),
   },
   {

@@ -29,6 +29,7 @@ const definition = {
   schedule: Schedule,
   retry: Retry,
   timeout: nullable(Type.String({ examples: ["2m"] })),
+  deadline: nullable(Type.String({ examples: ["30m"] })),
   guarantee: Guarantee,
   priority: Type.Integer({ minimum: 0, maximum: 9 }),
   queue: Type.String(),

@@ -73,6 +73,9 @@ export const Run = Type.Object(
       ...Timestamp,
       description: "When it may start: its time with jitter, or the next try",
     }),
+    deadline_at: nullable(
+      Type.Unsafe<string>({ ...Timestamp, description: "When it is to have ended, while it is live" }),
+    ),
     created_at: Timestamp,
     losses: Count("Times that its worker was lost"),
     worker_id: nullable(Type.String()),

@@ -1,6 +1,6 @@
 import { CarillonError } from "../errors/carillon-error.js";
 import { type RetryPolicy, retryPolicy } from "../retry/policy.js";
-import type { DurationMs } from "../time/instant.js";
+import type { DurationMs, Instant } from "../time/instant.js";
 
 export const guarantees = ["at_least_once", "at_most_once"] as const;
 
@@ -11,6 +11,8 @@ export type Guarantee = (typeof guarantees)[number];
 export interface RunPolicy {
   readonly retry?: Partial<RetryPolicy>;
   readonly timeoutMs?: DurationMs;
+  /** From its nominal time on; what has not ended by then has failed. */
+  readonly deadlineMs?: DurationMs;
   /** Absent: at least once. */
   readonly guarantee?: "at_most_once";
 }
@@ -25,4 +27,9 @@ export function checkRunPolicy({ retry, guarantee }: RunPolicy, pointer = "/retr
   if (guarantee !== "at_most_once" || (retry?.maxAttempts ?? 1) === 1) return;
   const detail = `a run that is begun at most once has one attempt, not ${retry?.maxAttempts}: leave max_attempts out, or take the guarantee at_least_once`;
   throw new CarillonError("retry_invalid", detail, { items: [{ pointer, code: "retry_invalid", detail }] });
+}
+
+/** When a run is to have ended, counted from its nominal time, or from when it was asked for outside the schedule. */
+export function deadlineOf({ deadlineMs }: RunPolicy, from: Instant): Instant | null {
+  return deadlineMs === undefined ? null : from + deadlineMs;
 }

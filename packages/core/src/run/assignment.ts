@@ -62,3 +62,10 @@ export function timeoutOutcome(timeoutMs: DurationMs): Outcome {
   const message = `the handler did not end within its timeout of ${timeoutMs} ms`;
   return { kind: "failed", reason: "timeout", error: { type: "TimeoutError", message, retryable: true } };
 }
+
+/** Why a run failed that had not ended by its deadline. */
+export const deadlineError: RunError = Object.freeze({
+  type: "DeadlineExceeded",
+  message: "the run had not ended by its deadline",
+  retryable: false,
+});

@@ -22,7 +22,11 @@ export const runTransitions = {
   snooze: { from: ["running"], to: "scheduled", when: "the handler asks to be called later; no attempt is spent" },
   retry: { from: ["running"], to: "retrying", when: "the attempt failed and another is left" },
   succeed: { from: ["running"], to: "succeeded", when: "the handler finished" },
-  fail: { from: ["running"], to: "failed", when: "the attempt failed and none is left: a dead letter" },
+  fail: {
+    from: ["running"],
+    to: "failed",
+    when: "the attempt failed and none is left, or its deadline passed: a dead letter",
+  },
   expire: {
     from: ["scheduled", "blocked", "queued", "retrying"],
     to: "failed",

@@ -1,4 +1,4 @@
-import { type Completion, type Instant, nextAttempt, retryOf } from "@carillon/core";
+import { type Completion, deadlineError, type Instant, nextAttempt, retryOf } from "@carillon/core";
 import type { AttemptRecord } from "../model/run-view.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { DeferredRun, RetriedRun } from "../store/entities/claims.js";
@@ -38,14 +38,17 @@ export function decideCompletion({ run, completion, now, random, rankAt }: Ended
     };
     return { kind: "finish", run: ended };
   }
+  const ended = { id, fence, session, reason: null, output: "null", error: null, startedAt };
+  const expired = { ...ended, status: "failed", reason: "expired" } as const;
   if (outcome.kind === "snoozed") {
     const { delayMs } = outcome;
+    if (isPast(run, now + delayMs)) return { kind: "finish", run: { ...expired, error: deadlineError, spent: 0 } };
     const rank = rankAt(now + delayMs);
     return { kind: "defer", run: { id, fence, session, delayMs, rank, reason: "snoozed" } };
   }
-  const ended = { id, fence, session, reason: null, output: "null", error: null, startedAt };
   if (outcome.kind === "cancelled") {
     const { error } = outcome;
+    if (isPast(run, now)) return { kind: "finish", run: { ...expired, error: deadlineError } };
     return { kind: "finish", run: { ...ended, status: "cancelled", reason: "cancelled_by_user", error } };
   }
   const { error, reason, retryAfterMs } = outcome;
@@ -57,6 +60,8 @@ export function decideCompletion({ run, completion, now, random, rankAt }: Ended
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
   if (next.kind === "dead") return { kind: "finish", run: { ...ended, status: "failed", reason, error } };
+  // A try that could only begin after the deadline is none.
+  if (isPast(run, now + next.delayMs)) return { kind: "finish", run: { ...expired, error } };
   const record: AttemptRecord = {
     attempt,
     fence,
@@ -68,4 +73,8 @@ export function decideCompletion({ run, completion, now, random, rankAt }: Ended
   };
   const rank = rankAt(now + next.delayMs);
   return { kind: "retry", run: { id, fence, session, delayMs: next.delayMs, rank, record } };
+}
+
+function isPast({ deadline }: ClaimedRun, at: Instant): boolean {
+  return deadline !== null && at >= deadline;
 }

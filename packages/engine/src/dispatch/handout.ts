@@ -1,4 +1,4 @@
-import type { Instant } from "@carillon/core";
+import { deadlineError, type Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { LaneStore } from "../store/entities/lanes.js";
@@ -30,12 +30,16 @@ export class Handout {
   give(sessions: readonly WorkerSession[], runs: readonly ClaimedRun[]): void {
     const bySession = new Map<string, ClaimedRun[]>(sessions.map((session) => [session.id, []]));
     const stopped: ClaimedRun[] = [];
+    const expired: ClaimedRun[] = [];
+    const at = this.#options.now();
     for (const run of runs) {
       if (run.isStopped) stopped.push(run);
+      else if (run.deadline !== null && run.deadline <= at) expired.push(run);
       else bySession.get(run.session)?.push(run);
     }
     for (const session of sessions) this.#giveTo(session, bySession.get(session.id) ?? []);
-    if (stopped.length > 0) this.#endStopped(stopped);
+    if (stopped.length > 0) this.#end(stopped, { status: "cancelled", reason: "cancelled_by_user", error: null });
+    if (expired.length > 0) this.#end(expired, { status: "failed", reason: "expired", error: deadlineError });
   }
 
   /** Gives whatever it is, without a question: the worker may have it already. */
@@ -80,17 +84,16 @@ export class Handout {
     results.defer(runs.map(({ id, fence, session, rank }) => ({ id, fence, session, rank, ...what }))).catch(onError);
   }
 
-  /** A run that was to stop before it was claimed ends here: nobody is to begin it again. */
-  #endStopped(runs: readonly ClaimedRun[]): void {
+  /** A run that was to stop, or was past its deadline, before it was claimed ends here: nobody is to begin it. */
+  #end(runs: readonly ClaimedRun[], how: Pick<FinishedRun, "status" | "reason" | "error">): void {
     const { results, now, lanes, onEvent, onError } = this.#options;
-    const startedAt = now();
-    const what = { status: "cancelled", reason: "cancelled_by_user", output: "null", error: null, spent: 0 } as const;
-    const ended: FinishedRun[] = runs.map(({ id, fence, session }) => ({ id, fence, session, ...what, startedAt }));
+    const what = { ...how, output: "null", spent: 0, startedAt: now() } as const;
+    const ended: FinishedRun[] = runs.map(({ id, fence, session }) => ({ id, fence, session, ...what }));
     const tell = (ids: readonly string[]): void => {
       const accepted = new Set(ids);
       for (const { id: runId, lane } of runs.filter((run) => accepted.has(run.id))) {
         const { task = "", queue = "" } = lanes.get(lane) ?? {};
-        onEvent({ type: "run.finished", runId, task, queue, status: "cancelled", durationMs: 0 });
+        onEvent({ type: "run.finished", runId, task, queue, status: how.status, durationMs: 0 });
       }
     };
     results.end(ended).then(tell, onError);

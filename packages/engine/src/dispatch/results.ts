@@ -89,9 +89,9 @@ export class Results {
     return decided;
   }
 
-  #rank({ namespaceId, lane, priority }: ClaimedRun, dueMs: Instant): number {
+  #rank({ namespaceId, lane, priority, deadline }: ClaimedRun, dueMs: Instant): number {
     const { queue = "", task = "" } = this.#options.lanes.get(lane) ?? {};
-    return this.#options.rank({ namespaceId, queue, task, dueMs, priority });
+    return this.#options.rank({ namespaceId, queue, task, dueMs, priority, deadlineMs: deadline ?? undefined });
   }
 
   async #write(decided: readonly Decided[]): Promise<Set<string>> {

@@ -15,10 +15,10 @@ export interface SessionWatchOptions {
   readonly now: () => Instant;
 }
 
-/** The worker ends an attempt at its timeout; the server does it when so much more has passed. */
-const timeoutGraceMs: DurationMs = 10_000;
+/** The worker ends an attempt in time; the server does it when so much more has passed. */
+const graceMs: DurationMs = 10_000;
 
-/** Looks now and then after what no answer and no result settles: claims in doubt, attempts that never end. */
+/** Looks now and then after what no answer and no result settles: claims in doubt, attempts and runs that never end. */
 export class SessionWatch {
   readonly #options: SessionWatchOptions;
 
@@ -28,13 +28,31 @@ export class SessionWatch {
 
   async look(): Promise<void> {
     await this.#settleDoubts();
-    for (const session of this.#options.sessions()) await this.#endOverdue(session);
+    for (const session of this.#options.sessions()) {
+      await this.#endOverdue(session);
+      await this.#stopExpired(session);
+    }
+  }
+
+  /** At its deadline a run is asked to stop; if its worker does not end it, the server does after a grace time. */
+  async #stopExpired(session: WorkerSession): Promise<void> {
+    const now = this.#options.now();
+    const expired = session.expired(now);
+    if (expired.length === 0) return;
+    session.events.onStop(expired.map(({ id: runId, fence }) => ({ runId, fence, reason: "expired" })));
+    const stuck = expired.filter(({ deadline }) => deadline !== null && now >= deadline + graceMs);
+    if (stuck.length === 0) return;
+    const outcome = { kind: "cancelled", error: null } as const;
+    await this.#options.results.take(
+      session,
+      stuck.map(({ id: runId, fence }) => ({ runId, fence, startedAgoMs: 0, outcome })),
+    );
   }
 
   /** A worker that lives but does not end its run in time: the attempt is over, and whatever it still brings is refused. */
   async #endOverdue(session: WorkerSession): Promise<void> {
     const now = this.#options.clock.monotonic();
-    const overdue = session.overdue(now, timeoutGraceMs);
+    const overdue = session.overdue(now, graceMs);
     if (overdue.length === 0) return;
     await this.#options.results.take(
       session,

@@ -1,4 +1,4 @@
-import type { DurationMs, StopOrder } from "@carillon/core";
+import type { DurationMs, Instant, StopOrder } from "@carillon/core";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import { ClaimDoubt } from "./claim-doubt.js";
 
@@ -36,6 +36,8 @@ export class WorkerSession {
   readonly held = new Map<string, ClaimedRun>();
   /** Since when, by this node's monotonic clock, held runs are at work. Kept only of runs whose time is limited. */
   readonly #begun = new Map<ClaimedRun, DurationMs>();
+  /** Held runs that have a deadline. */
+  readonly #limited = new Set<ClaimedRun>();
   /** It takes runs now. */
   isWaiting = false;
   /** It is asked what it holds: until that is answered it gets nothing. */
@@ -76,13 +78,13 @@ export class WorkerSession {
 
   /** It holds this, by a claim of another gateway. */
   know(run: ClaimedRun): void {
-    if (this.held.get(run.id)?.fence !== run.fence) this.held.set(run.id, run);
+    if (this.held.get(run.id)?.fence !== run.fence) this.#hold(run);
   }
 
   take(runs: readonly ClaimedRun[], isLost: (run: ClaimedRun) => boolean): void {
     const fresh = runs.filter((run) => this.held.get(run.id)?.fence !== run.fence);
     for (const run of fresh) {
-      this.held.set(run.id, run);
+      this.#hold(run);
       if (isLost(run)) this.#lost = run;
     }
     if (fresh.length > 0) this.events.deliver(fresh);
@@ -99,6 +101,16 @@ export class WorkerSession {
     for (const [run, begunAt] of this.#begun) {
       if (this.held.get(run.id) !== run) this.#begun.delete(run);
       else if (now > begunAt + (run.policy.timeoutMs ?? Number.POSITIVE_INFINITY) + graceMs) late.push([run, begunAt]);
+    }
+    return late;
+  }
+
+  /** Held runs whose deadline has passed. */
+  expired(now: Instant): ClaimedRun[] {
+    const late: ClaimedRun[] = [];
+    for (const run of this.#limited) {
+      if (this.held.get(run.id) !== run) this.#limited.delete(run);
+      else if (run.deadline !== null && now >= run.deadline) late.push(run);
     }
     return late;
   }
@@ -123,6 +135,11 @@ export class WorkerSession {
   /** Resolves when no claim for it is under way. */
   async quiet(): Promise<void> {
     if (this.promised > 0) await new Promise<void>((resolve) => this.#onQuiet.push(resolve));
+  }
+
+  #hold(run: ClaimedRun): void {
+    this.held.set(run.id, run);
+    if (run.deadline !== null) this.#limited.add(run);
   }
 
   get #occupied(): number {

@@ -1,4 +1,4 @@
-import { CarillonError, type DurationMs, type EnqueueSpec, formatId, type Instant } from "@carillon/core";
+import { CarillonError, deadlineOf, type DurationMs, type EnqueueSpec, formatId, type Instant } from "@carillon/core";
 import { laneNameOf } from "../jobs/lane-name.js";
 import { refuseLongPast } from "../jobs/plan-job.js";
 import { shardOf } from "../jobs/shard-of.js";
@@ -124,6 +124,8 @@ export class RunEnqueuer {
     const runAt = spec.runAt ?? now;
     refuseLongPast({ kind: "at", at: runAt }, {}, { now, catchupWindowMs });
     const id = newId();
+    const deadline = deadlineOf(spec.policy, runAt);
+    const deadlineMs = deadline ?? undefined;
     return {
       id,
       jobId: id,
@@ -131,7 +133,7 @@ export class RunEnqueuer {
       shard: shardOf(id, shards),
       lane,
       priority: spec.priority,
-      rank: rank({ namespaceId, queue, task, dueMs: runAt, priority }),
+      rank: rank({ namespaceId, queue, task, dueMs: runAt, priority, deadlineMs }),
       runAt,
       nominal: runAt,
       trigger: "once",
@@ -141,6 +143,7 @@ export class RunEnqueuer {
       policy: spec.policy,
       labels: spec.labels,
       owner: spec.owner ?? null,
+      deadline,
     };
   }
 }

@@ -1,6 +1,7 @@
 import {
   type AtSchedule,
   CarillonError,
+  deadlineOf,
   defaultFiringPolicy,
   type DurationMs,
   firingPolicy,
@@ -70,6 +71,8 @@ export function refuseLongPast(
 /** Written out for the same reason as a job below. */
 function planRun(place: Place, spec: JobSpec, { at, rank }: { at: Instant; rank: RankRun }): NewRun {
   const { task, queue, priority } = spec;
+  const deadline = deadlineOf(spec.policy, at);
+  const deadlineMs = deadline ?? undefined;
   return {
     id: place.id,
     jobId: place.id,
@@ -77,7 +80,7 @@ function planRun(place: Place, spec: JobSpec, { at, rank }: { at: Instant; rank:
     shard: place.shard,
     lane: place.lane,
     priority: spec.priority,
-    rank: rank({ namespaceId: place.namespaceId, queue, task, dueMs: at, priority }),
+    rank: rank({ namespaceId: place.namespaceId, queue, task, dueMs: at, priority, deadlineMs }),
     runAt: at,
     nominal: at,
     trigger: "once",
@@ -87,6 +90,7 @@ function planRun(place: Place, spec: JobSpec, { at, rank }: { at: Instant; rank:
     policy: spec.policy,
     labels: spec.labels,
     owner: spec.owner ?? null,
+    deadline,
   };
 }
 

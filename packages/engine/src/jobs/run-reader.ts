@@ -83,6 +83,7 @@ function toRunView(row: RunRow, progress: RunView["progress"]): RunView {
     statusReason: row.status_reason,
     trigger: triggerOf(row),
     runAt: row.run_at,
+    deadlineAt: row.deadline_at,
     createdAt: row.created_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,

@@ -35,6 +35,8 @@ export interface RunView {
   readonly trigger: { readonly kind: TriggerKind; readonly id: string | null; readonly scheduledFor: Instant };
   /** When it may start: the nominal instant plus jitter, or the next try. */
   readonly runAt: Instant;
+  /** When it is to have ended; only of live runs. */
+  readonly deadlineAt: Instant | null;
   readonly createdAt: Instant;
   readonly startedAt: Instant | null;
   readonly finishedAt: Instant | null;

@@ -5,6 +5,7 @@ import { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
 import type { EngineEvent } from "../events.js";
 import { JobCreator } from "../jobs/create-job.js";
 import { Loop } from "../loop/loop.js";
+import { Expirer } from "../rescue/expirer.js";
 import { Rescuer } from "../rescue/rescuer.js";
 import { DedupeSweeper } from "../retention/dedupe-sweeper.js";
 import { HistoryKeeper } from "../retention/history-keeper.js";
@@ -135,6 +136,7 @@ class NodeEngine implements Engine {
       this.#backfillLoop,
       this.#queueLoop,
       this.#loop("rescuer", () => this.#rescue()),
+      this.#makeExpirerLoop(),
       this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
       this.#loop("dedupe", () => this.#sweeper.tick()),
       this.#clockLoop,
@@ -316,6 +318,17 @@ class NodeEngine implements Engine {
       onFreed: (jobIds) => this.#freed(jobIds),
       onEvent: this.#emit,
     });
+  }
+
+  #makeExpirerLoop(): Loop {
+    const expirer = new Expirer({
+      runs: this.#store.runs,
+      clock: this.#options.clock,
+      batch: this.#limits.rescueBatch,
+      onFreed: (jobIds) => this.#freed(jobIds),
+      onEvent: this.#emit,
+    });
+    return this.#loop("expirer", () => expirer.tick());
   }
 
   #makeGateway(): Gateway {

@@ -1,4 +1,4 @@
-import { type Instant, type LedgerReason, type OverlapPolicy, occurrenceRunId } from "@carillon/core";
+import { deadlineOf, type Instant, type LedgerReason, type OverlapPolicy, occurrenceRunId } from "@carillon/core";
 import { type RankRun, rankByPriority } from "../queues/rank-run.js";
 import { decideOverlap, type LiveRun } from "../scheduler/overlap.js";
 import type { NextTime } from "../scheduler/plan-due.js";
@@ -90,19 +90,22 @@ export class JobDraft {
     const mustWait = decision.kind === "wait" || (decision.kind === "replace" && decision.stop.length > 0);
     const state = mustWait ? "blocked" : "queued";
     const { id, trigger, nominal, runAt, overrides = {} } = wanted;
-    const rank = this.#rankOf(runAt, overrides);
+    // What the schedule did not ask for is as old as the asking.
+    const deadline = deadlineOf(overrides.policy ?? this.job.policy, trigger === "schedule" ? nominal : runAt);
+    const rank = this.#rankOf(runAt, deadline, overrides);
     const [serial, untracked] = [waitingPolicies.has(overlap), overlap === "allow"];
-    this.runs.push({ id, jobId: this.job.id, state, rank, runAt, nominal, trigger, serial, untracked, overrides });
+    const made = { id, jobId: this.job.id, state, rank, runAt, nominal, trigger, serial, untracked, deadline } as const;
+    this.runs.push({ ...made, overrides });
     this.#live = [...this.#live, { id, status: state }];
     const runIds = untracked ? [id] : [...this.#kept(), id];
     this.set({ runsMade: this.#due.runsMade + 1, runIds });
     return state;
   }
 
-  #rankOf(dueMs: Instant, overrides: RunOverrides): number {
+  #rankOf(dueMs: Instant, deadline: Instant | null, overrides: RunOverrides): number {
     const { namespaceId, task } = this.job;
     const { queue = this.job.queue, priority = this.job.priority } = overrides;
-    return this.#rank({ namespaceId, queue, task, dueMs, priority });
+    return this.#rank({ namespaceId, queue, task, dueMs, priority, deadlineMs: deadline ?? undefined });
   }
 
   /** Adds a range of its own to the ledger; the one that is open stays open. */

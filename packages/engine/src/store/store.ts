@@ -93,6 +93,7 @@ export function createStore(db: Database): Store {
     runs: {
       ...runs,
       buryLost: (...args) => withDay(() => runs.buryLost(...args)),
+      expire: (limit) => withDay(() => runs.expire(limit)),
       endStopped: (ids) => withDay(() => runs.endStopped(ids)),
     },
     later: laterStore(db, statements),

@@ -180,6 +180,15 @@ describe("the guarantee", () => {
   });
 });
 
+describe("the deadline", () => {
+  it("is a duration of at most a year", () => {
+    expect(specOf({ deadline: "30m" }).policy).toEqual({ deadlineMs: 1_800_000 });
+    expect(faultsWith({ deadline: "0s" })).toEqual(["/deadline duration_invalid"]);
+    expect(faultsWith({ deadline: "400d" })).toEqual(["/deadline duration_invalid"]);
+    expect(faultsWith({ deadline: "tomorrow" })).toEqual(["/deadline duration_invalid"]);
+  });
+});
+
 describe("a job's other fields", () => {
   it("have defaults", () => {
     expect(specOf({})).toEqual({

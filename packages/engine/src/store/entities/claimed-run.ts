@@ -19,6 +19,8 @@ export interface ClaimedRun {
   readonly runAt: Instant;
   readonly nominal: Instant;
   readonly trigger: string;
+  /** When it is to have ended. */
+  readonly deadline: Instant | null;
   /** It was to stop before this claim: it ends without being handed out. */
   readonly isStopped: boolean;
 }
@@ -58,6 +60,7 @@ export interface ClaimedRow {
   readonly nominal_at: Instant;
   readonly trigger: string;
   readonly cancel_reason: string | null;
+  readonly deadline_at: Instant | null;
 }
 
 export function toClaimedRun(row: ClaimedRow): ClaimedRun {
@@ -77,6 +80,7 @@ export function toClaimedRun(row: ClaimedRow): ClaimedRun {
     runAt: row.run_at,
     nominal: row.nominal_at,
     trigger: row.trigger,
+    deadline: row.deadline_at,
     isStopped: row.cancel_reason !== null,
   };
 }

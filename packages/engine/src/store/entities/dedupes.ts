@@ -2,7 +2,7 @@ import type { Dedupe, DurationMs, Instant } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { columns } from "./parameters.js";
-import { type NewRun, runParameters, type StoredRun } from "./runs.js";
+import { type NewRun, runDeadlines, runParameters, type StoredRun } from "./runs.js";
 
 export interface DedupedRun {
   readonly run: NewRun;
@@ -43,7 +43,8 @@ export function dedupeStore(db: Queryable, statements: Statements): DedupeStore 
   const sweep = statements.get("dedupe.sweep");
   return {
     async insert(runs, beyondMs) {
-      const values = [...runParameters(runs.map(({ run }) => run)), beyondMs, ...keyParameters(runs), patience];
+      const rowsOf = runs.map(({ run }) => run);
+      const values = [...runParameters(rowsOf), beyondMs, ...keyParameters(runs), patience, runDeadlines(rowsOf)];
       const { rows } = await db.query<Row>(insert, values);
       const left = rows.filter((row) => row.state === "left").map((row) => row.held_id);
       if (left.length > 0) await db.query(endLeft, [left]);

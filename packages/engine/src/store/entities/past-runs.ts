@@ -1,9 +1,9 @@
-import { type CalendarDefinition, type Instant, type JobSpec, occurrenceRunId } from "@carillon/core";
+import { type CalendarDefinition, deadlineOf, type Instant, type JobSpec, occurrenceRunId } from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { CalendarEdition } from "./calendars.js";
-import { columns, jsonOrNull } from "./parameters.js";
+import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 
 import {
   type LedgerEntry,
@@ -99,7 +99,8 @@ function pastWrites(statements: Statements): Pick<PastRuns, "insertRuns" | "note
         (run) => run.untracked,
       ]);
       const what = [task, queue, priority, jsonParam(payload), jsonOrNull(policy), jsonOrNull(labels), owner];
-      const { rows } = await tx.query<MadeRow>(insertRuns, [...made, jobId, version, lane, ...what]);
+      const [deadlines] = columns(runs, [(run) => timestampOrNull(deadlineOf(policy, run.runAt))]);
+      const { rows } = await tx.query<MadeRow>(insertRuns, [...made, jobId, version, lane, ...what, deadlines]);
       return rows.map(toMadeRun);
     },
     async note(tx, entries) {

@@ -30,6 +30,7 @@ export interface RunRow {
   readonly attempts: AttemptRecord[] | null;
   readonly labels: Record<string, string> | null;
   readonly owner: string | null;
+  readonly deadline_at: Instant | null;
 }
 
 export interface RunListFilter {

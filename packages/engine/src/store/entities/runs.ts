@@ -1,10 +1,10 @@
-import type { DurationMs, Instant, RunPolicy } from "@carillon/core";
+import { deadlineError, type DurationMs, type Instant, type RunPolicy } from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./fence.js";
 import { type EndedRow, type EndedRuns, toEnded } from "./ended-runs.js";
-import { columns, jsonOrNull } from "./parameters.js";
+import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 
 /** One-off jobs due later than this from now wait in run_later: a window and ten minutes. */
 export const horizonMs: DurationMs = 630_000;
@@ -27,6 +27,7 @@ export interface NewRun {
   readonly policy: RunPolicy;
   readonly labels: Readonly<Record<string, string>>;
   readonly owner: string | null;
+  readonly deadline?: Instant | null;
 }
 
 export interface StoredRun {
@@ -55,6 +56,14 @@ export interface GivenBackRun extends Queued {
   readonly isStopped: boolean;
 }
 
+export interface ExpiredRun {
+  readonly id: string;
+  readonly task: string;
+  readonly queue: string;
+  /** Others of this job may wait for its end. */
+  readonly freedJobId: string | null;
+}
+
 export interface RunStore {
   /** A one-off job that is due later than `beyondMs` from now waits in run_later. */
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
@@ -66,6 +75,8 @@ export interface RunStore {
   rescue(ids: readonly string[], mostLosses: number): Promise<GivenBackRun[]>;
   /** Ends those of the runs whose session is gone and that took their workers down too often. */
   buryLost(ids: readonly string[], mostLosses: number): Promise<EndedRuns>;
+  /** Ends runs that wait and whose deadline has passed. */
+  expire(limit: number): Promise<ExpiredRun[]>;
   /** Ends those of the runs that were to stop and do not run. */
   endStopped(ids: readonly string[]): Promise<EndedRuns>;
 }
@@ -83,11 +94,13 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
   const lost = statements.get("run.lost");
   const rescue = statements.get("run.rescue");
   const buryLost = statements.get("run.bury_lost");
+  const expire = statements.get("run.expire");
   const endStopped = statements.get("run.end_stopped");
   return {
     async insert(runs, beyondMs = horizonMs) {
       type Row = { id: string; state: StoredRun["state"]; created_at: Instant };
-      const { rows } = await db.query<Row>(insert, [...runParameters(runs), beyondMs]);
+      const values = [...runParameters(runs), beyondMs, runDeadlines(runs)];
+      const { rows } = await db.query<Row>(insert, values);
       return rows.map((row) => ({ id: row.id, state: row.state, createdAt: row.created_at }));
     },
     async loadDue(shards, until, limitPerShard) {
@@ -107,6 +120,11 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
     },
     async buryLost(ids, mostLosses) {
       return toEnded((await db.query<EndedRow>(buryLost, [ids, mostLosses, jsonParam(lostError)])).rows);
+    },
+    async expire(limit) {
+      type Row = { id: string; task: string; queue: string; freed_job_id: string | null };
+      const { rows } = await db.query<Row>(expire, [limit, jsonParam(deadlineError)]);
+      return rows.map(({ freed_job_id: freedJobId, ...run }) => ({ ...run, freedJobId }));
     },
     async endStopped(ids) {
       return ids.length === 0 ? new Map() : toEnded((await db.query<EndedRow>(endStopped, [ids])).rows);
@@ -134,4 +152,9 @@ export function runParameters(runs: readonly NewRun[]): unknown[] {
     (run) => jsonOrNull(run.labels),
     (run) => run.owner,
   ]);
+}
+
+/** Their deadlines, which statements take last. */
+export function runDeadlines(runs: readonly NewRun[]): unknown {
+  return columns(runs, [(run) => timestampOrNull(run.deadline ?? null)])[0];
 }

@@ -29,6 +29,7 @@ export interface NewJobRun {
   readonly serial: boolean;
   /** Its job keeps no list of its runs. */
   readonly untracked: boolean;
+  readonly deadline: Instant | null;
   readonly overrides: RunOverrides;
 }
 
@@ -156,6 +157,7 @@ function runParameters(runs: readonly NewJobRun[]): unknown[] {
     (run) => (run.overrides.payload === undefined ? null : jsonParam(run.overrides.payload.value)),
     (run) => jsonOrNull(run.overrides.policy),
     (run) => jsonOrNull(run.overrides.labels),
+    (run) => timestampOrNull(run.deadline),
   ]);
 }
 

@@ -22,6 +22,7 @@ const hot = [
   "run.promote",
   "run.exchange",
   "run.finish",
+  "run.expire",
   "job.insert",
   "later.look",
   "later.move",

@@ -25,6 +25,7 @@ export function wireDefinition(definition: Definition): JobDefinition {
     schedule: wireSchedule(definition.schedule),
     retry: wireRetry(policy),
     timeout: policy.timeoutMs === undefined ? null : formatDuration(policy.timeoutMs),
+    deadline: policy.deadlineMs === undefined ? null : formatDuration(policy.deadlineMs),
     guarantee: policy.guarantee ?? "at_least_once",
     priority: definition.priority,
     queue: definition.queue,

@@ -37,6 +37,7 @@ export function wireRun(run: RunView): Run {
     queue: run.queue,
     priority: run.priority,
     run_at: timestamp(run.runAt),
+    deadline_at: timestampOrNull(run.deadlineAt),
     created_at: timestamp(run.createdAt),
     losses: run.losses,
     worker_id: run.workerId === null ? null : formatId("wrk", run.workerId),

@@ -189,6 +189,7 @@ export function runOf(
     startedAt: null,
     finishedAt: null,
     attempt: 0,
+    deadlineAt: null,
     maxAttempts: spec.policy.retry?.maxAttempts ?? 5,
     losses: 0,
     workerId: null,

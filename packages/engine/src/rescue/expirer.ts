@@ -1,0 +1,38 @@
+import type { DurationMs } from "@carillon/core";
+import type { OnEngineEvent } from "../events.js";
+import type { HostClock } from "../store/db/ports.js";
+import type { RunStore } from "../store/entities/runs.js";
+
+export interface ExpirerOptions {
+  readonly runs: Pick<RunStore, "expire">;
+  readonly clock: Pick<HostClock, "monotonic">;
+  readonly batch: number;
+  /** Runs of these jobs ended for which others of the same job may wait. */
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  readonly onEvent: OnEngineEvent;
+}
+
+const everyMs: DurationMs = 1_000;
+/** A look takes at most a twentieth of the time. */
+const share = 20;
+
+/** Ends runs that wait beyond their deadline. Safe on every node at once: each takes what nobody else holds. */
+export class Expirer {
+  readonly #options: ExpirerOptions;
+
+  constructor(options: ExpirerOptions) {
+    this.#options = options;
+  }
+
+  /** One bounded pass; answers after how long the next is due. */
+  async tick(): Promise<DurationMs> {
+    const { runs, clock, batch, onFreed, onEvent } = this.#options;
+    const startedAt = clock.monotonic();
+    const ended = await runs.expire(batch);
+    for (const { id: runId, task, queue } of ended)
+      onEvent({ type: "run.finished", runId, task, queue, status: "failed", durationMs: 0 });
+    onFreed(ended.map((run) => run.freedJobId).filter((jobId) => jobId !== null));
+    if (ended.length >= batch) return 0;
+    return Math.max(everyMs, (clock.monotonic() - startedAt) * share);
+  }
+}
