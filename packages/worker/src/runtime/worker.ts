@@ -46,6 +46,8 @@ interface Running extends SignalledHandler {
 }
 
 const pauseAfterErrorMs = 500;
+/** How long a worker that stops waits for an engine that does not answer, at each step. */
+const patienceMs = 3_000;
 /** Runs that take longer than this are told of while they run. */
 const tellEveryMs = 3_000;
 const lastWordsMs = 1_000;
@@ -122,22 +124,18 @@ export class Worker {
 
   async #drain(graceMs: DurationMs): Promise<void> {
     const { transport } = this.#options;
-    try {
-      await transport.pause();
-    } catch (error) {
-      this.#emit({ type: "worker.transport_failed", error });
-    }
+    await this.#within(patienceMs, this.#tried(transport.pause()));
     const unstarted = [...this.#waiting.values()];
     this.#waiting.clear();
-    await this.#within(graceMs + pauseAfterErrorMs, this.#giveBack(unstarted));
+    await this.#within(patienceMs, this.#giveBack(unstarted));
     await this.#within(graceMs, Promise.all([...this.#running.values()].map((run) => run.done)));
     const left = await this.#signalLeft(graceMs);
     const [spent, unspent] = [left.filter(isSpent), left.filter((run) => !isSpent(run))];
     for (const run of spent) this.#report(run, stoppedWithWorker());
     // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
     await this.#within(graceMs + pauseAfterErrorMs, this.#reporter.idle());
-    await this.#within(graceMs + pauseAfterErrorMs, this.#giveBack(unspent.map((run) => run.assignment)));
-    await this.#close();
+    await this.#within(patienceMs, this.#giveBack(unspent.map((run) => run.assignment)));
+    await this.#within(patienceMs, this.#tried(transport.close()));
     this.#state = "stopped";
     this.#options.timers.clearTimeout(this.#telling);
     this.#ignored.stop();
@@ -308,16 +306,12 @@ export class Worker {
 
   async #giveBack(assignments: readonly Assignment[]): Promise<void> {
     if (assignments.length === 0) return;
-    try {
-      await this.#options.transport.giveBack(assignments.map(({ runId, fence }) => ({ runId, fence })));
-    } catch (error) {
-      this.#emit({ type: "worker.transport_failed", error });
-    }
+    await this.#tried(this.#options.transport.giveBack(assignments.map(({ runId, fence }) => ({ runId, fence }))));
   }
 
-  async #close(): Promise<void> {
+  async #tried(work: Promise<void>): Promise<void> {
     try {
-      await this.#options.transport.close();
+      await work;
     } catch (error) {
       this.#emit({ type: "worker.transport_failed", error });
     }

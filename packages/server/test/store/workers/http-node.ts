@@ -1,8 +1,21 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/core";
 import { createEngine, type Database, type EngineEvent, openDatabase } from "@carillon/engine";
 import { freshDatabase } from "@carillon/testkit";
+import { expect } from "vitest";
 import { createApi } from "../../../src/api/create-api.js";
+
+const lookMs = 20;
+const patienceMs = 30_000;
+const equals = (value: unknown, expected: unknown): boolean => {
+  try {
+    expect(value).toEqual(expected);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
 
@@ -10,13 +23,16 @@ export interface HttpNode {
   readonly url: string;
   readonly database: Database;
   readonly events: readonly EngineEvent[];
-  /** Runs that ended or wait again, by status. */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   call(
     method: "GET" | "POST",
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Creates a job that runs once, at once; answers its id. */
+  create(job: object): Promise<string>;
+  /** Looks until the run of such a job is as expected. */
+  untilRun(jobId: string, expected: object): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -68,20 +84,35 @@ async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<
     await engine.stop();
     await database.close();
   };
+  const call: HttpNode["call"] = async (method, path, body) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>) };
+  };
   return {
     url,
     database,
     events,
+    call,
+    async create(job) {
+      const { status, body } = await call("POST", "/v1/jobs", job);
+      expect(status).toBe(201);
+      return String(body["id"]);
+    },
+    async untilRun(jobId, expected) {
+      for (const limit = AbortSignal.timeout(patienceMs); ; await sleep(lookMs)) {
+        const { run } = (await call("GET", `/v1/jobs/${jobId}`)).body;
+        if (limit.aborted || equals(run, expect.objectContaining(expected))) {
+          expect(run).toMatchObject(expected);
+          return;
+        }
+      }
+    },
     async query<Row extends object>(text: string, values: readonly unknown[] = []) {
       return (await database.query<Row>({ text }, values)).rows;
-    },
-    async call(method, path, body) {
-      const response = await fetch(`${url}${path}`, {
-        method,
-        ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>) };
     },
     stop: () => (stopping ??= stop()),
   };

@@ -1,9 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { TcpProxy } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Cluster, cluster, type HttpNode } from "./http-node.js";
 import { HttpWorker } from "./http-worker.js";
 
 let nodes: Cluster;
+const proxies: TcpProxy[] = [];
 const workers: HttpWorker[] = [];
 beforeEach(async () => {
   nodes = await cluster();
@@ -11,6 +12,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(workers.splice(0).map(({ worker }) => worker.stop(0)));
   await nodes.close();
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.close()));
 });
 
 async function startWorker(...args: ConstructorParameters<typeof HttpWorker>): Promise<HttpWorker> {
@@ -20,37 +22,138 @@ async function startWorker(...args: ConstructorParameters<typeof HttpWorker>): P
   return worker;
 }
 
-async function createRun(node: HttpNode, job: object): Promise<string> {
-  const { status, body } = await node.call("POST", "/v1/jobs", job);
-  expect(status).toBe(201);
-  return String(body["id"]);
+/** A way to the node that can fail. */
+async function frailWay(node: HttpNode): Promise<{ proxy: TcpProxy; url: string }> {
+  const proxy = await TcpProxy.start(node.url);
+  proxies.push(proxy);
+  return { proxy, url: proxy.through(node.url) };
 }
 
-/** Looks until the job's run is as expected. */
-async function untilRun(node: HttpNode, jobId: string, expected: object): Promise<void> {
-  for (;;) {
-    const run = (await node.call("GET", `/v1/jobs/${jobId}`)).body["run"];
-    try {
-      expect(run).toMatchObject(expected);
-      return;
-    } catch (error) {
-      if (process.hrtime()[0] > deadline) throw error;
-      await sleep(20);
-    }
-  }
-}
-let deadline = 0;
-beforeEach(() => {
-  deadline = process.hrtime()[0] + 20;
-});
+/** Every result that was accepted, by the fence of its claim. */
+const accepted = (node: HttpNode) =>
+  node.query<{ fence: number; status: string }>("select fence::int, status from carillon.run_history order by fence");
 
 describe("a worker over HTTP", () => {
   it("registers, takes a run, and its result is stored", async () => {
     const node = await nodes.start();
     const { worker } = await startWorker([node.url]);
-    const id = await createRun(node, { task: "echo", payload: { a: [1, "x", null] } });
-    await untilRun(node, id, { status: "succeeded", output: { a: [1, "x", null] }, attempt: 1 });
+    const id = await node.create({ task: "echo", payload: { a: [1, "x", null] } });
+    await node.untilRun(id, { status: "succeeded", output: { a: [1, "x", null] }, attempt: 1 });
     await worker.stop(1_000);
     expect(await node.query("select from carillon.worker_session")).toEqual([]);
+  });
+
+  it("is told of a run again whose answer was lost, and begins it once [INV-2] [INV-6]", async () => {
+    const node = await nodes.start();
+    const { proxy, url } = await frailWay(node);
+    proxy.loseAnswerTo(":poll");
+    const worker = await startWorker([url]);
+    const id = await node.create({ task: "held" });
+    const { context, succeed } = await worker.call(0);
+    expect(context.fence).toBe(1);
+    expect(worker.events.map((event) => event.type)).toContain("worker.transport_failed");
+    succeed("done");
+    await node.untilRun(id, { status: "succeeded", attempt: 1, losses: 0 });
+    expect(worker.calls).toHaveLength(1);
+  });
+
+  it("sends a result again whose answer was lost, and it counts once [INV-4]", async () => {
+    const node = await nodes.start();
+    const { proxy, url } = await frailWay(node);
+    const worker = await startWorker([url]);
+    const id = await node.create({ task: "held" });
+    const { succeed } = await worker.call(0);
+    proxy.loseAnswerTo('"results"');
+    succeed("done");
+    await worker.event("worker.transport_failed");
+    await node.untilRun(id, { status: "succeeded", output: "done" });
+    await worker.worker.stop(5_000);
+    expect(worker.events.map((event) => event.type)).not.toContain("run.result_refused");
+    expect(await accepted(node)).toEqual([{ fence: 1, status: "succeeded" }]);
+  });
+
+  it("keeps a result while the server cannot be reached [INV-4]", async () => {
+    const node = await nodes.start();
+    const { proxy, url } = await frailWay(node);
+    const worker = await startWorker([url]);
+    const id = await node.create({ task: "held" });
+    const { succeed } = await worker.call(0);
+    await proxy.refuse();
+    proxy.cut();
+    succeed("late");
+    await worker.event("worker.transport_failed");
+    await proxy.resume();
+    await node.untilRun(id, { status: "succeeded", output: "late", attempt: 1 });
+    expect(worker.calls).toHaveLength(1);
+  });
+
+  it("goes on with another node when its own stops or is lost, under the same claims [INV-2]", async () => {
+    const [a, b] = [await nodes.start(), await nodes.start()];
+    const { proxy, url } = await frailWay(b);
+    const worker = await startWorker([a.url, url]);
+    const first = await a.create({ task: "held" });
+    await worker.call(0);
+    await a.stop();
+    const second = await b.create({ task: "held" });
+    (await worker.call(1)).succeed("second");
+    await b.untilRun(second, { status: "succeeded", output: "second" });
+    proxy.cut();
+    worker.calls[0]?.succeed("first");
+    await b.untilRun(first, { status: "succeeded", output: "first", attempt: 1, losses: 0 });
+    expect(worker.calls).toHaveLength(2);
+    expect(worker.events.map((event) => event.type)).not.toContain("worker.session_lost");
+  });
+
+  it("whose session was declared dead signals its handlers and registers again; a late result is not taken [INV-4]", async () => {
+    const node = await nodes.start(1_000);
+    const worker = await startWorker([node.url]);
+    const id = await node.create({ task: "held" });
+    const { context, succeed } = await worker.call(0);
+    await node.query("delete from carillon.worker_session");
+    await worker.event("worker.session_lost");
+    expect(context.signal.aborted).toBe(true);
+    const again = await worker.call(1);
+    expect(again.context.fence).toBe(2);
+    succeed("late");
+    again.succeed("in time");
+    await node.untilRun(id, { status: "succeeded", output: "in time" });
+    expect(await accepted(node)).toEqual([{ fence: 2, status: "succeeded" }]);
+  });
+
+  it("that the server does not hear of asks its handlers to stop before others get their runs", async () => {
+    const node = await nodes.start(3_000);
+    const { proxy, url } = await frailWay(node);
+    const worker = await startWorker([url]);
+    const id = await node.create({ task: "held" });
+    const { context, fail } = await worker.call(0);
+    context.signal.addEventListener("abort", () => fail(new Error("stopped")));
+    void proxy.blackHole();
+    await worker.event("worker.unheard");
+    expect(context.signal.aborted).toBe(true);
+    expect(node.events.map((event) => event.type)).not.toContain("session.expired");
+    await proxy.resume();
+    (await worker.call(1)).succeed("after all");
+    await node.untilRun(id, { status: "succeeded", output: "after all", attempt: 1 });
+  });
+
+  it("drains under load: each run ends once, and what is given back costs nothing [INV-7]", async () => {
+    const node = await nodes.start();
+    const first = await startWorker([node.url], { slots: 5, ahead: 20 });
+    const jobs = Array.from({ length: 300 }, (_, n) => ({ task: n % 10 === 0 ? "held" : "echo", payload: n }));
+    await node.call("POST", "/v1/jobs:batchCreate", { jobs });
+    const held = await first.call(0);
+    const stopping = first.worker.stop(500);
+    held.succeed("in the grace time");
+    await stopping;
+    const second = await startWorker([node.url], { slots: 10, ahead: 20 });
+    for (let n = 0; n < 30 && (await accepted(node)).length < 300; n++) {
+      const known = second.calls.length;
+      for (const call of second.calls) call.succeed("done");
+      if (known < 29) await second.until(() => second.calls.length > known);
+    }
+    const done =
+      "select count(*)::int as runs, count(distinct id)::int as ids, max(losses) as losses, max(attempt)::int as attempt";
+    const rows = async () => (await node.query(`${done} from carillon.run_history where status = 'succeeded'`))[0];
+    await expect.poll(rows, { timeout: 30_000 }).toEqual({ runs: 300, ids: 300, losses: 0, attempt: 1 });
   });
 });

@@ -48,6 +48,7 @@ export class HttpSession {
   #heardAt: DurationMs;
   #acknowledged = 0;
   #isUnheard = false;
+  #isComparing = false;
   #watching: unknown = null;
 
   constructor(options: HttpSessionOptions) {
@@ -189,9 +190,9 @@ export class HttpSession {
     const { timers, registered } = this.#options;
     this.#watching = timers.setTimeout(() => {
       this.#lookForSilence();
-      void this.#compareHeld().finally(() => this.#watchLater());
+      if (!this.#isComparing) void this.#compareHeld();
+      this.#watchLater();
     }, registered.heartbeat_ms);
-    if (this.isOver) timers.clearTimeout(this.#watching);
   }
 
   /** Handlers are asked to stop before the server gives their runs away. */
@@ -207,13 +208,16 @@ export class HttpSession {
   }
 
   async #compareHeld(): Promise<void> {
-    if (this.#held.size === 0 || this.#isUnheard || this.isOver) return;
+    if (this.#held.size === 0) return;
+    this.#isComparing = true;
     try {
       const { lost } = await this.#post<WorkerHeard>("heartbeat", `{"held":${claimsJson(this.#held)}}`);
       this.#tellLost(lost.map(({ run_id: runId, fence }) => ({ runId, fence })));
     } catch (error) {
       if (error instanceof SessionGone) this.#lose();
       // The polls tell of whatever else is wrong.
+    } finally {
+      this.#isComparing = false;
     }
   }
 

@@ -50,19 +50,19 @@ export class HttpTransport implements Transport {
     if (this.#session?.isOver === false) await this.#session.pause();
   }
 
-  complete(completions: readonly Completion[]): Promise<ReadonlySet<string>> {
+  async complete(completions: readonly Completion[]): Promise<ReadonlySet<string>> {
     return this.#open().complete(completions);
   }
 
-  started(runs: readonly StartedRun[]): Promise<void> {
+  async started(runs: readonly StartedRun[]): Promise<void> {
     return this.#open().started(runs);
   }
 
-  note(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
+  async note(notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
     return this.#open().note(notes);
   }
 
-  giveBack(runs: readonly ClaimName[]): Promise<void> {
+  async giveBack(runs: readonly ClaimName[]): Promise<void> {
     return this.#open().giveBack(runs);
   }
 

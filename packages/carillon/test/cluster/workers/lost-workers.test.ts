@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { NodeCluster } from "../../process/node-cluster.js";
+import { createJob } from "../../process/server.js";
+import { startWorker } from "../../process/worker-process.js";
+
+const args = ["--worker-slots", "0"];
+const history = "select fence::int, status, losses, output::text from carillon.run_history order by fence";
+
+const untilEnded = (cluster: NodeCluster, runs: number) =>
+  cluster.until("the runs have ended", async () => (await cluster.rows(history)).length === runs);
+
+describe("a worker process", () => {
+  it("that is killed mid-run loses it to another, which does it under a higher fence; one result counts [INV-2] [INV-4] [INV-5]", async () => {
+    const cluster = await NodeCluster.start(["a"], { args });
+    const { url } = cluster.node("a");
+    const first = await startWorker([url]);
+    await createJob(url, { task: "stay" });
+    await first.line(/^begun stay 1 /);
+    const begun = "select from carillon.run where started_at is not null";
+    await cluster.until("the start is on record", async () => (await cluster.rows(begun)).length === 1);
+    const second = await startWorker([url]);
+    first.kill("SIGKILL");
+    await second.line(/^begun stay 2 /);
+    await untilEnded(cluster, 1);
+    expect(await cluster.rows(history)).toEqual([{ fence: 2, status: "succeeded", losses: 1, output: "2" }]);
+    expect(await cluster.auditFindings()).toEqual([]);
+    expect((await second.stop()).code).toBe(0);
+  });
+
+  it("that is frozen for too long and thaws is told that it lost its run, and its result is not taken [INV-4]", async () => {
+    const cluster = await NodeCluster.start(["a"], { args });
+    const { url } = cluster.node("a");
+    const first = await startWorker([url], ["--shutdown-grace", "200ms"]);
+    await createJob(url, { task: "begin", payload: { ms: 300 } });
+    await first.line(/^begun begin 1 /);
+    first.kill("SIGSTOP");
+    const second = await startWorker([url]);
+    await second.line(/^ended begin 2 /);
+    await untilEnded(cluster, 1);
+    first.kill("SIGCONT");
+    await first.line(/worker\.session_lost/);
+    expect(await cluster.rows(history)).toEqual([{ fence: 2, status: "succeeded", losses: 0, output: "2" }]);
+    // It is of use again.
+    await second.stop();
+    await createJob(url, { task: "stay" });
+    await first.line(/^begun stay 1 /);
+    first.kill("SIGTERM");
+    expect((await first.ended).code).toBe(0);
+  });
+
+  it("goes on with another node when its own is killed, and nothing is done again [INV-2]", async () => {
+    const cluster = await NodeCluster.start(["a", "b"], { args });
+    const [a, b] = [cluster.node("a"), cluster.node("b")];
+    const worker = await startWorker([a.url, b.url]);
+    await createJob(a.url, { task: "begin", payload: { ms: 2_500 } });
+    await worker.line(/^begun begin 1 /);
+    await a.kill();
+    await createJob(b.url, { task: "begin" });
+    await untilEnded(cluster, 2);
+    const done = { fence: 1, status: "succeeded", losses: 0, output: "1" };
+    expect(await cluster.rows(history)).toEqual([done, done]);
+    expect(worker.count(/^begun/)).toBe(2);
+    expect(worker.count(/session_lost/)).toBe(0);
+    expect((await worker.stop()).code).toBe(0);
+  });
+
+  it("gives back on SIGTERM what does not end within the grace time, and ends at once on a second signal", async () => {
+    const cluster = await NodeCluster.start(["a"], { args });
+    const { url } = cluster.node("a");
+    const first = await startWorker([url], ["--shutdown-grace", "200ms"]);
+    await createJob(url, { task: "stay" });
+    await first.line(/^begun stay 1 /);
+    expect(await first.stop()).toEqual({ code: 0, signal: null });
+    const second = await startWorker([url], ["--shutdown-grace", "1h"]);
+    await second.line(/^begun stay 2 /);
+    await untilEnded(cluster, 1);
+    expect(await cluster.rows(history)).toEqual([{ fence: 2, status: "succeeded", losses: 0, output: "2" }]);
+
+    await createJob(url, { task: "stay" });
+    await second.line(/^begun stay 1 /);
+    second.kill("SIGTERM");
+    await second.line(/draining; a second signal ends at once/);
+    // Within half a second it would be the same wish.
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    second.kill("SIGTERM");
+    expect((await second.ended).code).toBe(143);
+  });
+});

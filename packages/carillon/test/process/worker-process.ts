@@ -1,0 +1,39 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CarillonProcess } from "./carillon-process.js";
+import { scratchDir } from "./scratch.js";
+
+/**
+ * `begin` says that it has begun, under which fence, and ends after the time in its payload; `stay` ends only when it is given out a second
+ * time, or asked to stop.
+ */
+const tasks = `
+import { setTimeout as sleep } from "node:timers/promises";
+const say = (context, word) => console.log([word, context.task, context.fence, context.runId].join(" "));
+export const begin = {
+  name: "begin",
+  run: async (payload, context) => {
+    say(context, "begun");
+    await sleep(payload?.ms ?? 0);
+    say(context, "ended");
+    return context.fence;
+  },
+};
+export const stay = {
+  name: "stay",
+  run: (payload, context) => {
+    say(context, "begun");
+    if (context.fence > 1) return context.fence;
+    return new Promise((resolve, reject) => context.signal.addEventListener("abort", () => reject(context.signal.reason)));
+  },
+};
+`;
+
+/** Starts `carillon worker start` and waits until it is registered. */
+export async function startWorker(urls: readonly string[], args: readonly string[] = []): Promise<CarillonProcess> {
+  const dir = await scratchDir();
+  await writeFile(join(dir, "tasks.mjs"), tasks);
+  const process = new CarillonProcess(["worker", "start", "tasks.mjs", "--url", urls.join(","), ...args], { cwd: dir });
+  await process.line(/^carillon: serving begin, stay on /);
+  return process;
+}
