@@ -3,6 +3,7 @@ import { type BackfillCalls, backfillCalls } from "./backfills.js";
 import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from "./calendars.js";
 import { type JobCalls, jobCalls } from "./jobs.js";
 import { type RunCalls, runCalls } from "./runs.js";
+import { type QueueCalls, queueCalls } from "./queues.js";
 import { createTransport, type CallOptions, type ClientOptions } from "./transport.js";
 
 /**
@@ -14,6 +15,7 @@ export interface Client {
   readonly backfills: BackfillCalls;
   readonly calendars: CalendarCalls;
   readonly maintenanceWindows: WindowCalls;
+  readonly queues: QueueCalls;
   readonly runs: RunCalls;
   version(options?: CallOptions): Promise<Version>;
   /** What the node says of itself; a node that is not ready is an answer, not an error. */
@@ -29,6 +31,7 @@ export function createClient(options: ClientOptions): Client {
     backfills: backfillCalls(call),
     calendars: calendarCalls(call),
     maintenanceWindows: windowCalls(call),
+    queues: queueCalls(call),
     runs: runCalls(call),
     version: (given) => get<Version>("/version", given),
     ready: (given = {}) => call<Readiness>({ ...given, method: "GET", path: "/readyz", alsoGood: [503] }),

@@ -4,6 +4,7 @@ export { checkJsonValue } from "./check/json-value.js";
 export { type BackfillRequest, readBackfill } from "./normalise/backfill.js";
 export { readCalendarPut } from "./normalise/calendar.js";
 export { readWindowPut } from "./normalise/window.js";
+export { type QueueChange, readQueuePatch, readQueuePause } from "./normalise/queue.js";
 export {
   type HeartbeatBody,
   type PollBody,
@@ -41,6 +42,7 @@ export {
 export { type OperationId, operations } from "./operations/operations.js";
 export type { Backfill, BackfillCount, BackfillList, JobBackfill } from "./schema/backfill.js";
 export type { Calendar, CalendarList, CalendarPut } from "./schema/calendar.js";
+export type { Queue, QueueList, QueuePatch, QueuePauseRequest, QueueStats } from "./schema/queue.js";
 export type { Window, WindowList, WindowPut } from "./schema/window.js";
 export type { Alive, Readiness, Version } from "./schema/health.js";
 export type { BatchResult, JobBatch, JobBatchCreated } from "./schema/job-batch.js";
@@ -71,6 +73,7 @@ export {
   backfillLimits,
   keyPattern,
   limits,
+  namePattern,
   plainNameLength,
   plainNamePattern,
   workerLimits,

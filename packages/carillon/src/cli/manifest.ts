@@ -13,6 +13,7 @@ export const nouns: Readonly<Record<string, string>> = {
   worker: "run workers",
   job: "create, change and look at jobs",
   run: "look at runs",
+  queue: "look at queues, pause them, set their order",
   backfill: "look at backfills and stop them",
   cron: "try cron expressions, offline",
   calendar: "try calendars, offline",
@@ -61,6 +62,15 @@ export const commands: readonly CommandEntry[] = [
   { path: ["job", "cancel"], summary: "end a job for good", load: () => import("./commands/job-cancel.js") },
   { path: ["run", "get"], summary: "show one run", load: () => import("./commands/run-get.js") },
   { path: ["run", "list"], summary: "list runs, newest first", load: () => import("./commands/run-list.js") },
+  { path: ["queue", "list"], summary: "list queues by name", load: () => import("./commands/queue-list.js") },
+  { path: ["queue", "get"], summary: "show one queue and its load", load: () => import("./commands/queue-get.js") },
+  { path: ["queue", "set"], summary: "set the order of a queue", load: () => import("./commands/queue-set.js") },
+  { path: ["queue", "pause"], summary: "hand out nothing of a queue", load: () => import("./commands/queue-pause.js") },
+  {
+    path: ["queue", "resume"],
+    summary: "hand out runs of a queue again",
+    load: () => import("./commands/queue-resume.js"),
+  },
   {
     path: ["backfill", "get"],
     summary: "show how far a backfill is",

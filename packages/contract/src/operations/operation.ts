@@ -10,6 +10,8 @@ export type Permission =
   | "runs:write"
   | "calendars:read"
   | "calendars:write"
+  | "queues:read"
+  | "queues:write"
   | "workers:read"
   | "workers:write"
   | "workers:serve";

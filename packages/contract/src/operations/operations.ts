@@ -17,6 +17,7 @@ import { createJob, getJob, listJobs } from "./jobs.js";
 import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from "./meta.js";
 import { createRun, createRuns, getRun, listRuns } from "./runs.js";
 import { closeWorker, heartbeatWorker, noteRuns, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
+import { getQueue, getQueueStats, listQueues, pauseQueue, resumeQueue, updateQueue } from "./queues.js";
 
 /** Every operation of the API by its operationId, in the order in which the documents list them. */
 export const operations = {
@@ -45,6 +46,12 @@ export const operations = {
   listJobBackfills,
   getBackfill,
   abortBackfill,
+  listQueues,
+  getQueue,
+  updateQueue,
+  pauseQueue,
+  resumeQueue,
+  getQueueStats,
   listCalendars,
   getCalendar,
   putCalendar,

@@ -14,6 +14,7 @@ import { jobRunHandlers } from "./handlers/job-runs.js";
 import { jobHandlers } from "./handlers/jobs.js";
 import { metaHandlers } from "./handlers/meta.js";
 import { runCreateHandlers } from "./handlers/run-create.js";
+import { queueHandlers } from "./handlers/queues.js";
 import { runHandlers } from "./handlers/runs.js";
 import { windowHandlers } from "./handlers/windows.js";
 import { workerProtocolHandlers } from "./handlers/worker-protocol.js";
@@ -70,6 +71,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...runHandlers(options),
     ...runCreateHandlers(options),
     ...backfillHandlers(options),
+    ...queueHandlers(options),
     ...calendarHandlers(options),
     ...windowHandlers(options),
     ...workerProtocolHandlers(options),

@@ -197,12 +197,13 @@ const request: fc.Arbitrary<InjectOptions> = fc
       .map(([verb, url, body]) => ({ ...body, method: verb as "GET", url }));
   });
 
-function stateOf({ jobs, runs, calendars, windows }: FakeEngine): string {
+function stateOf({ jobs, runs, calendars, windows, queues }: FakeEngine): string {
   return JSON.stringify([
     jobs.map(({ id, version }) => [id, version]),
     runs.length,
     [...calendars.values()],
     [...windows.values()],
+    [...queues.values()],
   ]);
 }
 

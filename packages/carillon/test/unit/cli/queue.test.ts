@@ -1,0 +1,72 @@
+import type { Queue, QueueStats } from "@carillon/contract";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { runCli } from "../../../src/cli/main.js";
+import { fakeIo } from "./fake-io.js";
+import { serve } from "./fake-server.js";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const server = "http://127.0.0.1:8023/v1";
+const at = "2030-01-01T00:00:00.000Z";
+const queue = (over: Partial<Queue> = {}): Queue => ({
+  name: "email",
+  order: "priority",
+  bound: "1h30m",
+  paused: false,
+  pause: null,
+  version: 1,
+  created_at: at,
+  updated_at: at,
+  ...over,
+});
+const stats: QueueStats = {
+  queued: 3,
+  running: 1,
+  oldest_due_at: at,
+  wait_ms: 5_000,
+  workers: 2,
+  slots: 8,
+  exact: true,
+};
+
+describe("carillon queue", () => {
+  it("lists queues with their state and order", async () => {
+    serve({ queues: [queue(), queue({ name: "reports", order: "fifo", bound: "0s" })], next_page_token: null });
+    const io = fakeIo();
+    expect(await runCli(["queue", "list"], io)).toBe(0);
+    expect(io.written()).toMatch(/email +open +priority +1h30m/);
+    expect(io.written()).toMatch(/reports +open +fifo/);
+  });
+
+  it("shows one with its load", async () => {
+    const calls = serve(queue(), stats);
+    const io = fakeIo();
+    expect(await runCli(["queue", "get", "email"], io)).toBe(0);
+    expect(calls.map(({ url }) => url)).toEqual([`${server}/queues/email`, `${server}/queues/email/stats`]);
+    expect(io.written()).toContain("2, with 8 slots");
+  });
+
+  it("pauses with a reason, resumes, and says how to undo it", async () => {
+    const pause = { reason: "down", actor: null, at };
+    const calls = serve(queue({ paused: true, pause }), queue());
+    const [first, second] = [fakeIo(), fakeIo()];
+    expect(await runCli(["queue", "pause", "email", "--reason", "down"], first)).toBe(0);
+    expect(await runCli(["queue", "resume", "email"], second)).toBe(0);
+    expect(calls.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      `POST ${server}/queues/email:pause`,
+      `POST ${server}/queues/email:resume`,
+    ]);
+    expect(first.written()).toContain("paused (down)");
+    expect(first.said.join()).toContain("carillon queue resume email");
+  });
+
+  it("sets order and bound; usual is the order's own bound", async () => {
+    const calls = serve(queue());
+    expect(await runCli(["queue", "set", "email", "--order", "edf", "--bound", "usual"], fakeIo())).toBe(0);
+    expect(calls).toEqual([{ method: "PATCH", url: `${server}/queues/email`, body: { order: "edf", bound: null } }]);
+  });
+
+  it("refuses an order that does not exist as usage", async () => {
+    expect(await runCli(["queue", "set", "email", "--order", "lifo"], fakeIo())).toBe(2);
+  });
+});

@@ -1,0 +1,79 @@
+import { Type, type Static } from "typebox";
+import { removable } from "./merge-patch.js";
+import { NextPageToken } from "./paging.js";
+import { Count, DurationText, Reason, Timestamp } from "./scalars.js";
+import { nullable, stringEnum } from "./string-enum.js";
+
+const Order = stringEnum(["priority", "fifo", "edf", "sjf", "strict"], {
+  description:
+    "priority: urgent runs first, and age counts; fifo: as they came due; edf: the earliest deadline first; sjf: the shortest " +
+    "expected duration first; strict: one run at a time, by priority and due time, over all workers. Strict is said before the " +
+    "queue's first use, and stays",
+});
+
+export const QueuePatch = Type.Object(
+  {
+    order: Type.Optional(Order),
+    bound: Type.Optional(
+      removable<string>(
+        DurationText(
+          "A run waits only for runs that became due at most this much later; null for the order's own.",
+          "1h30m",
+        ),
+      ),
+    ),
+  },
+  { title: "QueuePatch", additionalProperties: false, examples: [{ order: "fifo" }] },
+);
+
+export const QueuePauseRequest = Type.Object(
+  { reason: Type.Optional(Reason) },
+  { title: "QueuePauseRequest", additionalProperties: false },
+);
+
+export const QueuePause = Type.Object(
+  { reason: nullable(Type.String()), actor: nullable(Type.String()), at: Timestamp },
+  { title: "QueuePause", additionalProperties: false },
+);
+
+export const Queue = Type.Object(
+  {
+    name: Type.String(),
+    order: Order,
+    bound: nullable(
+      Type.String({
+        description: "A run waits only for runs that became due at most this much later; null for a strict queue",
+      }),
+    ),
+    paused: Type.Boolean({ description: "Nothing is handed out; schedules go on firing" }),
+    pause: nullable(QueuePause),
+    version: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Queue", additionalProperties: false },
+);
+
+export const QueueList = Type.Object(
+  { queues: Type.Array(Queue), next_page_token: NextPageToken },
+  { title: "QueueList", additionalProperties: false },
+);
+
+export const QueueStats = Type.Object(
+  {
+    queued: Count("Runs that wait for a worker"),
+    running: Count("Runs that a worker has"),
+    oldest_due_at: nullable(Timestamp),
+    wait_ms: Type.Number({ description: "For how long the oldest of them has been due" }),
+    workers: Count("Workers that serve the queue"),
+    slots: Count("Their slots together"),
+    exact: Type.Boolean({ description: "False: there are more than were counted" }),
+  },
+  { title: "QueueStats", additionalProperties: false, description: "What an autoscaler asks for" },
+);
+
+export type QueuePatch = Static<typeof QueuePatch>;
+export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
+export type Queue = Static<typeof Queue>;
+export type QueueList = Static<typeof QueueList>;
+export type QueueStats = Static<typeof QueueStats>;

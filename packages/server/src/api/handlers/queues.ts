@@ -1,0 +1,64 @@
+import { limits, namePattern, readQueuePatch, readQueuePause } from "@carillon/contract";
+import type { QueueView } from "@carillon/engine";
+import type { CallAnswer, Handlers } from "../call.js";
+import type { ApiOptions } from "../ports.js";
+import { wireQueue, wireQueueStats } from "../wire/queue.js";
+import { contextOf } from "./job-changes.js";
+import { notFound } from "./job-ref.js";
+import { nextPageToken, pageRequest } from "./list-page.js";
+
+type QueueHandlers = Pick<
+  Handlers,
+  "listQueues" | "getQueue" | "getQueueStats" | "updateQueue" | "pauseQueue" | "resumeQueue"
+>;
+
+const pattern = new RegExp(namePattern);
+
+/** Bodies are read before anything is looked up: a wrong one is refused whatever it is about. */
+export function queueHandlers({ engine }: ApiOptions): QueueHandlers {
+  return {
+    async listQueues({ query, namespace }) {
+      const list = ["queues", namespace];
+      const page = await engine.listQueues(namespace, pageRequest(query, list, readQueueName));
+      return { status: 200, body: { queues: page.rows.map(wireQueue), next_page_token: nextPageToken(page, list) } };
+    },
+    async getQueue({ params, namespace }) {
+      const queue = await engine.getQueue(namespace, nameOf(params.name));
+      if (queue === null) throw unknown(params.name);
+      return shown(queue);
+    },
+    async getQueueStats({ params, namespace }) {
+      const stats = await engine.queueStats(namespace, nameOf(params.name));
+      if (stats === null) throw unknown(params.name);
+      return { status: 200, body: wireQueueStats(stats) };
+    },
+    async updateQueue(call) {
+      const change = readQueuePatch(call.body);
+      return shown(await engine.changeQueue(call.namespace, nameOf(call.params.name), change, contextOf(call)));
+    },
+    async pauseQueue(call) {
+      const { reason } = readQueuePause(call.body);
+      return shown(await engine.pauseQueue(call.namespace, nameOf(call.params.name), reason, contextOf(call)));
+    },
+    async resumeQueue(call) {
+      return shown(await engine.resumeQueue(call.namespace, nameOf(call.params.name), contextOf(call)));
+    },
+  };
+}
+
+const unknown = (name: string): Error => notFound(`There is no queue ${JSON.stringify(name)}.`);
+
+function readQueueName(text: string): string | null {
+  return text.length <= limits.nameLength && pattern.test(text) ? text : null;
+}
+
+/** What cannot be a name names nothing. */
+function nameOf(text: string): string {
+  const name = readQueueName(text);
+  if (name === null) throw unknown(text);
+  return name;
+}
+
+function shown(queue: QueueView): CallAnswer {
+  return { status: 200, body: wireQueue(queue), headers: { ETag: `"v${queue.version}"` } };
+}

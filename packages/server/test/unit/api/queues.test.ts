@@ -1,0 +1,58 @@
+import type { Queue, QueueList, QueueStats } from "@carillon/contract";
+import { describe, expect, it } from "vitest";
+import { apiUnderTest, refusalOf } from "./api-under-test.js";
+
+describe("queues", () => {
+  it("are made by a patch, with the bound of their order, and have a version", async () => {
+    const api = apiUnderTest();
+    const made = await api.send("PATCH", "/v1/queues/email", { order: "edf" });
+    expect([made.statusCode, made.headers["etag"]]).toEqual([200, '"v1"']);
+    expect(made.json<Queue>()).toMatchObject({ name: "email", order: "edf", bound: "1d", paused: false, pause: null });
+    const changed = await api.send("PATCH", "/v1/queues/email", { order: "priority", bound: "30m" });
+    expect(changed.json<Queue>()).toMatchObject({ order: "priority", bound: "30m", version: 2 });
+    const { queues } = (await api.get("/v1/queues")).json<QueueList>();
+    expect(queues.map(({ name }) => name)).toEqual(["email"]);
+  });
+
+  it("are paused with a reason, also by the address with a slash, and resumed", async () => {
+    const api = apiUnderTest();
+    const paused = await api.post("/v1/queues/email:pause", { reason: "down" });
+    expect(paused.json<Queue>()).toMatchObject({ paused: true, pause: { reason: "down", actor: null } });
+    expect((await api.call({ method: "POST", url: "/v1/queues/email/pause" })).statusCode).toBe(200);
+    const resumed = await api.call({ method: "POST", url: "/v1/queues/email:resume" });
+    expect(resumed.json<Queue>()).toMatchObject({ paused: false, pause: null });
+  });
+
+  it("say what waits in them", async () => {
+    const api = apiUnderTest();
+    await api.send("PATCH", "/v1/queues/email", {});
+    const stats = (await api.get("/v1/queues/email/stats")).json<QueueStats>();
+    expect(stats).toMatchObject({ queued: 3, running: 1, wait_ms: 5_000, slots: 8, exact: true });
+  });
+
+  it("that do not exist, or cannot, are not found", async () => {
+    const api = apiUnderTest();
+    for (const url of ["/v1/queues/email", "/v1/queues/email/stats", "/v1/queues/a%20b"])
+      expect(refusalOf(await api.get(url))).toMatchObject({ status: 404, code: "not_found" });
+    expect(refusalOf(await api.send("PATCH", "/v1/queues/a%20b", {})).code).toBe("not_found");
+  });
+
+  it("refuse what is wrong with a pointer to it", async () => {
+    const api = apiUnderTest();
+    const faults = async (body: unknown) => refusalOf(await api.send("PATCH", "/v1/queues/email", body)).faults;
+    expect(await faults({ order: "lifo" })).toEqual(["/order field_invalid"]);
+    expect(await faults({ bound: "soon" })).toEqual(["/bound duration_invalid"]);
+    expect(await faults({ order: "fifo", bound: "1h" })).toEqual(["/bound field_invalid"]);
+    expect(await faults({ paused: true })).toEqual(["/paused unknown_field"]);
+    expect(await faults([])).toEqual([" field_invalid"]);
+  });
+
+  it("refuse another version, and strict for a queue that exists", async () => {
+    const api = apiUnderTest();
+    await api.send("PATCH", "/v1/queues/email", {});
+    const other = await api.send("PATCH", "/v1/queues/email", { order: "fifo" }, { "if-match": '"v7"' });
+    expect(refusalOf(other)).toMatchObject({ status: 412, code: "precondition_failed" });
+    const strict = await api.send("PATCH", "/v1/queues/email", { order: "strict" });
+    expect(refusalOf(strict)).toMatchObject({ status: 409, code: "queue_order_fixed" });
+  });
+});
