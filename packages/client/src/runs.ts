@@ -1,4 +1,13 @@
-import type { Run, RunBatchCreated, RunCreate, RunCreated, RunList, RunListQuery } from "@carillon/contract";
+import type {
+  Run,
+  RunBatchCreated,
+  RunCreate,
+  RunCreated,
+  RunList,
+  RunListQuery,
+  RunLog,
+  RunLogQuery,
+} from "@carillon/contract";
 import { segment } from "./segment.js";
 import type { CallOptions, Transport } from "./transport.js";
 
@@ -8,6 +17,8 @@ export interface RunCalls {
   /** Each is stored or refused by itself. */
   createMany(runs: readonly RunCreate[], options?: CallOptions): Promise<RunBatchCreated>;
   get(id: string, options?: CallOptions): Promise<Run>;
+  /** What the run logged, a page at a time; with follow it waits for more. */
+  logs(id: string, query?: RunLogQuery, options?: CallOptions): Promise<RunLog>;
   list(query?: RunListQuery, options?: CallOptions): Promise<RunList>;
 }
 
@@ -16,6 +27,8 @@ export function runCalls(call: Transport): RunCalls {
     create: (run, given = {}) => call({ ...given, method: "POST", path: "/v1/runs", body: run }),
     createMany: (runs, given = {}) => call({ ...given, method: "POST", path: "/v1/runs:batchCreate", body: { runs } }),
     get: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}` }),
+    logs: (id, query = {}, given = {}) =>
+      call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}/logs`, query }),
     list: (query = {}, given = {}) => call({ ...given, method: "GET", path: "/v1/runs", query }),
   };
 }

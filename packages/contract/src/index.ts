@@ -95,4 +95,5 @@ export type {
   WorkerRelease,
   WorkerResult,
 } from "./schema/worker-protocol.js";
+export type { RunLog, RunLogLine, RunLogQuery } from "./schema/run-log.js";
 export type { WorkerNote, WorkerNoted } from "./schema/worker-notes.js";

@@ -25,15 +25,26 @@ order by id desc
 limit $3;
 
 -- name: history.partitions
--- purpose: the days that have a partition
--- params: $1 schema text
+-- purpose: the days of a table that have a partition
+-- params: $1 schema text, $2 table text
 -- fence: none, a read
 select c.relname as name
 from pg_catalog.pg_inherits i
 join pg_catalog.pg_class c on c.oid = i.inhrelid
 join pg_catalog.pg_class p on p.oid = i.inhparent
 join pg_catalog.pg_namespace n on n.oid = p.relnamespace
-where p.relname = 'run_history' and n.nspname = $1
+where p.relname = $2 and n.nspname = $1
+order by c.relname;
+
+-- name: history.past_days
+-- purpose: the days of a table before a day, attached or not: one that was detached and not dropped is still in the way
+-- params: $1 schema text, $2 table text, $3 first day that stays, as the end of a partition's name
+-- fence: none, a read
+select c.relname as name, i.inhrelid is not null as attached, coalesce(i.inhdetachpending, false) as detaching
+from pg_catalog.pg_class c
+join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+left join pg_catalog.pg_inherits i on i.inhrelid = c.oid
+where n.nspname = $1 and c.relkind = 'r' and c.relname ~ ('^' || $2 || '_[0-9]{8}$') and c.relname < $2 || '_' || $3
 order by c.relname;
 
 -- name: history.take_turn

@@ -167,29 +167,29 @@ limit $5;
 -- purpose: removes what runs left that are not live any more, some rows at a time; answers where to go on and how many went
 -- params: $1 after run id uuid, $2 limit int
 -- fence: none: a run that has ended never comes back, and what is written of a run needs its row
-with some as materialized (
+with part as materialized (
   select run_id from carillon.run_state where run_id > $1 order by run_id limit $2
 ), gone as (
-  delete from carillon.run_state s using some
-  where s.run_id = some.run_id
-    and not exists (select from carillon.run r where r.id = some.run_id)
+  delete from carillon.run_state s using part
+  where s.run_id = part.run_id
+    and not exists (select from carillon.run r where r.id = part.run_id)
   returning s.run_id
 )
-select (select max(run_id::text) from some) as last, (select count(*) from some) as seen, (select count(*) from gone) as gone;
+select (select max(run_id::text) from part) as last, (select count(*) from part) as seen, (select count(*) from gone) as gone;
 
 -- name: record.sweep_steps
 -- purpose: as record.sweep_states, of steps
 -- params: $1 after run id uuid, $2 limit int
 -- fence: none: a run that has ended never comes back, and what is written of a run needs its row
-with some as materialized (
+with part as materialized (
   select distinct run_id from carillon.run_step where run_id > $1 order by run_id limit $2
 ), gone as (
-  delete from carillon.run_step s using some
-  where s.run_id = some.run_id
-    and not exists (select from carillon.run r where r.id = some.run_id)
+  delete from carillon.run_step s using part
+  where s.run_id = part.run_id
+    and not exists (select from carillon.run r where r.id = part.run_id)
   returning s.run_id
 )
-select (select max(run_id::text) from some) as last, (select count(*) from some) as seen, (select count(*) from gone) as gone;
+select (select max(run_id::text) from part) as last, (select count(*) from part) as seen, (select count(*) from gone) as gone;
 
 -- name: record.sweep_onces
 -- purpose: removes what was to be remembered until now

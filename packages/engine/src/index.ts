@@ -36,7 +36,8 @@ export type {
   RunNowRequest,
 } from "./model/job-changes.js";
 export type { JobView } from "./model/job-view.js";
-export type { AttemptRecord, RunView, TriggerKind } from "./model/run-view.js";
+export type { LinePlace, LogPage, LogRequest, RunLine, RunLogs } from "./model/run-logs.js";
+export type { AttemptRecord, RunProgress, RunView, TriggerKind } from "./model/run-view.js";
 export { classifyPgError, sqlStateOf, type PgErrorClass } from "./store/db/classify.js";
 export type { Capabilities, Database, Listening } from "./store/db/database.js";
 export type { DatabaseClock } from "./store/db/database-clock.js";

@@ -61,6 +61,7 @@ export const commands: readonly CommandEntry[] = [
   },
   { path: ["job", "cancel"], summary: "end a job for good", load: () => import("./commands/job-cancel.js") },
   { path: ["run", "get"], summary: "show one run", load: () => import("./commands/run-get.js") },
+  { path: ["run", "logs"], summary: "show what a run logged", load: () => import("./commands/run-logs.js") },
   { path: ["run", "list"], summary: "list runs, newest first", load: () => import("./commands/run-list.js") },
   { path: ["queue", "list"], summary: "list queues by name", load: () => import("./commands/queue-list.js") },
   { path: ["queue", "get"], summary: "show one queue and its load", load: () => import("./commands/queue-get.js") },

@@ -15,7 +15,7 @@ import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from
 import { listJobRuns, runJobNow } from "./job-runs.js";
 import { createJob, getJob, listJobs } from "./jobs.js";
 import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from "./meta.js";
-import { createRun, createRuns, getRun, listRuns } from "./runs.js";
+import { createRun, createRuns, getRun, listRunLogs, listRuns } from "./runs.js";
 import { closeWorker, heartbeatWorker, noteRuns, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
 import { getQueue, getQueueStats, listQueues, pauseQueue, resumeQueue, updateQueue } from "./queues.js";
 
@@ -42,6 +42,7 @@ export const operations = {
   createRuns,
   listRuns,
   getRun,
+  listRunLogs,
   backfillJob,
   listJobBackfills,
   getBackfill,

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { RunList, RunListQuery } from "../schema/page.js";
 import { RunBatch, RunBatchCreated, RunCreate, RunCreated } from "../schema/run-create.js";
+import { RunLog, RunLogQuery } from "../schema/run-log.js";
 import { Run } from "../schema/run.js";
 import { bodyErrors } from "./job-errors.js";
 import { queryErrors, storeErrors, type Operation } from "./operation.js";
@@ -59,6 +60,26 @@ export const listRuns = {
   errors: [...queryErrors, "status_unknown", "id_invalid", "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;
 
+const RunRef = Type.Object({ id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
+
+export const listRunLogs = {
+  method: "GET",
+  path: "/v1/runs/{id}/logs",
+  aliases: [{ path: "/runs/{id}/logs" }],
+  tag: "Runs",
+  summary: "Read what a run logged",
+  description:
+    "In the order in which it was written, attempt after attempt. With follow the call waits up to 20 s for lines after the page " +
+    "token, until the run has ended; next_page_token is null when nothing more will come.",
+  permission: "runs:read",
+  rateClass: "read",
+  params: RunRef,
+  query: RunLogQuery,
+  waits: true,
+  answers: { 200: { description: "Some lines", schema: RunLog } },
+  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
 export const getRun = {
   method: "GET",
   path: "/v1/runs/{id}",
@@ -67,7 +88,7 @@ export const getRun = {
   summary: "Get a run",
   permission: "runs:read",
   rateClass: "read",
-  params: Type.Object({ id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) }),
+  params: RunRef,
   answers: { 200: { description: "The run", schema: Run } },
   errors: ["not_found", ...queryErrors, ...storeErrors],
 } as const satisfies Operation;

@@ -21,6 +21,8 @@ export const limits = {
   batch: 1_000,
   /** Longest text that says why. */
   reasonLength: 500,
+  /** The longest wait of a call that follows a log. */
+  followMs: 20_000,
   /** Fires that a preview shows at most. */
   upcoming: 1_000,
   defaultUpcoming: 10,

@@ -2,7 +2,9 @@ import { CarillonError } from "@carillon/core";
 import type { JobCreator } from "../jobs/create-job.js";
 import { JobReader } from "../jobs/job-reader.js";
 import { RunReader } from "../jobs/run-reader.js";
+import { LogReader, type LogReaderOptions } from "../jobs/log-reader.js";
 import type { EngineApi } from "../model/api.js";
+import type { RunLogs } from "../model/run-logs.js";
 import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { Store } from "../store/store.js";
 
@@ -16,10 +18,13 @@ export function withinNamespace(namespaces: Pick<NamespaceStore, "find">): Withi
   };
 }
 
+type LogPorts = Pick<LogReaderOptions, "timers" | "clock">;
+
 /** The engine as callers see it: names of namespaces in, views out. */
-export function engineApi(store: Store, creator: JobCreator): EngineApi {
+export function engineApi(store: Store, creator: JobCreator, ports: LogPorts): EngineApi & RunLogs {
   const runs = new RunReader(store.reads);
   const jobs = new JobReader(store.jobs, runs);
+  const logs = new LogReader({ logs: store.logs, runs, timers: ports.timers, clock: ports.clock });
   const within = withinNamespace(store.namespaces);
   return {
     createJob: (namespace, spec) =>
@@ -34,5 +39,6 @@ export function engineApi(store: Store, creator: JobCreator): EngineApi {
     listJobs: (namespace, filter, page) => within(namespace, (id) => jobs.list(id, filter, page)),
     getRun: (namespace, runId) => within(namespace, (id) => runs.find(id, runId)),
     listRuns: (namespace, filter, page) => within(namespace, (id) => runs.list(id, filter, page)),
+    readLogs: (namespace, runId, request) => within(namespace, (id) => logs.read(id, runId, request)),
   };
 }

@@ -8,7 +8,6 @@ import { Loop } from "../loop/loop.js";
 import { Expirer } from "../rescue/expirer.js";
 import { Rescuer } from "../rescue/rescuer.js";
 import { DedupeSweeper } from "../retention/dedupe-sweeper.js";
-import { HistoryKeeper } from "../retention/history-keeper.js";
 import { defaultLaterLimits, LaterMover } from "../scheduler/later-mover.js";
 import { ScheduleCache } from "../scheduler/schedule-cache.js";
 import { Scheduler } from "../scheduler/scheduler.js";
@@ -29,10 +28,10 @@ import { Hints } from "./hints.js";
 import { type InsertBounds, insertJobs, insertRuns } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
 import { makeQueueing, type Queueing } from "./queueing.js";
+import { makeRetention, type Retention } from "./retention.js";
 import { defaultLimits, type Engine, type EngineApis, type EngineLimits, type EngineOptions } from "./options.js";
 
 const shardCount = 1_024;
-const hourMs = 3_600_000;
 const clockPeriodMs = 10_000;
 
 export function createEngine(options: EngineOptions): Engine {
@@ -51,7 +50,7 @@ class NodeEngine implements Engine {
   readonly #scheduler: Scheduler;
   readonly #laterMover: LaterMover;
   readonly #rescuer: Rescuer;
-  readonly #keeper: HistoryKeeper;
+  readonly #retention: Retention;
   readonly #sweeper: DedupeSweeper;
   readonly #hints: Hints;
   readonly #calendaring: Calendaring;
@@ -98,7 +97,13 @@ class NodeEngine implements Engine {
     this.#laterMover = this.#makeLaterMover();
     this.#admitter = this.#makeAdmitter();
     this.#rescuer = this.#makeRescuer();
-    this.#keeper = new HistoryKeeper(this.#store.historyDays, () => this.#now());
+    this.#retention = makeRetention({
+      store: this.#store,
+      now: () => this.#now(),
+      membership: () => this.#coordinator.membership,
+      logDays: this.#limits.logDays,
+      batch: this.#limits.sweepBatch,
+    });
     this.#sweeper = new DedupeSweeper({
       dedupes: this.#store.dedupes,
       membership: () => this.#coordinator.membership,
@@ -112,7 +117,7 @@ class NodeEngine implements Engine {
     this.#backfilling = this.#makeBackfilling();
     this.#queueing = this.#makeQueueing();
     this.api = {
-      ...engineApi(this.#store, creator),
+      ...engineApi(this.#store, creator, options),
       ...this.#makeEnqueueing(insertRun),
       ...this.#changing.api,
       ...this.#calendaring.api,
@@ -137,7 +142,8 @@ class NodeEngine implements Engine {
       this.#queueLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#makeExpirerLoop(),
-      this.#loop("history", () => this.#keeper.tick().then(() => hourMs)),
+      this.#loop("history", () => this.#retention.tickDays()),
+      this.#loop("records", () => this.#retention.tickRecords()),
       this.#loop("dedupe", () => this.#sweeper.tick()),
       this.#clockLoop,
       this.#loop("workers", () => this.#sayWhoLives()),
@@ -154,7 +160,7 @@ class NodeEngine implements Engine {
       for (const loop of [this.#clockLoop, this.#queueLoop]) loop.start();
       return;
     }
-    await this.#keeper.tick();
+    await this.#retention.tickDays();
     // Before the first claim and the first fire: what is paused, and in which order the rest goes.
     await this.#queueing.tick();
     this.#applyChange(await this.#coordinator.join());

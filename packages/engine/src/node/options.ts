@@ -9,6 +9,7 @@ import type { Queues } from "../model/queues.js";
 import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
 import type { JobChanges } from "../model/job-changes.js";
+import type { RunLogs } from "../model/run-logs.js";
 import type { Database } from "../store/db/database.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
 
@@ -57,6 +58,8 @@ export interface EngineLimits {
   readonly sweepBatch: number;
   /** How long a change of a job waits for whoever holds the job. */
   readonly changePatienceMs: DurationMs;
+  /** Days before today whose logs are kept. */
+  readonly logDays: number;
   /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
   readonly compiledSchedules: number;
   /** Bounds of the mover of run_later that differ from its defaults. */
@@ -75,12 +78,13 @@ export const defaultLimits: EngineLimits = Object.freeze({
   rescueBatch: 1_000,
   sweepBatch: 2_000,
   changePatienceMs: 2_000,
+  logDays: 30,
   compiledSchedules: 20_000,
   later: {},
 });
 
 /** All that callers ask of the engine. */
-export type EngineApis = EngineApi & Enqueueing & JobChanges & Calendars & Backfills & Queues;
+export type EngineApis = EngineApi & RunLogs & Enqueueing & JobChanges & Calendars & Backfills & Queues;
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {

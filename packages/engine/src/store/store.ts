@@ -4,9 +4,9 @@ import { type CalendarLinks, calendarLinks } from "./entities/calendar-links.js"
 import { type CalendarStore, calendarStore } from "./entities/calendars.js";
 import { type ClaimStore, claimStore } from "./entities/claims.js";
 import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
+import { type DayPartitions, dayPartitions } from "./entities/day-partitions.js";
 import type { FireStore } from "../scheduler/fire-store.js";
 import { fireStore } from "./entities/fire-store.js";
-import { type HistoryDays, historyDays } from "./entities/history-days.js";
 import { type JobChangeStore, jobChangeStore } from "./entities/job-changes.js";
 import { type LaterStore, laterStore } from "./entities/later.js";
 import { type JobStore, jobStore } from "./entities/jobs.js";
@@ -16,6 +16,8 @@ import { type NodeStore, nodeStore } from "./entities/nodes.js";
 import { type PastRuns, pastRuns } from "./entities/past-runs.js";
 import { type QueueStore, queueStore } from "./entities/queues.js";
 import { type RunReads, runReads } from "./entities/run-reads.js";
+import { type RecordSweeps, recordSweeps } from "./entities/record-sweeps.js";
+import { type RunLogStore, runLogStore } from "./entities/run-logs.js";
 import { type RunRecords, runRecords } from "./entities/run-records.js";
 import { type RunStore, runStore } from "./entities/runs.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
@@ -53,7 +55,8 @@ export interface Store {
   /** On the reserved connection: a heartbeat waits for nobody. */
   readonly nodes: NodeStore;
   readonly sessions: SessionStore;
-  readonly historyDays: HistoryDays;
+  readonly historyDays: DayPartitions;
+  readonly logDays: DayPartitions;
   /** Locks jobs, reads them into drafts and writes the drafts back, inside `settle`. */
   readonly settler: Settler;
   readonly changes: JobChangeStore;
@@ -64,6 +67,8 @@ export interface Store {
   readonly past: PastRuns;
   /** What handlers leave behind. */
   readonly records: RunRecords;
+  readonly logs: RunLogStore;
+  readonly sweeps: RecordSweeps;
   /** A transaction that may end runs: a missing day of history is made and the work done again. */
   readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }
@@ -71,7 +76,8 @@ export interface Store {
 /** Every statement of the engine, bound to the connection that suits it. */
 export function createStore(db: Database): Store {
   const statements = loadStatements(db.schema);
-  const days = historyDays(db, statements, db.schema);
+  const days = dayPartitions(db, statements, "run_history");
+  const logDays = dayPartitions(db, statements, "run_log");
   const runs = runStore(db, statements);
   const claims = claimStore(db.hot, statements);
   const dedupes = dedupeStore(db, statements);
@@ -87,6 +93,7 @@ export function createStore(db: Database): Store {
     makingMissingDay(days, () => db.clock.now(), write);
   const settle: Store["settle"] = (work) => withDay(() => db.transaction(work));
   const links = calendarLinks(db, statements);
+  const records = runRecords(db, statements);
   return {
     jobs: jobStore(db, statements, links),
     due: fireStore(db, statements, { runs, settler, transaction: settle }),
@@ -115,6 +122,7 @@ export function createStore(db: Database): Store {
     nodes: nodeStore(db.reserved, statements),
     sessions: sessionStore(db.reserved, statements),
     historyDays: days,
+    logDays,
     settler,
     changes: jobChangeStore(statements),
     calendars: calendarStore(db, statements),
@@ -122,7 +130,17 @@ export function createStore(db: Database): Store {
     windows: windowStore(db, statements),
     backfills: backfillStore(db, statements),
     past: pastRuns(statements),
-    records: runRecords(db, statements),
+    records: {
+      ...records,
+      log: (lines) =>
+        makingMissingDay(
+          logDays,
+          () => db.clock.now(),
+          () => records.log(lines),
+        ),
+    },
+    logs: runLogStore(db, statements),
+    sweeps: recordSweeps(db, statements),
     settle,
   };
 }

@@ -15,6 +15,7 @@ import { jobHandlers } from "./handlers/jobs.js";
 import { metaHandlers } from "./handlers/meta.js";
 import { runCreateHandlers } from "./handlers/run-create.js";
 import { queueHandlers } from "./handlers/queues.js";
+import { runLogHandlers } from "./handlers/run-logs.js";
 import { runHandlers } from "./handlers/runs.js";
 import { windowHandlers } from "./handlers/windows.js";
 import { workerProtocolHandlers } from "./handlers/worker-protocol.js";
@@ -69,6 +70,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...jobRunHandlers(options),
     ...jobHistoryHandlers(options),
     ...runHandlers(options),
+    ...runLogHandlers(options),
     ...runCreateHandlers(options),
     ...backfillHandlers(options),
     ...queueHandlers(options),

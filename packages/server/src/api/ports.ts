@@ -1,5 +1,14 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { Backfills, Calendars, Queues, EngineApi, Enqueueing, JobChanges, RemoteWorkers } from "@carillon/engine";
+import type {
+  Backfills,
+  Calendars,
+  Queues,
+  EngineApi,
+  Enqueueing,
+  JobChanges,
+  RemoteWorkers,
+  RunLogs,
+} from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 
 /** One thing that must hold for the node to do its work. */
@@ -29,7 +38,7 @@ export interface HttpObservation {
   readonly durationMs: number;
 }
 
-export type ApiEngine = EngineApi & Enqueueing & JobChanges & Calendars & Backfills & Queues;
+export type ApiEngine = EngineApi & RunLogs & Enqueueing & JobChanges & Calendars & Backfills & Queues;
 
 /** Workers of other processes. */
 export type WorkersPort = Pick<

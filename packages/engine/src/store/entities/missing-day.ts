@@ -1,15 +1,15 @@
 import { sqlStateOf } from "../db/classify.js";
-import type { HistoryDays } from "./history-days.js";
+import type { DayPartitions } from "./day-partitions.js";
 import type { Instant } from "@carillon/core";
 
 const checkViolation = "23514";
 
 /**
- * Days of history are made ahead; if one is missing all the same (a node that slept for weeks), the first run that ends in
- * it makes it and is written again. PostgreSQL reports a row without a partition as a violated check.
+ * Days are made ahead; if one is missing all the same (a node that slept for weeks), the first write into it makes it and is
+ * done again. PostgreSQL reports a row without a partition as a violated check.
  */
 export async function makingMissingDay<Result>(
-  days: HistoryDays,
+  days: Pick<DayPartitions, "ensure">,
   now: () => Instant,
   write: () => Promise<Result>,
 ): Promise<Result> {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Engine, type EnqueuedRun, loadStatements } from "../../../src/index.js";
-import { historyDays } from "../../../src/store/entities/history-days.js";
+import { dayPartitions } from "../../../src/store/entities/day-partitions.js";
 import { createStore } from "../../../src/store/store.js";
 import { EnqueueHarness, keyed, runSpec } from "../../harness/enqueue-harness.js";
 import { newId } from "../../harness/store-harness.js";
@@ -11,7 +11,7 @@ let engine: Engine;
 beforeEach(async () => {
   harness = await EnqueueHarness.create();
   engine = await harness.node();
-  await historyDays(harness.database, loadStatements("carillon"), "carillon").ensure(Date.now() - 86_400_000, 3);
+  await dayPartitions(harness.database, loadStatements("carillon"), "run_history").ensure(Date.now() - 86_400_000, 3);
 });
 
 afterEach(() => harness.close());

@@ -54,6 +54,22 @@ describe("a handler over HTTP", () => {
     succeed(null);
   });
 
+  it("logs, and whoever follows sees it to the end", async () => {
+    const worker = await startWorker();
+    const id = (await createHeld()).replace("job_", "run_");
+    const { context, succeed } = await worker.call(0);
+    context.log.info("begun", { rows: 3 });
+    const first = (await node.call("GET", `/v1/runs/${id}/logs?follow=true`)).body;
+    expect(first["lines"]).toMatchObject([{ level: "info", message: "begun", fields: { rows: 3 }, number: 1 }]);
+    context.log.warn("done");
+    succeed(null);
+    const next = `/v1/runs/${id}/logs?follow=true&page_token=${String(first["next_page_token"])}`;
+    expect((await node.call("GET", next)).body["lines"]).toMatchObject([{ message: "done", number: 2 }]);
+    await worker.worker.stop(1_000);
+    const all = (await node.call("GET", `/v1/runs/${id}/logs`)).body;
+    expect(all).toMatchObject({ lines: [{ number: 1 }, { number: 2 }], next_page_token: null });
+  });
+
   it("does once what another run has done", async () => {
     const worker = await startWorker();
     await createHeld();

@@ -16,6 +16,9 @@ import type {
   Page,
   PageRequest,
   RunView,
+  LogPage,
+  LogRequest,
+  RunLine,
 } from "@carillon/engine";
 
 /** An EngineApi in memory, for tests of what lies in front of it. Runs stay as they were put in. */
@@ -113,6 +116,18 @@ export class FakeJobs implements EngineApi, Enqueueing {
   async getRun(_namespace: string, id: string): Promise<RunView | null> {
     this.failOnce();
     return this.runs.find((run) => run.id === id) ?? null;
+  }
+
+  /** Lines of any run, as the test puts them there. */
+  readonly lines: RunLine[] = [];
+
+  async readLogs(_namespace: string, id: string, request: LogRequest): Promise<LogPage | null> {
+    this.failOnce();
+    if (!this.runs.some((run) => run.id === id)) return null;
+    const { fence = 0, number = 0 } = request.after ?? {};
+    const rest = this.lines.filter((line) => line.fence > fence || (line.fence === fence && line.number > number));
+    const hasMore = rest.length > request.pageSize;
+    return { lines: rest.slice(0, request.pageSize), hasMore, isEnd: !hasMore && request.waitMs === undefined };
   }
 
   async listRuns(_namespace: string, filter: Parameters<EngineApi["listRuns"]>[1], page: PageRequest) {

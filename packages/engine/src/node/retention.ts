@@ -1,0 +1,37 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import type { Membership } from "../coordinator/port.js";
+import { DayKeeper } from "../retention/day-keeper.js";
+import { RecordSweeper } from "../retention/record-sweeper.js";
+import type { Store } from "../store/store.js";
+
+export interface RetentionOptions {
+  readonly store: Pick<Store, "historyDays" | "logDays" | "sweeps">;
+  readonly now: () => Instant;
+  readonly membership: () => Membership;
+  readonly logDays: number;
+  readonly batch: number;
+}
+
+const hourMs = 3_600_000;
+
+/** What is made ahead and what goes after its time. */
+export interface Retention {
+  /** The days of history and of logs. */
+  tickDays(): Promise<DurationMs>;
+  /** What runs left behind that have ended. */
+  tickRecords(): Promise<DurationMs>;
+}
+
+export function makeRetention({ store, now, membership, logDays, batch }: RetentionOptions): Retention {
+  const history = new DayKeeper(store.historyDays, now, null);
+  const logs = new DayKeeper(store.logDays, now, logDays);
+  const records = new RecordSweeper({ sweeps: store.sweeps, batch, isOurs: () => membership().epochs.has(0) });
+  return {
+    async tickDays() {
+      await history.tick();
+      await logs.tick();
+      return hourMs;
+    },
+    tickRecords: () => records.tick(),
+  };
+}

@@ -1,0 +1,38 @@
+import type { DurationMs } from "@carillon/core";
+import type { RecordSweeps } from "../store/entities/record-sweeps.js";
+
+export interface RecordSweeperOptions {
+  readonly sweeps: RecordSweeps;
+  /** One node of the cluster does it. */
+  readonly isOurs: () => boolean;
+  readonly batch: number;
+}
+
+const restMs: DurationMs = 60_000;
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Removes what runs left behind that have ended, and what was to be remembered until now. It goes round the tables some rows at
+ * a time: ending a run costs nothing more for it.
+ */
+export class RecordSweeper {
+  readonly #options: RecordSweeperOptions;
+  #states = nobody;
+  #steps = nobody;
+
+  constructor(options: RecordSweeperOptions) {
+    this.#options = options;
+  }
+
+  /** Answers how long to wait for the next pass: not at all while there may be more. */
+  async tick(): Promise<DurationMs> {
+    const { sweeps, batch, isOurs } = this.#options;
+    if (!isOurs()) return restMs;
+    const states = await sweeps.states(this.#states, batch);
+    const steps = await sweeps.steps(this.#steps, batch);
+    const onces = await sweeps.onces(batch);
+    this.#states = states ?? nobody;
+    this.#steps = steps ?? nobody;
+    return states === null && steps === null && onces < batch ? restMs : 0;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+
+/** Removes what runs that have ended left behind. */
+export interface RecordSweeps {
+  /** Looks at so many after this run; answers where to go on, null at the end. */
+  states(after: string, limit: number): Promise<string | null>;
+  steps(after: string, limit: number): Promise<string | null>;
+  /** Answers how many went. */
+  onces(limit: number): Promise<number>;
+}
+
+export function recordSweeps(db: Queryable, statements: Statements): RecordSweeps {
+  const states = statements.get("record.sweep_states");
+  const steps = statements.get("record.sweep_steps");
+  const onces = statements.get("record.sweep_onces");
+  const sweep = async (statement: typeof states, after: string, limit: number): Promise<string | null> => {
+    const [row] = (await db.query<{ last: string | null; seen: number }>(statement, [after, limit])).rows;
+    return row === undefined || row.seen < limit ? null : row.last;
+  };
+  return {
+    states: (after, limit) => sweep(states, after, limit),
+    steps: (after, limit) => sweep(steps, after, limit),
+    async onces(limit) {
+      return (await db.query(onces, [limit])).rowCount;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { Instant, LogLevel } from "@carillon/core";
+import { timestampParam } from "../db/params.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+import type { LinePlace, RunLine } from "../../model/run-logs.js";
+
+export interface LinesAsked {
+  readonly namespaceId: number;
+  readonly runId: string;
+  readonly after: LinePlace;
+  readonly limit: number;
+  readonly notBefore: Instant;
+  readonly levels: readonly LogLevel[];
+}
+
+/** Reads what runs logged. */
+export interface RunLogStore {
+  lines(asked: LinesAsked): Promise<RunLine[]>;
+}
+
+export function runLogStore(db: Queryable, statements: Statements): RunLogStore {
+  const lines = statements.get("record.lines");
+  return {
+    async lines({ namespaceId, runId, after, limit, notBefore, levels }) {
+      type Row = Omit<RunLine, "at"> & { logged_at: Instant };
+      const values = [namespaceId, runId, after.fence, after.number, limit, timestampParam(notBefore), levels];
+      const { rows } = await db.query<Row>(lines, values);
+      return rows.map(({ logged_at: at, ...line }) => ({ ...line, at }));
+    },
+  };
+}
