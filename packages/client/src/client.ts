@@ -4,6 +4,7 @@ import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from
 import { type JobCalls, jobCalls } from "./jobs.js";
 import { type RunCalls, runCalls } from "./runs.js";
 import { type QueueCalls, queueCalls } from "./queues.js";
+import { type WorkerCalls, workerCalls } from "./workers.js";
 import { createTransport, type CallOptions, type ClientOptions } from "./transport.js";
 
 /**
@@ -17,6 +18,7 @@ export interface Client {
   readonly maintenanceWindows: WindowCalls;
   readonly queues: QueueCalls;
   readonly runs: RunCalls;
+  readonly workers: WorkerCalls;
   version(options?: CallOptions): Promise<Version>;
   /** What the node says of itself; a node that is not ready is an answer, not an error. */
   ready(options?: CallOptions): Promise<Readiness>;
@@ -33,6 +35,7 @@ export function createClient(options: ClientOptions): Client {
     maintenanceWindows: windowCalls(call),
     queues: queueCalls(call),
     runs: runCalls(call),
+    workers: workerCalls(call),
     version: (given) => get<Version>("/version", given),
     ready: (given = {}) => call<Readiness>({ ...given, method: "GET", path: "/readyz", alsoGood: [503] }),
   };

@@ -1,6 +1,7 @@
 export type { BackfillCalls } from "./backfills.js";
 export type { CalendarCalls, WindowCalls } from "./calendars.js";
 export type { QueueCalls } from "./queues.js";
+export type { WorkerCalls } from "./workers.js";
 export { type Client, createClient } from "./client.js";
 export { ApiError, type ApiErrorCode, ServerUnreachable } from "./errors.js";
 export type { BackfillRange, JobCalls, JobReference } from "./jobs.js";

@@ -97,3 +97,4 @@ export type {
 } from "./schema/worker-protocol.js";
 export type { RunLog, RunLogLine, RunLogQuery } from "./schema/run-log.js";
 export type { WorkerNote, WorkerNoted } from "./schema/worker-notes.js";
+export type { Worker, WorkerList, WorkerListQuery } from "./schema/worker.js";

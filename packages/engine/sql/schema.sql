@@ -435,7 +435,9 @@ create table carillon.worker_session (
   started_at timestamp with time zone not null,
   heartbeat_at timestamp with time zone not null,
   gateway_id uuid,
-  constraint worker_session_pkey PRIMARY KEY (id)
+  state text not null default 'active'::text,
+  constraint worker_session_pkey PRIMARY KEY (id),
+  constraint worker_session_state CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text])))
 );
 
 CREATE INDEX backfill_job ON carillon.backfill USING btree (job_id, id);

@@ -15,15 +15,16 @@ with taken as materialized (
 )
 update carillon.worker_session s set gateway_id = $2, heartbeat_at = clock_timestamp()
 from taken where s.id = taken.id
-returning s.namespace_id, s.name, s.queues, s.tasks, s.slots;
+returning s.namespace_id, s.name, s.queues, s.tasks, s.slots, s.state;
 
 -- name: session.heartbeat
--- purpose: says that workers live; a session that is not answered was declared dead, or is served by another node
+-- purpose: says that workers live, and reads what was asked of them; a session that is not answered was declared dead, or is
+--   served by another node
 -- params: $1 ids uuid[], $2 gateway uuid
 -- fence: the row exists and names this gateway
 update carillon.worker_session set heartbeat_at = clock_timestamp()
 where id = any ($1::uuid[]) and gateway_id = $2
-returning id;
+returning id, state;
 
 -- name: session.touch
 -- purpose: says that a worker lives whose polls another node answers
@@ -59,3 +60,19 @@ delete from carillon.worker_session where id = $1 returning id;
 delete from carillon.worker_session s
 where s.node_id is not null and not exists (select 1 from carillon.node n where n.id = s.node_id)
 returning s.id;
+
+-- name: session.views
+-- purpose: the workers of a namespace, newest first
+-- params: $1 namespace id int, $2 only this one uuid, $3 only older than this one uuid, $4 limit int
+-- fence: none, a read
+select id, name, queues, tasks, slots, state, node_id is not null as in_process, started_at, heartbeat_at
+from carillon.worker_session
+where namespace_id = $1 and ($2::uuid is null or id = $2) and ($3::uuid is null or id < $3)
+order by id desc
+limit $4;
+
+-- name: session.ask
+-- purpose: asks something of a worker
+-- params: $1 namespace id int, $2 id uuid, $3 state text
+-- fence: none: the last word counts
+update carillon.worker_session set state = $3 where namespace_id = $1 and id = $2 returning id;

@@ -35,6 +35,7 @@ export type {
   ResumeRequest,
   RunNowRequest,
 } from "./model/job-changes.js";
+export type { Workers, WorkerState, WorkerView } from "./model/workers.js";
 export type { JobView } from "./model/job-view.js";
 export type { LinePlace, LogPage, LogRequest, RunLine, RunLogs } from "./model/run-logs.js";
 export type { AttemptRecord, RunProgress, RunView, TriggerKind } from "./model/run-view.js";

@@ -10,7 +10,7 @@ export interface CommandEntry {
 /** The nouns, with the line that `carillon --help` shows. */
 export const nouns: Readonly<Record<string, string>> = {
   server: "run and look after a node",
-  worker: "run workers",
+  worker: "run workers, look at them and end them",
   job: "create, change and look at jobs",
   run: "look at runs",
   queue: "look at queues, pause them, set their order",
@@ -46,6 +46,18 @@ export const commands: readonly CommandEntry[] = [
     summary: "run the tasks of a module for a server",
     load: () => import("./commands/worker-start.js"),
   },
+  { path: ["worker", "list"], summary: "list workers, newest first", load: () => import("./commands/worker-list.js") },
+  {
+    path: ["worker", "cordon"],
+    summary: "give a worker nothing more",
+    load: () => import("./commands/worker-cordon.js"),
+  },
+  {
+    path: ["worker", "uncordon"],
+    summary: "give a worker runs again",
+    load: () => import("./commands/worker-uncordon.js"),
+  },
+  { path: ["worker", "drain"], summary: "tell a worker to end", load: () => import("./commands/worker-drain.js") },
   { path: ["job", "create"], summary: "create a job", load: () => import("./commands/job-create.js") },
   { path: ["job", "get"], summary: "show one job", load: () => import("./commands/job-get.js") },
   { path: ["job", "list"], summary: "list jobs, newest first", load: () => import("./commands/job-list.js") },

@@ -4,7 +4,7 @@ import { JobCancel, JobDeleteQuery, JobPause, JobResume, JobResumed, JobRollback
 import { Job } from "../schema/job.js";
 import { etag, JobRef, verbAliases } from "./job-address.js";
 import { bodyErrors, changeErrors, definitionErrors } from "./job-errors.js";
-import { queryErrors, type Operation } from "./operation.js";
+import type { Operation } from "./operation.js";
 
 const changing = {
   tag: "Jobs",
@@ -56,7 +56,7 @@ export const deleteJob = {
   description: "The same as :cancel. The job fires no more and still answers GET.",
   query: JobDeleteQuery,
   answers: { 204: { description: "It is cancelled" } },
-  errors: [...queryErrors, ...changeErrors],
+  errors: [...bodyErrors, ...changeErrors],
 } as const satisfies Operation;
 
 export const cancelJob = {

@@ -18,6 +18,7 @@ import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from
 import { createRun, createRuns, getRun, listRunLogs, listRuns } from "./runs.js";
 import { closeWorker, heartbeatWorker, noteRuns, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
 import { getQueue, getQueueStats, listQueues, pauseQueue, resumeQueue, updateQueue } from "./queues.js";
+import { cordonWorker, drainWorker, getWorker, listWorkerRuns, listWorkers, uncordonWorker } from "./workers.js";
 
 /** Every operation of the API by its operationId, in the order in which the documents list them. */
 export const operations = {
@@ -61,6 +62,12 @@ export const operations = {
   getWindow,
   putWindow,
   deleteWindow,
+  listWorkers,
+  getWorker,
+  listWorkerRuns,
+  cordonWorker,
+  uncordonWorker,
+  drainWorker,
   registerWorker,
   pollWorker,
   heartbeatWorker,

@@ -139,6 +139,7 @@ export const WorkerPolled = Type.Object(
     refused: Type.Array(RunUuid, { description: "Runs whose result came too late: somebody else has them" }),
     stops: Type.Array(Stop),
     lost: Type.Array(HeldRun, { description: "Claims that it named and that are over" }),
+    drain: Type.Boolean({ description: "It is to end: take nothing more, end or give back what it has, close" }),
   },
   { title: "WorkerPolled", additionalProperties: false },
 );

@@ -8,6 +8,7 @@ import {
   type StopOrder,
 } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
+import type { WorkerState } from "../model/workers.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
@@ -46,6 +47,8 @@ export interface WorkerRegistration {
   /** Called with runs that the worker holds and is asked to stop, again and again until they have ended. */
   readonly onStop: (orders: readonly StopOrder[]) => void;
   readonly onLost: () => void;
+  /** An operator wants the worker to end. One inside a node goes on until that stops, but is given nothing more. */
+  readonly onDrain?: () => void;
 }
 
 interface ClaimOf {
@@ -54,7 +57,7 @@ interface ClaimOf {
 }
 
 /** How a worker is spoken to. */
-export type WorkerHandlers = Pick<WorkerRegistration, "onAssign" | "onStop" | "onLost" | "isHeard">;
+export type WorkerHandlers = Pick<WorkerRegistration, "onAssign" | "onStop" | "onLost" | "isHeard" | "onDrain">;
 
 export interface StartedRun {
   readonly runId: string;
@@ -164,6 +167,7 @@ export class Gateway {
     const found = await this.#options.sessions.adopt(sessionId, this.#id);
     if (found === null) return false;
     const session = await this.#serve(sessionId, found.namespaceId, { ...found, ...handlers });
+    this.#obey(session, found.state);
     session.isAsked = true;
     try {
       // Also what is to stop: its worker may be at work on it, and is told so as any other.
@@ -243,6 +247,12 @@ export class Gateway {
     if (session !== undefined) session.isWaiting = false;
   }
 
+  /** An operator asks something of a worker; if another node serves it, that one reads it with the next sign of life. */
+  ask(sessionId: string, state: WorkerState): void {
+    const session = this.#sessions.get(sessionId);
+    if (session !== undefined) this.#obey(session, state);
+  }
+
   /** This node serves the worker no longer; its session goes on. */
   forget(sessionId: string): void {
     const session = this.#sessions.get(sessionId);
@@ -276,13 +286,16 @@ export class Gateway {
   async heartbeat(): Promise<void> {
     const heard = [...this.#sessions.values()].filter((session) => session.events.isHeard());
     if (heard.length === 0) return;
-    const alive = new Set(
-      await this.#options.sessions.heartbeat(
-        heard.map((session) => session.id),
-        this.#id,
-      ),
+    const living = await this.#options.sessions.heartbeat(
+      heard.map((session) => session.id),
+      this.#id,
     );
-    for (const session of heard) if (!alive.has(session.id)) this.#lose(session);
+    const states = new Map(living.map(({ id, state }) => [id, state]));
+    for (const session of heard) {
+      const state = states.get(session.id);
+      if (state === undefined) this.#lose(session);
+      else this.#obey(session, state);
+    }
     await this.#stops.look();
   }
 
@@ -312,10 +325,21 @@ export class Gateway {
     namespaceId: number,
     skills: WorkerHandlers & Pick<WorkerRegistration, "queues" | "tasks" | "slots" | "ahead">,
   ): Promise<WorkerSession> {
-    const { slots, ahead = null, onAssign, onStop, onLost, isHeard = () => true } = skills;
+    const { slots, ahead = null, onAssign, onStop, onLost, isHeard = () => true, onDrain = () => undefined } = skills;
     const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#handout.assignments(runs));
     const { doubtMs } = this.#options;
-    const session = new WorkerSession({ id, namespaceId, slots, ahead, doubtMs, deliver, onStop, onLost, isHeard });
+    const session = new WorkerSession({
+      id,
+      namespaceId,
+      slots,
+      ahead,
+      doubtMs,
+      deliver,
+      onStop,
+      onLost,
+      isHeard,
+      onDrain,
+    });
     await this.#options.queues.ensure(
       namespaceId,
       skills.queues.filter((queue) => queue !== "*"),
@@ -337,6 +361,13 @@ export class Gateway {
     session.isWaiting = false;
     this.#sessions.delete(session.id);
     this.#groups.leave(session);
+  }
+
+  #obey(session: WorkerSession, state: WorkerState): void {
+    const wasCordoned = session.isCordoned;
+    session.isCordoned = state !== "active";
+    if (state === "draining") session.events.onDrain();
+    if (wasCordoned && !session.isCordoned) this.#exchanger.wake();
   }
 
   #lose(session: WorkerSession): void {

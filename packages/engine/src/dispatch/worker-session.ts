@@ -10,6 +10,8 @@ export interface SessionEvents {
   /** The session was declared dead: whatever its worker does is somebody else's. */
   readonly onLost: () => void;
   readonly isHeard: () => boolean;
+  /** An operator wants its worker to end. */
+  readonly onDrain: () => void;
 }
 
 export interface SessionOptions extends SessionEvents {
@@ -40,6 +42,8 @@ export class WorkerSession {
   readonly #limited = new Set<ClaimedRun>();
   /** It takes runs now. */
   isWaiting = false;
+  /** An operator wants it to be given nothing more. */
+  isCordoned = false;
   /** It is asked what it holds: until that is answered it gets nothing. */
   isAsked = false;
   /** Held runs whose result is on its way to the store. */
@@ -63,12 +67,12 @@ export class WorkerSession {
 
   /** Slots for which nobody works or is on the way. */
   get free(): number {
-    return this.isWaiting && !this.isAsked ? Math.max(0, this.slots - this.#occupied) : 0;
+    return this.#takes ? Math.max(0, this.slots - this.#occupied) : 0;
   }
 
   /** Free slots, and what it may be given ahead. */
   get room(): number {
-    return this.isWaiting && !this.isAsked ? Math.max(0, this.slots + this.#aheadNow - this.#occupied) : 0;
+    return this.#takes ? Math.max(0, this.slots + this.#aheadNow - this.#occupied) : 0;
   }
 
   /** It holds a run that lost a worker before. */
@@ -140,6 +144,10 @@ export class WorkerSession {
   #hold(run: ClaimedRun): void {
     this.held.set(run.id, run);
     if (run.deadline !== null) this.#limited.add(run);
+  }
+
+  get #takes(): boolean {
+    return this.isWaiting && !this.isAsked && !this.isCordoned;
   }
 
   get #occupied(): number {

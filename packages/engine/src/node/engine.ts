@@ -30,6 +30,7 @@ import { type JobChanging, makeJobChanging } from "./job-changing.js";
 import { makeQueueing, type Queueing } from "./queueing.js";
 import { makeRetention, type Retention } from "./retention.js";
 import { defaultLimits, type Engine, type EngineApis, type EngineLimits, type EngineOptions } from "./options.js";
+import { workersApi } from "./workers-api.js";
 
 const shardCount = 1_024;
 const clockPeriodMs = 10_000;
@@ -119,6 +120,7 @@ class NodeEngine implements Engine {
     this.api = {
       ...engineApi(this.#store, creator, options),
       ...this.#makeEnqueueing(insertRun),
+      ...workersApi(this.#store, this.gateway),
       ...this.#changing.api,
       ...this.#calendaring.api,
       ...this.#backfilling.api,

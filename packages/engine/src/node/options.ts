@@ -10,6 +10,7 @@ import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { RunLogs } from "../model/run-logs.js";
+import type { Workers } from "../model/workers.js";
 import type { Database } from "../store/db/database.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
 
@@ -84,7 +85,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
 });
 
 /** All that callers ask of the engine. */
-export type EngineApis = EngineApi & RunLogs & Enqueueing & JobChanges & Calendars & Backfills & Queues;
+export type EngineApis = EngineApi & RunLogs & Enqueueing & JobChanges & Calendars & Backfills & Queues & Workers;
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {

@@ -18,6 +18,7 @@ import { queueHandlers } from "./handlers/queues.js";
 import { runLogHandlers } from "./handlers/run-logs.js";
 import { runHandlers } from "./handlers/runs.js";
 import { windowHandlers } from "./handlers/windows.js";
+import { workerHandlers } from "./handlers/workers.js";
 import { workerProtocolHandlers } from "./handlers/worker-protocol.js";
 import { acceptJsonBodies } from "./json-body.js";
 import { assertLoopbackCaller } from "./loopback-guard.js";
@@ -76,6 +77,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...queueHandlers(options),
     ...calendarHandlers(options),
     ...windowHandlers(options),
+    ...workerHandlers(options),
     ...workerProtocolHandlers(options),
     ...metaHandlers(options),
   };

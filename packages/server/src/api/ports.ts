@@ -8,6 +8,7 @@ import type {
   JobChanges,
   RemoteWorkers,
   RunLogs,
+  Workers,
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 
@@ -38,7 +39,7 @@ export interface HttpObservation {
   readonly durationMs: number;
 }
 
-export type ApiEngine = EngineApi & RunLogs & Enqueueing & JobChanges & Calendars & Backfills & Queues;
+export type ApiEngine = EngineApi & RunLogs & Enqueueing & JobChanges & Calendars & Backfills & Queues & Workers;
 
 /** Workers of other processes. */
 export type WorkersPort = Pick<

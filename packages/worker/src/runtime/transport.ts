@@ -20,6 +20,8 @@ export interface TransportEvents {
   readonly onLost: () => void;
   /** The engine has not heard of this worker for so long that it may soon give its runs to others: they had better stop. */
   readonly onUnheard: () => void;
+  /** An operator wants this worker to end. Told again and again until it does. */
+  readonly onDrain: () => void;
   /** The way to the engine is interrupted; the transport tries on by itself. */
   readonly onFailure: (error: unknown) => void;
 }

@@ -24,6 +24,8 @@ export interface WorkerOptions {
 export type WorkerEvent =
   | { readonly type: "worker.started" }
   | { readonly type: "worker.session_lost"; readonly running: number }
+  /** An operator wants it to end: whoever started it is to stop it. */
+  | { readonly type: "worker.drain_asked" }
   | { readonly type: "worker.unheard"; readonly running: number }
   | { readonly type: "worker.transport_failed"; readonly error: unknown }
   | { readonly type: "run.result_refused"; readonly runId: string }
@@ -166,6 +168,7 @@ export class Worker {
         onStop: (orders) => this.#stopRuns(orders),
         onLost: () => void this.#startOver(),
         onUnheard: () => this.#stopUnheard(),
+        onDrain: () => this.#emit({ type: "worker.drain_asked" }),
         onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
       },
     );

@@ -1,6 +1,6 @@
 import { systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
 import { type Config, createLogger, logWorkerEvent, runNode } from "@carillon/server";
-import { HttpTransport, type Task, Worker } from "@carillon/worker";
+import { HttpTransport, type Task, Worker, type WorkerEvent } from "@carillon/worker";
 import { ExitCode } from "../exit-codes.js";
 import type { QueueSlots } from "../input/queue-slots.js";
 import type { Io } from "../io.js";
@@ -22,9 +22,13 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
   const logger = createLogger(config, { stream: io.stderr, isTerminal: io.talkIsTerminal, colour: io.talkColour });
   const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
   const token = io.env["CARILLON_TOKEN"];
+  const asked = new AbortController();
   const workers = options.groups.map(({ queues, slots }) => {
     const transport = new HttpTransport({ urls, timers, random: systemRandom, ...(token ? { token } : {}) });
-    const onEvent = logWorkerEvent.bind(null, logger);
+    const onEvent = (event: WorkerEvent): void => {
+      logWorkerEvent(logger, event);
+      if (event.type === "worker.drain_asked") asked.abort();
+    };
     return new Worker({ transport, tasks, name, queues, slots, timers, onEvent });
   });
   const node = {
@@ -38,6 +42,6 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
     io.talk(`carillon: serving ${tasks.map((task) => task.name).join(", ")} on ${queues} for ${urls.join(", ")}`);
   };
   const stopLimitMs = config.shutdownGrace + closingMs;
-  const code = await runNode({ node, logger, stopLimitMs, onReady, process });
+  const code = await runNode({ node, logger, stopLimitMs, onReady, asked: asked.signal, process });
   return code === 0 ? ExitCode.ok : ExitCode.failure;
 }

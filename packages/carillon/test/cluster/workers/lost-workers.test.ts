@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { CarillonProcess } from "../../process/carillon-process.js";
 import { NodeCluster } from "../../process/node-cluster.js";
 import { createJob } from "../../process/server.js";
 import { startWorker } from "../../process/worker-process.js";
@@ -84,5 +85,18 @@ describe("a worker process", () => {
     await new Promise((resolve) => setTimeout(resolve, 600));
     second.kill("SIGTERM");
     expect((await second.ended).code).toBe(143);
+  });
+
+  it("ends when an operator drains it by the command line", async () => {
+    const cluster = await NodeCluster.start(["a"], { args });
+    const { url } = cluster.node("a");
+    const worker = await startWorker([url], ["--name", "mail-1"]);
+    const list = new CarillonProcess(["worker", "list", "--url", url, "--json"]);
+    expect((await list.ended).code).toBe(0);
+    const [listed] = JSON.parse(list.stdout) as { id: string }[];
+    expect(listed).toMatchObject({ name: "mail-1", queues: ["*"], tasks: ["begin", "stay"], state: "active" });
+    const drain = new CarillonProcess(["worker", "drain", listed?.id ?? "", "--url", url]);
+    expect((await drain.ended).code).toBe(0);
+    expect(await worker.ended).toEqual({ code: 0, signal: null });
   });
 });

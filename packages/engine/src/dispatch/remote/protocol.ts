@@ -31,6 +31,8 @@ export interface PollAnswer {
   readonly stops: readonly StopOrder[];
   /** Claims that the worker names and that are over: what it still does there is in vain. */
   readonly lost: readonly ClaimName[];
+  /** An operator wants the worker to end. */
+  readonly isToDrain: boolean;
 }
 
 export interface SignOfLife {

@@ -24,6 +24,7 @@ export class RemoteSession {
   #wake: (() => void) | null = null;
   #polls = 0;
   #lastPoll = 0;
+  #isToDrain = false;
 
   constructor(timers: Timers, now: DurationMs) {
     this.#timers = timers;
@@ -116,8 +117,20 @@ export class RemoteSession {
     return stops;
   }
 
+  /** The worker is to end. It is told once, and again for as long as it is asked for. */
+  tellToDrain(): void {
+    this.#isToDrain = true;
+    this.wake();
+  }
+
+  takeDrain(): boolean {
+    const isToDrain = this.#isToDrain;
+    this.#isToDrain = false;
+    return isToDrain;
+  }
+
   get hasNews(): boolean {
-    return this.#untold + this.#stops.size > 0;
+    return this.#untold + this.#stops.size > 0 || this.#isToDrain;
   }
 
   /** Resolves when there is something to tell, when a newer poll waits, when the time is over, or when the caller goes away. */

@@ -1,5 +1,7 @@
+import type { Instant } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import type { WorkerState, WorkerView } from "../../model/workers.js";
 
 export interface NewSession {
   readonly id: string;
@@ -20,19 +22,29 @@ export interface WatchedSession {
   readonly heartbeat: string;
 }
 
-/** What a worker said of itself when it registered. */
-export type RegisteredSession = Omit<NewSession, "id" | "nodeId" | "gatewayId">;
+/** What a worker said of itself when it registered, and what was asked of it since. */
+export type RegisteredSession = Omit<NewSession, "id" | "nodeId" | "gatewayId"> & { readonly state: WorkerState };
+
+/** A session that lives, and what was asked of its worker. */
+export interface LivingSession {
+  readonly id: string;
+  readonly state: WorkerState;
+}
 
 export interface SessionStore {
   open(session: NewSession): Promise<void>;
   /** The gateway claims for the session from now on, and no other; null: it never registered, or was declared dead. */
   adopt(id: string, gatewayId: string): Promise<RegisteredSession | null>;
   /** Answers the sessions that still exist and are served by the gateway. */
-  heartbeat(ids: readonly string[], gatewayId: string): Promise<string[]>;
+  heartbeat(ids: readonly string[], gatewayId: string): Promise<LivingSession[]>;
   /** Says that a worker lives, whoever serves it; false: it was declared dead. */
   touch(id: string): Promise<boolean>;
   list(): Promise<WatchedSession[]>;
   expire(seen: readonly WatchedSession[]): Promise<string[]>;
+  /** Newest first: of all of the namespace, or the one of this id. */
+  views(namespaceId: number, of: { id?: string; before?: string; limit: number }): Promise<WorkerView[]>;
+  /** False: there is no such worker. */
+  ask(namespaceId: number, id: string, state: WorkerState): Promise<boolean>;
   close(id: string): Promise<boolean>;
   closeOfDeadNodes(): Promise<number>;
 }
@@ -44,6 +56,8 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
   const touch = statements.get("session.touch");
   const list = statements.get("session.list");
   const expire = statements.get("session.expire");
+  const views = statements.get("session.views");
+  const ask = statements.get("session.ask");
   const close = statements.get("session.close");
   const closeOfDeadNodes = statements.get("session.close_of_dead_nodes");
   return {
@@ -52,14 +66,14 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
       await db.query(open, [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId]);
     },
     async adopt(id, gatewayId) {
-      type Row = { namespace_id: number; name: string; queues: string[]; tasks: string[]; slots: number };
+      type Row = Omit<RegisteredSession, "namespaceId"> & { namespace_id: number };
       const [row] = (await db.query<Row>(adopt, [id, gatewayId])).rows;
       if (row === undefined) return null;
       const { namespace_id: namespaceId, ...rest } = row;
       return { namespaceId, ...rest };
     },
     async heartbeat(ids, gatewayId) {
-      return (await db.query<{ id: string }>(heartbeat, [ids, gatewayId])).rows.map((row) => row.id);
+      return (await db.query<LivingSession>(heartbeat, [ids, gatewayId])).rows;
     },
     async touch(id) {
       return (await db.query(touch, [id])).rowCount === 1;
@@ -71,6 +85,13 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
       const values = [seen.map((session) => session.id), seen.map((session) => session.heartbeat)];
       return (await db.query<{ id: string }>(expire, values)).rows.map((row) => row.id);
     },
+    async views(namespaceId, { id = null, before = null, limit }) {
+      const { rows } = await db.query<ViewRow>(views, [namespaceId, id, before, limit]);
+      return rows.map(toView);
+    },
+    async ask(namespaceId, id, state) {
+      return (await db.query(ask, [namespaceId, id, state])).rowCount === 1;
+    },
     async close(id) {
       return (await db.query(close, [id])).rowCount === 1;
     },
@@ -78,4 +99,19 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
       return (await db.query(closeOfDeadNodes)).rowCount;
     },
   };
+}
+
+type ViewRow = Omit<WorkerView, "isInProcess" | "startedAt" | "heartbeatAt"> & {
+  readonly in_process: boolean;
+  readonly started_at: Instant;
+  readonly heartbeat_at: Instant;
+};
+
+function toView({
+  in_process: isInProcess,
+  started_at: startedAt,
+  heartbeat_at: heartbeatAt,
+  ...row
+}: ViewRow): WorkerView {
+  return { ...row, isInProcess, startedAt, heartbeatAt };
 }

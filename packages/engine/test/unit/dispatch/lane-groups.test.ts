@@ -48,6 +48,7 @@ const session = (id = "s"): WorkerSession =>
     doubtMs: 0,
     deliver: () => undefined,
     onStop: () => undefined,
+    onDrain: () => undefined,
     onLost: () => undefined,
     isHeard: () => true,
   });

@@ -156,4 +156,31 @@ describe("a worker over HTTP", () => {
     const rows = async () => (await node.query(`${done} from carillon.run_history where status = 'succeeded'`))[0];
     await expect.poll(rows, { timeout: 30_000 }).toEqual({ runs: 300, ids: 300, losses: 0, attempt: 1 });
   });
+
+  it("that is cordoned is given nothing more, and one that is drained is told to end", async () => {
+    const node = await nodes.start(1_000);
+    const worker = await startWorker([node.url]);
+    const { workers: listed } = (await node.call("GET", "/v1/workers")).body as { workers: { id: string }[] };
+    expect(listed).toMatchObject([{ name: "test", queues: ["default"], state: "active", in_process: false }]);
+    const at = `/v1/workers/${listed[0]?.id}`;
+    const first = await node.create({ task: "held" });
+    (await worker.call(0)).succeed(1);
+    await node.untilRun(first, { status: "succeeded" });
+    expect(await node.call("POST", `${at}:cordon`)).toMatchObject({ status: 200, body: { state: "cordoned" } });
+    const second = await node.create({ task: "held" });
+    const other = await startWorker([node.url]);
+    (await other.call(0)).succeed(2);
+    await node.untilRun(second, { status: "succeeded" });
+    expect(worker.calls).toHaveLength(1);
+    await other.worker.stop(0);
+    expect(await node.call("POST", `${at}:uncordon`)).toMatchObject({ status: 200, body: { state: "active" } });
+    const third = await node.create({ task: "held" });
+    (await worker.call(1)).succeed(3);
+    await node.untilRun(third, { status: "succeeded" });
+    expect((await node.call("GET", `${at}/runs`)).body).toMatchObject({ runs: [{ output: 3 }, { output: 1 }] });
+    expect(await node.call("POST", `${at}:drain`)).toMatchObject({ status: 200, body: { state: "draining" } });
+    await worker.event("worker.drain_asked");
+    await worker.worker.stop(0);
+    expect((await node.call("GET", at)).status).toBe(404);
+  });
 });

@@ -7,11 +7,11 @@ import {
 } from "@carillon/core";
 import type { CalendarView, ChangeContext, Page, PageRequest, WindowView } from "@carillon/engine";
 import type { ApiEngine } from "../../../src/api/ports.js";
-import { FakeQueues } from "./fake-queues.js";
 import { pageOf } from "./fake-engine.js";
+import { FakeWorkerViews } from "./fake-worker-views.js";
 
 /** Calendars and windows in memory, kept and shown, without effect. */
-export class FakeEngine extends FakeQueues implements ApiEngine {
+export class FakeEngine extends FakeWorkerViews implements ApiEngine {
   readonly calendars = new Map<string, CalendarView>();
   readonly windows = new Map<string, WindowView>();
 

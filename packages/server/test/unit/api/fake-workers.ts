@@ -24,7 +24,13 @@ export class FakeWorkers implements WorkersPort {
     this.#find(id);
     this.polls.push(request);
     const accepted = request.completions.map(({ runId }) => runId).filter((runId) => !this.refused.has(runId));
-    return { assignments: this.assignments.splice(0), accepted: new Set(accepted), stops: [], lost: [] };
+    return {
+      assignments: this.assignments.splice(0),
+      accepted: new Set(accepted),
+      stops: [],
+      lost: [],
+      isToDrain: false,
+    };
   }
 
   async hear(id: string, sign: SignOfLife): Promise<readonly ClaimName[]> {

@@ -170,13 +170,14 @@ export class HttpSession {
     }
   }
 
-  #tell({ runs, stops, lost }: PollNews): void {
+  #tell({ runs, stops, lost, isToDrain }: PollNews): void {
     if (this.isOver) return;
     const { events } = this.#options;
     const fresh = this.#held.take(runs);
     if (fresh.length > 0) events.onAssign(fresh);
     if (stops.length > 0) events.onStop(stops);
     this.#tellLost(lost);
+    if (isToDrain && !this.#isPaused) events.onDrain();
   }
 
   /** Somebody else has them: what is still done here is in vain. */

@@ -12,14 +12,16 @@ export interface PollNews {
   readonly refused: readonly string[];
   readonly stops: readonly StopOrder[];
   readonly lost: readonly ClaimName[];
+  readonly isToDrain: boolean;
 }
 
-export function newsOf({ runs, refused, stops, lost }: WorkerPolled): PollNews {
+export function newsOf({ runs, refused, stops, lost, drain }: WorkerPolled): PollNews {
   return {
     runs: runs.map(assignmentOf),
     refused,
     stops: stops.map(({ run_id: runId, fence, reason }) => ({ runId, fence, reason })),
     lost: lost.map(({ run_id: runId, fence }) => ({ runId, fence })),
+    isToDrain: drain,
   };
 }
 

@@ -1,0 +1,27 @@
+import type { Worker } from "@carillon/contract";
+import { type Column, renderFields } from "./table.js";
+
+const stateOf = ({ state, in_process: inProcess }: Worker): string => (inProcess ? `${state} (in a node)` : state);
+
+export const workerColumns: readonly Column<Worker>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "NAME", value: ({ name }) => name },
+  { title: "STATE", value: stateOf },
+  { title: "QUEUES", value: ({ queues }) => queues.join(",") },
+  { title: "SLOTS", value: ({ slots }) => String(slots), align: "right" },
+  { title: "HEARTBEAT", value: ({ heartbeat_at: at }) => at },
+];
+
+/** One worker for people. */
+export function renderWorker(worker: Worker): string {
+  return renderFields([
+    ["id", worker.id],
+    ["name", worker.name],
+    ["state", stateOf(worker)],
+    ["queues", worker.queues.join(", ")],
+    ["tasks", worker.tasks.join(", ")],
+    ["slots", String(worker.slots)],
+    ["started", worker.started_at],
+    ["heartbeat", worker.heartbeat_at],
+  ]);
+}
