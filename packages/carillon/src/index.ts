@@ -3,7 +3,7 @@ export { CarillonError } from "@carillon/core";
 export { NonRetryableError, RetryAfterError, RunStoppedError, SnoozeError, type TaskContext } from "@carillon/worker";
 export type { AppEvent, AppWorker, Enqueued, EnqueueItem, Producer, Scheduled, WorkerSettings } from "./sdk/app.js";
 export { carillon } from "./sdk/carillon.js";
-export type { LibraryApp } from "./sdk/library-app.js";
+export type { LibraryApp, TransactionOptions } from "./sdk/library-app.js";
 export type { LibraryOptions, Role } from "./sdk/library-engine.js";
 export type { RemoteApp } from "./sdk/remote-app.js";
 export type { EnqueueOptions, ScheduleOptions, TaskReference } from "./sdk/requests.js";

@@ -20,7 +20,7 @@ export type {
 } from "./scheduler/fire-store.js";
 export { jobStatus } from "./jobs/job-status.js";
 export type { CreatedJob, EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
-export type { EnqueuedRun, Enqueueing } from "./model/enqueueing.js";
+export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./model/enqueueing.js";
 export type { QueueChange, QueuePause, Queues, QueueStats, QueueView } from "./model/queues.js";
 export type { BackfillRequest, Backfills, BackfillView } from "./model/backfills.js";
 export type { Calendars, CalendarView, WindowView } from "./model/calendars.js";

@@ -1,5 +1,6 @@
 import { normaliseJobRequest, readRunCreate } from "@carillon/contract";
 import { CarillonError, formatId } from "@carillon/core";
+import type { TransactionQuery } from "@carillon/engine";
 import type {
   AppEvent,
   AppListener,
@@ -14,6 +15,13 @@ import { drainOnce } from "./drain-once.js";
 import { isEnqueueOnly, type LibraryOptions, type RunningEngine, startLibraryEngine } from "./library-engine.js";
 import { type EnqueueOptions, jobRequest, runRequest, type ScheduleOptions, type TaskReference } from "./requests.js";
 import { WorkerGroup } from "./worker-group.js";
+
+export interface TransactionOptions {
+  /** A client of `pg` with an open transaction, or anything that sends a statement with its values over one. */
+  readonly tx?: TransactionQuery;
+  /** Whether workers are told at the commit; else they find the run by looking, within about a second. */
+  readonly notify?: boolean;
+}
 
 /** The engine inside the user's own process, over their own PostgreSQL. It starts with the first call. */
 export class LibraryApp implements Producer {
@@ -34,10 +42,18 @@ export class LibraryApp implements Producer {
     await this.#start();
   }
 
-  async enqueue<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions = {}): Promise<Enqueued> {
+  /** With `tx` the run is part of the caller's own transaction: it is there if that commits, and else it never was. */
+  async enqueue<Input>(
+    task: TaskReference<Input>,
+    payload: Input,
+    options: EnqueueOptions & TransactionOptions = {},
+  ): Promise<Enqueued> {
     const { engine, database } = await this.#start();
+    const { tx, notify = false } = options;
     const spec = readRunCreate(await runRequest(task, payload, options), { now: database.clock.now() });
-    const { id, isNew } = await engine.api.enqueue(this.#namespace, spec);
+    const { id, isNew } = await (tx === undefined
+      ? engine.api.enqueue(this.#namespace, spec)
+      : engine.api.enqueueIn(tx, this.#namespace, spec, notify));
     return { id: formatId("run", id), isNew };
   }
 

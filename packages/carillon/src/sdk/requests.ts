@@ -95,10 +95,10 @@ async function soundPayload(task: TaskReference<never>, payload: unknown): Promi
   throw new CarillonError("payload_invalid", `the payload of ${nameOf(task)} is not JSON`);
 }
 
-type WireDefaults = Pick<RunCreate, "queue" | "priority" | "timeout" | "guarantee" | "retry">;
+type WireDefaults = Pick<RunCreate, "queue" | "priority" | "timeout" | "deadline" | "guarantee" | "retry">;
 
-function wireDefaults({ queue, priority, timeout, guarantee, retry }: RunDefaults): WireDefaults {
-  return withoutAbsent({ queue, priority, timeout, guarantee, retry: retry && wireRetry(retry) });
+function wireDefaults({ queue, priority, timeout, deadline, guarantee, retry }: RunDefaults): WireDefaults {
+  return withoutAbsent({ queue, priority, timeout, deadline, guarantee, retry: retry && wireRetry(retry) });
 }
 
 function wireRetry({ maxAttempts, backoff, initial, factor, max, jitter, nonRetryable }: RetryOptions): RetryRequest {

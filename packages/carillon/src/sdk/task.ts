@@ -23,6 +23,8 @@ export interface RunDefaults {
   readonly retry?: RetryOptions;
   /** For each attempt, such as "2m". */
   readonly timeout?: string;
+  /** For the whole run, from the time when it may start, such as "1h". */
+  readonly deadline?: string;
   readonly guarantee?: Guarantee;
 }
 
@@ -76,10 +78,10 @@ export function task<Payload = unknown, Result = unknown>(
 export function task(
   options: RunDefaults & { readonly name: string; readonly payload?: unknown },
 ): TaskDefinition<never, unknown> {
-  const { name, payload, queue, priority, retry, timeout, guarantee } = options;
+  const { name, payload, queue, priority, retry, timeout, deadline, guarantee } = options;
   return Object.freeze({
     name,
-    defaults: withoutAbsent({ queue, priority, retry, timeout, guarantee }),
+    defaults: withoutAbsent({ queue, priority, retry, timeout, deadline, guarantee }),
     schema: (payload ?? null) as StandardSchema<never, unknown> | null,
     handler: options as unknown as Handler<never, unknown>,
   });

@@ -161,7 +161,7 @@ function ownError(error: unknown): unknown {
   return new CarillonError("dedupe_busy", "A transaction that is still open asked for a run with this dedupe key.");
 }
 
-function duplicateOf({ task, dedupe }: EnqueueSpec, id: string): CarillonError {
+export function duplicateOf({ task, dedupe }: EnqueueSpec, id: string): CarillonError {
   const what = dedupe?.key === "" ? `the task ${task}` : `the key ${JSON.stringify(dedupe?.key)} of ${task}`;
   return new CarillonError("run_duplicate", `for ${what} the run ${formatId("run", id)} counts`);
 }

@@ -4,6 +4,11 @@ import type { RunView } from "./run-view.js";
 /** What became of one spec. Not new: the run that counts for its dedupe key. */
 export type EnqueuedRun = { readonly id: string; readonly isNew: boolean } | { readonly error: unknown };
 
+/** Somebody's open transaction: whatever sends one statement with its values over it. */
+export interface TransactionQuery {
+  query(text: string, values: unknown[]): Promise<unknown>;
+}
+
 /** Asking for runs. Durable when it returns; throws CarillonError run_duplicate, dedupe_busy, schedule_in_past … */
 export interface Enqueueing {
   enqueue(namespace: string, spec: EnqueueSpec): Promise<{ readonly id: string; readonly isNew: boolean }>;
@@ -11,4 +16,11 @@ export interface Enqueueing {
   enqueueShown(namespace: string, spec: EnqueueSpec): Promise<{ readonly run: RunView; readonly isNew: boolean }>;
   /** As enqueue for each spec, in their order, faster; one that is refused does not keep the others from being stored. */
   enqueueMany(namespace: string, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]>;
+  /** In somebody's own transaction: there is a run if that commits. */
+  enqueueIn(
+    tx: TransactionQuery,
+    namespace: string,
+    spec: EnqueueSpec,
+    notify: boolean,
+  ): Promise<{ readonly id: string; readonly isNew: boolean }>;
 }

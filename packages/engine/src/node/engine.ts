@@ -18,6 +18,7 @@ import type { Enqueueing } from "../model/enqueueing.js";
 import type { Coalescer } from "../store/db/coalescer.js";
 import type { NewRun, StoredRun } from "../store/entities/runs.js";
 import { freedJobs } from "../store/entities/ended-runs.js";
+import { loadStatements } from "../store/sql/load-statements.js";
 import { createStore, type Store } from "../store/store.js";
 import { makeCoordinator } from "./coordination.js";
 import { type Backfilling, makeBackfilling } from "./backfilling.js";
@@ -396,6 +397,7 @@ class NodeEngine implements Engine {
       store: this.#store,
       insertRun,
       bounds: this.#insertBounds,
+      callText: loadStatements(this.#options.database.schema).get("enqueue.call").text,
       newId: this.#options.newId,
       now: () => this.#now(),
       shards: shardCount,

@@ -1,4 +1,5 @@
 import { defaultFiringPolicy, type EnqueueSpec, type Instant } from "@carillon/core";
+import { enqueueInTransaction } from "../enqueue/enqueue-in-transaction.js";
 import { RunEnqueuer } from "../enqueue/run-enqueuer.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { Enqueueing } from "../model/enqueueing.js";
@@ -16,6 +17,8 @@ export interface EnqueueingOptions {
   readonly newId: () => string;
   readonly now: () => Instant;
   readonly shards: number;
+  /** Calls the database's own function. */
+  readonly callText: string;
   readonly onDueRuns: (runs: readonly DueRun[]) => void;
   readonly onQueued: (queued: readonly Queued[]) => void;
 }
@@ -43,6 +46,7 @@ export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
         if (run === null) throw new Error(`run ${runId} was stored and cannot be found`);
         return { run, isNew };
       }),
+    enqueueIn: (tx, namespace, spec, notify) => enqueueInTransaction(tx, options.callText, { namespace, spec, notify }),
     enqueueMany: (namespace, specs) => within(namespace, (id) => enqueuer.enqueueMany(id, specs)),
   };
 }

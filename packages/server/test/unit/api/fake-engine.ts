@@ -107,6 +107,10 @@ export class FakeJobs implements EngineApi, Enqueueing {
     return { id: run.id, isNew };
   }
 
+  enqueueIn(): Promise<never> {
+    throw new Error("no transaction of anybody else reaches the API");
+  }
+
   async enqueueMany(namespace: string, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]> {
     return Promise.all(
       specs.map((spec) => this.enqueue(namespace, spec).catch((error: unknown): EnqueuedRun => ({ error }))),
