@@ -22,7 +22,7 @@ export interface RescuerOptions {
 
 /** A look for lost runs reads all live runs. Without a reason it is made so seldom, for whoever died between expiring and rescuing. */
 const idleSweepMs = 60_000;
-/** With one it is made so often: the first may have passed over rows that others had locked. */
+/** With one it is made until nothing was found so often: the first may have passed over what others had locked. */
 const sweepsPerReason = 3;
 
 /** Gives the runs of dead workers to others. Safe on every node at once: the session's row decides. */
@@ -44,10 +44,12 @@ export class Rescuer {
     if (await this.#lookForGone()) this.#sweepsLeft = sweepsPerReason;
     const now = clock.monotonic();
     if (this.#sweepsLeft === 0 && now - this.#lastSweep < idleSweepMs) return 0;
-    const found = await this.#sweep();
+    const { lost, rescued } = await this.#sweep();
     this.#lastSweep = now;
-    if (found === 0 && this.#sweepsLeft > 0) this.#sweepsLeft--;
-    return found;
+    // What is left may be locked by somebody who hangs: it is looked for until nothing is.
+    if (lost > 0) this.#sweepsLeft = sweepsPerReason;
+    else if (this.#sweepsLeft > 0) this.#sweepsLeft--;
+    return rescued;
   }
 
   /** Declares silent sessions dead; says whether any went away since the last time, whoever did it. */
@@ -65,10 +67,10 @@ export class Rescuer {
     return ended > 0;
   }
 
-  async #sweep(): Promise<number> {
+  async #sweep(): Promise<{ readonly lost: number; readonly rescued: number }> {
     const { runs, batch, mostLosses, onEvent, onQueued, onFreed } = this.#options;
     const lost = await runs.lost(batch);
-    if (lost.length === 0) return 0;
+    if (lost.length === 0) return { lost: 0, rescued: 0 };
     onFreed(freedJobs(await runs.buryLost(lost, mostLosses)));
     const rescued = await runs.rescue(lost, mostLosses);
     const stopped = rescued.filter((run) => run.isStopped).map((run) => run.id);
@@ -76,6 +78,6 @@ export class Rescuer {
     const again = rescued.filter((run) => !run.isStopped);
     if (again.length > 0) onEvent({ type: "run.rescued", count: again.length });
     onQueued(again);
-    return rescued.length;
+    return { lost: lost.length, rescued: rescued.length };
   }
 }

@@ -3,7 +3,14 @@ import { Rescuer } from "../../../src/rescue/rescuer.js";
 
 /** A rescuer over sessions and runs in memory; `sweeps` counts the looks at all live runs. */
 function setUp() {
-  const state = { sessions: ["a", "b"], lost: [] as string[], sweeps: 0, queued: [] as string[], nowMs: 0 };
+  const state = {
+    sessions: ["a", "b"],
+    lost: [] as string[],
+    isLocked: false,
+    sweeps: 0,
+    queued: [] as string[],
+    nowMs: 0,
+  };
   const rescuer = new Rescuer({
     sessions: {
       list: async () => state.sessions.map((id) => ({ id, heartbeat: String(state.nowMs) })),
@@ -16,7 +23,7 @@ function setUp() {
         return state.lost;
       },
       buryLost: async () => new Map(),
-      rescue: async (ids) => ids.map((id) => ({ id, lane: 1, rank: 1, isStopped: false })),
+      rescue: async (ids) => (state.isLocked ? [] : ids).map((id) => ({ id, lane: 1, rank: 1, isStopped: false })),
       endStopped: async () => new Map(),
     },
     clock: { monotonic: () => state.nowMs } as never,
@@ -25,7 +32,7 @@ function setUp() {
     batch: 100,
     onQueued: (queued) => {
       state.queued.push(...queued.map((run) => run.id));
-      state.lost = [];
+      if (queued.length > 0) state.lost = [];
     },
     onFreed: () => undefined,
     onEvent: () => undefined,
@@ -69,6 +76,18 @@ it("looks again after a rescue, because rows that others had locked were passed 
   expect(state.queued).toEqual(["run-1", "run-2"]);
   await pass(30_000);
   expect(state.sweeps - before).toBe(5);
+});
+
+it("goes on as long as there are lost runs, though somebody who hangs has locked them [INV-6]", async () => {
+  const { state, pass } = setUp();
+  await pass(30_000);
+  state.sessions = ["a"];
+  state.lost = ["run-1"];
+  state.isLocked = true;
+  await pass(45_000);
+  state.isLocked = false;
+  await pass(3_000);
+  expect(state.queued).toEqual(["run-1"]);
 });
 
 it("finds within a minute what nobody noticed: its session came and went between two looks", async () => {
