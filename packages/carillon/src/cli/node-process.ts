@@ -1,4 +1,12 @@
-import { type Config, Node, type NodeFacts, type NodeOptions, createLogger, runNode } from "@carillon/server";
+import {
+  type Config,
+  Node,
+  type NodeFacts,
+  type NodeOptions,
+  type Running,
+  createLogger,
+  runNode,
+} from "@carillon/server";
 import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { packageVersion } from "./package-version.js";
@@ -6,9 +14,18 @@ import { packageVersion } from "./package-version.js";
 /** Beyond the grace time for running work: closing connections, the database's last checkpoint. */
 const CLOSING_MS = 15_000;
 
+/** Something that lives beside a node: it comes after it and goes before it. */
+export interface Companion {
+  start(facts: NodeFacts): void;
+  stop(): Promise<void>;
+  /** The process ends now. */
+  abandon(): void;
+}
+
 export interface NodeProcess extends Pick<NodeOptions, "dev" | "reset"> {
   readonly config: Config;
   readonly onReady: (facts: NodeFacts) => void;
+  readonly companion?: Companion;
 }
 
 /** Logs are talk: they go to stderr. */
@@ -16,10 +33,33 @@ export const serverLogger = (io: Io, config: Config): NodeOptions["logger"] =>
   createLogger(config, { stream: io.stderr, isTerminal: io.talkIsTerminal, colour: io.talkColour });
 
 /** Makes this process a node until a signal ends it. */
-export async function runNodeProcess(io: Io, { config, onReady, ...options }: NodeProcess): Promise<ExitCode> {
+export async function runNodeProcess(io: Io, options: NodeProcess): Promise<ExitCode> {
+  const { config, onReady, companion, ...rest } = options;
   const logger = serverLogger(io, config);
-  const node = new Node({ config, logger, version: packageVersion(), ...options });
-  const stopLimitMs = config.shutdownGrace + CLOSING_MS;
-  const code = await runNode({ node, logger, stopLimitMs, onReady, process });
+  const node = new Node({ config, logger, version: packageVersion(), ...rest });
+  // A companion that drains has a grace time of its own.
+  const stopLimitMs = config.shutdownGrace * (companion === undefined ? 1 : 2) + CLOSING_MS;
+  const running = companion === undefined ? node : inCompany(node, companion);
+  const code = await runNode({ node: running, logger, stopLimitMs, onReady, process });
   return code === 0 ? ExitCode.ok : ExitCode.failure;
+}
+
+function inCompany(node: Node, companion: Companion): Running<NodeFacts> {
+  return {
+    async start() {
+      await node.start();
+      companion.start(node.facts);
+    },
+    async stop() {
+      await companion.stop();
+      await node.stop();
+    },
+    abandon() {
+      companion.abandon();
+      node.abandon();
+    },
+    get facts() {
+      return node.facts;
+    },
+  };
 }

@@ -7,22 +7,28 @@ import { type CommandModule, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { configOf, withConfigFlags } from "../input/config-flags.js";
 import type { Io } from "../io.js";
-import { runNodeProcess } from "../node-process.js";
+import { type Companion, runNodeProcess } from "../node-process.js";
 import { devBanner } from "../output/dev-banner.js";
 import { packageVersion } from "../package-version.js";
+import { DevWorker } from "../tasks/dev-worker.js";
+import { tasksPath } from "../tasks/load-tasks.js";
 
 export const command: CommandModule = {
   define(target) {
     target
+      .argument("[tasks]", "a module that exports tasks: .js, .mjs, .ts; loaded again when a source file changes")
       .option("--ephemeral", "on a new database in a temporary folder, removed at the end")
       .option("--reset", "begin with an empty database: removes all jobs, runs and history");
     withConfigFlags(target).addHelpText(
       "after",
       `
-Runs the built-in tasks echo, sleep, fail and http. If the port is taken, the next free one is used.
+Runs the built-in tasks echo, sleep, fail and http, and those of the module, in a process of their own: when a source file in its
+folder changes, a new one takes over, and handlers that are at work end on the old code. If the port is taken, the next free
+one is used.
 
 Examples:
   $ carillon dev
+  $ carillon dev ./tasks.ts
   $ carillon dev --ephemeral --port 9000
   $ carillon dev --database-url postgres://me@localhost/test`,
     );
@@ -37,23 +43,39 @@ Examples:
         "--ephemeral and --reset are for the embedded database: leave them out, or leave out --database-url",
       );
     }
-    return ephemeral ? serveEphemeral(io, config) : serve(io, config, reset);
+    const companion = devWorkerOf(io, invocation.args[0], config);
+    return ephemeral ? serveEphemeral(io, config, companion) : serve(io, config, { reset, companion });
   },
 };
 
-function serve(io: Io, config: Config, reset: boolean): Promise<ExitCode> {
+interface DevOptions {
+  readonly reset: boolean;
+  readonly companion: Companion | undefined;
+}
+
+function devWorkerOf(io: Io, tasks: string | undefined, config: Config): Companion | undefined {
+  if (tasks === undefined) return undefined;
+  const entry = tasksPath(tasks, io.cwd);
+  const { logLevel, logFormat, shutdownGrace } = config;
+  const format = logFormat === "auto" && io.talkIsTerminal ? "pretty" : logFormat;
+  const args = ["--log-level", logLevel, "--log-format", format, "--shutdown-grace", `${shutdownGrace}ms`];
+  return new DevWorker(io, { entry, args });
+}
+
+function serve(io: Io, config: Config, { reset, companion }: DevOptions): Promise<ExitCode> {
   return runNodeProcess(io, {
     config,
     dev: true,
     reset,
+    ...(companion !== undefined && { companion }),
     onReady: (facts) => void io.out(devBanner(facts, packageVersion(), io.outColour)),
   });
 }
 
-async function serveEphemeral(io: Io, config: Config): Promise<ExitCode> {
+async function serveEphemeral(io: Io, config: Config, companion: Companion | undefined): Promise<ExitCode> {
   const dataDir = mkdtempSync(join(tmpdir(), "carillon-"));
   try {
-    return await serve(io, { ...config, dataDir }, false);
+    return await serve(io, { ...config, dataDir }, { reset: false, companion });
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }

@@ -1,18 +1,20 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { systemSoon } from "@carillon/core";
 import type { Task } from "@carillon/worker";
+import type { TaskDefinition } from "../../sdk/task.js";
+import { workerTask } from "../../sdk/worker-task.js";
 import { CliError } from "../cli-error.js";
 import { ExitCode } from "../exit-codes.js";
 import { readTypeScript } from "./read-typescript.js";
 
 /**
- * The tasks that a module exports: every export that has a name and a function `run`, singly, in a list or in an object, the
- * default export included.
+ * The tasks that a module exports: what `task()` made, and every other export that has a name and a function `run`, singly, in a
+ * list or in an object, the default export included.
  */
 export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
-  const path = resolve(cwd, entry);
-  if (!existsSync(path)) throw new CliError(ExitCode.usage, `there is no file ${path}`);
+  const path = tasksPath(entry, cwd);
   if (/\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
   const tasks = tasksIn(await importModule(path));
   if (tasks.length === 0) {
@@ -26,6 +28,14 @@ export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
   return tasks;
 }
 
+/** The module's whole path; it must be there. */
+export function tasksPath(entry: string, cwd: string): string {
+  const path = resolve(cwd, entry);
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile())
+    throw new CliError(ExitCode.usage, `there is no file ${path}`);
+  return path;
+}
+
 async function importModule(path: string): Promise<object> {
   try {
     return (await import(pathToFileURL(path).href)) as object;
@@ -36,18 +46,25 @@ async function importModule(path: string): Promise<object> {
 }
 
 function tasksIn(exported: object): Task[] {
-  const found = new Set<Task>();
+  const found = new Set<object>();
   for (const value of Object.values(exported) as unknown[]) {
-    if (isTask(value)) found.add(value);
+    if (taskOf(value) !== null) found.add(value as object);
     else if (typeof value === "object" && value !== null)
-      for (const member of Object.values(value) as unknown[]) if (isTask(member)) found.add(member);
+      for (const member of Object.values(value) as unknown[]) if (taskOf(member) !== null) found.add(member as object);
   }
-  return [...found];
+  return [...found].map(taskOf).filter((task) => task !== null);
 }
 
-function isTask(value: unknown): value is Task {
-  if (typeof value !== "object" || value === null || !("name" in value) || !("run" in value)) return false;
-  return typeof value.name === "string" && value.name !== "" && typeof value.run === "function";
+/** What `task()` made, or an object with a name and a function `run`. */
+function taskOf(value: unknown): Task | null {
+  if (typeof value !== "object" || value === null || !("name" in value)) return null;
+  if (typeof value.name !== "string" || value.name === "") return null;
+  if (isDefinition(value)) return workerTask(value, systemSoon);
+  return "run" in value && typeof value.run === "function" ? (value as Task) : null;
+}
+
+function isDefinition(value: object): value is TaskDefinition<never, unknown> {
+  return "handler" in value && typeof value.handler === "object" && "schema" in value && "defaults" in value;
 }
 
 function refuseDoubles(tasks: readonly Task[], path: string): void {

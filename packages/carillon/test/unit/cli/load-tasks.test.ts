@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadTasks } from "../../../src/cli/tasks/load-tasks.js";
 
@@ -24,6 +25,19 @@ describe("the tasks of a module", () => {
     const source = `export const a = ${task("a")}; export const other = 5; export function name() {}
       export const some = [${task("b")}, null]; export default { c: ${task("c")}, a };`;
     expect((await load(source)).sort()).toEqual(["a", "b", "c"]);
+  });
+
+  it("may be made by task(), whose payloads are checked", async () => {
+    const index = pathToFileURL(fileURLToPath(new URL("../../../src/index.ts", import.meta.url))).href;
+    await writeFile(
+      join(dir, "sdk.mjs"),
+      `import { task } from ${JSON.stringify(index)};
+      const validate = (value) => typeof value === "string" ? { value } : { issues: [{ message: "no text" }] };
+      export const a = task({ name: "a", payload: { "~standard": { version: 1, vendor: "test", validate } }, run: (text) => text + "!" });`,
+    );
+    const [task] = await loadTasks("sdk.mjs", dir);
+    expect(await task?.run("x", {} as never)).toBe("x!");
+    await expect(task?.run(5, {} as never)).rejects.toThrow("no text");
   });
 
   it.each([

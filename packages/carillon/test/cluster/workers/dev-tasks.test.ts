@@ -1,0 +1,55 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { CarillonProcess } from "../../process/carillon-process.js";
+import { processesAt, scratchDir } from "../../process/scratch.js";
+import { call, createJob, startDev } from "../../process/server.js";
+import { storedDataDir } from "../../process/stored-data-dir.js";
+
+const module = (version: string) => `
+import { setTimeout as sleep } from "node:timers/promises";
+export const slow = {
+  name: "slow",
+  run: async (payload, context) => {
+    console.log("begun by ${version} " + context.attempt);
+    await sleep(payload.ms);
+    return "${version}";
+  },
+};`;
+
+const outputOf = async (url: string, id: string): Promise<unknown> => {
+  const { run } = (await call(`${url}/v1/jobs/${id}`)).body;
+  return (run as { output: unknown }).output;
+};
+
+it("carillon dev runs the tasks of a module, and new code when it changes; what is at work ends on the old", async () => {
+  const [dataDir, folder] = [await storedDataDir(), await scratchDir()];
+  const tasks = join(folder, "tasks.mjs");
+  await writeFile(tasks, module("one"));
+  const { process, url } = await startDev(dataDir, [tasks]);
+  const serving = /^carillon: serving slow on/;
+  await process.line(serving);
+  const first = await createJob(url, { task: "slow", payload: { ms: 3_000 } });
+  await process.line(/^begun by one 1/);
+
+  await writeFile(tasks, module("two"));
+  while (process.count(serving) < 2) await process.next();
+  const second = await createJob(url, { task: "slow", payload: { ms: 0 } });
+  await process.line(/^begun by two 1/);
+  await expect.poll(() => outputOf(url, second), { timeout: 30_000 }).toBe("two");
+  await expect.poll(() => outputOf(url, first), { timeout: 30_000 }).toBe("one");
+
+  await writeFile(tasks, "export const slow = {");
+  await process.line(/cannot be loaded: SyntaxError/);
+  const third = await createJob(url, { task: "slow", payload: { ms: 0 } });
+  await expect.poll(() => outputOf(url, third), { timeout: 30_000 }).toBe("two");
+
+  expect(await process.stop()).toEqual({ code: 0, signal: null });
+  expect(await processesAt(folder)).toEqual([]);
+});
+
+it("carillon dev says that there is no such module", async () => {
+  const missing = new CarillonProcess(["dev", "./none.mjs", "--ephemeral"], { cwd: await scratchDir() });
+  expect(await missing.ended).toEqual({ code: 2, signal: null });
+  expect(missing.stderr).toMatch(/there is no file .*none\.mjs/);
+});
