@@ -18,6 +18,7 @@ export type {
   PassRow,
   Terms,
 } from "./scheduler/fire-store.js";
+export { type VirtualRun, VirtualSchedule, type VirtualScheduleOptions } from "./scheduler/memory/virtual-schedule.js";
 export { jobStatus } from "./jobs/job-status.js";
 export type { CreatedJob, EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./model/enqueueing.js";

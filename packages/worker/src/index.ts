@@ -10,6 +10,7 @@ export type {
   TaskLog,
 } from "./runtime/task.js";
 export type { Registration, StartedRun, Transport, TransportEvents } from "./runtime/transport.js";
+export { type Attempt, type AttemptOptions, runAttempt } from "./runtime/run-attempt.js";
 export type { WorkerTimers } from "./runtime/timers.js";
 export { Worker, type WorkerEvent, type WorkerOptions } from "./runtime/worker.js";
 export { type LocalGateway, LocalTransport } from "./transport/local/local-transport.js";

@@ -4,7 +4,7 @@ import { workerLimits } from "./limits.js";
 import { stringEnum } from "./string-enum.js";
 import { AgoMs, Fence, RunUuid } from "./worker-protocol.js";
 
-export const noteKinds = [
+const noteKinds = [
   "checkpoint",
   "checkpoint_load",
   "progress",

@@ -1,0 +1,270 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { normaliseJobRequest, readRunCreate } from "@carillon/contract";
+import {
+  type Assignment,
+  type DurationMs,
+  formatId,
+  type Instant,
+  makeUuidV7,
+  ManualClock,
+  nextAttempt,
+  type Outcome,
+  parseDuration,
+  retryOf,
+  systemClock,
+  systemRandomBytes,
+  systemSoon,
+} from "@carillon/core";
+import { type VirtualRun, VirtualSchedule } from "@carillon/engine";
+import { type Attempt, runAttempt, type Task } from "@carillon/worker";
+import { type EnqueueOptions, jobRequest, runRequest, type ScheduleOptions } from "../sdk/requests.js";
+import type { TaskDefinition } from "../sdk/task.js";
+import { workerTask } from "../sdk/worker-task.js";
+import { MemoryNotes, type TestLine, type TestProgress } from "./memory-notes.js";
+
+export interface TestKitOptions {
+  /** The tasks that runs call. */
+  readonly tasks: readonly TaskDefinition<never, unknown>[];
+  /** Where the clock stands; 2030-01-01T00:00:00Z by default. */
+  readonly now?: Date;
+  /** From 0 to 1, for the jitter of retries; always the middle by default, so that a test sees the same each time. */
+  readonly random?: () => number;
+  /** How long a handler may wait for something that is not the kit's clock, in real time; 5 s by default. */
+  readonly patienceMs?: DurationMs;
+}
+
+/** A run that has ended. */
+export interface TestRun {
+  readonly id: string;
+  readonly task: string;
+  readonly payload: unknown;
+  readonly status: "succeeded" | "failed" | "cancelled";
+  /** Attempts that it took. */
+  readonly attempts: number;
+  readonly scheduledFor: Date;
+  readonly startedAt: Date;
+  readonly finishedAt: Date;
+  readonly output: unknown;
+  readonly error: { readonly type: string; readonly message: string } | null;
+  readonly logs: readonly TestLine[];
+  readonly progress: TestProgress | null;
+}
+
+interface Working {
+  readonly run: VirtualRun;
+  readonly attempt: Attempt;
+  readonly startedAt: Instant;
+  readonly place: { sleeping: number };
+}
+
+const defaultNow = new Date("2030-01-01T00:00:00Z");
+
+/**
+ * The scheduler, the handlers and all that they are given, on a clock that the test moves and without a database. Schedules,
+ * retries, overlap policies and what handlers leave behind are the product's own code.
+ */
+export class TestKit {
+  /** Runs that have ended, in the order of their end. */
+  readonly runs: TestRun[] = [];
+  readonly #options: TestKitOptions;
+  readonly #clock: ManualClock;
+  readonly #schedule: VirtualSchedule;
+  readonly #notes: MemoryNotes;
+  readonly #tasks: ReadonlyMap<string, Task>;
+  readonly #working = new Map<string, Working>();
+  /** Of runs that were tried: how often, under how many claims, and since when. */
+  readonly #tried = new Map<string, { spent: number; fence: number; startedAt: Instant }>();
+  readonly #place = new AsyncLocalStorage<{ sleeping: number }>();
+  #failure: unknown = null;
+
+  constructor(options: TestKitOptions) {
+    this.#options = options;
+    this.#clock = new ManualClock((options.now ?? defaultNow).getTime());
+    const now = (): Instant => this.#clock.now();
+    this.#notes = new MemoryNotes(now);
+    this.#tasks = new Map(options.tasks.map((task) => [task.name, workerTask(task, systemSoon)]));
+    this.#schedule = new VirtualSchedule({
+      now,
+      newId: makeUuidV7({ now, randomBytes: systemRandomBytes }),
+      onStopped: (runIds) => runIds.forEach((id) => this.#working.get(id)?.attempt.stop("cancelled_by_overlap")),
+    });
+  }
+
+  get now(): Date {
+    return new Date(this.#clock.now());
+  }
+
+  /** Occurrences that did not become runs, with the reason, such as overlap. */
+  get passed(): VirtualSchedule["passed"] {
+    return this.#schedule.passed.map((one) => ({ ...one, jobId: formatId("job", one.jobId) }));
+  }
+
+  /** As `app.schedule`; answers the job's id. */
+  async schedule<Input>(
+    task: TaskDefinition<Input, unknown>,
+    key: string,
+    options: ScheduleOptions<Input>,
+  ): Promise<string> {
+    const request = { ...(await jobRequest(task, options)), key };
+    return formatId("job", this.#schedule.add(normaliseJobRequest(request, { now: this.#clock.now() }).spec));
+  }
+
+  /** As `app.enqueue`, without dedupe; it runs when the clock is moved. Answers the run's id. */
+  async enqueue<Input>(
+    task: TaskDefinition<Input, unknown>,
+    payload: Input,
+    options: Omit<EnqueueOptions, "dedupe"> = {},
+  ): Promise<string> {
+    const now = this.#clock.now();
+    const { runAt, ...spec } = readRunCreate(await runRequest(task, payload, options), { now });
+    return formatId("run", this.#schedule.add({ ...spec, schedule: { kind: "at", at: runAt ?? now } }));
+  }
+
+  /** Runs a task now, with its retries, and answers how it ended; the clock moves as far as that takes. */
+  async run<Input>(task: TaskDefinition<Input, unknown>, payload: Input): Promise<TestRun> {
+    const id = await this.enqueue(task, payload);
+    const find = (): TestRun | undefined => this.runs.find((run) => run.id === id);
+    await this.advance(0);
+    for (let ended = find(); ; ended = find()) {
+      if (ended !== undefined) return ended;
+      const nextMs = Math.min(this.#schedule.nextAt - this.#clock.now(), this.#clock.pending > 0 ? 1_000 : Infinity);
+      if (nextMs === Infinity) throw new Error(`the run of ${task.name} waits for nothing that the kit knows of`);
+      await this.advance(Math.max(0, nextMs));
+    }
+  }
+
+  /** Waits on the kit's clock: for handlers, in place of a timer. */
+  async sleep(duration: string | DurationMs): Promise<void> {
+    const place = this.#place.getStore();
+    if (place !== undefined) place.sleeping++;
+    await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, msOf(duration)));
+    if (place !== undefined) place.sleeping--;
+  }
+
+  /** Moves the clock on. What is due meanwhile happens at its time, one thing after the other. */
+  async advance(duration: string | DurationMs): Promise<void> {
+    await this.advanceTo(new Date(this.#clock.now() + msOf(duration)));
+  }
+
+  async advanceTo(when: Date): Promise<void> {
+    const until = when.getTime();
+    for (;;) {
+      await this.#work();
+      const next = Math.min(this.#schedule.nextAt, until);
+      // A timer of a handler may come first, and ask for more.
+      await this.#clock.advanceAsync(Math.max(0, next - this.#clock.now()), () => this.#work());
+      if (next >= until && this.#schedule.nextAt > until) return;
+    }
+  }
+
+  /** Fires what is due and lets handlers go on until each has ended or waits on the kit's clock. */
+  async #work(): Promise<void> {
+    const giveUpAt = systemClock.monotonic() + (this.#options.patienceMs ?? 5_000);
+    for (;;) {
+      await this.#schedule.tick();
+      for (const run of this.#schedule.take()) this.#begin(run);
+      if (this.#failure !== null) throw this.#failure;
+      const busy = [...this.#working.values()].find(({ place }) => place.sleeping === 0);
+      if (busy === undefined && this.#schedule.nextAt > this.#clock.now()) return;
+      if (systemClock.monotonic() > giveUpAt) {
+        throw new Error(`a handler of ${busy?.run.task ?? "?"} waits for something that is not the kit's clock`);
+      }
+      await new Promise<void>((resolve) => systemSoon(resolve));
+    }
+  }
+
+  #begin(run: VirtualRun): void {
+    const now = this.#clock.now();
+    const tried = this.#tried.get(run.id) ?? { spent: 0, fence: 0, startedAt: now };
+    this.#tried.set(run.id, { ...tried, fence: tried.fence + 1 });
+    this.#notes.begin(run.id, run.jobId);
+    const place = { sleeping: 0 };
+    const task = this.#tasks.get(run.task);
+    if (task === undefined) throw new Error(`the kit was given no task ${JSON.stringify(run.task)}`);
+    const clock = this.#clock;
+    const timers = {
+      setTimeout: (callback: () => void, delayMs: DurationMs) => clock.setTimeout(callback, delayMs),
+      clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
+      monotonic: () => clock.monotonic(),
+      soon: systemSoon,
+    };
+    const attempt = this.#place.run(place, () =>
+      runAttempt(task, assignmentOf(run, tried), { note: this.#notes.note, timers }),
+    );
+    this.#working.set(run.id, { run, attempt, startedAt: now, place });
+    attempt.outcome
+      .then((outcome) => this.#end(run.id, outcome))
+      .catch((error: unknown) => {
+        this.#failure = error;
+      });
+  }
+
+  async #end(id: string, outcome: Outcome): Promise<void> {
+    const working = this.#working.get(id);
+    const tried = this.#tried.get(id);
+    if (working === undefined || tried === undefined) return;
+    const { run } = working;
+    if (outcome.kind === "snoozed") return this.#putBack(id, outcome.delayMs);
+    const attempts = tried.spent + 1;
+    if (outcome.kind === "failed") {
+      const { error, retryAfterMs } = outcome;
+      const random = (this.#options.random ?? (() => 0.5))();
+      const failed = { attempt: attempts, error, random, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+      const next = nextAttempt(retryOf(run.policy), failed);
+      if (next.kind !== "dead") {
+        this.#tried.set(id, { ...tried, spent: attempts });
+        return this.#putBack(id, next.delayMs);
+      }
+    }
+    this.#record(working, outcome, attempts);
+    this.#tried.delete(id);
+    this.#working.delete(id);
+    await this.#schedule.end(id, outcome.kind, null);
+  }
+
+  #putBack(id: string, delayMs: DurationMs): void {
+    this.#working.delete(id);
+    this.#notes.rest(id);
+    this.#schedule.putBack(id, this.#clock.now() + Math.ceil(delayMs));
+  }
+
+  #record({ run, startedAt }: Working, outcome: Exclude<Outcome, { kind: "snoozed" }>, attempts: number): void {
+    const outputJson = outcome.kind === "succeeded" ? outcome.outputJson : null;
+    const { lines: logs, progress } = this.#notes.end(run.id, outputJson);
+    this.runs.push({
+      id: formatId("run", run.id),
+      task: run.task,
+      payload: run.payload,
+      status: outcome.kind,
+      attempts,
+      scheduledFor: new Date(run.nominal),
+      startedAt: new Date(startedAt),
+      finishedAt: this.now,
+      output: outputJson === null ? null : (JSON.parse(outputJson) as unknown),
+      error: outcome.kind === "succeeded" ? null : outcome.error,
+      logs,
+      progress,
+    });
+  }
+}
+
+function assignmentOf(run: VirtualRun, { spent, fence }: { spent: number; fence: number }): Assignment {
+  return {
+    runId: run.id,
+    jobId: run.jobId,
+    task: run.task,
+    queue: run.queue,
+    payload: JSON.parse(JSON.stringify(run.payload ?? null)) as unknown,
+    attempt: spent + 1,
+    maxAttempts: retryOf(run.policy).maxAttempts,
+    atMostOnce: run.policy.guarantee === "at_most_once",
+    fence: fence + 1,
+    timeoutMs: run.policy.timeoutMs ?? null,
+    scheduledFor: run.nominal,
+    runAt: run.runAt,
+  };
+}
+
+function msOf(duration: string | DurationMs): DurationMs {
+  return typeof duration === "string" ? parseDuration(duration) : duration;
+}
