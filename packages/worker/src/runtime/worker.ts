@@ -52,6 +52,7 @@ const pauseAfterErrorMs = 500;
 const patienceMs = 3_000;
 /** Runs that take longer than this are told of while they run. */
 const tellEveryMs = 3_000;
+/** The last of the grace time, or a fifth of it if it is short. */
 const lastWordsMs = 1_000;
 
 /**
@@ -130,8 +131,9 @@ export class Worker {
     const unstarted = [...this.#waiting.values()];
     this.#waiting.clear();
     await this.#within(patienceMs, this.#giveBack(unstarted));
-    await this.#within(graceMs, Promise.all([...this.#running.values()].map((run) => run.done)));
-    const left = await this.#signalLeft(graceMs);
+    const lastMs = Math.min(lastWordsMs, graceMs / 5);
+    await this.#within(graceMs - lastMs, Promise.all([...this.#running.values()].map((run) => run.done)));
+    const left = await this.#signalLeft(lastMs);
     const [spent, unspent] = [left.filter(isSpent), left.filter((run) => !isSpent(run))];
     for (const run of spent) this.#report(run, stoppedWithWorker());
     // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
@@ -145,14 +147,14 @@ export class Worker {
     this.#emit({ type: "worker.drained", givenBack: unspent.length + unstarted.length });
   }
 
-  /** Handlers that work on when the grace time is over have a moment to save where they are. Answers what is to be given back. */
-  async #signalLeft(graceMs: DurationMs): Promise<Running[]> {
+  /** Handlers that work on when the grace time is nearly over have the rest to save where they are. Answers what to give back. */
+  async #signalLeft(lastMs: DurationMs): Promise<Running[]> {
     for (const run of this.#running.values()) {
       run.isLeaving = true;
       run.stop.abort(new RunStoppedError("drain", "the worker stops"));
     }
     const ends = Promise.all([...this.#running.values()].map((run) => run.done));
-    if (this.#running.size > 0 && !this.#isHurried) await this.#within(Math.min(graceMs, lastWordsMs), ends);
+    if (this.#running.size > 0 && !this.#isHurried) await this.#within(lastMs, ends);
     const left = [...this.#running.values()];
     this.#running.clear();
     return left;
