@@ -32,6 +32,8 @@ export interface Producer {
   schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled>;
   /** A run at a time: enqueue under another name. */
   addJob<Input>(task: TaskReference<Input>, time: Date, payload: Input): Promise<Enqueued>;
+  /** Runs tasks in this process. */
+  worker(settings: WorkerSettings): AppWorker;
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { normaliseJobRequest, readRunCreate } from "@carillon/contract";
 import { CarillonError, formatId } from "@carillon/core";
 import type { TransactionQuery } from "@carillon/engine";
+import { LocalTransport } from "@carillon/worker";
 import type {
   AppEvent,
   AppListener,
@@ -92,8 +93,11 @@ export class LibraryApp implements Producer {
     }
     const worker = new WorkerGroup({
       settings,
-      namespace: this.#namespace,
-      engine: async () => (await this.#start()).engine,
+      connect: async () => {
+        const { engine } = await this.#start();
+        const place = { namespace: this.#namespace, nodeId: () => engine.nodeId };
+        return () => new LocalTransport(engine.gateway, place);
+      },
       onEvent: this.#emit,
       stopAll: () => this.stop(),
     });

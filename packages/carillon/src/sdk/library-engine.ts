@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemSoon, systemTimers } from "@carillon/core";
+import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
 import {
   checkSchema,
   createEngine,
@@ -35,8 +35,6 @@ export interface RunningEngine {
   readonly database: Database;
   readonly engine: Engine;
 }
-
-export const workerTimers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
 const defaultConnections = 3;
 

@@ -1,12 +1,19 @@
 import { type Client, type ClientOptions, createClient } from "@carillon/client";
-import type { Enqueued, Producer, Scheduled } from "./app.js";
+import { systemRandom } from "@carillon/core";
+import { HttpTransport } from "@carillon/worker";
+import type { AppWorker, Enqueued, Producer, Scheduled, WorkerSettings } from "./app.js";
 import { type EnqueueOptions, jobRequest, runRequest, type ScheduleOptions, type TaskReference } from "./requests.js";
+import { WorkerGroup } from "./worker-group.js";
+import { workerTimers } from "./worker-timers.js";
 
 /** A server somewhere else, over HTTP. */
 export class RemoteApp implements Producer {
   readonly client: Client;
+  readonly #options: ClientOptions;
+  readonly #workers: AppWorker[] = [];
 
   constructor(options: ClientOptions) {
+    this.#options = options;
     this.client = createClient(options);
   }
 
@@ -25,5 +32,21 @@ export class RemoteApp implements Producer {
     return this.enqueue(task, payload, { runAt: time });
   }
 
-  async stop(): Promise<void> {}
+  /** Runs tasks in this process for the server. */
+  worker(settings: WorkerSettings): AppWorker {
+    const { url, token } = this.#options;
+    const way = { urls: [url], timers: workerTimers, random: systemRandom, ...(token !== undefined && { token }) };
+    const worker = new WorkerGroup({
+      settings,
+      connect: async () => () => new HttpTransport(way),
+      onEvent: () => undefined,
+      stopAll: () => this.stop(),
+    });
+    this.#workers.push(worker);
+    return worker;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.stop()));
+  }
 }

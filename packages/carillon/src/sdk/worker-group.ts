@@ -1,14 +1,13 @@
 import { hostname } from "node:os";
-import type { Engine } from "@carillon/engine";
-import { LocalTransport, Worker, type WorkerEvent } from "@carillon/worker";
+import { type Transport, Worker, type WorkerEvent } from "@carillon/worker";
 import type { AppWorker, WorkerSettings } from "./app.js";
-import { workerTimers } from "./library-engine.js";
+import { workerTimers } from "./worker-timers.js";
 import { workerTask } from "./worker-task.js";
 
 export interface WorkerGroupOptions {
   readonly settings: WorkerSettings;
-  readonly namespace: string;
-  readonly engine: () => Promise<Engine>;
+  /** Makes the way to the engine for one runtime. */
+  readonly connect: () => Promise<() => Transport>;
   readonly onEvent: (event: WorkerEvent) => void;
   /** What a signal to the process stops. */
   readonly stopAll: () => Promise<void>;
@@ -31,19 +30,19 @@ export class WorkerGroup implements AppWorker {
   async start(): Promise<void> {
     if (this.#state !== "new") return;
     this.#state = "started";
-    const { settings, namespace, onEvent } = this.#options;
-    const engine = await this.#options.engine();
+    const { settings, connect } = this.#options;
+    const newTransport = await connect();
     const tasks = settings.tasks.map((definition) => workerTask(definition, workerTimers.soon));
     this.#workers = Object.entries(queuesOf(settings)).map(
       ([queue, slots]) =>
         new Worker({
-          transport: new LocalTransport(engine.gateway, { namespace, nodeId: () => engine.nodeId }),
+          transport: newTransport(),
           tasks,
           name: settings.name ?? hostname(),
           queues: [queue],
           slots,
           timers: workerTimers,
-          onEvent,
+          onEvent: this.#onEvent,
         }),
     );
     await Promise.all(this.#workers.map((worker) => worker.start()));
@@ -56,6 +55,12 @@ export class WorkerGroup implements AppWorker {
     const { graceMs = defaultGraceMs } = this.#options.settings;
     await Promise.all(this.#workers.map((worker) => worker.stop(graceMs)));
   }
+
+  /** An operator may ask a worker to go: what it would do on a signal, without ending the process. */
+  readonly #onEvent = (event: WorkerEvent): void => {
+    this.#options.onEvent(event);
+    if (event.type === "worker.drain_asked") void this.stop();
+  };
 
   /** Afterwards the signal comes again, and does what it would have done without us. A second one ends at once. */
   readonly #onSignal = (signal: NodeJS.Signals): void => {

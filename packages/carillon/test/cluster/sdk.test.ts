@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { freshDatabase } from "@carillon/testkit";
+import { Client } from "pg";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { carillon } from "../../src/index.js";
+import { killStarted } from "../process/carillon-process.js";
+import { startServer } from "../process/server.js";
+
+async function database(): Promise<string> {
+  const { url, drop } = await freshDatabase();
+  onTestFinished(drop);
+  return url;
+}
+
+interface App {
+  readonly child: ChildProcess;
+  /** The next line that it says. */
+  line(): Promise<string>;
+}
+
+/** A program of a user, over the build. */
+async function startApp(source: string, env: Readonly<Record<string, string>>): Promise<App> {
+  const dir = await mkdtemp(join(tmpdir(), "carillon-test-"));
+  onTestFinished(() => rm(dir, { recursive: true }));
+  await symlink(fileURLToPath(new URL("../../../../node_modules", import.meta.url)), join(dir, "node_modules"));
+  await writeFile(join(dir, "app.mjs"), source);
+  const whole = { PATH: process.env["PATH"] ?? "", ...env };
+  const child = spawn(process.execPath, ["app.mjs"], { cwd: dir, env: whole, stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return { child, line: async () => String((await lines.next()).value) };
+}
+
+describe("an app over a server", () => {
+  it("runs what it asks for, and what an app inside a process over the same database asks for", async () => {
+    const databaseUrl = await database();
+    const { url } = await startServer(databaseUrl);
+    onTestFinished(killStarted);
+    const far = await startApp(
+      `import { carillon, task } from "carillon";
+       const app = carillon();
+       const hello = task({ name: "hello", run: (payload) => console.log(payload) });
+       await app.worker({ tasks: [hello] }).start();
+       await app.enqueue(hello, "from afar", { dedupe: { key: "k", window: "1h" } });`,
+      { CARILLON_URL: url },
+    );
+    expect(await far.line()).toBe("from afar");
+    const here = carillon({ databaseUrl, roles: ["enqueue"] });
+    expect(await here.enqueue("hello", "again", { dedupe: { key: "k" } })).toMatchObject({ isNew: false });
+    expect(await here.enqueue("hello", "from here")).toMatchObject({ isNew: true });
+    expect(await far.line()).toBe("from here");
+    await here.stop();
+    const exited = once(far.child, "exit");
+    far.child.kill("SIGTERM");
+    expect(await exited).toEqual([null, "SIGTERM"]);
+  });
+});
+
+describe("a process with an app inside", () => {
+  it("ends on SIGTERM by that signal, when its run has ended; what waits stays for others", async () => {
+    const databaseUrl = await database();
+    const { child, line } = await startApp(
+      `import { carillon, task } from "carillon";
+       const app = carillon();
+       const slow = task({ name: "slow", run: (n) => {
+         console.log("began " + n);
+         return new Promise((resolve) => process.once("SIGTERM", () => setImmediate(resolve, "ended")));
+       } });
+       for (const n of [1, 2]) await app.enqueue(slow, n);
+       await app.worker({ tasks: [slow], queues: { default: 1 } }).start();`,
+      { CARILLON_DATABASE_URL: databaseUrl },
+    );
+    const exited = once(child, "exit");
+    expect(await line()).toBe("began 1");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([null, "SIGTERM"]);
+    const client = new Client(databaseUrl);
+    await client.connect();
+    const { rows } = await client.query(
+      `select payload, status, output from carillon.run_history
+       union all select payload, state, null from carillon.run`,
+    );
+    await client.end();
+    expect(rows).toEqual([
+      { payload: 1, status: "succeeded", output: "ended" },
+      { payload: 2, status: "queued", output: null },
+    ]);
+  });
+});
