@@ -57,6 +57,7 @@ export const options = {
     null,
     "name of this node; the host's when not given",
   ),
+  runLogDays: option(wholeNumber(1, 3_650), 30, "days before today whose runs' logs are kept"),
   logLevel: option(oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"]), "info", "least level shown"),
   logFormat: option(oneOf(["auto", "pretty", "json"]), "auto", "auto is pretty on a terminal, else json"),
   shutdownGrace: option(duration("0s", "1h"), 25_000, "how long a stop waits for running work before it gives it back"),
