@@ -4,7 +4,8 @@
 -- fence: none: what is loaded is only a hint, the fire compares again
 select d.job_id, d.shard, d.class, d.state, d.version, d.next_nominal_at, d.next_fire_at, d.runs_made, d.catch_up_to,
        greatest(d.fired_through, coalesce(j.defined_at, j.created_at)) as settled_to,
-       j.namespace_id, j.schedule::text, j.firing::text, j.priority, j.task, j.queue, j.labels::text
+       j.namespace_id, j.schedule::text, j.firing::text, j.priority, j.task, j.queue, j.labels::text,
+       j.deadline_ms
 from unnest($1::smallint[]) as s (id)
 cross join generate_series(0, 2) as c (class)
 cross join lateral (

@@ -132,6 +132,57 @@ select null, null, null, null, null, null, null, null, null, null, null, null, n
        count(*), case when count(*) < cardinality($1::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
 from ended;
 
+-- name: run.claim_strict
+-- purpose: hands the first queued run of a strict queue to a session, if the queue's slot is free and the session can do it: the
+--   first is waited for, whoever can do it, and nothing overtakes it
+-- params: $1 namespace id int, $2 queue text, $3 lanes that the session serves int[], $4 session uuid, $5 gateway uuid
+-- fence: slot_version on the locked row of the queue, as it was when the claim that has the slot was seen to be over, which it
+--   then is for ever; the session's row as in run.exchange
+with seen as materialized (
+  select q.slot_version
+  from carillon.queue q
+  where q.namespace_id = $1 and q.name = $2 and q.order_kind = 'strict' and q.pause is null
+    and not exists (
+      select 1 from carillon.run r where r.id = q.slot_run_id and r.fence = q.slot_fence and r.state = 'running'
+    )
+), alive as materialized (
+  select id from carillon.worker_session where id = $4 and gateway_id = $5 for key share
+), head as materialized (
+  select f.id, f.lane
+  from carillon.lane l
+  cross join lateral (
+    select r.id, r.lane, r.rank from carillon.run r
+    where r.lane = l.id and r.namespace_id = $1 and r.stage = 1 and r.state = 'queued'
+    order by r.rank, r.id
+    limit 1
+  ) f
+  where l.queue = $2 and l.kind in ('strict', 'strict_once') and exists (select 1 from seen) and exists (select 1 from alive)
+  order by f.rank, f.id
+  limit 1
+), slot as materialized (
+  select q.ctid as place
+  from carillon.queue q join seen s on s.slot_version = q.slot_version
+  where q.namespace_id = $1 and q.name = $2 and (select h.lane from head h) = any ($3::int[])
+  for update of q skip locked
+), pick as materialized (
+  select r.ctid as place, r.id, r.fence
+  from carillon.run r
+  where r.id = (select h.id from head h) and r.state = 'queued' and exists (select 1 from slot)
+  for update of r skip locked
+), taken as (
+  update carillon.queue q
+  set slot_run_id = p.id, slot_fence = p.fence + 1, slot_version = q.slot_version + 1
+  from slot s, pick p
+  where q.ctid = s.place
+)
+update carillon.run r
+set state = 'running', session_id = $4, fence = r.fence + 1, claimed_at = clock_timestamp(), started_at = clock_timestamp(),
+    state_reason = null
+from pick p
+where r.ctid = p.place
+returning r.id, r.job_id, r.namespace_id, r.lane, r.session_id, r.payload::text as payload, r.policy, r.attempt, r.losses,
+          r.fence, r.rank, r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason, r.deadline_at;
+
 -- name: run.held
 -- purpose: what sessions hold, for those that do not know the outcome of a claim; asked only then, since no index serves it
 -- params: $1 sessions uuid[]
@@ -263,7 +314,7 @@ limit $1;
 with lost as materialized (
   select r.id
   from carillon.run r join carillon.lane l on l.id = r.lane
-  where r.id = any ($1::uuid[]) and r.state = 'running' and (r.started_at is null or r.losses < $2 and l.kind <> 'solo')
+  where r.id = any ($1::uuid[]) and r.state = 'running' and (r.started_at is null or r.losses < $2 and l.kind not in ('solo', 'strict_once'))
     and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
   for update of r skip locked
 )
@@ -274,7 +325,9 @@ set state = 'queued',
     state_reason = case when r.started_at is null then 'not_started' else 'worker_lost' end,
     lane = twin.id
 from lost, carillon.lane l
-join carillon.lane twin on twin.queue = l.queue and twin.task = l.task and twin.kind = case l.kind when 'solo' then 'solo' else 'lost' end
+join carillon.lane twin
+  on twin.queue = l.queue and twin.task = l.task and twin.requires = l.requires
+     and twin.kind = case l.kind when 'plain' then 'lost' else l.kind end
 where r.id = lost.id and l.id = r.lane
 returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 
@@ -286,7 +339,7 @@ returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 with lost as materialized (
   select r.id
   from carillon.run r join carillon.lane l on l.id = r.lane
-  where r.id = any ($1::uuid[]) and r.state = 'running' and r.started_at is not null and (r.losses >= $2 or l.kind = 'solo')
+  where r.id = any ($1::uuid[]) and r.state = 'running' and r.started_at is not null and (r.losses >= $2 or l.kind in ('solo', 'strict_once'))
     and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
   for update of r skip locked
 ), ended as (

@@ -5,13 +5,12 @@ import type { Settled } from "../settlement/settler.js";
 import type { Queryable } from "../store/db/queryable.js";
 import type { BackfillStep, DueBackfill, HeldBackfill } from "../store/entities/backfills.js";
 import type { Fence } from "../store/entities/fence.js";
-import type { LaneName } from "../store/entities/lanes.js";
 import type { Store } from "../store/store.js";
 import type { PastRule, PastRules } from "./past-rules.js";
 import { placeInstants, type PlacedInstants } from "./place-instants.js";
 
 export interface StepOptions {
-  readonly store: Pick<Store, "settle" | "settler" | "backfills" | "past" | "lanes">;
+  readonly store: Pick<Store, "settle" | "settler" | "backfills" | "past" | "lanes" | "queueBook">;
   readonly rules: PastRules;
   /** The database's clock; paces only. */
   readonly now: () => Instant;
@@ -52,8 +51,8 @@ export class StepTaker {
       try {
         return await store.settle((tx) => this.#once(tx, fence, due));
       } catch (error) {
-        if (!(error instanceof LaneWanted)) throw error;
-        await store.lanes.ensure([error.lane]);
+        if (!(error instanceof PlaceWanted)) throw error;
+        await error.make();
       }
     }
   }
@@ -106,14 +105,18 @@ export class StepTaker {
     if (draft.runs.length === 0) return nothing;
     if (rule.replaced === null) return settler.write(tx, [draft]);
     const { version, spec } = rule.replaced;
-    const source = { jobId: draft.job.id, version, spec, lane: this.#laneOf(spec) };
+    const source = { jobId: draft.job.id, version, spec, lane: this.#laneOf(draft.job.namespaceId, spec) };
     return settler.write(tx, [draft], (over, runs) => past.insertRuns(over, runs, source));
   }
 
-  #laneOf(spec: JobSpec): number {
-    const name = laneNameOf(spec);
-    const lane = this.#options.store.lanes.known(name);
-    if (lane === null) throw new LaneWanted(name);
+  #laneOf(namespaceId: number, spec: JobSpec): number {
+    const { lanes, queueBook } = this.#options.store;
+    // A job's queue was known to whoever made it, and is made again by nobody: this node may only not have read it yet.
+    if (!queueBook.isKnown(namespaceId, spec.queue))
+      throw new PlaceWanted(() => queueBook.ensure(namespaceId, [spec.queue]));
+    const name = laneNameOf(spec, queueBook.orderOf(namespaceId, spec.queue));
+    const lane = lanes.known(name);
+    if (lane === null) throw new PlaceWanted(async () => void (await lanes.ensure([name])));
     return lane;
   }
 
@@ -165,11 +168,11 @@ function instantsOf({ schedule }: PastRule, after: Instant, end: Instant): Insta
   return instants;
 }
 
-/** A definition of the past names a lane that this node does not know: it is looked up outside the transaction. */
-class LaneWanted extends Error {
-  readonly lane: LaneName;
-  constructor(lane: LaneName) {
-    super("a lane is not known yet");
-    this.lane = lane;
+/** A definition of the past names a queue or a lane that this node does not know: it is looked up outside the transaction. */
+class PlaceWanted extends Error {
+  readonly make: () => Promise<void>;
+  constructor(make: () => Promise<void>) {
+    super("a queue or a lane is not known yet");
+    this.make = make;
   }
 }

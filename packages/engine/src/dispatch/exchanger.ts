@@ -20,6 +20,8 @@ export interface ExchangerOptions {
   readonly monotonic: () => DurationMs;
   /** Runs that succeeded or are claimed by one statement. */
   readonly batch: number;
+  /** Before places are dealt out: whoever needs one of them first takes it now. */
+  readonly onWake: () => void;
   /** Claimed for a session. */
   readonly onClaimed: (places: Places, runs: readonly ClaimedRun[]) => void;
   /** A claim failed, and may have been done all the same. */
@@ -78,6 +80,7 @@ export class Exchanger {
 
   /** Something may be there to do: results, demand, or runs for it. */
   wake(): void {
+    this.#options.onWake();
     while (this.#inFlight < maxInFlight) {
       const results = this.#takeResults();
       const isResting = this.#isStopped || this.#options.monotonic() < this.#pausedUntil;

@@ -14,7 +14,7 @@ import type { RankRun } from "../queues/rank-run.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
-import type { LaneStore } from "../store/entities/lanes.js";
+import { isStrict, type LaneStore } from "../store/entities/lanes.js";
 import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { RunRecords } from "../store/entities/run-records.js";
 import type { Queued } from "../store/entities/runs.js";
@@ -28,6 +28,7 @@ import { Notes } from "./notes.js";
 import { Results, type ResultsOptions } from "./results.js";
 import { SessionWatch } from "./session-watch.js";
 import { StopOrders } from "./stop-orders.js";
+import { StrictClaims } from "./strict-claims.js";
 import { WorkerSession } from "./worker-session.js";
 
 export interface WorkerRegistration {
@@ -79,7 +80,7 @@ export interface GatewayOptions {
   /** Where a run stands in its queue. */
   readonly rank: RankRun;
   /** A paused queue hands out nothing. */
-  readonly queues: Pick<QueueBook, "ensure" | "isPaused">;
+  readonly queues: Pick<QueueBook, "isPaused">;
   readonly onDuration: ResultsOptions["onDuration"];
   readonly newId: () => string;
   /** A run whose hint was lost is found after at most this time. */
@@ -106,6 +107,8 @@ export class Gateway {
   readonly #groups: LaneGroups;
   readonly #bounds: LaneBounds;
   readonly #exchanger: Exchanger;
+  readonly #strict: StrictClaims;
+  #isFinding = false;
   readonly #results: Results;
   readonly #handout: Handout;
   readonly #watch: SessionWatch;
@@ -117,11 +120,18 @@ export class Gateway {
     this.#id = options.newId();
     const { claims, timers, clock, batch, onFreed, onError } = options;
     this.#bounds = new LaneBounds(options.fullLookMs, (...queue) => options.queues.isPaused(...queue));
-    this.#groups = new LaneGroups({
-      lanes: options.lanes,
-      bounds: this.#bounds,
+    this.#groups = new LaneGroups({ lanes: options.lanes, bounds: this.#bounds });
+    this.#strict = new StrictClaims({
+      gatewayId: this.#id,
+      claims,
+      groups: () => this.#groups.values(),
+      timers,
       monotonic: () => clock.monotonic(),
-      everyMs: options.fullLookMs,
+      fullLookMs: options.fullLookMs,
+      onClaimed: (session, run) => this.#handout.give([session], [run]),
+      onDoubt: (session) => session.doubt.raise(options.now()),
+      onSettled: () => this.#exchanger.wake(),
+      onError,
     });
     this.#exchanger = new Exchanger({
       gatewayId: this.#id,
@@ -131,12 +141,14 @@ export class Gateway {
       timers,
       monotonic: () => clock.monotonic(),
       batch,
+      onWake: () => this.#strict.wake(),
       onClaimed: ({ sessions }, runs) => this.#handout.give(sessions, runs),
       onDoubt: ({ sessions }) => sessions.forEach((session) => session.doubt.raise(options.now())),
       onFreed,
       onError,
     });
-    this.#results = new Results({ ...options, exchanger: this.#exchanger });
+    const onSlotFree = (runs: readonly Queued[]): void => options.onQueued(runs);
+    this.#results = new Results({ ...options, exchanger: this.#exchanger, onSlotFree });
     this.#handout = new Handout({
       ...options,
       results: this.#results,
@@ -261,19 +273,26 @@ export class Gateway {
 
   /** Runs became claimable. */
   hint(runs: readonly Pick<Queued, "lane" | "rank">[]): void {
-    for (const { lane, rank } of runs) this.#bounds.hint(lane, rank);
+    for (const { lane, rank } of runs) {
+      const known = this.#options.lanes.get(lane);
+      if (known !== null && isStrict(known.kind)) this.#strict.hint(known.queue);
+      else this.#bounds.hint(lane, rank);
+      if (this.#groups.isNew(lane)) this.#findLanes();
+    }
     this.#exchanger.wake();
   }
 
   /** Hints may have been missed. */
   hintAll(): void {
     this.#bounds.hintAll();
+    this.#strict.hintAll();
     this.#exchanger.wake();
   }
 
   /** Queues may have been paused or resumed. */
   queuesChanged(): void {
     this.#bounds.holdAgain();
+    this.#strict.hintAll();
     this.#exchanger.wake();
   }
 
@@ -314,6 +333,7 @@ export class Gateway {
 
   stop(): void {
     this.#exchanger.stop();
+    this.#strict.stop();
   }
 
   isOpen(sessionId: string): boolean {
@@ -340,10 +360,6 @@ export class Gateway {
       isHeard,
       onDrain,
     });
-    await this.#options.queues.ensure(
-      namespaceId,
-      skills.queues.filter((queue) => queue !== "*"),
-    );
     await this.#groups.join({ namespaceId, queues: skills.queues, tasks: skills.tasks }, session);
     const before = this.#sessions.get(id);
     if (before !== undefined) this.#forget(before);
@@ -368,6 +384,17 @@ export class Gateway {
     session.isCordoned = state !== "active";
     if (state === "draining") session.events.onDrain();
     if (wasCordoned && !session.isCordoned) this.#exchanger.wake();
+  }
+
+  /** A run lies in a lane that was made since the last look at them. */
+  #findLanes(): void {
+    if (this.#isFinding) return;
+    this.#isFinding = true;
+    const done = (): void => void (this.#isFinding = false);
+    this.#groups
+      .look()
+      .then(() => this.#exchanger.wake(), this.#options.onError)
+      .then(done, done);
   }
 
   #lose(session: WorkerSession): void {

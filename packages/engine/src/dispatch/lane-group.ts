@@ -1,8 +1,8 @@
-import type { DurationMs } from "@carillon/core";
-import type { Lane, LaneKind, LaneStore } from "../store/entities/lanes.js";
+import type { Lane, LaneKind, LaneName } from "../store/entities/lanes.js";
 import type { LaneAgenda } from "./lane-agenda.js";
 import type { WorkerSession } from "./worker-session.js";
 
+/** Those that every lane comes in, unless its queue is strict. */
 const kinds: readonly LaneKind[] = ["plain", "solo", "lost"];
 
 /** What workers can do; those that can do the same are served together. */
@@ -19,36 +19,33 @@ export class LaneGroup {
   readonly namespaceId: number;
   readonly sessions = new Set<WorkerSession>();
   readonly agenda: LaneAgenda;
-  readonly #queues: readonly string[];
+  /** The lanes of strict queues, by queue. */
+  readonly strict = new Map<string, Set<number>>();
+  /** How many of the lanes that there are were looked at. */
+  seen = 0;
+  readonly #queues: ReadonlySet<string> | null;
   readonly #tasks: ReadonlySet<string>;
-  #lookedAt: DurationMs = Number.NEGATIVE_INFINITY;
 
   static keyOf({ namespaceId, queues, tasks }: Skills): string {
     return JSON.stringify([namespaceId, [...queues].sort(), [...tasks].sort()]);
   }
 
   constructor(skills: Skills, agenda: LaneAgenda) {
+    const { namespaceId, queues, tasks } = skills;
     this.key = LaneGroup.keyOf(skills);
-    this.namespaceId = skills.namespaceId;
+    this.namespaceId = namespaceId;
     this.agenda = agenda;
-    this.#queues = skills.queues;
-    this.#tasks = new Set(skills.tasks);
+    this.#queues = queues.length === 1 && queues[0] === "*" ? null : new Set(queues);
+    this.#tasks = new Set(tasks);
   }
 
-  get isEverywhere(): boolean {
-    return this.#queues.length === 1 && this.#queues[0] === "*";
+  /** Lanes that are made before anybody asks for them, so that their first run finds them known. */
+  get names(): LaneName[] {
+    const named = [...(this.#queues ?? [])].flatMap((queue) => [...this.#tasks].map((task) => ({ queue, task })));
+    return named.flatMap((name) => kinds.map((kind) => ({ ...name, kind })));
   }
 
-  /** Lanes never go, but for a group that serves every queue new ones come. */
-  isToLook(now: DurationMs, everyMs: DurationMs): boolean {
-    return now - this.#lookedAt >= (this.isEverywhere ? everyMs : Number.POSITIVE_INFINITY);
-  }
-
-  async find(lanes: LaneStore, now: DurationMs): Promise<Lane[]> {
-    this.#lookedAt = now;
-    if (this.isEverywhere) return (await lanes.list()).filter((lane) => this.#tasks.has(lane.task));
-    const names = this.#queues.flatMap((queue) => [...this.#tasks].map((task) => ({ queue, task })));
-    const ids = await lanes.ensure(names.flatMap((name) => kinds.map((kind) => ({ ...name, kind }))));
-    return ids.map((id) => lanes.get(id)).filter((lane) => lane !== null);
+  serves({ queue, task }: Lane): boolean {
+    return this.#tasks.has(task) && (this.#queues?.has(queue) ?? true);
   }
 }

@@ -1,5 +1,4 @@
-import type { DurationMs } from "@carillon/core";
-import type { Lane, LaneStore } from "../store/entities/lanes.js";
+import { isStrict, type Lane, type LaneStore } from "../store/entities/lanes.js";
 import type { LaneBounds } from "./lane-bounds.js";
 import { LaneGroup, type Skills } from "./lane-group.js";
 import type { WorkerSession } from "./worker-session.js";
@@ -7,15 +6,16 @@ import type { WorkerSession } from "./worker-session.js";
 export interface LaneGroupsOptions {
   readonly lanes: LaneStore;
   readonly bounds: LaneBounds;
-  readonly monotonic: () => DurationMs;
-  /** How often lanes that are new are looked for. */
-  readonly everyMs: DurationMs;
 }
+
+/** Lanes at the end of the list among which is the highest id: they come nearly in the order of their ids. */
+const lookedBack = 1_000;
 
 /** The groups that have a session; one goes with its last. */
 export class LaneGroups {
   readonly #options: LaneGroupsOptions;
   readonly #groups = new Map<string, LaneGroup>();
+  #highest = 0;
   readonly #bySession = new Map<WorkerSession, LaneGroup>();
 
   constructor(options: LaneGroupsOptions) {
@@ -26,6 +26,11 @@ export class LaneGroups {
     return this.#groups.size;
   }
 
+  /** Whether the lane was made since the last look. */
+  isNew(laneId: number): boolean {
+    return this.#groups.size > 0 && laneId > this.#highest;
+  }
+
   values(): Iterable<LaneGroup> {
     return this.#groups.values();
   }
@@ -33,10 +38,14 @@ export class LaneGroups {
   async join(skills: Skills, session: WorkerSession): Promise<void> {
     const key = LaneGroup.keyOf(skills);
     if (!this.#groups.has(key)) {
-      const { bounds, lanes, monotonic } = this.#options;
+      const { bounds, lanes } = this.#options;
       const made = new LaneGroup(skills, bounds.agenda());
-      const found = await made.find(lanes, monotonic());
-      if (!this.#groups.has(key)) this.#add(made, found);
+      await lanes.ensure(made.names);
+      const all = await lanes.list();
+      if (!this.#groups.has(key)) {
+        this.#groups.set(key, made);
+        this.#serve(made, all);
+      }
     }
     const group = this.#groups.get(key);
     if (group === undefined) throw new Error("a group of lanes went before its first session came");
@@ -54,19 +63,23 @@ export class LaneGroups {
     this.#options.bounds.release(group.agenda);
   }
 
-  /** New queues for workers that serve them all. */
+  /** Lanes that came later: of new queues, of strict ones. */
   async look(): Promise<void> {
-    const { lanes, bounds, monotonic, everyMs } = this.#options;
-    for (const group of this.#groups.values()) {
-      if (!group.isToLook(monotonic(), everyMs)) continue;
-      const found = await group.find(lanes, monotonic());
-      // It may have gone meanwhile.
-      if (this.#groups.get(group.key) === group) bounds.serve(group.agenda, found, group.namespaceId);
-    }
+    if (this.#groups.size === 0) return;
+    const all = await this.#options.lanes.list();
+    for (const { id } of all.slice(-lookedBack)) this.#highest = Math.max(this.#highest, id);
+    for (const group of this.#groups.values()) this.#serve(group, all);
   }
 
-  #add(group: LaneGroup, lanes: readonly Lane[]): void {
-    this.#groups.set(group.key, group);
-    this.#options.bounds.serve(group.agenda, lanes, group.namespaceId);
+  #serve(group: LaneGroup, all: readonly Lane[]): void {
+    const found = all.slice(group.seen).filter((lane) => group.serves(lane));
+    group.seen = Math.max(group.seen, all.length);
+    for (const { id, queue, kind } of found) {
+      if (!isStrict(kind)) continue;
+      const lanes = group.strict.get(queue) ?? new Set();
+      group.strict.set(queue, lanes.add(id));
+    }
+    const others = found.filter(({ kind }) => !isStrict(kind));
+    this.#options.bounds.serve(group.agenda, others, group.namespaceId);
   }
 }

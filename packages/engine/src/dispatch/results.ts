@@ -6,7 +6,8 @@ import type { HostClock, Random } from "../store/db/ports.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore, DeferredRun, RetriedRun, WaitingRun } from "../store/entities/claims.js";
 import { freedJobs } from "../store/entities/ended-runs.js";
-import type { LaneStore } from "../store/entities/lanes.js";
+import { isStrict, type LaneStore } from "../store/entities/lanes.js";
+import type { Queued } from "../store/entities/runs.js";
 import { type Decision, decideCompletion } from "./decide-completion.js";
 import type { Exchanger, Settled } from "./exchanger.js";
 import type { WorkerSession } from "./worker-session.js";
@@ -22,6 +23,8 @@ export interface ResultsOptions {
   readonly onRetry: (runs: readonly WaitingRun[]) => void;
   readonly onFreed: (jobIds: readonly string[]) => void;
   readonly onStopped: (runIds: readonly string[]) => Promise<void>;
+  /** Runs of strict queues are over: the next may begin. */
+  readonly onSlotFree: (runs: readonly Queued[]) => void;
   /** A run succeeded, and took so long. */
   readonly onDuration: (run: TaskOfQueue, durationMs: DurationMs) => void;
   readonly onEvent: OnEngineEvent;
@@ -43,16 +46,29 @@ export class Results {
   /** Answers the ids that were accepted. Throws if nothing is known of the outcome: then it may be asked again. */
   async take(session: WorkerSession, completions: readonly Completion[]): Promise<ReadonlySet<string>> {
     const decided = this.#decide(session, completions);
+    const accepted = await this.#settle(session, decided, completions.length);
+    this.#freeSlots(decided);
+    return accepted;
+  }
+
+  async #settle(session: WorkerSession, decided: readonly Decided[], asked: number): Promise<ReadonlySet<string>> {
     session.ending += decided.length;
-    session.count(completions.length, this.#options.clock.monotonic());
+    session.count(asked, this.#options.clock.monotonic());
     try {
       const accepted = await this.#write(decided);
-      this.#announce(decided, accepted, completions.length);
+      this.#announce(decided, accepted, asked);
       for (const { run } of decided) if (session.held.get(run.id) === run) session.held.delete(run.id);
       return accepted;
     } finally {
       session.ending -= decided.length;
     }
+  }
+
+  /** Whoever was accepted: the claim is over, and the next of its queue may begin. */
+  #freeSlots(decided: readonly Decided[]): void {
+    const { lanes, onSlotFree } = this.#options;
+    const over = decided.filter(({ run }) => isStrict(lanes.get(run.lane)?.kind ?? "plain"));
+    if (over.length > 0) onSlotFree(over.map(({ run: { id, lane, rank } }) => ({ id, lane, rank })));
   }
 
   /** Ends runs in whatever way; answers the ids that were accepted. */

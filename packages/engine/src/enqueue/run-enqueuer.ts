@@ -14,7 +14,7 @@ import type { DedupeOutcome } from "./dedupe-rounds.js";
 
 export interface RunEnqueuerOptions {
   readonly lanes: Pick<LaneStore, "ensure">;
-  readonly queues: Pick<QueueBook, "ensure">;
+  readonly queues: Pick<QueueBook, "ensure" | "orderOf">;
   readonly rank: RankRun;
   /** Concurrent calls share one statement. */
   readonly insertRun: Coalescer<NewRun, StoredRun>;
@@ -68,7 +68,7 @@ export class RunEnqueuer {
       namespaceId,
       specs.map((spec) => spec.queue),
     );
-    const laneIds = await lanes.ensure(specs.map(laneNameOf));
+    const laneIds = await lanes.ensure(specs.map((spec) => laneNameOf(spec, queues.orderOf(namespaceId, spec.queue))));
     const at = now();
     const planned = specs.map((spec, index): Planned | { readonly error: CarillonError } => {
       try {

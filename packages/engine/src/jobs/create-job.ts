@@ -15,7 +15,7 @@ import { shardOf } from "./shard-of.js";
 
 export interface JobCreatorOptions {
   readonly lanes: LaneStore;
-  readonly queues: Pick<QueueBook, "ensure">;
+  readonly queues: Pick<QueueBook, "ensure" | "orderOf">;
   readonly rank: RankRun;
   /** Concurrent calls share one statement; null: the key is taken. */
   readonly insertJob: Coalescer<NewJob, StoredJob>;
@@ -68,12 +68,22 @@ export class JobCreator {
   }
 
   async #createChunk(namespaceId: number, specs: readonly JobSpec[]): Promise<CreatedJob[]> {
-    const { catchupWindowMs, schedules, calendars = noCalendars, shards, newId, now, lanes, rank } = this.#options;
-    await this.#options.queues.ensure(
+    const {
+      catchupWindowMs,
+      schedules,
+      calendars = noCalendars,
+      shards,
+      newId,
+      now,
+      lanes,
+      queues,
+      rank,
+    } = this.#options;
+    await queues.ensure(
       namespaceId,
       specs.map((spec) => spec.queue),
     );
-    const laneIds = await lanes.ensure(specs.map(laneNameOf));
+    const laneIds = await lanes.ensure(specs.map((spec) => laneNameOf(spec, queues.orderOf(namespaceId, spec.queue))));
     await calendars.ensure(
       namespaceId,
       specs.map((spec) => spec.schedule),

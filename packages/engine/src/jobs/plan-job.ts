@@ -150,6 +150,15 @@ function dueJob(job: NewJob, next: NextTime, now: Instant): DueJob {
     settledTo: now,
     catchUpTo: job.catchUpTo,
     runsMade: 0,
-    definition: { namespaceId, schedule, firing: firingPolicy(job.firing), priority, task, queue, labels },
+    definition: {
+      namespaceId,
+      schedule,
+      firing: firingPolicy(job.firing),
+      priority,
+      task,
+      queue,
+      labels,
+      ...(job.policy.deadlineMs !== undefined && { deadlineMs: job.policy.deadlineMs }),
+    },
   };
 }

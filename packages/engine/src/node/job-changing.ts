@@ -42,9 +42,9 @@ export interface JobChanging {
 /** The parts that change jobs, put together. */
 export function makeJobChanging(options: JobChangingOptions): JobChanging {
   const { db, store, creator, rules, newId, now, shards, patienceMs, onChanged, onStopped } = options;
-  const { changes, lanes, namespaces } = store;
+  const { changes, lanes, namespaces, queueBook: queues } = store;
   const adopter = new Adopter({ changes, shards, readsOver: store.readsOver });
-  const transaction = new ChangeTransaction({ store, lanes, rules, adopter, patienceMs, onChanged });
+  const transaction = new ChangeTransaction({ store, lanes, queues, rules, adopter, patienceMs, onChanged });
   const pauses = new JobPauses({ transaction, rules });
   const runs = new RunReader(store.reads);
   const create: JobCreator["create"] = (namespaceId, spec) => creator.create(namespaceId, spec);

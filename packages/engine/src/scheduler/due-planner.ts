@@ -81,11 +81,12 @@ export class DuePlanner {
 
   #fireRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "fire" }): FireRow {
     const { jobId, nominal, fireAt, definition } = job;
-    const { namespaceId, queue, task, priority } = definition;
+    const { namespaceId, queue, task, priority, deadlineMs: withinMs } = definition;
+    const deadlineMs = withinMs === undefined ? undefined : nominal + withinMs;
     return {
       job,
       runId: occurrenceRunId(jobId, nominal, "schedule"),
-      rank: this.#options.rank({ namespaceId, queue, task, dueMs: fireAt, priority }),
+      rank: this.#options.rank({ namespaceId, queue, task, dueMs: fireAt, priority, deadlineMs }),
       next: plan.next,
       catchUpTo: plan.catchUpTo,
       notes: notesOf(job, schedule, { through: nominal, next: plan.next }),

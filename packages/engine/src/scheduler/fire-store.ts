@@ -1,4 +1,12 @@
-import type { FiringPolicy, Instant, JobPause, LedgerReason, MaintenanceWindow, ScheduleSpec } from "@carillon/core";
+import type {
+  DurationMs,
+  FiringPolicy,
+  Instant,
+  JobPause,
+  LedgerReason,
+  MaintenanceWindow,
+  ScheduleSpec,
+} from "@carillon/core";
 import type { Fence } from "../store/entities/fence.js";
 import type { DueRun, Queued } from "../store/entities/runs.js";
 import type { NextTime } from "./plan-due.js";
@@ -12,6 +20,8 @@ export interface DueDefinition {
   readonly task: string;
   readonly queue: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** From the nominal instant on; for a queue that goes by deadlines. */
+  readonly deadlineMs?: DurationMs;
 }
 
 /** A job's next occurrence, as the wheel holds it. Stale the moment it is read: whatever acts on it compares again. */

@@ -9,10 +9,11 @@ import type { Queryable } from "../../store/db/queryable.js";
 import type { CalendarLinks } from "../../store/entities/calendar-links.js";
 import type { JobChangeStore } from "../../store/entities/job-changes.js";
 import type { JobStore } from "../../store/entities/jobs.js";
+import type { QueueBook } from "../../queues/queue-book.js";
 import type { LaneStore } from "../../store/entities/lanes.js";
 import type { Store } from "../../store/store.js";
 import { laneNameOf } from "../lane-name.js";
-import type { Adopter } from "./adopter.js";
+import type { Adoption, Adopter } from "./adopter.js";
 import { specOf } from "./definition.js";
 import type { DueRules } from "./due-rules.js";
 import type { JobPatch } from "./job-patch.js";
@@ -58,6 +59,7 @@ export interface ChangeTransactionOptions {
     readonly calendarLinks: Pick<CalendarLinks, "pin" | "link" | "unlink">;
   };
   readonly lanes: Pick<LaneStore, "known" | "ensure">;
+  readonly queues: Pick<QueueBook, "isKnown" | "ensure" | "orderOf">;
   readonly rules: DueRules;
   readonly adopter: Pick<Adopter, "adopt">;
   /** How long a change waits for whoever holds the job. */
@@ -121,9 +123,11 @@ export class ChangeTransaction {
   }
 
   /** The lane of a definition. Made outside the transaction, which is then tried again. */
-  laneOf(spec: Pick<JobSpec, "queue" | "task" | "policy">): number {
-    const { lanes } = this.#options;
-    const name = laneNameOf(spec);
+  laneOf(namespaceId: number, spec: Pick<JobSpec, "queue" | "task" | "policy">): number {
+    const { lanes, queues } = this.#options;
+    const { queue } = spec;
+    if (!queues.isKnown(namespaceId, queue)) throw new TryAgain(() => queues.ensure(namespaceId, [queue]));
+    const name = laneNameOf(spec, queues.orderOf(namespaceId, queue));
     const known = lanes.known(name);
     if (known === null) throw new TryAgain(async () => void (await lanes.ensure([name])));
     return known;
@@ -155,7 +159,7 @@ export class ChangeTransaction {
     const { settler } = this.#options.store;
     const [locked] = await settler.reads.lock(tx, [jobId]);
     if (locked !== undefined) return false;
-    const laneOf = this.laneOf.bind(this);
+    const laneOf: Adoption["laneOf"] = (spec) => this.laneOf(namespaceId, spec);
     const run = await this.#options.adopter.adopt({ tx, namespaceId, jobId, laneOf });
     const [adopted] = await settler.reads.lock(tx, [jobId]);
     if (adopted === undefined) throw run?.status === "cancelled" ? ended(ref) : notFound(ref);

@@ -87,7 +87,7 @@ export class JobEdits {
     const { id: jobId, namespaceId, due } = draft.job;
     const { rules, transaction, settler } = this.#options;
     const compiled = rules.compile({ jobId, namespaceId, schedule: spec.schedule });
-    const lane = transaction.laneOf(spec);
+    const lane = transaction.laneOf(draft.job.namespaceId, spec);
     const isToTrack = due.overlap === "allow" && firingPolicy(spec.firing ?? {}).overlap !== "allow";
     if (isToTrack) await settler.learnLive(tx, draft, { hold: false });
     return { result: undefined, patch: applyEdit(draft, schedule, { spec, lane, compiled }) };

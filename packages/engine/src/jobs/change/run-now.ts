@@ -44,7 +44,9 @@ export class RunNow {
     return {
       ...(payload === undefined ? {} : { payload }),
       ...(priority === undefined ? {} : { priority }),
-      ...(queue === undefined ? {} : { queue, lane: transaction.laneOf({ queue, task: job.task, policy }) }),
+      ...(queue === undefined
+        ? {}
+        : { queue, lane: transaction.laneOf(job.namespaceId, { queue, task: job.task, policy }) }),
       ...(labels === undefined ? {} : { labels: { ...job.labels, ...labels } }),
       ...(request.policy === undefined ? {} : { policy }),
     };

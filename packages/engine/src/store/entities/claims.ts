@@ -37,10 +37,22 @@ export interface DeferredRun extends ClaimName {
   readonly reason: string | null;
 }
 
+/** Who asks for the first run of a strict queue. */
+export interface StrictClaim {
+  readonly gatewayId: string;
+  readonly session: string;
+  readonly namespaceId: number;
+  readonly queue: string;
+  /** What the session serves of it. */
+  readonly lanes: readonly number[];
+}
+
 /** Every write of a claim matches (id, fence, session); what is not answered was lost to a newer claim. */
 export interface ClaimStore {
   /** Ends runs that succeeded and claims others, in one commit. */
   exchange(exchange: Exchange): Promise<Exchanged>;
+  /** Claims the first run of a strict queue; null if there is none, somebody else has the slot, or the session cannot do it. */
+  claimStrict(claim: StrictClaim): Promise<ClaimedRun | null>;
   /** What sessions hold, whether their workers were told or not. */
   held(sessions: readonly string[]): Promise<ClaimedRun[]>;
   finish(runs: readonly FinishedRun[]): Promise<EndedRuns>;
@@ -59,6 +71,7 @@ export interface ClaimStore {
 }
 
 export function claimStore(db: Queryable, statements: Statements): ClaimStore {
+  const claimStrict = statements.get("run.claim_strict");
   const held = statements.get("run.held");
   const finish = statements.get("run.finish");
   const retry = statements.get("run.retry");
@@ -70,6 +83,10 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
   const stops = statements.get("run.stops");
   return {
     exchange: exchangeOver(db, statements),
+    async claimStrict({ namespaceId, queue, lanes, session, gatewayId }) {
+      const { rows } = await db.query<ClaimedRow>(claimStrict, [namespaceId, queue, lanes, session, gatewayId]);
+      return rows[0] === undefined ? null : toClaimedRun(rows[0]);
+    },
     async held(sessions) {
       const { rows } = await db.query<ClaimedRow>(held, [sessions]);
       return rows.map(toClaimedRun).sort((a, b) => a.rank - b.rank);

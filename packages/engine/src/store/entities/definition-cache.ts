@@ -10,6 +10,7 @@ export interface DefinitionTexts {
   readonly task: string;
   readonly queue: string;
   readonly labels: string;
+  readonly deadline_ms: number | null;
 }
 
 /** Equal definitions become one object: a herd of a hundred thousand jobs has few different ones. */
@@ -22,8 +23,17 @@ export class DefinitionCache {
   }
 
   of(texts: DefinitionTexts): DueDefinition {
-    const { namespace_id: namespaceId, priority, task, queue, schedule, firing, labels } = texts;
-    const key = `${namespaceId} ${priority} ${queue}\n${task}\n${schedule}\n${firing}\n${labels}`;
+    const {
+      namespace_id: namespaceId,
+      priority,
+      task,
+      queue,
+      schedule,
+      firing,
+      labels,
+      deadline_ms: deadlineMs,
+    } = texts;
+    const key = `${namespaceId} ${priority} ${deadlineMs} ${queue}\n${task}\n${schedule}\n${firing}\n${labels}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     // Whatever is still in use is put in again with the next reads.
@@ -36,6 +46,7 @@ export class DefinitionCache {
       task,
       queue,
       labels: JSON.parse(labels) as Record<string, string>,
+      ...(deadlineMs !== null && { deadlineMs }),
     };
     this.#known.set(key, definition);
     return definition;

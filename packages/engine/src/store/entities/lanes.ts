@@ -1,24 +1,32 @@
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import { columns } from "./parameters.js";
 
 export interface Lane {
   readonly id: number;
   readonly queue: string;
   readonly task: string;
   readonly kind: LaneKind;
+  /** The labels that a worker must have, as sorted JSON; empty for none. */
+  readonly requires: string;
 }
 
 /**
  * plain: its runs may be handed out ahead, to wait at a worker. solo: only to a slot that is free at once. lost: they lost a
- * worker before; as solo, and one at a time to each worker.
+ * worker before; as solo, and one at a time to each worker. strict, strict_once: of a strict queue, which has a claim of its
+ * own; the latter may be begun at most once.
  */
-export type LaneKind = "plain" | "solo" | "lost";
+export type LaneKind = "plain" | "solo" | "lost" | "strict" | "strict_once";
+
+/** Of a queue whose runs go one at a time. */
+export const isStrict = (kind: LaneKind): boolean => kind === "strict" || kind === "strict_once";
 
 /** What lanes are asked for: plain ones, unless it says otherwise. */
 export interface LaneName {
   readonly queue: string;
   readonly task: string;
   readonly kind?: LaneKind;
+  readonly requires?: string;
 }
 
 export interface LaneStore {
@@ -28,7 +36,7 @@ export interface LaneStore {
   known(name: LaneName): number | null;
   /** null: a lane that another node made and that was not looked up yet. */
   get(id: number): Lane | null;
-  /** Every lane, those that other nodes made included. */
+  /** Every lane, those that other nodes made included. New ones come at the end. */
   list(): Promise<readonly Lane[]>;
 }
 
@@ -43,7 +51,8 @@ export function laneStore(db: Queryable, statements: Statements): LaneStore {
   const byName = new Map<string, Lane>();
   const byId = new Map<number, Lane>();
   let highest = 0;
-  const keyOf = ({ queue, task, kind = "plain" }: LaneName): string => `${queue}\n${task}\n${kind}`;
+  const keyOf = ({ queue, task, kind = "plain", requires = "" }: LaneName): string =>
+    `${queue}\n${task}\n${kind}\n${requires}`;
   const ensure = statements.get("lane.ensure");
   const newer = statements.get("lane.newer");
 
@@ -55,7 +64,12 @@ export function laneStore(db: Queryable, statements: Statements): LaneStore {
   }
 
   async function make(missing: readonly LaneName[]): Promise<void> {
-    const parameters = [missing.map((name) => name.queue), missing.map((name) => name.task)];
+    const parameters = columns(missing, [
+      (name) => name.queue,
+      (name) => name.task,
+      (name) => name.kind ?? "plain",
+      (name) => name.requires ?? "",
+    ]);
     // A lane that another transaction inserted after our snapshot is in neither half of the answer: ask once more.
     for (let round = 0; round < 2 && missing.some((name) => !byName.has(keyOf(name))); round++) {
       const { rows } = await db.query<Lane>(ensure, parameters);

@@ -25,6 +25,7 @@ class Visits {
         id,
         queue: "q",
         task: `t${id}`,
+        requires: "",
         get kind() {
           visit(id);
           return kind;

@@ -5,9 +5,9 @@ import type { Look } from "../../../src/dispatch/lane-spot.js";
 import type { Lane } from "../../../src/store/entities/lanes.js";
 import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
 
-const plain = { id: 1, queue: "q", task: "a", kind: "plain" } as const;
-const other = { id: 2, queue: "q", task: "b", kind: "plain" } as const;
-const solo = { id: 3, queue: "q", task: "a", kind: "solo" } as const;
+const plain = { id: 1, queue: "q", task: "a", kind: "plain", requires: "" } as const;
+const other = { id: 2, queue: "q", task: "b", kind: "plain", requires: "" } as const;
+const solo = { id: 3, queue: "q", task: "a", kind: "solo", requires: "" } as const;
 const everything = Number.MIN_SAFE_INTEGER;
 
 const claimed = (lane: number, ...ranks: number[]): ClaimedRun[] => ranks.map((rank) => ({ lane, rank }) as ClaimedRun);
@@ -116,7 +116,7 @@ describe("the bounds of lanes", () => {
 
   it("never look at more runs that lost a worker before than there are workers without one", () => {
     const bounds = new LaneBounds(1_000);
-    const lost = { id: 4, queue: "q", task: "a", kind: "lost" } as const;
+    const lost = { id: 4, queue: "q", task: "a", kind: "lost", requires: "" } as const;
     expect(look(bounds, 0, [lost], { places: 10, free: 10, apart: 0 })).toEqual([]);
     expect(read(look(bounds, 0, [lost], { places: 10, free: 10, apart: 3 }))).toMatchObject([
       { most: 3, isSolo: true },

@@ -14,7 +14,7 @@ class Lanes implements LaneStore {
     return names.map((name) => {
       const known = this.known(name);
       if (known !== null) return known;
-      this.#lanes.push({ kind: "plain", ...name, id: this.#lanes.length + 1 });
+      this.#lanes.push({ kind: "plain", requires: "", ...name, id: this.#lanes.length + 1 });
       return this.#lanes.length;
     });
   }
@@ -36,7 +36,7 @@ class Lanes implements LaneStore {
 function made(): { groups: LaneGroups; bounds: LaneBounds; lanes: Lanes } {
   const lanes = new Lanes();
   const bounds = new LaneBounds(1_000);
-  return { lanes, bounds, groups: new LaneGroups({ lanes, bounds, monotonic: () => 0, everyMs: 0 }) };
+  return { lanes, bounds, groups: new LaneGroups({ lanes, bounds }) };
 }
 
 const session = (id = "s"): WorkerSession =>
@@ -94,7 +94,8 @@ describe("groups of lanes", () => {
     await groups.join(all, session());
     expect(bounds.size).toBe(0);
     await lanes.ensure([{ queue: "new", task: "send" }]);
+    expect(groups.isNew(1)).toBe(true);
     await groups.look();
-    expect(bounds.size).toBe(1);
+    expect([bounds.size, groups.isNew(1)]).toEqual([1, false]);
   });
 });

@@ -48,6 +48,7 @@ export class VirtualChanges {
           unlink: async () => undefined,
         },
       },
+      queues: { isKnown: () => true, ensure: async () => undefined, orderOf: () => null },
       lanes: { known: () => 1, ensure: async () => [] },
       rules,
       adopter: { adopt: async () => null },

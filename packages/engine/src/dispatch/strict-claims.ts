@@ -1,0 +1,126 @@
+import type { DurationMs } from "@carillon/core";
+import type { Timers } from "../store/db/ports.js";
+import type { ClaimedRun } from "../store/entities/claimed-run.js";
+import type { ClaimStore } from "../store/entities/claims.js";
+import type { LaneGroup } from "./lane-group.js";
+import { dealPlaces } from "./places.js";
+import type { WorkerSession } from "./worker-session.js";
+
+export interface StrictClaimsOptions {
+  readonly gatewayId: string;
+  readonly claims: Pick<ClaimStore, "claimStrict">;
+  readonly groups: () => Iterable<LaneGroup>;
+  readonly timers: Timers;
+  readonly monotonic: () => DurationMs;
+  /** A run whose hint was lost, and a slot whose end nobody told, are found after at most this time. */
+  readonly fullLookMs: DurationMs;
+  readonly onClaimed: (session: WorkerSession, run: ClaimedRun) => void;
+  /** A claim failed, and may have been done all the same. */
+  readonly onDoubt: (session: WorkerSession) => void;
+  /** A claim is over, and its place may be free. */
+  readonly onSettled: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** What is known of one strict queue, for one group of workers. */
+interface Desk {
+  isUnderWay: boolean;
+  /** Something changed since the last claim began. */
+  isOpen: boolean;
+  lookAt: DurationMs;
+}
+
+const pauseAfterErrorMs = 500;
+
+/**
+ * Claims runs of strict queues, one at a time: a statement of their own, which compares the queue's slot. Who has the slot is
+ * decided by the database alone; here is only when to ask.
+ */
+export class StrictClaims {
+  readonly #options: StrictClaimsOptions;
+  readonly #desks = new WeakMap<LaneGroup, Map<string, Desk>>();
+  #timer: unknown = null;
+  #isStopped = false;
+
+  constructor(options: StrictClaimsOptions) {
+    this.#options = options;
+  }
+
+  /** The first run of the queue may be another, or its slot may be free. */
+  hint(queue: string): void {
+    for (const group of this.#options.groups()) if (group.strict.has(queue)) this.#desk(group, queue).isOpen = true;
+  }
+
+  hintAll(): void {
+    for (const group of this.#options.groups())
+      for (const queue of group.strict.keys()) this.#desk(group, queue).isOpen = true;
+  }
+
+  /** Somebody may have room, or something to claim. */
+  wake(): void {
+    if (this.#isStopped) return;
+    this.#options.timers.clearTimeout(this.#timer);
+    const now = this.#options.monotonic();
+    let next = Number.POSITIVE_INFINITY;
+    for (const group of this.#options.groups()) {
+      for (const [queue, lanes] of group.strict) {
+        const desk = this.#desk(group, queue);
+        if (desk.isUnderWay) continue;
+        const session = freest(group);
+        if (session === null) break;
+        if (desk.isOpen || now >= desk.lookAt) void this.#claim(desk, session, { group, queue, lanes });
+        else next = Math.min(next, desk.lookAt);
+      }
+    }
+    if (next === Number.POSITIVE_INFINITY) return;
+    this.#timer = this.#options.timers.setTimeout(() => this.wake(), Math.max(1, Math.ceil(next - now)));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#options.timers.clearTimeout(this.#timer);
+  }
+
+  async #claim(desk: Desk, session: WorkerSession, { group, queue, lanes }: Wanted): Promise<void> {
+    const { gatewayId, claims, monotonic, fullLookMs, onClaimed, onDoubt, onSettled, onError } = this.#options;
+    desk.isUnderWay = true;
+    desk.isOpen = false;
+    session.promise(1);
+    try {
+      const { namespaceId } = group;
+      const run = await claims.claimStrict({ gatewayId, session: session.id, namespaceId, queue, lanes: [...lanes] });
+      desk.lookAt = monotonic() + fullLookMs;
+      // Held before the promise is settled: a place is never counted as free in between.
+      if (run !== null) onClaimed(session, run);
+    } catch (error) {
+      desk.lookAt = monotonic() + pauseAfterErrorMs;
+      onDoubt(session);
+      onError(error);
+    } finally {
+      session.settle(1);
+      desk.isUnderWay = false;
+      onSettled();
+    }
+  }
+
+  #desk(group: LaneGroup, queue: string): Desk {
+    let desks = this.#desks.get(group);
+    if (desks === undefined) this.#desks.set(group, (desks = new Map<string, Desk>()));
+    let desk = desks.get(queue);
+    if (desk === undefined) desks.set(queue, (desk = { isUnderWay: false, isOpen: true, lookAt: 0 }));
+    return desk;
+  }
+}
+
+interface Wanted {
+  readonly group: LaneGroup;
+  readonly queue: string;
+  readonly lanes: ReadonlySet<number>;
+}
+
+/** Who has most free slots; nothing of a strict queue is given ahead. */
+function freest({ sessions }: LaneGroup): WorkerSession | null {
+  const places = dealPlaces(sessions, 1);
+  const [first] = places.order;
+  return places.free === 0 || first === undefined ? null : (places.sessions[first] ?? null);
+}
