@@ -70,6 +70,16 @@ describe("a checkpoint", () => {
     expect(await second.note(load)).toMatchObject([value({ row: 7 })]);
   });
 
+  it("survives the loss of its worker", async () => {
+    const first = await atWork();
+    await first.note(checkpoint(1, "here"));
+    await h.store.sessions.close(first.session);
+    await h.store.runs.rescue([first.runId], 3);
+    expect(await first.note(checkpoint(2, "late"))).toEqual([{ kind: "lost" }]);
+    const second = await atWork(first.runId);
+    expect(await second.note(load)).toMatchObject([value("here")]);
+  });
+
   it("that was saved last stays, in whatever order they arrive", async () => {
     const { note } = await atWork();
     await note(checkpoint(2, "newer"));
