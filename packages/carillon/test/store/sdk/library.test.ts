@@ -197,6 +197,19 @@ describe("what an app takes of its surroundings", () => {
     await pool.end();
   });
 
+  it.each([1, 2])("may be a pool of %i: without LISTEN, and all the same", async (max) => {
+    const pool = new Pool({ connectionString: url, max });
+    const app = open({ pool });
+    const work = task({ name: "work", run: () => null });
+    await app.schedule(work, "often", { every: "1s" });
+    const done = next(app, "succeeded");
+    await app.worker({ tasks: [work], signals: false }).start();
+    await Promise.all(Array.from({ length: 20 }, (_, n) => app.enqueue(work, n, { dedupe: { key: `${n % 7}` } })));
+    expect(await done).toBe("work");
+    await app.stop();
+    await pool.end();
+  });
+
   it("is no share in the work where it only enqueues; another process runs it", async () => {
     const web = open({ roles: ["enqueue"] });
     const work = task({ name: "work", run: () => null });
