@@ -308,27 +308,32 @@ limit $1;
 
 -- name: run.rescue
 -- purpose: of these runs, queues again those whose session no longer exists. The loss of one that was begun is counted. From now
---   on they are handed out one at a time, with the start on record: one that takes its workers down shows
+--   on they are handed out with the start on record, and one at a time once another loss is the last: one that takes its workers
+--   down shows, and those that it took along lose little
 -- params: $1 ids uuid[], $2 most losses int
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
-  select r.id
-  from carillon.run r join carillon.lane l on l.id = r.lane
-  where r.id = any ($1::uuid[]) and r.state = 'running' and (r.started_at is null or r.losses < $2 and l.kind not in ('solo', 'strict_once'))
+  select r.id, r.losses + case when r.started_at is null then 0 else 1 end as losses
+  from carillon.run r
+  where r.id = any ($1::uuid[]) and r.state = 'running'
+    and (r.started_at is null or r.losses < $2 and (r.policy ->> 'guarantee' = 'at_most_once') is not true)
     and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
   for update of r skip locked
 )
 update carillon.run r
 set state = 'queued',
     session_id = null,
-    losses = r.losses + case when r.started_at is null then 0 else 1 end,
+    losses = lost.losses,
     state_reason = case when r.started_at is null then 'not_started' else 'worker_lost' end,
     lane = twin.id
-from lost, carillon.lane l
-join carillon.lane twin
-  on twin.queue = l.queue and twin.task = l.task and twin.requires = l.requires
-     and twin.kind = case l.kind when 'plain' then 'lost' else l.kind end
+from lost, carillon.lane l, carillon.lane twin
 where r.id = lost.id and l.id = r.lane
+  and twin.queue = l.queue and twin.task = l.task and twin.requires = l.requires
+  and twin.kind = case
+    when l.kind in ('strict', 'strict_once') then l.kind
+    when lost.losses >= $2 - 1 then 'lost'
+    else 'solo'
+  end
 returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 
 -- name: run.bury_lost
@@ -338,8 +343,9 @@ returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
   select r.id
-  from carillon.run r join carillon.lane l on l.id = r.lane
-  where r.id = any ($1::uuid[]) and r.state = 'running' and r.started_at is not null and (r.losses >= $2 or l.kind in ('solo', 'strict_once'))
+  from carillon.run r
+  where r.id = any ($1::uuid[]) and r.state = 'running' and r.started_at is not null
+    and (r.losses >= $2 or r.policy ->> 'guarantee' = 'at_most_once')
     and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
   for update of r skip locked
 ), ended as (

@@ -12,9 +12,9 @@ export interface Lane {
 }
 
 /**
- * plain: its runs may be handed out ahead, to wait at a worker. solo: only to a slot that is free at once. lost: they lost a
- * worker before; as solo, and one at a time to each worker. strict, strict_once: of a strict queue, which has a claim of its
- * own; the latter may be begun at most once.
+ * plain: its runs may be handed out ahead, to wait at a worker. solo: only to a slot that is free at once, with the start on record:
+ * they are begun at most once, or lost a worker before. lost: they lost several; as solo, and one at a time to each worker.
+ * strict, strict_once: of a strict queue, which has a claim of its own; the latter may be begun at most once.
  */
 export type LaneKind = "plain" | "solo" | "lost" | "strict" | "strict_once";
 

@@ -186,7 +186,7 @@ describe("the rescue", () => {
 
   it("never begins an at-most-once run again, unless it was not begun", async () => {
     const [solo = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "solo" }]);
-    const id = await h.run({ lane: solo });
+    const id = await h.run({ lane: solo, policy: { guarantee: "at_most_once" } });
     await lose(false);
     const [row] = await h.store.reads.finished(1, [id], 0);
     expect(row).toMatchObject({ status: "failed", status_reason: "worker_lost", losses: 1 });

@@ -158,7 +158,7 @@ describe("a strict queue", () => {
 
   it("does not begin a run again that may be begun at most once", async () => {
     const lane = await laneOf("echo", "strict_once");
-    const [first = ""] = await runs(1, lane);
+    const first = await h.run({ lane, queue: "ledger", policy: { guarantee: "at_most_once" } });
     const session = await h.session();
     await claim(session, [lane]);
     await h.store.sessions.close(session);
