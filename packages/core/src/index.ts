@@ -1,4 +1,5 @@
 export { CarillonError, type ErrorItem } from "./errors/carillon-error.js";
+export { type ErrorFacts, fingerprintOf, plainMessage } from "./errors/fingerprint.js";
 export { errorAnchor, errorAreas, errorCatalogue, type ErrorCode, type ErrorEntry } from "./errors/catalogue.js";
 export type { CompiledSchedule, Fire, FireNote, MergedFire, RemovedFire, RemovedRange } from "./schedule/compiled.js";
 export type {
@@ -134,7 +135,7 @@ export {
 export { WeightedRoundRobin } from "./fairness/weighted-round-robin.js";
 export { Template, type TemplateOptions } from "./template/template.js";
 export { similarWord } from "./spelling/similar-word.js";
-export { deadlineError, timeoutOutcome } from "./run/assignment.js";
+export { deadlineError, named, timeoutOutcome } from "./run/assignment.js";
 export type { Assignment, Completion, Outcome, RunError, StopOrder } from "./run/assignment.js";
 export {
   type LogLevel,

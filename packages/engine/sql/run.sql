@@ -223,23 +223,23 @@ where id = any ($1::uuid[]) and state = 'running' and cancel_reason is not null;
 -- name: run.finish
 -- purpose: moves finished runs from the hot table into history; answers the jobs whose runs may wait for one of them
 -- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 statuses text[], $5 reasons text[], $6 outputs text[],
---         $7 errors text[], $8 started at timestamptz[], $9 attempts spent smallint[]
+--         $7 errors text[], $8 started at timestamptz[], $9 attempts spent smallint[], $10 fingerprints text[]
 -- fence: (id, fence, session) on a running row
 with ended as (
   delete from carillon.run r
   using unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
-               $9::smallint[])
-    as i (session_id, id, fence, status, reason, output, error, started_at, spent)
+               $9::smallint[], $10::text[])
+    as i (session_id, id, fence, status, reason, output, error, started_at, spent, fingerprint)
   where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  returning r.*, i.status, i.reason, i.output, i.error, i.started_at as begun_at, i.spent
+  returning r.*, i.status, i.reason, i.output, i.error, i.started_at as begun_at, i.spent, i.fingerprint
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version)
+    error, attempts, version, fingerprint)
   select id, job_id, namespace_id, status, case status when 'cancelled' then coalesce(cancel_reason, reason) else reason end,
          priority, run_at, nominal_at, created_at, trigger, task, queue, payload, policy, labels, owner,
          attempt + spent, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(), output::json,
-         error::json, attempts, version
+         error::json, attempts, version, fingerprint
   from ended
 )
 select id, case when serial then job_id end as freed_job_id from ended;
@@ -339,7 +339,7 @@ returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
 -- name: run.bury_lost
 -- purpose: of these runs, ends those that took their workers down too often, and at-most-once runs that were begun, if their
 --   session no longer exists; answers as run.finish does
--- params: $1 ids uuid[], $2 most losses int, $3 error text
+-- params: $1 ids uuid[], $2 most losses int, $3 error text, $4 its fingerprint text
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
   select r.id
@@ -353,10 +353,10 @@ with lost as materialized (
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version)
+    error, attempts, version, fingerprint)
   select id, job_id, namespace_id, 'failed', 'worker_lost', priority, run_at, nominal_at, created_at, trigger, task, queue,
          payload, policy, labels, owner, attempt, losses + 1, fence, session_id, started_at, clock_timestamp(), null, $3::json,
-         attempts, version
+         attempts, version, $4
   from ended
 )
 select id, case when serial then job_id end as freed_job_id from ended;
@@ -382,7 +382,7 @@ select id, case when serial then job_id end as freed_job_id from ended;
 -- name: run.expire
 -- purpose: ends runs that wait and whose deadline has passed; answers as run.finish does. One that failed before has the time of
 --   a try that will not be: it was due by its last start
--- params: $1 limit int, $2 error text
+-- params: $1 limit int, $2 error text, $3 its fingerprint text
 -- fence: the row's lock; one that runs stays, and what somebody holds is left for the next pass
 with late as materialized (
   select r.id
@@ -396,13 +396,13 @@ with late as materialized (
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version)
+    error, attempts, version, fingerprint)
   select id, job_id, namespace_id, 'failed', 'expired', priority, least(run_at, claimed_at), nominal_at, created_at, trigger,
          task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, claimed_at, clock_timestamp(), null,
-         $2::json, attempts, version
+         $2::json, attempts, version, $3
   from ended
 )
-select id, task, queue, case when serial then job_id end as freed_job_id from ended;
+select id, namespace_id, task, queue, case when serial then job_id end as freed_job_id from ended;
 
 -- name: run.find
 -- purpose: live runs by id, near their time or far from it, in one snapshot

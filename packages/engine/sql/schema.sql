@@ -72,6 +72,19 @@ create table carillon.dedupe (
   fillfactor=80
 );
 
+create table carillon.error_group (
+  namespace_id integer not null,
+  fingerprint text not null,
+  type text not null,
+  message text not null,
+  tasks text[] not null,
+  count bigint not null,
+  first_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  sample_run_id uuid not null,
+  constraint error_group_pkey PRIMARY KEY (namespace_id, fingerprint)
+);
+
 create table carillon.job (
   id uuid not null,
   namespace_id integer not null,
@@ -253,6 +266,19 @@ create table carillon.queue (
   constraint queue_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id)
 );
 
+create table carillon.redrive (
+  number bigint not null generated always as identity,
+  run_id uuid not null,
+  namespace_id integer not null,
+  kind text not null,
+  new_run_id uuid,
+  actor text,
+  created_at timestamp with time zone not null,
+  constraint redrive_pkey PRIMARY KEY (number),
+  constraint redrive_check CHECK (((kind = 'discard'::text) = (new_run_id IS NULL))),
+  constraint redrive_kind_check CHECK ((kind = ANY (ARRAY['retry'::text, 'replay'::text, 'discard'::text])))
+);
+
 create table carillon.revision (
   name text not null,
   value bigint not null default 0,
@@ -337,6 +363,7 @@ create table carillon.run_history (
   error json,
   attempts jsonb,
   version integer,
+  fingerprint text,
   constraint run_history_status_check CHECK ((status = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text, 'skipped'::text])))
 ) partition by RANGE (finished_at);
 
@@ -450,6 +477,8 @@ CREATE INDEX backfill_running ON carillon.backfill USING btree (shard, next_step
 
 CREATE INDEX dedupe_look ON carillon.dedupe USING btree (look_at);
 
+CREATE INDEX error_group_seen ON carillon.error_group USING btree (namespace_id, last_seen_at, fingerprint);
+
 CREATE INDEX job_by_namespace ON carillon.job USING btree (namespace_id, id);
 
 CREATE INDEX job_ended_key ON carillon.job USING btree (namespace_id, key, id) WHERE ((key IS NOT NULL) AND (ended_at IS NOT NULL));
@@ -466,6 +495,10 @@ CREATE INDEX once_expiry ON carillon.once USING btree (expires_at);
 
 CREATE INDEX queue_newer ON carillon.queue USING btree (revision);
 
+CREATE INDEX redrive_of ON carillon.redrive USING btree (run_id);
+
+CREATE UNIQUE INDEX redrive_once ON carillon.redrive USING btree (run_id) WHERE (kind <> 'replay'::text);
+
 CREATE INDEX run_blocked ON carillon.run USING btree (shard, id) WHERE (stage = 3);
 
 CREATE INDEX run_claim ON carillon.run USING btree (lane, namespace_id, rank) WHERE (stage = 1);
@@ -475,6 +508,8 @@ CREATE INDEX run_deadline ON carillon.run USING btree (deadline_at) WHERE (deadl
 CREATE INDEX run_due ON carillon.run USING btree (shard, run_at) WHERE (stage = 2);
 
 CREATE INDEX run_untracked ON carillon.run USING btree (job_id) WHERE untracked;
+
+CREATE INDEX run_history_failed ON ONLY carillon.run_history USING btree (namespace_id, id) WHERE (status = 'failed'::text);
 
 CREATE INDEX run_history_id ON ONLY carillon.run_history USING btree (id);
 

@@ -24,6 +24,14 @@ export type { CreatedJob, EngineApi, JobFilter, JobRef, Page, PageRequest, RunFi
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./model/enqueueing.js";
 export type { QueueChange, QueuePause, Queues, QueueStats, QueueView } from "./model/queues.js";
 export type { BackfillRequest, Backfills, BackfillView } from "./model/backfills.js";
+export type {
+  DeadLetterFilter,
+  ErrorGroupView,
+  Failures,
+  RedriveResult,
+  RedriveView,
+  RepeatRequest,
+} from "./model/failures.js";
 export type { Calendars, CalendarView, WindowView } from "./model/calendars.js";
 export type {
   CancelRequest,

@@ -11,13 +11,16 @@ export const RunError = Type.Object(
     message: Type.String(),
     stack: Type.Optional(Type.String()),
     retryable: Type.Boolean(),
+    fingerprint: Type.Optional(Type.String({ description: "Names its kind; see error groups" })),
   },
   { title: "RunError", additionalProperties: false },
 );
 
 const Trigger = Type.Object(
   {
-    kind: stringEnum(["schedule", "once", "run_now", "backfill", "replay"], { description: "Who asked for the run" }),
+    kind: stringEnum(["schedule", "once", "run_now", "backfill", "retry", "replay"], {
+      description: "Who asked for the run",
+    }),
     id: nullable(Type.String({ description: "What asked for it, where that has an id" })),
     scheduled_for: Timestamp,
   },

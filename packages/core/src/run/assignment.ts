@@ -1,3 +1,4 @@
+import { fingerprintOf } from "../errors/fingerprint.js";
 import type { DurationMs, Instant } from "../time/instant.js";
 
 /** A run handed to a worker. Everything that is later said of it carries the fence. */
@@ -25,6 +26,13 @@ export interface RunError {
   readonly message: string;
   readonly stack?: string;
   readonly retryable: boolean;
+  /** Names its kind; given by the server. */
+  readonly fingerprint?: string;
+}
+
+/** The error with the name of its kind. */
+export function named(error: RunError): RunError {
+  return { ...error, fingerprint: fingerprintOf(error) };
 }
 
 /** A worker is asked to stop a run; `fence` names the claim under which it holds the run. */
@@ -64,8 +72,6 @@ export function timeoutOutcome(timeoutMs: DurationMs): Outcome {
 }
 
 /** Why a run failed that had not ended by its deadline. */
-export const deadlineError: RunError = Object.freeze({
-  type: "DeadlineExceeded",
-  message: "the run had not ended by its deadline",
-  retryable: false,
-});
+export const deadlineError: RunError = Object.freeze(
+  named({ type: "DeadlineExceeded", message: "the run had not ended by its deadline", retryable: false }),
+);

@@ -1,4 +1,4 @@
-import { type Completion, deadlineError, type Instant, nextAttempt, retryOf } from "@carillon/core";
+import { type Completion, deadlineError, type Instant, named, nextAttempt, retryOf } from "@carillon/core";
 import type { AttemptRecord } from "../model/run-view.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { DeferredRun, RetriedRun } from "../store/entities/claims.js";
@@ -51,7 +51,8 @@ export function decideCompletion({ run, completion, now, random, rankAt }: Ended
     if (isPast(run, now)) return { kind: "finish", run: { ...expired, error: deadlineError } };
     return { kind: "finish", run: { ...ended, status: "cancelled", reason: "cancelled_by_user", error } };
   }
-  const { error, reason, retryAfterMs } = outcome;
+  const { reason, retryAfterMs } = outcome;
+  const error = named(outcome.error);
   const attempt = run.spent + 1;
   const next = nextAttempt(retryOf(run.policy), {
     attempt,

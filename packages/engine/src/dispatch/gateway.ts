@@ -7,6 +7,7 @@ import {
   type RunNote,
   type StopOrder,
 } from "@carillon/core";
+import type { FailedRun } from "../failures/error-tally.js";
 import type { OnEngineEvent } from "../events.js";
 import type { WorkerState } from "../model/workers.js";
 import type { QueueBook } from "../queues/queue-book.js";
@@ -94,6 +95,7 @@ export interface GatewayOptions {
   readonly onFreed: (jobIds: readonly string[]) => void;
   /** Runs that were to stop came back from their worker: nobody is to try them again. */
   readonly onStopped: (runIds: readonly string[]) => Promise<void>;
+  readonly onFailed: (run: FailedRun) => void;
   readonly onEvent: OnEngineEvent;
   readonly onError: (error: unknown) => void;
 }

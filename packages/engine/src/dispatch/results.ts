@@ -1,4 +1,5 @@
-import type { Completion, DurationMs, Instant } from "@carillon/core";
+import { type Completion, type DurationMs, type Instant, named, type RunError } from "@carillon/core";
+import type { FailedRun } from "../failures/error-tally.js";
 import type { OnEngineEvent } from "../events.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { TaskOfQueue } from "../queues/task-durations.js";
@@ -27,6 +28,8 @@ export interface ResultsOptions {
   readonly onSlotFree: (runs: readonly Queued[]) => void;
   /** A run succeeded, and took so long. */
   readonly onDuration: (run: TaskOfQueue, durationMs: DurationMs) => void;
+  /** An attempt failed, whatever follows. */
+  readonly onFailed: (run: FailedRun) => void;
   readonly onEvent: OnEngineEvent;
 }
 
@@ -149,12 +152,14 @@ export class Results {
   }
 
   #announce(decided: readonly Decided[], accepted: ReadonlySet<string>, count: number): void {
-    const { onEvent, onDuration, lanes, now } = this.#options;
+    const { onEvent, onFailed, onDuration, lanes, now } = this.#options;
     const at = now();
     for (const { run, decision } of decided) {
       if (!accepted.has(run.id)) continue;
       const { task = "", queue = "" } = lanes.get(run.lane) ?? {};
       const of = { runId: run.id, task, queue };
+      const error = errorOf(decision);
+      if (error !== null) onFailed({ namespaceId: run.namespaceId, runId: run.id, task, error });
       if (decision.kind === "retry") onEvent({ type: "run.retried", ...of, delayMs: decision.run.delayMs });
       else if (decision.kind === "defer") onEvent({ type: "run.snoozed", ...of, delayMs: decision.run.delayMs });
       else {
@@ -169,9 +174,14 @@ export class Results {
   }
 }
 
+function errorOf(decision: Decision): RunError | null {
+  if (decision.kind === "retry") return decision.run.record.error ?? null;
+  return decision.kind === "finish" && decision.run.status === "failed" ? decision.run.error : null;
+}
+
 /** The work was done, and its result cannot be stored: the run failed, and another try would end the same way. */
 function notStorable({ run, error }: Settled["faults"][number]): FinishedRun {
   const message = `the result cannot be stored: ${error instanceof Error ? error.message : String(error)}`;
-  const stored = { type: "ResultNotStorable", message, retryable: false };
+  const stored = named({ type: "ResultNotStorable", message, retryable: false });
   return { ...run, status: "failed", reason: "handler_error", output: "null", error: stored };
 }

@@ -63,7 +63,7 @@ export function toPage<Row extends { id: string }>(rows: readonly Row[], pageSiz
   return { rows: shown, next: rows.length > pageSize ? (shown.at(-1)?.id ?? null) : null };
 }
 
-const triggerKinds: ReadonlySet<string> = new Set(["schedule", "once", "run_now", "backfill", "replay"]);
+const triggerKinds: ReadonlySet<string> = new Set(["schedule", "once", "run_now", "backfill", "retry", "replay"]);
 
 /** A trigger is stored as its kind, with the id of what asked behind a colon where something did. */
 function triggerOf(row: RunRow): RunView["trigger"] {
@@ -72,7 +72,7 @@ function triggerOf(row: RunRow): RunView["trigger"] {
   return { kind: kind as TriggerKind, id, scheduledFor: row.nominal_at };
 }
 
-function toRunView(row: RunRow, progress: RunView["progress"]): RunView {
+export function toRunView(row: RunRow, progress: RunView["progress"]): RunView {
   return {
     id: row.id,
     jobId: row.job_id,

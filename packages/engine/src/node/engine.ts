@@ -5,7 +5,6 @@ import { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
 import type { EngineEvent } from "../events.js";
 import { JobCreator } from "../jobs/create-job.js";
 import { Loop } from "../loop/loop.js";
-import { Expirer } from "../rescue/expirer.js";
 import { Rescuer } from "../rescue/rescuer.js";
 import { DedupeSweeper } from "../retention/dedupe-sweeper.js";
 import { defaultLaterLimits, LaterMover } from "../scheduler/later-mover.js";
@@ -25,6 +24,7 @@ import { type Backfilling, makeBackfilling } from "./backfilling.js";
 import { type Calendaring, makeCalendaring } from "./calendaring.js";
 import { engineApi } from "./engine-api.js";
 import { makeEnqueueing } from "./enqueueing.js";
+import { type Failing, makeFailing } from "./failing.js";
 import { Hints } from "./hints.js";
 import { type InsertBounds, insertJobs, insertRuns } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
@@ -59,6 +59,7 @@ class NodeEngine implements Engine {
   readonly #changing: JobChanging;
   readonly #backfilling: Backfilling;
   readonly #queueing: Queueing;
+  readonly #failing: Failing;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #admitter: OverlapAdmitter;
@@ -98,6 +99,7 @@ class NodeEngine implements Engine {
     this.#scheduler = this.#makeScheduler();
     this.#laterMover = this.#makeLaterMover();
     this.#admitter = this.#makeAdmitter();
+    this.#failing = this.#makeFailing();
     this.#rescuer = this.#makeRescuer();
     this.#retention = makeRetention({
       store: this.#store,
@@ -126,6 +128,7 @@ class NodeEngine implements Engine {
       ...this.#calendaring.api,
       ...this.#backfilling.api,
       ...this.#queueing.api,
+      ...this.#failing.api(this.#changing.transaction),
     };
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
     this.#laterLoop = this.#loop("later", () => this.#moveLater());
@@ -144,7 +147,8 @@ class NodeEngine implements Engine {
       this.#backfillLoop,
       this.#queueLoop,
       this.#loop("rescuer", () => this.#rescue()),
-      this.#makeExpirerLoop(),
+      this.#loop("expirer", () => this.#failing.expire()),
+      this.#loop("errors", () => this.#failing.count()),
       this.#loop("history", () => this.#retention.tickDays()),
       this.#loop("records", () => this.#retention.tickRecords()),
       this.#loop("dedupe", () => this.#sweeper.tick()),
@@ -329,15 +333,17 @@ class NodeEngine implements Engine {
     });
   }
 
-  #makeExpirerLoop(): Loop {
-    const expirer = new Expirer({
-      runs: this.#store.runs,
+  #makeFailing(): Failing {
+    return makeFailing({
+      db: this.#options.database,
+      store: this.#store,
       clock: this.#options.clock,
+      now: () => this.#now(),
+      newId: this.#options.newId,
       batch: this.#limits.rescueBatch,
       onFreed: (jobIds) => this.#freed(jobIds),
       onEvent: this.#emit,
     });
-    return this.#loop("expirer", () => expirer.tick());
   }
 
   #makeGateway(): Gateway {
@@ -367,6 +373,7 @@ class NodeEngine implements Engine {
       onQueued: (queued) => this.#hints.queued(queued),
       onFreed: (jobIds) => this.#freed(jobIds),
       onStopped: async (runIds) => this.#freed(freedJobs(await this.#store.runs.endStopped(runIds))),
+      onFailed: this.#failing.onFailed,
       onEvent: this.#emit,
       onError: (error) => this.#emit({ type: "loop.failed", loop: "gateway", error }),
     });

@@ -8,6 +8,7 @@ import type { Backfills } from "../model/backfills.js";
 import type { Queues } from "../model/queues.js";
 import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
+import type { Failures } from "../model/failures.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { RunLogs } from "../model/run-logs.js";
 import type { Workers } from "../model/workers.js";
@@ -85,7 +86,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
 });
 
 /** All that callers ask of the engine. */
-export type EngineApis = EngineApi & RunLogs & Enqueueing & JobChanges & Calendars & Backfills & Queues & Workers;
+export type EngineApis = EngineApi & RunLogs & Enqueueing & JobChanges & Calendars & Backfills & Queues & Failures & Workers;
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {

@@ -1,5 +1,6 @@
-import type { DurationMs } from "@carillon/core";
+import { deadlineError, type DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
+import type { FailedRun } from "../failures/error-tally.js";
 import type { HostClock } from "../store/db/ports.js";
 import type { RunStore } from "../store/entities/runs.js";
 
@@ -9,6 +10,7 @@ export interface ExpirerOptions {
   readonly batch: number;
   /** Runs of these jobs ended for which others of the same job may wait. */
   readonly onFreed: (jobIds: readonly string[]) => void;
+  readonly onFailed: (run: FailedRun) => void;
   readonly onEvent: OnEngineEvent;
 }
 
@@ -26,11 +28,13 @@ export class Expirer {
 
   /** One bounded pass; answers after how long the next is due. */
   async tick(): Promise<DurationMs> {
-    const { runs, clock, batch, onFreed, onEvent } = this.#options;
+    const { runs, clock, batch, onFreed, onFailed, onEvent } = this.#options;
     const startedAt = clock.monotonic();
     const ended = await runs.expire(batch);
-    for (const { id: runId, task, queue } of ended)
+    for (const { id: runId, namespaceId, task, queue } of ended) {
       onEvent({ type: "run.finished", runId, task, queue, status: "failed", durationMs: 0 });
+      onFailed({ namespaceId, runId, task, error: deadlineError });
+    }
     onFreed(ended.map((run) => run.freedJobId).filter((jobId) => jobId !== null));
     if (ended.length >= batch) return 0;
     return Math.max(everyMs, (clock.monotonic() - startedAt) * share);

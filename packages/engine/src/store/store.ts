@@ -5,6 +5,7 @@ import { type CalendarStore, calendarStore } from "./entities/calendars.js";
 import { type ClaimStore, claimStore } from "./entities/claims.js";
 import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
 import { type DayPartitions, dayPartitions } from "./entities/day-partitions.js";
+import { type FailureStore, failureStore } from "./entities/failures.js";
 import type { FireStore } from "../scheduler/fire-store.js";
 import { fireStore } from "./entities/fire-store.js";
 import { type JobChangeStore, jobChangeStore } from "./entities/job-changes.js";
@@ -64,6 +65,7 @@ export interface Store {
   readonly calendarLinks: CalendarLinks;
   readonly windows: WindowStore;
   readonly backfills: BackfillStore;
+  readonly failures: FailureStore;
   readonly past: PastRuns;
   /** What handlers leave behind. */
   readonly records: RunRecords;
@@ -129,6 +131,7 @@ export function createStore(db: Database): Store {
     calendarLinks: links,
     windows: windowStore(db, statements),
     backfills: backfillStore(db, statements),
+    failures: failureStore(db, statements),
     past: pastRuns(statements),
     records: {
       ...records,

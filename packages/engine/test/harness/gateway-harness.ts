@@ -51,6 +51,7 @@ export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {})
     onQueued: () => undefined,
     onFreed: () => undefined,
     onStopped: async () => undefined,
+    onFailed: () => undefined,
     onEvent: (event) => void events.push(event),
     onError: (error) => errors.take(error),
     ...over,

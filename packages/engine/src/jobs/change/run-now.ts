@@ -58,7 +58,7 @@ function mergePolicy(ofJob: RunPolicy, given: RunPolicy): RunPolicy {
   return { ...ofJob, ...given, ...(Object.keys(retry).length === 0 ? {} : { retry }) };
 }
 
-function overlapRefused({ job, live }: JobDraft): CarillonError {
+export function overlapRefused({ job, live }: JobDraft): CarillonError {
   const newest = live.at(-1);
   const which = newest === undefined ? "a run" : `the run ${formatId("run", newest.id)} (${newest.status})`;
   return new CarillonError(

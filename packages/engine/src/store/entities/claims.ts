@@ -134,6 +134,7 @@ function finishParameters(runs: readonly FinishedRun[]): unknown[] {
     (run) => (run.error === null ? null : jsonParam(run.error)),
     (run) => timestampParam(run.startedAt),
     (run) => run.spent ?? 1,
+    (run) => run.error?.fingerprint ?? null,
   ]);
 }
 

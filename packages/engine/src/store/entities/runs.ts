@@ -1,4 +1,4 @@
-import { deadlineError, type DurationMs, type Instant, type RunPolicy } from "@carillon/core";
+import { deadlineError, type DurationMs, type Instant, named, type RunPolicy } from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -58,6 +58,7 @@ export interface GivenBackRun extends Queued {
 
 export interface ExpiredRun {
   readonly id: string;
+  readonly namespaceId: number;
   readonly task: string;
   readonly queue: string;
   /** Others of this job may wait for its end. */
@@ -81,11 +82,11 @@ export interface RunStore {
   endStopped(ids: readonly string[]): Promise<EndedRuns>;
 }
 
-const lostError = {
+const lostError = named({
   type: "WorkerLost",
   message: "the worker that ran it died or fell silent, as often as the policy allows",
   retryable: false,
-};
+});
 
 export function runStore(db: Queryable, statements: Statements): RunStore {
   const insert = statements.get("run.insert");
@@ -119,12 +120,15 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       return rows.map(({ stopped: isStopped, ...run }) => ({ ...run, isStopped }));
     },
     async buryLost(ids, mostLosses) {
-      return toEnded((await db.query<EndedRow>(buryLost, [ids, mostLosses, jsonParam(lostError)])).rows);
+      const values = [ids, mostLosses, jsonParam(lostError), lostError.fingerprint];
+      return toEnded((await db.query<EndedRow>(buryLost, values)).rows);
     },
     async expire(limit) {
-      type Row = { id: string; task: string; queue: string; freed_job_id: string | null };
-      const { rows } = await db.query<Row>(expire, [limit, jsonParam(deadlineError)]);
-      return rows.map(({ freed_job_id: freedJobId, ...run }) => ({ ...run, freedJobId }));
+      type Row = { id: string; namespace_id: number; task: string; queue: string; freed_job_id: string | null };
+      const { rows } = await db.query<Row>(expire, [limit, jsonParam(deadlineError), deadlineError.fingerprint]);
+      return rows.map(({ id, namespace_id: namespaceId, task, queue, freed_job_id: freedJobId }) => {
+        return { id, namespaceId, task, queue, freedJobId };
+      });
     },
     async endStopped(ids) {
       return ids.length === 0 ? new Map() : toEnded((await db.query<EndedRow>(endStopped, [ids])).rows);

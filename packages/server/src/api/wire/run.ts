@@ -20,8 +20,12 @@ export function runSummary(run: RunView): RunSummary {
 }
 
 function wireTrigger({ kind, id, scheduledFor }: RunView["trigger"]): RunSummary["trigger"] {
-  const shown = kind === "backfill" && id !== null ? formatId("bkf", id) : id;
-  return { kind, id: shown, scheduled_for: timestamp(scheduledFor) };
+  return { kind, id: id === null ? null : wireId(kind, id), scheduled_for: timestamp(scheduledFor) };
+}
+
+function wireId(kind: RunView["trigger"]["kind"], id: string): string {
+  if (kind === "backfill") return formatId("bkf", id);
+  return kind === "retry" || kind === "replay" ? formatId("run", id) : id;
 }
 
 /** How late the current or last try began. While the next try is waited for, there is none to measure. */
@@ -63,6 +67,12 @@ function wireAttempt(record: AttemptRecord): Run["attempts"][number] {
   };
 }
 
-function wireError({ type, message, stack, retryable }: RunError): WireError {
-  return { type, message, ...(stack !== undefined && { stack }), retryable };
+function wireError({ type, message, stack, retryable, fingerprint }: RunError): WireError {
+  return {
+    type,
+    message,
+    ...(stack !== undefined && { stack }),
+    retryable,
+    ...(fingerprint !== undefined && { fingerprint }),
+  };
 }

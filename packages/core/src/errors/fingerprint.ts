@@ -1,0 +1,59 @@
+import { Hash128 } from "../ids/hash.js";
+
+/** What is known of an error, whoever threw it. */
+export interface ErrorFacts {
+  readonly type: string;
+  readonly message: string;
+  readonly stack?: string;
+}
+
+const longestMessage = 500;
+const framesThatCount = 3;
+
+/**
+ * Names the kind of an error: equal for errors that differ only in numbers, ids, quoted words, addresses and paths, and that were
+ * thrown in the same place. Line numbers do not count, so that a new build does not make new kinds. 16 hexadecimal digits.
+ */
+export function fingerprintOf({ type, message, stack }: ErrorFacts): string {
+  return digest([type, plainMessage(message), ...topFrames(stack ?? "")].join("\n"));
+}
+
+const parts: readonly (readonly [pattern: RegExp, word: string])[] = [
+  [/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'`<>)]+/gi, "<url>"],
+  [/"[^"\n]*"|`[^`\n]*`|(?<![\p{L}\d])'[^'\n]*'/gu, "<text>"],
+  [/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi, "<id>"],
+  [/\b[a-z]{2,10}_[0-9a-z]{16,}\b/gi, "<id>"],
+  [/(?<![\w.])(?:[a-z]:)?(?:[\\/][\w.@+~-]+){2,}/gi, "<path>"],
+  [/\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b/gi, "<id>"],
+  [/[-+]?\d+(?:[.,:]\d+)*/g, "<n>"],
+  [/\s+/g, " "],
+];
+
+/** A message without what differs from one time to the next. */
+export function plainMessage(message: string): string {
+  return parts.reduce((text, [pattern, word]) => text.replace(pattern, word), message.slice(0, longestMessage)).trim();
+}
+
+const frame = /^\s*at (?:(?:async |new )*([^()\s]+) )?\(?(?:file:\/\/)?([^()\s]*?)(?::\d+)?(?::\d+)?\)?$/;
+
+/** The innermost functions of the stack, each with its file, without those of the platform. */
+function topFrames(stack: string): string[] {
+  const found: string[] = [];
+  for (const line of stack.slice(0, 8_192).split("\n")) {
+    const [, name = "", place = ""] = frame.exec(line) ?? [];
+    if (place === "" || place.startsWith("node:") || place === "<anonymous>") continue;
+    found.push(`${name}@${place.split(/[\\/]/).at(-1)}`);
+    if (found.length === framesThatCount) break;
+  }
+  return found;
+}
+
+function digest(text: string): string {
+  const hash = new Hash128(0);
+  for (let at = 0; at < text.length; at += 4) {
+    const code = (offset: number): number => (at + offset < text.length ? text.charCodeAt(at + offset) + 1 : 0);
+    hash.block(code(0), code(1), code(2), code(3));
+  }
+  const [first, second] = hash.words();
+  return [first, second].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
+}

@@ -1,0 +1,54 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import type { OnEngineEvent } from "../events.js";
+import { ErrorTally, type FailedRun } from "../failures/error-tally.js";
+import { failuresApi } from "../failures/failures-api.js";
+import { Repeats } from "../failures/repeats.js";
+import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
+import { RunReader } from "../jobs/run-reader.js";
+import type { Failures } from "../model/failures.js";
+import { Expirer } from "../rescue/expirer.js";
+import type { HostClock } from "../store/db/ports.js";
+import type { Queryable } from "../store/db/queryable.js";
+import type { Store } from "../store/store.js";
+import { withinNamespace } from "./engine-api.js";
+
+export interface FailingOptions {
+  readonly db: Queryable;
+  readonly store: Store;
+  readonly clock: HostClock;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  readonly newId: () => string;
+  readonly batch: number;
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  readonly onEvent: OnEngineEvent;
+}
+
+export interface Failing {
+  readonly onFailed: (run: FailedRun) => void;
+  readonly api: (transaction: ChangeTransaction) => Failures;
+  /** Passes of loops; each answers after how long the next is due. */
+  readonly expire: () => Promise<DurationMs>;
+  readonly count: () => Promise<DurationMs>;
+}
+
+/** The parts that deal with runs that failed, put together. */
+export function makeFailing(options: FailingOptions): Failing {
+  const { db, store, newId, now } = options;
+  const tally = new ErrorTally({ failures: store.failures, now });
+  const onFailed = (run: FailedRun): void => tally.add(run);
+  const expirer = new Expirer({ ...options, runs: store.runs, onFailed });
+  return {
+    onFailed,
+    expire: () => expirer.tick(),
+    count: () => tally.tick(),
+    api: (transaction) =>
+      failuresApi({
+        db,
+        failures: store.failures,
+        runs: new RunReader(store.reads),
+        repeats: new Repeats({ transaction, failures: store.failures, newId }),
+        within: withinNamespace(store.namespaces),
+      }),
+  };
+}
