@@ -1,6 +1,7 @@
 import type { Readiness, Version } from "@carillon/contract";
 import { type BackfillCalls, backfillCalls } from "./backfills.js";
 import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from "./calendars.js";
+import { type DeadLetterCalls, deadLetterCalls, type ErrorGroupCalls, errorGroupCalls } from "./dead-letters.js";
 import { type JobCalls, jobCalls } from "./jobs.js";
 import { type RunCalls, runCalls } from "./runs.js";
 import { type QueueCalls, queueCalls } from "./queues.js";
@@ -19,6 +20,8 @@ export interface Client {
   readonly queues: QueueCalls;
   readonly runs: RunCalls;
   readonly workers: WorkerCalls;
+  readonly deadLetters: DeadLetterCalls;
+  readonly errorGroups: ErrorGroupCalls;
   version(options?: CallOptions): Promise<Version>;
   /** What the node says of itself; a node that is not ready is an answer, not an error. */
   ready(options?: CallOptions): Promise<Readiness>;
@@ -36,6 +39,8 @@ export function createClient(options: ClientOptions): Client {
     queues: queueCalls(call),
     runs: runCalls(call),
     workers: workerCalls(call),
+    deadLetters: deadLetterCalls(call),
+    errorGroups: errorGroupCalls(call),
     version: (given) => get<Version>("/version", given),
     ready: (given = {}) => call<Readiness>({ ...given, method: "GET", path: "/readyz", alsoGood: [503] }),
   };

@@ -3,6 +3,7 @@ export type { CalendarCalls, WindowCalls } from "./calendars.js";
 export type { QueueCalls } from "./queues.js";
 export type { WorkerCalls } from "./workers.js";
 export { type Client, createClient } from "./client.js";
+export type { DeadLetterCalls, ErrorGroupCalls } from "./dead-letters.js";
 export { ApiError, type ApiErrorCode, ServerUnreachable } from "./errors.js";
 export type { BackfillRange, JobCalls, JobReference } from "./jobs.js";
 export type { RunCalls } from "./runs.js";

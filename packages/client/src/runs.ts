@@ -5,6 +5,8 @@ import type {
   RunCreated,
   RunList,
   RunListQuery,
+  RunRepeat,
+  RunRetried,
   RunLog,
   RunLogQuery,
 } from "@carillon/contract";
@@ -19,6 +21,10 @@ export interface RunCalls {
   get(id: string, options?: CallOptions): Promise<Run>;
   /** What the run logged, a page at a time; with follow it waits for more. */
   logs(id: string, query?: RunLogQuery, options?: CallOptions): Promise<RunLog>;
+  /** A new run in the place of one that failed; asked again, the same one. */
+  retry(id: string, how?: RunRepeat, options?: CallOptions): Promise<RunRetried>;
+  /** Another run like one that has ended, every time. */
+  replay(id: string, how?: RunRepeat, options?: CallOptions): Promise<Run>;
   list(query?: RunListQuery, options?: CallOptions): Promise<RunList>;
 }
 
@@ -29,6 +35,10 @@ export function runCalls(call: Transport): RunCalls {
     get: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}` }),
     logs: (id, query = {}, given = {}) =>
       call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}/logs`, query }),
+    retry: (id, body = {}, given = {}) =>
+      call({ ...given, method: "POST", path: `/v1/runs/${segment(id)}:retry`, body }),
+    replay: (id, body = {}, given = {}) =>
+      call({ ...given, method: "POST", path: `/v1/runs/${segment(id)}:replay`, body }),
     list: (query = {}, given = {}) => call({ ...given, method: "GET", path: "/v1/runs", query }),
   };
 }

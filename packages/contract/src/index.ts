@@ -2,6 +2,13 @@ export { checkValue } from "./check/check-value.js";
 export { Findings } from "./check/findings.js";
 export { checkJsonValue } from "./check/json-value.js";
 export { type BackfillRequest, readBackfill } from "./normalise/backfill.js";
+export {
+  type DeadLetterActionRequest,
+  readDeadLetterAction,
+  readDeadLetterQuery,
+  readRunRepeat,
+  type RunRepeatRequest,
+} from "./normalise/dead-letter.js";
 export { readCalendarPut } from "./normalise/calendar.js";
 export { readWindowPut } from "./normalise/window.js";
 export { type QueueChange, readQueuePatch, readQueuePause } from "./normalise/queue.js";
@@ -43,6 +50,19 @@ export { type OperationId, operations } from "./operations/operations.js";
 export type { Backfill, BackfillCount, BackfillList, JobBackfill } from "./schema/backfill.js";
 export type { Calendar, CalendarList, CalendarPut } from "./schema/calendar.js";
 export type { Queue, QueueList, QueuePatch, QueuePauseRequest, QueueStats } from "./schema/queue.js";
+export type {
+  DeadLetterAction,
+  DeadLetterActionDone,
+  DeadLetterList,
+  DeadLetterQuery,
+  DeadLetterResult,
+  ErrorGroup,
+  ErrorGroupList,
+  ErrorGroupQuery,
+  RunRepeat,
+  RunRetried,
+  RunWithRedrives,
+} from "./schema/dead-letter.js";
 export type { Window, WindowList, WindowPut } from "./schema/window.js";
 export type { Alive, Readiness, Version } from "./schema/health.js";
 export type { BatchResult, JobBatch, JobBatchCreated } from "./schema/job-batch.js";

@@ -9,6 +9,17 @@ import {
   putCalendar,
   putWindow,
 } from "./calendars.js";
+import {
+  discardDeadLetter,
+  discardDeadLetters,
+  getDeadLetter,
+  getErrorGroup,
+  listDeadLetters,
+  listErrorGroups,
+  redriveDeadLetters,
+  replayRun,
+  retryRun,
+} from "./dead-letters.js";
 import { createJobs } from "./job-batch.js";
 import { cancelJob, deleteJob, pauseJob, putJob, resumeJob, rollbackJob, updateJob } from "./job-changes.js";
 import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from "./job-history.js";
@@ -44,6 +55,15 @@ export const operations = {
   listRuns,
   getRun,
   listRunLogs,
+  retryRun,
+  replayRun,
+  listDeadLetters,
+  redriveDeadLetters,
+  discardDeadLetters,
+  getDeadLetter,
+  discardDeadLetter,
+  listErrorGroups,
+  getErrorGroup,
   backfillJob,
   listJobBackfills,
   getBackfill,

@@ -80,7 +80,7 @@ export class Repeats {
       const detail = `${nameOf(run)} ran the task ${task} and its job runs ${job.task} now: ask for a run of the task itself`;
       throw new CarillonError("run_not_repeatable", detail);
     }
-    const lane = this.#options.transaction.laneOf({ queue, task, policy: job.policy });
+    const lane = this.#options.transaction.laneOf(job.namespaceId, { queue, task, policy: job.policy });
     return { queue, lane, priority, payload: payload ?? { value: run.payload }, labels };
   }
 }

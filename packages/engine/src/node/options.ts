@@ -86,7 +86,15 @@ export const defaultLimits: EngineLimits = Object.freeze({
 });
 
 /** All that callers ask of the engine. */
-export type EngineApis = EngineApi & RunLogs & Enqueueing & JobChanges & Calendars & Backfills & Queues & Failures & Workers;
+export type EngineApis = EngineApi &
+  RunLogs &
+  Enqueueing &
+  JobChanges &
+  Calendars &
+  Backfills &
+  Queues &
+  Failures &
+  Workers;
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {

@@ -6,6 +6,8 @@ import { answerBrokenRequest } from "./broken-request.js";
 import { docsStyle } from "./docs-style.js";
 import { backfillHandlers } from "./handlers/backfills.js";
 import { calendarHandlers } from "./handlers/calendars.js";
+import { deadLetterHandlers } from "./handlers/dead-letters.js";
+import { errorGroupHandlers } from "./handlers/error-groups.js";
 import { jobBatchHandlers } from "./handlers/job-batch.js";
 import { jobChangeHandlers } from "./handlers/job-changes.js";
 import { jobHistoryHandlers } from "./handlers/job-history.js";
@@ -66,6 +68,8 @@ function handlersOf(options: ApiOptions): Handlers {
   return {
     ...jobHandlers(options),
     ...jobBatchHandlers(options),
+    ...deadLetterHandlers(options),
+    ...errorGroupHandlers(options),
     ...jobPreviewHandlers(options),
     ...jobChangeHandlers(options),
     ...jobRunHandlers(options),

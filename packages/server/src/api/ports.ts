@@ -5,6 +5,7 @@ import type {
   Queues,
   EngineApi,
   Enqueueing,
+  Failures,
   JobChanges,
   RemoteWorkers,
   RunLogs,
@@ -39,7 +40,15 @@ export interface HttpObservation {
   readonly durationMs: number;
 }
 
-export type ApiEngine = EngineApi & RunLogs & Enqueueing & JobChanges & Calendars & Backfills & Queues & Workers;
+export type ApiEngine = EngineApi &
+  RunLogs &
+  Enqueueing &
+  JobChanges &
+  Calendars &
+  Backfills &
+  Queues &
+  Failures &
+  Workers;
 
 /** Workers of other processes. */
 export type WorkersPort = Pick<

@@ -1,9 +1,9 @@
 import type { Page, PageRequest, WorkerState, WorkerView } from "@carillon/engine";
 import { pageOf } from "./fake-engine.js";
-import { FakeQueues } from "./fake-queues.js";
+import { FakeFailures } from "./fake-failures.js";
 
 /** Workers in memory, shown and asked, without effect. */
-export class FakeWorkerViews extends FakeQueues {
+export class FakeWorkerViews extends FakeFailures {
   workers: WorkerView[] = [];
 
   async listWorkers(_namespace: string, page: PageRequest): Promise<Page<WorkerView>> {

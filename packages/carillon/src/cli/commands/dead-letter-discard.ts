@@ -1,0 +1,32 @@
+import type { CommandModule } from "../command.js";
+import { actOnAll, withDeadLetterAction } from "../dead-letter-action.js";
+import { ExitCode } from "../exit-codes.js";
+import { clientOf } from "../input/server-address.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withDeadLetterAction(target).addHelpText(
+      "after",
+      `
+They are no longer listed; the runs stay in history, and a retry undoes it.
+
+Examples:
+  $ carillon dead-letter discard run_01k9zq3v5e0r8t2b7n4m6x1c9d
+  $ carillon dead-letter discard --fingerprint 9f86d081884c7d65`,
+    );
+  },
+  async run(io, invocation) {
+    const client = clientOf(io, invocation);
+    const [id] = invocation.args;
+    if (id === undefined) {
+      const isWhole = await actOnAll(io, invocation, {
+        done: "discarded",
+        act: (one) => client.deadLetters.discardMany(one),
+      });
+      return isWhole ? ExitCode.ok : ExitCode.failure;
+    }
+    await client.deadLetters.discard(id);
+    io.talk(`carillon: discarded; undo: carillon run retry ${id}`);
+    return ExitCode.ok;
+  },
+};

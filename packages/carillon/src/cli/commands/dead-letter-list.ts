@@ -1,0 +1,35 @@
+import type { CommandModule } from "../command.js";
+import { deadLetterFilter, withDeadLetterFilter } from "../input/dead-letter-filter.js";
+import { listLimit, withListLimit } from "../input/list-filter.js";
+import { clientOf, withServerAddress } from "../input/server-address.js";
+import { deadLetterColumns } from "../output/dead-letter-view.js";
+import { outputForm, withOutputForm } from "../output/form.js";
+import { printList } from "../output/list.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withServerAddress(withOutputForm(withListLimit(withDeadLetterFilter(target)))).addHelpText(
+      "after",
+      `
+Runs that failed for good, newest first, without those that were retried or discarded.
+
+Example:
+  $ carillon dead-letter list --task email.welcome`,
+    );
+  },
+  async run(io, invocation) {
+    const client = clientOf(io, invocation);
+    const filter = deadLetterFilter(invocation);
+    await printList(io, {
+      form: outputForm(invocation),
+      limit: listLimit(invocation),
+      columns: deadLetterColumns,
+      noun: "dead letters",
+      async page(size, token) {
+        const query = { ...filter, page_size: size, ...(token !== null && { page_token: token }) };
+        const { dead_letters: rows, next_page_token: next } = await client.deadLetters.list(query);
+        return { rows, next };
+      },
+    });
+  },
+};

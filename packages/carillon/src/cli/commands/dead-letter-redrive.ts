@@ -1,0 +1,35 @@
+import type { CommandModule } from "../command.js";
+import { actOnAll, withDeadLetterAction } from "../dead-letter-action.js";
+import { ExitCode } from "../exit-codes.js";
+import { clientOf } from "../input/server-address.js";
+import { outputForm, renderJson } from "../output/form.js";
+import { renderRun } from "../output/run-view.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withDeadLetterAction(target).addHelpText(
+      "after",
+      `
+Each is retried once, as a new run; the overlap policy of its job is followed.
+
+Examples:
+  $ carillon dead-letter redrive run_01k9zq3v5e0r8t2b7n4m6x1c9d
+  $ carillon dead-letter redrive --task email.welcome --dry-run`,
+    );
+  },
+  async run(io, invocation) {
+    const client = clientOf(io, invocation);
+    const [id] = invocation.args;
+    if (id === undefined) {
+      const isWhole = await actOnAll(io, invocation, {
+        done: "retried",
+        act: (one) => client.deadLetters.redriveMany(one),
+      });
+      return isWhole ? ExitCode.ok : ExitCode.failure;
+    }
+    const run = await client.runs.retry(id);
+    const form = outputForm(invocation);
+    await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
+    return ExitCode.ok;
+  },
+};

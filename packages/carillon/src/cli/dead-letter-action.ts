@@ -1,0 +1,63 @@
+import type { DeadLetterAction, DeadLetterActionDone, DeadLetterResult } from "@carillon/contract";
+import type { Command } from "commander";
+import { CliError } from "./cli-error.js";
+import { flagOption, type Invocation } from "./command.js";
+import { deadLetterFilter, withDeadLetterFilter } from "./input/dead-letter-filter.js";
+import { withServerAddress } from "./input/server-address.js";
+import { ExitCode } from "./exit-codes.js";
+import type { Io } from "./io.js";
+import { outputForm, renderJson, withOutputForm } from "./output/form.js";
+import { renderTable } from "./output/table.js";
+
+const pageSize = 100;
+
+export function withDeadLetterAction(command: Command): Command {
+  return withServerAddress(withOutputForm(withDeadLetterFilter(command)))
+    .argument("[run]", "the id of one; without it, all that the flags name")
+    .option("--all", "every dead letter")
+    .option("--dry-run", "only say which ones it would be");
+}
+
+/** To act on everything there is takes a word of its own. */
+export function bulkAction(invocation: Invocation): DeadLetterAction {
+  const filter = deadLetterFilter(invocation);
+  if (Object.keys(filter).length === 0 && !flagOption(invocation, "all") && !flagOption(invocation, "dryRun"))
+    throw new CliError(ExitCode.usage, "name a run, say which ones by flags such as --task, or say --all");
+  return { filter, page_size: pageSize, ...(flagOption(invocation, "dryRun") && { dry_run: true }) };
+}
+
+/** Page by page, until none is left; what was done is said as it goes. Answers whether all went well. */
+export async function actOnAll(
+  io: Io,
+  invocation: Invocation,
+  verb: { readonly done: string; act(action: DeadLetterAction): Promise<DeadLetterActionDone> },
+): Promise<boolean> {
+  const action = bulkAction(invocation);
+  const results: DeadLetterResult[] = [];
+  const counts = { done: 0, refused: 0 };
+  let token: string | null = null;
+  do {
+    const page: DeadLetterActionDone = await verb.act({ ...action, ...(token !== null && { page_token: token }) });
+    results.push(...page.results);
+    counts.done += page.done;
+    counts.refused += page.refused;
+    token = page.next_page_token;
+    if (token !== null) io.talk(`carillon: ${counts.done} ${verb.done} so far`);
+  } while (token !== null);
+  const form = outputForm(invocation);
+  if (form !== "table") await io.out(renderJson(results, form));
+  else if (results.length > 0) await io.out(renderTable(columns, results));
+  const isDry = action.dry_run === true;
+  io.talk(
+    isDry
+      ? `carillon: ${results.length} would be ${verb.done}; nothing was changed`
+      : `carillon: ${counts.done} ${verb.done}, ${counts.refused} refused`,
+  );
+  return counts.refused === 0;
+}
+
+const columns = [
+  { title: "ID", value: ({ id }: DeadLetterResult) => id },
+  { title: "NEW RUN", value: (result: DeadLetterResult) => result.run_id },
+  { title: "REFUSED", value: ({ problem }: DeadLetterResult) => problem?.detail },
+];
