@@ -2,9 +2,9 @@ import { CarillonError } from "@carillon/core";
 import type { DedupeAnswer, DedupedRun } from "../store/entities/dedupes.js";
 import type { StoredRun } from "../store/entities/runs.js";
 
-/** stored: it is new. held: this other run counts. */
+/** stored: it is new; null where that is known only from its key. held: this other run counts. */
 export type DedupeOutcome =
-  | { readonly kind: "stored"; readonly state: StoredRun["state"] | null }
+  | { readonly kind: "stored"; readonly stored: StoredRun | null }
   | { readonly kind: "held"; readonly runId: string };
 
 /** Each time somebody else's run took the key in the meantime. Nobody loses so often by chance. */
@@ -49,8 +49,8 @@ function replaces({ dedupe }: DedupedRun): boolean {
 
 /** A run that its own key names was stored before, by a try whose answer got lost. */
 function outcomeOf(answer: Exclude<DedupeAnswer, { state: "beaten" }>): DedupeOutcome {
-  if (answer.state !== "held") return { kind: "stored", state: answer.state };
-  return answer.heldId === answer.id ? { kind: "stored", state: null } : { kind: "held", runId: answer.heldId };
+  if (answer.state !== "held") return { kind: "stored", stored: answer };
+  return answer.heldId === answer.id ? { kind: "stored", stored: null } : { kind: "held", runId: answer.heldId };
 }
 
 function identityOf({ run, dedupe }: DedupedRun): string {

@@ -30,12 +30,21 @@ export interface RunEnqueuerOptions {
   readonly onQueued: (queued: readonly Queued[]) => void;
 }
 
+interface Refused {
+  readonly error: unknown;
+}
+
 interface Planned {
   readonly spec: EnqueueSpec;
   readonly run: NewRun;
 }
 
-type Stored = { readonly id: string; readonly isNew: boolean; readonly state: StoredRun["state"] | null };
+/** What became of one request; `made` where this call made the run and knows what it looks like. */
+interface Answered {
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly made: { readonly run: NewRun; readonly stored: StoredRun } | null;
+}
 
 /** Stores runs that are asked for directly and tells whoever hands them out; durable when it returns. */
 export class RunEnqueuer {
@@ -45,7 +54,7 @@ export class RunEnqueuer {
     this.#options = options;
   }
 
-  async enqueue(namespaceId: number, spec: EnqueueSpec): Promise<{ readonly id: string; readonly isNew: boolean }> {
+  async enqueue(namespaceId: number, spec: EnqueueSpec): Promise<Answered> {
     const [one] = await this.#storeChunk(namespaceId, [spec]);
     if (one === undefined) throw new Error("a run was to be stored and no answer came");
     if ("error" in one) throw one.error;
@@ -57,12 +66,13 @@ export class RunEnqueuer {
     const { chunk } = this.#options;
     const enqueued: EnqueuedRun[] = [];
     for (let first = 0; first < specs.length; first += chunk) {
-      enqueued.push(...(await this.#storeChunk(namespaceId, specs.slice(first, first + chunk))));
+      const answered = await this.#storeChunk(namespaceId, specs.slice(first, first + chunk));
+      for (const one of answered) enqueued.push("error" in one ? one : { id: one.id, isNew: one.isNew });
     }
     return enqueued;
   }
 
-  async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]> {
+  async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<(Answered | Refused)[]> {
     const { lanes, queues, now } = this.#options;
     await queues.ensure(
       namespaceId,
@@ -70,7 +80,7 @@ export class RunEnqueuer {
     );
     const laneIds = await lanes.ensure(specs.map((spec) => laneNameOf(spec, queues.orderOf(namespaceId, spec.queue))));
     const at = now();
-    const planned = specs.map((spec, index): Planned | { readonly error: CarillonError } => {
+    const planned = specs.map((spec, index): Planned | Refused => {
       try {
         return { spec, run: this.#plan(namespaceId, laneIds[index] ?? 0, spec, at) };
       } catch (error) {
@@ -82,15 +92,16 @@ export class RunEnqueuer {
     const answers = (await Promise.allSettled(writes)).values();
     const queued: Queued[] = [];
     const due: DueRun[] = [];
-    const enqueued = planned.map((one): EnqueuedRun => {
+    const enqueued = planned.map((one): Answered | Refused => {
       if ("error" in one) return one;
       const answer = answers.next().value;
       if (answer?.status !== "fulfilled") return { error: answer && ownError(answer.reason) };
-      const { id, isNew, state } = answer.value;
+      const { id, isNew, made } = answer.value;
+      const state = made?.stored.state;
       if (state === "queued") queued.push({ id, lane: one.run.lane, rank: one.run.rank });
       else if (state === "scheduled") due.push({ id, shard: one.run.shard, runAt: one.run.runAt });
       if (!isNew && one.spec.dedupe?.on === "reject") return { error: duplicateOf(one.spec, id) };
-      return { id, isNew };
+      return answer.value;
     });
     if (queued.length > 0) this.#options.onQueued(queued);
     if (due.length > 0) this.#options.onDueRuns(due);
@@ -98,7 +109,7 @@ export class RunEnqueuer {
   }
 
   /** Those of each kind go together; the answers are in the order of the runs. */
-  #write(planned: readonly Planned[]): Promise<Stored>[] {
+  #write(planned: readonly Planned[]): Promise<Answered>[] {
     const { insertRun, insertDeduped } = this.#options;
     const plain = insertRun
       .addAll(planned.flatMap(({ spec, run }) => (spec.dedupe === undefined ? [run] : [])))
@@ -106,14 +117,15 @@ export class RunEnqueuer {
     const deduped = insertDeduped
       .addAll(planned.flatMap(({ spec: { dedupe }, run }) => (dedupe === undefined ? [] : [{ run, dedupe }])))
       .values();
-    return planned.map(async ({ spec, run }): Promise<Stored> => {
+    return planned.map(async ({ spec, run }): Promise<Answered> => {
       if (spec.dedupe === undefined) {
         const stored = await next(plain);
-        return { id: stored.id, isNew: true, state: stored.state };
+        return { id: run.id, isNew: true, made: { run, stored } };
       }
       const outcome = await next(deduped);
-      if (outcome.kind === "held") return { id: outcome.runId, isNew: false, state: null };
-      return { id: run.id, isNew: true, state: outcome.state };
+      if (outcome.kind === "held") return { id: outcome.runId, isNew: false, made: null };
+      const { stored } = outcome;
+      return { id: run.id, isNew: true, made: stored && { run, stored } };
     });
   }
 

@@ -1,5 +1,6 @@
 import { defaultFiringPolicy, type EnqueueSpec, type Instant } from "@carillon/core";
 import { enqueueInTransaction } from "../enqueue/enqueue-in-transaction.js";
+import { newRunView } from "../enqueue/new-run-view.js";
 import { RunEnqueuer } from "../enqueue/run-enqueuer.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { Enqueueing } from "../model/enqueueing.js";
@@ -38,11 +39,15 @@ export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
   const within = withinNamespace(store.namespaces);
   const enqueue = (namespaceId: number, spec: EnqueueSpec) => enqueuer.enqueue(namespaceId, spec);
   return {
-    enqueue: (namespace, spec) => within(namespace, (id) => enqueue(id, spec)),
-    enqueueShown: (namespace, spec) =>
+    enqueue: (namespace, spec) =>
       within(namespace, async (id) => {
         const { id: runId, isNew } = await enqueue(id, spec);
-        const run = await runs.find(id, runId);
+        return { id: runId, isNew };
+      }),
+    enqueueShown: (namespace, spec) =>
+      within(namespace, async (id) => {
+        const { id: runId, isNew, made } = await enqueue(id, spec);
+        const run = made === null ? await runs.find(id, runId) : newRunView(made.run, made.stored);
         if (run === null) throw new Error(`run ${runId} was stored and cannot be found`);
         return { run, isNew };
       }),

@@ -56,7 +56,7 @@ function oneByOne(runs: readonly DedupedRun[]): DedupeOutcome[] {
     const runId = held.get(key);
     if (runId !== undefined && on !== "replace") return { kind: "held", runId };
     held.set(key, id);
-    return { kind: "stored", state: "queued" };
+    return { kind: "stored", stored: { id, state: "queued", createdAt: 0 } };
   });
 }
 
@@ -89,7 +89,7 @@ describe("a batch in which keys stand several times", () => {
     if (run === undefined) throw new Error("there is no run");
     const { id } = run.run;
     expect(await storeInRounds([run], async () => [{ id, state: "held", heldId: id }])).toEqual([
-      { kind: "stored", state: null },
+      { kind: "stored", stored: null },
     ]);
   });
 });
