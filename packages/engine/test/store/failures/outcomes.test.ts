@@ -1,0 +1,77 @@
+import { NonRetryableError, RetryAfterError } from "@carillon/worker";
+import type { JobSpec } from "@carillon/core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Engine } from "../../../src/index.js";
+import { EngineHarness, JournalTask } from "../../harness/engine-harness.js";
+
+let h: EngineHarness;
+let engine: Engine;
+beforeEach(async () => {
+  h = await EngineHarness.create();
+  engine = await h.startNode();
+});
+afterEach(() => h.close());
+
+const spec = (over: Partial<JobSpec> = {}): JobSpec => ({
+  task: "work",
+  queue: "default",
+  priority: 4,
+  payload: null,
+  schedule: { kind: "at", at: Date.now() - 1_000 },
+  policy: {},
+  labels: {},
+  ...over,
+});
+
+it("a handler that names a time is tried again then, and not by the backoff", async () => {
+  await h.startWorker(engine, {
+    name: "work",
+    run: () => {
+      throw new RetryAfterError("full", 3_600_000);
+    },
+  });
+  const job = await engine.api.createJob("default", spec());
+  await h.until(() => h.count("run.retried") === 1);
+  const run = await engine.api.getRun("default", job.id);
+  expect(run).toMatchObject({ status: "retrying", attempt: 1 });
+  const waitMs = (run?.runAt ?? 0) - (run?.attempts[0]?.endedAt ?? 0);
+  expect(waitMs).toBeGreaterThan(3_590_000);
+  expect(waitMs).toBeLessThan(3_970_000);
+});
+
+it("an error that cannot be mended ends the run at once, by its class or by its type", async () => {
+  await h.startWorker(engine, {
+    name: "work",
+    run: (payload) => {
+      throw payload === "class" ? new NonRetryableError("no") : new RangeError("no");
+    },
+  });
+  const policy = { retry: { nonRetryable: ["RangeError"] } };
+  const ids: string[] = [];
+  for (const payload of ["class", "type"]) {
+    ids.push((await engine.api.createJob("default", spec({ payload, policy }))).id);
+  }
+  await h.until(() => h.count("run.finished") === 2);
+  for (const id of ids) expect(await engine.api.getRun("default", id)).toMatchObject({ status: "failed", attempt: 1 });
+  expect(h.count("run.retried")).toBe(0);
+});
+
+it("a run that is cancelled while its result comes in ends once, as one or the other [INV-4]", async () => {
+  const journal = new JournalTask("work", () => h.look());
+  await h.startWorker(engine, journal.task);
+  const rounds = 30;
+  for (let round = 1; round <= rounds; round++) {
+    const { id } = await engine.api.createJob("default", spec());
+    await h.until(() => journal.begun === round);
+    const cancelled = engine.api.cancelJob("default", { id }, { running: "signal" }, { actor: null });
+    if (round % 3 === 0) await new Promise(setImmediate);
+    journal.end(round);
+    await cancelled.catch(() => undefined);
+    await h.until(() => h.count("run.finished") >= round);
+    expect(["succeeded", "cancelled"]).toContain((await engine.api.getRun("default", id))?.status);
+  }
+  const { rows } = await h.database.query<{ ended: number; live: number }>({
+    text: `select (select count(*)::int from carillon.run_history) as ended, (select count(*)::int from carillon.run) as live`,
+  });
+  expect(rows).toEqual([{ ended: rounds, live: 0 }]);
+});
