@@ -467,6 +467,7 @@ create table carillon.worker_session (
   heartbeat_at timestamp with time zone not null,
   gateway_id uuid,
   state text not null default 'active'::text,
+  labels jsonb not null default '{}'::jsonb,
   constraint worker_session_pkey PRIMARY KEY (id),
   constraint worker_session_state CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text])))
 );
@@ -568,7 +569,7 @@ begin
     raise exception 'there is no namespace %', quote_nullable(enqueue.namespace) using errcode = '22023';
   end if;
 
-  lane_number := "carillon".lane_of(namespace_number, enqueue.queue, enqueue.task, is_once);
+  lane_number := "carillon".lane_of(namespace_number, enqueue.queue, enqueue.task, is_once, enqueue.policy -> 'requires');
   select "carillon".rank_of(due_ms, enqueue.priority, q.order_kind, q.bound_ms, deadline_in_ms, t.expected_ms) into rank_number
   from "carillon".queue q
   left join "carillon".task_duration t
@@ -660,7 +661,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION carillon.lane_of(namespace_number integer, queue_name text, task_name text, is_once boolean)
+CREATE OR REPLACE FUNCTION carillon.lane_of(namespace_number integer, queue_name text, task_name text, is_once boolean, wanted_labels jsonb)
  RETURNS integer
  LANGUAGE plpgsql
 AS $function$
@@ -668,6 +669,9 @@ declare
   is_strict boolean;
   lane_kind text;
   lane_number int;
+  requirement constant text := coalesce(
+    (select string_agg(r.key || '=' || r.value, E'\n' order by r.key collate "C") from jsonb_each_text(wanted_labels) r), ''
+  );
 begin
   select q.order_kind = 'strict' into is_strict from "carillon".queue q
   where q.namespace_id = namespace_number and q.name = queue_name;
@@ -679,15 +683,15 @@ begin
   end if;
   lane_kind := case when is_strict and is_once then 'strict_once' when is_strict then 'strict' when is_once then 'solo' else 'plain' end;
   select l.id into lane_number from "carillon".lane l
-  where l.queue = queue_name and l.task = task_name and l.kind = lane_kind and l.requires = '';
+  where l.queue = queue_name and l.task = task_name and l.kind = lane_kind and l.requires = requirement;
   if lane_number is null then
-    insert into "carillon".lane (queue, task, kind)
-    select queue_name, task_name, k.kind
+    insert into "carillon".lane (queue, task, kind, requires)
+    select queue_name, task_name, k.kind, requirement
     from (values ('lost'), ('plain'), ('solo'), ('strict'), ('strict_once')) as k (kind)
     where k.kind = lane_kind or not is_strict and k.kind in ('lost', 'plain', 'solo')
     on conflict (queue, task, kind, requires) do nothing;
     select l.id into lane_number from "carillon".lane l
-    where l.queue = queue_name and l.task = task_name and l.kind = lane_kind and l.requires = '';
+    where l.queue = queue_name and l.task = task_name and l.kind = lane_kind and l.requires = requirement;
   end if;
   return lane_number;
 end

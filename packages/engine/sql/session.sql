@@ -1,10 +1,11 @@
 -- name: session.open
 -- purpose: registers a worker
 -- params: $1 id uuid, $2 namespace id int, $3 name text, $4 queues text[], $5 tasks text[], $6 slots int, $7 node uuid,
---         $8 gateway uuid
+--         $8 gateway uuid, $9 labels text
 -- fence: none, the id is new
-insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, gateway_id, started_at, heartbeat_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp());
+insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, gateway_id, started_at, heartbeat_at,
+                                     labels)
+values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp(), $9::jsonb);
 
 -- name: session.adopt
 -- purpose: from now on another node claims for a worker; claims that are under way end first, since they lock its row
@@ -15,7 +16,7 @@ with taken as materialized (
 )
 update carillon.worker_session s set gateway_id = $2, heartbeat_at = clock_timestamp()
 from taken where s.id = taken.id
-returning s.namespace_id, s.name, s.queues, s.tasks, s.slots, s.state;
+returning s.namespace_id, s.name, s.queues, s.tasks, s.slots, s.state, s.labels;
 
 -- name: session.heartbeat
 -- purpose: says that workers live, and reads what was asked of them; a session that is not answered was declared dead, or is

@@ -25,6 +25,7 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     ...(policy.timeoutMs !== undefined && { timeout: formatDuration(policy.timeoutMs) }),
     ...(policy.deadlineMs !== undefined && { deadline: formatDuration(policy.deadlineMs) }),
     ...(policy.guarantee !== undefined && { guarantee: policy.guarantee }),
+    ...(policy.requires !== undefined && { requires: { ...policy.requires } }),
     ...(overlap !== undefined && { overlap }),
     ...(misfire !== undefined && { misfire }),
     ...(misfireThresholdMs !== undefined && { misfire_threshold: formatDuration(misfireThresholdMs) }),

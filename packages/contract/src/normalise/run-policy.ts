@@ -5,7 +5,7 @@ import type { OwnSpelling } from "./own-spelling.js";
 
 /** The policies that were given; what was not stays out, so that it follows the product's defaults. */
 export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findings): RunPolicy {
-  const { timeout, deadline, guarantee } = given;
+  const { timeout, deadline, guarantee, requires = {} } = given;
   const retry = retryOf(own, findings);
   const timeoutMs = timeout === undefined ? undefined : timeOf("/timeout", timeout, findings);
   const deadlineMs = deadline === undefined ? undefined : timeOf("/deadline", deadline, findings);
@@ -14,13 +14,14 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(deadlineMs !== undefined && { deadlineMs }),
     ...(guarantee === "at_most_once" && { guarantee }),
+    ...(Object.keys(requires).length > 0 && { requires }),
   };
   findings.attempt("", () => checkRunPolicy(policy, own.maxAttempts?.pointer));
   return policy;
 }
 
 /** The policies that have one spelling only. */
-export type PolicyFields = Pick<JobCreate, "timeout" | "deadline" | "guarantee">;
+export type PolicyFields = Pick<JobCreate, "timeout" | "deadline" | "guarantee" | "requires">;
 
 /** A year: what takes longer is a service, not a run. */
 const longestTimeMs = 366 * 86_400_000;

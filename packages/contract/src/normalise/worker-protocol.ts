@@ -34,12 +34,19 @@ export interface HeartbeatBody {
 
 export function readRegistration(body: unknown): WorkerRegister {
   return readBody(WorkerRegister, body, (given, findings) => {
-    const { name = "", queues = [], tasks = [], slots = 1, ahead } = given;
+    const { name = "", queues = [], tasks = [], slots = 1, ahead, labels } = given;
     if (given.queues?.length === 0) findings.add("/queues", "field_invalid", "must name at least one queue");
     if (given.tasks?.length === 0) findings.add("/tasks", "field_invalid", "must name at least one task");
     if (queues.length > 1 && queues.includes("*"))
       findings.add("/queues", "field_invalid", "* stands for every queue: name no other beside it");
-    return { name, queues, tasks, slots, ...(ahead !== undefined && { ahead }) };
+    return {
+      name,
+      queues,
+      tasks,
+      slots,
+      ...(ahead !== undefined && { ahead }),
+      ...(labels !== undefined && { labels }),
+    };
   });
 }
 

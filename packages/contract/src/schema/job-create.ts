@@ -4,7 +4,7 @@ import { keyPattern, limits, namePattern } from "./limits.js";
 import { RetryPolicySpelling, RetryRequest } from "./retry.js";
 import { DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
 import { ScheduleRequest } from "./schedule.js";
-import { Deadline, Guarantee } from "./run-policy.js";
+import { Deadline, Guarantee, Requires } from "./run-policy.js";
 
 const Name = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern, description, examples: [example] });
@@ -40,6 +40,7 @@ export const JobCreate = Type.Object(
     timeout: Type.Optional(DurationText("For each attempt.", "2m")),
     deadline: Type.Optional(Deadline),
     guarantee: Type.Optional(Guarantee),
+    requires: Type.Optional(Requires),
     priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, description: "9 is most urgent; 4 by default" })),
     queue: Type.Optional(Name("The stream of runs that it joins; default by default", "default")),
     ...firingRequest,

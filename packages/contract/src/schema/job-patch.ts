@@ -22,6 +22,7 @@ export const JobPatch = Type.Object(
     timeout: Type.Optional(removable<string>(field.timeout)),
     deadline: Type.Optional(removable<string>(field.deadline)),
     guarantee: Type.Optional(removable<Static<typeof field.guarantee>>(field.guarantee)),
+    requires: Type.Optional(removable<Record<string, string>>(field.requires)),
     priority: Type.Optional(removable<number>(field.priority)),
     queue: Type.Optional(removable<string>(field.queue)),
     overlap: Type.Optional(removable<Static<typeof field.overlap>>(field.overlap)),

@@ -31,6 +31,7 @@ const definition = {
   timeout: nullable(Type.String({ examples: ["2m"] })),
   deadline: nullable(Type.String({ examples: ["30m"] })),
   guarantee: Guarantee,
+  requires: Type.Record(Type.String(), Type.String(), { description: "Labels that its workers must have" }),
   priority: Type.Integer({ minimum: 0, maximum: 9 }),
   queue: Type.String(),
   ...firingAnswer,

@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { limits, namePattern, printablePattern, queuePattern, workerLimits } from "./limits.js";
-import { Count, Milliseconds } from "./scalars.js";
+import { Count, Labels, Milliseconds } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
 
 /** Runs go by their plain UUID here: a worker handles thousands a second, and hands the id to its handlers as it is. */
@@ -39,6 +39,12 @@ export const WorkerRegister = Type.Object(
       description: "The tasks that it has",
       examples: [["email.welcome"]],
     }),
+    labels: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        ...Labels,
+        description: "What it says of itself; runs may require some of it",
+      }),
+    ),
     slots: Type.Integer({ minimum: 1, maximum: workerLimits.slots, description: "Runs at a time" }),
     ahead: Type.Optional(
       Type.Integer({

@@ -15,6 +15,8 @@ export interface RunPolicy {
   readonly deadlineMs?: DurationMs;
   /** Absent: at least once. */
   readonly guarantee?: "at_most_once";
+  /** The labels that a worker must have. */
+  readonly requires?: Readonly<Record<string, string>>;
 }
 
 /** The retries in force. A run that is begun at most once has one attempt, whatever the defaults are. */

@@ -39,6 +39,8 @@ export interface WorkerRegistration {
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
+  /** What it says of itself; runs may require some of it. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Runs that may wait at the worker beyond its slots; left out: as many as it does in a twentieth of a second. */
   readonly ahead?: number;
   /** Set for a worker inside a node: it dies with it. */
@@ -345,7 +347,7 @@ export class Gateway {
   async #serve(
     id: string,
     namespaceId: number,
-    skills: WorkerHandlers & Pick<WorkerRegistration, "queues" | "tasks" | "slots" | "ahead">,
+    skills: WorkerHandlers & Pick<WorkerRegistration, "queues" | "tasks" | "slots" | "ahead" | "labels">,
   ): Promise<WorkerSession> {
     const { slots, ahead = null, onAssign, onStop, onLost, isHeard = () => true, onDrain = () => undefined } = skills;
     const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#handout.assignments(runs));
@@ -362,7 +364,8 @@ export class Gateway {
       isHeard,
       onDrain,
     });
-    await this.#groups.join({ namespaceId, queues: skills.queues, tasks: skills.tasks }, session);
+    const { queues, tasks, labels = {} } = skills;
+    await this.#groups.join({ namespaceId, queues, tasks, labels }, session);
     const before = this.#sessions.get(id);
     if (before !== undefined) this.#forget(before);
     this.#sessions.set(id, session);

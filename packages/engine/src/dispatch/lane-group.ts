@@ -1,3 +1,4 @@
+import { meets, requirementText } from "@carillon/core";
 import type { Lane, LaneKind, LaneName } from "../store/entities/lanes.js";
 import type { LaneAgenda } from "./lane-agenda.js";
 import type { WorkerSession } from "./worker-session.js";
@@ -11,6 +12,8 @@ export interface Skills {
   /** `*` alone stands for every queue, also for those that do not exist yet. */
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
+  /** What the workers say of themselves; a run may require some of it. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** The sessions that serve the same lanes. */
@@ -25,18 +28,20 @@ export class LaneGroup {
   seen = 0;
   readonly #queues: ReadonlySet<string> | null;
   readonly #tasks: ReadonlySet<string>;
+  readonly #labels: Readonly<Record<string, string>>;
 
-  static keyOf({ namespaceId, queues, tasks }: Skills): string {
-    return JSON.stringify([namespaceId, [...queues].sort(), [...tasks].sort()]);
+  static keyOf({ namespaceId, queues, tasks, labels }: Skills): string {
+    return JSON.stringify([namespaceId, [...queues].sort(), [...tasks].sort(), requirementText(labels)]);
   }
 
   constructor(skills: Skills, agenda: LaneAgenda) {
-    const { namespaceId, queues, tasks } = skills;
+    const { namespaceId, queues, tasks, labels = {} } = skills;
     this.key = LaneGroup.keyOf(skills);
     this.namespaceId = namespaceId;
     this.agenda = agenda;
     this.#queues = queues.length === 1 && queues[0] === "*" ? null : new Set(queues);
     this.#tasks = new Set(tasks);
+    this.#labels = labels;
   }
 
   /** Lanes that are made before anybody asks for them, so that their first run finds them known. */
@@ -45,7 +50,7 @@ export class LaneGroup {
     return named.flatMap((name) => kinds.map((kind) => ({ ...name, kind })));
   }
 
-  serves({ queue, task }: Lane): boolean {
-    return this.#tasks.has(task) && (this.#queues?.has(queue) ?? true);
+  serves({ queue, task, requires }: Lane): boolean {
+    return this.#tasks.has(task) && (this.#queues?.has(queue) ?? true) && meets(this.#labels, requires);
   }
 }

@@ -1,4 +1,4 @@
-import type { QueueOrder, RunPolicy } from "@carillon/core";
+import { type QueueOrder, requirementText, type RunPolicy } from "@carillon/core";
 import type { LaneName } from "../store/entities/lanes.js";
 
 /**
@@ -14,7 +14,8 @@ export function laneNameOf(
   order: QueueOrder | null,
 ): LaneName {
   const { queue, task, policy } = run;
+  const requires = requirementText(policy.requires);
   const isOnce = policy.guarantee === "at_most_once";
-  if (order?.kind === "strict") return { queue, task, kind: isOnce ? "strict_once" : "strict" };
-  return { queue, task, kind: isOnce ? "solo" : "plain" };
+  if (order?.kind === "strict") return { queue, task, kind: isOnce ? "strict_once" : "strict", requires };
+  return { queue, task, kind: isOnce ? "solo" : "plain", requires };
 }

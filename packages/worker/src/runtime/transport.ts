@@ -6,6 +6,8 @@ export interface Registration {
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
+  /** What the worker says of itself; runs may require some of it. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Runs that may wait here beyond the slots; left out: as many as are done in a twentieth of a second. */
   readonly ahead?: number;
 }

@@ -15,6 +15,8 @@ export interface WorkerOptions {
   readonly name: string;
   readonly queues: readonly string[];
   readonly slots: number;
+  /** What the worker says of itself; runs may require some of it. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Runs that may wait here beyond the slots; left out: as many as are done in a twentieth of a second. */
   readonly ahead?: number;
   readonly timers: WorkerTimers;
@@ -161,10 +163,17 @@ export class Worker {
   }
 
   async #open(): Promise<void> {
-    const { transport, name, queues, slots, ahead } = this.#options;
+    const { transport, name, queues, slots, ahead, labels } = this.#options;
     const tasks = [...this.#tasks.keys()];
     await transport.open(
-      { name, queues, slots, tasks, ...(ahead === undefined ? {} : { ahead }) },
+      {
+        name,
+        queues,
+        slots,
+        tasks,
+        ...(ahead === undefined ? {} : { ahead }),
+        ...(labels === undefined ? {} : { labels }),
+      },
       {
         onAssign: (assignments) => this.#take(assignments),
         onStop: (orders) => this.#stopRuns(orders),

@@ -7,7 +7,7 @@ export interface Lane {
   readonly queue: string;
   readonly task: string;
   readonly kind: LaneKind;
-  /** The labels that a worker must have, as sorted JSON; empty for none. */
+  /** The labels that a worker must have, as one text; empty for none. */
   readonly requires: string;
 }
 

@@ -10,6 +10,7 @@ export interface NewSession {
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
+  readonly labels?: Readonly<Record<string, string>>;
   /** The node an in-process worker lives and dies with; null for a worker of its own. */
   readonly nodeId: string | null;
   /** Which gateway claims for it. */
@@ -62,8 +63,8 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
   const closeOfDeadNodes = statements.get("session.close_of_dead_nodes");
   return {
     async open(session) {
-      const { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId } = session;
-      await db.query(open, [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId]);
+      const { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, labels = {} } = session;
+      await db.query(open, [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, JSON.stringify(labels)]);
     },
     async adopt(id, gatewayId) {
       type Row = Omit<RegisteredSession, "namespaceId"> & { namespace_id: number };

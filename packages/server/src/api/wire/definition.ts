@@ -27,6 +27,7 @@ export function wireDefinition(definition: Definition): JobDefinition {
     timeout: policy.timeoutMs === undefined ? null : formatDuration(policy.timeoutMs),
     deadline: policy.deadlineMs === undefined ? null : formatDuration(policy.deadlineMs),
     guarantee: policy.guarantee ?? "at_least_once",
+    requires: { ...policy.requires },
     priority: definition.priority,
     queue: definition.queue,
     ...wireFiring(firingPolicy(definition.firing)),

@@ -42,8 +42,8 @@ function assignmentOf(run: WorkerPolled["runs"][number]): Assignment {
   };
 }
 
-export function registrationJson({ name, queues, tasks, slots, ahead }: Registration): string {
-  return JSON.stringify({ name, queues, tasks, slots, ahead });
+export function registrationJson({ name, queues, tasks, slots, ahead, labels }: Registration): string {
+  return JSON.stringify({ name, queues, tasks, slots, ahead, labels });
 }
 
 export function claimsJson(runs: Iterable<ClaimName>): string {

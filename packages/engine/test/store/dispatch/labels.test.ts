@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Gateway } from "../../../src/dispatch/gateway.js";
+import { laneNameOf } from "../../../src/jobs/lane-name.js";
+import { EagerWorker } from "../../harness/eager-worker.js";
+import { gatewayOver } from "../../harness/gateway-harness.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+let h: StoreHarness;
+const gateways: Gateway[] = [];
+beforeEach(async () => {
+  h = await storeHarness();
+});
+afterEach(() => {
+  for (const gateway of gateways.splice(0)) gateway.stop();
+  return h.close();
+});
+
+function gatewayWith(fullLookMs: number): Gateway {
+  const { gateway } = gatewayOver(h, { fullLookMs });
+  gateways.push(gateway);
+  return gateway;
+}
+
+async function laneFor(requires: Record<string, string>): Promise<number> {
+  const name = laneNameOf({ queue: "default", task: "echo", policy: { requires } }, null);
+  return (await h.store.lanes.ensure([name]))[0] ?? 0;
+}
+
+describe("a run that requires labels", () => {
+  it("goes to a worker that has them, and never to one that has not", async () => {
+    const gateway = gatewayWith(20);
+    const lane = await laneFor({ gpu: "a100" });
+    const plain = await EagerWorker.over(gateway);
+    const wrong = await EagerWorker.over(gateway, { labels: { gpu: "h100" } });
+    const special = await h.run({ lane });
+    const usual = await h.run({});
+    while (plain.ids.length + wrong.ids.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const right = await EagerWorker.over(gateway, { labels: { gpu: "a100", zone: "eu" } });
+    while (!right.ids.includes(special)) await new Promise((resolve) => setImmediate(resolve));
+    expect([...plain.ids, ...wrong.ids, ...right.ids].sort()).toEqual([special, usual].sort());
+  });
+
+  it("starts when its hint arrives, also in a lane that was made after the worker began", async () => {
+    const gateway = gatewayWith(3_600_000);
+    const worker = await EagerWorker.over(gateway, { labels: { gpu: "a100" } });
+    const lane = await laneFor({ gpu: "a100" });
+    const run = await h.run({ lane });
+    gateway.hint([{ lane, rank: 0 }]);
+    await worker.until(1);
+    expect(worker.ids).toEqual([run]);
+  });
+
+  it("keeps what it requires when its worker is lost", async () => {
+    const lane = await laneFor({ gpu: "a100" });
+    const run = await h.run({ lane });
+    const session = await h.session();
+    await h.claim(session, 10);
+    await h.store.sessions.close(session);
+    const [rescued] = await h.store.runs.rescue(await h.store.runs.lost(10), 3);
+    expect(rescued?.id).toBe(run);
+    expect(h.store.lanes.get(rescued?.lane ?? 0)).toMatchObject({ requires: "gpu=a100" });
+  });
+
+  it("lies in the same lane when plain SQL asks for it", async () => {
+    const policy = JSON.stringify({ requires: { zone: "eu", gpu: "a100" } });
+    const text = "select run_id from carillon.enqueue('echo', policy => $1::jsonb)";
+    const [row] = (await h.db.query<{ run_id: string }>({ text }, [policy])).rows;
+    const found = { text: "select lane from carillon.run where id = $1" };
+    const { rows } = await h.db.query<{ lane: number }>(found, [row?.run_id]);
+    expect(rows[0]?.lane).toBe(await laneFor({ gpu: "a100", zone: "eu" }));
+  });
+
+  it("is served by another node with the labels that its worker registered with", async () => {
+    const [first, second] = [gatewayWith(3_600_000), gatewayWith(3_600_000)];
+    const worker = await EagerWorker.over(first, { labels: { gpu: "a100" } });
+    const lane = await laneFor({ gpu: "a100" });
+    const given = new Promise<string>((resolve) => {
+      const handlers = { onAssign: (runs: readonly { runId: string }[]) => resolve(runs[0]?.runId ?? "") };
+      const rest = { onStop: () => undefined, onLost: () => undefined };
+      void second.adopt(worker.session, { ...handlers, ...rest }).then(() => second.resume(worker.session));
+    });
+    const run = await h.run({ lane });
+    second.hint([{ lane, rank: 0 }]);
+    expect(await given).toBe(run);
+  });
+});
