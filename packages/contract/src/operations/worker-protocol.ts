@@ -55,7 +55,7 @@ export const heartbeatWorker = {
   ...shared,
   path: "/v1/workers/{id}:heartbeat",
   summary: "Say that a worker lives",
-  description: "Any node takes it. A worker whose poll is waiting is heard of as well.",
+  description: "Any node takes it. A poll counts when it begins and when it is answered, not while it waits.",
   params: WorkerRef,
   body: WorkerHeartbeat,
   bodyOptional: true,

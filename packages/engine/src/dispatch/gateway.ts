@@ -266,7 +266,9 @@ export class Gateway {
   /** An operator asks something of a worker; if another node serves it, that one reads it with the next sign of life. */
   ask(sessionId: string, state: WorkerState): void {
     const session = this.#sessions.get(sessionId);
-    if (session !== undefined) this.#obey(session, state);
+    if (session === undefined) return;
+    session.asked++;
+    this.#obey(session, state);
   }
 
   /** This node serves the worker no longer; its session goes on. */
@@ -309,6 +311,7 @@ export class Gateway {
   async heartbeat(): Promise<void> {
     const heard = [...this.#sessions.values()].filter((session) => session.events.isHeard());
     if (heard.length === 0) return;
+    const asked = new Map(heard.map((session) => [session, session.asked]));
     const living = await this.#options.sessions.heartbeat(
       heard.map((session) => session.id),
       this.#id,
@@ -317,7 +320,8 @@ export class Gateway {
     for (const session of heard) {
       const state = states.get(session.id);
       if (state === undefined) this.#lose(session);
-      else this.#obey(session, state);
+      // What was asked here meanwhile is newer than what the row said.
+      else if (asked.get(session) === session.asked) this.#obey(session, state);
     }
     await this.#stops.look();
   }

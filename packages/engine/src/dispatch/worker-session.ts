@@ -44,6 +44,8 @@ export class WorkerSession {
   isWaiting = false;
   /** An operator wants it to be given nothing more. */
   isCordoned = false;
+  /** How often an operator asked something of it at this node. */
+  asked = 0;
   /** It is asked what it holds: until that is answered it gets nothing. */
   isAsked = false;
   /** Held runs whose result is on its way to the store. */

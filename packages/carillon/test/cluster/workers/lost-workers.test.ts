@@ -4,7 +4,7 @@ import { NodeCluster } from "../../process/node-cluster.js";
 import { createJob } from "../../process/server.js";
 import { startWorker } from "../../process/worker-process.js";
 
-const args = ["--worker-slots", "0"];
+const args = ["--worker-slots", "0", "--worker-silence", "3s"];
 const history = "select fence::int, status, losses, output::text from carillon.run_history order by fence";
 
 const untilEnded = (cluster: NodeCluster, runs: number) =>

@@ -35,9 +35,9 @@ describe("the tasks of a module", () => {
       const validate = (value) => typeof value === "string" ? { value } : { issues: [{ message: "no text" }] };
       export const a = task({ name: "a", payload: { "~standard": { version: 1, vendor: "test", validate } }, run: (text) => text + "!" });`,
     );
-    const [task] = await loadTasks("sdk.mjs", dir);
-    expect(await task?.run("x", {} as never)).toBe("x!");
-    await expect(task?.run(5, {} as never)).rejects.toThrow("no text");
+    const [checked] = await loadTasks("sdk.mjs", dir);
+    expect(await checked?.run("x", {} as never)).toBe("x!");
+    await expect(checked?.run(5, {} as never)).rejects.toThrow("no text");
   });
 
   it.each([

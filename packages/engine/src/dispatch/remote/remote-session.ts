@@ -48,6 +48,11 @@ export class RemoteSession {
     this.#heardAt = now;
   }
 
+  /** Its connection broke: until it is heard of again nobody says that it lives. */
+  unhear(): void {
+    this.#heardAt = Number.NEGATIVE_INFINITY;
+  }
+
   /** Answers the number of the poll: its own, or the next. */
   beginPoll(number?: number): number {
     this.#polls++;

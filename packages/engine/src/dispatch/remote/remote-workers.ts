@@ -64,7 +64,8 @@ export class RemoteWorkers {
       return await this.#answer(id, session, request, number);
     } finally {
       session.endPoll();
-      session.hear(this.#options.clock.monotonic());
+      if (request.signal?.aborted === true) session.unhear();
+      else session.hear(this.#options.clock.monotonic());
       // Whoever does not ask is given nothing more; what is on its way waits for the next poll.
       if (!session.isPolling) this.#options.gateway.rest(id);
     }
@@ -214,7 +215,8 @@ export class RemoteWorkers {
         this.#sessions.delete(id());
         session.wake();
       },
-      isHeard: () => session.isPolling || this.#isHeard(session),
+      // A poll that waits says nothing: its worker may be gone without a word.
+      isHeard: () => this.#isHeard(session),
     };
   }
 

@@ -105,6 +105,24 @@ describe("a worker elsewhere", () => {
     await expect(node().remote.poll(id, nothing)).rejects.toThrow("was declared dead or closed");
   });
 
+  it("whose connection breaks is not said to live until it is heard of again", async () => {
+    const { gateway, remote } = node();
+    const id = await remote.register(worker);
+    const beat = async () =>
+      (await h.db.query<{ beat: string }>({ text: "select heartbeat_at::text as beat from carillon.worker_session" }))
+        .rows[0]?.beat;
+    const gone = new AbortController();
+    const polling = remote.poll(id, { ...long, signal: gone.signal });
+    gone.abort();
+    await polling;
+    const before = await beat();
+    await gateway.heartbeat();
+    expect(await beat()).toBe(before);
+    await remote.hear(id, {});
+    await gateway.heartbeat();
+    expect(await beat()).not.toBe(before);
+  });
+
   it("that polls anew while it waits is answered at once for the first poll", async () => {
     const { remote } = node();
     const id = await remote.register(worker);

@@ -158,7 +158,7 @@ describe("a worker over HTTP", () => {
   });
 
   it("that is cordoned is given nothing more, and one that is drained is told to end", async () => {
-    const node = await nodes.start(1_000);
+    const node = await nodes.start(15_000);
     const worker = await startWorker([node.url]);
     const { workers: listed } = (await node.call("GET", "/v1/workers")).body as { workers: { id: string }[] };
     expect(listed).toMatchObject([{ name: "test", queues: ["default"], state: "active", in_process: false }]);
