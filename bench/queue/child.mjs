@@ -91,12 +91,11 @@ const commands = {
   },
 };
 
-process.on("message", async ({ id, command, args }) => {
-  try {
-    process.send({ id, answer: await commands[command](args ?? {}) });
-  } catch (error) {
-    process.send({ id, error: String(error?.stack ?? error) });
-  }
+process.on("message", ({ id, command, args }) => {
+  commands[command](args ?? {}).then(
+    (answer) => process.send({ id, answer }),
+    (error) => process.send({ id, error: String(error?.stack ?? error) }),
+  );
 });
 process.on("disconnect", () => process.exit(0));
 process.send({ ready: true });

@@ -19,7 +19,7 @@ export function withDeadLetterAction(command: Command): Command {
 }
 
 /** To act on everything there is takes a word of its own. */
-export function bulkAction(invocation: Invocation): DeadLetterAction {
+function bulkAction(invocation: Invocation): DeadLetterAction {
   const filter = deadLetterFilter(invocation);
   if (Object.keys(filter).length === 0 && !flagOption(invocation, "all") && !flagOption(invocation, "dryRun"))
     throw new CliError(ExitCode.usage, "name a run, say which ones by flags such as --task, or say --all");

@@ -31,7 +31,7 @@ export const QueuePauseRequest = Type.Object(
   { title: "QueuePauseRequest", additionalProperties: false },
 );
 
-export const QueuePause = Type.Object(
+const QueuePause = Type.Object(
   { reason: nullable(Type.String()), actor: nullable(Type.String()), at: Timestamp },
   { title: "QueuePause", additionalProperties: false },
 );

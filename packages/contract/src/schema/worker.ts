@@ -3,7 +3,7 @@ import { NextPageToken, paging } from "./paging.js";
 import { Timestamp } from "./scalars.js";
 import { stringEnum } from "./string-enum.js";
 
-export const WorkerState = stringEnum(["active", "cordoned", "draining"], {
+const WorkerState = stringEnum(["active", "cordoned", "draining"], {
   description: "What was asked of it. cordoned: it is given nothing more; draining: and it is told to end",
 });
 

@@ -3,7 +3,7 @@ import type { LaneRead } from "../store/entities/exchange.js";
 import type { Lane } from "../store/entities/lanes.js";
 
 export const everything = Number.MIN_SAFE_INTEGER;
-export const nothing = Number.POSITIVE_INFINITY;
+const nothing = Number.POSITIVE_INFINITY;
 const fewest = 8;
 
 /** One look at a lane, from its start to its answer. */

@@ -15,7 +15,7 @@ let modules = 0;
 async function load(source: string) {
   const name = `tasks-${++modules}.mjs`;
   await writeFile(join(dir, name), source);
-  return (await loadTasks(name, dir)).map((task) => task.name);
+  return (await loadTasks(name, dir)).map((one) => one.name);
 }
 
 const task = (name: string) => `{ name: "${name}", run: () => 1 }`;

@@ -1,7 +1,7 @@
 import { systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
 import { HttpTransport, loopHeart, type Task, type TaskContext, Worker, type WorkerEvent } from "@carillon/worker";
 
-export const workerTimers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+const workerTimers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
 /** A handler under way, which ends when the test says how. */
 export interface Call {
