@@ -49,6 +49,7 @@ interface Answered {
 /** Stores runs that are asked for directly and tells whoever hands them out; durable when it returns. */
 export class RunEnqueuer {
   readonly #options: RunEnqueuerOptions;
+  readonly #preparing = new Map<string, Promise<readonly number[]>>();
 
   constructor(options: RunEnqueuerOptions) {
     this.#options = options;
@@ -73,13 +74,8 @@ export class RunEnqueuer {
   }
 
   async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<(Answered | Refused)[]> {
-    const { lanes, queues, now } = this.#options;
-    await queues.ensure(
-      namespaceId,
-      specs.map((spec) => spec.queue),
-    );
-    const laneIds = await lanes.ensure(specs.map((spec) => laneNameOf(spec, queues.orderOf(namespaceId, spec.queue))));
-    const at = now();
+    const laneIds = await this.prepare(namespaceId, specs);
+    const at = this.#options.now();
     const planned = specs.map((spec, index): Planned | Refused => {
       try {
         return { spec, run: this.#plan(namespaceId, laneIds[index] ?? 0, spec, at) };
@@ -106,6 +102,30 @@ export class RunEnqueuer {
     if (queued.length > 0) this.#options.onQueued(queued);
     if (due.length > 0) this.#options.onDueRuns(due);
     return enqueued;
+  }
+
+  /**
+   * Makes the queues and lanes that are not there yet; answers the lanes. Callers that come together ask once: before they are known,
+   * each would take a connection for it.
+   */
+  prepare(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<readonly number[]> {
+    const [spec] = specs;
+    if (spec === undefined || specs.length > 1) return this.#ensure(namespaceId, specs);
+    const name = `${namespaceId}\n${spec.queue}\n${spec.task}\n${spec.policy.guarantee ?? ""}`;
+    const underWay = this.#preparing.get(name);
+    if (underWay !== undefined) return underWay;
+    const prepared = this.#ensure(namespaceId, specs).finally(() => this.#preparing.delete(name));
+    this.#preparing.set(name, prepared);
+    return prepared;
+  }
+
+  async #ensure(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<readonly number[]> {
+    const { lanes, queues } = this.#options;
+    await queues.ensure(
+      namespaceId,
+      specs.map((spec) => spec.queue),
+    );
+    return lanes.ensure(specs.map((spec) => laneNameOf(spec, queues.orderOf(namespaceId, spec.queue))));
   }
 
   /** Those of each kind go together; the answers are in the order of the runs. */

@@ -51,7 +51,12 @@ export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
         if (run === null) throw new Error(`run ${runId} was stored and cannot be found`);
         return { run, isNew };
       }),
-    enqueueIn: (tx, namespace, spec, notify) => enqueueInTransaction(tx, options.callText, { namespace, spec, notify }),
+    enqueueIn: (tx, namespace, spec, notify) =>
+      within(namespace, async (id) => {
+        // Not in that transaction: others who need the same new queue or lane would wait for its end.
+        await enqueuer.prepare(id, [spec]);
+        return enqueueInTransaction(tx, options.callText, { namespace, spec, notify });
+      }),
     enqueueMany: (namespace, specs) => within(namespace, (id) => enqueuer.enqueueMany(id, specs)),
   };
 }

@@ -10,16 +10,27 @@ export interface NamespaceStore {
 /** Namespaces are few and never renumbered, so a name that was found once is remembered. */
 export function namespaceStore(db: Queryable, statements: Statements): NamespaceStore {
   const known = new Map<string, number>();
+  /** Callers that come together ask once. */
+  const asked = new Map<string, Promise<number | null>>();
   const find = statements.get("namespace.find");
   const list = statements.get("namespace.list");
-  return {
-    async find(name) {
-      const seen = known.get(name);
-      if (seen !== undefined) return seen;
+  async function ask(name: string): Promise<number | null> {
+    try {
       const { rows } = await db.query<{ id: number }>(find, [name]);
       const id = rows[0]?.id ?? null;
       if (id !== null) known.set(name, id);
       return id;
+    } finally {
+      asked.delete(name);
+    }
+  }
+  return {
+    async find(name) {
+      const seen = known.get(name);
+      if (seen !== undefined) return seen;
+      const answer = asked.get(name) ?? ask(name);
+      asked.set(name, answer);
+      return answer;
     },
     async list() {
       const { rows } = await db.query<{ id: number; name: string }>(list);
