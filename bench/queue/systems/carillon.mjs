@@ -1,67 +1,28 @@
-// The product in library form: an engine and a worker in each process, over the in-process transport. History is kept.
-import { randomBytes } from "node:crypto";
-import { createEngine, migrate, openDatabase } from "../../../packages/engine/dist/index.js";
-import { makeUuidV7, systemClock, systemRandom, systemSoon, systemTimers } from "../../../packages/core/dist/index.js";
-import { LocalTransport, Worker } from "../../../packages/worker/dist/index.js";
-
-const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
+// The product in library mode, as an application has it: an engine and a worker in each process. History is kept.
+import { carillon, task } from "../../../packages/carillon/dist/index.js";
 
 export async function open({ url, name = "bench" }) {
-  const database = await openDatabase({ url, schema: "carillon", ...ports });
-  const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
-  const node = { name, address: null, version: "0" };
-  let engine;
+  const app = carillon({ databaseUrl: url, connections: 8 });
+  let onRun = () => {};
   let worker;
-  const specOf = ({ payload, dueAt = null }) => ({
-    task: "noop",
-    queue: "default",
-    priority: 4,
-    payload,
-    schedule: { kind: "at", at: dueAt ?? database.clock.now() },
-    policy: {},
-    labels: {},
-  });
-  /** After the installation: the first process makes the tables. */
-  const start = async () => {
-    if (engine !== undefined) return;
-    engine = createEngine({ database, ...ports, newId, node, alone: false });
-    await engine.start();
-  };
-  /** Calls that come at the same time share a statement. */
-  const addMany = async (items) => {
-    const made = await engine.api.createJobs("default", items.map(specOf));
-    const refused = made.find((one) => "error" in one);
-    if (refused !== undefined) throw refused.error;
-  };
+  const noop = task({ name: "noop", run: (payload) => onRun(payload) });
   return {
     perCall: 10_000,
-    async install() {
-      await migrate(database);
-      await start();
+    /** The first call makes the tables. */
+    install: () => app.enqueueMany(noop, []),
+    add: (payload) => app.enqueue(noop, payload),
+    async addMany(items) {
+      await app.enqueueMany(
+        noop,
+        items.map(({ payload, dueAt }) => ({ payload, ...(dueAt === null ? {} : { runAt: new Date(dueAt) }) })),
+      );
     },
-    add: (payload) => addMany([{ payload }]),
-    addMany,
-    async work(onRun, { slots }) {
-      await start();
-      const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
-      worker = new Worker({
-        transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
-        tasks: [{ name: "noop", run: (payload) => void onRun(payload) }],
-        name,
-        queues: ["*"],
-        slots,
-        timers,
-      });
+    async work(handle, { slots }) {
+      onRun = handle;
+      worker = app.worker({ tasks: [noop], queues: { default: slots }, name, signals: false, graceMs: 1_000 });
       await worker.start();
     },
-    async stopWork() {
-      await worker?.stop(1_000);
-      worker = undefined;
-    },
-    async close() {
-      await worker?.stop(1_000);
-      await engine?.stop();
-      await database.close();
-    },
+    stopWork: () => worker?.stop(),
+    close: () => app.stop(),
   };
 }

@@ -1,4 +1,6 @@
-// Batches of 1,000, four fetchers, woken by notifications; bulk by insert().
+// For throughput four loops of fetch() and complete() with batches of 1,000, which is faster than its worker; for latency its worker,
+// woken by notifications; bulk by insert().
+import { setTimeout as sleep } from "node:timers/promises";
 import { PgBoss } from "../peers/node_modules/pg-boss/dist/index.js";
 
 const queue = "noop";
@@ -7,6 +9,19 @@ export async function open({ url }) {
   const boss = new PgBoss({ connectionString: url, useListenNotify: true, max: 10, schedule: false });
   boss.on("error", () => {});
   await boss.start();
+  const state = { isStopped: false, loops: [] };
+  const fetchAll = async (onRun) => {
+    while (!state.isStopped) {
+      const jobs = await boss.fetch(queue, { batchSize: 1_000 });
+      if (jobs.length === 0) await sleep(50);
+      for (const job of jobs) onRun(job.data);
+      if (jobs.length > 0)
+        await boss.complete(
+          queue,
+          jobs.map((job) => job.id),
+        );
+    }
+  };
   return {
     perCall: 5_000,
     async install() {
@@ -24,13 +39,21 @@ export async function open({ url }) {
         })),
       );
     },
-    async work(onRun) {
-      const options = { batchSize: 1_000, pollingIntervalSeconds: 0.5, localConcurrency: 4 };
-      await boss.work(queue, options, async (jobs) => {
+    async work(onRun, { aim }) {
+      state.isStopped = false;
+      if (aim === "throughput") {
+        state.loops = Array.from({ length: 4 }, () => fetchAll(onRun));
+        return;
+      }
+      await boss.work(queue, { batchSize: 100, pollingIntervalSeconds: 0.5 }, async (jobs) => {
         for (const job of jobs) onRun(job.data);
       });
     },
-    stopWork: () => boss.offWork(queue),
+    async stopWork() {
+      state.isStopped = true;
+      await Promise.all(state.loops);
+      await boss.offWork(queue).catch(() => {});
+    },
     close: () => boss.stop({ graceful: false }),
   };
 }
