@@ -9,7 +9,7 @@ export async function open({ url }) {
   const boss = new PgBoss({ connectionString: url, useListenNotify: true, max: 10, schedule: false });
   boss.on("error", () => {});
   await boss.start();
-  const state = { isStopped: false, loops: [] };
+  const state = { isStopped: false, done: Promise.resolve() };
   const fetchAll = async (onRun) => {
     while (!state.isStopped) {
       const jobs = await boss.fetch(queue, { batchSize: 1_000 });
@@ -42,7 +42,7 @@ export async function open({ url }) {
     async work(onRun, { aim }) {
       state.isStopped = false;
       if (aim === "throughput") {
-        state.loops = Array.from({ length: 4 }, () => fetchAll(onRun));
+        state.done = Promise.all(Array.from({ length: 4 }, () => fetchAll(onRun)));
         return;
       }
       await boss.work(queue, { batchSize: 100, pollingIntervalSeconds: 0.5 }, async (jobs) => {
@@ -51,7 +51,7 @@ export async function open({ url }) {
     },
     async stopWork() {
       state.isStopped = true;
-      await Promise.all(state.loops);
+      await state.done;
       await boss.offWork(queue).catch(() => {});
     },
     close: () => boss.stop({ graceful: false }),
