@@ -60,7 +60,7 @@ export class Handout {
 
   readonly #isLost = (run: ClaimedRun): boolean => this.#options.lanes.get(run.lane)?.kind === "lost";
 
-  /** Of runs that lost a worker before, a worker has one at a time: only that one can have taken it down. */
+  /** Of runs that lost several workers before, a worker has one at a time: only that one can have taken it down. */
   #giveTo(session: WorkerSession, runs: readonly ClaimedRun[]): void {
     // Whoever was declared dead meanwhile must not begin what the rescuer gives to others.
     if (!this.#options.isServed(session)) return;
