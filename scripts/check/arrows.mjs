@@ -5,13 +5,19 @@ import { cyclesOf, importGraph } from "./import-graph.mjs";
 /** Which workspace packages a package's sources may import. */
 export const arrows = {
   core: [],
-  contract: ["core"],
+  condition: [],
+  contract: ["core", "condition"],
   client: ["core", "contract"],
   "embedded-postgres": [],
-  engine: ["core"],
+  engine: ["core", "condition"],
   worker: ["core", "client"],
-  server: ["core", "contract", "engine", "worker", "embedded-postgres"],
-  carillon: ["core", "contract", "client", "engine", "worker", "server"],
+  executors: ["core", "condition", "worker"],
+  "executor-docker": ["core", "worker"],
+  "executor-kubernetes": ["core", "worker"],
+  "executor-lambda": ["core", "worker"],
+  "executor-airflow": ["core", "worker"],
+  server: ["core", "contract", "engine", "worker", "executors", "embedded-postgres"],
+  carillon: ["core", "contract", "client", "engine", "worker", "executors", "server"],
   testkit: ["core", "engine", "embedded-postgres"],
 };
 
@@ -20,7 +26,7 @@ const homes = [
   { module: /^pg($|\/)/, only: /^packages\/(engine\/src\/store\/|testkit\/src\/)/ },
   { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/api\// },
   { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/bin\/|testkit\/src\/)/ },
-  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/)/ },
+  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|executor)/ },
   { module: /^node:/, only: /^packages\/(?!core\/|contract\/|client\/)/ },
 ];
 

@@ -8,7 +8,18 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
 /** What a user's project gets with `carillon`; the test kit is not published. */
-const published = ["core", "contract", "client", "embedded-postgres", "engine", "worker", "server", "carillon"];
+const published = [
+  "core",
+  "condition",
+  "contract",
+  "client",
+  "embedded-postgres",
+  "engine",
+  "worker",
+  "executors",
+  "server",
+  "carillon",
+];
 
 /**
  * Makes an empty project with the packages as `npm pack` makes them. What they depend on comes from this checkout, so that nothing is
