@@ -5,7 +5,7 @@ import { cyclesOf, importGraph } from "./import-graph.mjs";
 /** Which workspace packages a package's sources may import. */
 export const arrows = {
   core: [],
-  condition: [],
+  condition: ["core"],
   contract: ["core", "condition"],
   client: ["core", "contract"],
   "embedded-postgres": [],

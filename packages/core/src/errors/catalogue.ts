@@ -36,6 +36,9 @@ const areas = {
     run_not_failed: { status: 409, retryable: false, title: "The run is no dead letter" },
     run_not_repeatable: { status: 409, retryable: false, title: "The run cannot be made again" },
     version_unknown: { status: 404, retryable: false, title: "The job never had this version" },
+    upstream_unknown: { status: 422, retryable: false, title: "A job to wait for does not exist" },
+    dependency_cycle: { status: 422, retryable: false, title: "The job would wait for itself" },
+    job_has_dependants: { status: 409, retryable: false, title: "Other jobs wait for this one" },
     backfill_invalid: { status: 422, retryable: false, title: "The backfill is not possible" },
   },
   Runs: {
@@ -67,6 +70,7 @@ const areas = {
     session_lost: { status: 410, retryable: false, title: "The worker's session has ended; it has to register again" },
   },
   Policies: {
+    condition_invalid: { status: 422, retryable: false, title: "The condition is not valid" },
     template_invalid: { status: 422, retryable: false, title: "The text template is not valid" },
     template_value_missing: { status: 422, retryable: false, title: "A value that a text template needs is missing" },
     template_value_invalid: { status: 422, retryable: false, title: "A value does not fit into a text template" },

@@ -9,6 +9,7 @@ export const ledgerReasons = [
   "superseded",
   "already_ran",
   "duplicate",
+  "condition",
 ] as const;
 
 export type LedgerReason = (typeof ledgerReasons)[number];

@@ -38,6 +38,13 @@ export class Template {
     return this.#parts.flatMap((part) => (typeof part === "string" ? [] : [part.text]));
   }
 
+  /** The value itself, of any type, where the template is one place and nothing else; its text everywhere else. */
+  value(scope: Readonly<Record<string, unknown>>): unknown {
+    const [only, ...more] = this.#parts;
+    if (typeof only !== "object" || more.length > 0) return this.render(scope);
+    return valueAt(scope, only);
+  }
+
   /** Puts the values in. A value that is missing, null, or not a text, a number or a truth value is refused. */
   render(scope: Readonly<Record<string, unknown>>): string {
     let rendered = "";
@@ -52,7 +59,7 @@ export class Template {
   }
 }
 
-function textAt(scope: Readonly<Record<string, unknown>>, path: TemplatePath): string {
+function valueAt(scope: Readonly<Record<string, unknown>>, path: TemplatePath): unknown {
   let value: unknown = scope;
   for (const [index, key] of path.keys.entries()) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) {
@@ -62,6 +69,11 @@ function textAt(scope: Readonly<Record<string, unknown>>, path: TemplatePath): s
     // What has an own property of this name is an object that can be read by it.
     value = (value as Readonly<Record<string, unknown>>)[key];
   }
+  return value;
+}
+
+function textAt(scope: Readonly<Record<string, unknown>>, path: TemplatePath): string {
+  const value = valueAt(scope, path);
   if (typeof value === "string" || typeof value === "boolean") return String(value);
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
   if (value === null || value === undefined) throw refusal("template_value_missing", path, `${path.text} is null`);

@@ -1,0 +1,55 @@
+import { CarillonError, Template, type TemplateOptions } from "@carillon/core";
+
+type Part = Template | readonly Part[] | ReadonlyMap<string, Part> | number | boolean | null;
+
+const deepest = 32;
+const mostParts = 2_000;
+
+/**
+ * A JSON value whose texts are templates, for example a request body: `{"id": "{payload.id}", "text": "Hello {payload.name}"}`.
+ * A text that is one place and nothing else becomes the value itself, whatever its type; any other becomes a text. Names
+ * of members are taken as they are.
+ */
+export class JsonTemplate {
+  readonly #root: Part;
+
+  constructor(source: unknown, options: TemplateOptions = {}) {
+    let parts = 0;
+    const parse = (value: unknown, depth: number): Part => {
+      if (++parts > mostParts || depth > deepest) {
+        throw new CarillonError(
+          "template_invalid",
+          `the template has more than ${mostParts} values or nests more than ${deepest} deep`,
+        );
+      }
+      if (typeof value === "string") return new Template(value, options);
+      if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
+      if (Array.isArray(value)) return value.map((item: unknown) => parse(item, depth + 1));
+      if (typeof value !== "object") throw new CarillonError("template_invalid", `a ${typeof value} is not JSON`);
+      return new Map(Object.entries(value).map(([name, item]) => [name, parse(item, depth + 1)]));
+    };
+    this.#root = parse(source, 0);
+  }
+
+  /** Puts the values in; refuses a value that is missing. */
+  render(scope: Readonly<Record<string, unknown>>): unknown {
+    return renderPart(this.#root, scope);
+  }
+}
+
+function renderPart(part: Part, scope: Readonly<Record<string, unknown>>): unknown {
+  if (part instanceof Template) return part.value(scope);
+  if (Array.isArray(part)) return part.map((item: Part) => renderPart(item, scope));
+  if (!(part instanceof Map)) return part;
+  // Defined, not assigned: a member called __proto__ is a member like any other.
+  const rendered = {};
+  for (const [name, item] of part as ReadonlyMap<string, Part>) {
+    Object.defineProperty(rendered, name, {
+      value: renderPart(item, scope),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return rendered;
+}
