@@ -1,4 +1,4 @@
-import type { RunList, Worker, WorkerList, WorkerListQuery } from "@carillon/contract";
+import type { RunList, Worker, WorkerDrain, WorkerList, WorkerListQuery } from "@carillon/contract";
 import { segment } from "./segment.js";
 import type { CallOptions, Transport } from "./transport.js";
 
@@ -10,8 +10,8 @@ export interface WorkerCalls {
   /** It is given nothing more. */
   cordon(id: string, options?: CallOptions): Promise<Worker>;
   uncordon(id: string, options?: CallOptions): Promise<Worker>;
-  /** It is given nothing more, and told to end. */
-  drain(id: string, options?: CallOptions): Promise<Worker>;
+  /** It is given nothing more, and told to end: at once with a notice that its machine goes. */
+  drain(id: string, request?: WorkerDrain, options?: CallOptions): Promise<Worker>;
 }
 
 export function workerCalls(call: Transport): WorkerCalls {
@@ -26,6 +26,6 @@ export function workerCalls(call: Transport): WorkerCalls {
     runs: (id, query = {}, given = {}) => call({ ...given, method: "GET", path: `${at(id)}/runs`, query }),
     cordon: ask("cordon"),
     uncordon: ask("uncordon"),
-    drain: ask("drain"),
+    drain: (id, body = {}, given = {}) => call({ ...given, method: "POST", path: `${at(id)}:drain`, body }),
   };
 }

@@ -19,6 +19,7 @@ export {
   readPoll,
   readRegistration,
   readRelease,
+  readWorkerDrain,
 } from "./normalise/worker-protocol.js";
 export { readNotes } from "./normalise/worker-notes.js";
 export { readJobBatch } from "./normalise/job-batch.js";
@@ -102,7 +103,7 @@ export type { JobList, JobListQuery, JobRunListQuery, RunList, RunListQuery } fr
 export { errorCodes, type Finding, Problem } from "./schema/problem.js";
 export type { Retry, RetryRequest } from "./schema/retry.js";
 export type { RunBatch, RunBatchCreated, RunBatchResult, RunCreate, RunCreated } from "./schema/run-create.js";
-export type { Run, RunError, RunStatus, RunSummary } from "./schema/run.js";
+export type { Run, RunError, RunStatus, RunSummary, WaitingOn } from "./schema/run.js";
 export type { Schedule, ScheduleRequest } from "./schema/schedule.js";
 export type {
   HeldRun,
@@ -117,4 +118,4 @@ export type {
 } from "./schema/worker-protocol.js";
 export type { RunLog, RunLogLine, RunLogQuery } from "./schema/run-log.js";
 export type { WorkerNote, WorkerNoted } from "./schema/worker-notes.js";
-export type { Worker, WorkerList, WorkerListQuery } from "./schema/worker.js";
+export type { Worker, WorkerDrain, WorkerList, WorkerListQuery } from "./schema/worker.js";

@@ -16,7 +16,16 @@ export type {
 } from "./schedule/spec.js";
 export type { DurationMs, Instant } from "./time/instant.js";
 export type { JobSpec } from "./job/spec.js";
-export { meets, requirementText } from "./job/requirements.js";
+export {
+  type Abilities,
+  type Asked,
+  askedOf,
+  hasLabels,
+  hasVersion,
+  meets,
+  requirementsOf,
+  requirementText,
+} from "./job/requirements.js";
 export { checkRunPolicy, deadlineOf, type Guarantee, guarantees, retryOf, type RunPolicy } from "./job/run-policy.js";
 export {
   defaultFiringPolicy,

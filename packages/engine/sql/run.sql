@@ -183,6 +183,21 @@ where r.ctid = p.place
 returning r.id, r.job_id, r.namespace_id, r.lane, r.session_id, r.payload::text as payload, r.policy, r.attempt, r.losses,
           r.fence, r.rank, r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason, r.deadline_at;
 
+-- name: run.are_waiting
+-- purpose: whether some run of these lanes waits for a worker
+-- params: $1 namespace id int, $2 lanes int[]
+-- fence: none, a read
+select exists (
+  select 1
+  from unnest($2::int[]) as l (lane)
+  cross join lateral (
+    select r.id from carillon.run r
+    where r.lane = l.lane and r.namespace_id = $1 and r.stage = 1 and r.state = 'queued'
+    order by r.rank
+    limit 1
+  ) q
+) as waiting;
+
 -- name: run.held
 -- purpose: what sessions hold, for those that do not know the outcome of a claim; asked only then, since no index serves it
 -- params: $1 sessions uuid[]

@@ -468,8 +468,11 @@ create table carillon.worker_session (
   gateway_id uuid,
   state text not null default 'active'::text,
   labels jsonb not null default '{}'::jsonb,
+  versions jsonb not null default '{}'::jsonb,
+  weights jsonb not null default '{}'::jsonb,
+  is_spot boolean not null default false,
   constraint worker_session_pkey PRIMARY KEY (id),
-  constraint worker_session_state CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text])))
+  constraint worker_session_state CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text, 'leaving'::text])))
 );
 
 CREATE INDEX backfill_job ON carillon.backfill USING btree (job_id, id);

@@ -1,11 +1,11 @@
 -- name: session.open
 -- purpose: registers a worker
 -- params: $1 id uuid, $2 namespace id int, $3 name text, $4 queues text[], $5 tasks text[], $6 slots int, $7 node uuid,
---         $8 gateway uuid, $9 labels text
+--         $8 gateway uuid, $9 labels text, $10 versions text, $11 weights text, $12 is spot boolean
 -- fence: none, the id is new
 insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, gateway_id, started_at, heartbeat_at,
-                                     labels)
-values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp(), $9::jsonb);
+                                     labels, versions, weights, is_spot)
+values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp(), $9::jsonb, $10::jsonb, $11::jsonb, $12);
 
 -- name: session.adopt
 -- purpose: from now on another node claims for a worker; claims that are under way end first, since they lock its row
@@ -16,7 +16,7 @@ with taken as materialized (
 )
 update carillon.worker_session s set gateway_id = $2, heartbeat_at = clock_timestamp()
 from taken where s.id = taken.id
-returning s.namespace_id, s.name, s.queues, s.tasks, s.slots, s.state, s.labels;
+returning s.namespace_id, s.name, s.queues, s.tasks, s.slots, s.state, s.labels, s.versions, s.weights, s.is_spot;
 
 -- name: session.heartbeat
 -- purpose: says that workers live, and reads what was asked of them; a session that is not answered was declared dead, or is
@@ -32,6 +32,12 @@ returning id, state;
 -- params: $1 id uuid
 -- fence: the row exists
 update carillon.worker_session set heartbeat_at = clock_timestamp() where id = $1 returning id;
+
+-- name: session.namespace
+-- purpose: whose worker a session is, for a node that does not serve it
+-- params: $1 id uuid
+-- fence: none, a read; it never changes
+select namespace_id from carillon.worker_session where id = $1;
 
 -- name: session.list
 -- purpose: sessions with their last heartbeats, for the rescuer that watches them
@@ -66,11 +72,21 @@ returning s.id;
 -- purpose: the workers of a namespace, newest first
 -- params: $1 namespace id int, $2 only this one uuid, $3 only older than this one uuid, $4 limit int
 -- fence: none, a read
-select id, name, queues, tasks, slots, state, node_id is not null as in_process, started_at, heartbeat_at
+select id, name, queues, tasks, slots, labels, versions, weights, is_spot, state, node_id is not null as in_process, started_at,
+       heartbeat_at
 from carillon.worker_session
 where namespace_id = $1 and ($2::uuid is null or id = $2) and ($3::uuid is null or id < $3)
 order by id desc
 limit $4;
+
+-- name: session.kinds
+-- purpose: what the workers that have a task say of themselves, each kind once: to tell why nobody takes a run of it
+-- params: $1 namespace id int, $2 task text
+-- fence: none, a read
+select queues, labels, versions, weights, is_spot, state, count(*)::int as count
+from carillon.worker_session
+where namespace_id = $1 and tasks @> array[$2::text]
+group by queues, labels, versions, weights, is_spot, state;
 
 -- name: session.ask
 -- purpose: asks something of a worker

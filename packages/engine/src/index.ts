@@ -1,7 +1,7 @@
 export { Gateway, SessionLost, type WorkerRegistration } from "./dispatch/gateway.js";
 export type { Assigned } from "./dispatch/assignment-of.js";
 export type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./dispatch/remote/protocol.js";
-export type { RemoteWorkers } from "./dispatch/remote/remote-workers.js";
+export type { WorkerDoor } from "./dispatch/remote/worker-door.js";
 export { etcdStatus, type EtcdStatus } from "./coordinator/etcd/etcd-status.js";
 export type { Coordinator, Membership, ShardChange } from "./coordinator/port.js";
 export { createEngine } from "./node/engine.js";
@@ -44,7 +44,7 @@ export type {
   ResumeRequest,
   RunNowRequest,
 } from "./model/job-changes.js";
-export type { Workers, WorkerState, WorkerView } from "./model/workers.js";
+export type { RunToServe, Unserved, Workers, WorkerState, WorkerView } from "./model/workers.js";
 export type { JobView } from "./model/job-view.js";
 export type { LinePlace, LogPage, LogRequest, RunLine, RunLogs } from "./model/run-logs.js";
 export type { AttemptRecord, RunProgress, RunView, TriggerKind } from "./model/run-view.js";

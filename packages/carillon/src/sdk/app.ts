@@ -46,6 +46,12 @@ export interface WorkerSettings {
   /** How many runs of each queue at a time; by default 10 of each queue that the tasks name. */
   readonly queues?: Readonly<Record<string, number>>;
   readonly name?: string;
+  /** What the worker says of itself; runs may require some of it. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Its machine may go at any time: it gets only runs that allow it. SIGUSR2 is the notice that it goes. */
+  readonly spot?: boolean;
+  /** After such a notice, how long handlers have to save where they are; 20 s by default. */
+  readonly noticeMs?: number;
   /** How long runs may go on when the worker stops; 30 s by default. */
   readonly graceMs?: number;
   /** Whether SIGTERM and SIGINT stop the app and then end the process; true by default. */
@@ -53,6 +59,8 @@ export interface WorkerSettings {
 }
 
 export interface AppWorker {
+  /** The machine goes: handlers are signalled at once, and what has not ended soon is given back with nothing spent. */
+  leave(): Promise<void>;
   start(): Promise<void>;
   /** Takes nothing more, lets runs end within the grace time, gives back the rest. */
   stop(): Promise<void>;

@@ -95,10 +95,24 @@ async function soundPayload(task: TaskReference<never>, payload: unknown): Promi
   throw new CarillonError("payload_invalid", `the payload of ${nameOf(task)} is not JSON`);
 }
 
-type WireDefaults = Pick<RunCreate, "queue" | "priority" | "timeout" | "deadline" | "guarantee" | "retry">;
+type WireDefaults = Pick<
+  RunCreate,
+  "queue" | "priority" | "timeout" | "deadline" | "guarantee" | "retry" | "requires" | "task_version" | "allow_spot"
+>;
 
-function wireDefaults({ queue, priority, timeout, deadline, guarantee, retry }: RunDefaults): WireDefaults {
-  return withoutAbsent({ queue, priority, timeout, deadline, guarantee, retry: retry && wireRetry(retry) });
+function wireDefaults(defaults: RunDefaults): WireDefaults {
+  const { queue, priority, timeout, deadline, guarantee, retry, requires, taskVersion, allowSpot } = defaults;
+  return withoutAbsent({
+    queue,
+    priority,
+    timeout,
+    deadline,
+    guarantee,
+    retry: retry && wireRetry(retry),
+    requires: requires && { ...requires },
+    task_version: taskVersion,
+    allow_spot: allowSpot,
+  });
 }
 
 function wireRetry({ maxAttempts, backoff, initial, factor, max, jitter, nonRetryable }: RetryOptions): RetryRequest {

@@ -1,4 +1,4 @@
-import type { Guarantee } from "@carillon/core";
+import { CarillonError, type Guarantee } from "@carillon/core";
 import type { TaskContext } from "@carillon/worker";
 import type { StandardSchema } from "./standard-schema.js";
 
@@ -26,6 +26,20 @@ export interface RunDefaults {
   /** For the whole run, from the time when it may start, such as "1h". */
   readonly deadline?: string;
   readonly guarantee?: Guarantee;
+  /** Labels that the worker must have. */
+  readonly requires?: Readonly<Record<string, string>>;
+  /** Only workers that have this version of the task. */
+  readonly taskVersion?: string;
+  /** Also workers whose machine may go at any time. */
+  readonly allowSpot?: boolean;
+}
+
+/** What a task says about the worker that runs it. */
+export interface TaskTraits {
+  /** How many slots of the worker a run takes; 1 by default, all of them at the most. */
+  readonly weight?: number;
+  /** The versions of the task that this code is: runs that ask for one of them come here. */
+  readonly versions?: readonly string[];
 }
 
 /** One run of a batch. */
@@ -50,6 +64,7 @@ type Handler<Payload, Result> =
     };
 
 export type TaskOptions<Input, Payload, Result> = RunDefaults &
+  TaskTraits &
   Handler<Payload, Result> & {
     readonly name: string;
     /** Any Standard Schema; checked when a run is asked for and again before it runs. */
@@ -57,12 +72,14 @@ export type TaskOptions<Input, Payload, Result> = RunDefaults &
   };
 
 export type PlainTaskOptions<Payload, Result> = RunDefaults &
+  TaskTraits &
   Handler<Payload, Result> & { readonly name: string; readonly payload?: undefined };
 
 /** What a worker runs, by name, and what its runs are like. */
 export interface TaskDefinition<in Input, out Result> {
   readonly name: string;
   readonly defaults: RunDefaults;
+  readonly traits: TaskTraits;
   readonly schema: StandardSchema<never, unknown> | null;
   readonly handler: Handler<never, Result>;
   /** Only in types: what `enqueue` takes. */
@@ -76,15 +93,26 @@ export function task<Payload = unknown, Result = unknown>(
   options: PlainTaskOptions<Payload, Result>,
 ): TaskDefinition<Payload, Result>;
 export function task(
-  options: RunDefaults & { readonly name: string; readonly payload?: unknown },
+  options: RunDefaults & TaskTraits & { readonly name: string; readonly payload?: unknown },
 ): TaskDefinition<never, unknown> {
   const { name, payload, queue, priority, retry, timeout, deadline, guarantee } = options;
+  const { requires, taskVersion, allowSpot, weight, versions } = options;
+  checkTraits(name, { ...(weight !== undefined && { weight }) });
   return Object.freeze({
     name,
-    defaults: withoutAbsent({ queue, priority, retry, timeout, deadline, guarantee }),
+    defaults: withoutAbsent({ queue, priority, retry, timeout, deadline, guarantee, requires, taskVersion, allowSpot }),
+    traits: withoutAbsent({ weight, versions }),
     schema: (payload ?? null) as StandardSchema<never, unknown> | null,
     handler: options as unknown as Handler<never, unknown>,
   });
+}
+
+function checkTraits(name: string, { weight = 1 }: TaskTraits): void {
+  if (!Number.isSafeInteger(weight) || weight < 1)
+    throw new CarillonError(
+      "config_invalid",
+      `the weight of task ${name} is a number of slots from 1 on, not ${weight}`,
+    );
 }
 
 /** The members that are there. */

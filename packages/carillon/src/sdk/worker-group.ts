@@ -15,7 +15,10 @@ export interface WorkerGroupOptions {
 
 const defaultSlots = 10;
 const defaultGraceMs = 30_000;
+const defaultNoticeMs = 20_000;
 const signals = ["SIGTERM", "SIGINT"] as const;
+/** Sent by whoever hears that the machine goes. */
+const noticeSignal = "SIGUSR2";
 
 /** One runtime for each queue, so that each has its own number of slots. */
 export class WorkerGroup implements AppWorker {
@@ -41,17 +44,26 @@ export class WorkerGroup implements AppWorker {
           name: settings.name ?? hostname(),
           queues: [queue],
           slots,
+          ...(settings.labels !== undefined && { labels: settings.labels }),
+          ...(settings.spot === true && { isSpot: true }),
           timers: workerTimers,
           onEvent: this.#onEvent,
         }),
     );
     await Promise.all(this.#workers.map((worker) => worker.start()));
-    if (settings.signals !== false) for (const signal of signals) process.once(signal, this.#onSignal);
+    if (settings.signals === false) return;
+    for (const signal of signals) process.once(signal, this.#onSignal);
+    if (settings.spot === true) process.once(noticeSignal, this.#onNotice);
+  }
+
+  async leave(): Promise<void> {
+    this.#leaveSignals();
+    const { noticeMs = defaultNoticeMs } = this.#options.settings;
+    await Promise.all(this.#workers.map((worker) => worker.leave(noticeMs)));
   }
 
   async stop(): Promise<void> {
-    this.#state = "stopped";
-    for (const signal of signals) process.removeListener(signal, this.#onSignal);
+    this.#leaveSignals();
     const { graceMs = defaultGraceMs } = this.#options.settings;
     await Promise.all(this.#workers.map((worker) => worker.stop(graceMs)));
   }
@@ -59,8 +71,16 @@ export class WorkerGroup implements AppWorker {
   /** An operator may ask a worker to go: what it would do on a signal, without ending the process. */
   readonly #onEvent = (event: WorkerEvent): void => {
     this.#options.onEvent(event);
-    if (event.type === "worker.drain_asked") void this.stop();
+    if (event.type === "worker.drain_asked") void (event.isNotice ? this.leave() : this.stop());
   };
+
+  #leaveSignals(): void {
+    this.#state = "stopped";
+    for (const signal of signals) process.removeListener(signal, this.#onSignal);
+    process.removeListener(noticeSignal, this.#onNotice);
+  }
+
+  readonly #onNotice = (): void => void this.leave();
 
   /** Afterwards the signal comes again, and does what it would have done without us. A second one ends at once. */
   readonly #onSignal = (signal: NodeJS.Signals): void => {

@@ -8,11 +8,12 @@ const defaultBatchSize = 100;
 
 /** A task as the worker's runtime takes it: the payload is checked before the handler sees it. */
 export function workerTask(definition: TaskDefinition<never, unknown>, soon: WorkerTimers["soon"]): Task {
-  const { name, schema, handler } = definition;
+  const { name, schema, handler, traits } = definition;
   const call = callOf(handler, soon);
-  if (schema === null) return { name, run: (payload, ctx) => call(payload as never, ctx) };
+  if (schema === null) return { name, ...traits, run: (payload, ctx) => call(payload as never, ctx) };
   return {
     name,
+    ...traits,
     run: async (payload, ctx) => {
       try {
         return await call((await checkedPayload(name, schema, payload)) as never, ctx);

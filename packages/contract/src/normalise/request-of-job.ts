@@ -1,4 +1,5 @@
 import {
+  askedOf,
   type CalendarRule,
   formatDuration,
   formatInstant,
@@ -25,7 +26,7 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     ...(policy.timeoutMs !== undefined && { timeout: formatDuration(policy.timeoutMs) }),
     ...(policy.deadlineMs !== undefined && { deadline: formatDuration(policy.deadlineMs) }),
     ...(policy.guarantee !== undefined && { guarantee: policy.guarantee }),
-    ...(policy.requires !== undefined && { requires: { ...policy.requires } }),
+    ...requiresRequest(policy.requires),
     ...(overlap !== undefined && { overlap }),
     ...(misfire !== undefined && { misfire }),
     ...(misfireThresholdMs !== undefined && { misfire_threshold: formatDuration(misfireThresholdMs) }),
@@ -34,6 +35,15 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     ...(catchupPerSecond !== undefined && { catchup_rate: catchupPerSecond }),
     labels: { ...labels },
     ...(owner !== undefined && { owner }),
+  };
+}
+
+function requiresRequest(requires: Readonly<Record<string, string>> = {}): Partial<JobCreate> {
+  const { labels, version, allowsSpot } = askedOf(requires);
+  return {
+    ...(Object.keys(labels).length > 0 && { requires: { ...labels } }),
+    ...(version !== undefined && { task_version: version }),
+    ...(allowsSpot && { allow_spot: true }),
   };
 }
 

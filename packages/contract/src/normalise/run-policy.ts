@@ -1,11 +1,19 @@
-import { checkRunPolicy, parseDuration, retryPolicy, type RetryPolicy, type RunPolicy } from "@carillon/core";
+import {
+  checkRunPolicy,
+  parseDuration,
+  requirementsOf,
+  retryPolicy,
+  type RetryPolicy,
+  type RunPolicy,
+} from "@carillon/core";
 import type { Findings } from "../check/findings.js";
 import type { JobCreate } from "../schema/job-create.js";
 import type { OwnSpelling } from "./own-spelling.js";
 
 /** The policies that were given; what was not stays out, so that it follows the product's defaults. */
 export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findings): RunPolicy {
-  const { timeout, deadline, guarantee, requires = {} } = given;
+  const { timeout, deadline, guarantee } = given;
+  const requires = requiresOf(given);
   const retry = retryOf(own, findings);
   const timeoutMs = timeout === undefined ? undefined : timeOf("/timeout", timeout, findings);
   const deadlineMs = deadline === undefined ? undefined : timeOf("/deadline", deadline, findings);
@@ -21,7 +29,14 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
 }
 
 /** The policies that have one spelling only. */
-export type PolicyFields = Pick<JobCreate, "timeout" | "deadline" | "guarantee" | "requires">;
+export type PolicyFields = Pick<
+  JobCreate,
+  "timeout" | "deadline" | "guarantee" | "requires" | "task_version" | "allow_spot"
+>;
+
+function requiresOf({ requires: labels = {}, task_version: version, allow_spot: allowsSpot = false }: PolicyFields) {
+  return requirementsOf({ labels, allowsSpot, ...(version !== undefined && { version }) });
+}
 
 /** A year: what takes longer is a service, not a run. */
 const longestTimeMs = 366 * 86_400_000;

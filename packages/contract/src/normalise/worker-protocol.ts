@@ -1,5 +1,6 @@
 import type { Completion, Outcome, RunError } from "@carillon/core";
 import { workerLimits } from "../schema/limits.js";
+import { WorkerDrain } from "../schema/worker.js";
 import {
   type HeldRun,
   WorkerHeartbeat,
@@ -34,11 +35,13 @@ export interface HeartbeatBody {
 
 export function readRegistration(body: unknown): WorkerRegister {
   return readBody(WorkerRegister, body, (given, findings) => {
-    const { name = "", queues = [], tasks = [], slots = 1, ahead, labels } = given;
+    const { name = "", queues = [], tasks = [], slots = 1, ahead, labels, versions, weights, spot } = given;
     if (given.queues?.length === 0) findings.add("/queues", "field_invalid", "must name at least one queue");
     if (given.tasks?.length === 0) findings.add("/tasks", "field_invalid", "must name at least one task");
     if (queues.length > 1 && queues.includes("*"))
       findings.add("/queues", "field_invalid", "* stands for every queue: name no other beside it");
+    refuseOtherTasks("/versions", versions, tasks, findings);
+    refuseOtherTasks("/weights", weights, tasks, findings);
     return {
       name,
       queues,
@@ -46,8 +49,25 @@ export function readRegistration(body: unknown): WorkerRegister {
       slots,
       ...(ahead !== undefined && { ahead }),
       ...(labels !== undefined && { labels }),
+      ...(versions !== undefined && { versions }),
+      ...(weights !== undefined && { weights }),
+      ...(spot !== undefined && { spot }),
     };
   });
+}
+
+export function readWorkerDrain(body: unknown): { readonly isNotice: boolean } {
+  return readBody(WorkerDrain, body, ({ notice = false }) => ({ isNotice: notice }));
+}
+
+function refuseOtherTasks(pointer: string, byTask: object = {}, tasks: readonly string[], findings: Findings): void {
+  for (const task of Object.keys(byTask))
+    if (!tasks.includes(task))
+      findings.add(
+        `${pointer}/${task.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+        "field_invalid",
+        "is none of the tasks that the worker has",
+      );
 }
 
 export function readPoll(body: unknown): PollBody {

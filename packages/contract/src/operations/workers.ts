@@ -1,5 +1,5 @@
 import { RunList } from "../schema/page.js";
-import { Worker, WorkerList, WorkerListQuery } from "../schema/worker.js";
+import { Worker, WorkerDrain, WorkerList, WorkerListQuery } from "../schema/worker.js";
 import { bodyErrors } from "./job-errors.js";
 import { queryErrors, storeErrors, type Operation } from "./operation.js";
 import { WorkerRef } from "./worker-protocol.js";
@@ -66,6 +66,8 @@ export const drainWorker = {
   path: "/v1/workers/{id}:drain",
   aliases: [{ path: "/v1/workers/{id}/drain" }],
   summary: "Tell a worker to end",
+  body: WorkerDrain,
+  bodyOptional: true,
   description:
     "It is given nothing more, ends what it has within its grace time or gives it back, and leaves. One inside a node is only given " +
     "nothing more.",

@@ -4,7 +4,7 @@ import { keyPattern, limits, namePattern } from "./limits.js";
 import { RetryPolicySpelling, RetryRequest } from "./retry.js";
 import { DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
 import { ScheduleRequest } from "./schedule.js";
-import { Deadline, Guarantee, Requires } from "./run-policy.js";
+import { AllowSpot, Deadline, Guarantee, Requires, TaskVersion } from "./run-policy.js";
 
 const Name = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern, description, examples: [example] });
@@ -41,6 +41,8 @@ export const JobCreate = Type.Object(
     deadline: Type.Optional(Deadline),
     guarantee: Type.Optional(Guarantee),
     requires: Type.Optional(Requires),
+    task_version: Type.Optional(TaskVersion),
+    allow_spot: Type.Optional(AllowSpot),
     priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, description: "9 is most urgent; 4 by default" })),
     queue: Type.Optional(Name("The stream of runs that it joins; default by default", "default")),
     ...firingRequest,

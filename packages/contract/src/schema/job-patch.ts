@@ -23,6 +23,8 @@ export const JobPatch = Type.Object(
     deadline: Type.Optional(removable<string>(field.deadline)),
     guarantee: Type.Optional(removable<Static<typeof field.guarantee>>(field.guarantee)),
     requires: Type.Optional(removable<Record<string, string>>(field.requires)),
+    task_version: Type.Optional(removable<string>(field.task_version)),
+    allow_spot: Type.Optional(removable<boolean>(field.allow_spot)),
     priority: Type.Optional(removable<number>(field.priority)),
     queue: Type.Optional(removable<string>(field.queue)),
     overlap: Type.Optional(removable<Static<typeof field.overlap>>(field.overlap)),

@@ -32,6 +32,8 @@ const definition = {
   deadline: nullable(Type.String({ examples: ["30m"] })),
   guarantee: Guarantee,
   requires: Type.Record(Type.String(), Type.String(), { description: "Labels that its workers must have" }),
+  task_version: nullable(Type.String({ description: "The version of the task that its workers must have" })),
+  allow_spot: Type.Boolean({ description: "Whether workers that may go at any time get its runs too" }),
   priority: Type.Integer({ minimum: 0, maximum: 9 }),
   queue: Type.String(),
   ...firingAnswer,

@@ -34,6 +34,8 @@ export const limits = {
 export const workerLimits = {
   queues: 1_000,
   tasks: 1_000,
+  /** Of one task. */
+  versions: 100,
   slots: 10_000,
   ahead: 10_000,
   /** Runs that one request names. */

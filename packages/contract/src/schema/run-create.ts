@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 import { limits, namePattern, printablePattern } from "./limits.js";
 import { Problem } from "./problem.js";
 import { RetryRequest } from "./retry.js";
-import { Deadline, Guarantee, Requires } from "./run-policy.js";
+import { AllowSpot, Deadline, Guarantee, Requires, TaskVersion } from "./run-policy.js";
 import { Run } from "./run.js";
 import { Count, DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
 import { stringEnum } from "./string-enum.js";
@@ -49,6 +49,8 @@ export const RunCreate = Type.Object(
     deadline: Type.Optional(Deadline),
     guarantee: Type.Optional(Guarantee),
     requires: Type.Optional(Requires),
+    task_version: Type.Optional(TaskVersion),
+    allow_spot: Type.Optional(AllowSpot),
     labels: Type.Optional(Labels),
     owner: Type.Optional(OwnerName("Whom it belongs to: a user or a team, by your own names")),
     dedupe: Type.Optional(DedupeRequest),

@@ -1,5 +1,6 @@
 import { guarantees } from "@carillon/core";
 import { Type } from "typebox";
+import { limits, printablePattern } from "./limits.js";
 import { DurationText, Labels } from "./scalars.js";
 import { stringEnum } from "./string-enum.js";
 
@@ -12,6 +13,18 @@ export const Requires = Type.Unsafe<Record<string, string>>({
   ...Labels,
   description: "Only workers that have all of these labels get it",
   examples: [{ gpu: "a100" }],
+});
+
+export const TaskVersion = Type.String({
+  minLength: 1,
+  maxLength: limits.labelValueLength,
+  pattern: printablePattern,
+  description: "Only workers that have this version of the task get it",
+  examples: ["3"],
+});
+
+export const AllowSpot = Type.Boolean({
+  description: "Whether workers that may go at any time get it too; false by default",
 });
 
 export const Deadline = DurationText(

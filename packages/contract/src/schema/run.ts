@@ -49,6 +49,17 @@ const Progress = Type.Object(
   { title: "Progress", additionalProperties: false, description: "What the run's handler said last of how far it is" },
 );
 
+export const WaitingOn = Type.Object(
+  {
+    code: Type.String({
+      description:
+        "no_worker_for_task, no_worker_for_queue, no_worker_for_version, no_worker_with_labels, only_spot_workers, workers_cordoned",
+    }),
+    detail: Type.String({ examples: ["no worker serves task pdf"] }),
+  },
+  { title: "WaitingOn", additionalProperties: false, description: "What a run that is due waits for" },
+);
+
 /** The part of a run that answers "how did it go". */
 const course = {
   id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
@@ -82,6 +93,7 @@ export const Run = Type.Object(
     created_at: Timestamp,
     losses: Count("Times that its worker was lost"),
     worker_id: nullable(Type.String()),
+    waiting_on: nullable(WaitingOn),
     progress: nullable(Progress),
     payload: Type.Unknown(),
     output: Type.Unknown(),
@@ -95,5 +107,6 @@ export const Run = Type.Object(
 
 export type RunStatus = Static<typeof RunStatus>;
 export type RunError = Static<typeof RunError>;
+export type WaitingOn = Static<typeof WaitingOn>;
 export type RunSummary = Static<typeof RunSummary>;
 export type Run = Static<typeof Run>;

@@ -20,6 +20,9 @@ export const HeldRun = Type.Object(
 
 const HeldRuns = (description: string) => Type.Array(HeldRun, { maxItems: workerLimits.runs, description });
 
+const TaskName = Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern });
+const byTask = { type: "object", propertyNames: TaskName, maxProperties: workerLimits.tasks };
+
 export const WorkerRegister = Type.Object(
   {
     name: Type.String({
@@ -34,7 +37,7 @@ export const WorkerRegister = Type.Object(
       description: "The queues that it serves; * alone stands for every queue",
       examples: [["default", "mail"]],
     }),
-    tasks: Type.Array(Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern }), {
+    tasks: Type.Array(TaskName, {
       maxItems: workerLimits.tasks,
       description: "The tasks that it has",
       examples: [["email.welcome"]],
@@ -45,7 +48,29 @@ export const WorkerRegister = Type.Object(
         description: "What it says of itself; runs may require some of it",
       }),
     ),
-    slots: Type.Integer({ minimum: 1, maximum: workerLimits.slots, description: "Runs at a time" }),
+    versions: Type.Optional(
+      Type.Unsafe<Record<string, string[]>>({
+        ...byTask,
+        additionalProperties: Type.Array(
+          Type.String({ minLength: 1, maxLength: limits.labelValueLength, pattern: printablePattern }),
+          { maxItems: workerLimits.versions },
+        ),
+        description: "By task, the versions of it that it has; runs that ask for one go only there",
+        examples: [{ "email.welcome": ["2", "3"] }],
+      }),
+    ),
+    weights: Type.Optional(
+      Type.Unsafe<Record<string, number>>({
+        ...byTask,
+        additionalProperties: Type.Integer({ minimum: 1, maximum: workerLimits.slots }),
+        description: "By task, how many slots a run takes; 1 for those that are not named, all slots at the most",
+        examples: [{ "video.encode": 4 }],
+      }),
+    ),
+    spot: Type.Optional(
+      Type.Boolean({ description: "It may go at any time: it gets only runs with allow_spot. False by default" }),
+    ),
+    slots: Type.Integer({ minimum: 1, maximum: workerLimits.slots, description: "Slots: runs of weight 1 at a time" }),
     ahead: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -146,6 +171,7 @@ export const WorkerPolled = Type.Object(
     stops: Type.Array(Stop),
     lost: Type.Array(HeldRun, { description: "Claims that it named and that are over" }),
     drain: Type.Boolean({ description: "It is to end: take nothing more, end or give back what it has, close" }),
+    leave: Type.Boolean({ description: "With drain: its machine goes, it is to give back what it has at once" }),
   },
   { title: "WorkerPolled", additionalProperties: false },
 );

@@ -1,14 +1,66 @@
-/** The labels that a worker must have, as one text: sorted lines of key=value; empty for none. Keys have no =, values no line ends. */
-export function requirementText(requires: Readonly<Record<string, string>> = {}): string {
+type Labels = Readonly<Record<string, string>>;
+
+/** What the product itself writes among the labels that are required. No label of a user begins like this. */
+const versionMark = "@version";
+const spotMark = "@spot";
+const allowed = "allowed";
+
+/** What a run asks of its worker. */
+export interface Asked {
+  readonly labels?: Labels;
+  /** Only workers that have this version of the task. */
+  readonly version?: string;
+  /** Also workers that may go at any time. */
+  readonly allowsSpot?: boolean;
+}
+
+/** What a worker says of itself. */
+export interface Abilities {
+  readonly labels?: Labels;
+  /** By task, the versions of it that the worker has. */
+  readonly versions?: Readonly<Record<string, readonly string[]>>;
+  /** It may go at any time: it gets only runs that allow it. */
+  readonly isSpot?: boolean;
+}
+
+/** All that a run asks, as one set: as it is stored with the run. */
+export function requirementsOf({ labels = {}, version, allowsSpot = false }: Asked): Labels {
+  return {
+    ...labels,
+    ...(version !== undefined && { [versionMark]: version }),
+    ...(allowsSpot && { [spotMark]: allowed }),
+  };
+}
+
+/** What a stored set stands for. */
+export function askedOf(requires: Labels = {}): Required<Omit<Asked, "version">> & Pick<Asked, "version"> {
+  const { [versionMark]: version, [spotMark]: spot, ...labels } = requires;
+  return { labels, ...(version !== undefined && { version }), allowsSpot: spot !== undefined };
+}
+
+/** The set as one text: sorted lines of key=value; empty for none. Keys have no =, values no line ends. */
+export function requirementText(requires: Labels = {}): string {
   const keys = Object.keys(requires).sort();
   return keys.map((key) => `${key}=${requires[key] ?? ""}`).join("\n");
 }
 
-/** Whether a worker with these labels may take what requires that. */
-export function meets(labels: Readonly<Record<string, string>>, requirement: string): boolean {
-  if (requirement === "") return true;
-  return requirement.split("\n").every((line) => {
-    const at = line.indexOf("=");
-    return labels[line.slice(0, at)] === line.slice(at + 1);
-  });
+/** Whether a worker may take runs of the task that require this, as one text. */
+export function meets(worker: Abilities, task: string, requirement: string): boolean {
+  const { isSpot = false } = worker;
+  if (requirement === "") return !isSpot;
+  const { version, labels, allowsSpot } = askedOf(requirementsIn(requirement));
+  return (allowsSpot || !isSpot) && hasVersion(worker, task, version) && hasLabels(worker, labels);
+}
+
+export function hasVersion({ versions = {} }: Abilities, task: string, version: string | undefined): boolean {
+  return version === undefined || (versions[task]?.includes(version) ?? false);
+}
+
+export function hasLabels({ labels: has = {} }: Abilities, labels: Labels): boolean {
+  return Object.entries(labels).every(([key, value]) => has[key] === value);
+}
+
+function requirementsIn(text: string): Labels {
+  const lines = text.split("\n").map((line) => [line, line.indexOf("=")] as const);
+  return Object.fromEntries(lines.map(([line, at]) => [line.slice(0, at), line.slice(at + 1)]));
 }

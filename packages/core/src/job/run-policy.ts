@@ -15,7 +15,7 @@ export interface RunPolicy {
   readonly deadlineMs?: DurationMs;
   /** Absent: at least once. */
   readonly guarantee?: "at_most_once";
-  /** The labels that a worker must have. */
+  /** What a worker must have: see requirementsOf. */
   readonly requires?: Readonly<Record<string, string>>;
 }
 

@@ -9,7 +9,6 @@ import type { LaneBounds } from "./lane-bounds.js";
 import type { LaneGroup } from "./lane-group.js";
 import type { Look } from "./lane-spot.js";
 import { dealPlaces, type Places } from "./places.js";
-import type { WorkerSession } from "./worker-session.js";
 
 export interface ExchangerOptions {
   readonly gatewayId: string;
@@ -117,12 +116,12 @@ export class Exchanger {
     for (let offset = 1; offset <= groups.length; offset++) {
       const group = groups[(this.#turn + offset) % groups.length];
       if (group?.agenda.isReady(now) !== true) continue;
-      const places = dealPlaces(group.sessions, batch);
+      const places = dealPlaces(group.sessions, batch, group);
       if (places.order.length === 0) continue;
       const looks = group.agenda.looks(wantedFor(places), now);
       if (looks.length === 0) continue;
       this.#turn = (this.#turn + offset) % groups.length;
-      for (const index of places.order) places.sessions[index]?.promise(1);
+      for (const index of places.order) places.sessions[index]?.promise(group);
       return { group, places, looks };
     }
     return null;
@@ -175,18 +174,18 @@ export class Exchanger {
     return new Promise((resolve, reject) => void this.#exchange([{ runs, resolve, reject }], null));
   }
 
-  #claimed({ places, looks }: Claim, runs: readonly ClaimedRun[], durationMs: DurationMs): void {
+  #claimed({ group, places, looks }: Claim, runs: readonly ClaimedRun[], durationMs: DurationMs): void {
     const { bounds, monotonic, onClaimed } = this.#options;
     bounds.took(looks, { claimed: runs, places: places.order.length, free: places.free, durationMs }, monotonic());
     // Held before the promise is settled: a place is never counted as free in between.
     onClaimed(places, runs);
-    for (const index of places.order) places.sessions[index]?.settle(1);
+    for (const index of places.order) places.sessions[index]?.settle(group);
   }
 
-  #failed({ places, looks }: Claim): void {
+  #failed({ group, places, looks }: Claim): void {
     this.#options.bounds.failed(looks);
     this.#options.onDoubt(places);
-    for (const index of places.order) places.sessions[index]?.settle(1);
+    for (const index of places.order) places.sessions[index]?.settle(group);
   }
 
   /** The next full look of a group that waits. */
@@ -196,7 +195,7 @@ export class Exchanger {
     if (this.#isStopped || this.#inFlight >= maxInFlight) return;
     let next = Number.POSITIVE_INFINITY;
     for (const group of this.#options.groups()) {
-      next = Math.min(next, group.agenda.nextFullLook(wantedBy(group.sessions)));
+      next = Math.min(next, group.agenda.nextFullLook(wantedBy(group)));
     }
     if (next === Number.POSITIVE_INFINITY) return;
     const delayMs = Math.max(next, this.#pausedUntil) - monotonic();
@@ -209,12 +208,13 @@ function wantedFor({ order, free, apart }: Places): Wanted {
 }
 
 /** Whether sessions wait at all, for each kind of lane. */
-function wantedBy(sessions: Iterable<WorkerSession>): Wanted {
+function wantedBy(group: LaneGroup): Wanted {
   const wanted = { places: 0, free: 0, apart: 0 };
-  for (const session of sessions) {
-    if (session.room > 0) wanted.places = 1;
-    if (session.free > 0) wanted.free = 1;
-    if (session.free > 0 && !session.hasLost) wanted.apart = 1;
+  for (const session of group.sessions) {
+    const free = session.freeFor(group);
+    if (free > 0 || session.roomFor(group) > 0) wanted.places = 1;
+    if (free > 0) wanted.free = 1;
+    if (free > 0 && !session.hasLost) wanted.apart = 1;
     if (wanted.apart > 0) break;
   }
   return wanted;

@@ -9,7 +9,7 @@ import {
 } from "@carillon/core";
 import type { FailedRun } from "../failures/error-tally.js";
 import type { OnEngineEvent } from "../events.js";
-import type { WorkerState } from "../model/workers.js";
+import type { WorkerSkills, WorkerState } from "../model/workers.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
@@ -23,6 +23,7 @@ import type { SessionStore } from "../store/entities/sessions.js";
 import type { Assigned } from "./assignment-of.js";
 import { Exchanger } from "./exchanger.js";
 import { Handout } from "./handout.js";
+import { HeavySavings } from "./heavy-savings.js";
 import { LaneBounds } from "./lane-bounds.js";
 import { LaneGroups } from "./lane-groups.js";
 import { Notes } from "./notes.js";
@@ -32,15 +33,13 @@ import { StopOrders } from "./stop-orders.js";
 import { StrictClaims } from "./strict-claims.js";
 import { WorkerSession } from "./worker-session.js";
 
-export interface WorkerRegistration {
+export interface WorkerRegistration extends WorkerSkills {
   readonly namespace: string;
   readonly name: string;
   /** `*` alone stands for every queue, also for those that do not exist yet. */
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
-  /** What it says of itself; runs may require some of it. */
-  readonly labels?: Readonly<Record<string, string>>;
   /** Runs that may wait at the worker beyond its slots; left out: as many as it does in a twentieth of a second. */
   readonly ahead?: number;
   /** Set for a worker inside a node: it dies with it. */
@@ -51,8 +50,11 @@ export interface WorkerRegistration {
   /** Called with runs that the worker holds and is asked to stop, again and again until they have ended. */
   readonly onStop: (orders: readonly StopOrder[]) => void;
   readonly onLost: () => void;
-  /** An operator wants the worker to end. One inside a node goes on until that stops, but is given nothing more. */
-  readonly onDrain?: () => void;
+  /**
+   * An operator wants the worker to end; with a notice: at once, since its machine goes. One inside a node goes on until that stops,
+   * but is given nothing more.
+   */
+  readonly onDrain?: (isNotice: boolean) => void;
 }
 
 interface ClaimOf {
@@ -116,6 +118,7 @@ export class Gateway {
   readonly #results: Results;
   readonly #handout: Handout;
   readonly #watch: SessionWatch;
+  readonly #savings: HeavySavings;
   readonly #stops: StopOrders;
   readonly #notes: Notes;
 
@@ -160,6 +163,7 @@ export class Gateway {
     });
     const sessions = (): Iterable<WorkerSession> => this.#sessions.values();
     this.#watch = new SessionWatch({ ...options, results: this.#results, handout: this.#handout, sessions });
+    this.#savings = new HeavySavings({ claims, groups: () => this.#groups.values() });
     this.#stops = new StopOrders(claims, sessions);
     this.#notes = new Notes(options.records);
   }
@@ -219,7 +223,10 @@ export class Gateway {
       session.id,
       runs.map((run) => ({ id: run.runId, fence: run.fence })),
     );
-    for (const run of runs) session.held.delete(run.runId);
+    for (const { runId } of runs) {
+      const run = session.held.get(runId);
+      if (run !== undefined) session.letGo(run);
+    }
     await this.#options.onStopped(queued.filter((run) => run.isStopped).map((run) => run.id));
     this.#options.onQueued(queued.filter((run) => !run.isStopped));
   }
@@ -263,12 +270,16 @@ export class Gateway {
     if (session !== undefined) session.isWaiting = false;
   }
 
-  /** An operator asks something of a worker; if another node serves it, that one reads it with the next sign of life. */
-  ask(sessionId: string, state: WorkerState): void {
+  /**
+   * An operator asks something of a worker; if another node serves it, that one reads it with the next sign of life. Resolves when
+   * nothing is on its way to a worker that is to be given nothing more.
+   */
+  async ask(sessionId: string, state: WorkerState): Promise<void> {
     const session = this.#sessions.get(sessionId);
     if (session === undefined) return;
     session.asked++;
     this.#obey(session, state);
+    if (session.isCordoned) await session.quiet();
   }
 
   /** This node serves the worker no longer; its session goes on. */
@@ -330,6 +341,7 @@ export class Gateway {
   async look(): Promise<void> {
     await this.#groups.look();
     await this.#watch.look();
+    await this.#savings.look();
     this.#exchanger.wake();
   }
 
@@ -344,6 +356,11 @@ export class Gateway {
     this.#strict.stop();
   }
 
+  /** Null: this node does not serve the session. */
+  namespaceOf(sessionId: string): number | null {
+    return this.#sessions.get(sessionId)?.namespaceId ?? null;
+  }
+
   isOpen(sessionId: string): boolean {
     return this.#sessions.has(sessionId);
   }
@@ -351,16 +368,19 @@ export class Gateway {
   async #serve(
     id: string,
     namespaceId: number,
-    skills: WorkerHandlers & Pick<WorkerRegistration, "queues" | "tasks" | "slots" | "ahead" | "labels">,
+    skills: WorkerHandlers & WorkerSkills & Pick<WorkerRegistration, "queues" | "tasks" | "slots" | "ahead">,
   ): Promise<WorkerSession> {
     const { slots, ahead = null, onAssign, onStop, onLost, isHeard = () => true, onDrain = () => undefined } = skills;
     const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#handout.assignments(runs));
-    const { doubtMs } = this.#options;
+    const { doubtMs, lanes } = this.#options;
+    const weights = weightsOf(skills);
+    const weightOf = (run: ClaimedRun): number => weights.get(lanes.get(run.lane)?.task ?? "") ?? 1;
     const session = new WorkerSession({
       id,
       namespaceId,
       slots,
       ahead,
+      ...(weights.size > 0 && { weightOf }),
       doubtMs,
       deliver,
       onStop,
@@ -368,8 +388,7 @@ export class Gateway {
       isHeard,
       onDrain,
     });
-    const { queues, tasks, labels = {} } = skills;
-    await this.#groups.join({ namespaceId, queues, tasks, labels }, session);
+    await this.#groups.join({ namespaceId, ...skills, weights }, session);
     const before = this.#sessions.get(id);
     if (before !== undefined) this.#forget(before);
     this.#sessions.set(id, session);
@@ -391,7 +410,7 @@ export class Gateway {
   #obey(session: WorkerSession, state: WorkerState): void {
     const wasCordoned = session.isCordoned;
     session.isCordoned = state !== "active";
-    if (state === "draining") session.events.onDrain();
+    if (state === "draining" || state === "leaving") session.events.onDrain(state === "leaving");
     if (wasCordoned && !session.isCordoned) this.#exchanger.wake();
   }
 
@@ -410,6 +429,12 @@ export class Gateway {
     this.#forget(session);
     session.events.onLost();
   }
+}
+
+/** The tasks whose runs take more than one slot. One that would take more than the worker has takes it whole. */
+function weightsOf({ weights = {}, slots }: Pick<WorkerRegistration, "weights" | "slots">): Map<string, number> {
+  const heavy = Object.entries(weights).filter(([, weight]) => weight > 1);
+  return new Map(heavy.map(([task, weight]) => [task, Math.min(weight, slots)]));
 }
 
 /** The server no longer knows the session: whatever its worker still does is somebody else's now. */

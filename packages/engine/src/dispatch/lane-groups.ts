@@ -1,7 +1,14 @@
+import type { Abilities } from "@carillon/core";
 import { isStrict, type Lane, type LaneStore } from "../store/entities/lanes.js";
 import type { LaneBounds } from "./lane-bounds.js";
 import { LaneGroup, type Skills } from "./lane-group.js";
 import type { WorkerSession } from "./worker-session.js";
+
+/** What a worker can do, tasks of every weight together. */
+export interface SkillsOfAll extends Omit<Skills, "weight"> {
+  /** Of tasks whose runs take more than one slot. */
+  readonly weights?: ReadonlyMap<string, number>;
+}
 
 export interface LaneGroupsOptions {
   readonly lanes: LaneStore;
@@ -16,7 +23,7 @@ export class LaneGroups {
   readonly #options: LaneGroupsOptions;
   readonly #groups = new Map<string, LaneGroup>();
   #highest = 0;
-  readonly #bySession = new Map<WorkerSession, LaneGroup>();
+  readonly #bySession = new Map<WorkerSession, LaneGroup[]>();
 
   constructor(options: LaneGroupsOptions) {
     this.#options = options;
@@ -35,7 +42,14 @@ export class LaneGroups {
     return this.#groups.values();
   }
 
-  async join(skills: Skills, session: WorkerSession): Promise<void> {
+  /** Once for each weight of its tasks: a claim is for runs of one weight. */
+  async join(skills: SkillsOfAll, session: WorkerSession): Promise<void> {
+    const joined: LaneGroup[] = [];
+    for (const one of byWeight(skills)) joined.push(await this.#join(one, session));
+    this.#bySession.set(session, joined);
+  }
+
+  async #join(skills: Skills, session: WorkerSession): Promise<LaneGroup> {
     const key = LaneGroup.keyOf(skills);
     if (!this.#groups.has(key)) {
       const { bounds, lanes } = this.#options;
@@ -50,17 +64,17 @@ export class LaneGroups {
     const group = this.#groups.get(key);
     if (group === undefined) throw new Error("a group of lanes went before its first session came");
     group.sessions.add(session);
-    this.#bySession.set(session, group);
+    return group;
   }
 
   leave(session: WorkerSession): void {
-    const group = this.#bySession.get(session);
-    if (group === undefined) return;
+    for (const group of this.#bySession.get(session) ?? []) {
+      group.sessions.delete(session);
+      if (group.sessions.size > 0) continue;
+      this.#groups.delete(group.key);
+      this.#options.bounds.release(group.agenda);
+    }
     this.#bySession.delete(session);
-    group.sessions.delete(session);
-    if (group.sessions.size > 0) return;
-    this.#groups.delete(group.key);
-    this.#options.bounds.release(group.agenda);
   }
 
   /** Lanes that came later: of new queues, of strict ones. */
@@ -82,4 +96,15 @@ export class LaneGroups {
     const others = found.filter(({ kind }) => !isStrict(kind));
     this.#options.bounds.serve(group.agenda, others, group.namespaceId);
   }
+}
+
+function byWeight({ namespaceId, queues, tasks, weights, ...rest }: SkillsOfAll): Skills[] {
+  const { labels, versions, isSpot }: Abilities = rest;
+  const has = { ...(labels && { labels }), ...(versions && { versions }), ...(isSpot === true && { isSpot }) };
+  const apart = new Map<number, string[]>();
+  for (const task of tasks) {
+    const weight = weights?.get(task) ?? 1;
+    apart.set(weight, [...(apart.get(weight) ?? []), task]);
+  }
+  return [...apart].map(([weight, ofWeight]) => ({ namespaceId, queues, tasks: ofWeight, weight, ...has }));
 }

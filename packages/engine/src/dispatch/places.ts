@@ -1,4 +1,4 @@
-import type { WorkerSession } from "./worker-session.js";
+import type { Claimant, WorkerSession } from "./worker-session.js";
 
 export interface Places {
   readonly sessions: readonly WorkerSession[];
@@ -11,17 +11,17 @@ export interface Places {
 }
 
 /** Deals out places: free slots before what is given ahead, and of each the worker that has most first. */
-export function dealPlaces(waiting: Iterable<WorkerSession>, most: number): Places {
-  const sessions = [...waiting].filter((session) => session.room > 0);
+export function dealPlaces(waiting: Iterable<WorkerSession>, most: number, claimant: Claimant): Places {
+  const sessions = [...waiting].filter((session) => session.roomFor(claimant) > 0);
   const slots = deal(
-    sessions.map((session) => session.free),
+    sessions.map((session) => session.freeFor(claimant)),
     most,
   );
   const ahead = deal(
-    sessions.map((session) => session.room - session.free),
+    sessions.map((session) => session.roomFor(claimant) - session.freeFor(claimant)),
     most - slots.length,
   );
-  const apart = sessions.filter((session) => session.free > 0 && !session.hasLost).length;
+  const apart = sessions.filter((session) => session.freeFor(claimant) > 0 && !session.hasLost).length;
   return { sessions, order: [...slots, ...ahead], free: slots.length, apart };
 }
 

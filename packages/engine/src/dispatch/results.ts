@@ -55,15 +55,16 @@ export class Results {
   }
 
   async #settle(session: WorkerSession, decided: readonly Decided[], asked: number): Promise<ReadonlySet<string>> {
-    session.ending += decided.length;
+    const slots = session.weigh(decided.map(({ run }) => run));
+    session.ending += slots;
     session.count(asked, this.#options.clock.monotonic());
     try {
       const accepted = await this.#write(decided);
       this.#announce(decided, accepted, asked);
-      for (const { run } of decided) if (session.held.get(run.id) === run) session.held.delete(run.id);
+      for (const { run } of decided) session.letGo(run);
       return accepted;
     } finally {
-      session.ending -= decided.length;
+      session.ending -= slots;
     }
   }
 

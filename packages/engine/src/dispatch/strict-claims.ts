@@ -85,7 +85,7 @@ export class StrictClaims {
     const { gatewayId, claims, monotonic, fullLookMs, onClaimed, onDoubt, onSettled, onError } = this.#options;
     desk.isUnderWay = true;
     desk.isOpen = false;
-    session.promise(1);
+    session.promise(group);
     try {
       const { namespaceId } = group;
       const run = await claims.claimStrict({ gatewayId, session: session.id, namespaceId, queue, lanes: [...lanes] });
@@ -97,7 +97,7 @@ export class StrictClaims {
       onDoubt(session);
       onError(error);
     } finally {
-      session.settle(1);
+      session.settle(group);
       desk.isUnderWay = false;
       onSettled();
     }
@@ -119,8 +119,8 @@ interface Wanted {
 }
 
 /** Who has most free slots; nothing of a strict queue is given ahead. */
-function freest({ sessions }: LaneGroup): WorkerSession | null {
-  const places = dealPlaces(sessions, 1);
+function freest(group: LaneGroup): WorkerSession | null {
+  const places = dealPlaces(group.sessions, 1, group);
   const [first] = places.order;
   return places.free === 0 || first === undefined ? null : (places.sessions[first] ?? null);
 }

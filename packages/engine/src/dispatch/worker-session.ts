@@ -10,8 +10,14 @@ export interface SessionEvents {
   /** The session was declared dead: whatever its worker does is somebody else's. */
   readonly onLost: () => void;
   readonly isHeard: () => boolean;
-  /** An operator wants its worker to end. */
-  readonly onDrain: () => void;
+  /** An operator wants its worker to end; or it is to go at once, since its machine does. */
+  readonly onDrain: (isNotice: boolean) => void;
+}
+
+/** Who asks for places: workers that take runs of one weight. */
+export interface Claimant {
+  /** How many slots a run takes. */
+  readonly weight: number;
 }
 
 export interface SessionOptions extends SessionEvents {
@@ -20,6 +26,8 @@ export interface SessionOptions extends SessionEvents {
   readonly slots: number;
   /** Runs that may wait at the worker beyond its slots; null: as many as it does in a twentieth of a second. */
   readonly ahead: number | null;
+  /** How many slots a run takes; left out: every run takes one. */
+  readonly weightOf?: (run: ClaimedRun) => number;
   readonly doubtMs: DurationMs;
 }
 
@@ -48,10 +56,15 @@ export class WorkerSession {
   asked = 0;
   /** It is asked what it holds: until that is answered it gets nothing. */
   isAsked = false;
-  /** Held runs whose result is on its way to the store. */
+  /** Slots of held runs whose result is on its way to the store. */
   ending = 0;
-  /** Places for which a claim is under way. */
+  /** Slots for which a claim is under way. */
   promised = 0;
+  /** Its slots are kept for these heavy runs as they become free: lighter ones would take them one by one. */
+  savedFor: Claimant | null = null;
+  /** Slots that held runs take beyond one each. */
+  #extra = 0;
+  readonly #weightOf: ((run: ClaimedRun) => number) | null;
   readonly #ahead: number | null;
   #lost: ClaimedRun | null = null;
   #perSecond = 0;
@@ -64,17 +77,44 @@ export class WorkerSession {
     this.slots = options.slots;
     this.events = options;
     this.#ahead = options.ahead;
+    this.#weightOf = options.weightOf ?? null;
     this.doubt = new ClaimDoubt(options.doubtMs);
   }
 
-  /** Slots for which nobody works or is on the way. */
-  get free(): number {
-    return this.#takes ? Math.max(0, this.slots - this.#occupied) : 0;
+  /** It takes runs, if it has room. */
+  get isOpen(): boolean {
+    return this.isWaiting && !this.isAsked && !this.isCordoned;
   }
 
-  /** Free slots, and what it may be given ahead. */
-  get room(): number {
-    return this.#takes ? Math.max(0, this.slots + this.#aheadNow - this.#occupied) : 0;
+  /** Slots for which nobody works or is on the way. */
+  get freeSlots(): number {
+    return this.isOpen ? Math.max(0, this.slots - this.#occupied) : 0;
+  }
+
+  /** Slots of held runs that take more than one. */
+  get heavySlots(): number {
+    if (this.#weightOf === null) return 0;
+    const weights = [...this.held.values()].map(this.#weightOf);
+    return weights.reduce((sum, weight) => (weight > 1 ? sum + weight : sum), 0);
+  }
+
+  /** Runs for which there are free slots. */
+  freeFor(claimant: Claimant): number {
+    if (this.savedFor !== null && this.savedFor !== claimant) return 0;
+    return Math.floor(this.freeSlots / claimant.weight);
+  }
+
+  /** Runs for which there are free slots, or that may be given ahead. Heavy runs are not. */
+  roomFor(claimant: Claimant): number {
+    if (claimant.weight > 1) return this.freeFor(claimant);
+    if (!this.isOpen || (this.savedFor !== null && this.savedFor !== claimant)) return 0;
+    return Math.max(0, this.slots + this.#aheadNow - this.#occupied);
+  }
+
+  /** Slots that these runs take. */
+  weigh(runs: readonly ClaimedRun[]): number {
+    const weightOf = this.#weightOf;
+    return weightOf === null ? runs.length : runs.reduce((sum, run) => sum + weightOf(run), 0);
   }
 
   /** It holds a run that lost a worker before. */
@@ -94,6 +134,13 @@ export class WorkerSession {
       if (isLost(run)) this.#lost = run;
     }
     if (fresh.length > 0) this.events.deliver(fresh);
+  }
+
+  /** The worker has this run no longer. */
+  letGo(run: ClaimedRun): void {
+    if (this.held.get(run.id) !== run) return;
+    this.held.delete(run.id);
+    this.#extra -= this.#extraOf(run);
   }
 
   /** The worker says that it began a run at this time. */
@@ -129,12 +176,13 @@ export class WorkerSession {
     this.#countedAt = now;
   }
 
-  promise(places: number): void {
-    this.promised += places;
+  promise(claimant: Claimant): void {
+    this.promised += claimant.weight;
+    if (this.savedFor === claimant) this.savedFor = null;
   }
 
-  settle(places: number): void {
-    this.promised -= places;
+  settle(claimant: Claimant): void {
+    this.promised -= claimant.weight;
     if (this.promised === 0) for (const resolve of this.#onQuiet.splice(0)) resolve();
   }
 
@@ -144,16 +192,19 @@ export class WorkerSession {
   }
 
   #hold(run: ClaimedRun): void {
+    const before = this.held.get(run.id);
+    if (before !== undefined) this.letGo(before);
     this.held.set(run.id, run);
+    this.#extra += this.#extraOf(run);
     if (run.deadline !== null) this.#limited.add(run);
   }
 
-  get #takes(): boolean {
-    return this.isWaiting && !this.isAsked && !this.isCordoned;
+  get #occupied(): number {
+    return this.held.size + this.#extra - this.ending + this.promised;
   }
 
-  get #occupied(): number {
-    return this.held.size - this.ending + this.promised;
+  #extraOf(run: ClaimedRun): number {
+    return this.#weightOf === null ? 0 : this.#weightOf(run) - 1;
   }
 
   get #aheadNow(): number {

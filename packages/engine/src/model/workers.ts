@@ -1,10 +1,16 @@
-import type { Instant } from "@carillon/core";
+import type { Abilities, Instant, RunPolicy } from "@carillon/core";
 import type { Page, PageRequest } from "./api.js";
 
-/** What was asked of a worker. cordoned: it is given nothing more; draining: and it is told to end. */
-export type WorkerState = "active" | "cordoned" | "draining";
+/** What was asked of a worker. cordoned: it is given nothing more; draining: and it is told to end; leaving: and at once. */
+export type WorkerState = "active" | "cordoned" | "draining" | "leaving";
 
-export interface WorkerView {
+/** What a worker says of itself when it registers, beside its queues and tasks. */
+export interface WorkerSkills extends Abilities {
+  /** By task, how many slots a run of it takes; 1 for those that are not named. */
+  readonly weights?: Readonly<Record<string, number>>;
+}
+
+export interface WorkerView extends Required<WorkerSkills> {
   readonly id: string;
   readonly name: string;
   readonly queues: readonly string[];
@@ -17,10 +23,32 @@ export interface WorkerView {
   readonly heartbeatAt: Instant;
 }
 
+/** Why no worker can take a run, whatever becomes free. */
+export interface Unserved {
+  readonly code:
+    | "no_worker_for_task"
+    | "no_worker_for_queue"
+    | "no_worker_for_version"
+    | "no_worker_with_labels"
+    | "only_spot_workers"
+    | "workers_cordoned";
+  /** One sentence for people. */
+  readonly detail: string;
+}
+
+/** What tells which workers can take a run. */
+export interface RunToServe {
+  readonly task: string;
+  readonly queue: string;
+  readonly policy: Pick<RunPolicy, "requires">;
+}
+
 /** Workers as operators see them: those that live, or died a moment ago. */
 export interface Workers {
   listWorkers(namespace: string, page: PageRequest): Promise<Page<WorkerView>>;
   getWorker(namespace: string, id: string): Promise<WorkerView | null>;
   /** Null: there is no such worker. Its node knows at once if it is this one, else with the next sign of life. */
   askWorker(namespace: string, id: string, state: WorkerState): Promise<WorkerView | null>;
+  /** Null: some worker that lives can take such runs. */
+  whyUnserved(namespace: string, run: RunToServe): Promise<Unserved | null>;
 }

@@ -2,6 +2,7 @@ import { defaultFiringPolicy, type DurationMs, type Instant } from "@carillon/co
 import type { Coordinator, ShardChange } from "../coordinator/port.js";
 import { Gateway } from "../dispatch/gateway.js";
 import { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
+import { WorkerDoor } from "../dispatch/remote/worker-door.js";
 import type { EngineEvent } from "../events.js";
 import { JobCreator } from "../jobs/create-job.js";
 import { Loop } from "../loop/loop.js";
@@ -45,6 +46,7 @@ class NodeEngine implements Engine {
   readonly api: EngineApis;
   readonly gateway: Gateway;
   readonly remoteWorkers: RemoteWorkers;
+  readonly workerDoor: WorkerDoor;
   readonly #options: EngineOptions;
   readonly #limits: EngineLimits;
   readonly #store: Store;
@@ -115,6 +117,7 @@ class NodeEngine implements Engine {
     });
     this.gateway = this.#makeGateway();
     this.remoteWorkers = this.#makeRemoteWorkers();
+    this.workerDoor = new WorkerDoor({ ...this.#store, workers: this.remoteWorkers, gateway: this.gateway });
     const insertRun = insertRuns(this.#store.runs, this.#insertBounds);
     const creator = this.#makeCreator(insertRun);
     this.#changing = this.#makeChanging(creator);

@@ -1,6 +1,7 @@
 import type { DurationMs } from "@carillon/core";
 import type { Gateway } from "../dispatch/gateway.js";
 import type { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
+import type { WorkerDoor } from "../dispatch/remote/worker-door.js";
 import type { OnEngineEvent } from "../events.js";
 import type { LaterLimits } from "../scheduler/later-mover.js";
 import type { EngineApi } from "../model/api.js";
@@ -100,8 +101,10 @@ export type EngineApis = EngineApi &
 export interface Engine {
   readonly api: EngineApis;
   readonly gateway: Gateway;
-  /** Workers of other processes. */
+  /** Workers of other processes, whosever they are. */
   readonly remoteWorkers: RemoteWorkers;
+  /** The same for callers of a namespace: what the API serves. */
+  readonly workerDoor: WorkerDoor;
   /** This incarnation of the node; changes if others declared it dead and it came back. */
   readonly nodeId: string;
   start(): Promise<void>;

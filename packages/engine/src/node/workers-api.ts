@@ -1,5 +1,6 @@
 import { CarillonError } from "@carillon/core";
 import type { Gateway } from "../dispatch/gateway.js";
+import { whyUnserved } from "../dispatch/why-unserved.js";
 import type { Workers } from "../model/workers.js";
 import type { Store } from "../store/store.js";
 
@@ -22,8 +23,11 @@ export function workersApi({ sessions, namespaces }: Store, gateway: Pick<Gatewa
     async askWorker(namespace, id, state) {
       const namespaceId = await within(namespace);
       if (!(await sessions.ask(namespaceId, id, state))) return null;
-      gateway.ask(id, state);
+      await gateway.ask(id, state);
       return (await sessions.views(namespaceId, { id, limit: 1 }))[0] ?? null;
+    },
+    async whyUnserved(namespace, run) {
+      return whyUnserved(run, await sessions.kinds(await within(namespace), run.task));
     },
   };
 }

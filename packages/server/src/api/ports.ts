@@ -7,8 +7,8 @@ import type {
   Enqueueing,
   Failures,
   JobChanges,
-  RemoteWorkers,
   RunLogs,
+  WorkerDoor,
   Workers,
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
@@ -51,10 +51,7 @@ export type ApiEngine = EngineApi &
   Workers;
 
 /** Workers of other processes. */
-export type WorkersPort = Pick<
-  RemoteWorkers,
-  "silenceMs" | "register" | "poll" | "hear" | "note" | "giveBack" | "close"
->;
+export type WorkersPort = Pick<WorkerDoor, "silenceMs" | "register" | "poll" | "hear" | "note" | "giveBack" | "close">;
 
 export interface ApiOptions {
   readonly engine: ApiEngine;

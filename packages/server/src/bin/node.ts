@@ -54,7 +54,7 @@ export class Node implements Service {
     const worker = new WorkerService(context, () => engine.engine);
     const api = new ApiService(context, {
       engine: () => engine.engine.api,
-      workers: () => engine.engine.remoteWorkers,
+      workers: () => engine.engine.workerDoor,
       database,
       metrics: () => metrics,
       takesNextPort: dev,

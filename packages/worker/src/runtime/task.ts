@@ -71,5 +71,9 @@ export type TaskHandler = (payload: unknown, context: TaskContext) => unknown;
 
 export interface Task {
   readonly name: string;
+  /** How many slots of the worker a run of it takes; 1 by default, all of them at the most. */
+  readonly weight?: number;
+  /** The versions of it that this is: runs that ask for one of them come here. Any worker gets runs that ask for none. */
+  readonly versions?: readonly string[];
   readonly run: TaskHandler;
 }

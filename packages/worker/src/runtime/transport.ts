@@ -8,6 +8,12 @@ export interface Registration {
   readonly slots: number;
   /** What the worker says of itself; runs may require some of it. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** By task, the versions of it that the worker has. */
+  readonly versions?: Readonly<Record<string, readonly string[]>>;
+  /** By task, how many slots a run takes, where that is more than one. */
+  readonly weights?: Readonly<Record<string, number>>;
+  /** The worker may go at any time: it gets only runs that allow it. */
+  readonly isSpot?: boolean;
   /** Runs that may wait here beyond the slots; left out: as many as are done in a twentieth of a second. */
   readonly ahead?: number;
 }
@@ -22,8 +28,8 @@ export interface TransportEvents {
   readonly onLost: () => void;
   /** The engine has not heard of this worker for so long that it may soon give its runs to others: they had better stop. */
   readonly onUnheard: () => void;
-  /** An operator wants this worker to end. Told again and again until it does. */
-  readonly onDrain: () => void;
+  /** An operator wants this worker to end; with a notice: its machine goes. Told again and again until it does. */
+  readonly onDrain: (isNotice: boolean) => void;
   /** The way to the engine is interrupted; the transport tries on by itself. */
   readonly onFailure: (error: unknown) => void;
 }

@@ -7,6 +7,7 @@ import { Reporter } from "./reporter.js";
 import { StopSignal } from "./stop-signal.js";
 import type { Task } from "./task.js";
 import type { WorkerTimers } from "./timers.js";
+import { registrationOf, weightsOf } from "./registration.js";
 import type { Transport } from "./transport.js";
 
 export interface WorkerOptions {
@@ -17,6 +18,8 @@ export interface WorkerOptions {
   readonly slots: number;
   /** What the worker says of itself; runs may require some of it. */
   readonly labels?: Readonly<Record<string, string>>;
+  /** Its machine may go at any time: it gets only runs that allow it. */
+  readonly isSpot?: boolean;
   /** Runs that may wait here beyond the slots; left out: as many as are done in a twentieth of a second. */
   readonly ahead?: number;
   readonly timers: WorkerTimers;
@@ -26,8 +29,8 @@ export interface WorkerOptions {
 export type WorkerEvent =
   | { readonly type: "worker.started" }
   | { readonly type: "worker.session_lost"; readonly running: number }
-  /** An operator wants it to end: whoever started it is to stop it. */
-  | { readonly type: "worker.drain_asked" }
+  /** An operator wants it to end: whoever started it is to stop it, or with a notice to let it leave. */
+  | { readonly type: "worker.drain_asked"; readonly isNotice: boolean }
   | { readonly type: "worker.unheard"; readonly running: number }
   | { readonly type: "worker.transport_failed"; readonly error: unknown }
   | { readonly type: "run.result_refused"; readonly runId: string }
@@ -64,6 +67,8 @@ const lastWordsMs = 1_000;
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #tasks: ReadonlyMap<string, Task>;
+  /** Of tasks whose runs take more than one slot; null: there are none. */
+  readonly #weights: ReadonlyMap<string, number> | null;
   readonly #reporter: Reporter;
   readonly #notebook: Notebook;
   readonly #ignored: IgnoredSignals;
@@ -81,6 +86,7 @@ export class Worker {
     const { transport, timers } = options;
     this.#options = options;
     this.#tasks = new Map(options.tasks.map((task) => [task.name, task]));
+    this.#weights = weightsOf(options);
     this.#reporter = new Reporter({
       transport,
       timers,
@@ -123,17 +129,28 @@ export class Worker {
     }
     const wasRunning = this.#state === "running";
     this.#state = "draining";
-    this.#stopping = wasRunning ? this.#drain(graceMs) : Promise.resolve();
+    this.#stopping = wasRunning ? this.#drain(graceMs, Math.min(lastWordsMs, graceMs / 5)) : Promise.resolve();
     return this.#stopping;
   }
 
-  async #drain(graceMs: DurationMs): Promise<void> {
+  /**
+   * The machine goes: handlers are signalled at once and have this time to save where they are. What has not ended by then is given
+   * back as by `stop`.
+   */
+  leave(withinMs: DurationMs): Promise<void> {
+    if (this.#stopping !== null || this.#state !== "running") return this.stop(withinMs);
+    this.#state = "draining";
+    this.#stopping = this.#drain(withinMs, withinMs);
+    return this.#stopping;
+  }
+
+  /** Handlers are signalled when so much of the grace time is left. */
+  async #drain(graceMs: DurationMs, lastMs: DurationMs): Promise<void> {
     const { transport } = this.#options;
     await this.#within(patienceMs, this.#tried(transport.pause()));
     const unstarted = [...this.#waiting.values()];
     this.#waiting.clear();
     await this.#within(patienceMs, this.#giveBack(unstarted));
-    const lastMs = Math.min(lastWordsMs, graceMs / 5);
     await this.#within(graceMs - lastMs, Promise.all([...this.#running.values()].map((run) => run.done)));
     const left = await this.#signalLeft(lastMs);
     const [spent, unspent] = [left.filter(isSpent), left.filter((run) => !isSpent(run))];
@@ -163,26 +180,15 @@ export class Worker {
   }
 
   async #open(): Promise<void> {
-    const { transport, name, queues, slots, ahead, labels } = this.#options;
-    const tasks = [...this.#tasks.keys()];
-    await transport.open(
-      {
-        name,
-        queues,
-        slots,
-        tasks,
-        ...(ahead === undefined ? {} : { ahead }),
-        ...(labels === undefined ? {} : { labels }),
-      },
-      {
-        onAssign: (assignments) => this.#take(assignments),
-        onStop: (orders) => this.#stopRuns(orders),
-        onLost: () => void this.#startOver(),
-        onUnheard: () => this.#stopUnheard(),
-        onDrain: () => this.#emit({ type: "worker.drain_asked" }),
-        onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
-      },
-    );
+    const { transport } = this.#options;
+    await transport.open(registrationOf(this.#options), {
+      onAssign: (assignments) => this.#take(assignments),
+      onStop: (orders) => this.#stopRuns(orders),
+      onLost: () => void this.#startOver(),
+      onUnheard: () => this.#stopUnheard(),
+      onDrain: (isNotice) => this.#emit({ type: "worker.drain_asked", isNotice }),
+      onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
+    });
   }
 
   /** The session is gone: whatever runs here is somebody else's now. */
@@ -224,11 +230,20 @@ export class Worker {
 
   #beginNext(): void {
     if (this.#state !== "running") return;
+    let used = this.#usedSlots();
     for (const [runId, assignment] of this.#waiting) {
-      if (this.#running.size >= this.#options.slots) return;
+      // The next is waited for, however heavy: lighter ones that overtake it would keep it waiting.
+      used += this.#weights?.get(assignment.task) ?? 1;
+      if (used > this.#options.slots) return;
       this.#waiting.delete(runId);
       this.#begin(assignment);
     }
+  }
+
+  #usedSlots(): number {
+    const weights = this.#weights;
+    if (weights === null) return this.#running.size;
+    return [...this.#running.values()].reduce((sum, run) => sum + (weights.get(run.assignment.task) ?? 1), 0);
   }
 
   #begin(assignment: Assignment): void {

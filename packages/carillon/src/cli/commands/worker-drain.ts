@@ -1,11 +1,28 @@
-import { workerCommand } from "../input/worker-argument.js";
+import { type CommandModule, requiredArg } from "../command.js";
+import { clientOf } from "../input/server-address.js";
+import { printWorker, withWorkerArgument } from "../input/worker-argument.js";
 
-export const command = workerCommand(
-  "drain",
-  `
+export const command: CommandModule = {
+  define(target) {
+    withWorkerArgument(target)
+      .option("--notice", "its machine goes: handlers are told at once, and what has not ended soon is given back")
+      .addHelpText(
+        "after",
+        `
 It is given nothing more, ends what it has within its grace time or gives it back, and leaves. A worker inside a node is
 only given nothing more.
 
-Example:
-  $ carillon worker drain wrk_01k9zq3v5e0r8t2b7n4m6x1c9d`,
-);
+Examples:
+  $ carillon worker drain wrk_01k9zq3v5e0r8t2b7n4m6x1c9d
+  $ carillon worker drain wrk_01k9zq3v5e0r8t2b7n4m6x1c9d --notice`,
+      );
+  },
+  async run(io, invocation) {
+    const request = invocation.options["notice"] === true ? { notice: true } : {};
+    await printWorker(
+      io,
+      invocation,
+      await clientOf(io, invocation).workers.drain(requiredArg(invocation, 0), request),
+    );
+  },
+};

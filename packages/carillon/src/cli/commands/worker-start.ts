@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { type CommandModule, requiredArg, textOption } from "../command.js";
 import { configOf, withConfigFlags } from "../input/config-flags.js";
+import { label } from "../input/label.js";
 import { wholeNumber } from "../input/number.js";
 import { queueSlots } from "../input/queue-slots.js";
 import { serverUrls, withServerAddress } from "../input/server-address.js";
@@ -21,6 +22,8 @@ export const command: CommandModule = {
         wholeNumber(1, mostSlots),
         defaultSlots,
       )
+      .option("--label <name=value>", "what the worker says of itself; can be given several times", label, {})
+      .option("--spot", "its machine may go at any time: it gets only runs that allow it")
       .option("--name <name>", "shown in lists of workers (default: the host's name)");
     withConfigFlags(target, ["shutdownGrace", "logLevel", "logFormat"]).addHelpText(
       "after",
@@ -29,7 +32,8 @@ export const command: CommandModule = {
 answers it tries on; results wait.
 
 Runs until SIGINT or SIGTERM: then it takes nothing more, lets runs end within --shutdown-grace or gives them back. A second
-signal ends it at once. CARILLON_TOKEN is sent as a bearer token.
+signal ends it at once. With --spot SIGUSR2 is the notice that the machine goes: handlers are signalled at once, and what has not
+ended soon is given back with nothing spent. CARILLON_TOKEN is sent as a bearer token.
 
 Examples:
   $ carillon worker start ./tasks.ts
@@ -41,6 +45,9 @@ Examples:
     const groups = queueSlots(textOption(invocation, "queues") ?? "*", Number(invocation.options["slots"]));
     const { config } = configOf(io, invocation);
     const tasks = await loadTasks(requiredArg(invocation, 0), io.cwd);
-    return runWorkerProcess(io, { urls, groups, config, tasks, name: textOption(invocation, "name") ?? hostname() });
+    const name = textOption(invocation, "name") ?? hostname();
+    const labels = { ...(invocation.options["label"] as Record<string, string>) };
+    const isSpot = invocation.options["spot"] === true;
+    return runWorkerProcess(io, { urls, groups, config, tasks, name, labels, isSpot });
   },
 };

@@ -1,17 +1,10 @@
 import type { JobCreate } from "@carillon/contract";
 import { type Command, Option } from "commander";
-import { CliError } from "../cli-error.js";
 import { type Invocation, textOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { readJsonArgument } from "./json-value.js";
+import { label } from "./label.js";
 import { wholeNumber } from "./number.js";
-
-const label = (text: string, before: Readonly<Record<string, string>>): Record<string, string> => {
-  const at = text.indexOf("=");
-  if (at <= 0) throw new CliError(ExitCode.usage, `--label ${text}: it must look like name=value`);
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
-};
 
 /** The flags that describe a job. */
 export function withJobFlags(command: Command): Command {

@@ -7,7 +7,7 @@ import { renderWorker } from "../output/worker-view.js";
 import { clientOf, withServerAddress } from "./server-address.js";
 
 /** A command that asks something of one worker, and how to take it back. */
-export function workerCommand(verb: "cordon" | "uncordon" | "drain", help: string, undo?: string): CommandModule {
+export function workerCommand(verb: "cordon" | "uncordon", help: string, undo: string): CommandModule {
   return {
     define(target) {
       withWorkerArgument(target).addHelpText("after", help);
@@ -15,16 +15,16 @@ export function workerCommand(verb: "cordon" | "uncordon" | "drain", help: strin
     async run(io, invocation) {
       const id = requiredArg(invocation, 0);
       await printWorker(io, invocation, await clientOf(io, invocation).workers[verb](id));
-      if (undo !== undefined) io.talk(`carillon: undo with \`carillon worker ${undo} ${id}\``);
+      io.talk(`carillon: undo with \`carillon worker ${undo} ${id}\``);
     },
   };
 }
 
-function withWorkerArgument(command: Command): Command {
+export function withWorkerArgument(command: Command): Command {
   return withServerAddress(withOutputForm(command.argument("<worker>", "its id, as in wrk_…")));
 }
 
-async function printWorker(io: Io, invocation: Invocation, worker: Worker): Promise<void> {
+export async function printWorker(io: Io, invocation: Invocation, worker: Worker): Promise<void> {
   const form = outputForm(invocation);
   await io.out(form === "table" ? renderWorker(worker) : renderJson(worker, form));
 }

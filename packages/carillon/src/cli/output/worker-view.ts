@@ -21,7 +21,16 @@ export function renderWorker(worker: Worker): string {
     ["queues", worker.queues.join(", ")],
     ["tasks", worker.tasks.join(", ")],
     ["slots", String(worker.slots)],
+    ["labels", pairs(worker.labels)],
+    ["versions", pairs(worker.versions)],
+    ["weights", pairs(worker.weights)],
+    ["spot", worker.spot ? "yes" : "no"],
     ["started", worker.started_at],
     ["heartbeat", worker.heartbeat_at],
   ]);
+}
+
+function pairs(record: Readonly<Record<string, unknown>>): string {
+  const texts = Object.entries(record).map(([key, value]) => `${key}=${String(value)}`);
+  return texts.length === 0 ? "-" : texts.join(" ");
 }

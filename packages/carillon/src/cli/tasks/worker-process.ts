@@ -10,30 +10,48 @@ export interface WorkerProcess {
   readonly tasks: readonly Task[];
   readonly name: string;
   readonly groups: readonly QueueSlots[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly isSpot: boolean;
   readonly config: Pick<Config, "logLevel" | "logFormat" | "shutdownGrace">;
 }
 
 /** Beyond the grace time: telling the server, and closing. */
 const closingMs = 10_000;
+/** Who takes the machine gives at least half a minute. */
+const noticeMs = 20_000;
+/** Sent by whoever hears that the machine goes. */
+const noticeSignal = "SIGUSR2";
 
 /** Makes this process a worker until a signal ends it. */
 export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<ExitCode> {
-  const { config, tasks, name, urls } = options;
+  const { config, tasks, name, urls, labels, isSpot } = options;
   const logger = createLogger(config, { stream: io.stderr, isTerminal: io.talkIsTerminal, colour: io.talkColour });
   const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
   const token = io.env["CARILLON_TOKEN"];
   const asked = new AbortController();
+  let isNotice = false;
+  const onNotice = (): void => {
+    isNotice = true;
+    asked.abort();
+  };
+  if (isSpot) process.once(noticeSignal, onNotice);
   const workers = options.groups.map(({ queues, slots }) => {
     const transport = new HttpTransport({ urls, timers, random: systemRandom, ...(token ? { token } : {}) });
     const onEvent = (event: WorkerEvent): void => {
       logWorkerEvent(logger, event);
-      if (event.type === "worker.drain_asked") asked.abort();
+      if (event.type !== "worker.drain_asked") return;
+      isNotice ||= event.isNotice;
+      asked.abort();
     };
-    return new Worker({ transport, tasks, name, queues, slots, timers, onEvent });
+    return new Worker({ transport, tasks, name, queues, slots, labels, isSpot, timers, onEvent });
   });
   const node = {
     start: async () => void (await Promise.all(workers.map((worker) => worker.start()))),
-    stop: async () => void (await Promise.all(workers.map((worker) => worker.stop(config.shutdownGrace)))),
+    stop: async () => {
+      const { shutdownGrace } = config;
+      const leaveMs = Math.min(noticeMs, shutdownGrace);
+      await Promise.all(workers.map((worker) => (isNotice ? worker.leave(leaveMs) : worker.stop(shutdownGrace))));
+    },
     abandon: () => undefined,
     facts: null,
   };

@@ -33,6 +33,8 @@ export interface PollAnswer {
   readonly lost: readonly ClaimName[];
   /** An operator wants the worker to end. */
   readonly isToDrain: boolean;
+  /** At once, giving back what it has. */
+  readonly isToLeave: boolean;
 }
 
 export interface SignOfLife {

@@ -24,7 +24,7 @@ export class RemoteSession {
   #wake: (() => void) | null = null;
   #polls = 0;
   #lastPoll = 0;
-  #isToDrain = false;
+  #drain: "drain" | "leave" | null = null;
 
   constructor(timers: Timers, now: DurationMs) {
     this.#timers = timers;
@@ -123,19 +123,19 @@ export class RemoteSession {
   }
 
   /** The worker is to end. It is told once, and again for as long as it is asked for. */
-  tellToDrain(): void {
-    this.#isToDrain = true;
+  tellToDrain(isNotice: boolean): void {
+    this.#drain = isNotice ? "leave" : "drain";
     this.wake();
   }
 
-  takeDrain(): boolean {
-    const isToDrain = this.#isToDrain;
-    this.#isToDrain = false;
-    return isToDrain;
+  takeDrain(): { readonly isToDrain: boolean; readonly isToLeave: boolean } {
+    const drain = this.#drain;
+    this.#drain = null;
+    return { isToDrain: drain !== null, isToLeave: drain === "leave" };
   }
 
   get hasNews(): boolean {
-    return this.#untold + this.#stops.size > 0 || this.#isToDrain;
+    return this.#untold + this.#stops.size > 0 || this.#drain !== null;
   }
 
   /** Resolves when there is something to tell, when a newer poll waits, when the time is over, or when the caller goes away. */

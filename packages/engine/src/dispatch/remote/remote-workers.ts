@@ -135,9 +135,10 @@ export class RemoteWorkers {
     const accepted = await this.#settle(id, completions);
     if (lost.length + completions.length === 0 && !isDraining && !this.#isStopping)
       await session.wait(request.waitMs, request.signal);
-    if (request.signal?.aborted === true) return { assignments: [], accepted, stops: [], lost, isToDrain: false };
-    const isToDrain = session.takeDrain();
-    return { assignments: session.takeRuns(number), accepted, stops: session.takeStops(), lost, isToDrain };
+    if (request.signal?.aborted === true)
+      return { assignments: [], accepted, stops: [], lost, isToDrain: false, isToLeave: false };
+    const drain = session.takeDrain();
+    return { assignments: session.takeRuns(number), accepted, stops: session.takeStops(), lost, ...drain };
   }
 
   async #lost(id: string, { completions, held = [] }: PollRequest): Promise<readonly ClaimName[]> {
@@ -210,7 +211,7 @@ export class RemoteWorkers {
     return {
       onAssign: (assigned) => session.give(assigned),
       onStop: (orders) => session.tellToStop(orders),
-      onDrain: () => session.tellToDrain(),
+      onDrain: (isNotice) => session.tellToDrain(isNotice),
       onLost: () => {
         this.#sessions.delete(id());
         session.wake();

@@ -66,6 +66,8 @@ export interface ClaimStore {
   recall(session: string, ids: readonly string[]): Promise<ClaimedRun[]>;
   /** Which results of a session were accepted before. */
   accepted(session: string, runs: readonly { id: string; fence: number }[], since: Instant): Promise<Set<string>>;
+  /** Whether some run of these lanes waits for a worker. */
+  areWaiting(namespaceId: number, lanes: readonly number[]): Promise<boolean>;
   /** Which of these runs are to stop. */
   stops(ids: readonly string[]): Promise<StopRow[]>;
 }
@@ -80,6 +82,7 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
   const started = statements.get("run.started");
   const recall = statements.get("run.recall");
   const accepted = statements.get("run.accepted");
+  const areWaiting = statements.get("run.are_waiting");
   const stops = statements.get("run.stops");
   return {
     exchange: exchangeOver(db, statements),
@@ -116,6 +119,10 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
       const values = columns(runs, [(run) => run.id, (run) => run.fence]);
       const { rows } = await db.query<{ id: string }>(accepted, [session, ...values, timestampParam(since)]);
       return new Set(rows.map((row) => row.id));
+    },
+    async areWaiting(namespaceId, lanes) {
+      const { rows } = await db.query<{ waiting: boolean }>(areWaiting, [namespaceId, lanes]);
+      return rows[0]?.waiting === true;
     },
     async stops(ids) {
       return ids.length === 0 ? [] : (await db.query<StopRow>(stops, [ids])).rows;

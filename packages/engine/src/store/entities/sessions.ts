@@ -1,16 +1,15 @@
 import type { Instant } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import type { WorkerState, WorkerView } from "../../model/workers.js";
+import type { WorkerSkills, WorkerState, WorkerView } from "../../model/workers.js";
 
-export interface NewSession {
+export interface NewSession extends WorkerSkills {
   readonly id: string;
   readonly namespaceId: number;
   readonly name: string;
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
-  readonly labels?: Readonly<Record<string, string>>;
   /** The node an in-process worker lives and dies with; null for a worker of its own. */
   readonly nodeId: string | null;
   /** Which gateway claims for it. */
@@ -26,6 +25,12 @@ export interface WatchedSession {
 /** What a worker said of itself when it registered, and what was asked of it since. */
 export type RegisteredSession = Omit<NewSession, "id" | "nodeId" | "gatewayId"> & { readonly state: WorkerState };
 
+/** Sessions that say the same of themselves. */
+export interface SessionKind extends Pick<NewSession, "queues" | keyof WorkerSkills> {
+  readonly state: WorkerState;
+  readonly count: number;
+}
+
 /** A session that lives, and what was asked of its worker. */
 export interface LivingSession {
   readonly id: string;
@@ -38,12 +43,16 @@ export interface SessionStore {
   adopt(id: string, gatewayId: string): Promise<RegisteredSession | null>;
   /** Answers the sessions that still exist and are served by the gateway. */
   heartbeat(ids: readonly string[], gatewayId: string): Promise<LivingSession[]>;
+  /** Null: there is no such session. */
+  namespaceOf(id: string): Promise<number | null>;
   /** Says that a worker lives, whoever serves it; false: it was declared dead. */
   touch(id: string): Promise<boolean>;
   list(): Promise<WatchedSession[]>;
   expire(seen: readonly WatchedSession[]): Promise<string[]>;
   /** Newest first: of all of the namespace, or the one of this id. */
   views(namespaceId: number, of: { id?: string; before?: string; limit: number }): Promise<WorkerView[]>;
+  /** Of those that have the task: what they can do. */
+  kinds(namespaceId: number, task: string): Promise<SessionKind[]>;
   /** False: there is no such worker. */
   ask(namespaceId: number, id: string, state: WorkerState): Promise<boolean>;
   close(id: string): Promise<boolean>;
@@ -55,26 +64,34 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
   const adopt = statements.get("session.adopt");
   const heartbeat = statements.get("session.heartbeat");
   const touch = statements.get("session.touch");
+  const namespaceOf = statements.get("session.namespace");
   const list = statements.get("session.list");
   const expire = statements.get("session.expire");
   const views = statements.get("session.views");
+  const kinds = statements.get("session.kinds");
   const ask = statements.get("session.ask");
   const close = statements.get("session.close");
   const closeOfDeadNodes = statements.get("session.close_of_dead_nodes");
   return {
     async open(session) {
-      const { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, labels = {} } = session;
-      await db.query(open, [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, JSON.stringify(labels)]);
+      const { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId } = session;
+      const { labels = {}, versions = {}, weights = {}, isSpot = false } = session;
+      const skills = [JSON.stringify(labels), JSON.stringify(versions), JSON.stringify(weights), isSpot];
+      await db.query(open, [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, ...skills]);
     },
     async adopt(id, gatewayId) {
-      type Row = Omit<RegisteredSession, "namespaceId"> & { namespace_id: number };
+      type Row = Omit<RegisteredSession, "namespaceId" | "isSpot"> & { namespace_id: number; is_spot: boolean };
       const [row] = (await db.query<Row>(adopt, [id, gatewayId])).rows;
       if (row === undefined) return null;
-      const { namespace_id: namespaceId, ...rest } = row;
-      return { namespaceId, ...rest };
+      const { namespace_id: namespaceId, is_spot: isSpot, ...rest } = row;
+      return { namespaceId, isSpot, ...rest };
     },
     async heartbeat(ids, gatewayId) {
       return (await db.query<LivingSession>(heartbeat, [ids, gatewayId])).rows;
+    },
+    async namespaceOf(id) {
+      const { rows } = await db.query<{ namespace_id: number }>(namespaceOf, [id]);
+      return rows[0]?.namespace_id ?? null;
     },
     async touch(id) {
       return (await db.query(touch, [id])).rowCount === 1;
@@ -90,6 +107,11 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
       const { rows } = await db.query<ViewRow>(views, [namespaceId, id, before, limit]);
       return rows.map(toView);
     },
+    async kinds(namespaceId, task) {
+      type Row = Omit<SessionKind, "isSpot"> & { is_spot: boolean };
+      const { rows } = await db.query<Row>(kinds, [namespaceId, task]);
+      return rows.map(({ is_spot: isSpot, ...row }) => ({ ...row, isSpot }));
+    },
     async ask(namespaceId, id, state) {
       return (await db.query(ask, [namespaceId, id, state])).rowCount === 1;
     },
@@ -102,7 +124,8 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
   };
 }
 
-type ViewRow = Omit<WorkerView, "isInProcess" | "startedAt" | "heartbeatAt"> & {
+type ViewRow = Omit<WorkerView, "isInProcess" | "startedAt" | "heartbeatAt" | "isSpot"> & {
+  readonly is_spot: boolean;
   readonly in_process: boolean;
   readonly started_at: Instant;
   readonly heartbeat_at: Instant;
@@ -110,9 +133,10 @@ type ViewRow = Omit<WorkerView, "isInProcess" | "startedAt" | "heartbeatAt"> & {
 
 function toView({
   in_process: isInProcess,
+  is_spot: isSpot,
   started_at: startedAt,
   heartbeat_at: heartbeatAt,
   ...row
 }: ViewRow): WorkerView {
-  return { ...row, isInProcess, startedAt, heartbeatAt };
+  return { ...row, isSpot, isInProcess, startedAt, heartbeatAt };
 }

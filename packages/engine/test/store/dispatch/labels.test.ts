@@ -1,3 +1,4 @@
+import { requirementsOf } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
 import { laneNameOf } from "../../../src/jobs/lane-name.js";
@@ -21,7 +22,7 @@ function gatewayWith(fullLookMs: number): Gateway {
   return gateway;
 }
 
-async function laneFor(requires: Record<string, string>): Promise<number> {
+async function laneFor(requires: Readonly<Record<string, string>>): Promise<number> {
   const name = laneNameOf({ queue: "default", task: "echo", policy: { requires } }, null);
   return (await h.store.lanes.ensure([name]))[0] ?? 0;
 }
@@ -82,5 +83,42 @@ describe("a run that requires labels", () => {
     const run = await h.run({ lane });
     second.hint([{ lane, rank: 0 }]);
     expect(await given).toBe(run);
+  });
+});
+
+describe("a run that asks for a version of its task", () => {
+  it("goes to a worker that has it, and never to another", async () => {
+    const gateway = gatewayWith(20);
+    const lane = await laneFor(requirementsOf({ version: "3" }));
+    const plain = await EagerWorker.over(gateway);
+    const older = await EagerWorker.over(gateway, { versions: { echo: ["2"] } });
+    const pinned = await h.run({ lane });
+    const usual = await h.run({});
+    while (plain.ids.length + older.ids.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const newer = await EagerWorker.over(gateway, { versions: { echo: ["2", "3"] } });
+    while (!newer.ids.includes(pinned)) await new Promise((resolve) => setImmediate(resolve));
+    expect([...plain.ids, ...older.ids, ...newer.ids].sort()).toEqual([pinned, usual].sort());
+  });
+});
+
+describe("a spot worker", () => {
+  it("gets runs that allow it, and no other, also at another node", async () => {
+    const [first, second] = [gatewayWith(20), gatewayWith(20)];
+    const lane = await laneFor(requirementsOf({ allowsSpot: true }));
+    const spot = await EagerWorker.over(first, { isSpot: true });
+    const usual = await h.run({});
+    const allowed = await h.run({ lane });
+    await spot.until(1);
+    expect(spot.ids).toEqual([allowed]);
+    const given: string[] = [];
+    const handlers = { onAssign: (runs: readonly { runId: string }[]) => void given.push(...runs.map((r) => r.runId)) };
+    await second.adopt(spot.session, { ...handlers, onStop: () => undefined, onLost: () => undefined });
+    second.resume(spot.session);
+    const again = await h.run({ lane });
+    while (given.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(given).toEqual([again]);
+    const lasting = await EagerWorker.over(first);
+    await lasting.until(1);
+    expect(lasting.ids).toEqual([usual]);
   });
 });

@@ -3,10 +3,10 @@ import { dealPlaces } from "../../../src/dispatch/places.js";
 import type { WorkerSession } from "../../../src/dispatch/worker-session.js";
 
 const session = (id: string, free: number, ahead = 0): WorkerSession =>
-  ({ id, free, room: free + ahead }) as WorkerSession;
+  ({ id, freeFor: () => free, roomFor: () => free + ahead }) as unknown as WorkerSession;
 
 const dealt = (sessions: readonly WorkerSession[], most: number) => {
-  const places = dealPlaces(sessions, most);
+  const places = dealPlaces(sessions, most, { weight: 1 });
   return { ids: places.order.map((index) => places.sessions[index]?.id).join(""), free: places.free };
 };
 

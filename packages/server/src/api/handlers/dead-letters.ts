@@ -34,7 +34,7 @@ export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
       const filter = readDeadLetterQuery(query);
       const list = ["dead_letters", namespace, filter];
       const page = await engine.listDeadLetters(namespace, filter, pageRequest(query, list));
-      const body = { dead_letters: page.rows.map(wireRun), next_page_token: nextPageToken(page, list) };
+      const body = { dead_letters: page.rows.map((run) => wireRun(run)), next_page_token: nextPageToken(page, list) };
       return { status: 200, body };
     },
     async getDeadLetter({ params, namespace }) {

@@ -13,7 +13,10 @@ export function runHandlers({ engine }: ApiOptions): Pick<Handlers, "listRuns" |
     async getRun({ params, namespace }) {
       const run = await engine.getRun(namespace, idOrNotFound("run", params.id));
       if (run === null) throw notFound(`There is no run ${params.id}.`);
-      return { status: 200, body: wireRun(run) };
+      return {
+        status: 200,
+        body: wireRun(run, run.status === "queued" ? await engine.whyUnserved(namespace, run) : null),
+      };
     },
   };
 }
@@ -29,5 +32,8 @@ export async function runPage(
   if (filter === undefined) return { status: 200, body: { runs: [], next_page_token: null } };
   const list = ["runs", namespace, filter];
   const page = await engine.listRuns(namespace, filter, pageRequest(query, list));
-  return { status: 200, body: { runs: page.rows.map(wireRun), next_page_token: nextPageToken(page, list) } };
+  return {
+    status: 200,
+    body: { runs: page.rows.map((run) => wireRun(run)), next_page_token: nextPageToken(page, list) },
+  };
 }

@@ -17,7 +17,8 @@ const jsonType = "application/json; charset=utf-8";
 export function workerProtocolHandlers({ workers }: ApiOptions): ProtocolHandlers {
   return {
     async registerWorker({ body, namespace }) {
-      const id = await workers.register({ ...readRegistration(body), namespace });
+      const { spot: isSpot = false, ...worker } = readRegistration(body);
+      const id = await workers.register({ ...worker, isSpot, namespace });
       const silenceMs = workers.silenceMs;
       const answer = {
         id: formatId("wrk", id),
@@ -27,26 +28,26 @@ export function workerProtocolHandlers({ workers }: ApiOptions): ProtocolHandler
       };
       return { status: 201, body: answer };
     },
-    async pollWorker({ params, body, signal }) {
+    async pollWorker({ params, body, signal, namespace }) {
       const id = idOrNotFound("wrk", params.id);
       const request = readPoll(body);
-      const answer = await workers.poll(id, signal === undefined ? request : { ...request, signal });
+      const answer = await workers.poll(namespace, id, signal === undefined ? request : { ...request, signal });
       return { status: 200, body: polledJson(request.completions, answer), contentType: jsonType };
     },
-    async heartbeatWorker({ params, body }) {
-      const lost = await workers.hear(idOrNotFound("wrk", params.id), readHeartbeat(body));
+    async heartbeatWorker({ params, body, namespace }) {
+      const lost = await workers.hear(namespace, idOrNotFound("wrk", params.id), readHeartbeat(body));
       return { status: 200, body: { lost: lost.map(wireClaim) } };
     },
-    async noteRuns({ params, body }) {
-      const answers = await workers.note(idOrNotFound("wrk", params.id), readNotes(body));
+    async noteRuns({ params, body, namespace }) {
+      const answers = await workers.note(namespace, idOrNotFound("wrk", params.id), readNotes(body));
       return { status: 200, body: { answers: answers.map(wireNoteAnswer) } };
     },
-    async releaseRuns({ params, body }) {
-      await workers.giveBack(idOrNotFound("wrk", params.id), readRelease(body));
+    async releaseRuns({ params, body, namespace }) {
+      await workers.giveBack(namespace, idOrNotFound("wrk", params.id), readRelease(body));
       return { status: 204 };
     },
-    async closeWorker({ params }) {
-      await workers.close(idOrNotFound("wrk", params.id));
+    async closeWorker({ params, namespace }) {
+      await workers.close(namespace, idOrNotFound("wrk", params.id));
       return { status: 204 };
     },
   };

@@ -1,4 +1,4 @@
-import type { Worker } from "@carillon/contract";
+import { readWorkerDrain, type Worker } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { WorkerState, WorkerView } from "@carillon/engine";
 import type { CallAnswer, Handlers } from "../call.js";
@@ -37,7 +37,10 @@ export function workerHandlers({ engine }: ApiOptions): WorkerHandlers {
     },
     cordonWorker: ask("cordoned"),
     uncordonWorker: ask("active"),
-    drainWorker: ask("draining"),
+    drainWorker(call) {
+      const { isNotice } = readWorkerDrain(call.body);
+      return ask(isNotice ? "leaving" : "draining")(call);
+    },
   };
 }
 
@@ -47,13 +50,17 @@ function answerOf(id: string, worker: WorkerView | null): CallAnswer {
 }
 
 function wireWorker(worker: WorkerView): Worker {
-  const { name, queues, tasks, slots, state } = worker;
+  const { name, queues, tasks, slots, state, labels, versions, weights } = worker;
   return {
     id: formatId("wrk", worker.id),
     name,
     queues: [...queues],
     tasks: [...tasks],
     slots,
+    labels: { ...labels },
+    versions: Object.fromEntries(Object.entries(versions).map(([task, all]) => [task, [...all]])),
+    weights: { ...weights },
+    spot: worker.isSpot,
     state,
     in_process: worker.isInProcess,
     started_at: timestamp(worker.startedAt),

@@ -1,5 +1,12 @@
 import type { JobDefinition } from "@carillon/contract";
-import { type FiringPolicy, firingPolicy, formatDuration, type RunPolicy, type ScheduleSpec } from "@carillon/core";
+import {
+  askedOf,
+  type FiringPolicy,
+  firingPolicy,
+  formatDuration,
+  type RunPolicy,
+  type ScheduleSpec,
+} from "@carillon/core";
 import { wireRetry, wireSchedule } from "./schedule.js";
 
 /** What jobs and their earlier definitions have in common. */
@@ -18,6 +25,7 @@ export interface Definition {
 
 export function wireDefinition(definition: Definition): JobDefinition {
   const { policy } = definition;
+  const asked = askedOf(policy.requires);
   return {
     key: definition.key,
     task: definition.task,
@@ -27,7 +35,9 @@ export function wireDefinition(definition: Definition): JobDefinition {
     timeout: policy.timeoutMs === undefined ? null : formatDuration(policy.timeoutMs),
     deadline: policy.deadlineMs === undefined ? null : formatDuration(policy.deadlineMs),
     guarantee: policy.guarantee ?? "at_least_once",
-    requires: { ...policy.requires },
+    requires: { ...asked.labels },
+    task_version: asked.version ?? null,
+    allow_spot: asked.allowsSpot,
     priority: definition.priority,
     queue: definition.queue,
     ...wireFiring(firingPolicy(definition.firing)),

@@ -1,6 +1,6 @@
 import type { Run, RunError as WireError, RunSummary } from "@carillon/contract";
 import { formatId, type RunError } from "@carillon/core";
-import type { AttemptRecord, RunView } from "@carillon/engine";
+import type { AttemptRecord, RunView, Unserved } from "@carillon/engine";
 import { timestamp, timestampOrNull } from "./scalars.js";
 
 export function runSummary(run: RunView): RunSummary {
@@ -33,7 +33,8 @@ function lagMs({ startedAt, runAt }: RunView): number | null {
   return startedAt === null || startedAt < runAt ? null : startedAt - runAt;
 }
 
-export function wireRun(run: RunView): Run {
+/** What it waits for is looked up only for a run that is asked for by itself. */
+export function wireRun(run: RunView, waitingOn: Unserved | null = null): Run {
   return {
     ...runSummary(run),
     job_id: run.jobId === null ? null : formatId("job", run.jobId),
@@ -45,6 +46,7 @@ export function wireRun(run: RunView): Run {
     created_at: timestamp(run.createdAt),
     losses: run.losses,
     worker_id: run.workerId === null ? null : formatId("wrk", run.workerId),
+    waiting_on: waitingOn && { code: waitingOn.code, detail: waitingOn.detail },
     progress: run.progress && { ...run.progress, at: timestamp(run.progress.at) },
     payload: run.payload ?? null,
     output: run.output ?? null,

@@ -4,13 +4,13 @@ import type { Assigned, ClaimName, PollAnswer } from "@carillon/engine";
 
 /** The answer to a poll as text: payloads go out as they are stored, without being read. */
 export function polledJson(completions: readonly Completion[], answer: PollAnswer): string {
-  const { assignments, accepted, stops, lost, isToDrain } = answer;
+  const { assignments, accepted, stops, lost, isToDrain, isToLeave } = answer;
   const refused =
     accepted.size >= completions.length ? [] : completions.filter(({ runId }) => !accepted.has(runId)).map(idOf);
   const orders = stops.map(({ runId, fence, reason }) => ({ run_id: runId, fence, reason }));
   return (
     `{"runs":[${assignments.map(assignedJson).join(",")}],"refused":${JSON.stringify(refused)},` +
-    `"stops":${JSON.stringify(orders)},"lost":${JSON.stringify(lost.map(wireClaim))},"drain":${isToDrain}}`
+    `"stops":${JSON.stringify(orders)},"lost":${JSON.stringify(lost.map(wireClaim))},"drain":${isToDrain},"leave":${isToLeave}}`
   );
 }
 

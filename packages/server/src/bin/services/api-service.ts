@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CarillonError } from "@carillon/core";
-import type { Database, RemoteWorkers } from "@carillon/engine";
+import type { Database, WorkerDoor } from "@carillon/engine";
 import { type Api, createApi } from "../../api/create-api.js";
 import type { ApiEngine, ApiMetrics } from "../../api/ports.js";
 import type { Service } from "../../lifecycle/service.js";
@@ -13,7 +13,7 @@ const NEXT_PORTS = 20;
 
 export interface ApiServiceOptions {
   readonly engine: () => ApiEngine;
-  readonly workers: () => RemoteWorkers;
+  readonly workers: () => WorkerDoor;
   readonly database: () => Database;
   readonly metrics: () => ApiMetrics;
   /** A developer wants it to run; an operator wants the port that was configured or nothing. */

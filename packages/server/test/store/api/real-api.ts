@@ -32,7 +32,7 @@ export async function realApi() {
   const engine = createEngine({ database, ...ports, newId, node, alone: true });
   await engine.start();
   await database.query({ text: "insert into carillon.namespace (name) values ('other')" });
-  const options = { engine: engine.api, workers: engine.remoteWorkers, now: () => database.clock.now() };
+  const options = { engine: engine.api, workers: engine.workerDoor, now: () => database.clock.now() };
   return {
     ...apiUnderTest(options),
     /** The same jobs, asked for from another namespace. */

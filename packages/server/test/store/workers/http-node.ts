@@ -69,7 +69,7 @@ async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<
   await engine.start();
   const app = createApi({
     engine: engine.api,
-    workers: engine.remoteWorkers,
+    workers: engine.workerDoor,
     health: { ready: async () => [] },
     metrics: { contentType: "text/plain", render: async () => "", httpRequest: () => undefined },
     version: "0",

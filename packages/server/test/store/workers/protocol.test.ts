@@ -79,6 +79,47 @@ describe("the worker protocol", () => {
     expect((await verb("close")).status).toBe(204);
   });
 
+  it.each(["poll", "heartbeat", "release", "note"])("refuses %s of a session of another namespace", async (name) => {
+    await node.query("insert into carillon.namespace (name) values ('other')");
+    await node.query("update carillon.worker_session set namespace_id = (select max(id) from carillon.namespace)");
+    const other = await nodes.start();
+    const body = { release: { runs: [] }, note: { notes: [] } }[name] ?? {};
+    const answer = await other.call("POST", `/v1/workers/${id}:${name}`, body);
+    expect(answer).toMatchObject({ status: 410, body: { code: "session_lost" } });
+    expect((await other.call("POST", `/v1/workers/${id}:close`)).status).toBe(204);
+    expect(await node.query("select from carillon.worker_session")).toHaveLength(1);
+  });
+
+  it("refuses versions and weights of tasks that the worker does not have", async () => {
+    const worker = {
+      name: "raw",
+      queues: ["*"],
+      tasks: ["a"],
+      slots: 1,
+      versions: { "b/c": ["1"] },
+      weights: { d: 2 },
+    };
+    const answer = await node.call("POST", "/v1/workers:register", worker);
+    expect(answer.status).toBe(400);
+    expect((answer.body["errors"] as { pointer: string }[]).map((item) => item.pointer)).toEqual([
+      "/versions/b~1c",
+      "/weights/d",
+    ]);
+  });
+
+  it("says of a run that nobody can take what it waits for", async () => {
+    const waiting = async (run: object) => {
+      const made = (await node.call("POST", "/v1/runs", run)).body;
+      return (await node.call("GET", `/v1/runs/${String(made["id"])}`)).body["waiting_on"];
+    };
+    expect(await waiting({ task: "pdf" })).toEqual({ code: "no_worker_for_task", detail: "no worker serves task pdf" });
+    expect(await waiting({ task: "work", task_version: "3" })).toMatchObject({ code: "no_worker_for_version" });
+    expect(await waiting({ task: "work", requires: { gpu: "a" } })).toMatchObject({ code: "no_worker_with_labels" });
+    expect(await waiting({ task: "work" })).toBeNull();
+    await verb("cordon");
+    expect(await waiting({ task: "work" })).toMatchObject({ code: "workers_cordoned" });
+  });
+
   it.each([
     ["poll", { held: [{ run_id: "x", fence: 1 }] }, "/held/0/run_id"],
     ["poll", { results: [{ run_id: 5 }] }, "/results/0/fence"],

@@ -1,10 +1,11 @@
-import type { Page, PageRequest, WorkerState, WorkerView } from "@carillon/engine";
+import type { Page, PageRequest, Unserved, WorkerState, WorkerView } from "@carillon/engine";
 import { pageOf } from "./fake-engine.js";
 import { FakeFailures } from "./fake-failures.js";
 
 /** Workers in memory, shown and asked, without effect. */
 export class FakeWorkerViews extends FakeFailures {
   workers: WorkerView[] = [];
+  unserved: Unserved | null = null;
 
   async listWorkers(_namespace: string, page: PageRequest): Promise<Page<WorkerView>> {
     return pageOf(this.workers, page);
@@ -17,5 +18,9 @@ export class FakeWorkerViews extends FakeFailures {
   async askWorker(namespace: string, id: string, state: WorkerState): Promise<WorkerView | null> {
     this.workers = this.workers.map((worker) => (worker.id === id ? { ...worker, state } : worker));
     return this.getWorker(namespace, id);
+  }
+
+  async whyUnserved(): Promise<Unserved | null> {
+    return this.unserved;
   }
 }

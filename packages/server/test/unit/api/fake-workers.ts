@@ -20,7 +20,7 @@ export class FakeWorkers implements WorkersPort {
     return id;
   }
 
-  async poll(id: string, request: PollRequest): Promise<PollAnswer> {
+  async poll(_namespace: string, id: string, request: PollRequest): Promise<PollAnswer> {
     this.#find(id);
     this.polls.push(request);
     const accepted = request.completions.map(({ runId }) => runId).filter((runId) => !this.refused.has(runId));
@@ -30,27 +30,28 @@ export class FakeWorkers implements WorkersPort {
       stops: [],
       lost: [],
       isToDrain: false,
+      isToLeave: false,
     };
   }
 
-  async hear(id: string, sign: SignOfLife): Promise<readonly ClaimName[]> {
+  async hear(_namespace: string, id: string, sign: SignOfLife): Promise<readonly ClaimName[]> {
     this.#find(id);
     this.signs.push(sign);
     return [];
   }
 
-  async note(id: string, notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
+  async note(_namespace: string, id: string, notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
     this.#find(id);
     this.notes.push(...notes);
     return notes.map(() => this.noteAnswer);
   }
 
-  async giveBack(id: string, runs: readonly ClaimName[]): Promise<void> {
+  async giveBack(_namespace: string, id: string, runs: readonly ClaimName[]): Promise<void> {
     this.#find(id);
     this.givenBack.push(...runs);
   }
 
-  async close(id: string): Promise<void> {
+  async close(_namespace: string, id: string): Promise<void> {
     this.registered.delete(id);
   }
 

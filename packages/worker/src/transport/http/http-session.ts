@@ -170,14 +170,14 @@ export class HttpSession {
     }
   }
 
-  #tell({ runs, stops, lost, isToDrain }: PollNews): void {
+  #tell({ runs, stops, lost, isToDrain, isToLeave }: PollNews): void {
     if (this.isOver) return;
     const { events } = this.#options;
     const fresh = this.#held.take(runs);
     if (fresh.length > 0) events.onAssign(fresh);
     if (stops.length > 0) events.onStop(stops);
     this.#tellLost(lost);
-    if (isToDrain && !this.#isPaused) events.onDrain();
+    if (isToDrain && !this.#isPaused) events.onDrain(isToLeave);
   }
 
   /** Somebody else has them: what is still done here is in vain. */

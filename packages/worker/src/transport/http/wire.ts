@@ -13,15 +13,21 @@ export interface PollNews {
   readonly stops: readonly StopOrder[];
   readonly lost: readonly ClaimName[];
   readonly isToDrain: boolean;
+  /** At once, giving back what it has. */
+  readonly isToLeave: boolean;
 }
 
-export function newsOf({ runs, refused, stops, lost, drain }: WorkerPolled): PollNews {
+/** A server of an older version gives no notice. */
+type Polled = Omit<WorkerPolled, "leave"> & Partial<Pick<WorkerPolled, "leave">>;
+
+export function newsOf({ runs, refused, stops, lost, drain, leave = false }: Polled): PollNews {
   return {
     runs: runs.map(assignmentOf),
     refused,
     stops: stops.map(({ run_id: runId, fence, reason }) => ({ runId, fence, reason })),
     lost: lost.map(({ run_id: runId, fence }) => ({ runId, fence })),
     isToDrain: drain,
+    isToLeave: leave,
   };
 }
 
@@ -42,8 +48,9 @@ function assignmentOf(run: WorkerPolled["runs"][number]): Assignment {
   };
 }
 
-export function registrationJson({ name, queues, tasks, slots, ahead, labels }: Registration): string {
-  return JSON.stringify({ name, queues, tasks, slots, ahead, labels });
+/** What a worker does not say is left out: a server of an older version may not know it. */
+export function registrationJson({ isSpot, ...registration }: Registration): string {
+  return JSON.stringify({ ...registration, ...(isSpot === true && { spot: true }) });
 }
 
 export function claimsJson(runs: Iterable<ClaimName>): string {

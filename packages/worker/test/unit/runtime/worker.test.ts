@@ -52,6 +52,52 @@ describe("the worker", () => {
     await worker.stop(0);
   });
 
+  it("begins a run of several slots when it has them, and nothing overtakes it", async () => {
+    const { gates, run } = gated();
+    const transport = new FakeTransport();
+    const tasks = [
+      { name: "work", run },
+      { name: "heavy", run, weight: 3, versions: ["2"] },
+    ];
+    const timers = manualTimers();
+    const who = { name: "w", queues: ["default"], slots: 4, labels: { gpu: "a" }, isSpot: true };
+    const worker = new Worker({ transport, timers, tasks, ...who });
+    await worker.start();
+    expect(transport.registrations).toEqual([
+      { ...who, tasks: ["work", "heavy"], weights: { heavy: 3 }, versions: { heavy: ["2"] } },
+    ]);
+    const heavy = { task: "heavy" };
+    transport.give(assignment("r1"), assignment("r2"), assignment("h1", heavy), assignment("r3"));
+    await settled();
+    expect([...gates.keys()]).toEqual(["r1", "r2"]);
+    gates.get("r1")?.release(null);
+    await settled();
+    expect([...gates.keys()]).toEqual(["r1", "r2", "h1"]);
+    gates.get("h1")?.release(null);
+    await settled();
+    expect([...gates.keys()]).toEqual(["r1", "r2", "h1", "r3"]);
+    await worker.stop(0);
+  });
+
+  it("whose machine goes signals its handlers at once and gives back what does not end, with nothing spent", async () => {
+    const { gates, run } = gated();
+    const { transport, timers, worker } = setUp(run);
+    await worker.start();
+    transport.give(assignment("r1"), assignment("r2"), assignment("r3"));
+    await settled();
+    const leaving = worker.leave(5_000);
+    await settled();
+    timers.advance(0);
+    await settled();
+    expect([...gates.values()].map(({ signal }) => signal.aborted)).toEqual([true, true]);
+    gates.get("r1")?.release("saved in time");
+    await settled();
+    timers.advance(5_000);
+    await leaving;
+    expect(transport.completions.map(({ runId }) => runId)).toEqual(["r1"]);
+    expect(transport.givenBack).toEqual(["r3", "r2"]);
+  });
+
   it("leaves alone a run that it has, and begins anew one that comes under another fence", async () => {
     const { gates, run } = gated();
     const { transport, worker } = setUp(run);

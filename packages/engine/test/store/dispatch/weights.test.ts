@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import type { Gateway, WorkerRegistration } from "../../../src/dispatch/gateway.js";
+import { gatewayOver } from "../../harness/gateway-harness.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+let h: StoreHarness;
+let gateway: Gateway;
+let heavyLane = 0;
+beforeEach(async () => {
+  h = await storeHarness();
+  ({ gateway } = gatewayOver(h));
+  [heavyLane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "encode" }]);
+});
+afterEach(() => {
+  gateway.stop();
+  return h.close();
+});
+
+/** A worker that ends its runs when the test says so. */
+class HoldingWorker {
+  readonly held = new Map<string, Assigned>();
+  #session = "";
+  #look: () => void = () => undefined;
+
+  static async start(over: Partial<WorkerRegistration> = {}): Promise<HoldingWorker> {
+    const worker = new HoldingWorker();
+    worker.#session = await gateway.open({
+      namespace: "default",
+      name: "w",
+      queues: ["default"],
+      tasks: ["echo", "encode"],
+      slots: 10,
+      ahead: 0,
+      weights: { encode: 4 },
+      nodeId: null,
+      onAssign: (runs) => {
+        for (const run of runs) worker.held.set(run.runId, run);
+        worker.#look();
+      },
+      onStop: () => undefined,
+      onLost: () => undefined,
+      ...over,
+    });
+    gateway.resume(worker.#session);
+    return worker;
+  }
+
+  count(task: string): number {
+    return [...this.held.values()].filter((run) => run.task === task).length;
+  }
+
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) await new Promise<void>((resolve) => (this.#look = resolve));
+  }
+
+  async end(task: string, count = 1): Promise<void> {
+    const ended = [...this.held.values()].filter((run) => run.task === task).slice(0, count);
+    for (const { runId } of ended) this.held.delete(runId);
+    const outcome = { kind: "succeeded", outputJson: "null" } as const;
+    await gateway.complete(
+      this.#session,
+      ended.map(({ runId, fence }) => ({ runId, fence, startedAgoMs: 0, outcome })),
+    );
+  }
+
+  /** Resolves when nothing is on its way to it. */
+  async quiet(): Promise<void> {
+    await gateway.pause(this.#session);
+    gateway.resume(this.#session);
+  }
+}
+
+const light = (count: number) => Promise.all(Array.from({ length: count }, () => h.run({})));
+const heavy = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => h.run({ lane: heavyLane, task: "encode" })));
+
+describe("a run that takes several slots", () => {
+  it("is given to a worker as long as it has them: ten are two of weight 4 and two of weight 1", async () => {
+    await Promise.all([heavy(5), light(5)]);
+    const worker = await HoldingWorker.start();
+    await worker.until(() => worker.held.size >= 4);
+    await worker.quiet();
+    expect(4 * worker.count("encode") + worker.count("echo")).toBeLessThanOrEqual(10);
+    // Whoever came first, the rest is filled with what fits.
+    await worker.end("echo", 10);
+    await worker.until(() => worker.count("encode") === 2);
+    await worker.until(() => worker.count("echo") === 2);
+    expect(worker.held.size).toBe(4);
+  });
+
+  it("takes the whole worker if it is heavier than that", async () => {
+    await heavy(2);
+    const worker = await HoldingWorker.start({ slots: 3 });
+    await worker.until(() => worker.held.size === 1);
+    await worker.quiet();
+    expect(worker.count("encode")).toBe(1);
+    await worker.end("encode");
+    await worker.until(() => worker.held.size === 1);
+  });
+
+  it("does not starve: slots are kept for it as they become free, and lighter runs go on after it", async () => {
+    await light(10);
+    const worker = await HoldingWorker.start();
+    await worker.until(() => worker.count("echo") === 10);
+    await heavy(1);
+    await light(40);
+    gateway.hintAll();
+    await gateway.look();
+    await gateway.look();
+    for (let ended = 0; ended < 3; ended++) await worker.end("echo");
+    expect([worker.count("echo"), worker.count("encode")]).toEqual([7, 0]);
+    await worker.end("echo");
+    await worker.until(() => worker.count("encode") === 1);
+    expect(worker.count("echo")).toBe(6);
+    await worker.end("echo");
+    await worker.until(() => worker.count("echo") === 6);
+  });
+
+  it("has no slots kept for it that nobody waits for", async () => {
+    await light(10);
+    const worker = await HoldingWorker.start();
+    await worker.until(() => worker.count("echo") === 10);
+    await gateway.look();
+    await gateway.look();
+    await light(1);
+    gateway.hintAll();
+    await worker.end("echo");
+    await worker.until(() => worker.count("echo") === 10);
+    expect(worker.count("encode")).toBe(0);
+  });
+
+  it("leaves lighter runs a slot, however many of it wait", async () => {
+    await heavy(3);
+    const worker = await HoldingWorker.start();
+    await worker.until(() => worker.count("encode") === 2);
+    await gateway.look();
+    await gateway.look();
+    await light(2);
+    gateway.hintAll();
+    await worker.until(() => worker.count("echo") === 2);
+    expect(worker.count("encode")).toBe(2);
+  });
+});

@@ -1,0 +1,63 @@
+import { requirementsOf } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { whyUnserved } from "../../../src/dispatch/why-unserved.js";
+import type { SessionKind } from "../../../src/store/entities/sessions.js";
+
+const kind = (over: Partial<SessionKind> = {}): SessionKind => ({
+  queues: ["mail"],
+  state: "active",
+  count: 1,
+  ...over,
+});
+const run = { task: "pdf", queue: "mail", policy: {} };
+const asking = (asked: Parameters<typeof requirementsOf>[0]) => ({
+  ...run,
+  policy: { requires: requirementsOf(asked) },
+});
+
+describe("a run waits for a worker", () => {
+  it("that has its task", () => {
+    expect(whyUnserved(run, [])).toEqual({ code: "no_worker_for_task", detail: "no worker serves task pdf" });
+  });
+
+  it("that serves its queue, by its name or all of them", () => {
+    expect(whyUnserved(run, [kind({ queues: ["other"] })])).toMatchObject({ code: "no_worker_for_queue" });
+    expect(whyUnserved(run, [kind({ queues: ["*"] })])).toBeNull();
+  });
+
+  it("that has the version of its task", () => {
+    expect(whyUnserved(asking({ version: "3" }), [kind({ versions: { pdf: ["2"] } })])).toEqual({
+      code: "no_worker_for_version",
+      detail: "no worker has version 3 of task pdf",
+    });
+    expect(whyUnserved(asking({ version: "3" }), [kind({ versions: { pdf: ["3"] } })])).toBeNull();
+  });
+
+  it("that has its labels", () => {
+    const wanted = asking({ labels: { gpu: "a100", zone: "eu" } });
+    expect(whyUnserved(wanted, [kind({ labels: { gpu: "a100" } })])).toEqual({
+      code: "no_worker_with_labels",
+      detail: "no worker that has task pdf has the labels gpu=a100, zone=eu",
+    });
+    expect(whyUnserved(wanted, [kind({ labels: { gpu: "a100", zone: "eu" } })])).toBeNull();
+  });
+
+  it("that does not go at any time, unless it allows that", () => {
+    expect(whyUnserved(run, [kind({ isSpot: true })])).toMatchObject({ code: "only_spot_workers" });
+    expect(whyUnserved(asking({ allowsSpot: true }), [kind({ isSpot: true })])).toBeNull();
+  });
+
+  it("that is not cordoned", () => {
+    const cordoned = [kind({ state: "cordoned", count: 2 }), kind({ state: "draining" })];
+    expect(whyUnserved(run, cordoned)).toEqual({
+      code: "workers_cordoned",
+      detail: "all 3 workers that could take it are cordoned or draining",
+    });
+    expect(whyUnserved(run, [...cordoned, kind()])).toBeNull();
+  });
+
+  it("that has all of it, not one of each", () => {
+    const kinds = [kind({ queues: ["other"] }), kind({ state: "cordoned" })];
+    expect(whyUnserved(run, kinds)).toMatchObject({ code: "workers_cordoned" });
+  });
+});
