@@ -127,7 +127,8 @@ on conflict (id) do nothing
 returning id, job_id, state, lane, rank, run_at, created_at;
 
 -- name: settlement.end_runs
--- purpose: ends runs that wait: they are cancelled without having run, or without another try
+-- purpose: ends runs that wait: they are cancelled without having run, or without another try. One that failed then has the time of
+--   a try that will not be: it was due by its last start
 -- params: $1 ids uuid[], $2 reasons text[]
 -- fence: the row's lock; one that runs stays
 with ended as (
@@ -139,8 +140,8 @@ with ended as (
 insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
   trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
   error, attempts, version)
-select id, job_id, namespace_id, 'cancelled', reason, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
-       policy, labels, owner, attempt, losses, fence, session_id, started_at, clock_timestamp(), null, null, attempts, version
+select id, job_id, namespace_id, 'cancelled', reason, priority, least(run_at, started_at), nominal_at, created_at, trigger, task,
+       queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, clock_timestamp(), null, null, attempts, version
 from ended
 returning id;
 

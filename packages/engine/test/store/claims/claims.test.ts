@@ -129,11 +129,35 @@ describe("a failed run", () => {
       { id, isStopped: true },
     ]);
     expect([...(await h.store.runs.endStopped([id])).keys()]).toEqual([id]);
-    const audit = audits("carillon").find(({ invariant }) => invariant === 5);
-    if (audit === undefined) throw new Error("INV-5 has no audit");
-    expect((await h.db.query(audit.statement)).rows).toEqual([]);
+    expect(await startedEarly()).toEqual([]);
+  });
+
+  it("that is cancelled while it waits is not on record as begun before its time [INV-5]", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    const [run] = await h.claim(session, 1);
+    const fence = run?.fence ?? 0;
+    await h.store.claims.started(session, [{ id, fence, agoMs: 0 }]);
+    const record = {
+      attempt: 1,
+      fence,
+      startedAt: 1_000,
+      endedAt: 2_000,
+      sessionId: session,
+      outcome: "failed",
+    } as const;
+    await h.store.claims.retry([{ session, id, fence, delayMs: 60_000, rank: 0, record }]);
+    const { settler, settle } = h.store;
+    expect(await settle((tx) => settler.writes.endRuns(tx, [{ id, reason: "cancelled_by_job" }]))).toEqual([id]);
+    expect(await startedEarly()).toEqual([]);
   });
 });
+
+async function startedEarly(): Promise<unknown[]> {
+  const audit = audits("carillon").find(({ invariant }) => invariant === 5);
+  if (audit === undefined) throw new Error("INV-5 has no audit");
+  return (await h.db.query(audit.statement)).rows;
+}
 
 describe("the rescue", () => {
   /** Claims one run for a new session, which dies; answers the run. */
