@@ -35,7 +35,7 @@ export {
   type ResumeRequest,
   type RunNowRequest,
 } from "./normalise/job-verbs.js";
-export { readRunBatch, readRunCreate } from "./normalise/run-create.js";
+export { readRunBatch, readRunCreate, refuseUnsoundPayload } from "./normalise/run-create.js";
 export { openApiDocument } from "./openapi/document.js";
 export type { Json } from "./openapi/schema-components.js";
 export {

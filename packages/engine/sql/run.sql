@@ -39,6 +39,27 @@ select id, state, created_at from near
 union all
 select id, 'later', created_at from later;
 
+-- name: run.insert_now
+-- purpose: stores runs that stand alone and may start at once. Most are alike, so what they share is sent once for each kind
+-- params: $1 ids uuid[], $2 shards smallint[], $3 ranks bigint[], $4 kinds int[] (from 1), $5 payloads text: JSON texts with U+001F
+--         between them, which JSON escapes; of each kind: $6 namespace ids int[], $7 lanes int[], $8 priorities smallint[],
+--         $9 tasks text[], $10 queues text[], $11 policies text[], $12 labels text[], $13 owners text[]
+-- fence: primary key
+with present as materialized (
+  select clock_timestamp() as at
+), made as (
+  insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
+                            trigger, task, queue, payload, policy, labels, owner)
+  select i.id, i.id, ($6::int[])[i.kind], i.shard, ($7::int[])[i.kind], 'queued', ($8::smallint[])[i.kind], i.rank, p.at, p.at,
+         p.at, 'once', ($9::text[])[i.kind], ($10::text[])[i.kind], i.payload::json, ($11::text[])[i.kind]::json,
+         ($12::text[])[i.kind]::jsonb, ($13::text[])[i.kind]
+  from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::int[], string_to_array($5::text, E'\x1f'))
+         as i (id, shard, rank, kind, payload)
+  cross join present p
+  returning 1
+)
+select (select at from present) as created_at, count(*)::int as count from made;
+
 -- name: run.load_due
 -- purpose: delayed and retrying runs of the given shards that are due before an instant, for the wheel
 -- params: $1 shards smallint[], $2 until timestamptz, $3 limit per shard int

@@ -1,5 +1,5 @@
-import { normaliseJobRequest, readRunCreate } from "@carillon/contract";
-import { CarillonError, formatId } from "@carillon/core";
+import { normaliseJobRequest } from "@carillon/contract";
+import { CarillonError, type EnqueueSpec, formatId } from "@carillon/core";
 import type { TransactionQuery } from "@carillon/engine";
 import { LocalTransport } from "@carillon/worker";
 import type {
@@ -14,7 +14,7 @@ import type {
 } from "./app.js";
 import { drainOnce } from "./drain-once.js";
 import { isEnqueueOnly, type LibraryOptions, type RunningEngine, startLibraryEngine } from "./library-engine.js";
-import { type EnqueueOptions, jobRequest, runRequest, type ScheduleOptions, type TaskReference } from "./requests.js";
+import { type EnqueueOptions, jobRequest, type ScheduleOptions, type TaskReference } from "./requests.js";
 import { WorkerGroup } from "./worker-group.js";
 
 export interface TransactionOptions {
@@ -49,9 +49,9 @@ export class LibraryApp implements Producer {
     payload: Input,
     options: EnqueueOptions & TransactionOptions = {},
   ): Promise<Enqueued> {
-    const { engine, database } = await this.#start();
-    const { tx, notify = false } = options;
-    const spec = readRunCreate(await runRequest(task, payload, options), { now: database.clock.now() });
+    const { engine, specs } = await this.#start();
+    const { tx, notify = false, ...rest } = options;
+    const spec = await specs.read(task, payload, rest);
     const { id, isNew } = await (tx === undefined
       ? engine.api.enqueue(this.#namespace, spec)
       : engine.api.enqueueIn(tx, this.#namespace, spec, notify));
@@ -60,10 +60,10 @@ export class LibraryApp implements Producer {
 
   /** Many runs in few round trips, in their order. If one is refused, the error says which; the others are stored. */
   async enqueueMany<Input>(task: TaskReference<Input>, items: readonly EnqueueItem<Input>[]): Promise<Enqueued[]> {
-    const { engine, database } = await this.#start();
-    const requests = await Promise.all(items.map(({ payload, ...options }) => runRequest(task, payload, options)));
-    const specs = requests.map((request) => readRunCreate(request, { now: database.clock.now() }));
-    const enqueued = await engine.api.enqueueMany(this.#namespace, specs);
+    const { engine, specs } = await this.#start();
+    const read: EnqueueSpec[] = [];
+    for (const { payload, ...options } of items) read.push(await specs.read(task, payload, options));
+    const enqueued = await engine.api.enqueueMany(this.#namespace, read);
     return enqueued.map((one) => {
       if ("error" in one) throw one.error;
       return { id: formatId("run", one.id), isNew: one.isNew };

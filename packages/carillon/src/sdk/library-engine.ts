@@ -12,6 +12,7 @@ import {
   openDatabase,
 } from "@carillon/engine";
 import { packageVersion } from "../cli/package-version.js";
+import { RunSpecs } from "./run-specs.js";
 
 export type Role = "enqueue" | "schedule" | "work";
 
@@ -34,6 +35,7 @@ export interface LibraryOptions {
 export interface RunningEngine {
   readonly database: Database;
   readonly engine: Engine;
+  readonly specs: RunSpecs;
 }
 
 const defaultConnections = 3;
@@ -64,7 +66,7 @@ export async function startLibraryEngine(
       onEvent,
     });
     await engine.start();
-    return { database, engine };
+    return { database, engine, specs: new RunSpecs(() => database.clock.now()) };
   } catch (error) {
     await database.close();
     throw error;

@@ -84,8 +84,12 @@ function defaultsOf(task: TaskReference<never>): RunDefaults {
 }
 
 /** The payload as it was given: the schema looks at it again when it runs. */
-async function soundPayload(task: TaskReference<never>, payload: unknown): Promise<unknown> {
-  if (typeof task !== "string" && task.schema !== null) await checkedPayload(task.name, task.schema, payload);
+export function soundPayload(task: TaskReference<never>, payload: unknown): unknown {
+  if (typeof task === "string" || task.schema === null) return asJson(task, payload);
+  return checkedPayload(task.name, task.schema, payload).then(() => asJson(task, payload));
+}
+
+function asJson(task: TaskReference<never>, payload: unknown): unknown {
   try {
     const text: string | undefined = JSON.stringify(payload ?? null);
     if (text !== undefined) return JSON.parse(text) as unknown;

@@ -9,6 +9,7 @@ import {
 import { Type } from "typebox";
 import { checkValue, isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
+import { checkJsonValue } from "../check/json-value.js";
 import { limits } from "../schema/limits.js";
 import { RunCreate } from "../schema/run-create.js";
 import { readBody } from "./body.js";
@@ -40,6 +41,13 @@ export function readRunCreate(body: unknown, moment: Moment): EnqueueSpec {
       ...(dedupe && { dedupe }),
     };
   });
+}
+
+/** Refuses a payload as `readRunCreate` does: for runs that are otherwise like one that was read. */
+export function refuseUnsoundPayload(payload: unknown): void {
+  const findings = new Findings();
+  checkJsonValue({ payload }, findings);
+  findings.raise();
 }
 
 function runAtOf({ delay, run_at: text }: RunCreate, moment: Moment, findings: Findings): Instant | null {

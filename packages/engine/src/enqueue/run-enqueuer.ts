@@ -1,29 +1,22 @@
-import { CarillonError, deadlineOf, type DurationMs, type EnqueueSpec, formatId, type Instant } from "@carillon/core";
+import { CarillonError, type EnqueueSpec, formatId, type Instant } from "@carillon/core";
 import { laneNameOf } from "../jobs/lane-name.js";
-import { refuseLongPast } from "../jobs/plan-job.js";
-import { shardOf } from "../jobs/shard-of.js";
 import type { EnqueuedRun } from "../model/enqueueing.js";
 import type { QueueBook } from "../queues/queue-book.js";
-import type { RankRun } from "../queues/rank-run.js";
 import { sqlStateOf } from "../store/db/classify.js";
-import type { Coalescer } from "../store/db/coalescer.js";
+import type { Coalescer, Outcome } from "../store/db/coalescer.js";
 import type { DedupedRun } from "../store/entities/dedupes.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
 import type { DedupeOutcome } from "./dedupe-rounds.js";
+import { planRun, type RunPlanner } from "./plan-run.js";
 
-export interface RunEnqueuerOptions {
-  readonly lanes: Pick<LaneStore, "ensure">;
-  readonly queues: Pick<QueueBook, "ensure" | "orderOf">;
-  readonly rank: RankRun;
-  /** Concurrent calls share one statement. */
+export interface RunEnqueuerOptions extends RunPlanner {
+  readonly lanes: Pick<LaneStore, "ensure" | "known">;
+  readonly queues: Pick<QueueBook, "ensure" | "orderOf" | "isKnown">;
+  /** Concurrent calls share one statement: those that may start at once, those with a time, those with a dedupe key. */
+  readonly insertNow: Coalescer<NewRun, Instant>;
   readonly insertRun: Coalescer<NewRun, StoredRun>;
   readonly insertDeduped: Coalescer<DedupedRun, DedupeOutcome>;
-  readonly newId: () => string;
-  /** The database's clock. */
-  readonly now: () => Instant;
-  readonly shards: number;
-  readonly catchupWindowMs: DurationMs;
   /** Runs of one batch that are stored at a time. */
   readonly chunk: number;
   readonly onDueRuns: (runs: readonly DueRun[]) => void;
@@ -35,16 +28,23 @@ interface Refused {
 }
 
 interface Planned {
+  /** Its place in the answer. */
+  readonly index: number;
   readonly spec: EnqueueSpec;
   readonly run: NewRun;
 }
 
 /** What became of one request; `made` where this call made the run and knows what it looks like. */
-interface Answered {
+export interface Answered {
   readonly id: string;
   readonly isNew: boolean;
   readonly made: { readonly run: NewRun; readonly stored: StoredRun } | null;
 }
+
+type Answers = (Answered | Refused)[];
+
+/** Chunks of one call that are written or wait to be. */
+const chunksAtATime = 3;
 
 /** Stores runs that are asked for directly and tells whoever hands them out; durable when it returns. */
 export class RunEnqueuer {
@@ -56,6 +56,8 @@ export class RunEnqueuer {
   }
 
   async enqueue(namespaceId: number, spec: EnqueueSpec): Promise<Answered> {
+    const lane = startsAtOnce(spec) ? this.#knownLane(namespaceId, spec) : null;
+    if (lane !== null) return this.#enqueueNow(namespaceId, lane, spec);
     const [one] = await this.#storeChunk(namespaceId, [spec]);
     if (one === undefined) throw new Error("a run was to be stored and no answer came");
     if ("error" in one) throw one.error;
@@ -65,43 +67,101 @@ export class RunEnqueuer {
   /** Answers in the order of the specs. One that cannot be stored does not keep the others from it. */
   async enqueueMany(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]> {
     const { chunk } = this.#options;
-    const enqueued: EnqueuedRun[] = [];
+    const chunks: Promise<Answers>[] = [];
     for (let first = 0; first < specs.length; first += chunk) {
-      const answered = await this.#storeChunk(namespaceId, specs.slice(first, first + chunk));
-      for (const one of answered) enqueued.push("error" in one ? one : { id: one.id, isNew: one.isNew });
+      await chunks.at(-chunksAtATime);
+      chunks.push(this.#storeChunk(namespaceId, specs.slice(first, first + chunk)));
     }
-    return enqueued;
+    const answers = (await Promise.all(chunks)).flat();
+    return answers.map((one) => ("error" in one ? one : { id: one.id, isNew: one.isNew }));
   }
 
-  async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<(Answered | Refused)[]> {
+  /** The shortest way: of most calls, all that must be known is known. */
+  async #enqueueNow(namespaceId: number, lane: number, spec: EnqueueSpec): Promise<Answered> {
+    const { insertNow, onQueued } = this.#options;
+    const run = planRun({ namespaceId, lane }, spec, this.#options);
+    const createdAt = await insertNow.add(run);
+    onQueued([{ id: run.id, lane, rank: run.rank }]);
+    return answeredNow(run, createdAt);
+  }
+
+  async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<Answers> {
     const laneIds = await this.prepare(namespaceId, specs);
-    const at = this.#options.now();
-    const planned = specs.map((spec, index): Planned | Refused => {
+    const answers: Answers = [];
+    const [now, dated, deduped]: [Planned[], Planned[], Planned[]] = [[], [], []];
+    for (const [index, spec] of specs.entries()) {
       try {
-        return { spec, run: this.#plan(namespaceId, laneIds[index] ?? 0, spec, at) };
+        const run = planRun({ namespaceId, lane: laneIds[index] ?? 0 }, spec, this.#options);
+        const way = startsAtOnce(spec) ? now : spec.dedupe === undefined ? dated : deduped;
+        way.push({ index, spec, run });
       } catch (error) {
-        if (error instanceof CarillonError) return { error };
-        throw error;
+        if (!(error instanceof CarillonError)) throw error;
+        answers[index] = { error };
       }
-    });
-    const writes = this.#write(planned.flatMap((one) => ("run" in one ? [one] : [])));
-    const answers = (await Promise.allSettled(writes)).values();
+    }
+    await Promise.all([
+      this.#storeNow(now, answers),
+      this.#storeDated(dated, answers),
+      this.#storeDeduped(deduped, answers),
+    ]);
+    return answers;
+  }
+
+  async #storeNow(planned: readonly Planned[], answers: Answers): Promise<void> {
+    if (planned.length === 0) return;
+    const outcomes = await this.#options.insertNow.addAll(planned.map(({ run }) => run));
     const queued: Queued[] = [];
-    const due: DueRun[] = [];
-    const enqueued = planned.map((one): Answered | Refused => {
-      if ("error" in one) return one;
-      const answer = answers.next().value;
-      if (answer?.status !== "fulfilled") return { error: answer && ownError(answer.reason) };
-      const { id, isNew, made } = answer.value;
-      const state = made?.stored.state;
-      if (state === "queued") queued.push({ id, lane: one.run.lane, rank: one.run.rank });
-      else if (state === "scheduled") due.push({ id, shard: one.run.shard, runAt: one.run.runAt });
-      if (!isNew && one.spec.dedupe?.on === "reject") return { error: duplicateOf(one.spec, id) };
-      return answer.value;
+    eachOutcome(planned, outcomes, answers, ({ run }, createdAt) => {
+      queued.push({ id: run.id, lane: run.lane, rank: run.rank });
+      return answeredNow(run, createdAt);
     });
     if (queued.length > 0) this.#options.onQueued(queued);
+  }
+
+  async #storeDated(planned: readonly Planned[], answers: Answers): Promise<void> {
+    if (planned.length === 0) return;
+    const outcomes = await this.#options.insertRun.addAll(planned.map(({ run }) => run));
+    const made: Made[] = [];
+    eachOutcome(planned, outcomes, answers, ({ run }, stored) => {
+      made.push({ run, stored });
+      return { id: run.id, isNew: true, made: { run, stored } };
+    });
+    this.#tell(made);
+  }
+
+  async #storeDeduped(planned: readonly Planned[], answers: Answers): Promise<void> {
+    const runs = planned.flatMap(({ run, spec: { dedupe } }) => (dedupe === undefined ? [] : [{ run, dedupe }]));
+    if (runs.length === 0) return;
+    const outcomes = await this.#options.insertDeduped.addAll(runs);
+    const made: Made[] = [];
+    eachOutcome(planned, outcomes, answers, ({ run, spec }, outcome) => {
+      if (outcome.kind === "held") {
+        const { runId: id } = outcome;
+        return spec.dedupe?.on === "reject" ? { error: duplicateOf(spec, id) } : { id, isNew: false, made: null };
+      }
+      const { stored } = outcome;
+      if (stored !== null) made.push({ run, stored });
+      return { id: run.id, isNew: true, made: stored && { run, stored } };
+    });
+    this.#tell(made);
+  }
+
+  #tell(made: readonly Made[]): void {
+    const queued: Queued[] = [];
+    const due: DueRun[] = [];
+    for (const { run, stored } of made) {
+      if (stored.state === "queued") queued.push({ id: run.id, lane: run.lane, rank: run.rank });
+      else if (stored.state === "scheduled") due.push({ id: run.id, shard: run.shard, runAt: run.runAt });
+    }
+    if (queued.length > 0) this.#options.onQueued(queued);
     if (due.length > 0) this.#options.onDueRuns(due);
-    return enqueued;
+  }
+
+  /** null: its queue or its lane may have to be made first. */
+  #knownLane(namespaceId: number, spec: EnqueueSpec): number | null {
+    const { lanes, queues } = this.#options;
+    if (!queues.isKnown(namespaceId, spec.queue)) return null;
+    return lanes.known(laneNameOf(spec, queues.orderOf(namespaceId, spec.queue)));
   }
 
   /**
@@ -127,63 +187,31 @@ export class RunEnqueuer {
     );
     return lanes.ensure(specs.map((spec) => laneNameOf(spec, queues.orderOf(namespaceId, spec.queue))));
   }
-
-  /** Those of each kind go together; the answers are in the order of the runs. */
-  #write(planned: readonly Planned[]): Promise<Answered>[] {
-    const { insertRun, insertDeduped } = this.#options;
-    const plain = insertRun
-      .addAll(planned.flatMap(({ spec, run }) => (spec.dedupe === undefined ? [run] : [])))
-      .values();
-    const deduped = insertDeduped
-      .addAll(planned.flatMap(({ spec: { dedupe }, run }) => (dedupe === undefined ? [] : [{ run, dedupe }])))
-      .values();
-    return planned.map(async ({ spec, run }): Promise<Answered> => {
-      if (spec.dedupe === undefined) {
-        const stored = await next(plain);
-        return { id: run.id, isNew: true, made: { run, stored } };
-      }
-      const outcome = await next(deduped);
-      if (outcome.kind === "held") return { id: outcome.runId, isNew: false, made: null };
-      const { stored } = outcome;
-      return { id: run.id, isNew: true, made: stored && { run, stored } };
-    });
-  }
-
-  /** A run that stands alone is a one-off job, one row. */
-  #plan(namespaceId: number, lane: number, spec: EnqueueSpec, now: Instant): NewRun {
-    const { newId, shards, catchupWindowMs, rank } = this.#options;
-    const { task, queue, priority } = spec;
-    const runAt = spec.runAt ?? now;
-    refuseLongPast({ kind: "at", at: runAt }, {}, { now, catchupWindowMs });
-    const id = newId();
-    const deadline = deadlineOf(spec.policy, runAt);
-    const deadlineMs = deadline ?? undefined;
-    return {
-      id,
-      jobId: id,
-      namespaceId,
-      shard: shardOf(id, shards),
-      lane,
-      priority: spec.priority,
-      rank: rank({ namespaceId, queue, task, dueMs: runAt, priority, deadlineMs }),
-      runAt,
-      nominal: runAt,
-      trigger: "once",
-      task: spec.task,
-      queue: spec.queue,
-      payload: spec.payload,
-      policy: spec.policy,
-      labels: spec.labels,
-      owner: spec.owner ?? null,
-      deadline,
-    };
-  }
 }
 
-function next<Answer>(answers: IterableIterator<Promise<Answer>>): Promise<Answer> {
-  const { value } = answers.next();
-  if (value === undefined) throw new Error("a run was sent to be stored and has no answer");
-  return value;
+type Made = NonNullable<Answered["made"]>;
+
+/** No time of its own, no deadline that counts from it, nobody to be compared with. */
+function startsAtOnce({ runAt, dedupe, policy }: EnqueueSpec): boolean {
+  return runAt === null && dedupe === undefined && policy.deadlineMs === undefined;
+}
+
+function answeredNow(run: NewRun, at: Instant): Answered {
+  const stored: StoredRun = { id: run.id, state: "queued", createdAt: at };
+  return { id: run.id, isNew: true, made: { run: { ...run, runAt: at, nominal: at }, stored } };
+}
+
+function eachOutcome<Out>(
+  planned: readonly Planned[],
+  outcomes: readonly Outcome<Out>[],
+  answers: Answers,
+  answer: (planned: Planned, out: Out) => Answered | Refused,
+): void {
+  for (const [at, one] of planned.entries()) {
+    const outcome = outcomes[at];
+    if (outcome?.status === "fulfilled") answers[one.index] = answer(one, outcome.value);
+    else answers[one.index] = { error: ownError(outcome?.reason) };
+  }
 }
 
 const lockNotAvailable = "55P03";

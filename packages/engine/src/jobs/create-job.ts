@@ -103,7 +103,7 @@ export class JobCreator {
   async #storeJobs(planned: readonly Plan[], created: CreatedJob[]): Promise<void> {
     const rows = planned.flatMap((one, at) => (one.kind === "job" ? [{ ...one, at }] : []));
     if (rows.length === 0) return;
-    const stored = await Promise.allSettled(this.#options.insertJob.addAll(rows.map((row) => row.job)));
+    const stored = await this.#options.insertJob.addAll(rows.map((row) => row.job));
     const due: DueJob[] = [];
     for (const [index, row] of rows.entries()) {
       const one = stored[index];
@@ -118,7 +118,7 @@ export class JobCreator {
   async #storeRuns(planned: readonly Plan[], created: CreatedJob[]): Promise<void> {
     const rows = planned.flatMap((one, at) => (one.kind === "run" ? [{ ...one, at }] : []));
     if (rows.length === 0) return;
-    const stored = await Promise.allSettled(this.#options.insertRun.addAll(rows.map((row) => row.run)));
+    const stored = await this.#options.insertRun.addAll(rows.map((row) => row.run));
     const due: DueRun[] = [];
     const queued: Queued[] = [];
     for (const [index, { run, at }] of rows.entries()) {

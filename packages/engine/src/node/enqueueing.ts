@@ -8,7 +8,7 @@ import type { Coalescer } from "../store/db/coalescer.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 import { withinNamespace } from "./engine-api.js";
-import { insertDeduped, type InsertBounds } from "./inserts.js";
+import { insertDeduped, insertRunsNow, type InsertBounds } from "./inserts.js";
 
 export interface EnqueueingOptions {
   readonly store: Store;
@@ -31,6 +31,7 @@ export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
     lanes: store.lanes,
     queues: store.queueBook,
     rank: store.rank,
+    insertNow: insertRunsNow(store.runs, bounds),
     insertDeduped: insertDeduped(store.dedupes, bounds),
     catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
     chunk: bounds.maxBatch,

@@ -38,6 +38,8 @@ export interface HintsOptions {
  */
 export class Hints {
   readonly #options: HintsOptions;
+  /** Lanes that others are to be told of, with the lowest rank that became claimable. */
+  readonly #lanes = new Map<number, number>();
   #listening: { stop(): Promise<void> } | null = null;
 
   constructor(options: HintsOptions) {
@@ -64,12 +66,20 @@ export class Hints {
     for (const { lane, rank } of runs) lowest.set(lane, Math.min(rank, lowest.get(lane) ?? rank));
     const hints = [...lowest].map(([lane, rank]) => ({ lane, rank }));
     this.#options.gateway().hint(hints);
-    const { database } = this.#options;
-    for (let first = 0; first < hints.length; first += lanesPerHint) {
-      const part = hints.slice(first, first + lanesPerHint);
-      database.notify(channel, `lanes ${part.map(({ lane, rank }) => `${lane}:${rank}`).join(",")}`);
-    }
+    for (const [lane, rank] of lowest) this.#lanes.set(lane, Math.min(rank, this.#lanes.get(lane) ?? rank));
+    this.#options.database.notify(channel, this.#takeLanes);
   }
+
+  /** Whatever gathered since the last time, each lane once. */
+  readonly #takeLanes = (): string[] => {
+    const lanes = [...this.#lanes].map(([lane, rank]) => `${lane}:${rank}`);
+    this.#lanes.clear();
+    const parts: string[] = [];
+    for (let first = 0; first < lanes.length; first += lanesPerHint) {
+      parts.push(`lanes ${lanes.slice(first, first + lanesPerHint).join(",")}`);
+    }
+    return parts;
+  };
 
   dueJobs(jobs: readonly DueJob[]): void {
     const soon = jobs.filter((job) => this.#isSoon(job.fireAt));

@@ -1,4 +1,4 @@
-import type { DurationMs } from "@carillon/core";
+import type { DurationMs, Instant } from "@carillon/core";
 import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
 import { Coalescer } from "../store/db/coalescer.js";
 import type { DedupedRun, DedupeStore } from "../store/entities/dedupes.js";
@@ -13,11 +13,14 @@ export interface InsertBounds {
 /** While one batch is made durable, the next is on its way. */
 const maxInFlight = 2;
 
+const soon = (work: () => void): void => void setImmediate(work);
+
 /** Concurrent creations of jobs share a statement; null stands for a key that is taken. */
 export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJob, StoredJob> {
   return new Coalescer({
     ...bounds,
     maxInFlight,
+    soon,
     write: async (batch) => {
       const stored = await jobs.insert(batch);
       return batch.map((job) => stored.get(job.id) ?? null);
@@ -33,6 +36,7 @@ export function insertRuns(
   return new Coalescer({
     ...bounds,
     maxInFlight,
+    soon,
     write: async (batch) => {
       const stored = new Map((await runs.insert(batch, horizonMs)).map((run) => [run.id, run]));
       return batch.map((run) => {
@@ -40,6 +44,19 @@ export function insertRuns(
         if (one === undefined) throw new Error(`the run id ${run.id} exists already`);
         return one;
       });
+    },
+  });
+}
+
+/** Runs that may start at once: they come in great numbers, so their statement does no more than it must. Answers their time. */
+export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<NewRun, Instant> {
+  return new Coalescer({
+    ...bounds,
+    maxInFlight,
+    soon,
+    write: async (batch) => {
+      const at = await runs.insertNow(batch);
+      return batch.map(() => at);
     },
   });
 }
@@ -52,6 +69,7 @@ export function insertDeduped(
   return new Coalescer({
     ...bounds,
     maxInFlight,
+    soon,
     write: (batch) => storeInRounds(batch, (runs) => dedupes.insert(runs, horizonMs)),
   });
 }

@@ -9,17 +9,22 @@ export interface CoalescerOptions<In, Out> {
   readonly maxQueued: number;
   /** Writes under way at a time. 1 by default. */
   readonly maxInFlight?: number;
-  /** Items of the same key that wait together are written once and share the answer. */
-  readonly keyOf?: (item: In) => string | undefined;
+  /**
+   * Calls back when this turn's work is done, at once when left out. Callers whose answers came together ask again together: the first of
+   * them should not go alone.
+   */
+  readonly soon?: (work: () => void) => void;
 }
 
-interface Entry<In, Out> {
-  readonly item: In;
-  readonly key: string | undefined;
-  readonly answer: Promise<Out>;
-  readonly resolve: (out: Out) => void;
-  readonly reject: (error: unknown) => void;
+/** Items of one caller, which are answered together. */
+interface Waiting<In, Out> {
+  readonly items: readonly In[];
+  readonly settle: (outcomes: readonly Outcome<Out>[]) => void;
 }
+
+const smallestShare = 16;
+
+export type Outcome<Out> = PromiseSettledResult<Out>;
 
 /**
  * Turns concurrent single calls into few round trips without ever waiting for company: the first call is written at once,
@@ -28,84 +33,127 @@ interface Entry<In, Out> {
  */
 export class Coalescer<In, Out> {
   readonly #options: CoalescerOptions<In, Out>;
-  readonly #byKey = new Map<string, Entry<In, Out>>();
-  #queue: Entry<In, Out>[] = [];
+  readonly #waiting: Waiting<In, Out>[] = [];
+  #queued = 0;
   #inFlight = 0;
   #idle: (() => void)[] = [];
+  #isSoon = false;
 
   constructor(options: CoalescerOptions<In, Out>) {
     this.#options = options;
   }
 
   get queued(): number {
-    return this.#queue.length;
+    return this.#queued;
   }
 
   add(item: In): Promise<Out> {
-    const answer = this.#enqueue(item);
-    this.#pump();
-    return answer;
+    return new Promise((resolve, reject) => {
+      this.#enter([item], ([outcome]) => {
+        if (outcome?.status === "fulfilled") resolve(outcome.value);
+        else reject(outcome?.reason);
+      });
+      this.#pumpSoon();
+    });
   }
 
-  /** Items that came together are written together, however little is under way. */
-  addAll(items: readonly In[]): Promise<Out>[] {
-    const answers = items.map((item) => this.#enqueue(item));
-    this.#pump();
-    return answers;
+  /** Items that came together are written together, however little is under way. Answers what became of each, in their order. */
+  async addAll(items: readonly In[]): Promise<Outcome<Out>[]> {
+    const { maxBatch } = this.#options;
+    const parts: Promise<readonly Outcome<Out>[]>[] = [];
+    for (let first = 0; first < items.length; first += maxBatch) {
+      const part = items.slice(first, first + maxBatch);
+      parts.push(new Promise((resolve) => this.#enter(part, resolve)));
+    }
+    this.#pumpSoon();
+    return (await Promise.all(parts)).flat();
   }
 
   /** Resolves when nothing waits and nothing is under way. */
   async drain(): Promise<void> {
-    if (this.#inFlight > 0 || this.#queue.length > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    if (this.#inFlight > 0 || this.#queued > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  #enqueue(item: In): Promise<Out> {
-    const key = this.#options.keyOf?.(item);
-    const twin = key === undefined ? undefined : this.#byKey.get(key);
-    if (twin !== undefined) return twin.answer;
+  #enter(items: readonly In[], settle: Waiting<In, Out>["settle"]): void {
     const { maxQueued } = this.#options;
-    if (this.#queue.length >= maxQueued) {
-      return Promise.reject(new CarillonError("overloaded", `${maxQueued} writes already wait for the database.`));
+    if (this.#queued >= maxQueued) {
+      const reason = new CarillonError("overloaded", `${maxQueued} writes already wait for the database.`);
+      settle(items.map(() => ({ status: "rejected", reason })));
+      return;
     }
-    const entry = newEntry<In, Out>(item, key);
-    if (key !== undefined) this.#byKey.set(key, entry);
-    this.#queue.push(entry);
-    return entry.answer;
+    this.#waiting.push({ items, settle });
+    this.#queued += items.length;
+  }
+
+  #pumpSoon(): void {
+    const { soon } = this.#options;
+    if (soon === undefined) return this.#pump();
+    if (this.#isSoon || this.#queued === 0) return;
+    this.#isSoon = true;
+    soon(() => {
+      this.#isSoon = false;
+      this.#pump();
+    });
   }
 
   #pump(): void {
-    const { maxBatch, maxInFlight = 1 } = this.#options;
-    while (this.#inFlight < maxInFlight && this.#queue.length > 0) {
-      const batch = this.#queue.slice(0, maxBatch);
-      this.#queue = this.#queue.slice(maxBatch);
-      for (const { key } of batch) if (key !== undefined) this.#byKey.delete(key);
+    const { maxInFlight = 1 } = this.#options;
+    while (this.#inFlight < maxInFlight && this.#queued > 0) {
+      const batch = this.#takeBatch();
       this.#inFlight++;
       void this.#write(batch).finally(() => {
         this.#inFlight--;
-        this.#pump();
-        if (this.#inFlight === 0) for (const resolve of this.#idle.splice(0)) resolve();
+        this.#pumpSoon();
+        if (this.#inFlight === 0 && this.#queued === 0) for (const resolve of this.#idle.splice(0)) resolve();
       });
     }
   }
 
-  async #write(batch: readonly Entry<In, Out>[]): Promise<void> {
+  /** What waits is dealt to the writes that may go, so that they go side by side; a few items are not worth two. */
+  #takeBatch(): Waiting<In, Out>[] {
+    const { maxBatch, maxInFlight = 1 } = this.#options;
+    const share = Math.max(smallestShare, Math.ceil(this.#queued / (maxInFlight - this.#inFlight)));
+    const most = Math.min(maxBatch, share);
+    let size = 0;
+    let count = 0;
+    for (const { items } of this.#waiting) {
+      if (count > 0 && size + items.length > most) break;
+      size += items.length;
+      count++;
+    }
+    this.#queued -= size;
+    return this.#waiting.splice(0, count);
+  }
+
+  async #write(batch: readonly Waiting<In, Out>[]): Promise<void> {
+    const [only] = batch;
+    const items = batch.length === 1 && only !== undefined ? only.items : batch.flatMap((one) => one.items);
+    const outcomes = await this.#outcomesOf(items);
+    let first = 0;
+    for (const one of batch) {
+      const next = first + one.items.length;
+      one.settle(batch.length === 1 ? outcomes : outcomes.slice(first, next));
+      first = next;
+    }
+  }
+
+  async #outcomesOf(items: readonly In[]): Promise<Outcome<Out>[]> {
     try {
-      const outs = await this.#tryTwice(batch);
-      batch.forEach((entry, index) => settle(entry, outs, index));
-    } catch (error) {
-      if (batch.length === 1 || stopsEveryCall(error)) {
-        for (const entry of batch) entry.reject(error);
-        return;
+      const outs = await this.#tryTwice(items);
+      if (outs.length < items.length) {
+        throw new TooFewAnswers(`a batch writer gave ${outs.length} answers, too few for its batch`);
       }
-      const half = Math.ceil(batch.length / 2);
-      await this.#write(batch.slice(0, half));
-      await this.#write(batch.slice(half));
+      return outs.map((value) => ({ status: "fulfilled", value }));
+    } catch (reason) {
+      if (items.length === 1 || stopsEveryCall(reason)) return items.map(() => ({ status: "rejected", reason }));
+      const half = Math.ceil(items.length / 2);
+      const before = await this.#outcomesOf(items.slice(0, half));
+      return [...before, ...(await this.#outcomesOf(items.slice(half)))];
     }
   }
 
   /** A deadlock or a serialization failure is nobody's bad row: the same batch may simply go again. */
-  async #tryTwice(batch: readonly Entry<In, Out>[]): Promise<readonly Out[]> {
-    const items = batch.map(({ item }) => item);
+  async #tryTwice(items: readonly In[]): Promise<readonly Out[]> {
     try {
       return await this.#options.write(items);
     } catch (error) {
@@ -114,6 +162,9 @@ export class Coalescer<In, Out> {
     }
   }
 }
+
+/** A fault of ours: the rows may be written, and writing them again could double them. */
+class TooFewAnswers extends Error {}
 
 /** Failures that have nothing to do with the rows: writing halves would only fail the same way, more often. */
 const ofTheDatabase: ReadonlySet<PgErrorClass> = new Set<PgErrorClass>([
@@ -132,20 +183,6 @@ const ofTheNode: ReadonlySet<string> = new Set([
 ]);
 
 function stopsEveryCall(error: unknown): boolean {
+  if (error instanceof TooFewAnswers) return true;
   return (error instanceof CarillonError && ofTheNode.has(error.code)) || ofTheDatabase.has(classifyPgError(error));
-}
-
-function newEntry<In, Out>(item: In, key: string | undefined): Entry<In, Out> {
-  let resolve: (out: Out) => void = () => undefined;
-  let reject: (error: unknown) => void = () => undefined;
-  const answer = new Promise<Out>((onOut, onError) => {
-    resolve = onOut;
-    reject = onError;
-  });
-  return { item, key, answer, resolve, reject };
-}
-
-function settle<In, Out>(entry: Entry<In, Out>, outs: readonly Out[], index: number): void {
-  if (!(index in outs)) entry.reject(new Error(`a batch writer gave ${outs.length} answers, too few for its batch`));
-  else entry.resolve(outs[index] as Out);
 }

@@ -1,6 +1,7 @@
 import type { DurationMs } from "@carillon/core";
 import type { DatabaseClock } from "./database-clock.js";
 import type { Hold } from "./direct-line.js";
+import type { Hint } from "./notifier.js";
 import type { DatabaseState } from "./health.js";
 import type { HostClock, Random, Timers } from "./ports.js";
 import type { Queryable } from "./queryable.js";
@@ -48,7 +49,7 @@ export interface Database extends Queryable {
   /** Keeps a state of a session, such as an advisory lock, on the direct connection. Needs capabilities.advisoryLocks. */
   hold(hold: Hold): Listening;
   /** Sends a hint. Never inside a transaction, never awaited, equal ones merged, a failure only reported. */
-  notify(channel: string, payload: string): void;
+  notify(channel: string, hint: Hint): void;
   waitUntilUp(): Promise<void>;
   /** Idempotent. Connections that do not say goodbye within the limit are destroyed. */
   close(limitMs?: DurationMs): Promise<void>;

@@ -9,7 +9,7 @@ import type { Capabilities, Database, DedicatedSession, Listening } from "./data
 import { DirectLine, type Hold } from "./direct-line.js";
 import { Health, type DatabaseState } from "./health.js";
 import { Listeners } from "./listeners.js";
-import { Notifier } from "./notifier.js";
+import { type Hint, Notifier } from "./notifier.js";
 import { resolveOptions, type DatabaseOptions, type ResolvedOptions } from "./options.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
 import type { ServerFacts } from "./server-facts.js";
@@ -174,8 +174,8 @@ class OpenDatabase implements Database {
     return { stop: () => this.#line.drop(hold) };
   }
 
-  notify(channel: string, payload: string): void {
-    this.#notifier.send(channel, payload);
+  notify(channel: string, hint: Hint): void {
+    this.#notifier.send(channel, hint);
   }
 
   waitUntilUp(): Promise<void> {

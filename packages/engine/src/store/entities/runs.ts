@@ -3,6 +3,7 @@ import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./fence.js";
+import { alikeParameters } from "./alike-runs.js";
 import { type EndedRow, type EndedRuns, toEnded } from "./ended-runs.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 
@@ -68,6 +69,8 @@ export interface ExpiredRun {
 export interface RunStore {
   /** A one-off job that is due later than `beyondMs` from now waits in run_later. */
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
+  /** Stores runs that stand alone and may start at once, whatever their `runAt` says. Answers when: that is their time. */
+  insertNow(runs: readonly NewRun[]): Promise<Instant>;
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
   promote(fence: Fence, ids: readonly string[]): Promise<Queued[]>;
   /** Running runs whose session is gone. Reads all live runs. */
@@ -90,6 +93,7 @@ const lostError = named({
 
 export function runStore(db: Queryable, statements: Statements): RunStore {
   const insert = statements.get("run.insert");
+  const insertNow = statements.get("run.insert_now");
   const loadDue = statements.get("run.load_due");
   const promote = statements.get("run.promote");
   const lost = statements.get("run.lost");
@@ -103,6 +107,12 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       const values = [...runParameters(runs), beyondMs, runDeadlines(runs)];
       const { rows } = await db.query<Row>(insert, values);
       return rows.map((row) => ({ id: row.id, state: row.state, createdAt: row.created_at }));
+    },
+    async insertNow(runs) {
+      type Row = { created_at: Instant; count: number };
+      const [row] = (await db.query<Row>(insertNow, alikeParameters(runs))).rows;
+      if (row?.count !== runs.length) throw new Error(`${row?.count} of ${runs.length} runs were stored`);
+      return row.created_at;
     },
     async loadDue(shards, until, limitPerShard) {
       type Row = { id: string; shard: number; run_at: Instant };

@@ -50,6 +50,29 @@ describe("asking for runs", () => {
     expect(run).toMatchObject({ payload: 1_233, status: "queued" });
   });
 
+  it("stores each run as it was asked for, whatever others of the same batch are like", async () => {
+    const specs = [
+      runSpec({ payload: 'a "quoted" \\ text, {with} NULL, \u001f and \u2028' }),
+      runSpec({ payload: null, labels: { team: "a,b", NULL: "" }, owner: "null" }),
+      runSpec({ payload: [1, { deep: ["\u00e9", "\u{1f600}"] }], priority: 9, policy: { timeoutMs: 5_000 } }),
+      runSpec({ task: "other, task", queue: "second", payload: {} }),
+      runSpec({ payload: "at a time", runAt: Date.now() - 1_000 }),
+    ];
+    const enqueued = await engine.api.enqueueMany("default", specs);
+    const ids = enqueued.map((one) => ("id" in one ? one.id : ""));
+    const runs = await Promise.all(ids.map((id) => engine.api.getRun("default", id)));
+    expect(runs).toMatchObject(
+      specs.map(({ task, queue, payload, priority, labels, policy, owner = null }) => {
+        return { task, queue, payload, priority, labels, policy, owner, status: "queued" };
+      }),
+    );
+  });
+
+  it("for a run that may start at once answers the time that is stored", async () => {
+    const { run } = await engine.api.enqueueShown("default", runSpec());
+    expect(await engine.api.getRun("default", run.id)).toEqual(run);
+  });
+
   it("refuses more than may wait, at once [INV-12]", async () => {
     const calls = Array.from({ length: 2_000 }, () => engine.api.enqueue("default", runSpec()));
     const refused = (await Promise.allSettled(calls)).filter((one) => one.status === "rejected");

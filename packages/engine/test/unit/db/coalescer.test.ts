@@ -55,7 +55,20 @@ describe("Coalescer", () => {
     expect(writer.batches).toEqual([[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
     await writer.releaseAll();
     expect(writer.batches.map((batch) => batch.length)).toEqual([10, 2]);
-    expect(await Promise.all(answers)).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110]);
+    const values = (await answers).map((one) => (one.status === "fulfilled" ? one.value : one.reason));
+    expect(values).toEqual([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110]);
+  });
+
+  it("answers each of the items that came together by itself, and beside those of others", async () => {
+    const { writer, coalescer } = setUp();
+    writer.bad = (item) => (item === 3 ? violation() : undefined);
+    const first = coalescer.add(1);
+    const together = coalescer.addAll([2, 3, 4]);
+    const last = coalescer.add(5);
+    await writer.releaseAll();
+    expect(writer.batches.slice(0, 2)).toEqual([[1], [2, 3, 4, 5]]);
+    expect((await together).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(await Promise.all([first, last])).toEqual([10, 50]);
   });
 
   it("keeps batches within their bound", async () => {
@@ -119,22 +132,6 @@ describe("Coalescer", () => {
     await writer.releaseAll();
     expect(await Promise.all(answers)).toEqual([10, 20, 30]);
     expect(writer.batches).toEqual([[1], [2, 3], [2, 3]]);
-  });
-
-  it("writes once what waits under one key, and answers all who asked", async () => {
-    const { writer, coalescer } = setUp({ keyOf: String });
-    const answers = [1, 2, 2, 3, 2].map((item) => coalescer.add(item));
-    await writer.releaseAll();
-    expect(writer.batches).toEqual([[1], [2, 3]]);
-    expect(await Promise.all(answers)).toEqual([10, 20, 20, 30, 20]);
-  });
-
-  it("writes a key again once its first write is under way", async () => {
-    const { writer, coalescer } = setUp({ keyOf: String });
-    const answers = [coalescer.add(1), coalescer.add(1)];
-    await writer.releaseAll();
-    expect(writer.batches).toEqual([[1], [1]]);
-    await Promise.all(answers);
   });
 
   it("tells when a writer answers too little", async () => {

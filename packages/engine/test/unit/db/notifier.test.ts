@@ -39,6 +39,21 @@ describe("Notifier", () => {
     ]);
   });
 
+  it("asks a hint that gathers for its payloads when it is sent, and once", async () => {
+    const target = new HeldTarget();
+    const notifier = new Notifier(target, () => undefined);
+    let lowest = 9;
+    const gathering = () => [String(lowest)];
+    notifier.send("x", "a");
+    notifier.send("x", gathering);
+    lowest = 3;
+    notifier.send("x", gathering);
+    await target.release();
+    expect(target.sent.at(-1)).toEqual([["x"], ["3"]]);
+    await target.release();
+    expect(target.sent).toHaveLength(2);
+  });
+
   it("only reports a failure, and goes on", async () => {
     const events: DatabaseEvent[] = [];
     const target = new HeldTarget();

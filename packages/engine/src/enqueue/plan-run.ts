@@ -1,0 +1,49 @@
+import { deadlineOf, type DurationMs, type EnqueueSpec, type Instant } from "@carillon/core";
+import { refuseLongPast } from "../jobs/plan-job.js";
+import { shardOf } from "../jobs/shard-of.js";
+import type { RankRun } from "../queues/rank-run.js";
+import type { NewRun } from "../store/entities/runs.js";
+
+export interface RunPlanner {
+  readonly rank: RankRun;
+  readonly newId: () => string;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  readonly shards: number;
+  readonly catchupWindowMs: DurationMs;
+}
+
+export interface RunPlace {
+  readonly namespaceId: number;
+  readonly lane: number;
+}
+
+/** A run that stands alone is a one-off job, one row. */
+export function planRun({ namespaceId, lane }: RunPlace, spec: EnqueueSpec, planner: RunPlanner): NewRun {
+  const { newId, shards, catchupWindowMs, rank } = planner;
+  const { task, queue, priority } = spec;
+  const now = planner.now();
+  const runAt = spec.runAt ?? now;
+  refuseLongPast({ kind: "at", at: runAt }, {}, { now, catchupWindowMs });
+  const id = newId();
+  const deadline = deadlineOf(spec.policy, runAt);
+  return {
+    id,
+    jobId: id,
+    namespaceId,
+    shard: shardOf(id, shards),
+    lane,
+    priority,
+    rank: rank({ namespaceId, queue, task, dueMs: runAt, priority, deadlineMs: deadline ?? undefined }),
+    runAt,
+    nominal: runAt,
+    trigger: "once",
+    task,
+    queue,
+    payload: spec.payload,
+    policy: spec.policy,
+    labels: spec.labels,
+    owner: spec.owner ?? null,
+    deadline,
+  };
+}
