@@ -114,7 +114,7 @@ export class NodeProcess {
     const shim = join(root, "packages/carillon/bin/carillon.js");
     return spawn(process.execPath, [...(preload === null ? [] : ["--import", preload]), shim, ...this.#args()], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...env, PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1" },
+      env: { ...env, PATH: process.env["PATH"], CARILLON_SKIP_BUILD: "1", CARILLON_OUTBOUND_ALLOW: "loopback" },
     });
   }
 

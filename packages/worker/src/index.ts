@@ -1,7 +1,15 @@
 export { builtInTasks } from "./executors/built-in.js";
+export { AddressRules } from "./outbound/address-rules.js";
+export { type HttpAnswer, type HttpCall, httpCall, HttpTimeoutError } from "./outbound/http-call.js";
+export { checkedAddresses, type HostAddress, type ResolveHost } from "./outbound/resolve-host.js";
+export type { PayloadFault } from "./payload/payload-fault.js";
+export { faultsOf, PayloadError, PayloadReader, type TextRules } from "./payload/payload-reader.js";
+export { environmentSecrets, secretName, type Secrets } from "./secrets/secrets.js";
+export type { CreateExecutors, ExecutorHost } from "./runtime/executor-host.js";
 export { NonRetryableError, RetryAfterError, RunStoppedError, SnoozeError, type StopReason } from "./runtime/errors.js";
 export type {
   Checkpoint,
+  Executor,
   OnceOptions,
   PreviousSuccess,
   Task,
@@ -9,9 +17,11 @@ export type {
   TaskHandler,
   TaskLog,
 } from "./runtime/task.js";
+export { type FollowOptions, followWork, type RemoteWork } from "./runtime/follow-work.js";
 export type { Registration, StartedRun, Transport, TransportEvents } from "./runtime/transport.js";
 export { type Attempt, type AttemptOptions, runAttempt } from "./runtime/run-attempt.js";
 export type { WorkerTimers } from "./runtime/timers.js";
+export { wait } from "./runtime/wait.js";
 export { Worker, type WorkerEvent, type WorkerOptions } from "./runtime/worker.js";
 export { type LocalGateway, LocalTransport } from "./transport/local/local-transport.js";
 export type { Heart } from "./transport/http/heart/heart.js";

@@ -1,4 +1,4 @@
-import { type Kind, anyText, duration, httpAddresses, oneOf, postgresUrl, someOf, text, wholeNumber } from "./kinds.js";
+import { type Kind, anyText, duration, httpAddresses, oneOf, outboundEntries, postgresUrl, someOf, text, wholeNumber } from "./kinds.js";
 
 export interface Option<T> {
   readonly kind: Kind<T>;
@@ -52,6 +52,11 @@ export const options = {
   workerSilence: option(duration("1s", "10m"), 15_000, "how long a silent worker keeps its runs"),
   roles: option(someOf(ROLES), ROLES, "what this node does"),
   workerSlots: option(wholeNumber(0, 10_000), 10, "runs at a time in this process; 0 for none"),
+  outboundAllow: option<readonly string[] | null>(
+    outboundEntries,
+    null,
+    "addresses that jobs may reach although they are not public",
+  ),
   nodeName: option<string | null>(
     text("1 to 100 letters, digits, dots, dashes or _", /^[A-Za-z0-9._-]{1,100}$/),
     null,

@@ -29,8 +29,21 @@ export interface ResolvedConfig {
 }
 
 /** Variables with the product's prefix that are no options of a node. */
-const OTHER_VARIABLES = ["CARILLON_URL", "CARILLON_CONFIG", "CARILLON_SKIP_BUILD"];
-const TEST_PREFIX = "CARILLON_TEST_";
+const OTHER_VARIABLES = [
+  "CARILLON_URL",
+  "CARILLON_CONFIG",
+  "CARILLON_SKIP_BUILD",
+  "CARILLON_TOKEN",
+  // Of executors.
+  "CARILLON_SMTP_URL",
+  "CARILLON_SMTP_FROM",
+  "CARILLON_KUBERNETES_URL",
+  "CARILLON_KUBERNETES_NAMESPACE",
+  "CARILLON_KUBERNETES_CA_FILE",
+  "CARILLON_AIRFLOW_URL",
+  "CARILLON_AIRFLOW_API",
+];
+const OTHER_PREFIXES = ["CARILLON_TEST_", "CARILLON_SECRET_", "CARILLON_PLUGIN_"];
 
 interface Given {
   readonly raw: unknown;
@@ -115,7 +128,8 @@ function unknownKeys(values: ReadonlyMap<string, unknown>, path: string): ErrorI
 function unknownVariables(env: ConfigSources["env"]): ErrorItem[] {
   const known = [...optionNames.map(envName), ...OTHER_VARIABLES];
   return Object.keys(env)
-    .filter((name) => name.startsWith("CARILLON_") && !name.startsWith(TEST_PREFIX) && !known.includes(name))
+    .filter((name) => name.startsWith("CARILLON_") && !known.includes(name))
+    .filter((name) => !OTHER_PREFIXES.some((prefix) => name.startsWith(prefix)))
     .map((name) => ({
       pointer: "",
       code: "config_invalid",

@@ -2,26 +2,18 @@ import { CarillonError, type DurationMs, parseDuration } from "@carillon/core";
 import { NonRetryableError } from "../runtime/errors.js";
 import type { Task } from "../runtime/task.js";
 import type { WorkerTimers } from "../runtime/timers.js";
+import { wait } from "../runtime/wait.js";
 import { objectPayload } from "./payload.js";
 
 /** Waits for `{"for": "2s"}` or `{"ms": 2000}`, or until its signal fires. */
 export function sleepTask(timers: Pick<WorkerTimers, "setTimeout" | "clearTimeout">): Task {
   return {
     name: "sleep",
-    run: (payload, { signal }) =>
-      new Promise((resolve, reject) => {
-        const ms = spanOf(objectPayload("sleep", payload));
-        const stop = (): void => {
-          timers.clearTimeout(timer);
-          reject(signal.reason instanceof Error ? signal.reason : new Error("stopped"));
-        };
-        const timer = timers.setTimeout(() => {
-          signal.removeEventListener("abort", stop);
-          resolve({ slept_ms: ms });
-        }, ms);
-        if (signal.aborted) stop();
-        else signal.addEventListener("abort", stop, { once: true });
-      }),
+    run: async (payload, { signal }) => {
+      const ms = spanOf(objectPayload("sleep", payload));
+      await wait(ms, signal, timers);
+      return { slept_ms: ms };
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { DurationMs, Instant } from "@carillon/core";
+import type { PayloadFault } from "../payload/payload-fault.js";
 
 /** What a handler is given beside its payload. */
 export interface TaskContext {
@@ -76,4 +77,12 @@ export interface Task {
   /** The versions of it that this is: runs that ask for one of them come here. Any worker gets runs that ask for none. */
   readonly versions?: readonly string[];
   readonly run: TaskHandler;
+}
+
+/**
+ * A task that needs no code of the user's: its payload says what to do. `check` says what is wrong with a payload; a server that
+ * knows the executor asks it when a job is created, and the executor itself refuses such a payload when it runs.
+ */
+export interface Executor extends Task {
+  readonly check: (payload: unknown) => readonly PayloadFault[];
 }

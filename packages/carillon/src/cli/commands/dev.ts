@@ -22,7 +22,7 @@ export const command: CommandModule = {
     withConfigFlags(target).addHelpText(
       "after",
       `
-Runs the built-in tasks echo, sleep, fail and http, and those of the module, in a process of their own: when a source file in its
+Runs the built-in tasks echo, sleep, fail, http and email, and those of the module, in a process of their own: when a source file in its
 folder changes, a new one takes over, and handlers that are at work end on the old code. If the port is taken, the next free
 one is used.
 
@@ -34,7 +34,7 @@ Examples:
     );
   },
   async run(io, invocation) {
-    const { config } = configOf(io, invocation);
+    const config = devConfig(configOf(io, invocation).config);
     const ephemeral = flagOption(invocation, "ephemeral");
     const reset = flagOption(invocation, "reset");
     if (config.databaseUrl !== null && (ephemeral || reset)) {
@@ -47,6 +47,11 @@ Examples:
     return ephemeral ? serveEphemeral(io, config, companion) : serve(io, config, { reset, companion });
   },
 };
+
+/** Who may use it is on this machine already: its jobs may reach what else is there. */
+function devConfig(config: Config): Config {
+  return { ...config, outboundAllow: config.outboundAllow ?? ["loopback"] };
+}
 
 interface DevOptions {
   readonly reset: boolean;

@@ -1,19 +1,26 @@
 import { hostname } from "node:os";
-import { type CommandModule, requiredArg, textOption } from "../command.js";
+import type { Config } from "@carillon/server";
+import type { Task } from "@carillon/worker";
+import { CliError } from "../cli-error.js";
+import { type CommandModule, type Invocation, textOption } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
 import { configOf, withConfigFlags } from "../input/config-flags.js";
 import { label } from "../input/label.js";
+import { executorChoice, withExecutorFlags } from "../input/executor-flags.js";
 import { wholeNumber } from "../input/number.js";
 import { queueSlots } from "../input/queue-slots.js";
 import { serverUrls, withServerAddress } from "../input/server-address.js";
-import { loadTasks } from "../tasks/load-tasks.js";
-import { runWorkerProcess } from "../tasks/worker-process.js";
+import type { Io } from "../io.js";
+import { loadExecutors } from "../tasks/load-executors.js";
+import { loadTasks, refuseDoubles } from "../tasks/load-tasks.js";
+import { runWorkerProcess, workerTimers } from "../tasks/worker-process.js";
 
 const defaultSlots = 10;
 const mostSlots = 10_000;
 
 export const command: CommandModule = {
   define(target) {
-    target.argument("<entry>", "a module that exports tasks: .js, .mjs, .ts");
+    target.argument("[entry]", "a module that exports tasks: .js, .mjs, .ts");
     withServerAddress(target)
       .option("--queues <list>", "queues to serve, such as default,mail=5: mail has 5 slots of its own", "*")
       .option(
@@ -25,7 +32,8 @@ export const command: CommandModule = {
       .option("--label <name=value>", "what the worker says of itself; can be given several times", label, {})
       .option("--spot", "its machine may go at any time: it gets only runs that allow it")
       .option("--name <name>", "shown in lists of workers (default: the host's name)");
-    withConfigFlags(target, ["shutdownGrace", "logLevel", "logFormat"]).addHelpText(
+    withExecutorFlags(target);
+    withConfigFlags(target, ["outboundAllow", "shutdownGrace", "logLevel", "logFormat"]).addHelpText(
       "after",
       `
 --url takes several nodes of one cluster, separated by commas: when one fails, the worker goes on with the next. While none
@@ -37,6 +45,9 @@ ended soon is given back with nothing spent. CARILLON_TOKEN is sent as a bearer 
 
 Examples:
   $ carillon worker start ./tasks.ts
+  $ carillon worker start --executors http,email
+  $ carillon worker start --enable-shell --queues backup
+  $ carillon worker start ./tasks.ts --plugin ./my-executor.js
   $ carillon worker start ./tasks.js --url http://a.example:8023,http://b.example:8023 --queues default,mail=5 --slots 20`,
     );
   },
@@ -44,10 +55,23 @@ Examples:
     const urls = serverUrls(io, invocation);
     const groups = queueSlots(textOption(invocation, "queues") ?? "*", Number(invocation.options["slots"]));
     const { config } = configOf(io, invocation);
-    const tasks = await loadTasks(requiredArg(invocation, 0), io.cwd);
+    const tasks = await tasksOf(io, invocation, config);
     const name = textOption(invocation, "name") ?? hostname();
     const labels = { ...(invocation.options["label"] as Record<string, string>) };
     const isSpot = invocation.options["spot"] === true;
     return runWorkerProcess(io, { urls, groups, config, tasks, name, labels, isSpot });
   },
 };
+
+async function tasksOf(io: Io, invocation: Invocation, { outboundAllow }: Config): Promise<Task[]> {
+  const [entry] = invocation.args;
+  const around = { cwd: io.cwd, env: io.env, timers: workerTimers, outboundAllow: outboundAllow ?? [] };
+  const tasks = [
+    ...(entry === undefined ? [] : await loadTasks(entry, io.cwd)),
+    ...(await loadExecutors(executorChoice(invocation), around)),
+  ];
+  if (tasks.length === 0)
+    throw new CliError(ExitCode.usage, "a worker needs a module of tasks, --executors, --enable-shell or --plugin");
+  refuseDoubles(tasks, "this worker");
+  return tasks;
+}

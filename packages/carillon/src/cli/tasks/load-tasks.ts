@@ -67,9 +67,9 @@ function isDefinition(value: object): value is TaskDefinition<never, unknown> {
   return "handler" in value && typeof value.handler === "object" && "schema" in value && "defaults" in value;
 }
 
-function refuseDoubles(tasks: readonly Task[], path: string): void {
+export function refuseDoubles(tasks: readonly Task[], whose: string): void {
   const names = tasks.map((task) => task.name);
   const double = names.find((name, index) => names.indexOf(name) !== index);
   if (double !== undefined)
-    throw new CliError(ExitCode.usage, `${path} exports two tasks named ${JSON.stringify(double)}`);
+    throw new CliError(ExitCode.usage, `${whose} has two tasks named ${JSON.stringify(double)}`);
 }

@@ -22,11 +22,13 @@ const noticeMs = 20_000;
 /** Sent by whoever hears that the machine goes. */
 const noticeSignal = "SIGUSR2";
 
+export const workerTimers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+
 /** Makes this process a worker until a signal ends it. */
 export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<ExitCode> {
   const { config, tasks, name, urls, labels, isSpot } = options;
   const logger = createLogger(config, { stream: io.stderr, isTerminal: io.talkIsTerminal, colour: io.talkColour });
-  const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+  const timers = workerTimers;
   const token = io.env["CARILLON_TOKEN"];
   const asked = new AbortController();
   let isNotice = false;

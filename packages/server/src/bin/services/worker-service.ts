@@ -1,12 +1,13 @@
 import { hostname } from "node:os";
 import { systemClock, systemSoon, systemTimers } from "@carillon/core";
 import type { Engine } from "@carillon/engine";
+import { createExecutorHost, emailExecutor, httpExecutor } from "@carillon/executors";
 import { LocalTransport, Worker, builtInTasks } from "@carillon/worker";
 import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
 import { logWorkerEvent } from "../event-log.js";
 
-/** The worker inside the node: the built-in tasks on the default queue. */
+/** The worker inside the node: the built-in tasks and the executors that need nothing of the machine. */
 export class WorkerService implements Service {
   readonly name = "worker";
   readonly #context: NodeContext;
@@ -23,9 +24,10 @@ export class WorkerService implements Service {
     if (this.#worker !== null || config.workerSlots === 0) return;
     const engine = this.#engine();
     const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+    const host = createExecutorHost({ timers, env: process.env, outboundAllow: config.outboundAllow ?? [] });
     const worker = new Worker({
       transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
-      tasks: builtInTasks(timers),
+      tasks: [...builtInTasks(timers), httpExecutor(host), emailExecutor(host)],
       name: config.nodeName ?? hostname(),
       queues: ["*"],
       slots: config.workerSlots,

@@ -1,0 +1,29 @@
+import { CarillonError, systemClock } from "@carillon/core";
+import { AddressRules, environmentSecrets, type ExecutorHost, type WorkerTimers } from "@carillon/worker";
+
+export interface HostOptions {
+  readonly timers: WorkerTimers;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What jobs may reach although it is not public. */
+  readonly outboundAllow: readonly string[];
+}
+
+/** What this process gives its executors. Throws config_invalid for an entry of the allow-list that cannot be read. */
+export function createExecutorHost({ timers, env, outboundAllow }: HostOptions): ExecutorHost {
+  return {
+    timers,
+    env,
+    now: () => systemClock.now(),
+    secrets: environmentSecrets(env),
+    outbound: rulesOf(outboundAllow),
+  };
+}
+
+function rulesOf(allow: readonly string[]): AddressRules {
+  try {
+    return new AddressRules(allow);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new CarillonError("config_invalid", `outbound_allow: ${error.message}`, { cause: error });
+  }
+}

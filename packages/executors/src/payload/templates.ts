@@ -1,0 +1,80 @@
+import { CarillonError } from "@carillon/core";
+import { JsonTemplate, Template } from "@carillon/condition";
+import { NonRetryableError, type PayloadReader, type TaskContext } from "@carillon/worker";
+
+/** What templates may name: `{payload.data.id}`, `{run.id}`. */
+export interface TemplateScope extends Readonly<Record<string, unknown>> {
+  readonly payload: unknown;
+  readonly run: Readonly<Record<string, string | number>>;
+}
+
+interface Renders {
+  render(scope: TemplateScope): unknown;
+}
+
+const options = { roots: ["payload", "run"], maxLength: 262_144, maxRendered: 1_048_576 };
+
+/** Stands for the run while a job is created. */
+const sampleRun = {
+  id: "00000000-0000-0000-0000-000000000000",
+  job_id: "",
+  task: "",
+  queue: "",
+  attempt: 1,
+  scheduled_for: "1970-01-01T00:00:00.000Z",
+};
+
+export function scopeOf(payload: unknown, context: TaskContext): TemplateScope {
+  const { runId: id, jobId, task, queue, attempt, scheduledFor } = context;
+  const scheduled = new Date(scheduledFor).toISOString();
+  return { payload, run: { id, job_id: jobId ?? "", task, queue, attempt, scheduled_for: scheduled } };
+}
+
+/** Reads templates of one payload. What is wrong with one is a fault of its field, a value that is missing too. */
+export class TemplateReader {
+  readonly #reader: PayloadReader;
+  readonly #sample: TemplateScope;
+
+  constructor(reader: PayloadReader, payload: unknown) {
+    this.#reader = reader;
+    this.#sample = { payload, run: sampleRun };
+  }
+
+  text(name: string, source: string, reader = this.#reader): Template {
+    return this.#checked(name, reader, () => new Template(source, options)) ?? new Template("");
+  }
+
+  /** Any JSON: every text in it is a template. */
+  json(name: string, source: unknown): JsonTemplate {
+    return this.#checked(name, this.#reader, () => new JsonTemplate(source, options)) ?? new JsonTemplate(null);
+  }
+
+  #checked<Made extends Renders>(name: string, reader: PayloadReader, make: () => Made): Made | null {
+    try {
+      const made = make();
+      made.render(this.#sample);
+      return made;
+    } catch (error) {
+      if (!(error instanceof CarillonError)) throw error;
+      reader.fault(name, error.message);
+      return null;
+    }
+  }
+}
+
+/** Puts the values in; what cannot be put in now never can. */
+export function rendered<Text>(template: { render(scope: TemplateScope): Text }, scope: TemplateScope): Text {
+  try {
+    return template.render(scope);
+  } catch (error) {
+    throw error instanceof CarillonError ? new NonRetryableError(error.message, { cause: error }) : error;
+  }
+}
+
+/** The same data with every text changed, for places where some characters mean something. */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, mapTexts(item, change)]));
+}

@@ -1,0 +1,30 @@
+import { systemClock, systemSoon, systemTimers } from "@carillon/core";
+import { AddressRules, type Executor, type ExecutorHost, type TaskContext } from "@carillon/worker";
+
+export interface Line {
+  readonly level: string;
+  readonly message: string;
+}
+
+export const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+
+export function hostWith(over: Partial<ExecutorHost> = {}): ExecutorHost {
+  const outbound = new AddressRules(["loopback"]);
+  const secrets = { find: async (name: string) => (name === "token" ? "s3cret-value" : undefined) };
+  return { timers, env: {}, now: () => Date.UTC(2026, 0, 1), secrets, outbound, ...over };
+}
+
+export interface Call extends Partial<TaskContext> {
+  readonly lines?: Line[];
+}
+
+/** Runs an executor as a worker would. */
+export function run(executor: Executor, payload: unknown, { lines = [], ...over }: Call = {}): Promise<unknown> {
+  const { signal } = new AbortController();
+  const write = (level: string) => (message: string) => void lines.push({ level, message });
+  const log = { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+  const what = { runId: "r1", jobId: null, task: executor.name, queue: "default", attempt: 1, maxAttempts: 5 };
+  const context = { ...what, idempotencyKey: "r1", fence: 2, scheduledFor: 0, signal, log, ...over };
+  // Executors ask for nothing else.
+  return Promise.resolve().then(() => executor.run(payload, context as TaskContext));
+}

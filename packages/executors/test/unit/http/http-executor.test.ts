@@ -1,0 +1,230 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AddressRules, HttpTimeoutError, NonRetryableError, RetryAfterError } from "@carillon/worker";
+import { httpExecutor } from "../../../src/index.js";
+import { hostWith, run } from "../fixture.js";
+
+interface Seen {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+describe("http", () => {
+  let server: Server;
+  let base: string;
+  let seen: Seen[] = [];
+  let answer: (response: ServerResponse, request: Seen) => void;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        const one = { method: request.method, url: request.url, headers: request.headers, body };
+        seen.push(one);
+        answer(response, one);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const http = httpExecutor(hostWith());
+  const answering = (status: number, headers: Record<string, string> = {}, body = ""): void => {
+    seen = [];
+    answer = (response) => response.writeHead(status, headers).end(body);
+  };
+  const json = { "content-type": "application/json" };
+
+  it("sends method, headers and body, names the run, and answers status and JSON", async () => {
+    answering(201, json, '{"ok":true}');
+    const payload = { url: `${base}/x`, method: "post", headers: { "X-A": "1" }, body: { n: 1 } };
+    expect(await run(http, payload)).toEqual({ status: 201, body: { ok: true } });
+    expect(seen).toMatchObject([
+      {
+        method: "POST",
+        url: "/x",
+        body: '{"n":1}',
+        headers: {
+          "x-a": "1",
+          "idempotency-key": "r1",
+          "carillon-fence": "2",
+          "carillon-run-id": "r1",
+          "carillon-attempt": "1",
+          "content-type": "application/json",
+        },
+      },
+    ]);
+  });
+
+  it("puts values into the address, the headers and the body, each so that it stays within its place", async () => {
+    answering(200);
+    const data = { id: 'a/b?c="d"', n: 3 };
+    const payload = {
+      url: `${base}/items/{payload.data.id}?n={payload.data.n}`,
+      method: "PUT",
+      headers: { "x-run": "{run.id}/{run.attempt}" },
+      body_template: { id: "{payload.data.id}", n: "{payload.data.n}", note: "number {payload.data.n}" },
+      data,
+    };
+    await run(http, payload);
+    expect(seen[0]).toMatchObject({ url: "/items/a%2Fb%3Fc%3D%22d%22?n=3", headers: { "x-run": "r1/1" } });
+    expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ id: data.id, n: 3, note: "number 3" });
+    const text = { ...payload, headers: { "content-type": "application/json" }, body_template: '{{"id":"{payload.data.id}"}}' };
+    await run(http, text);
+    expect(JSON.parse(seen[1]?.body ?? "")).toEqual({ id: data.id });
+  });
+
+  it("refuses a value that would lead out of the author's path", async () => {
+    answering(200);
+    const payload = { url: `${base}/items/{payload.data.id}/x`, data: { id: ".." } };
+    await expect(run(http, payload)).rejects.toBeInstanceOf(NonRetryableError);
+    expect(seen).toEqual([]);
+  });
+
+  it.each([
+    [{ type: "bearer", secret: "token" }, { authorization: "Bearer s3cret-value" }],
+    [{ type: "basic", username: "me", secret: "token" }, { authorization: "Basic bWU6czNjcmV0LXZhbHVl" }],
+    [{ type: "header", name: "X-Key", secret: "token" }, { "x-key": "s3cret-value" }],
+  ])("proves itself by a secret: %j", async (auth, headers) => {
+    answering(200);
+    await run(http, { url: base, auth });
+    expect(seen).toMatchObject([{ headers }]);
+  });
+
+  it("fails for good when the worker has no such secret", async () => {
+    answering(200);
+    const sent = run(http, { url: base, auth: { secret: "other" } });
+    await expect(sent).rejects.toThrow(new NonRetryableError('this worker has no secret "other"'));
+    expect(seen).toEqual([]);
+  });
+
+  it("is tried again after a 503, and after the time that a 429 asks for, in seconds or as a date", async () => {
+    answering(503);
+    await expect(run(http, { url: base })).rejects.not.toBeInstanceOf(NonRetryableError);
+    answering(429, { "retry-after": "7" });
+    await expect(run(http, { url: base })).rejects.toMatchObject({ constructor: RetryAfterError, afterMs: 7_000 });
+    answering(429, { "retry-after": "Thu, 01 Jan 2026 00:01:30 GMT" });
+    await expect(run(http, { url: base })).rejects.toMatchObject({ constructor: RetryAfterError, afterMs: 90_000 });
+    answering(503, { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT" });
+    await expect(run(http, { url: base })).rejects.toMatchObject({ constructor: RetryAfterError, afterMs: 0 });
+    answering(503, { "retry-after": "soon" });
+    await expect(run(http, { url: base })).rejects.not.toBeInstanceOf(RetryAfterError);
+  });
+
+  it("ends for good at a 404", async () => {
+    answering(404, {}, "nothing here");
+    const why = new NonRetryableError("the other side answered 404: nothing here");
+    await expect(run(http, { url: base })).rejects.toThrow(why);
+  });
+
+  it("takes what its success rule takes, and nothing else", async () => {
+    answering(404, json, '{"state":"gone"}');
+    const rule = { url: base, success: 'status == 404 && body.state == "gone"' };
+    expect(await run(http, rule)).toEqual({ status: 404, body: { state: "gone" } });
+    answering(200, json, '{"state":"busy"}');
+    const refused = run(http, { url: base, success: 'body.state == "done"' });
+    await expect(refused).rejects.toThrow('which the success rule body.state == "done" does not take');
+    await expect(refused).rejects.not.toBeInstanceOf(NonRetryableError);
+  });
+
+  it("reads no more than its cap of an endless answer, and says so", async () => {
+    answer = (response) => {
+      const more = (): void => {
+        if (!response.destroyed) response.write("x".repeat(16_384), () => setImmediate(more));
+      };
+      more();
+    };
+    const output = (await run(http, { url: base, max_response_bytes: 1_000 })) as { body: string };
+    expect(output).toEqual({ status: 200, body: "x".repeat(1_000), truncated: true });
+  });
+
+  it("gives up on an answer that does not begin or does not end in time", async () => {
+    answer = () => undefined;
+    const silent = run(http, { url: base, timeouts: { first_byte: "50ms" } });
+    await expect(silent).rejects.toThrow(new HttpTimeoutError("the first byte of the answer took more than 50 ms"));
+    answer = (response) => void response.writeHead(200).write("x");
+    const endless = run(http, { url: base, timeouts: { total: "100ms" } });
+    await expect(endless).rejects.toThrow(new HttpTimeoutError("the whole request took more than 100 ms"));
+  });
+
+  it("ends the request when its signal fires", async () => {
+    const controller = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      answer = (response) => {
+        response.on("close", () => resolve());
+        controller.abort(new Error("stop now"));
+      };
+    });
+    await expect(run(http, { url: base }, { signal: controller.signal })).rejects.toThrow("stop now");
+    await closed;
+  });
+
+  it("follows a redirect on the same origin with the secret, and none to elsewhere", async () => {
+    seen = [];
+    answer = (response, { url }) => {
+      if (url === "/a") response.writeHead(307, { location: "/b" }).end();
+      else if (url === "/away") response.writeHead(302, { location: "http://127.0.0.2/" }).end();
+      else if (url === "/loop") response.writeHead(302, { location: "/loop" }).end();
+      else response.writeHead(200).end("here");
+    };
+    const payload = { url: `${base}/a`, method: "POST", body: "x", auth: { secret: "token" } };
+    expect(await run(http, payload)).toEqual({ status: 200, body: "here" });
+    expect(seen[1]).toMatchObject({ method: "POST", url: "/b", body: "x", headers: { authorization: "Bearer s3cret-value" } });
+    await expect(run(http, { url: `${base}/away` })).rejects.toThrow("redirects to http://127.0.0.2");
+    await expect(run(http, { url: `${base}/loop` })).rejects.toThrow("more than 5 redirects");
+  });
+
+  it("reaches no address that is closed, by number or by name, and connects to none", async () => {
+    answering(200);
+    const guarded = httpExecutor(hostWith({ outbound: new AddressRules() }));
+    await expect(run(guarded, { url: base })).rejects.toThrow("127.0.0.1 is not a public address");
+    const named = hostWith({ outbound: new AddressRules(), resolve: async () => [{ address: "127.0.0.1", family: 4 }] });
+    const url = base.replace("127.0.0.1", "innocent.example");
+    await expect(run(httpExecutor(named), { url })).rejects.toThrow("innocent.example is at 127.0.0.1");
+    expect(seen).toEqual([]);
+  });
+
+  it("connects to the address that was checked, whatever the name would lead to now, and keeps the name", async () => {
+    answering(200);
+    let asked = 0;
+    const resolve = async () => (asked++ === 0 ? [{ address: "127.0.0.1", family: 4 }] : []);
+    const rebound = httpExecutor(hostWith({ resolve }));
+    await run(rebound, { url: base.replace("127.0.0.1", "rebinds.example") });
+    expect(seen).toMatchObject([{ headers: { host: base.replace("http://127.0.0.1", "rebinds.example") } }]);
+  });
+
+  it.each([
+    [{}, "/url"],
+    [{ url: "ftp://x" }, "/url"],
+    [{ url: "not a url" }, "/url"],
+    [{ url: "http://{payload.data.host}/", data: { host: "x" } }, "/url"],
+    [{ url: "http://x/{payload.data.id}" }, "/url"],
+    [{ url: "http://x", method: "FETCH" }, "/method"],
+    [{ url: "http://x", body: "x" }, "/method"],
+    [{ url: "http://x", headers: { a: 1 } }, "/headers"],
+    [{ url: "http://x", headers: { Host: "y" } }, "/headers"],
+    [{ url: "http://x", headers: { "Carillon-Fence": "9" } }, "/headers"],
+    [{ url: "http://x", success: "status ==" }, "/success"],
+    [{ url: "http://x", success: "1 + 1" }, "/success"],
+    [{ url: "http://x", timeouts: { total: "soon" } }, "/timeouts/total"],
+    [{ url: "http://x", max_response_bytes: -1 }, "/max_response_bytes"],
+    [{ url: "http://x", auth: { secret: "no such/name" } }, "/auth/secret"],
+    [{ url: "http://x", metod: "GET" }, "/metod"],
+  ])("refuses %j for good, and says where", async (payload, pointer) => {
+    expect(http.check(payload).map((fault) => fault.pointer)).toContain(pointer);
+    await expect(run(http, payload)).rejects.toBeInstanceOf(NonRetryableError);
+  });
+
+  it("takes no header that would end the header", async () => {
+    answering(200);
+    const payload = { url: base, headers: { "x-a": "{payload.data.v}" }, data: { v: "1\r\nx-b: 2" } };
+    await expect(run(http, payload)).rejects.toBeInstanceOf(NonRetryableError);
+  });
+});

@@ -1,0 +1,159 @@
+import { type ClientRequest, type IncomingMessage, request as plainRequest, type RequestOptions } from "node:http";
+import { request as secureRequest } from "node:https";
+import type { DurationMs } from "@carillon/core";
+import type { WorkerTimers } from "../runtime/timers.js";
+import type { HostAddress } from "./resolve-host.js";
+
+export interface HttpCall {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal: AbortSignal;
+  readonly timers: Pick<WorkerTimers, "setTimeout" | "clearTimeout">;
+  /** Where the host is; left out: the system looks it up. */
+  readonly addresses?: readonly HostAddress[];
+  /** A socket of this machine instead of a host. */
+  readonly socketPath?: string;
+  /** Certificates to trust beside those of the system's. */
+  readonly ca?: string;
+  readonly connectMs?: DurationMs;
+  readonly firstByteMs?: DurationMs;
+  readonly totalMs?: DurationMs;
+  /** More of an answer is not read. */
+  readonly mostBytes?: number;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** There was more. */
+  readonly isCut: boolean;
+}
+
+/** The other side took too long at one step. */
+export class HttpTimeoutError extends Error {
+  override readonly name = "HttpTimeoutError";
+}
+
+const usual = { connectMs: 10_000, firstByteMs: 60_000, totalMs: 300_000, mostBytes: 1_048_576 };
+
+/** One request on a connection of its own, bounded in time and size. Rejects if there is no answer; any status is one. */
+export function httpCall(call: HttpCall): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    const limits = new StepTimer(call, (error) => end(() => reject(error)));
+    const request = begin(call);
+    const onAbort = (): void => end(() => reject(reasonOf(call.signal)));
+    const end = (settle: () => void): void => {
+      limits.stop();
+      call.signal.removeEventListener("abort", onAbort);
+      settle();
+      request.destroy();
+    };
+    request.on("error", (error) => end(() => reject(error)));
+    request.on("socket", (socket) => {
+      if (!socket.connecting) return limits.connected();
+      socket.once(call.url.protocol === "https:" ? "secureConnect" : "connect", () => limits.connected());
+    });
+    request.on("response", (response) => {
+      limits.answered();
+      readCapped(response, call.mostBytes ?? usual.mostBytes).then(
+        ({ body, isCut }) => {
+          const { statusCode: status = 0 } = response;
+          end(() => resolve({ status, headers: headersOf(response), body, isCut }));
+        },
+        (error: unknown) => end(() => reject(error instanceof Error ? error : new Error(String(error)))),
+      );
+    });
+    if (call.signal.aborted) return onAbort();
+    call.signal.addEventListener("abort", onAbort);
+    request.end(call.body);
+  });
+}
+
+function begin({ url, method, headers, body, addresses, socketPath, ca }: HttpCall): ClientRequest {
+  const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+  const options: RequestOptions & { ca?: string; servername?: string } = {
+    method,
+    headers: { ...length, ...headers },
+    agent: false,
+    ...(socketPath !== undefined && { socketPath }),
+    ...(ca !== undefined && { ca }),
+    ...(addresses !== undefined && { lookup: lookupIn(addresses) }),
+  };
+  return url.protocol === "https:" ? secureRequest(url, options) : plainRequest(url, options);
+}
+
+/** Answers what was looked up and checked before. */
+function lookupIn(addresses: readonly HostAddress[]): NonNullable<RequestOptions["lookup"]> {
+  return (_host, { all = false }, answer) => {
+    const [first] = addresses;
+    if (all) answer(null, [...addresses]);
+    else answer(null, first?.address ?? "", first?.family);
+  };
+}
+
+/** Each step has its own limit, and all together have one. */
+class StepTimer {
+  readonly #call: HttpCall;
+  readonly #onLate: (error: Error) => void;
+  readonly #total: unknown;
+  #step: unknown = null;
+
+  constructor(call: HttpCall, onLate: (error: Error) => void) {
+    this.#call = call;
+    this.#onLate = onLate;
+    this.#total = this.#limit("the whole request", call.totalMs ?? usual.totalMs);
+    this.#next("the connection", call.connectMs ?? usual.connectMs);
+  }
+
+  connected(): void {
+    this.#next("the first byte of the answer", this.#call.firstByteMs ?? usual.firstByteMs);
+  }
+
+  answered(): void {
+    this.#call.timers.clearTimeout(this.#step);
+  }
+
+  stop(): void {
+    this.#call.timers.clearTimeout(this.#step);
+    this.#call.timers.clearTimeout(this.#total);
+  }
+
+  #next(what: string, limitMs: DurationMs): void {
+    this.#call.timers.clearTimeout(this.#step);
+    this.#step = this.#limit(what, limitMs);
+  }
+
+  #limit(what: string, limitMs: DurationMs): unknown {
+    return this.#call.timers.setTimeout(() => {
+      this.#onLate(new HttpTimeoutError(`${what} took more than ${limitMs} ms`));
+    }, limitMs);
+  }
+}
+
+async function readCapped(response: IncomingMessage, most: number): Promise<{ body: Buffer; isCut: boolean }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop early ends the connection, so that the rest is never sent.
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > most) break;
+  }
+  return { body: Buffer.concat(chunks).subarray(0, most), isCut: size > most };
+}
+
+function headersOf(response: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return headers;
+}
+
+function reasonOf(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new Error("stopped");
+}
