@@ -17,7 +17,12 @@ export class AirflowApi {
   readonly #authorization: string | undefined;
   readonly #timers: WorkerTimers;
 
-  constructor(options: { base: string; version: "v1" | "v2"; authorization: string | undefined; timers: WorkerTimers }) {
+  constructor(options: {
+    base: string;
+    version: "v1" | "v2";
+    authorization: string | undefined;
+    timers: WorkerTimers;
+  }) {
     this.version = options.version;
     this.#base = `${options.base.replace(/\/+$/, "")}/api/${options.version}`;
     this.#authorization = options.authorization;

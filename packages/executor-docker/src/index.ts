@@ -1,4 +1,11 @@
-import { type CreateExecutors, type Executor, type ExecutorHost, faultsOf, followWork, NonRetryableError } from "@carillon/worker";
+import {
+  type CreateExecutors,
+  type Executor,
+  type ExecutorHost,
+  faultsOf,
+  followWork,
+  NonRetryableError,
+} from "@carillon/worker";
 import { type ContainerEnd, ContainerWork } from "./container-work.js";
 import { DockerApi } from "./docker-api.js";
 import { type DockerPayload, readDockerPayload } from "./docker-payload.js";

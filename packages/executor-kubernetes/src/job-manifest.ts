@@ -8,7 +8,11 @@ const keptSeconds = 3_600;
 /** The Job that runs one attempt. Carillon retries, so the cluster does not. */
 export function jobManifest(name: string, payload: KubernetesPayload, context: TaskContext): object {
   const { runId, attempt, fence, idempotencyKey } = context;
-  const labels = { "app.kubernetes.io/managed-by": "carillon", "carillon.run": runId, "carillon.attempt": String(attempt) };
+  const labels = {
+    "app.kubernetes.io/managed-by": "carillon",
+    "carillon.run": runId,
+    "carillon.attempt": String(attempt),
+  };
   const own = {
     CARILLON_RUN_ID: runId,
     CARILLON_ATTEMPT: String(attempt),

@@ -15,7 +15,11 @@ export interface KubernetesPayload {
   readonly everyMs: DurationMs;
 }
 
-const name = { most: 253, pattern: /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/, words: "a name of lower-case letters, digits, - and ." };
+const name = {
+  most: 253,
+  pattern: /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
+  words: "a name of lower-case letters, digits, - and .",
+};
 const secretKey = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/[\w.-]+$/;
 
 /** Reads what a job wants to run. Throws a PayloadError that names every fault. */

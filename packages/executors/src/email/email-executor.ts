@@ -36,7 +36,13 @@ function mailOf(read: EmailPayload, scope: TemplateScope, { env }: ExecutorHost)
   return { from, to, cc, bcc, replyTo, subject, text, html, attachments };
 }
 
-const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 /** A value is text, whatever it holds; markup is the author's. */
 function escapeHtml(text: string): string {

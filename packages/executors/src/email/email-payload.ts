@@ -24,7 +24,11 @@ const mostRecipients = 100;
 const mostAttachments = 20;
 const mostAttachmentBytes = 1_048_576;
 /** One address, plain or with a name: `Ops <ops@example.com>`. */
-const address = { most: 320, pattern: /^(?:[^<>@,;\r\n]+<[^<>@\s,;]+@[^<>@\s,;]+>|[^<>@\s,;]+@[^<>@\s,;]+)$/, words: "an address" };
+const address = {
+  most: 320,
+  pattern: /^(?:[^<>@,;\r\n]+<[^<>@\s,;]+@[^<>@\s,;]+>|[^<>@\s,;]+@[^<>@\s,;]+)$/,
+  words: "an address",
+};
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Reads what a job wants to send. Throws a PayloadError that names every fault. */
@@ -74,8 +78,20 @@ function attachmentOf(reader: PayloadReader): EmailAttachment {
     pattern: /^[^\u0000-\u001f\u007f/\\]+$/,
     words: "a name without a path",
   });
-  const contentType = reader.text("content_type", { most: 200, pattern: /^[\w.+-]+\/[\w.+-]+(?:; *[\w-]+=[\w.+-]+)*$/, words: "a type such as text/csv" });
-  const [plain, encoded] = [reader.text("content"), reader.text("content_base64", { most: 2 * mostAttachmentBytes, pattern: base64, words: "base64" })];
-  if ((plain === undefined) === (encoded === undefined)) reader.fault("content", "is required, or content_base64, not both");
-  return { filename, contentType, content: plain === undefined ? Buffer.from(encoded ?? "", "base64") : Buffer.from(plain) };
+  const contentType = reader.text("content_type", {
+    most: 200,
+    pattern: /^[\w.+-]+\/[\w.+-]+(?:; *[\w-]+=[\w.+-]+)*$/,
+    words: "a type such as text/csv",
+  });
+  const [plain, encoded] = [
+    reader.text("content"),
+    reader.text("content_base64", { most: 2 * mostAttachmentBytes, pattern: base64, words: "base64" }),
+  ];
+  if ((plain === undefined) === (encoded === undefined))
+    reader.fault("content", "is required, or content_base64, not both");
+  return {
+    filename,
+    contentType,
+    content: plain === undefined ? Buffer.from(encoded ?? "", "base64") : Buffer.from(plain),
+  };
 }

@@ -43,7 +43,7 @@ export async function openMailServer(url: string | undefined): Promise<MailServe
       signal.addEventListener("abort", stop);
       try {
         const sent = transport.sendMail(sendable(mail));
-        const { messageId, accepted = [], rejected = [] } = await Promise.race([sent, stopped]);
+        const { messageId, accepted, rejected } = await Promise.race([sent, stopped]);
         return { message_id: messageId, accepted: accepted.map(nameOf), rejected: rejected.map(nameOf) };
       } catch (error) {
         throw signal.aborted ? signal.reason : failureOf(error);

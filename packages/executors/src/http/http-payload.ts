@@ -77,7 +77,10 @@ function urlOf(reader: PayloadReader, templates: TemplateReader): Template {
   const source = reader.requiredText("url", { most: longestUrl });
   const template = templates.text("url", source);
   // The host is the author's own word: no value of the payload may choose it.
-  if (source !== "" && (!/^https?:\/\/[^/?#{}]+(?:[/?#]|$)/i.test(source) || !URL.canParse(source.replace(/[{}]/g, "x")))) {
+  if (
+    source !== "" &&
+    (!/^https?:\/\/[^/?#{}]+(?:[/?#]|$)/i.test(source) || !URL.canParse(source.replace(/[{}]/g, "x")))
+  ) {
     reader.fault("url", "must be an address such as https://api.example.com/path, its host without a template");
   }
   return template;
@@ -111,7 +114,12 @@ function authOf(reader: PayloadReader | undefined): HttpAuth | null {
   const type = reader.oneOf("type", ["bearer", "basic", "header"]) ?? "bearer";
   const secret = reader.requiredText("secret", { pattern: secretName, words: "the name of a secret" });
   if (type === "bearer") return { type, secret };
-  if (type === "basic") return { type, secret, username: reader.requiredText("username", { most: 200, pattern: /^[^:]*$/, words: "a name without a colon" }) };
+  if (type === "basic")
+    return {
+      type,
+      secret,
+      username: reader.requiredText("username", { most: 200, pattern: /^[^:]*$/, words: "a name without a colon" }),
+    };
   return { type, secret, name: reader.requiredText("name", { pattern: headerName, words: "the name of a header" }) };
 }
 

@@ -7,6 +7,6 @@ export function retryAfterMs(value: string | undefined, now: Instant): DurationM
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1_000;
   // Only dates of HTTP: "Sun, 06 Nov 1994 08:49:37 GMT" and its two older forms.
   if (!/^[A-Z][a-z]{2,8},? /.test(text)) return undefined;
-  const at = Date.parse(/GMT$/.test(text) ? text : `${text} GMT`);
+  const at = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

@@ -1,4 +1,11 @@
-import { checkedAddresses, type ExecutorHost, type HttpAnswer, type HttpCall, httpCall, NonRetryableError } from "@carillon/worker";
+import {
+  checkedAddresses,
+  type ExecutorHost,
+  type HttpAnswer,
+  type HttpCall,
+  httpCall,
+  NonRetryableError,
+} from "@carillon/worker";
 import type { PlainRequest } from "./http-request.js";
 
 type Limits = Pick<HttpCall, "connectMs" | "firstByteMs" | "totalMs" | "mostBytes" | "signal">;
@@ -25,10 +32,12 @@ export async function sendGuarded(
 }
 
 function redirected(request: PlainRequest, status: number, location: string): PlainRequest {
-  if (!URL.canParse(location, request.url)) throw new NonRetryableError("the other side redirects to no address");
+  if (!URL.canParse(location, request.url.href)) throw new NonRetryableError("the other side redirects to no address");
   const url = new URL(location, request.url);
   if (url.origin !== request.url.origin) {
-    throw new NonRetryableError(`the other side redirects to ${url.origin}; only redirects within ${request.url.origin} are followed`);
+    throw new NonRetryableError(
+      `the other side redirects to ${url.origin}; only redirects within ${request.url.origin} are followed`,
+    );
   }
   const isSeeOther = status === 303 || (status <= 302 && request.method === "POST");
   if (!isSeeOther || request.method === "HEAD") return { ...request, url };

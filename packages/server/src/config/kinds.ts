@@ -87,7 +87,8 @@ const outbound = /^(?:[0-9a-f:.]+(?:\/\d{1,3})?|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9
 
 /** Where jobs may reach although it is not public: comma-separated text, or an array in the file. */
 export const outboundEntries: Kind<readonly string[]> = {
-  expects: "addresses, ranges such as 10.0.0.0/8, host names, *.example.internal, loopback or private, separated by commas",
+  expects:
+    "addresses, ranges such as 10.0.0.0/8, host names, *.example.internal, loopback or private, separated by commas",
   read(raw) {
     const words = listed(raw).filter((word) => typeof word === "string" && outbound.test(word)) as string[];
     return words.length > 0 && words.length === listed(raw).length ? Object.freeze(words) : undefined;

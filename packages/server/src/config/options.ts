@@ -1,4 +1,15 @@
-import { type Kind, anyText, duration, httpAddresses, oneOf, outboundEntries, postgresUrl, someOf, text, wholeNumber } from "./kinds.js";
+import {
+  type Kind,
+  anyText,
+  duration,
+  httpAddresses,
+  oneOf,
+  outboundEntries,
+  postgresUrl,
+  someOf,
+  text,
+  wholeNumber,
+} from "./kinds.js";
 
 export interface Option<T> {
   readonly kind: Kind<T>;

@@ -119,7 +119,8 @@ function innerV4(address: string): string | null {
 
 function groupsOf(canonical: string): number[] {
   const [head = "", tail] = canonical.split("::");
-  const read = (text: string): number[] => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
+  const read = (text: string): number[] =>
+    text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
   const [before, after] = [read(head), read(tail ?? "")];
   const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
   return [...before, ...Array.from({ length: zeros }, () => 0), ...after];

@@ -86,7 +86,8 @@ async function imported(name: string, specifier: string): Promise<object> {
 }
 
 function isExecutor(value: unknown): value is Executor {
-  if (typeof value !== "object" || value === null || !("name" in value && "check" in value && "run" in value)) return false;
+  if (typeof value !== "object" || value === null || !("name" in value && "check" in value && "run" in value))
+    return false;
   const { name, check, run } = value;
   return typeof name === "string" && name !== "" && typeof check === "function" && typeof run === "function";
 }

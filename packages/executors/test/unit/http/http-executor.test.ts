@@ -76,7 +76,11 @@ describe("http", () => {
     await run(http, payload);
     expect(seen[0]).toMatchObject({ url: "/items/a%2Fb%3Fc%3D%22d%22?n=3", headers: { "x-run": "r1/1" } });
     expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ id: data.id, n: 3, note: "number 3" });
-    const text = { ...payload, headers: { "content-type": "application/json" }, body_template: '{{"id":"{payload.data.id}"}}' };
+    const text = {
+      ...payload,
+      headers: { "content-type": "application/json" },
+      body_template: '{{"id":"{payload.data.id}"}}',
+    };
     await run(http, text);
     expect(JSON.parse(seen[1]?.body ?? "")).toEqual({ id: data.id });
   });
@@ -176,7 +180,12 @@ describe("http", () => {
     };
     const payload = { url: `${base}/a`, method: "POST", body: "x", auth: { secret: "token" } };
     expect(await run(http, payload)).toEqual({ status: 200, body: "here" });
-    expect(seen[1]).toMatchObject({ method: "POST", url: "/b", body: "x", headers: { authorization: "Bearer s3cret-value" } });
+    expect(seen[1]).toMatchObject({
+      method: "POST",
+      url: "/b",
+      body: "x",
+      headers: { authorization: "Bearer s3cret-value" },
+    });
     await expect(run(http, { url: `${base}/away` })).rejects.toThrow("redirects to http://127.0.0.2");
     await expect(run(http, { url: `${base}/loop` })).rejects.toThrow("more than 5 redirects");
   });
@@ -185,7 +194,10 @@ describe("http", () => {
     answering(200);
     const guarded = httpExecutor(hostWith({ outbound: new AddressRules() }));
     await expect(run(guarded, { url: base })).rejects.toThrow("127.0.0.1 is not a public address");
-    const named = hostWith({ outbound: new AddressRules(), resolve: async () => [{ address: "127.0.0.1", family: 4 }] });
+    const named = hostWith({
+      outbound: new AddressRules(),
+      resolve: async () => [{ address: "127.0.0.1", family: 4 }],
+    });
     const url = base.replace("127.0.0.1", "innocent.example");
     await expect(run(httpExecutor(named), { url })).rejects.toThrow("innocent.example is at 127.0.0.1");
     expect(seen).toEqual([]);

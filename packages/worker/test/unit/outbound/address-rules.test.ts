@@ -39,12 +39,17 @@ describe("address rules", () => {
     expect(new AddressRules().allowsAddress(address)).toBe(false);
   });
 
-  it.each(["8.8.8.8", "172.15.0.1", "172.32.0.1", "100.63.0.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])(
-    "leaves %s open",
-    (address) => {
-      expect(new AddressRules().allowsAddress(address)).toBe(true);
-    },
-  );
+  it.each([
+    "8.8.8.8",
+    "172.15.0.1",
+    "172.32.0.1",
+    "100.63.0.1",
+    "2606:4700::1111",
+    "::ffff:8.8.8.8",
+    "64:ff9b::808:808",
+  ])("leaves %s open", (address) => {
+    expect(new AddressRules().allowsAddress(address)).toBe(true);
+  });
 
   it.each([
     ["loopback", "127.0.0.1"],
@@ -87,13 +92,17 @@ describe("checked addresses", () => {
     await expect(found).rejects.toThrow("two.example is at 10.0.0.1");
   });
 
-  it.each(["http://127.0.0.1", "http://0x7f.1", "http://2130706433", "http://[::1]", "http://[::ffff:7f00:1]", "http://127.1"])(
-    "knows %s for what it is, without asking anybody",
-    async (url) => {
-      const found = checkedAddresses(new URL(url), new AddressRules(), () => Promise.reject(new Error("asked")));
-      await expect(found).rejects.toThrow("is not a public address");
-    },
-  );
+  it.each([
+    "http://127.0.0.1",
+    "http://0x7f.1",
+    "http://2130706433",
+    "http://[::1]",
+    "http://[::ffff:7f00:1]",
+    "http://127.1",
+  ])("knows %s for what it is, without asking anybody", async (url) => {
+    const found = checkedAddresses(new URL(url), new AddressRules(), () => Promise.reject(new Error("asked")));
+    await expect(found).rejects.toThrow("is not a public address");
+  });
 
   it("looks a name up once and answers all that it found", async () => {
     let asked = 0;

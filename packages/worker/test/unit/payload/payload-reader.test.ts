@@ -26,7 +26,13 @@ describe("payload reader", () => {
 
   it.each([
     [null, [["/name", "is required"]]],
-    ["text", [["", "must be an object"], ["/name", "is required"]]],
+    [
+      "text",
+      [
+        ["", "must be an object"],
+        ["/name", "is required"],
+      ],
+    ],
     [{ name: "too long" }, [["/name", "must have at most 5 characters"]]],
     [{ name: "a", limits: { most: 4 } }, [["/limits/most", "must be a whole number from 1 to 3"]]],
     [{ name: "a", limits: { mots: 1 } }, [["/limits/mots", "is not known; did you mean most?"]]],
