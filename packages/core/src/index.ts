@@ -28,6 +28,25 @@ export {
 } from "./job/requirements.js";
 export { checkRunPolicy, deadlineOf, type Guarantee, guarantees, retryOf, type RunPolicy } from "./job/run-policy.js";
 export {
+  checkLimits,
+  type ConcurrencyLimit,
+  isLimited,
+  type KeyedLimit,
+  keyedLimits,
+  type LimitKind,
+  limitKinds,
+  type LimitScope,
+  limitScopes,
+  longestRateMs,
+  mostLimit,
+  type OrderFailure,
+  orderFailures,
+  type RateLimit,
+  type RunLimits,
+  type RunOrdering,
+  usualBurstOf,
+} from "./job/run-limits.js";
+export {
   defaultFiringPolicy,
   type FiringPolicy,
   firingPolicy,

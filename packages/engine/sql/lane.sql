@@ -6,14 +6,15 @@ select id, queue, task, kind, requires from carillon.lane where id > $1 order by
 
 -- name: lane.ensure
 -- purpose: makes the lanes that do not exist yet, and answers all that were asked for. One that is not of a strict queue is made
---   in all kinds, since its runs can change over
+--   in all kinds to which its runs can change over
 -- params: $1 queues text[], $2 tasks text[], $3 kinds text[], $4 what they require text[]
 -- fence: unique (queue, task, kind, requires)
 with wanted as materialized (
   select distinct w.queue, w.task, k.kind, w.requires
   from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as w (queue, task, kind, requires)
-  join (values ('plain'), ('solo'), ('lost'), ('strict'), ('strict_once')) as k (kind)
+  join (values ('plain'), ('solo'), ('lost'), ('strict'), ('strict_once'), ('gated'), ('admitted')) as k (kind)
     on k.kind = w.kind or k.kind in ('plain', 'solo', 'lost') and w.kind in ('plain', 'solo', 'lost')
+      or k.kind in ('gated', 'admitted') and w.kind in ('gated', 'admitted')
 ), made as (
   insert into carillon.lane (queue, task, kind, requires)
   select queue, task, kind, requires from wanted order by queue, task, kind, requires

@@ -2,7 +2,7 @@
 -- purpose: the queues that changed since the node last asked
 -- params: $1 highest revision known bigint
 -- fence: none, a read; one that commits late has a lower revision than others that are visible, so callers look back a little
-select namespace_id, name, order_kind, bound_ms, pause, revision
+select namespace_id, name, order_kind, bound_ms, pause, limits, revision
 from carillon.queue
 where revision > $1
 order by revision;
@@ -17,25 +17,25 @@ with wanted as materialized (
   insert into carillon.queue (namespace_id, name)
   select namespace_id, name from wanted order by namespace_id, name
   on conflict (namespace_id, name) do nothing
-  returning namespace_id, name, order_kind, bound_ms, pause, revision
+  returning namespace_id, name, order_kind, bound_ms, pause, limits, revision
 )
-select namespace_id, name, order_kind, bound_ms, pause, revision from made
+select namespace_id, name, order_kind, bound_ms, pause, limits, revision from made
 union all
-select q.namespace_id, q.name, q.order_kind, q.bound_ms, q.pause, q.revision
+select q.namespace_id, q.name, q.order_kind, q.bound_ms, q.pause, q.limits, q.revision
 from carillon.queue q join wanted w on w.namespace_id = q.namespace_id and w.name = q.name;
 
 -- name: queue.find
 -- purpose: a queue by name
 -- params: $1 namespace id int, $2 name text
 -- fence: none, a read
-select namespace_id, name, order_kind, bound_ms, pause, version, revision, created_at, updated_at
+select namespace_id, name, order_kind, bound_ms, pause, limits, version, revision, created_at, updated_at
 from carillon.queue where namespace_id = $1 and name = $2;
 
 -- name: queue.list
 -- purpose: a keyset page of queues, by name
 -- params: $1 namespace id int, $2 after name text or null, $3 limit int
 -- fence: none, a read
-select namespace_id, name, order_kind, bound_ms, pause, version, revision, created_at, updated_at
+select namespace_id, name, order_kind, bound_ms, pause, limits, version, revision, created_at, updated_at
 from carillon.queue
 where namespace_id = $1 and ($2::text is null or name > $2)
 order by name
@@ -45,20 +45,20 @@ limit $3;
 -- purpose: a queue by name, for a change of it
 -- params: $1 namespace id int, $2 name text
 -- fence: the row's lock
-select namespace_id, name, order_kind, bound_ms, pause, version, revision, created_at, updated_at
+select namespace_id, name, order_kind, bound_ms, pause, limits, version, revision, created_at, updated_at
 from carillon.queue where namespace_id = $1 and name = $2
 for update;
 
 -- name: queue.put
 -- purpose: stores a queue as it is from now on
--- params: $1 namespace id int, $2 name text, $3 order text, $4 bound ms bigint or null, $5 pause text or null
+-- params: $1 namespace id int, $2 name text, $3 order text, $4 bound ms bigint or null, $5 pause text or null, $6 limits text or null
 -- fence: the row is locked, or does not exist: then the primary key decides
-insert into carillon.queue as q (namespace_id, name, order_kind, bound_ms, pause)
-values ($1, $2, $3, $4, $5::json)
+insert into carillon.queue as q (namespace_id, name, order_kind, bound_ms, pause, limits)
+values ($1, $2, $3, $4, $5::json, $6::json)
 on conflict (namespace_id, name) do update
-set order_kind = excluded.order_kind, bound_ms = excluded.bound_ms, pause = excluded.pause, version = q.version + 1,
+set order_kind = excluded.order_kind, bound_ms = excluded.bound_ms, pause = excluded.pause, limits = excluded.limits, version = q.version + 1,
     revision = excluded.revision, updated_at = clock_timestamp()
-returning namespace_id, name, order_kind, bound_ms, pause, version, revision, created_at, updated_at;
+returning namespace_id, name, order_kind, bound_ms, pause, limits, version, revision, created_at, updated_at;
 
 -- name: queue.stats
 -- purpose: what waits and works in a queue, counted up to a limit in each of its lanes, and who serves it

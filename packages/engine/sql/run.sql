@@ -74,7 +74,7 @@ cross join lateral (
 ) d;
 
 -- name: run.promote
--- purpose: queues delayed and retrying runs whose time has come
+-- purpose: queues delayed and retrying runs whose time has come; those with limits go behind their gate
 -- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 ids uuid[]
 -- fence: (shard, owner, epoch) under a share lock; state and time compared on the locked row
 with fence as materialized (
@@ -91,7 +91,7 @@ with fence as materialized (
   order by r.id
   for update of r skip locked
 )
-update carillon.run r set state = 'queued' from pick p where r.id = p.id
+update carillon.run r set state = case when r.limits is null then 'queued' else 'blocked' end from pick p where r.id = p.id
 returning r.id, r.lane, r.rank;
 
 -- name: run.exchange
@@ -298,11 +298,12 @@ where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.st
 returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
 
 -- name: run.give_back
--- purpose: returns claimed runs to the queue without spending anything (drain, or never started)
+-- purpose: returns claimed runs to the queue without spending anything (drain, or never started); those with limits go behind their
+--   gate, since another start is charged again
 -- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[]
 -- fence: (id, fence, session) on a running row
 update carillon.run r
-set state = 'queued', session_id = null
+set state = case when r.limits is null then 'queued' else 'blocked' end, session_id = null
 from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
 where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
 returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
@@ -345,7 +346,7 @@ limit $1;
 -- name: run.rescue
 -- purpose: of these runs, queues again those whose session no longer exists. The loss of one that was begun is counted. From now
 --   on they are handed out with the start on record, and one at a time once another loss is the last: one that takes its workers
---   down shows, and those that it took along lose little
+--   down shows, and those that it took along lose little. Those with limits go behind their gate
 -- params: $1 ids uuid[], $2 most losses int
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
@@ -357,7 +358,7 @@ with lost as materialized (
   for update of r skip locked
 )
 update carillon.run r
-set state = 'queued',
+set state = case when r.limits is null then 'queued' else 'blocked' end,
     session_id = null,
     losses = lost.losses,
     state_reason = case when r.started_at is null then 'not_started' else 'worker_lost' end,
@@ -366,7 +367,7 @@ from lost, carillon.lane l, carillon.lane twin
 where r.id = lost.id and l.id = r.lane
   and twin.queue = l.queue and twin.task = l.task and twin.requires = l.requires
   and twin.kind = case
-    when l.kind in ('strict', 'strict_once') then l.kind
+    when l.kind in ('strict', 'strict_once', 'admitted') then l.kind
     when lost.losses >= $2 - 1 then 'lost'
     else 'solo'
   end

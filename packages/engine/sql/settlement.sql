@@ -66,7 +66,7 @@ where d.job_id = any ($1::uuid[])
 order by d.job_id;
 
 -- name: settlement.live
--- purpose: the live runs of locked jobs, oldest first
+-- purpose: the live runs of locked jobs, oldest first. One that waits for a limit waits for nobody of its job: it counts as queued
 -- params: $1 job ids uuid[]
 -- fence: none, a read; sent after the lock, whoever makes a run of these jobs waits for it
 with known as materialized (
@@ -76,7 +76,7 @@ with known as materialized (
   union
   select r.job_id, r.id from carillon.run r where r.untracked and r.job_id = any ($1::uuid[])
 )
-select k.job_id, r.id, r.state
+select k.job_id, r.id, case when r.state = 'blocked' and r.limits is not null then 'queued' else r.state end as state
 from known k join carillon.run r on r.id = k.id
 order by r.nominal_at, r.id;
 
@@ -91,7 +91,7 @@ with known as materialized (
   union
   select r.job_id, r.id from carillon.run r where r.untracked and r.job_id = any ($1::uuid[])
 )
-select k.job_id, r.id, r.state
+select k.job_id, r.id, case when r.state = 'blocked' and r.limits is not null then 'queued' else r.state end as state
 from known k join carillon.run r on r.id = k.id
 order by r.id
 for update of r;
@@ -231,10 +231,10 @@ select w.job_id
 from (
   select distinct r.job_id
   from carillon.run r
-  where r.shard = any ($1::smallint[]) and r.stage = 3 and r.state_reason = 'overlap'
+  where r.shard = any ($1::smallint[]) and r.stage = 3 and r.serial and r.state_reason = 'overlap'
 ) w
 join carillon.job_due d on d.job_id = w.job_id
 where not exists (
-  select from unnest(d.run_ids) as k (id) join carillon.run l on l.id = k.id where l.state <> 'blocked'
+  select from unnest(d.run_ids) as k (id) join carillon.run l on l.id = k.id where l.state <> 'blocked' or l.limits is not null
 )
 limit $2;

@@ -75,6 +75,7 @@ const areas = {
     template_value_missing: { status: 422, retryable: false, title: "A value that a text template needs is missing" },
     template_value_invalid: { status: 422, retryable: false, title: "A value does not fit into a text template" },
     retry_invalid: { status: 422, retryable: false, title: "The retry policy is not valid" },
+    limit_invalid: { status: 422, retryable: false, title: "The limit is not valid" },
   },
   Server: {
     internal: { status: 500, retryable: true, title: "The server made a mistake" },

@@ -1,6 +1,7 @@
 import { CarillonError } from "../errors/carillon-error.js";
 import { type RetryPolicy, retryPolicy } from "../retry/policy.js";
 import type { DurationMs, Instant } from "../time/instant.js";
+import type { RunLimits } from "./run-limits.js";
 
 export const guarantees = ["at_least_once", "at_most_once"] as const;
 
@@ -8,7 +9,7 @@ export const guarantees = ["at_least_once", "at_most_once"] as const;
 export type Guarantee = (typeof guarantees)[number];
 
 /** What a job or a run carries beside its task and payload. Absent members mean the product's defaults. */
-export interface RunPolicy {
+export interface RunPolicy extends RunLimits {
   readonly retry?: Partial<RetryPolicy>;
   readonly timeoutMs?: DurationMs;
   /** From its nominal time on; what has not ended by then has failed. */

@@ -84,8 +84,12 @@ export interface GatewayOptions {
   readonly random: Random;
   /** Where a run stands in its queue. */
   readonly rank: RankRun;
-  /** A paused queue hands out nothing. */
-  readonly queues: Pick<QueueBook, "isPaused">;
+  /** A paused queue hands out nothing; one with limits only what was admitted. */
+  readonly queues: Pick<QueueBook, "isPaused" | "isLimited">;
+  /** Runs that hold limits were claimed. */
+  /** Runs that held limits are over, for now or for good. */
+  readonly onReleased?: (runIds: readonly string[]) => void;
+  readonly onLimitedClaimed?: (runIds: readonly string[]) => void;
   readonly onDuration: ResultsOptions["onDuration"];
   readonly newId: () => string;
   /** A run whose hint was lost is found after at most this time. */
@@ -126,7 +130,12 @@ export class Gateway {
     this.#options = options;
     this.#id = options.newId();
     const { claims, timers, clock, batch, onFreed, onError } = options;
-    this.#bounds = new LaneBounds(options.fullLookMs, (...queue) => options.queues.isPaused(...queue));
+    this.#bounds = new LaneBounds(
+      options.fullLookMs,
+      (namespaceId, { queue, kind }) =>
+        options.queues.isPaused(namespaceId, queue) ||
+        (kind !== "admitted" && options.queues.isLimited(namespaceId, queue)),
+    );
     this.#groups = new LaneGroups({ lanes: options.lanes, bounds: this.#bounds });
     this.#strict = new StrictClaims({
       gatewayId: this.#id,
@@ -149,7 +158,11 @@ export class Gateway {
       monotonic: () => clock.monotonic(),
       batch,
       onWake: () => this.#strict.wake(),
-      onClaimed: ({ sessions }, runs) => this.#handout.give(sessions, runs),
+      onClaimed: ({ sessions }, runs) => {
+        this.#handout.give(sessions, runs);
+        const limited = runs.filter(({ lane }) => options.lanes.get(lane)?.kind === "admitted");
+        if (limited.length > 0) options.onLimitedClaimed?.(limited.map((run) => run.id));
+      },
       onDoubt: ({ sessions }) => sessions.forEach((session) => session.doubt.raise(options.now())),
       onFreed,
       onError,

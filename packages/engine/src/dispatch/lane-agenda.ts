@@ -30,7 +30,7 @@ interface Shelf {
 export class LaneAgenda implements SpotWatcher {
   readonly #periodMs: DurationMs;
   readonly #spots = new Set<Spot>();
-  readonly #shelves: readonly Shelf[] = (["plain", "solo", "lost"] as const).map((kind) => {
+  readonly #shelves: readonly Shelf[] = (["plain", "solo", "admitted", "lost"] as const).map((kind) => {
     return { kind, open: new Set<Spot>(), due: new DueSpots() };
   });
 
@@ -117,5 +117,5 @@ function firstOf(spots: ReadonlySet<Spot>, most: number): Spot[] {
 
 function wantedOf(kind: LaneKind, wanted: Wanted): number {
   if (kind === "plain") return wanted.places;
-  return kind === "solo" ? wanted.free : wanted.apart;
+  return kind === "lost" ? wanted.apart : wanted.free;
 }

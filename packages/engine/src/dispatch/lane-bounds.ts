@@ -12,8 +12,8 @@ export interface Taken {
   readonly durationMs: DurationMs;
 }
 
-/** Whether runs of the queue are to stay where they are. */
-export type IsHeld = (namespaceId: number, queue: string) => boolean;
+/** Whether runs of the lane are to stay where they are. */
+export type IsHeld = (namespaceId: number, lane: Lane) => boolean;
 
 /** A full look takes at most a twentieth of the time. */
 const fullLookShare = 20;
@@ -73,7 +73,7 @@ export class LaneBounds {
   /** Queues may have been paused or resumed. */
   holdAgain(): void {
     for (const spots of this.#spots.values())
-      for (const spot of spots.values()) spot.hold(this.#isHeld(spot.namespaceId, spot.lane.queue));
+      for (const spot of spots.values()) spot.hold(this.#isHeld(spot.namespaceId, spot.lane));
   }
 
   took(looks: readonly Look[], taken: Taken, now: DurationMs): void {
@@ -103,7 +103,7 @@ export class LaneBounds {
     if (spots === undefined) this.#spots.set(lane.id, (spots = new Map<number, Spot>()));
     let spot = spots.get(namespaceId);
     if (spot === undefined)
-      spots.set(namespaceId, (spot = new Spot(lane, namespaceId, this.#isHeld(namespaceId, lane.queue))));
+      spots.set(namespaceId, (spot = new Spot(lane, namespaceId, this.#isHeld(namespaceId, lane))));
     return spot;
   }
 

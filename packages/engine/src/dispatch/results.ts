@@ -26,6 +26,8 @@ export interface ResultsOptions {
   readonly onStopped: (runIds: readonly string[]) => Promise<void>;
   /** Runs of strict queues are over: the next may begin. */
   readonly onSlotFree: (runs: readonly Queued[]) => void;
+  /** Runs that held limits are over, for now or for good. */
+  readonly onReleased?: (runIds: readonly string[]) => void;
   /** A run succeeded, and took so long. */
   readonly onDuration: (run: TaskOfQueue, durationMs: DurationMs) => void;
   /** An attempt failed, whatever follows. */
@@ -70,7 +72,9 @@ export class Results {
 
   /** Whoever was accepted: the claim is over, and the next of its queue may begin. */
   #freeSlots(decided: readonly Decided[]): void {
-    const { lanes, onSlotFree } = this.#options;
+    const { lanes, onSlotFree, onReleased } = this.#options;
+    const limited = decided.filter(({ run }) => lanes.get(run.lane)?.kind === "admitted");
+    if (limited.length > 0) onReleased?.(limited.map(({ run }) => run.id));
     const over = decided.filter(({ run }) => isStrict(lanes.get(run.lane)?.kind ?? "plain"));
     if (over.length > 0) onSlotFree(over.map(({ run: { id, lane, rank } }) => ({ id, lane, rank })));
   }

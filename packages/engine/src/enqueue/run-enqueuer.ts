@@ -1,5 +1,5 @@
-import { CarillonError, type EnqueueSpec, formatId, type Instant } from "@carillon/core";
-import { laneNameOf } from "../jobs/lane-name.js";
+import { CarillonError, type EnqueueSpec, formatId, type Instant, isLimited } from "@carillon/core";
+import { laneNameOf, refuseBadLimits } from "../jobs/lane-name.js";
 import type { EnqueuedRun } from "../model/enqueueing.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import { sqlStateOf } from "../store/db/classify.js";
@@ -8,7 +8,7 @@ import type { DedupedRun } from "../store/entities/dedupes.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
 import type { DedupeOutcome } from "./dedupe-rounds.js";
-import { planRun, type RunPlanner } from "./plan-run.js";
+import { planRun, type RunPlace, type RunPlanner } from "./plan-run.js";
 
 export interface RunEnqueuerOptions extends RunPlanner {
   readonly lanes: Pick<LaneStore, "ensure" | "known">;
@@ -79,7 +79,7 @@ export class RunEnqueuer {
   /** The shortest way: of most calls, all that must be known is known. */
   async #enqueueNow(namespaceId: number, lane: number, spec: EnqueueSpec): Promise<Answered> {
     const { insertNow, onQueued } = this.#options;
-    const run = planRun({ namespaceId, lane }, spec, this.#options);
+    const run = this.#plan({ namespaceId, lane }, spec);
     const createdAt = await insertNow.add(run);
     onQueued([{ id: run.id, lane, rank: run.rank }]);
     return answeredNow(run, createdAt);
@@ -91,7 +91,7 @@ export class RunEnqueuer {
     const [now, dated, deduped]: [Planned[], Planned[], Planned[]] = [[], [], []];
     for (const [index, spec] of specs.entries()) {
       try {
-        const run = planRun({ namespaceId, lane: laneIds[index] ?? 0 }, spec, this.#options);
+        const run = this.#plan({ namespaceId, lane: laneIds[index] ?? 0 }, spec);
         const way = startsAtOnce(spec) ? now : spec.dedupe === undefined ? dated : deduped;
         way.push({ index, spec, run });
       } catch (error) {
@@ -105,6 +105,11 @@ export class RunEnqueuer {
       this.#storeDeduped(deduped, answers),
     ]);
     return answers;
+  }
+
+  #plan(place: RunPlace, spec: EnqueueSpec): NewRun {
+    refuseBadLimits(spec, this.#options.queues.orderOf(place.namespaceId, spec.queue));
+    return planRun(place, spec, this.#options);
   }
 
   async #storeNow(planned: readonly Planned[], answers: Answers): Promise<void> {
@@ -171,7 +176,7 @@ export class RunEnqueuer {
   prepare(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<readonly number[]> {
     const [spec] = specs;
     if (spec === undefined || specs.length > 1) return this.#ensure(namespaceId, specs);
-    const name = `${namespaceId}\n${spec.queue}\n${spec.task}\n${spec.policy.guarantee ?? ""}`;
+    const name = `${namespaceId}\n${spec.queue}\n${spec.task}\n${spec.policy.guarantee ?? ""}\n${isLimited(spec.policy)}`;
     const underWay = this.#preparing.get(name);
     if (underWay !== undefined) return underWay;
     const prepared = this.#ensure(namespaceId, specs).finally(() => this.#preparing.delete(name));

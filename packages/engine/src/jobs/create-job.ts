@@ -1,4 +1,4 @@
-import { CarillonError, type DurationMs, type Instant, type JobSpec } from "@carillon/core";
+import { CarillonError, type DurationMs, type Instant, type JobSpec, type QueueOrder } from "@carillon/core";
 import type { CreatedJob } from "../model/api.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import type { RankRun } from "../queues/rank-run.js";
@@ -9,7 +9,7 @@ import type { Coalescer } from "../store/db/coalescer.js";
 import type { NewJob, StoredJob } from "../store/entities/jobs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
-import { laneNameOf } from "./lane-name.js";
+import { laneNameOf, refuseBadLimits } from "./lane-name.js";
 import { type Place, type PlanContext, type PlannedJob, planJob } from "./plan-job.js";
 import { shardOf } from "./shard-of.js";
 
@@ -88,7 +88,8 @@ export class JobCreator {
       namespaceId,
       specs.map((spec) => spec.schedule),
     );
-    const context: PlanContext = { now: now(), catchupWindowMs, schedules, calendars, rank };
+    const orderOf = (queue: string): QueueOrder | null => queues.orderOf(namespaceId, queue);
+    const context: PlanContext & OrderOf = { now: now(), catchupWindowMs, schedules, calendars, rank, orderOf };
     const planned = specs.map((spec, index) => {
       const id = newId();
       return plan({ id, namespaceId, lane: laneIds[index] ?? 0, shard: shardOf(id, shards) }, spec, context);
@@ -132,11 +133,16 @@ export class JobCreator {
   }
 }
 
+interface OrderOf {
+  readonly orderOf: (queue: string) => QueueOrder | null;
+}
+
 type Plan = PlannedJob | { readonly kind: "refused"; readonly error: CarillonError };
 
 /** What is wrong with one spec is that spec's answer; anything else is a fault of ours and stops the call. */
-function plan(place: Place, spec: JobSpec, context: PlanContext): Plan {
+function plan(place: Place, spec: JobSpec, context: PlanContext & OrderOf): Plan {
   try {
+    refuseBadLimits(spec, context.orderOf(spec.queue));
     return planJob(place, spec, context);
   } catch (error) {
     if (error instanceof CarillonError) return { kind: "refused", error };

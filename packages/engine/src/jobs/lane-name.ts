@@ -1,9 +1,18 @@
-import { type QueueOrder, requirementText, type RunPolicy } from "@carillon/core";
+import {
+  CarillonError,
+  checkLimits,
+  isLimited,
+  keyedLimits,
+  type QueueOrder,
+  requirementText,
+  type RunPolicy,
+} from "@carillon/core";
 import type { LaneName } from "../store/entities/lanes.js";
 
 /**
  * The lane of a run. One that may be begun at most once is never handed out ahead: who is given it begins it. Runs of a strict
- * queue lie apart from others; whether a queue is strict never changes, so a node that knows the queue is sure of it.
+ * queue lie apart from others; whether a queue is strict never changes, so a node that knows the queue is sure of it. Runs with
+ * limits lie where nobody is served from, until they are admitted.
  */
 export function laneNameOf(
   run: {
@@ -17,5 +26,20 @@ export function laneNameOf(
   const requires = requirementText(policy.requires);
   const isOnce = policy.guarantee === "at_most_once";
   if (order?.kind === "strict") return { queue, task, kind: isOnce ? "strict_once" : "strict", requires };
+  if (isLimited(policy)) return { queue, task, kind: "gated", requires };
   return { queue, task, kind: isOnce ? "solo" : "plain", requires };
+}
+
+/** Refuses limits that no run of this definition could ever be held to. */
+export function refuseBadLimits(
+  run: { readonly queue: string; readonly task: string; readonly policy: RunPolicy; readonly payload: unknown },
+  order: QueueOrder | null,
+): void {
+  const { queue, task, policy, payload } = run;
+  if (!isLimited(policy)) return;
+  checkLimits(policy);
+  keyedLimits(policy, { task, jobId: null, payload });
+  if (order?.kind !== "strict") return;
+  const detail = `the queue ${JSON.stringify(queue)} is strict: it has one run at a time, in order, and takes no other limits; use another queue`;
+  throw new CarillonError("limit_invalid", detail);
 }

@@ -9,10 +9,18 @@ export interface QueuePause {
   readonly at: Instant;
 }
 
+/** At most so many runs of the queue at a time, and so many starts in any window. */
+export interface QueueLimits {
+  readonly concurrency?: { readonly limit: number };
+  readonly rateLimit?: { readonly limit: number; readonly perMs: DurationMs; readonly burst?: number };
+}
+
 export interface QueueView {
   readonly name: string;
   readonly order: QueueOrder;
   readonly pause: QueuePause | null;
+  /** null: none of its own. */
+  readonly limits: QueueLimits | null;
   readonly version: number;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -37,6 +45,9 @@ export interface QueueChange {
   readonly order?: OrderKind;
   /** null: the order's usual one. */
   readonly boundMs?: DurationMs | null;
+  /** null takes the limit away. */
+  readonly concurrency?: QueueLimits["concurrency"] | null;
+  readonly rateLimit?: QueueLimits["rateLimit"] | null;
 }
 
 /** Queues of a namespace, by name. One is made with its first use, or by the first change of it. */

@@ -27,6 +27,7 @@ import { engineApi } from "./engine-api.js";
 import { makeEnqueueing } from "./enqueueing.js";
 import { type Failing, makeFailing } from "./failing.js";
 import { Hints } from "./hints.js";
+import { type Limiting, makeLimiting } from "./limiting.js";
 import { type InsertBounds, insertJobs, insertRuns } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
 import { makeQueueing, type Queueing } from "./queueing.js";
@@ -62,6 +63,7 @@ class NodeEngine implements Engine {
   readonly #backfilling: Backfilling;
   readonly #queueing: Queueing;
   readonly #failing: Failing;
+  readonly #limiting: Limiting;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #admitter: OverlapAdmitter;
@@ -70,6 +72,7 @@ class NodeEngine implements Engine {
   readonly #calendarLoop: Loop;
   readonly #backfillLoop: Loop;
   readonly #queueLoop: Loop;
+  readonly #limitLoop: Loop;
   readonly #clockLoop: Loop;
   readonly #loops: readonly Loop[];
 
@@ -87,6 +90,7 @@ class NodeEngine implements Engine {
     this.#hints = new Hints({
       database: options.database,
       gateway: () => this.gateway,
+      hintLimits: (lanes) => this.#hintLimits(lanes),
       passOnStops: () => this.#passOnStops(),
       scheduler: () => this.#scheduler,
       wakeScheduler: () => this.#schedulerLoop.wake(),
@@ -102,6 +106,7 @@ class NodeEngine implements Engine {
     this.#laterMover = this.#makeLaterMover();
     this.#admitter = this.#makeAdmitter();
     this.#failing = this.#makeFailing();
+    this.#limiting = this.#makeLimiting();
     this.#rescuer = this.#makeRescuer();
     this.#retention = makeRetention({
       store: this.#store,
@@ -140,6 +145,7 @@ class NodeEngine implements Engine {
     this.#calendarLoop = this.#loop("calendars", () => this.#calendaring.tick());
     this.#backfillLoop = this.#loop("backfills", () => this.#backfilling.tick());
     this.#queueLoop = this.#loop("queues", () => this.#queueing.tick());
+    this.#limitLoop = this.#loop("limits", () => this.#limiting.tick());
     this.#clockLoop = this.#loop("clock", () => this.#measureClock());
     this.#loops = [
       this.#schedulerLoop,
@@ -149,6 +155,7 @@ class NodeEngine implements Engine {
       this.#calendarLoop,
       this.#backfillLoop,
       this.#queueLoop,
+      this.#limitLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("expirer", () => this.#failing.expire()),
       this.#loop("errors", () => this.#failing.count()),
@@ -250,6 +257,15 @@ class NodeEngine implements Engine {
     this.#admitterLoop.wake();
   }
 
+  #tellLimits(tell: () => void): void {
+    tell();
+    this.#limitLoop.wake();
+  }
+
+  #hintLimits(lanes: readonly number[]): void {
+    if (this.#limiting.hint(lanes)) this.#limitLoop.wake();
+  }
+
   async #coordinate(): Promise<DurationMs> {
     this.#applyChange(await this.#coordinator.tick());
     return this.#coordinator.idleMs;
@@ -349,6 +365,20 @@ class NodeEngine implements Engine {
     });
   }
 
+  #makeLimiting(): Limiting {
+    return makeLimiting({
+      store: this.#store,
+      clock: this.#options.clock,
+      now: () => this.#now(),
+      membership: () => this.#coordinator.membership,
+      shards: shardCount,
+      onAdmitted: (queued) => this.#hints.admitted(queued),
+      onFreed: (jobIds) => this.#freed(jobIds),
+      onFailed: this.#failing.onFailed,
+      onEvent: this.#emit,
+    });
+  }
+
   #makeGateway(): Gateway {
     const { claims, sessions, lanes, namespaces, records, queueBook, durations, rank } = this.#store;
     const { random, newId, clock, timers } = this.#options;
@@ -377,6 +407,8 @@ class NodeEngine implements Engine {
       onFreed: (jobIds) => this.#freed(jobIds),
       onStopped: async (runIds) => this.#freed(freedJobs(await this.#store.runs.endStopped(runIds))),
       onFailed: this.#failing.onFailed,
+      onLimitedClaimed: (runIds) => this.#tellLimits(() => this.#limiting.admitter.started(runIds)),
+      onReleased: (runIds) => this.#tellLimits(() => this.#limiting.admitter.released(runIds)),
       onEvent: this.#emit,
       onError: (error) => this.#emit({ type: "loop.failed", loop: "gateway", error }),
     });

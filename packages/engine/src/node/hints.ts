@@ -18,6 +18,8 @@ export interface HintsOptions {
   readonly database: Pick<Database, "listen" | "notify">;
   readonly gateway: () => Pick<Gateway, "hint" | "hintAll">;
   readonly scheduler: () => Scheduler;
+  /** Runs were queued in these lanes: some may have limits to wait for. */
+  readonly hintLimits: (lanes: readonly number[]) => void;
   /** Workers of this node may hold runs that are to stop. */
   readonly passOnStops: () => void;
   readonly wakeScheduler: () => void;
@@ -40,6 +42,8 @@ export class Hints {
   readonly #options: HintsOptions;
   /** Lanes that others are to be told of, with the lowest rank that became claimable. */
   readonly #lanes = new Map<number, number>();
+  /** The same for runs that their limits admitted: nobody has to look at these again. */
+  readonly #admitted = new Map<number, number>();
   #listening: { stop(): Promise<void> } | null = null;
 
   constructor(options: HintsOptions) {
@@ -62,24 +66,30 @@ export class Hints {
   /** Runs became claimable: the workers of this node look now, other nodes are told. */
   queued(runs: readonly Queued[]): void {
     if (runs.length === 0) return;
+    const hints = this.#hintHere(runs, this.#lanes);
+    this.#options.hintLimits(hints.map((hint) => hint.lane));
+    this.#options.database.notify(channel, this.#takeLanes);
+  }
+
+  /** Runs were admitted by their limits. */
+  admitted(runs: readonly Queued[]): void {
+    if (runs.length === 0) return;
+    this.#hintHere(runs, this.#admitted);
+    this.#options.database.notify(channel, this.#takeAdmitted);
+  }
+
+  #hintHere(runs: readonly Queued[], gathered: Map<number, number>): { lane: number; rank: number }[] {
     const lowest = new Map<number, number>();
     for (const { lane, rank } of runs) lowest.set(lane, Math.min(rank, lowest.get(lane) ?? rank));
     const hints = [...lowest].map(([lane, rank]) => ({ lane, rank }));
     this.#options.gateway().hint(hints);
-    for (const [lane, rank] of lowest) this.#lanes.set(lane, Math.min(rank, this.#lanes.get(lane) ?? rank));
-    this.#options.database.notify(channel, this.#takeLanes);
+    for (const [lane, rank] of lowest) gathered.set(lane, Math.min(rank, gathered.get(lane) ?? rank));
+    return hints;
   }
 
   /** Whatever gathered since the last time, each lane once. */
-  readonly #takeLanes = (): string[] => {
-    const lanes = [...this.#lanes].map(([lane, rank]) => `${lane}:${rank}`);
-    this.#lanes.clear();
-    const parts: string[] = [];
-    for (let first = 0; first < lanes.length; first += lanesPerHint) {
-      parts.push(`lanes ${lanes.slice(first, first + lanesPerHint).join(",")}`);
-    }
-    return parts;
-  };
+  readonly #takeLanes = (): string[] => partsOf("lanes", this.#lanes);
+  readonly #takeAdmitted = (): string[] => partsOf("admitted", this.#admitted);
 
   dueJobs(jobs: readonly DueJob[]): void {
     const soon = jobs.filter((job) => this.#isSoon(job.fireAt));
@@ -149,7 +159,11 @@ export class Hints {
     if (kind === "windows") return this.#lookAtWindows();
     if (kind === "queues") return this.#options.wakeQueues();
     if (kind === "backfills") return this.#options.wakeBackfills();
-    if (kind === "lanes") return this.#options.gateway().hint(list.split(",").map(toLaneHint));
+    if (kind === "lanes" || kind === "admitted") {
+      const hints = list.split(",").map(toLaneHint);
+      if (kind === "lanes") this.#options.hintLimits(hints.map((hint) => hint.lane));
+      return this.#options.gateway().hint(hints);
+    }
     const ids = list.split(",").map(Number);
     if (kind === "shards") this.#readAgain(ids.filter((id) => this.#options.membership().epochs.has(id)));
   }
@@ -173,6 +187,16 @@ export class Hints {
     this.#options.scheduler().hintShards(shards);
     this.#options.wakeScheduler();
   }
+}
+
+function partsOf(word: string, gathered: Map<number, number>): string[] {
+  const lanes = [...gathered].map(([lane, rank]) => `${lane}:${rank}`);
+  gathered.clear();
+  const parts: string[] = [];
+  for (let first = 0; first < lanes.length; first += lanesPerHint) {
+    parts.push(`${word} ${lanes.slice(first, first + lanesPerHint).join(",")}`);
+  }
+  return parts;
 }
 
 function toLaneHint(text: string): { lane: number; rank: number } {

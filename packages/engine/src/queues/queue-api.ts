@@ -1,6 +1,6 @@
 import { CarillonError, type Instant, type QueueOrder } from "@carillon/core";
 import type { ChangeContext } from "../model/job-changes.js";
-import type { QueueChange, Queues, QueueView } from "../model/queues.js";
+import type { QueueChange, QueueLimits, Queues, QueueView } from "../model/queues.js";
 import type { NewQueueState, QueueStore } from "../store/entities/queues.js";
 
 export interface QueueApiParts {
@@ -13,7 +13,7 @@ export interface QueueApiParts {
   readonly onChanged: () => Promise<void>;
 }
 
-const usualState: NewQueueState = { order: { kind: "priority" }, pause: null };
+const usualState: NewQueueState = { order: { kind: "priority" }, pause: null, limits: null };
 /** Runs of one lane that are counted. */
 const mostCounted = 10_000;
 
@@ -41,17 +41,19 @@ export function queueApi({ queues, namespaceId, now, onChanged }: QueueApiParts)
     },
     getQueue: async (namespace, name) => queues.find(await namespaceId(namespace), name),
     changeQueue: (namespace, name, asked, context) =>
-      change({ namespace, name }, context, ({ order, pause }, isNew) => {
+      change({ namespace, name }, context, ({ order, pause, limits: before }, isNew) => {
         const wanted = changedOrder(order, asked);
         if (!isNew && (wanted.kind === "strict") !== (order.kind === "strict")) throw orderFixed(name, order);
-        return { order: wanted, pause };
+        const limits = changedLimits(before, asked);
+        if (limits !== null && wanted.kind === "strict") throw limitsOfStrict(name);
+        return { order: wanted, pause, limits };
       }),
     pauseQueue: (namespace, name, reason, context) =>
-      change({ namespace, name }, context, ({ order, pause }) => {
-        return { order, pause: pause ?? { reason, actor: context.actor, at: now() } };
+      change({ namespace, name }, context, ({ order, pause, limits }) => {
+        return { order, pause: pause ?? { reason, actor: context.actor, at: now() }, limits };
       }),
     resumeQueue: (namespace, name, context) =>
-      change({ namespace, name }, context, ({ order }) => ({ order, pause: null })),
+      change({ namespace, name }, context, ({ order, limits }) => ({ order, pause: null, limits })),
     async queueStats(namespace, name) {
       const within = await namespaceId(namespace);
       if ((await queues.find(within, name)) === null) return null;
@@ -65,6 +67,20 @@ function changedOrder(before: QueueOrder, { order: kind = before.kind, boundMs }
   const kept = kind === before.kind ? before.boundMs : undefined;
   const bound = boundMs === undefined ? kept : (boundMs ?? undefined);
   return bound === undefined ? { kind } : { kind, boundMs: bound };
+}
+
+function changedLimits(before: QueueLimits | null, { concurrency, rateLimit }: QueueChange): QueueLimits | null {
+  const limits: { -readonly [Kind in keyof QueueLimits]: QueueLimits[Kind] } = { ...before };
+  if (concurrency === null) delete limits.concurrency;
+  else if (concurrency !== undefined) limits.concurrency = concurrency;
+  if (rateLimit === null) delete limits.rateLimit;
+  else if (rateLimit !== undefined) limits.rateLimit = rateLimit;
+  return Object.keys(limits).length === 0 ? null : limits;
+}
+
+function limitsOfStrict(name: string): CarillonError {
+  const detail = `the queue ${JSON.stringify(name)} is strict: it has one run at a time, in order, and takes no other limits`;
+  return new CarillonError("limit_invalid", detail);
 }
 
 /** Runs of a strict queue lie in lanes of their own, which no other claim reads: who queues a run must be sure of it. */

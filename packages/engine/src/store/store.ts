@@ -12,6 +12,7 @@ import { type JobChangeStore, jobChangeStore } from "./entities/job-changes.js";
 import { type LaterStore, laterStore } from "./entities/later.js";
 import { type JobStore, jobStore } from "./entities/jobs.js";
 import { type LaneStore, laneStore } from "./entities/lanes.js";
+import { type LimitStore, limitStore } from "./entities/limits.js";
 import { type NamespaceStore, namespaceStore } from "./entities/namespaces.js";
 import { type NodeStore, nodeStore } from "./entities/nodes.js";
 import { type PastRuns, pastRuns } from "./entities/past-runs.js";
@@ -45,6 +46,7 @@ export interface Store {
   /** The same inside a transaction. */
   readonly readsOver: (tx: Queryable) => RunReads;
   readonly lanes: LaneStore;
+  readonly limits: LimitStore;
   readonly namespaces: NamespaceStore;
   readonly queues: QueueStore;
   /** The queues as this node knows them. */
@@ -115,6 +117,7 @@ export function createStore(db: Database): Store {
     reads: runReads(db, statements),
     readsOver: (tx) => runReads(tx, statements),
     lanes: laneStore(db, statements),
+    limits: limitStore(db, statements),
     namespaces: namespaceStore(db, statements),
     queues,
     queueBook,

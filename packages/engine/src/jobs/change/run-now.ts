@@ -44,9 +44,10 @@ export class RunNow {
     return {
       ...(payload === undefined ? {} : { payload }),
       ...(priority === undefined ? {} : { priority }),
-      ...(queue === undefined
-        ? {}
-        : { queue, lane: transaction.laneOf(job.namespaceId, { queue, task: job.task, policy }) }),
+      ...(queue !== undefined && { queue }),
+      ...((queue !== undefined || request.policy !== undefined) && {
+        lane: transaction.laneOf(job.namespaceId, { queue: queue ?? job.queue, task: job.task, policy }),
+      }),
       ...(labels === undefined ? {} : { labels: { ...job.labels, ...labels } }),
       ...(request.policy === undefined ? {} : { policy }),
     };

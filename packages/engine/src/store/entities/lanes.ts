@@ -15,8 +15,9 @@ export interface Lane {
  * plain: its runs may be handed out ahead, to wait at a worker. solo: only to a slot that is free at once, with the start on record:
  * they are begun at most once, or lost a worker before. lost: they lost several; as solo, and one at a time to each worker.
  * strict, strict_once: of a strict queue, which has a claim of its own; the latter may be begun at most once.
+ * gated: its runs have limits and wait for them, nobody is served from it. admitted: as solo; its runs hold the limits that they need.
  */
-export type LaneKind = "plain" | "solo" | "lost" | "strict" | "strict_once";
+export type LaneKind = "plain" | "solo" | "lost" | "strict" | "strict_once" | "gated" | "admitted";
 
 /** Of a queue whose runs go one at a time. */
 export const isStrict = (kind: LaneKind): boolean => kind === "strict" || kind === "strict_once";

@@ -5,6 +5,7 @@ import type { Database } from "../db/database.js";
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import type { OwnLimits } from "./limits.js";
 import { columns } from "./parameters.js";
 
 export interface QueueName {
@@ -16,6 +17,8 @@ export interface QueueName {
 export interface KnownQueue extends QueueName {
   readonly order: QueueOrder;
   readonly isPaused: boolean;
+  /** It has limits of its own, or its namespace has. */
+  readonly isLimited: boolean;
   readonly revision: number;
 }
 
@@ -23,6 +26,7 @@ export interface KnownQueue extends QueueName {
 export interface NewQueueState {
   readonly order: QueueOrder;
   readonly pause: QueuePause | null;
+  readonly limits: OwnLimits | null;
 }
 
 export interface QueueStore {
@@ -44,6 +48,7 @@ interface KnownRow {
   order_kind: OrderKind;
   bound_ms: number | null;
   pause: QueuePause | null;
+  limits: OwnLimits | null;
   revision: number;
 }
 
@@ -75,8 +80,9 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
     change: ({ namespaceId, name }, decide) =>
       db.transaction(async (tx) => {
         const [before] = (await tx.query<QueueRow>(lock, [namespaceId, name])).rows;
-        const { order, pause } = decide(before === undefined ? null : toView(before));
-        const values = [namespaceId, name, order.kind, order.boundMs ?? null, pause === null ? null : jsonParam(pause)];
+        const { order, pause, limits } = decide(before === undefined ? null : toView(before));
+        const [paused, limited] = [pause, limits].map((value) => (value === null ? null : jsonParam(value)));
+        const values = [namespaceId, name, order.kind, order.boundMs ?? null, paused, limited];
         const [after] = (await tx.query<QueueRow>(put, values)).rows;
         if (after === undefined) throw new Error(`the queue ${name} was stored and not answered`);
         return toView(after);
@@ -125,11 +131,11 @@ function orderOf({ order_kind: kind, bound_ms: boundMs }: KnownRow): QueueOrder 
 }
 
 function toKnown(row: KnownRow): KnownQueue {
-  const { namespace_id: namespaceId, name, pause, revision } = row;
-  return { namespaceId, name, order: orderOf(row), isPaused: pause !== null, revision };
+  const { namespace_id: namespaceId, name, pause, limits, revision } = row;
+  return { namespaceId, name, order: orderOf(row), isPaused: pause !== null, isLimited: limits !== null, revision };
 }
 
 function toView(row: QueueRow): QueueView {
-  const { name, pause, version, created_at: createdAt, updated_at: updatedAt } = row;
-  return { name, order: orderOf(row), pause, version, createdAt, updatedAt };
+  const { name, pause, limits, version, created_at: createdAt, updated_at: updatedAt } = row;
+  return { name, order: orderOf(row), pause, limits, version, createdAt, updatedAt };
 }

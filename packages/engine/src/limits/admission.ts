@@ -1,0 +1,199 @@
+import type { Instant, KeyedLimit } from "@carillon/core";
+import type { Queryable } from "../store/db/queryable.js";
+import type { LimitRow, LimitStore, NamedLimit, OwnLimits, ReleasedHold, WaitingHead } from "../store/entities/limits.js";
+import type { Queued } from "../store/entities/runs.js";
+import { type Candidate, type Choice, chooseRuns } from "./choose-runs.js";
+import { gateOf, isOrdered, limitsIn } from "./limit-text.js";
+import { startsSince, withStarts } from "./rate-window.js";
+import { ownLimitsOf } from "./own-limits.js";
+
+/** What one admission looks at. */
+export interface AdmissionRequest {
+  readonly gates: readonly string[];
+  /** Limits whose holders are looked at although nobody may wait for them. */
+  readonly limitIds: readonly number[];
+  /** Limits to lock beside those of the first runs. */
+  readonly named?: readonly NamedLimit[];
+  /** Runs that may have ceased to hold; null: every holder is looked at. */
+  readonly released: readonly string[] | null;
+}
+
+export interface Admitted {
+  readonly queued: readonly Queued[];
+  /** Gates behind which more runs may be admissible at once. */
+  readonly more: readonly string[];
+  /** Gates with runs that wait on, and the limits that have no room. */
+  readonly waiting: Choice["waiting"];
+  readonly nextAt: Instant | null;
+  /** Limits of which something was released. */
+  readonly freed: readonly number[];
+  /** Runs that were cancelled, because one before them failed. */
+  readonly stopped: readonly string[];
+  /** Limits of runs that could not be judged, because these were not locked. */
+  readonly unlocked: readonly NamedLimit[];
+}
+
+/** Runs of one gate that one transaction looks at. */
+const mostOfGate = 100;
+
+interface Needed {
+  readonly head: WaitingHead;
+  readonly limits: readonly NamedLimit[];
+}
+
+/**
+ * One short transaction: locks the rows of the limits in one order, and only then reads, in later statements, who holds them and
+ * who waits. Two of them over one limit follow each other; over different limits they do not meet.
+ */
+export async function admit(tx: Queryable, store: LimitStore, request: AdmissionRequest): Promise<Admitted> {
+  const { gates, limitIds, released: runIds } = request;
+  const before = (await store.heads(tx, gates, 1)).map(neededBy);
+  const wanted = distinct([...before.flatMap((one) => one.limits), ...(request.named ?? [])]);
+  await store.define(tx, wanted);
+  const { rows, now } = await store.lock(tx, wanted, limitIds);
+  const released = await store.release(tx, rows.map((row) => row.id), runIds);
+  const limits = await judge(tx, store, rows, { released, now });
+  const stopped = await store.stop(tx, stoppedGates(limits, released));
+  const { heads, holders } = await candidates(tx, store, gates, limits);
+  const needed = heads.filter((head) => !head.isPaused).map(neededBy);
+  const ids = new Map(rows.map((row) => [nameOf(row), row.id]));
+  for (const one of needed) redefine(limits, ids, one);
+  const known = needed.filter((one) => one.limits.every((limit) => ids.has(nameOf(limit))));
+  const choices = known.map(({ head, limits: own }): Candidate => {
+    const limitIds = own.flatMap((limit) => ids.get(nameOf(limit)) ?? []);
+    return { id: head.id, gate: gateOf(head.limits), rank: head.rank, limitIds };
+  });
+  const choice = chooseRuns(choices, limits, { now, holders });
+  const queued = await write(tx, store, { choice, limits, heads, isSwept: runIds === null });
+  const freed = [...new Set(released.map((hold) => hold.limitId))];
+  const unlocked = needed.filter((one) => !known.includes(one)).flatMap((one) => one.limits);
+  return { ...choice, queued, more: gatesWithMore(heads, choice), freed, stopped, unlocked };
+}
+
+function write(
+  tx: Queryable,
+  store: LimitStore,
+  done: {
+    readonly choice: Choice;
+    readonly limits: ReadonlyMap<number, LimitRow>;
+    readonly heads: readonly WaitingHead[];
+    readonly isSwept: boolean;
+  },
+): Promise<Queued[]> {
+  const { choice, limits, heads, isSwept } = done;
+  if (limits.size === 0 && choice.admitted.length === 0) return Promise.resolve([]);
+  const fences = new Map(heads.map((head) => [head.id, head.fence]));
+  const fenceOf = (id: string): number => fences.get(id) ?? 0;
+  return store.admit(tx, {
+    runs: choice.admitted.map(({ id }) => ({ id, fence: fenceOf(id) })),
+    holds: choice.admitted.flatMap(({ id, gate, limitIds }) =>
+      limitIds.map((limitId) => {
+        const isOrder = limits.get(limitId)?.limit.kind === "order";
+        return { limitId, runId: id, fence: isOrder ? 0 : fenceOf(id), gate };
+      }),
+    ),
+    limits: [...limits.values()],
+    isSwept,
+  });
+}
+
+/** What the runs that ceased to hold leave behind: room, starts to remember, and failures that stop an ordering key. */
+async function judge(
+  tx: Queryable,
+  store: LimitStore,
+  rows: readonly LimitRow[],
+  { released, now }: { readonly released: readonly ReleasedHold[]; readonly now: Instant },
+): Promise<Map<number, LimitRow>> {
+  const disposed = await store.disposed(
+    tx,
+    rows.flatMap((row) => row.stoppedBy ?? []),
+  );
+  return new Map(
+    rows.map((row) => {
+      const over = released.filter((hold) => hold.limitId === row.id);
+      const stoppedBy = row.stoppedBy !== null && disposed.has(row.stoppedBy) ? null : row.stoppedBy;
+      return [row.id, after({ ...row, stoppedBy, used: row.used - over.length }, over, now)];
+    }),
+  );
+}
+
+function after(row: LimitRow, over: readonly ReleasedHold[], now: Instant): LimitRow {
+  const { kind, perMs, onFailure } = row.limit;
+  if (kind === "rate") {
+    const per = perMs ?? 0;
+    const begun = over.flatMap((hold) => hold.startedAt ?? []);
+    return { ...row, starts: withStarts(startsSince(row.starts, now - per), begun, per) };
+  }
+  const failed = over.find((hold) => hold.hasFailed)?.runId;
+  return kind === "order" && onFailure === "block" && failed !== undefined ? { ...row, stoppedBy: failed } : row;
+}
+
+function stoppedGates(limits: ReadonlyMap<number, LimitRow>, released: readonly ReleasedHold[]): string[] {
+  const stops = released.filter(({ hasFailed, limitId }) => {
+    const limit = limits.get(limitId)?.limit;
+    return hasFailed && limit?.kind === "order" && limit.onFailure === "stop";
+  });
+  return [...new Set(stops.map((hold) => hold.gate))];
+}
+
+/** Who waits, read under the locks. Behind an ordering key that somebody holds only that one may go on. */
+async function candidates(
+  tx: Queryable,
+  store: LimitStore,
+  gates: readonly string[],
+  limits: ReadonlyMap<number, LimitRow>,
+): Promise<{ heads: WaitingHead[]; holders: Map<number, string> }> {
+  const orders = [...limits.values()].filter((row) => row.limit.kind === "order").map((row) => row.id);
+  const held = await store.holders(tx, orders);
+  const holders = new Map(held.map(({ limitId, runId }) => [limitId, runId]));
+  const again = held.flatMap(({ head }) => head ?? []);
+  const taken = new Set(again.map((head) => gateOf(head.limits)));
+  const first = await store.heads(
+    tx,
+    gates.filter((gate) => !taken.has(gate)),
+    mostOfGate,
+  );
+  return { heads: [...again, ...first], holders };
+}
+
+/** The newest run that names a limit says what it is, unless an operator has; of queues and namespaces their own rows do. */
+function redefine(limits: Map<number, LimitRow>, ids: ReadonlyMap<string, number>, { limits: named }: Needed): void {
+  for (const { namespaceId, limit, definedAt } of named) {
+    const row = limits.get(ids.get(nameOf({ namespaceId, limit })) ?? -1);
+    if (row === undefined || row.isFixed) continue;
+    const isOwn = limit.scope === "queue" || limit.scope === "namespace";
+    if (!isOwn && definedAt <= row.definedAt) continue;
+    limits.set(row.id, { ...row, limit, definedAt });
+  }
+}
+
+function neededBy(head: WaitingHead): Needed {
+  const { namespaceId, queue, limits, createdAt: definedAt, queueLimits, namespaceLimits } = head;
+  const all: KeyedLimit[] = [
+    ...limitsIn(limits),
+    ...ownOf(queueLimits, "queue", queue),
+    ...ownOf(namespaceLimits, "namespace", ""),
+  ];
+  return { head, limits: all.map((limit) => ({ namespaceId, limit, definedAt })) };
+}
+
+function ownOf(limits: OwnLimits | null, scope: "queue" | "namespace", name: string): KeyedLimit[] {
+  return limits === null ? [] : ownLimitsOf(limits, scope, name);
+}
+
+function nameOf({ namespaceId, limit }: Pick<NamedLimit, "namespaceId" | "limit">): string {
+  return `${namespaceId}\n${limit.scope}\n${limit.kind}\n${limit.name}`;
+}
+
+function distinct(limits: readonly NamedLimit[]): NamedLimit[] {
+  return [...new Map(limits.map((limit) => [nameOf(limit), limit])).values()];
+}
+
+/** Those of which as many were read as may be read at once, and ordering keys whose first run was passed over for its holder. */
+function gatesWithMore(heads: readonly WaitingHead[], { waiting }: Choice): string[] {
+  const counts = new Map<string, number>();
+  for (const { limits } of heads) counts.set(gateOf(limits), (counts.get(gateOf(limits)) ?? 0) + 1);
+  return [...counts].flatMap(([gate, count]) =>
+    !waiting.has(gate) && count >= mostOfGate && !isOrdered(gate) ? [gate] : [],
+  );
+}

@@ -1,0 +1,83 @@
+import { CarillonError, keyedLimits, named } from "@carillon/core";
+import type { Queryable } from "../store/db/queryable.js";
+import type { EndedRuns } from "../store/entities/ended-runs.js";
+import type { LaneStore } from "../store/entities/lanes.js";
+import type { ArrivedRun, BlockedRun, LimitedLane, LimitStore, RefusedRun } from "../store/entities/limits.js";
+import { gateOf, limitText } from "./limit-text.js";
+
+export interface IntakeOptions {
+  readonly limits: LimitStore;
+  readonly lanes: Pick<LaneStore, "get" | "known" | "ensure">;
+  readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
+}
+
+export interface TakenIn {
+  readonly gates: readonly string[];
+  /** Runs that ended, because their limits cannot be told from their payload. */
+  readonly refused: readonly (RefusedRun & ArrivedRun)[];
+  readonly ended: EndedRuns;
+  readonly isMore: boolean;
+}
+
+/** Runs of one lane that one pass takes in. */
+const mostOfLane = 500;
+
+/**
+ * Writes down the limits of runs that were queued, and puts them behind their gates. Whoever makes runs only chooses their lane;
+ * templates are filled in here, in one place, whoever made the run and however.
+ */
+export class Intake {
+  readonly #options: IntakeOptions;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  async take(lanes: readonly LimitedLane[]): Promise<TakenIn> {
+    const { limits, settle } = this.#options;
+    if (lanes.length === 0) return { gates: [], refused: [], ended: new Map(), isMore: false };
+    await this.#makeLanes(lanes);
+    return settle(async (tx) => {
+      const runs = await limits.intake(tx, lanes, mostOfLane);
+      const refused: (RefusedRun & ArrivedRun)[] = [];
+      const blocked: BlockedRun[] = [];
+      for (const run of runs) {
+        try {
+          blocked.push({ id: run.id, limits: textOf(run), lane: this.#laneOf(run) });
+        } catch (error) {
+          if (!(error instanceof CarillonError)) throw error;
+          const { message } = error;
+          refused.push({ ...run, error: named({ type: "LimitInvalid", message, retryable: false }) });
+        }
+      }
+      await limits.block(tx, blocked);
+      const ended = await limits.refuse(tx, refused);
+      const gates = [...new Set(blocked.map((run) => gateOf(run.limits)))];
+      return { gates, refused, ended, isMore: runs.length >= mostOfLane };
+    });
+  }
+
+  /** Outside the transaction: from where the runs are handed out once they are admitted. */
+  async #makeLanes(lanes: readonly LimitedLane[]): Promise<void> {
+    const names = lanes.flatMap(({ lane }) => {
+      const found = this.#options.lanes.get(lane);
+      return found === null ? [] : [{ ...found, kind: "admitted" as const }];
+    });
+    if (names.some((name) => this.#options.lanes.known(name) === null)) await this.#options.lanes.ensure(names);
+  }
+
+  #laneOf({ lane }: ArrivedRun): number {
+    const { lanes } = this.#options;
+    const found = lanes.get(lane);
+    const twin = found === null ? null : lanes.known({ ...found, kind: "admitted" });
+    if (twin === null) throw new Error(`the lane of runs that lane ${lane} admits is not known`);
+    return twin;
+  }
+}
+
+/** A run that stands alone has the id of its job: what it has no key for is limited by its task. */
+function textOf(run: ArrivedRun): string {
+  const { id, jobId, task, queue, payload, policy, namespaceId } = run;
+  const subject = { task, jobId: jobId === id ? null : jobId, payload };
+  return limitText(keyedLimits(policy, subject), { namespaceId, queue });
+}

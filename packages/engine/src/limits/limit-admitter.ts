@@ -1,0 +1,224 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import type { OnEngineEvent } from "../events.js";
+import type { FailedRun } from "../failures/error-tally.js";
+import type { HostClock } from "../store/db/ports.js";
+import type { Queryable } from "../store/db/queryable.js";
+import { freedJobs } from "../store/entities/ended-runs.js";
+import type { LimitedLane, LimitStore } from "../store/entities/limits.js";
+import type { Queued } from "../store/entities/runs.js";
+import { admit, type Admitted, type AdmissionRequest } from "./admission.js";
+import type { Intake } from "./intake.js";
+
+export interface LimitAdmitterOptions {
+  readonly limits: LimitStore;
+  readonly intake: Pick<Intake, "take">;
+  readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
+  readonly clock: Pick<HostClock, "monotonic">;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  /** Lanes whose runs have limits, of which this node looks after some. */
+  readonly lanes: () => Promise<readonly LimitedLane[]>;
+  /** Whether this node looks after the gate. For efficiency only: two that do it at once do no harm. */
+  readonly isHome: (gate: string) => boolean;
+  readonly onAdmitted: (queued: readonly Queued[]) => void;
+  /** Runs of these jobs ended for which others of the same job may wait. */
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  readonly onFailed: (run: FailedRun) => void;
+  readonly onEvent: OnEngineEvent;
+}
+
+const everyMs: DurationMs = 1_000;
+/** However often it is asked for, there is so much time between two sweeps. */
+const soonMs: DurationMs = 50;
+/** A sweep takes at most a twentieth of the time. */
+const share = 20;
+/** Gates of one transaction. */
+const batch = 50;
+/** Gates that one sweep looks at; the next goes on where it ended. */
+const mostSwept = 1_000;
+/** Gates that wait for one limit and are tried when it is released. */
+const mostTried = 64;
+/** Limits for which nobody waits are looked at so often: what is held by nothing is found. */
+const unsweptMs: DurationMs = 10_000;
+/** A limit that nobody used for so long is forgotten. */
+const forgetMs: DurationMs = 3_600_000;
+
+/**
+ * Lets runs with limits start: when one came, when one that held a limit ended, when a rate has room again, and by a look at
+ * everything that waits every second, which also finds what a node left that died in between.
+ */
+export class LimitAdmitter {
+  readonly #options: LimitAdmitterOptions;
+  readonly #gates = new Set<string>();
+  readonly #released = new Set<string>();
+  readonly #started = new Set<string>();
+  /** Limits whose holders are all looked at. */
+  readonly #unswept = new Set<number>();
+  /** Gates whose limits are all looked at. */
+  readonly #swept = new Set<string>();
+  readonly #waiting = new Map<number, Set<string>>();
+  /** Gates for which a time makes room. */
+  readonly #timed = new Map<string, Instant>();
+  #isIntakeAsked = true;
+  #nextSweep = 0;
+  #earliestSweep = 0;
+  #nextTidy = 0;
+  #after = "";
+
+  constructor(options: LimitAdmitterOptions) {
+    this.#options = options;
+  }
+
+  /** Runs came that have limits. */
+  arrived(): void {
+    this.#isIntakeAsked = true;
+  }
+
+  /** Runs that hold limits ended, or were given back. */
+  released(runIds: readonly string[]): void {
+    for (const id of runIds) this.#released.add(id);
+  }
+
+  /** Runs that were admitted have started: rates count from now. */
+  started(runIds: readonly string[]): void {
+    for (const id of runIds) this.#started.add(id);
+  }
+
+  /** Anything may have changed. */
+  lookSoon(): void {
+    this.#isIntakeAsked = true;
+    this.#nextSweep = Math.min(this.#nextSweep, this.#earliestSweep);
+  }
+
+  /** One bounded pass; answers how many runs were admitted. */
+  async tick(): Promise<number> {
+    const started = this.#options.clock.monotonic();
+    if (started >= this.#nextSweep) {
+      this.#nextSweep = started + everyMs;
+      await this.#sweep();
+      this.#earliestSweep = started + Math.max(soonMs, (this.#options.clock.monotonic() - started) * share);
+      this.#nextSweep = Math.max(this.#nextSweep, this.#earliestSweep);
+    }
+    await this.#takeIn();
+    const limitIds = await this.#takeReleased();
+    this.#wakeTimed();
+    return this.#admit(limitIds);
+  }
+
+  get idleMs(): DurationMs {
+    if (this.#isIntakeAsked || this.#gates.size + this.#swept.size + this.#released.size > 0) return 0;
+    const now = this.#options.now();
+    const timed = Math.min(...[...this.#timed.values()].map((at) => at - now));
+    return Math.max(0, Math.min(this.#nextSweep - this.#options.clock.monotonic(), Math.ceil(timed)));
+  }
+
+  async #sweep(): Promise<void> {
+    const { limits, isHome, clock } = this.#options;
+    this.#isIntakeAsked = true;
+    const gates = await limits.gates(this.#after, mostSwept);
+    this.#after = gates.length < mostSwept ? "" : (gates.at(-1) ?? "");
+    for (const gate of gates) if (isHome(gate)) this.#swept.add(gate);
+    for (const id of await limits.unswept(unsweptMs, mostSwept)) this.#unswept.add(id);
+    if (clock.monotonic() < this.#nextTidy) return;
+    this.#nextTidy = clock.monotonic() + unsweptMs;
+    await limits.forget(forgetMs, mostSwept);
+  }
+
+  async #takeIn(): Promise<void> {
+    if (!this.#isIntakeAsked) return;
+    this.#isIntakeAsked = false;
+    const { intake, lanes, onFreed, onFailed, onEvent } = this.#options;
+    const { gates, refused, ended, isMore } = await intake.take(await lanes());
+    if (isMore) this.#isIntakeAsked = true;
+    for (const gate of gates) this.#gates.add(gate);
+    for (const { id: runId, namespaceId, task, queue, error } of refused) {
+      onEvent({ type: "run.finished", runId, task, queue, status: "failed", durationMs: 0 });
+      onFailed({ namespaceId, runId, task, error });
+    }
+    onFreed(freedJobs(ended));
+  }
+
+  /** The gates of the runs that ended, and others that wait for the same limits. */
+  async #takeReleased(): Promise<number[]> {
+    const { limits } = this.#options;
+    const started = takeFrom(this.#started, mostSwept);
+    const held = [
+      ...(await limits.ofRuns([...this.#released], false)),
+      ...(await limits.ofRuns(started, true)),
+    ];
+    this.released(started);
+    for (const { gate } of held) this.#gates.add(gate);
+    const limitIds = [...new Set(held.map((one) => one.limitId))];
+    for (const id of limitIds) this.#wakeWaiting(id);
+    return limitIds;
+  }
+
+  #wakeWaiting(limitId: number): void {
+    const gates = this.#waiting.get(limitId);
+    if (gates === undefined) return;
+    for (const gate of [...gates].slice(0, mostTried)) {
+      gates.delete(gate);
+      this.#gates.add(gate);
+    }
+    if (gates.size === 0) this.#waiting.delete(limitId);
+  }
+
+  #wakeTimed(): void {
+    const now = this.#options.now();
+    for (const [gate, at] of this.#timed) {
+      if (at > now) continue;
+      this.#timed.delete(gate);
+      this.#gates.add(gate);
+    }
+  }
+
+  async #admit(limitIds: readonly number[]): Promise<number> {
+    let count = 0;
+    const released = [...this.#released];
+    for (const id of released) this.#released.delete(id);
+    const hinted = takeFrom(this.#gates, batch);
+    if (hinted.length > 0 || limitIds.length > 0)
+      count += await this.#once({ gates: hinted, limitIds, released }, released);
+    const swept = takeFrom(this.#swept, batch);
+    const unswept = takeFrom(this.#unswept, batch);
+    if (swept.length > 0 || unswept.length > 0)
+      count += await this.#once({ gates: swept, limitIds: unswept, released: null }, []);
+    return count;
+  }
+
+  async #once(request: AdmissionRequest, released: readonly string[]): Promise<number> {
+    const { limits, settle } = this.#options;
+    let admitted: Admitted;
+    try {
+      admitted = await settle((tx) => admit(tx, limits, request));
+      if (admitted.unlocked.length > 0) {
+        this.#take(admitted, request);
+        const { unlocked: named } = admitted;
+        admitted = await settle((tx) => admit(tx, limits, { ...request, named }));
+      }
+    } catch (error) {
+      for (const gate of request.gates) this.#gates.add(gate);
+      this.released(released);
+      throw error;
+    }
+    this.#take(admitted, request);
+    return admitted.queued.length;
+  }
+
+  #take({ queued, more, waiting, nextAt, freed }: Admitted, { gates }: AdmissionRequest): void {
+    for (const gate of gates) this.#timed.delete(gate);
+    for (const gate of more) this.#gates.add(gate);
+    for (const id of freed) this.#wakeWaiting(id);
+    for (const [gate, full] of waiting) {
+      for (const id of full) this.#waiting.set(id, (this.#waiting.get(id) ?? new Set()).add(gate));
+      if (nextAt !== null) this.#timed.set(gate, nextAt);
+    }
+    if (queued.length > 0) this.#options.onAdmitted(queued);
+  }
+}
+
+function takeFrom<Item>(items: Set<Item>, most: number): Item[] {
+  const taken = [...items].slice(0, most);
+  for (const item of taken) items.delete(item);
+  return taken;
+}

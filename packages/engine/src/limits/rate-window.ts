@@ -1,0 +1,81 @@
+import type { DurationMs, Instant } from "@carillon/core";
+
+/** Starts that a limit remembers: pairs of an instant and how many started then, or shortly before. Oldest first. */
+export type Starts = readonly number[];
+
+/** Pairs that are kept of one limit. */
+const mostPairs = 64;
+
+/** Without the starts that no window from now on can hold. */
+export function startsSince(starts: Starts, from: Instant): number[] {
+  const kept: number[] = [];
+  for (let at = 0; at + 1 < starts.length; at += 2) {
+    const [instant = 0, count = 0] = starts.slice(at, at + 2);
+    if (instant > from) kept.push(instant, count);
+  }
+  return kept;
+}
+
+/**
+ * Adds starts. Where there would be too many pairs, neighbours become one at the later instant: starts are remembered too
+ * long rather than too short, so the bound holds, at the price of up to a sixty-fourth of a window.
+ */
+export function withStarts(starts: Starts, added: readonly Instant[], perMs: DurationMs): number[] {
+  const pairs: [Instant, number][] = [];
+  for (let at = 0; at + 1 < starts.length; at += 2) pairs.push([starts[at] ?? 0, starts[at + 1] ?? 0]);
+  pairs.push(...added.map((instant): [Instant, number] => [instant, 1]));
+  pairs.sort(([a], [b]) => a - b);
+  return merged(pairs, pairs.length > mostPairs ? Math.ceil(perMs / mostPairs) : 0).flat();
+}
+
+function merged(pairs: readonly [Instant, number][], withinMs: DurationMs): [Instant, number][] {
+  const kept: [Instant, number][] = [];
+  let first = Number.NEGATIVE_INFINITY;
+  for (const [instant, count] of pairs) {
+    const last = kept.at(-1);
+    if (last !== undefined && instant - first <= withinMs) {
+      last[0] = instant;
+      last[1] += count;
+    } else {
+      kept.push([instant, count]);
+      first = instant;
+    }
+  }
+  return kept;
+}
+
+export interface RateState {
+  readonly limit: number;
+  readonly perMs: DurationMs;
+  readonly burst: number;
+  readonly starts: Starts;
+  /** Admitted, and not started yet. */
+  readonly unstarted: number;
+}
+
+/**
+ * How many more may be admitted now. What is admitted and has not started counts in every window until it starts, so that no window
+ * ever holds more starts than the limit, whenever the workers come.
+ */
+export function rateRoom({ limit, perMs, burst, starts, unstarted }: RateState, now: Instant): number {
+  return Math.max(0, Math.min(limit - countOf(startsSince(starts, now - perMs)) - unstarted, burst - unstarted));
+}
+
+/** When there is room for one more by time alone; null: only a start or an end can make it. */
+export function nextRoomAt({ limit, perMs, burst, starts, unstarted }: RateState, now: Instant): Instant | null {
+  if (burst <= unstarted || limit <= unstarted) return null;
+  const inWindow = startsSince(starts, now - perMs);
+  let left = countOf(inWindow) + unstarted;
+  if (left < limit) return now;
+  for (let at = 0; at + 1 < inWindow.length; at += 2) {
+    left -= inWindow[at + 1] ?? 0;
+    if (left < limit) return (inWindow[at] ?? now) + perMs;
+  }
+  return null;
+}
+
+function countOf(starts: Starts): number {
+  let count = 0;
+  for (let at = 1; at < starts.length; at += 2) count += starts[at] ?? 0;
+  return count;
+}

@@ -1,0 +1,90 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import type { Membership } from "../coordinator/port.js";
+import type { OnEngineEvent } from "../events.js";
+import type { FailedRun } from "../failures/error-tally.js";
+import { Intake } from "../limits/intake.js";
+import { LimitAdmitter } from "../limits/limit-admitter.js";
+import type { HostClock } from "../store/db/ports.js";
+import type { LimitedLane } from "../store/entities/limits.js";
+import type { Queued } from "../store/entities/runs.js";
+import type { Store } from "../store/store.js";
+
+export interface LimitingOptions {
+  readonly store: Pick<Store, "limits" | "lanes" | "queueBook" | "settle">;
+  readonly clock: Pick<HostClock, "monotonic">;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  readonly membership: () => Membership;
+  readonly shards: number;
+  readonly onAdmitted: (queued: readonly Queued[]) => void;
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  readonly onFailed: (run: FailedRun) => void;
+  readonly onEvent: OnEngineEvent;
+}
+
+export interface Limiting {
+  readonly admitter: LimitAdmitter;
+  /** Runs were queued in these lanes; says whether some of them have limits. */
+  readonly hint: (lanes: readonly number[]) => boolean;
+  /** One bounded pass; answers when the next is due. */
+  readonly tick: () => Promise<DurationMs>;
+}
+
+/** The parts that hold runs to their limits, put together. */
+export function makeLimiting(options: LimitingOptions): Limiting {
+  const { store, membership, shards } = options;
+  const { limits, lanes, queueBook, settle } = store;
+  const isOwn = (shard: number): boolean => membership().epochs.has(shard % shards);
+
+  async function limitedLanes(): Promise<LimitedLane[]> {
+    const limited = queueBook.limited;
+    const all = await lanes.list();
+    const gated = all.filter((lane) => lane.kind === "gated" && isOwn(lane.id));
+    const ofQueues = limited.flatMap(({ namespaceId, name }) =>
+      all
+        .filter(({ id, queue, kind }) => queue === name && ["plain", "solo", "lost"].includes(kind) && isOwn(id))
+        .map((lane) => ({ lane: lane.id, namespaceId })),
+    );
+    return [...gated.map((lane) => ({ lane: lane.id, namespaceId: null })), ...ofQueues];
+  }
+
+  const admitter = new LimitAdmitter({
+    ...options,
+    limits,
+    settle,
+    intake: new Intake({ limits, lanes, settle }),
+    lanes: limitedLanes,
+    isHome: (gate) => isOwn(hashOf(gate)),
+  });
+  return {
+    admitter,
+    hint(ids) {
+      const limited = new Set(queueBook.limited.map((queue) => queue.name));
+      let isWanted = false;
+      for (const id of ids) {
+        const lane = lanes.get(id);
+        // One that another node made a moment ago may be gated.
+        if (lane === null || lane.kind === "gated" || (limited.has(lane.queue) && lane.kind !== "admitted")) {
+          admitter.arrived();
+          isWanted = true;
+        } else if (lane.kind === "admitted") {
+          // It was given back, rescued, or its next try has come: it waits behind its gate.
+          admitter.lookSoon();
+          isWanted = true;
+        }
+      }
+      return isWanted;
+    },
+    async tick() {
+      await admitter.tick();
+      return admitter.idleMs;
+    },
+  };
+}
+
+/** FNV-1a: the home of a gate is the same on every node. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
+  return hash;
+}

@@ -1,0 +1,125 @@
+import type { EnqueueSpec, RunPolicy } from "@carillon/core";
+import type { Engine, EngineEvent } from "../../src/index.js";
+import { EngineHarness } from "./engine-harness.js";
+
+/** What handlers did, in the order in which they did it. */
+export interface JournalEntry {
+  readonly kind: "begin" | "end";
+  readonly key: string;
+  readonly number: number;
+}
+
+/** Nodes with workers whose handlers write a journal of starts and ends, and end when the test says so. */
+export class LimitHarness {
+  readonly journal: JournalEntry[] = [];
+  readonly engines: EngineHarness;
+  readonly #open = new Map<number, { key: string; end: (error?: Error) => void }>();
+  #begun = 0;
+  /** Runs end by themselves as soon as they began. */
+  isEager = false;
+
+  private constructor(engines: EngineHarness) {
+    this.engines = engines;
+  }
+
+  static async create(): Promise<LimitHarness> {
+    return new LimitHarness(await EngineHarness.create());
+  }
+
+  async startNode(name?: string): Promise<Engine> {
+    const engine = await this.engines.startNode(name);
+    await this.engines.startWorker(engine, { name: "work", run: (payload) => this.#run(payload) });
+    return engine;
+  }
+
+  spec(policy: RunPolicy, payload: unknown = { key: "a" }, over: Partial<EnqueueSpec> = {}): EnqueueSpec {
+    return { task: "work", payload, queue: "default", priority: 4, runAt: null, policy, labels: {}, ...over };
+  }
+
+  async enqueue(engine: Engine, policy: RunPolicy, payloads: readonly unknown[]): Promise<string[]> {
+    const made = await engine.api.enqueueMany(
+      "default",
+      payloads.map((payload) => this.spec(policy, payload)),
+    );
+    return made.map((one) => {
+      if ("error" in one) throw one.error;
+      return one.id;
+    });
+  }
+
+  until(holds: () => boolean): Promise<void> {
+    return this.engines.until(holds);
+  }
+
+  /** Keys of the runs that are open now. */
+  get open(): string[] {
+    return [...this.#open.values()].map((one) => one.key);
+  }
+
+  get begun(): number {
+    return this.#begun;
+  }
+
+  get ended(): number {
+    return this.journal.filter((entry) => entry.kind === "end").length;
+  }
+
+  /** The most runs of one key that were ever open at once. */
+  mostOpen(): Map<string, number> {
+    const open = new Map<string, number>();
+    const most = new Map<string, number>();
+    for (const { kind, key } of this.journal) {
+      const count = (open.get(key) ?? 0) + (kind === "begin" ? 1 : -1);
+      open.set(key, count);
+      most.set(key, Math.max(count, most.get(key) ?? 0));
+    }
+    return most;
+  }
+
+  /** Ends the run that began first, of all or of one key. */
+  endOne(key?: string, error?: Error): void {
+    for (const run of this.#open.values()) {
+      if (key !== undefined && run.key !== key) continue;
+      run.end(error);
+      return;
+    }
+    throw new Error(`no run of ${key ?? "any key"} is open`);
+  }
+
+  endAll(): void {
+    for (const run of this.#open.values()) run.end();
+  }
+
+  events(type: EngineEvent["type"]): EngineEvent[] {
+    return this.engines.events.filter((event) => event.type === type);
+  }
+
+  async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.engines.database.query<Row>({ text }, [...values])).rows;
+  }
+
+  async close(): Promise<void> {
+    this.isEager = true;
+    this.endAll();
+    await this.engines.close();
+  }
+
+  #run(payload: unknown): Promise<null> {
+    const number = ++this.#begun;
+    const key = String((payload as { key?: unknown } | null)?.key ?? "");
+    return new Promise((resolve, reject) => {
+      const end = (error?: Error): void => {
+        if (!this.#open.delete(number)) return;
+        this.journal.push({ kind: "end", key, number });
+        if (error === undefined) resolve(null);
+        else reject(error);
+        this.engines.look();
+      };
+      this.#open.set(number, { key, end });
+      this.journal.push({ kind: "begin", key, number });
+      if (this.isEager) setImmediate(end);
+      this.engines.look();
+    });
+  }
+}
+
