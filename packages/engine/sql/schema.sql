@@ -175,7 +175,48 @@ create table carillon.lane (
   requires text not null default ''::text,
   constraint lane_pkey PRIMARY KEY (id),
   constraint lane_of UNIQUE (queue, task, kind, requires),
-  constraint lane_kind CHECK ((kind = ANY (ARRAY['plain'::text, 'solo'::text, 'lost'::text, 'strict'::text, 'strict_once'::text])))
+  constraint lane_kind CHECK ((kind = ANY (ARRAY['plain'::text, 'solo'::text, 'lost'::text, 'strict'::text, 'strict_once'::text, 'gated'::text, 'admitted'::text])))
+);
+
+create table carillon.limit_hold (
+  limit_id bigint not null,
+  run_id uuid not null,
+  fence bigint not null,
+  gate text not null,
+  admitted_at timestamp with time zone not null,
+  constraint limit_hold_pkey PRIMARY KEY (limit_id, run_id, fence)
+) with (
+  autovacuum_vacuum_scale_factor=0,
+  autovacuum_vacuum_threshold=5000
+);
+
+create table carillon.limit_key (
+  id bigint not null generated always as identity,
+  namespace_id integer not null,
+  scope text not null,
+  kind text not null,
+  name text not null,
+  most integer not null,
+  per_ms bigint,
+  burst integer,
+  on_failure text,
+  is_fixed boolean not null default false,
+  defined_at timestamp with time zone not null,
+  used integer not null default 0,
+  starts bigint[] not null default '{}'::bigint[],
+  stopped_by uuid,
+  swept_at timestamp with time zone,
+  used_at timestamp with time zone not null default clock_timestamp(),
+  constraint limit_key_pkey PRIMARY KEY (id),
+  constraint limit_key_of UNIQUE (namespace_id, scope, kind, name),
+  constraint limit_key_kind CHECK ((kind = ANY (ARRAY['concurrency'::text, 'rate'::text, 'order'::text]))),
+  constraint limit_key_most CHECK ((most >= 0)),
+  constraint limit_key_scope CHECK ((scope = ANY (ARRAY['key'::text, 'task'::text, 'job'::text, 'queue'::text, 'namespace'::text]))),
+  constraint limit_key_used CHECK ((used >= 0))
+) with (
+  autovacuum_vacuum_scale_factor=0.02,
+  autovacuum_vacuum_threshold=2000,
+  fillfactor=70
 );
 
 create table carillon.maintenance_window (
@@ -202,6 +243,7 @@ create table carillon.namespace (
   id integer not null generated always as identity,
   name text not null,
   created_at timestamp with time zone not null default now(),
+  limits json,
   constraint namespace_pkey PRIMARY KEY (id),
   constraint namespace_name_key UNIQUE (name),
   constraint namespace_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text))
@@ -260,6 +302,7 @@ create table carillon.queue (
   slot_run_id uuid,
   slot_fence bigint,
   slot_version bigint not null default 0,
+  limits json,
   constraint queue_pkey PRIMARY KEY (namespace_id, name),
   constraint queue_bound CHECK ((bound_ms >= 0)),
   constraint queue_order CHECK ((order_kind = ANY (ARRAY['priority'::text, 'fifo'::text, 'edf'::text, 'sjf'::text, 'strict'::text]))),
@@ -323,6 +366,7 @@ CASE
     ELSE 3
 END) stored,
   deadline_at timestamp with time zone,
+  limits text,
   constraint run_pkey PRIMARY KEY (id),
   constraint run_check CHECK (((state = 'running'::text) = (session_id IS NOT NULL))),
   constraint run_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'blocked'::text, 'running'::text, 'retrying'::text])))
@@ -495,6 +539,10 @@ CREATE INDEX job_due_held ON carillon.job_due USING btree (shard) WHERE (state_r
 
 CREATE INDEX job_due_time ON carillon.job_due USING btree (shard, class, next_fire_at) WHERE (next_fire_at IS NOT NULL);
 
+CREATE INDEX limit_hold_run ON carillon.limit_hold USING btree (run_id);
+
+CREATE INDEX limit_key_held ON carillon.limit_key USING btree (id) WHERE (used > 0);
+
 CREATE INDEX once_expiry ON carillon.once USING btree (expires_at);
 
 CREATE INDEX queue_newer ON carillon.queue USING btree (revision);
@@ -503,13 +551,19 @@ CREATE INDEX redrive_of ON carillon.redrive USING btree (run_id);
 
 CREATE UNIQUE INDEX redrive_once ON carillon.redrive USING btree (run_id) WHERE (kind <> 'replay'::text);
 
-CREATE INDEX run_blocked ON carillon.run USING btree (shard, id) WHERE (stage = 3);
+CREATE INDEX run_blocked ON carillon.run USING btree (shard, id) WHERE ((stage = 3) AND serial);
 
 CREATE INDEX run_claim ON carillon.run USING btree (lane, namespace_id, rank) WHERE (stage = 1);
 
 CREATE INDEX run_deadline ON carillon.run USING btree (deadline_at) WHERE (deadline_at IS NOT NULL);
 
 CREATE INDEX run_due ON carillon.run USING btree (shard, run_at) WHERE (stage = 2);
+
+CREATE INDEX run_gate ON carillon.run USING btree (split_part(limits, '
+'::text, 1), rank, id) WHERE ((stage = 3) AND (limits IS NOT NULL));
+
+CREATE INDEX run_gate_order ON carillon.run USING btree (split_part(limits, '
+'::text, 1), nominal_at, id) WHERE ((stage = 3) AND (limits ~~ 'o:%'::text));
 
 CREATE INDEX run_untracked ON carillon.run USING btree (job_id) WHERE untracked;
 

@@ -124,9 +124,7 @@ function checkCount(count: number, what: string): void {
 
 function placeOf(key: string | undefined, subject: LimitSubject): { scope: LimitScope; name: string } {
   if (key !== undefined) return { scope: "key", name: keyOf(key, subject) };
-  return subject.jobId === null
-    ? { scope: "task", name: subject.task }
-    : { scope: "job", name: subject.jobId };
+  return subject.jobId === null ? { scope: "task", name: subject.task } : { scope: "job", name: subject.jobId };
 }
 
 function keyOf(source: string, { payload }: LimitSubject): string {

@@ -1,6 +1,13 @@
 import type { Instant, KeyedLimit } from "@carillon/core";
 import type { Queryable } from "../store/db/queryable.js";
-import type { LimitRow, LimitStore, NamedLimit, OwnLimits, ReleasedHold, WaitingHead } from "../store/entities/limits.js";
+import type {
+  LimitRow,
+  LimitStore,
+  NamedLimit,
+  OwnLimits,
+  ReleasedHold,
+  WaitingHead,
+} from "../store/entities/limits.js";
 import type { Queued } from "../store/entities/runs.js";
 import { type Candidate, type Choice, chooseRuns } from "./choose-runs.js";
 import { gateOf, isOrdered, limitsIn } from "./limit-text.js";
@@ -51,7 +58,11 @@ export async function admit(tx: Queryable, store: LimitStore, request: Admission
   const wanted = distinct([...before.flatMap((one) => one.limits), ...(request.named ?? [])]);
   await store.define(tx, wanted);
   const { rows, now } = await store.lock(tx, wanted, limitIds);
-  const released = await store.release(tx, rows.map((row) => row.id), runIds);
+  const released = await store.release(
+    tx,
+    rows.map((row) => row.id),
+    runIds,
+  );
   const limits = await judge(tx, store, rows, { released, now });
   const stopped = await store.stop(tx, stoppedGates(limits, released));
   const { heads, holders } = await candidates(tx, store, gates, limits);
@@ -60,8 +71,8 @@ export async function admit(tx: Queryable, store: LimitStore, request: Admission
   for (const one of needed) redefine(limits, ids, one);
   const known = needed.filter((one) => one.limits.every((limit) => ids.has(nameOf(limit))));
   const choices = known.map(({ head, limits: own }): Candidate => {
-    const limitIds = own.flatMap((limit) => ids.get(nameOf(limit)) ?? []);
-    return { id: head.id, gate: gateOf(head.limits), rank: head.rank, limitIds };
+    const needs = own.flatMap((limit) => ids.get(nameOf(limit)) ?? []);
+    return { id: head.id, gate: gateOf(head.limits), rank: head.rank, limitIds: needs };
   });
   const choice = chooseRuns(choices, limits, { now, holders });
   const queued = await write(tx, store, { choice, limits, heads, isSwept: runIds === null });

@@ -142,10 +142,7 @@ export class LimitAdmitter {
   async #takeReleased(): Promise<number[]> {
     const { limits } = this.#options;
     const started = takeFrom(this.#started, mostSwept);
-    const held = [
-      ...(await limits.ofRuns([...this.#released], false)),
-      ...(await limits.ofRuns(started, true)),
-    ];
+    const held = [...(await limits.ofRuns([...this.#released], false)), ...(await limits.ofRuns(started, true))];
     this.released(started);
     for (const { gate } of held) this.#gates.add(gate);
     const limitIds = [...new Set(held.map((one) => one.limitId))];

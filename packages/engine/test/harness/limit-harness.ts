@@ -106,7 +106,7 @@ export class LimitHarness {
 
   #run(payload: unknown): Promise<null> {
     const number = ++this.#begun;
-    const key = String((payload as { key?: unknown } | null)?.key ?? "");
+    const key = (payload as { key?: string } | null)?.key ?? "";
     return new Promise((resolve, reject) => {
       const end = (error?: Error): void => {
         if (!this.#open.delete(number)) return;
@@ -122,4 +122,3 @@ export class LimitHarness {
     });
   }
 }
-

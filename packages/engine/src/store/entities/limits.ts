@@ -1,4 +1,13 @@
-import type { DurationMs, Instant, KeyedLimit, LimitKind, LimitScope, OrderFailure, RunError, RunPolicy } from "@carillon/core";
+import type {
+  DurationMs,
+  Instant,
+  KeyedLimit,
+  LimitKind,
+  LimitScope,
+  OrderFailure,
+  RunError,
+  RunPolicy,
+} from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -110,7 +119,11 @@ export interface LimitStore {
   gates(after: string, limit: number): Promise<string[]>;
   heads(tx: Queryable, gates: readonly string[], mostOfEach: number): Promise<WaitingHead[]>;
   define(tx: Queryable, limits: readonly NamedLimit[]): Promise<void>;
-  lock(tx: Queryable, limits: readonly NamedLimit[], ids: readonly number[]): Promise<{ rows: LimitRow[]; now: Instant }>;
+  lock(
+    tx: Queryable,
+    limits: readonly NamedLimit[],
+    ids: readonly number[],
+  ): Promise<{ rows: LimitRow[]; now: Instant }>;
   disposed(tx: Queryable, runIds: readonly string[]): Promise<Set<string>>;
   /** null: of all runs. */
   release(tx: Queryable, limitIds: readonly number[], runIds: readonly string[] | null): Promise<ReleasedHold[]>;
@@ -176,14 +189,20 @@ export function limitStore(db: Queryable, statements: Statements): LimitStore {
       if (runs.length === 0) return;
       const values = columns(runs, [(run) => run.id, (run) => run.limits, (run) => run.lane]);
       const { rowCount } = await tx.query(block, values);
-      if (rowCount !== runs.length) throw new Error(`limit.block changed ${rowCount} of ${runs.length} rows that this transaction holds`);
+      if (rowCount !== runs.length)
+        throw new Error(`limit.block changed ${rowCount} of ${runs.length} rows that this transaction holds`);
     },
     async refuse(tx, runs) {
       if (runs.length === 0) return new Map();
-      const values = columns(runs, [(run) => run.id, (run) => jsonParam(run.error), (run) => run.error.fingerprint ?? null]);
+      const values = columns(runs, [
+        (run) => run.id,
+        (run) => jsonParam(run.error),
+        (run) => run.error.fingerprint ?? null,
+      ]);
       return toEnded((await tx.query<EndedRow>(refuse, values)).rows);
     },
-    gates: async (after, limit) => (await db.query<{ gate: string }>(gates, [after, limit])).rows.map((row) => row.gate),
+    gates: async (after, limit) =>
+      (await db.query<{ gate: string }>(gates, [after, limit])).rows.map((row) => row.gate),
     heads: async (tx, of, mostOfEach) => (await tx.query<HeadRow>(heads, [of, mostOfEach])).rows.map(toHead),
     async define(tx, limits) {
       if (limits.length === 0) return;
@@ -207,7 +226,13 @@ export function limitStore(db: Queryable, statements: Statements): LimitStore {
       return new Set((await tx.query<{ run_id: string }>(disposed, [runIds])).rows.map((row) => row.run_id));
     },
     async release(tx, limitIds, runIds) {
-      type Row = { limit_id: number; run_id: string; gate: string; has_failed: boolean | null; started_ms: number | null };
+      type Row = {
+        limit_id: number;
+        run_id: string;
+        gate: string;
+        has_failed: boolean | null;
+        started_ms: number | null;
+      };
       return (await tx.query<Row>(release, [limitIds, runIds])).rows.map((row) => ({
         limitId: row.limit_id,
         runId: row.run_id,

@@ -11,7 +11,11 @@ const byKey = { concurrency: { key: "customer:{payload.key}", limit: 2 } };
 
 test("no more runs of a key run at once than its limit, and all of them run", async () => {
   const engine = await h.startNode();
-  await h.enqueue(engine, byKey, [..."aaaaaabbb"].map((key) => ({ key })));
+  await h.enqueue(
+    engine,
+    byKey,
+    "aaaaaabbb".split("").map((key) => ({ key })),
+  );
   await h.until(() => h.open.length === 4);
   expect(h.open.sort()).toEqual(["a", "a", "b", "b"]);
   for (let ended = 1; ended <= 9; ended++) {

@@ -52,7 +52,15 @@ export class FakeQueues extends FakeBackfills implements Queues {
   #put(name: string, { ifVersion }: ChangeContext, change: Partial<QueueView>): QueueView {
     this.failOnce();
     const at = this.now();
-    const usual = { name, order: { kind: "priority" as const }, pause: null, limits: null, version: 0, createdAt: at, updatedAt: at };
+    const usual = {
+      name,
+      order: { kind: "priority" as const },
+      pause: null,
+      limits: null,
+      version: 0,
+      createdAt: at,
+      updatedAt: at,
+    };
     const before = this.queues.get(name);
     if (ifVersion !== undefined && ifVersion !== before?.version)
       throw new CarillonError("precondition_failed", "the queue has another version");
