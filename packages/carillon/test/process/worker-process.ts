@@ -5,7 +5,7 @@ import { scratchDir } from "./scratch.js";
 
 /**
  * `begin` says that it has begun, under which fence, and ends after the time in its payload; `stay` ends only when it is given out a second
- * time, or asked to stop.
+ * time, or asked to stop; `save` leaves a checkpoint and stays, and then answers with what was left.
  */
 const tasks = `
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,6 +27,16 @@ export const stay = {
     return new Promise((resolve, reject) => context.signal.addEventListener("abort", () => reject(context.signal.reason)));
   },
 };
+export const save = {
+  name: "save",
+  run: async (payload, context) => {
+    const left = await context.checkpoint.load();
+    if (left !== undefined) return left;
+    await context.checkpoint.save({ by: context.fence });
+    say(context, "saved");
+    return stay.run(payload, context);
+  },
+};
 `;
 
 /** Starts `carillon worker start` and waits until it is registered. */
@@ -34,6 +44,6 @@ export async function startWorker(urls: readonly string[], args: readonly string
   const dir = await scratchDir();
   await writeFile(join(dir, "tasks.mjs"), tasks);
   const process = new CarillonProcess(["worker", "start", "tasks.mjs", "--url", urls.join(","), ...args], { cwd: dir });
-  await process.line(/^carillon: serving begin, stay on /);
+  await process.line(/^carillon: serving begin, save, stay on /);
   return process;
 }

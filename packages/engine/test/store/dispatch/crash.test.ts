@@ -1,0 +1,141 @@
+import type { Outcome } from "@carillon/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import type { Gateway } from "../../../src/dispatch/gateway.js";
+import { createStore } from "../../../src/store/store.js";
+import { EagerWorker } from "../../harness/eager-worker.js";
+import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
+import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+const mostLosses = 3;
+
+let h: StoreHarness;
+let frail: FrailDatabase;
+const gateways: Gateway[] = [];
+beforeEach(async () => {
+  h = await storeHarness();
+  frail = await frailDatabase(h.url);
+  const text = "insert into carillon.queue (namespace_id, name, order_kind) values (1, 'ledger', 'strict')";
+  await h.db.query({ text });
+});
+afterEach(async () => {
+  for (const gateway of gateways.splice(0)) gateway.stop();
+  await frail.close();
+  await h.close();
+});
+
+type Act = (node: Node, given: Assigned) => Promise<unknown>;
+
+/** A node that dies, and the worker that it serves. */
+interface Node extends GatewayHarness {
+  readonly session: string;
+  readonly given: Promise<Assigned>;
+}
+
+const failed = (retryable: boolean): Outcome => ({
+  kind: "failed",
+  reason: "handler_error",
+  error: { type: "Error", message: "no", retryable },
+});
+const ends =
+  (outcome: Outcome): Act =>
+  ({ gateway, session }, { runId, fence }) =>
+    gateway.complete(session, [{ runId, fence, startedAgoMs: 0, outcome }]);
+const claim = ({ runId, fence }: Assigned) => [{ runId, fence, agoMs: 0 }];
+const succeeds = ends({ kind: "succeeded", outputJson: '"first"' });
+
+/** Every statement that changes a run, and what makes a gateway send it; null: that a worker waits. */
+const statements: readonly (readonly [statement: string, act: Act | null])[] = [
+  ["run.exchange", null],
+  ["run.claim_strict", null],
+  ["run.exchange", succeeds],
+  ["run.finish", ends(failed(false))],
+  ["run.retry", ends(failed(true))],
+  ["run.defer", ends({ kind: "snoozed", delayMs: 1 })],
+  ["run.started", ({ gateway, session }, given) => gateway.started(session, claim(given))],
+  ["run.give_back", ({ gateway, session }, given) => gateway.giveBack(session, claim(given))],
+];
+const moments = ["before it is sent", "after its commit, before its answer"] as const;
+const probes = statements.flatMap(([statement, act]) =>
+  moments.map((moment) => {
+    const what = act === null ? "a claim" : act === succeeds ? "a result" : "what a worker says";
+    return [`${moment}: ${statement}, ${what}`, { statement, act, moment }] as const;
+  }),
+);
+
+function breakAt(statement: string, moment: (typeof moments)[number]): void {
+  if (moment === "before it is sent") frail.breakBefore(statement);
+  else frail.proxy.loseAnswerTo(statement);
+}
+
+async function failing(work: Promise<unknown>): Promise<void> {
+  await expect(work).rejects.toMatchObject({ code: "database_unavailable" });
+}
+
+async function nodeOver(queue: string): Promise<Node> {
+  const store = createStore(frail.database);
+  const harness = gatewayOver(h, { claims: store.claims });
+  gateways.push(harness.gateway);
+  let take: (given: Assigned) => void = () => undefined;
+  const given = new Promise<Assigned>((resolve) => (take = resolve));
+  const session = await harness.gateway.open({
+    namespace: "default",
+    name: "w",
+    queues: [queue],
+    tasks: ["echo"],
+    slots: 1,
+    ahead: 0,
+    nodeId: null,
+    onAssign: ([run]) => run !== undefined && take(run),
+    onStop: () => undefined,
+    onLost: () => undefined,
+  });
+  return { ...harness, session, given };
+}
+
+/** What the others do when they find that a worker is gone, and when the time of a next try has come. */
+async function rescue(session: string): Promise<void> {
+  await h.store.sessions.close(session);
+  const lost = await h.store.runs.lost(100);
+  await h.store.runs.buryLost(lost, mostLosses);
+  await h.store.runs.rescue(lost, mostLosses);
+  const waiting = "state in ('scheduled', 'retrying')";
+  await h.db.query({ text: `update carillon.run set state = 'queued', run_at = now() where ${waiting}` });
+}
+
+describe("a run ends once, although the node that hands it out is lost", () => {
+  it.each(probes)("%s [INV-2] [INV-4] [INV-6]", async (_title, { statement, act, moment }) => {
+    const queue = statement === "run.claim_strict" ? "ledger" : "default";
+    const kind = queue === "ledger" ? "strict" : "plain";
+    const [lane = 0] = await h.store.lanes.ensure([{ queue, task: "echo", kind }]);
+    const id = await h.run({ lane, queue });
+    const node = await nodeOver(queue);
+    if (act === null) breakAt(statement, moment);
+    node.gateway.resume(node.session);
+    if (act === null) await node.errors.next();
+    else {
+      const given = await node.given;
+      breakAt(statement, moment);
+      await failing(act(node, given));
+    }
+    node.gateway.stop();
+    await rescue(node.session);
+
+    const { gateway } = gatewayOver(h, { fullLookMs: 20 });
+    gateways.push(gateway);
+    const isEnded = async () => (await h.store.reads.finished(1, [id], 0)).length === 1;
+    const before = await isEnded();
+    const other = await EagerWorker.over(gateway, { queues: [queue] });
+    if (!before) await other.until(1);
+    const [ended, ...more] = await h.store.reads.finished(1, [id], 0);
+    expect(more).toEqual([]);
+    expect(await h.store.reads.live(1, [id])).toEqual([]);
+    // What the lost node did counts if it was done, and then nobody does it again.
+    expect(other.ids).toEqual(before ? [] : [id]);
+    const isFinal = moment !== "before it is sent" && (act === succeeds || statement === "run.finish");
+    const status = isFinal && act !== succeeds ? "failed" : "succeeded";
+    const output = isFinal && act === succeeds ? "first" : null;
+    expect([before, ended?.status, ended?.output ?? null]).toEqual([isFinal, status, output]);
+  });
+});
