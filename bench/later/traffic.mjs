@@ -117,8 +117,8 @@ export async function readTimes(client, { statements }, stored) {
   const find = () =>
     client.query({ name: "find", text: statements["run.find"], values: [1, [ids[next++ % ids.length]]] });
   const nothing = [null, null, null, null, null, null];
-  const page = () =>
-    client.query({ name: "list", text: statements["run.list"], values: [1, null, 51, ...nothing, false] });
+  const values = [1, null, 51, ...nothing, false, null, null, null, null, null, 10_000];
+  const page = () => client.query({ name: "list", text: statements["run.list"], values });
   return { findMs: await cpuMsOf(client, ids.length, find), listMs: await cpuMsOf(client, 30, page) };
 }
 

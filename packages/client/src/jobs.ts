@@ -26,7 +26,7 @@ import type {
   UpcomingQuery,
 } from "@carillon/contract";
 import { segment } from "./segment.js";
-import type { CallOptions, ChangeOptions, Transport } from "./transport.js";
+import type { CallOptions, ChangeOptions, MakeOptions, RunOptions, Transport } from "./transport.js";
 
 /** A job by its id, or by its key written @key. */
 export type JobReference = string;
@@ -34,9 +34,9 @@ export type JobReference = string;
 export type BackfillRange = Omit<JobBackfill, "dry_run">;
 
 export interface JobCalls {
-  create(job: JobCreate, options?: CallOptions): Promise<Job>;
+  create(job: JobCreate, options?: MakeOptions): Promise<Job>;
   /** Each is created or refused by itself. */
-  createMany(jobs: readonly JobCreate[], options?: CallOptions): Promise<JobBatchCreated>;
+  createMany(jobs: readonly JobCreate[], options?: MakeOptions): Promise<JobBatchCreated>;
   /** What a job would do; stores nothing. */
   preview(job: JobCreate, query?: UpcomingQuery, options?: CallOptions): Promise<JobPreview>;
   get(job: JobReference, options?: CallOptions): Promise<Job>;
@@ -49,7 +49,7 @@ export interface JobCalls {
   pause(job: JobReference, how?: JobPause, options?: ChangeOptions): Promise<Job>;
   resume(job: JobReference, how?: JobResume, options?: ChangeOptions): Promise<JobResumed>;
   rollback(job: JobReference, version: number, options?: ChangeOptions): Promise<Job>;
-  runNow(job: JobReference, overrides?: JobRunNow, options?: ChangeOptions): Promise<Run>;
+  runNow(job: JobReference, overrides?: JobRunNow, options?: ChangeOptions & RunOptions): Promise<Run>;
   /** Runs of the past; goes on by itself, see `backfills`. */
   backfill(job: JobReference, range: BackfillRange, options?: ChangeOptions): Promise<Backfill>;
   /** How many occurrences a backfill would be about; writes nothing. */
@@ -82,7 +82,8 @@ export function jobCalls(call: Transport): JobCalls {
     pause: (job, how = {}, given) => post(`${at(job)}:pause`, how, given),
     resume: (job, how = {}, given) => post(`${at(job)}:resume`, how, given),
     rollback: (job, version, given) => post(`${at(job)}:rollback`, { version }, given),
-    runNow: (job, overrides = {}, given) => post(`${at(job)}:runNow`, overrides, given),
+    runNow: (job, body = {}, { wait, ...given } = {}) =>
+      call({ ...given, method: "POST", path: `${at(job)}:runNow`, query: { wait }, body }),
     backfill: (job, range, given) => post(`${at(job)}:backfill`, range, given),
     countBackfill: (job, range, given) => post(`${at(job)}:backfill`, { ...range, dry_run: true }, given),
     backfills: (job, query, given) => get(`${at(job)}/backfills`, query, given),

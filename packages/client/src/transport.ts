@@ -18,7 +18,18 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-export interface ChangeOptions extends CallOptions {
+export interface MakeOptions extends CallOptions {
+  /** Names this call for a day: sent again with the same request it is answered as the first time, and nothing is done twice. */
+  readonly idempotencyKey?: string;
+}
+
+/** Of calls that make a run. */
+export interface RunOptions extends MakeOptions {
+  /** Answers when the run has ended, or after this time: 10s. */
+  readonly wait?: string;
+}
+
+export interface ChangeOptions extends MakeOptions {
   /** The version that the change is meant for; if the job has another one by then, the call is refused with 412. */
   readonly ifVersion?: number;
 }
@@ -75,6 +86,7 @@ function requestOf(call: WireCall, token: string | undefined): RequestInit {
   const headers: Record<string, string> = { accept: "application/json" };
   if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
   if (call.ifVersion !== undefined) headers["if-match"] = `"v${call.ifVersion}"`;
+  if (call.idempotencyKey !== undefined) headers["idempotency-key"] = call.idempotencyKey;
   if (call.body === undefined) return { method: call.method, headers };
   headers["content-type"] = "application/json";
   return { method: call.method, headers, body: JSON.stringify(call.body) };

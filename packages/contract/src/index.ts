@@ -41,11 +41,13 @@ export type { Json } from "./openapi/schema-components.js";
 export {
   type Answer,
   commonErrors,
+  errorsOf,
   type Operation,
   type ParamsOf,
   type Permission,
   type QueryOf,
   type RateClass,
+  takesKey,
 } from "./operations/operation.js";
 export { type OperationId, operations } from "./operations/operations.js";
 export type { Backfill, BackfillCount, BackfillList, JobBackfill } from "./schema/backfill.js";

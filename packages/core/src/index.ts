@@ -15,6 +15,7 @@ export type {
   ScheduleSpec,
 } from "./schedule/spec.js";
 export type { DurationMs, Instant } from "./time/instant.js";
+export { type LabelCondition, parseLabelSelector } from "./label/selector.js";
 export type { JobSpec } from "./job/spec.js";
 export {
   type Abilities,
@@ -69,7 +70,7 @@ export {
   type WorkerId,
 } from "./ids/id.js";
 export { occurrenceRunId } from "./ids/occurrence-run-id.js";
-export { canonicalUuid, timeOfUuid } from "./ids/uuid.js";
+export { canonicalUuid, timeOfUuid, uuidV7Of } from "./ids/uuid.js";
 export { makeUuidV7, type RandomBytes, uuidv7 } from "./ids/uuid-v7.js";
 export { backoffBounds, type FailedAttempt, type NextAttempt, nextAttempt } from "./retry/next-attempt.js";
 export {

@@ -40,14 +40,21 @@ from carillon.job j join carillon.job_due d on d.job_id = j.id
 where j.namespace_id = $1 and j.id = any ($2::uuid[]);
 
 -- name: job.list
--- purpose: a keyset page of stored jobs, newest first
--- params: $1 namespace id int, $2 before id uuid or null, $3 limit int, $4 task, $5 queue, $6 owner text or null
+-- purpose: a keyset page of stored jobs, newest first. Sent without a name, so that it is planned for its values
+-- params: $1 namespace id int, $2 before id uuid or null, $3 limit int, $4 task, $5 queue, $6 owner text or null, $7 created from,
+--         $8 created before timestamptz or null, $9 labels jsonb or null, $10 other conditions on labels jsonb or null
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
        j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids
 from carillon.job j join carillon.job_due d on d.job_id = j.id
 where j.namespace_id = $1 and ($2::uuid is null or j.id < $2)
   and ($4::text is null or j.task = $4) and ($5::text is null or j.queue = $5) and ($6::text is null or j.owner = $6)
+  and ($7::timestamptz is null or j.created_at >= $7) and ($8::timestamptz is null or j.created_at < $8)
+  and ($9::jsonb is null or j.labels @> $9::jsonb)
+  and ($10::jsonb is null or not exists (
+    select from jsonb_to_recordset($10::jsonb) as c (key text, is_in boolean, among jsonb)
+    where c.is_in <> case when c.among is null then j.labels ? c.key else coalesce(c.among ? (j.labels ->> c.key), false) end
+  ))
 order by j.id desc
 limit $3;
 

@@ -85,6 +85,19 @@ create table carillon.error_group (
   constraint error_group_pkey PRIMARY KEY (namespace_id, fingerprint)
 );
 
+create table carillon.idempotency_key (
+  namespace_id integer not null,
+  caller text not null,
+  key text not null,
+  request text not null,
+  token uuid not null,
+  begun_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  effect json,
+  answer json,
+  constraint idempotency_key_pkey PRIMARY KEY (namespace_id, caller, key)
+);
+
 create table carillon.job (
   id uuid not null,
   namespace_id integer not null,
@@ -527,11 +540,19 @@ CREATE INDEX dedupe_look ON carillon.dedupe USING btree (look_at);
 
 CREATE INDEX error_group_seen ON carillon.error_group USING btree (namespace_id, last_seen_at, fingerprint);
 
+CREATE INDEX idempotency_key_expiry ON carillon.idempotency_key USING btree (expires_at);
+
 CREATE INDEX job_by_namespace ON carillon.job USING btree (namespace_id, id);
 
 CREATE INDEX job_ended_key ON carillon.job USING btree (namespace_id, key, id) WHERE ((key IS NOT NULL) AND (ended_at IS NOT NULL));
 
+CREATE INDEX job_labels ON carillon.job USING gin (labels);
+
 CREATE UNIQUE INDEX job_live_key ON carillon.job USING btree (namespace_id, key) WHERE ((key IS NOT NULL) AND (ended_at IS NULL));
+
+CREATE INDEX job_owner ON carillon.job USING btree (namespace_id, owner, id) WHERE (owner IS NOT NULL);
+
+CREATE INDEX job_task ON carillon.job USING btree (namespace_id, task, id);
 
 CREATE INDEX job_calendar_users ON carillon.job_calendar USING btree (calendar_id, seen_version);
 
@@ -572,6 +593,12 @@ CREATE INDEX run_history_failed ON ONLY carillon.run_history USING btree (namesp
 CREATE INDEX run_history_id ON ONLY carillon.run_history USING btree (id);
 
 CREATE INDEX run_history_job ON ONLY carillon.run_history USING btree (job_id, id);
+
+CREATE INDEX run_history_labels ON ONLY carillon.run_history USING gin (labels) WHERE (labels IS NOT NULL);
+
+CREATE INDEX run_history_owner ON ONLY carillon.run_history USING btree (namespace_id, owner, id) WHERE (owner IS NOT NULL);
+
+CREATE INDEX run_history_unrun ON ONLY carillon.run_history USING btree (namespace_id, id) WHERE (status = ANY (ARRAY['cancelled'::text, 'skipped'::text]));
 
 CREATE INDEX run_later_due ON carillon.run_later USING btree (shard, run_at);
 

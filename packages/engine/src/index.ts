@@ -20,8 +20,18 @@ export type {
 } from "./scheduler/fire-store.js";
 export { type VirtualRun, VirtualSchedule, type VirtualScheduleOptions } from "./scheduler/memory/virtual-schedule.js";
 export { jobStatus } from "./jobs/job-status.js";
-export type { CreatedJob, EngineApi, JobFilter, JobRef, Page, PageRequest, RunFilter } from "./model/api.js";
+export type {
+  CreatedJob,
+  EngineApi,
+  JobFilter,
+  JobRef,
+  Page,
+  PageRequest,
+  RunFilter,
+  WaitRequest,
+} from "./model/api.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./model/enqueueing.js";
+export type { BegunCall, Effect, KeptAnswer, KeyedCall, OwnCall, Receipt, Receipts } from "./model/receipts.js";
 export type { QueueChange, QueuePause, Queues, QueueStats, QueueView } from "./model/queues.js";
 export type { BackfillRequest, Backfills, BackfillView } from "./model/backfills.js";
 export type {

@@ -1,7 +1,8 @@
 import { errorCatalogue, type ErrorCode } from "@carillon/core";
 import type { TObject } from "typebox";
-import { commonErrors, type Answer, type Operation } from "../operations/operation.js";
+import { errorsOf, type Answer, type Operation, takesKey } from "../operations/operation.js";
 import { operations } from "../operations/operations.js";
+import { limits } from "../schema/limits.js";
 import { Problem } from "../schema/problem.js";
 import { SchemaComponents, type Json } from "./schema-components.js";
 
@@ -42,6 +43,7 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
       ...parameters("path", operation.params, components),
       ...parameters("query", operation.query, components),
       ...(conditional ? [ifMatch] : []),
+      ...(takesKey(operation) ? [idempotencyKey] : []),
     ],
     ...(body !== undefined && {
       requestBody: { required: !bodyOptional, content: { "application/json": { schema: components.reference(body) } } },
@@ -58,6 +60,21 @@ const ifMatch: Json = {
     type: "string",
     description: "The ETag of the version that the change is meant for; another one is refused with 412",
     examples: ['"v7"'],
+  },
+};
+
+const idempotencyKey: Json = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  schema: {
+    type: "string",
+    minLength: 1,
+    maxLength: limits.idempotencyKeyLength,
+    description:
+      "Names this call for 24 hours. Sent again with the same request it is answered as the first time, and nothing is done twice; " +
+      "with another request it is refused with 422, and with 409 while the first is under way",
+    examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],
   },
 };
 
@@ -105,7 +122,7 @@ function headersOf(headers: Readonly<Record<string, string>>): Json {
 
 function codesByStatus(operation: Operation): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of new Set([...operation.errors, ...commonErrors])) {
+  for (const code of errorsOf(operation)) {
     const { status } = errorCatalogue[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }

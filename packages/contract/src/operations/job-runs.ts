@@ -1,5 +1,6 @@
 import { JobRunListQuery, RunList } from "../schema/page.js";
 import { JobRunNow } from "../schema/job-verbs.js";
+import { RunWaitQuery } from "../schema/run-create.js";
 import { Run } from "../schema/run.js";
 import { JobRef, verbAliases } from "./job-address.js";
 import { bodyErrors, changeErrors } from "./job-errors.js";
@@ -16,7 +17,15 @@ export const listJobRuns = {
   params: JobRef,
   query: JobRunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
-  errors: ["not_found", ...queryErrors, "status_unknown", "page_token_invalid", ...storeErrors],
+  errors: [
+    "not_found",
+    ...queryErrors,
+    "status_unknown",
+    "label_selector_invalid",
+    "instant_invalid",
+    "page_token_invalid",
+    ...storeErrors,
+  ],
 } as const satisfies Operation;
 
 export const runJobNow = {
@@ -32,7 +41,9 @@ export const runJobNow = {
   rateClass: "write",
   params: JobRef,
   conditional: true,
+  query: RunWaitQuery,
   body: JobRunNow,
+  waits: true,
   bodyOptional: true,
   answers: { 201: { description: "The run", schema: Run, headers: { Location: "Where the run is" } } },
   errors: [...bodyErrors, "duration_invalid", "retry_invalid", "overlap_refused", ...changeErrors],

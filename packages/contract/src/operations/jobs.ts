@@ -31,7 +31,14 @@ export const listJobs = {
   rateClass: "read",
   query: JobListQuery,
   answers: { 200: { description: "One page", schema: JobList } },
-  errors: [...queryErrors, "status_unknown", "page_token_invalid", ...storeErrors],
+  errors: [
+    ...queryErrors,
+    "status_unknown",
+    "label_selector_invalid",
+    "instant_invalid",
+    "page_token_invalid",
+    ...storeErrors,
+  ],
 } as const satisfies Operation;
 
 export const getJob = {

@@ -74,6 +74,24 @@ export const commonErrors: readonly ErrorCode[] = [
   "shutting_down",
 ];
 
+/** What a call that takes an Idempotency-Key can end with besides. */
+export const keyErrors = [
+  "idempotency_in_progress",
+  "idempotency_key_reused",
+  "field_invalid",
+  "not_found",
+] as const satisfies readonly ErrorCode[];
+
+/** Whether the call may be repeated under an Idempotency-Key: what is asked for by POST, except by workers, who have fences. */
+export function takesKey({ method, rateClass }: Operation): boolean {
+  return method === "POST" && rateClass === "write";
+}
+
+/** All that an operation can end with. */
+export function errorsOf(operation: Operation): ErrorCode[] {
+  return [...new Set([...operation.errors, ...commonErrors, ...(takesKey(operation) ? keyErrors : [])])];
+}
+
 /** What any call that needs the database can end with. */
 export const storeErrors = [
   "database_unavailable",

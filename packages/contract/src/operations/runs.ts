@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { RunList, RunListQuery } from "../schema/page.js";
-import { RunBatch, RunBatchCreated, RunCreate, RunCreated } from "../schema/run-create.js";
+import { RunBatch, RunBatchCreated, RunCreate, RunCreated, RunWaitQuery } from "../schema/run-create.js";
 import { RunLog, RunLogQuery } from "../schema/run-log.js";
 import { Run } from "../schema/run.js";
 import { bodyErrors } from "./job-errors.js";
@@ -13,10 +13,13 @@ export const createRun = {
   tag: "Runs",
   summary: "Ask for a run",
   description:
-    "Durable when it is answered. With dedupe the answer may be a run that was there before: is_new and the status say so.",
+    "Durable when it is answered. With dedupe the answer may be a run that was there before: is_new and the status say so. " +
+    "With wait it is answered when the run has ended, or after that time as the run is then.",
   permission: "runs:write",
   rateClass: "write",
+  query: RunWaitQuery,
   body: RunCreate,
+  waits: true,
   answers: {
     200: { description: "The run that counts for the same dedupe key", schema: RunCreated },
     201: { description: "The new run", schema: RunCreated, headers: { Location: "Where the run is" } },
@@ -57,7 +60,15 @@ export const listRuns = {
   rateClass: "read",
   query: RunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
-  errors: [...queryErrors, "status_unknown", "id_invalid", "page_token_invalid", ...storeErrors],
+  errors: [
+    ...queryErrors,
+    "status_unknown",
+    "label_selector_invalid",
+    "instant_invalid",
+    "id_invalid",
+    "page_token_invalid",
+    ...storeErrors,
+  ],
 } as const satisfies Operation;
 
 const RunRef = Type.Object({ id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });

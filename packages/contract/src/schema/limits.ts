@@ -15,6 +15,8 @@ export const limits = {
   pageSize: 1_000,
   defaultPageSize: 50,
   pageTokenLength: 512,
+  idempotencyKeyLength: 255,
+  selectorLength: 2_000,
   /** Calendars that one schedule names in a list. */
   calendars: 20,
   /** Jobs of one batch. */
@@ -23,6 +25,8 @@ export const limits = {
   reasonLength: 500,
   /** The longest wait of a call that follows a log. */
   followMs: 20_000,
+  /** The longest wait for the end of a run. */
+  waitMs: 60_000,
   /** Fires that a preview shows at most. */
   upcoming: 1_000,
   defaultUpcoming: 10,

@@ -2,7 +2,9 @@ import { Type, type Static } from "typebox";
 import { Job } from "./job.js";
 import { limits } from "./limits.js";
 import { NextPageToken, paging } from "./paging.js";
-import { Run } from "./run.js";
+import { Run, triggerKinds } from "./run.js";
+import { InstantText } from "./scalars.js";
+import { stringEnum } from "./string-enum.js";
 
 export const JobList = Type.Object(
   { jobs: Type.Array(Job), next_page_token: NextPageToken },
@@ -27,6 +29,19 @@ const filters = {
   queue: Type.Optional(Word("Only in this queue")),
   owner: Type.Optional(Word("Only of this owner")),
   user_id: Type.Optional(Word("Other spelling of owner")),
+  label_selector: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: limits.selectorLength,
+      description: "Only with such labels: a=b, a!=b, a in (b,c), a notin (b,c), a, !a, several with commas",
+      examples: ["team=billing,region in (eu,us)"],
+    }),
+  ),
+  created_after: Type.Optional(InstantText("Only those made at this time or later.")),
+  created_before: Type.Optional(InstantText("Only those made before this time.")),
+  order_by: Type.Optional(
+    stringEnum(["created_at desc"], { description: "The newest first, which is how lists are ordered anyway" }),
+  ),
 };
 
 export const JobListQuery = Type.Object({ ...paging, ...filters }, { additionalProperties: false });
@@ -37,13 +52,23 @@ export const RunListQuery = Type.Object(
     ...filters,
     job_id: Type.Optional(Word("Only of this job")),
     worker_id: Type.Optional(Word("Only those that this worker has or had")),
+    trigger: Type.Optional(stringEnum(triggerKinds, { description: "Only those that this asked for" })),
   },
   { additionalProperties: false },
 );
 
 /** The runs of one job: the path names it. */
 export const JobRunListQuery = Type.Object(
-  { ...paging, status: filters.status, worker_id: RunListQuery.properties.worker_id },
+  {
+    ...paging,
+    status: filters.status,
+    worker_id: RunListQuery.properties.worker_id,
+    trigger: RunListQuery.properties.trigger,
+    label_selector: filters.label_selector,
+    created_after: filters.created_after,
+    created_before: filters.created_before,
+    order_by: filters.order_by,
+  },
   { additionalProperties: false },
 );
 

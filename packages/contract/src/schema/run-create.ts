@@ -36,6 +36,18 @@ const DedupeRequest = Type.Object(
   { title: "DedupeRequest", additionalProperties: false, description: "Business identity of the run" },
 );
 
+export const RunWaitQuery = Type.Object(
+  {
+    wait: Type.Optional(
+      DurationText(
+        `Answers when the run has ended, or after this time; more than ${limits.waitMs / 1_000}s counts as that.`,
+        "10s",
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 export const RunCreate = Type.Object(
   {
     task: Type.Optional(Name("What a worker runs", "echo")),

@@ -16,11 +16,11 @@ export const RunError = Type.Object(
   { title: "RunError", additionalProperties: false },
 );
 
+export const triggerKinds = ["schedule", "once", "run_now", "backfill", "retry", "replay"] as const;
+
 const Trigger = Type.Object(
   {
-    kind: stringEnum(["schedule", "once", "run_now", "backfill", "retry", "replay"], {
-      description: "Who asked for the run",
-    }),
+    kind: stringEnum(triggerKinds, { description: "Who asked for the run" }),
     id: nullable(Type.String({ description: "What asked for it, where that has an id" })),
     scheduled_for: Timestamp,
   },

@@ -19,12 +19,23 @@ const areas = {
     origin_refused: { status: 403, retryable: false, title: "A web page of another origin may not call this server" },
     id_invalid: { status: 400, retryable: false, title: "The id is not valid" },
     status_unknown: { status: 400, retryable: false, title: "There is no such status" },
+    label_selector_invalid: { status: 400, retryable: false, title: "The label selector cannot be read" },
     not_found: { status: 404, retryable: false, title: "There is no such thing" },
     method_not_allowed: { status: 405, retryable: false, title: "This address does not take that method" },
     precondition_failed: { status: 412, retryable: false, title: "The job has changed since it was read" },
     payload_too_large: { status: 413, retryable: false, title: "The request is larger than allowed" },
     unsupported_media_type: { status: 415, retryable: false, title: "The body is not JSON" },
     not_supported_yet: { status: 422, retryable: false, title: "This version does not support that yet" },
+    idempotency_in_progress: {
+      status: 409,
+      retryable: true,
+      title: "A call with this Idempotency-Key is under way",
+    },
+    idempotency_key_reused: {
+      status: 422,
+      retryable: false,
+      title: "The Idempotency-Key was used for another request",
+    },
     headers_too_large: { status: 431, retryable: false, title: "The request's headers are larger than allowed" },
   },
   Jobs: {

@@ -40,6 +40,7 @@ export function backfillApi(parts: BackfillApiParts): Backfills {
         settles: false,
         apply: async ({ tx, draft }) => {
           const backfill = { ...request, id, jobId: draft.job.id, total, actor: context.actor };
+          await context.receipt?.keep(tx, { backfill: id });
           return { result: await backfills.insert(tx, backfill), patch: null };
         },
       });

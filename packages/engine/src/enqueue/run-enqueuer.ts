@@ -79,7 +79,7 @@ export class RunEnqueuer {
   /** The shortest way: of most calls, all that must be known is known. */
   async #enqueueNow(namespaceId: number, lane: number, spec: EnqueueSpec): Promise<Answered> {
     const { insertNow, onQueued } = this.#options;
-    const run = this.#plan({ namespaceId, lane }, spec);
+    const run = this.plan({ namespaceId, lane }, spec);
     const createdAt = await insertNow.add(run);
     onQueued([{ id: run.id, lane, rank: run.rank }]);
     return answeredNow(run, createdAt);
@@ -91,7 +91,7 @@ export class RunEnqueuer {
     const [now, dated, deduped]: [Planned[], Planned[], Planned[]] = [[], [], []];
     for (const [index, spec] of specs.entries()) {
       try {
-        const run = this.#plan({ namespaceId, lane: laneIds[index] ?? 0 }, spec);
+        const run = this.plan({ namespaceId, lane: laneIds[index] ?? 0 }, spec);
         const way = startsAtOnce(spec) ? now : spec.dedupe === undefined ? dated : deduped;
         way.push({ index, spec, run });
       } catch (error) {
@@ -107,7 +107,7 @@ export class RunEnqueuer {
     return answers;
   }
 
-  #plan(place: RunPlace, spec: EnqueueSpec): NewRun {
+  plan(place: RunPlace, spec: EnqueueSpec): NewRun {
     refuseBadLimits(spec, this.#options.queues.orderOf(place.namespaceId, spec.queue));
     return planRun(place, spec, this.#options);
   }
@@ -215,13 +215,13 @@ function eachOutcome<Out>(
   for (const [at, one] of planned.entries()) {
     const outcome = outcomes[at];
     if (outcome?.status === "fulfilled") answers[one.index] = answer(one, outcome.value);
-    else answers[one.index] = { error: ownError(outcome?.reason) };
+    else answers[one.index] = { error: enqueueError(outcome?.reason) };
   }
 }
 
 const lockNotAvailable = "55P03";
 
-function ownError(error: unknown): unknown {
+export function enqueueError(error: unknown): unknown {
   if (sqlStateOf(error) !== lockNotAvailable) return error;
   return new CarillonError("dedupe_busy", "A transaction that is still open asked for a run with this dedupe key.");
 }

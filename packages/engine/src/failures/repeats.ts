@@ -68,6 +68,7 @@ export class Repeats {
         const { now } = draft.job;
         const wanted = { id, trigger, nominal: run.trigger.scheduledFor, runAt: now, overrides, force };
         if (draft.place(wanted) === "refused") throw overlapRefused(draft);
+        await context.receipt?.keep(tx, { runs: [{ id, isNew: true }] });
         return { result: { id, isNew: true }, patch: "runs_only" };
       },
     });

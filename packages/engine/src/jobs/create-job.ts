@@ -1,11 +1,13 @@
 import { CarillonError, type DurationMs, type Instant, type JobSpec, type QueueOrder } from "@carillon/core";
 import type { CreatedJob } from "../model/api.js";
+import type { Receipt } from "../model/receipts.js";
+import type { InsertKept } from "../idempotency/kept-inserts.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import type { RankRun } from "../queues/rank-run.js";
 import { type NamedCalendars, noCalendars } from "../scheduler/calendar-source.js";
 import type { DueJob } from "../scheduler/fire-store.js";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
-import type { Coalescer } from "../store/db/coalescer.js";
+import type { Coalescer, Outcome } from "../store/db/coalescer.js";
 import type { NewJob, StoredJob } from "../store/entities/jobs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
@@ -20,6 +22,8 @@ export interface JobCreatorOptions {
   /** Concurrent calls share one statement; null: the key is taken. */
   readonly insertJob: Coalescer<NewJob, StoredJob>;
   readonly insertRun: Coalescer<NewRun, StoredRun>;
+  /** For calls with a receipt. */
+  readonly insertKept: InsertKept;
   readonly newId: () => string;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -44,15 +48,17 @@ export class JobCreator {
   }
 
   /** Answers the new job's id. */
-  async create(namespaceId: number, spec: JobSpec): Promise<string> {
-    const [created] = await this.#createChunk(namespaceId, [spec]);
+  async create(namespaceId: number, spec: JobSpec, receipt?: Receipt): Promise<string> {
+    const [created] = await this.#createChunk(namespaceId, [spec], receipt);
     if (created === undefined) throw new Error("a job was to be created and no answer came");
     if ("error" in created) throw created.error;
     return created.id;
   }
 
   /** Answers in the order of the specs. One that cannot be stored does not keep the others from it. */
-  async createMany(namespaceId: number, specs: readonly JobSpec[]): Promise<CreatedJob[]> {
+  async createMany(namespaceId: number, specs: readonly JobSpec[], receipt?: Receipt): Promise<CreatedJob[]> {
+    // With a receipt all go into one transaction.
+    if (receipt !== undefined) return this.#createChunk(namespaceId, specs, receipt);
     const { chunk } = this.#options;
     const chunks = Array.from({ length: Math.ceil(specs.length / chunk) }, (_, index) =>
       specs.slice(index * chunk, (index + 1) * chunk),
@@ -67,7 +73,7 @@ export class JobCreator {
     return created.flat();
   }
 
-  async #createChunk(namespaceId: number, specs: readonly JobSpec[]): Promise<CreatedJob[]> {
+  async #createChunk(namespaceId: number, specs: readonly JobSpec[], receipt?: Receipt): Promise<CreatedJob[]> {
     const {
       catchupWindowMs,
       schedules,
@@ -97,14 +103,38 @@ export class JobCreator {
     const created: CreatedJob[] = planned.map((one) =>
       one.kind === "refused" ? { error: one.error } : { id: idOf(one) },
     );
-    await Promise.all([this.#storeJobs(planned, created), this.#storeRuns(planned, created)]);
+    const jobs = planned.flatMap((one, at) => (one.kind === "job" ? [{ ...one, at }] : []));
+    const runs = planned.flatMap((one, at) => (one.kind === "run" ? [{ ...one, at }] : []));
+    const writes = receipt === undefined ? this.#write(jobs, runs) : this.#writeKept(created, { jobs, runs, receipt });
+    await Promise.all([this.#storeJobs(jobs, writes.jobs, created), this.#storeRuns(runs, writes.runs, created)]);
     return created;
   }
 
-  async #storeJobs(planned: readonly Plan[], created: CreatedJob[]): Promise<void> {
-    const rows = planned.flatMap((one, at) => (one.kind === "job" ? [{ ...one, at }] : []));
-    if (rows.length === 0) return;
-    const stored = await this.#options.insertJob.addAll(rows.map((row) => row.job));
+  #write(jobs: readonly JobRow[], runs: readonly RunRow[]): Writes {
+    const { insertJob, insertRun } = this.#options;
+    return {
+      jobs: insertJob.addAll(jobs.map((row) => row.job)),
+      runs: insertRun.addAll(runs.map((row) => row.run)),
+    };
+  }
+
+  /** All in one transaction with the receipt: they are stored together or not at all. */
+  #writeKept(created: readonly CreatedJob[], { jobs, runs, receipt }: KeptRows): Writes {
+    if (jobs.length + runs.length === 0) return { jobs: Promise.resolve([]), runs: Promise.resolve([]) };
+    const batch = { jobs: jobs.map((row) => row.job), runs: runs.map((row) => row.run) };
+    const kept = this.#options.insertKept(batch, receipt, ({ jobs: stored }) => {
+      const ids = created.map((one) => ("id" in one ? one.id : null));
+      for (const [index, { at }] of jobs.entries()) if (typeof (stored[index] ?? "") === "string") ids[at] = null;
+      return ids.every((id) => id === null) ? null : { jobs: ids };
+    });
+    return {
+      jobs: kept.then((answers) => answers.jobs.map(fulfilled)),
+      runs: kept.then((answers) => answers.runs.map(fulfilled)),
+    };
+  }
+
+  async #storeJobs(rows: readonly JobRow[], writes: Writes["jobs"], created: CreatedJob[]): Promise<void> {
+    const stored = await writes;
     const due: DueJob[] = [];
     for (const [index, row] of rows.entries()) {
       const one = stored[index];
@@ -116,10 +146,8 @@ export class JobCreator {
     if (due.length > 0) this.#options.onDueJobs(due);
   }
 
-  async #storeRuns(planned: readonly Plan[], created: CreatedJob[]): Promise<void> {
-    const rows = planned.flatMap((one, at) => (one.kind === "run" ? [{ ...one, at }] : []));
-    if (rows.length === 0) return;
-    const stored = await this.#options.insertRun.addAll(rows.map((row) => row.run));
+  async #storeRuns(rows: readonly RunRow[], writes: Writes["runs"], created: CreatedJob[]): Promise<void> {
+    const stored = await writes;
     const due: DueRun[] = [];
     const queued: Queued[] = [];
     for (const [index, { run, at }] of rows.entries()) {
@@ -137,6 +165,21 @@ interface OrderOf {
   readonly orderOf: (queue: string) => QueueOrder | null;
 }
 
+/** A planned job with its place among the specs. */
+type JobRow = Extract<PlannedJob, { kind: "job" }> & { readonly at: number };
+type RunRow = Extract<PlannedJob, { kind: "run" }> & { readonly at: number };
+
+interface KeptRows {
+  readonly jobs: readonly JobRow[];
+  readonly runs: readonly RunRow[];
+  readonly receipt: Receipt;
+}
+
+interface Writes {
+  readonly jobs: Promise<readonly Outcome<StoredJob>[]>;
+  readonly runs: Promise<readonly Outcome<StoredRun>[]>;
+}
+
 type Plan = PlannedJob | { readonly kind: "refused"; readonly error: CarillonError };
 
 /** What is wrong with one spec is that spec's answer; anything else is a fault of ours and stops the call. */
@@ -148,6 +191,10 @@ function plan(place: Place, spec: JobSpec, context: PlanContext & OrderOf): Plan
     if (error instanceof CarillonError) return { kind: "refused", error };
     throw error;
   }
+}
+
+function fulfilled<Value>(value: Value): Outcome<Value> {
+  return { status: "fulfilled", value };
 }
 
 function idOf(planned: PlannedJob): string {

@@ -5,19 +5,24 @@ import type { RunView } from "../model/run-view.js";
 import type { JobRow, JobStore } from "../store/entities/jobs.js";
 import { readPause } from "../store/entities/stored-pause.js";
 import { jobStatus, runStatusesOf } from "./job-status.js";
+import { mergeParts } from "./merge-parts.js";
+import type { RunLister } from "./run-lister.js";
 import { type RunReader, toPage } from "./run-reader.js";
 
 /** How many rows one page may look through for jobs that pass a filter on status. */
 const mostScanned = 10_000;
+const mostParts = 20;
 
 /** Reads jobs: stored ones, and one-off jobs that are their run alone, in one form and one order. */
 export class JobReader {
   readonly #jobs: JobStore;
   readonly #runs: RunReader;
+  readonly #lister: RunLister;
 
-  constructor(jobs: JobStore, runs: RunReader) {
+  constructor(jobs: JobStore, runs: RunReader, lister: RunLister) {
     this.#jobs = jobs;
     this.#runs = runs;
+    this.#lister = lister;
   }
 
   async find(namespaceId: number, ref: JobRef): Promise<JobView | null> {
@@ -33,16 +38,16 @@ export class JobReader {
     const found: JobView[] = [];
     const wanted = filter.status === undefined ? null : new Set(filter.status);
     let after = page.after;
-    for (let scanned = 0; scanned < mostScanned && found.length <= page.pageSize;) {
+    for (let scanned = 0; ;) {
       const request = after === undefined ? { pageSize: page.pageSize } : { pageSize: page.pageSize, after };
       const part = await this.#listAny(namespaceId, filter, request);
       found.push(...part.rows.filter((job) => wanted === null || wanted.has(jobStatus(job))));
-      scanned += part.rows.length;
-      if (part.next === null) return toPage(found, page.pageSize);
+      if (found.length > page.pageSize || part.next === null) return toPage(found, page.pageSize);
+      // A page that took long to find little is better short than late.
+      scanned += Math.max(part.rows.length, mostScanned / mostParts);
+      if (found.length === page.pageSize || scanned >= mostScanned) return { rows: found, next: part.next };
       after = part.next;
-      if (scanned >= mostScanned && found.length <= page.pageSize) return { rows: found, next: after };
     }
-    return toPage(found, page.pageSize);
   }
 
   async #listAny(namespaceId: number, filter: JobFilter, page: PageRequest): Promise<Page<JobView>> {
@@ -52,14 +57,14 @@ export class JobReader {
     const statuses: readonly RunStatus[] | undefined = status === undefined ? undefined : runStatusesOf(status);
     const runFilter =
       statuses === undefined ? { ...same, oneOffOnly: true } : { ...same, status: statuses, oneOffOnly: true };
-    const oneOff = await this.#runs.list(namespaceId, runFilter, { ...page, pageSize: limit });
+    const oneOff = await this.#lister.part(namespaceId, runFilter, page);
+    const edge = stored.length < limit ? null : (stored.at(-1)?.id ?? null);
     // A one-off job that became a stored one is in both: the stored one knows more.
-    const byId = new Map(oneOff.rows.map((run) => [run.id, oneOffJob(run)]));
-    for (const job of await this.#withLastRuns(namespaceId, stored)) byId.set(job.id, job);
-    return toPage(
-      [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1)),
-      page.pageSize,
-    );
+    const parts = [
+      { rows: oneOff.rows.map(oneOffJob), edge: oneOff.edge },
+      { rows: await this.#withLastRuns(namespaceId, stored), edge },
+    ];
+    return mergeParts(parts, page.pageSize);
   }
 
   /** The newest run is known by its id: no index on the hot table is needed. */

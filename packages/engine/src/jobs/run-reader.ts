@@ -1,7 +1,7 @@
 import { isFinal, retryOf, timeOfUuid } from "@carillon/core";
-import type { Page, PageRequest, RunFilter } from "../model/api.js";
+import type { Page } from "../model/api.js";
 import type { RunView, TriggerKind } from "../model/run-view.js";
-import type { RunListFilter, RunReads, RunRow } from "../store/entities/run-reads.js";
+import type { RunReads, RunRow } from "../store/entities/run-reads.js";
 
 /** A run's end is recorded by the database's clock and its id was made by a node's: allow for their difference. */
 export const clockSlackMs = 3_600_000;
@@ -21,7 +21,7 @@ export class RunReader {
   async findMany(namespaceId: number, ids: readonly string[]): Promise<Map<string, RunView>> {
     if (ids.length === 0) return new Map();
     const live = await this.#reads.live(namespaceId, ids);
-    const found = new Map((await this.#views(live)).map((run) => [run.id, run]));
+    const found = new Map((await this.views(live)).map((run) => [run.id, run]));
     const missing = ids.filter((id) => !found.has(id));
     if (missing.length === 0) return found;
     // A run that ended between the two reads is in the second; one never goes back from history to the hot table.
@@ -31,27 +31,8 @@ export class RunReader {
     return found;
   }
 
-  /** Live and finished runs together, newest first. */
-  async list(
-    namespaceId: number,
-    filter: RunFilter & { oneOffOnly?: boolean },
-    page: PageRequest,
-  ): Promise<Page<RunView>> {
-    const limit = page.pageSize + 1;
-    const wanted: RunListFilter = { ...filter, oneOffOnly: filter.oneOffOnly ?? false };
-    const before = page.after ?? null;
-    const wantsLive = filter.status === undefined || filter.status.some((status) => !isFinal(status));
-    const wantsEnded = filter.status === undefined || filter.status.some((status) => isFinal(status));
-    const live = wantsLive ? await this.#reads.listLive(namespaceId, wanted, before, limit) : [];
-    const ended = wantsEnded ? await this.#reads.listFinished(namespaceId, wanted, before, limit) : [];
-    // A run that ended between the two reads is in both: what history says is newer.
-    const byId = new Map([...live, ...ended].map((row) => [row.id, row]));
-    const rows = [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
-    return toPage(await this.#views(rows), page.pageSize);
-  }
-
   /** What a run said of itself is looked up where a handler may have said something. */
-  async #views(rows: readonly RunRow[]): Promise<RunView[]> {
+  async views(rows: readonly RunRow[]): Promise<RunView[]> {
     const begun = rows.filter((row) => row.fence > 0 && !isFinal(row.status)).map((row) => row.id);
     const progress = begun.length === 0 ? null : await this.#reads.progress(begun);
     return rows.map((row) => toRunView(row, progress?.get(row.id) ?? null));

@@ -1,10 +1,11 @@
-import type { JobSpec, JobStatus, RunStatus } from "@carillon/core";
+import type { DurationMs, Instant, JobSpec, JobStatus, LabelCondition, RunStatus } from "@carillon/core";
 import type { JobView } from "./job-view.js";
-import type { RunView } from "./run-view.js";
+import type { Receipt } from "./receipts.js";
+import type { RunView, TriggerKind } from "./run-view.js";
 
 export type JobRef = { readonly id: string } | { readonly key: string };
 
-/** Keyset page: newest first. `after` is the id of the last row seen. */
+/** Keyset page: newest first. `after` is a `next` of this list. */
 export interface PageRequest {
   readonly pageSize: number;
   readonly after?: string;
@@ -12,7 +13,7 @@ export interface PageRequest {
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** The id to pass as `after` for the next page; null at the end. */
+  /** What to pass as `after` for the next page; null at the end. A page may be short, or empty, before the last. */
   readonly next: string | null;
 }
 
@@ -21,6 +22,9 @@ export interface JobFilter {
   readonly task?: string;
   readonly queue?: string;
   readonly owner?: string;
+  readonly labels?: readonly LabelCondition[];
+  readonly createdFrom?: Instant;
+  readonly createdBefore?: Instant;
 }
 
 export interface RunFilter {
@@ -30,6 +34,17 @@ export interface RunFilter {
   readonly jobId?: string;
   readonly workerId?: string;
   readonly owner?: string;
+  readonly trigger?: TriggerKind;
+  readonly labels?: readonly LabelCondition[];
+  readonly createdFrom?: Instant;
+  readonly createdBefore?: Instant;
+}
+
+/** How long a caller waits for the end of a run. */
+export interface WaitRequest {
+  readonly waitMs: DurationMs;
+  /** Fires when the caller goes away. */
+  readonly signal?: AbortSignal;
 }
 
 /** What became of one spec of a batch. */
@@ -38,11 +53,13 @@ export type CreatedJob = { readonly id: string } | { readonly error: unknown };
 /** What the HTTP API, the CLI in library mode and the SDK ask of the engine. Namespaces go by name. */
 export interface EngineApi {
   /** Durable when it returns. Throws CarillonError key_taken, schedule_in_past, cron_invalid … */
-  createJob(namespace: string, spec: JobSpec): Promise<JobView>;
+  createJob(namespace: string, spec: JobSpec, receipt?: Receipt): Promise<JobView>;
   /** As createJob for each spec, in their order, faster; a spec that is refused does not keep the others from being stored. */
-  createJobs(namespace: string, specs: readonly JobSpec[]): Promise<CreatedJob[]>;
+  createJobs(namespace: string, specs: readonly JobSpec[], receipt?: Receipt): Promise<CreatedJob[]>;
   getJob(namespace: string, ref: JobRef): Promise<JobView | null>;
   listJobs(namespace: string, filter: JobFilter, page: PageRequest): Promise<Page<JobView>>;
   getRun(namespace: string, id: string): Promise<RunView | null>;
+  /** The run when it has ended; null when it has not in time, or is not there. Throws overloaded. */
+  awaitRun(namespace: string, id: string, request: WaitRequest): Promise<RunView | null>;
   listRuns(namespace: string, filter: RunFilter, page: PageRequest): Promise<Page<RunView>>;
 }

@@ -1,4 +1,5 @@
 import type { EnqueueSpec } from "@carillon/core";
+import type { Receipt } from "./receipts.js";
 import type { RunView } from "./run-view.js";
 
 /** What became of one spec. Not new: the run that counts for its dedupe key. */
@@ -13,9 +14,16 @@ export interface TransactionQuery {
 export interface Enqueueing {
   enqueue(namespace: string, spec: EnqueueSpec): Promise<{ readonly id: string; readonly isNew: boolean }>;
   /** The same, with the run as it is then. */
-  enqueueShown(namespace: string, spec: EnqueueSpec): Promise<{ readonly run: RunView; readonly isNew: boolean }>;
-  /** As enqueue for each spec, in their order, faster; one that is refused does not keep the others from being stored. */
-  enqueueMany(namespace: string, specs: readonly EnqueueSpec[]): Promise<EnqueuedRun[]>;
+  enqueueShown(
+    namespace: string,
+    spec: EnqueueSpec,
+    receipt?: Receipt,
+  ): Promise<{ readonly run: RunView; readonly isNew: boolean }>;
+  /**
+   * As enqueue for each spec, in their order, faster; one that is refused does not keep the others from being stored. With a receipt
+   * those that are not refused are stored together or not at all.
+   */
+  enqueueMany(namespace: string, specs: readonly EnqueueSpec[], receipt?: Receipt): Promise<EnqueuedRun[]>;
   /** In somebody's own transaction: there is a run if that commits. */
   enqueueIn(
     tx: TransactionQuery,

@@ -1,6 +1,7 @@
 import type { Instant, JobSpec, LedgerReason, MissedChoice, PreviewedFire, RunPolicy } from "@carillon/core";
 import type { JobRef, Page, PageRequest } from "./api.js";
 import type { JobView } from "./job-view.js";
+import type { Receipt } from "./receipts.js";
 import type { RunView } from "./run-view.js";
 
 /** Who changes a job, and on what condition. */
@@ -9,6 +10,8 @@ export interface ChangeContext {
   readonly actor: string | null;
   /** The job must have this version, or the change is refused with precondition_failed. */
   readonly ifVersion?: number;
+  /** Kept with what the change makes: a run, a backfill. */
+  readonly receipt?: Receipt;
 }
 
 export interface PauseRequest {

@@ -8,6 +8,7 @@ import type { Membership } from "../coordinator/port.js";
 import type { OnEngineEvent } from "../events.js";
 import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
 import { JobReader } from "../jobs/job-reader.js";
+import { RunLister } from "../jobs/run-lister.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { Backfills } from "../model/backfills.js";
 import type { Settled } from "../settlement/settler.js";
@@ -37,6 +38,7 @@ export interface Backfilling {
 /** The parts that make runs of the past, put together. */
 export function makeBackfilling(options: BackfillingOptions): Backfilling {
   const { db, store, transaction, compiler, membership, newId, now, onStarted, onStepped, onEvent } = options;
+  const runs = new RunReader(store.reads);
   const rules = new PastRules(store.past, compiler);
   const steps = new StepTaker({ store, rules, now });
   const runner = new BackfillRunner({ backfills: store.backfills, steps, membership, now, onStepped, onEvent });
@@ -44,7 +46,7 @@ export function makeBackfilling(options: BackfillingOptions): Backfilling {
     db,
     store,
     transaction,
-    jobs: new JobReader(store.jobs, new RunReader(store.reads)),
+    jobs: new JobReader(store.jobs, runs, new RunLister(store.search, runs)),
     rules,
     newId,
     now,

@@ -1,7 +1,9 @@
 import { CarillonError } from "@carillon/core";
 import type { JobCreator } from "../jobs/create-job.js";
 import { JobReader } from "../jobs/job-reader.js";
+import { RunLister } from "../jobs/run-lister.js";
 import { RunReader } from "../jobs/run-reader.js";
+import type { RunWaiters } from "../jobs/run-waiters.js";
 import { LogReader, type LogReaderOptions } from "../jobs/log-reader.js";
 import type { EngineApi } from "../model/api.js";
 import type { RunLogs } from "../model/run-logs.js";
@@ -18,27 +20,31 @@ export function withinNamespace(namespaces: Pick<NamespaceStore, "find">): Withi
   };
 }
 
-type LogPorts = Pick<LogReaderOptions, "timers" | "clock">;
+interface ApiPorts extends Pick<LogReaderOptions, "timers" | "clock"> {
+  readonly waiters: RunWaiters;
+}
 
 /** The engine as callers see it: names of namespaces in, views out. */
-export function engineApi(store: Store, creator: JobCreator, ports: LogPorts): EngineApi & RunLogs {
+export function engineApi(store: Store, creator: JobCreator, ports: ApiPorts): EngineApi & RunLogs {
   const runs = new RunReader(store.reads);
-  const jobs = new JobReader(store.jobs, runs);
+  const lister = new RunLister(store.search, runs);
+  const jobs = new JobReader(store.jobs, runs, lister);
   const logs = new LogReader({ logs: store.logs, runs, timers: ports.timers, clock: ports.clock });
   const within = withinNamespace(store.namespaces);
   return {
-    createJob: (namespace, spec) =>
+    createJob: (namespace, spec, receipt) =>
       within(namespace, async (id) => {
-        const jobId = await creator.create(id, spec);
+        const jobId = await creator.create(id, spec, receipt);
         const job = await jobs.find(id, { id: jobId });
         if (job === null) throw new Error(`job ${jobId} was stored and cannot be found`);
         return job;
       }),
-    createJobs: (namespace, specs) => within(namespace, (id) => creator.createMany(id, specs)),
+    createJobs: (namespace, specs, receipt) => within(namespace, (id) => creator.createMany(id, specs, receipt)),
     getJob: (namespace, ref) => within(namespace, (id) => jobs.find(id, ref)),
     listJobs: (namespace, filter, page) => within(namespace, (id) => jobs.list(id, filter, page)),
     getRun: (namespace, runId) => within(namespace, (id) => runs.find(id, runId)),
-    listRuns: (namespace, filter, page) => within(namespace, (id) => runs.list(id, filter, page)),
+    awaitRun: (namespace, runId, request) => within(namespace, (id) => ports.waiters.wait(id, runId, request)),
+    listRuns: (namespace, filter, page) => within(namespace, (id) => lister.list(id, filter, page)),
     readLogs: (namespace, runId, request) => within(namespace, (id) => logs.read(id, runId, request)),
   };
 }

@@ -5,6 +5,8 @@ import { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
 import { WorkerDoor } from "../dispatch/remote/worker-door.js";
 import type { EngineEvent } from "../events.js";
 import { JobCreator } from "../jobs/create-job.js";
+import { RunReader } from "../jobs/run-reader.js";
+import { RunWaiters } from "../jobs/run-waiters.js";
 import { Loop } from "../loop/loop.js";
 import { Rescuer } from "../rescue/rescuer.js";
 import { DedupeSweeper } from "../retention/dedupe-sweeper.js";
@@ -18,18 +20,21 @@ import type { Enqueueing } from "../model/enqueueing.js";
 import type { Coalescer } from "../store/db/coalescer.js";
 import type { NewRun, StoredRun } from "../store/entities/runs.js";
 import { freedJobs } from "../store/entities/ended-runs.js";
+import type { Receipts } from "../model/receipts.js";
+import { KeyBook } from "../idempotency/key-book.js";
 import { loadStatements } from "../store/sql/load-statements.js";
 import { createStore, type Store } from "../store/store.js";
 import { makeCoordinator } from "./coordination.js";
 import { type Backfilling, makeBackfilling } from "./backfilling.js";
 import { type Calendaring, makeCalendaring } from "./calendaring.js";
-import { engineApi } from "./engine-api.js";
+import { engineApi, withinNamespace } from "./engine-api.js";
 import { makeEnqueueing } from "./enqueueing.js";
 import { type Failing, makeFailing } from "./failing.js";
 import { Hints } from "./hints.js";
 import { type Limiting, makeLimiting } from "./limiting.js";
 import { type InsertBounds, insertJobs, insertRuns } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
+import { type InsertKept, insertKept } from "../idempotency/kept-inserts.js";
 import { makeQueueing, type Queueing } from "./queueing.js";
 import { makeRetention, type Retention } from "./retention.js";
 import { defaultLimits, type Engine, type EngineApis, type EngineLimits, type EngineOptions } from "./options.js";
@@ -64,6 +69,7 @@ class NodeEngine implements Engine {
   readonly #queueing: Queueing;
   readonly #failing: Failing;
   readonly #limiting: Limiting;
+  readonly #waiters: RunWaiters;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #admitter: OverlapAdmitter;
@@ -74,6 +80,7 @@ class NodeEngine implements Engine {
   readonly #queueLoop: Loop;
   readonly #limitLoop: Loop;
   readonly #clockLoop: Loop;
+  readonly #waiterLoop: Loop;
   readonly #loops: readonly Loop[];
 
   constructor(options: EngineOptions) {
@@ -120,17 +127,25 @@ class NodeEngine implements Engine {
       membership: () => this.#coordinator.membership,
       batch: this.#limits.sweepBatch,
     });
+    this.#waiters = new RunWaiters({
+      runs: new RunReader(this.#store.reads),
+      timers: options.timers,
+      wake: () => this.#waiterLoop.wake(),
+      most: this.#limits.runWaiters,
+    });
     this.gateway = this.#makeGateway();
     this.remoteWorkers = this.#makeRemoteWorkers();
     this.workerDoor = new WorkerDoor({ ...this.#store, workers: this.remoteWorkers, gateway: this.gateway });
     const insertRun = insertRuns(this.#store.runs, this.#insertBounds);
-    const creator = this.#makeCreator(insertRun);
+    const kept = this.#insertKept();
+    const creator = this.#makeCreator(insertRun, kept);
     this.#changing = this.#makeChanging(creator);
     this.#backfilling = this.#makeBackfilling();
     this.#queueing = this.#makeQueueing();
     this.api = {
-      ...engineApi(this.#store, creator, options),
-      ...this.#makeEnqueueing(insertRun),
+      ...engineApi(this.#store, creator, { ...options, waiters: this.#waiters }),
+      ...this.#makeEnqueueing(insertRun, kept),
+      ...this.#makeReceipts(),
       ...workersApi(this.#store, this.gateway),
       ...this.#changing.api,
       ...this.#calendaring.api,
@@ -146,6 +161,7 @@ class NodeEngine implements Engine {
     this.#backfillLoop = this.#loop("backfills", () => this.#backfilling.tick());
     this.#queueLoop = this.#loop("queues", () => this.#queueing.tick());
     this.#limitLoop = this.#loop("limits", () => this.#limiting.tick());
+    this.#waiterLoop = this.#loop("waiters", () => this.#waiters.tick());
     this.#clockLoop = this.#loop("clock", () => this.#measureClock());
     this.#loops = [
       this.#schedulerLoop,
@@ -163,6 +179,7 @@ class NodeEngine implements Engine {
       this.#loop("records", () => this.#retention.tickRecords()),
       this.#loop("dedupe", () => this.#sweeper.tick()),
       this.#clockLoop,
+      this.#waiterLoop,
       this.#loop("workers", () => this.#sayWhoLives()),
       this.#loop("gateway", () => this.gateway.look().then(() => this.#limits.fullLookMs)),
     ];
@@ -174,7 +191,7 @@ class NodeEngine implements Engine {
 
   async start(): Promise<void> {
     if (this.#options.enqueueOnly === true) {
-      for (const loop of [this.#clockLoop, this.#queueLoop]) loop.start();
+      for (const loop of [this.#clockLoop, this.#queueLoop, this.#waiterLoop]) loop.start();
       return;
     }
     await this.#retention.tickDays();
@@ -189,6 +206,7 @@ class NodeEngine implements Engine {
 
   async stop(): Promise<void> {
     this.remoteWorkers.stop();
+    this.#waiters.stop();
     await Promise.all(this.#loops.map((loop) => loop.stop()));
     if (this.#options.enqueueOnly === true) return;
     this.gateway.stop();
@@ -206,7 +224,10 @@ class NodeEngine implements Engine {
     return this.#options.database.clock.now();
   }
 
-  readonly #emit = (event: EngineEvent): void => this.#options.onEvent?.(event);
+  readonly #emit = (event: EngineEvent): void => {
+    if (event.type === "run.finished") this.#waiters.finished(event.runId);
+    this.#options.onEvent?.(event);
+  };
 
   #loop(name: string, tick: () => Promise<DurationMs>): Loop {
     const onError = (error: unknown): void => this.#emit({ type: "loop.failed", loop: name, error });
@@ -434,10 +455,22 @@ class NodeEngine implements Engine {
     return { maxBatch, maxQueued, horizonMs: later.horizonMs ?? defaultLaterLimits.horizonMs };
   }
 
-  #makeEnqueueing(insertRun: Coalescer<NewRun, StoredRun>): Enqueueing {
+  #insertKept(): InsertKept {
+    const { horizonMs } = this.#insertBounds;
+    return insertKept(this.#store, loadStatements(this.#options.database.schema), horizonMs);
+  }
+
+  #makeReceipts(): Receipts {
+    const book = new KeyBook({ receipts: this.#store.receipts, newId: this.#options.newId });
+    const within = withinNamespace(this.#store.namespaces);
+    return { beginCall: (namespace, call) => within(namespace, (id) => book.begin(id, call)) };
+  }
+
+  #makeEnqueueing(insertRun: Coalescer<NewRun, StoredRun>, kept: InsertKept): Enqueueing {
     return makeEnqueueing({
       store: this.#store,
       insertRun,
+      insertKept: kept,
       bounds: this.#insertBounds,
       callText: loadStatements(this.#options.database.schema).get("enqueue.call").text,
       newId: this.#options.newId,
@@ -448,12 +481,13 @@ class NodeEngine implements Engine {
     });
   }
 
-  #makeCreator(insertRun: Coalescer<NewRun, StoredRun>): JobCreator {
+  #makeCreator(insertRun: Coalescer<NewRun, StoredRun>, kept: InsertKept): JobCreator {
     const { maxBatch, maxQueued } = this.#insertBounds;
     return new JobCreator({
       lanes: this.#store.lanes,
       insertJob: insertJobs(this.#store.jobs, { maxBatch, maxQueued }),
       insertRun,
+      insertKept: kept,
       queues: this.#store.queueBook,
       rank: this.#store.rank,
       newId: this.#options.newId,

@@ -1,19 +1,23 @@
 import { defaultFiringPolicy, type EnqueueSpec, type Instant } from "@carillon/core";
 import { enqueueInTransaction } from "../enqueue/enqueue-in-transaction.js";
+import { KeptEnqueuer } from "../enqueue/kept-enqueuer.js";
 import { newRunView } from "../enqueue/new-run-view.js";
 import { RunEnqueuer } from "../enqueue/run-enqueuer.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { Enqueueing } from "../model/enqueueing.js";
+import type { Receipt } from "../model/receipts.js";
 import type { Coalescer } from "../store/db/coalescer.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 import { withinNamespace } from "./engine-api.js";
 import { insertDeduped, insertRunsNow, type InsertBounds } from "./inserts.js";
+import type { InsertKept } from "../idempotency/kept-inserts.js";
 
 export interface EnqueueingOptions {
   readonly store: Store;
   /** Shared with the jobs that are one run. */
   readonly insertRun: Coalescer<NewRun, StoredRun>;
+  readonly insertKept: InsertKept;
   readonly bounds: InsertBounds & { readonly horizonMs: number };
   readonly newId: () => string;
   readonly now: () => Instant;
@@ -26,28 +30,29 @@ export interface EnqueueingOptions {
 
 export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
   const { store, bounds, ...rest } = options;
+  const planner = { ...rest, rank: store.rank, catchupWindowMs: defaultFiringPolicy.catchupWindowMs };
   const enqueuer = new RunEnqueuer({
-    ...rest,
+    ...planner,
     lanes: store.lanes,
     queues: store.queueBook,
-    rank: store.rank,
     insertNow: insertRunsNow(store.runs, bounds),
     insertDeduped: insertDeduped(store.dedupes, bounds),
-    catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
     chunk: bounds.maxBatch,
   });
+  const kept = new KeptEnqueuer({ ...planner, enqueuer });
   const runs = new RunReader(store.reads);
   const within = withinNamespace(store.namespaces);
-  const enqueue = (namespaceId: number, spec: EnqueueSpec) => enqueuer.enqueue(namespaceId, spec);
+  const enqueue = (namespaceId: number, spec: EnqueueSpec, receipt?: Receipt) =>
+    receipt === undefined ? enqueuer.enqueue(namespaceId, spec) : kept.enqueue(namespaceId, spec, receipt);
   return {
     enqueue: (namespace, spec) =>
       within(namespace, async (id) => {
         const { id: runId, isNew } = await enqueue(id, spec);
         return { id: runId, isNew };
       }),
-    enqueueShown: (namespace, spec) =>
+    enqueueShown: (namespace, spec, receipt) =>
       within(namespace, async (id) => {
-        const { id: runId, isNew, made } = await enqueue(id, spec);
+        const { id: runId, isNew, made } = await enqueue(id, spec, receipt);
         const run = made === null ? await runs.find(id, runId) : newRunView(made.run, made.stored);
         if (run === null) throw new Error(`run ${runId} was stored and cannot be found`);
         return { run, isNew };
@@ -58,6 +63,9 @@ export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
         await enqueuer.prepare(id, [spec]);
         return enqueueInTransaction(tx, options.callText, { namespace, spec, notify });
       }),
-    enqueueMany: (namespace, specs) => within(namespace, (id) => enqueuer.enqueueMany(id, specs)),
+    enqueueMany: (namespace, specs, receipt) =>
+      within(namespace, (id) =>
+        receipt === undefined ? enqueuer.enqueueMany(id, specs) : kept.enqueueMany(id, specs, receipt),
+      ),
   };
 }

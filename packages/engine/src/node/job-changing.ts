@@ -11,6 +11,7 @@ import { PauseExpiry } from "../jobs/change/pause-expiry.js";
 import { RunNow } from "../jobs/change/run-now.js";
 import type { JobCreator } from "../jobs/create-job.js";
 import { JobReader } from "../jobs/job-reader.js";
+import { RunLister } from "../jobs/run-lister.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { Settled } from "../settlement/settler.js";
@@ -57,7 +58,7 @@ export function makeJobChanging(options: JobChangingOptions): JobChanging {
     endings: new JobEndings({ transaction, store, patienceMs, onStopped }),
     runNow: new RunNow({ transaction, newId }),
     records: new JobRecords(db, changes, rules),
-    jobs: new JobReader(store.jobs, runs),
+    jobs: new JobReader(store.jobs, runs, new RunLister(store.search, runs)),
     runs,
     namespaceId: async (name) => {
       const id = await namespaces.find(name);

@@ -11,6 +11,7 @@ import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
 import type { Failures } from "../model/failures.js";
 import type { JobChanges } from "../model/job-changes.js";
+import type { Receipts } from "../model/receipts.js";
 import type { RunLogs } from "../model/run-logs.js";
 import type { Workers } from "../model/workers.js";
 import type { Database } from "../store/db/database.js";
@@ -61,6 +62,8 @@ export interface EngineLimits {
   readonly sweepBatch: number;
   /** How long a change of a job waits for whoever holds the job. */
   readonly changePatienceMs: DurationMs;
+  /** Callers that may wait for the end of a run. */
+  readonly runWaiters: number;
   /** Days before today whose logs are kept. */
   readonly logDays: number;
   /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
@@ -81,6 +84,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
   rescueBatch: 1_000,
   sweepBatch: 2_000,
   changePatienceMs: 2_000,
+  runWaiters: 10_000,
   logDays: 30,
   compiledSchedules: 20_000,
   later: {},
@@ -89,6 +93,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
 /** All that callers ask of the engine. */
 export type EngineApis = EngineApi &
   RunLogs &
+  Receipts &
   Enqueueing &
   JobChanges &
   Calendars &

@@ -5,7 +5,7 @@ import { RecordSweeper } from "../retention/record-sweeper.js";
 import type { Store } from "../store/store.js";
 
 export interface RetentionOptions {
-  readonly store: Pick<Store, "historyDays" | "logDays" | "sweeps">;
+  readonly store: Pick<Store, "historyDays" | "logDays" | "sweeps" | "receipts">;
   readonly now: () => Instant;
   readonly membership: () => Membership;
   readonly logDays: number;
@@ -25,7 +25,7 @@ export interface Retention {
 export function makeRetention({ store, now, membership, logDays, batch }: RetentionOptions): Retention {
   const history = new DayKeeper(store.historyDays, now, null);
   const logs = new DayKeeper(store.logDays, now, logDays);
-  const records = new RecordSweeper({ sweeps: store.sweeps, batch, isOurs: () => membership().epochs.has(0) });
+  const records = new RecordSweeper({ ...store, batch, isOurs: () => membership().epochs.has(0) });
   return {
     async tickDays() {
       await history.tick();

@@ -1,8 +1,10 @@
 import type { DurationMs } from "@carillon/core";
+import type { ReceiptStore } from "../store/entities/receipts.js";
 import type { RecordSweeps } from "../store/entities/record-sweeps.js";
 
 export interface RecordSweeperOptions {
   readonly sweeps: RecordSweeps;
+  readonly receipts: Pick<ReceiptStore, "sweep">;
   /** One node of the cluster does it. */
   readonly isOurs: () => boolean;
   readonly batch: number;
@@ -26,13 +28,14 @@ export class RecordSweeper {
 
   /** Answers how long to wait for the next pass: not at all while there may be more. */
   async tick(): Promise<DurationMs> {
-    const { sweeps, batch, isOurs } = this.#options;
+    const { sweeps, receipts, batch, isOurs } = this.#options;
     if (!isOurs()) return restMs;
     const states = await sweeps.states(this.#states, batch);
     const steps = await sweeps.steps(this.#steps, batch);
     const onces = await sweeps.onces(batch);
+    const keys = await receipts.sweep(batch);
     this.#states = states ?? nobody;
     this.#steps = steps ?? nobody;
-    return states === null && steps === null && onces < batch ? restMs : 0;
+    return states === null && steps === null && Math.max(onces, keys) < batch ? restMs : 0;
   }
 }

@@ -16,7 +16,9 @@ import { type LimitStore, limitStore } from "./entities/limits.js";
 import { type NamespaceStore, namespaceStore } from "./entities/namespaces.js";
 import { type NodeStore, nodeStore } from "./entities/nodes.js";
 import { type PastRuns, pastRuns } from "./entities/past-runs.js";
+import { type ReceiptStore, receiptStore } from "./entities/receipts.js";
 import { type QueueStore, queueStore } from "./entities/queues.js";
+import { type RunSearch, runSearch } from "./entities/run-search.js";
 import { type RunReads, runReads } from "./entities/run-reads.js";
 import { type RecordSweeps, recordSweeps } from "./entities/record-sweeps.js";
 import { type RunLogStore, runLogStore } from "./entities/run-logs.js";
@@ -43,6 +45,7 @@ export interface Store {
   readonly dedupes: DedupeStore;
   readonly claims: ClaimStore;
   readonly reads: RunReads;
+  readonly search: RunSearch;
   /** The same inside a transaction. */
   readonly readsOver: (tx: Queryable) => RunReads;
   readonly lanes: LaneStore;
@@ -73,6 +76,8 @@ export interface Store {
   readonly records: RunRecords;
   readonly logs: RunLogStore;
   readonly sweeps: RecordSweeps;
+  /** Calls that may be repeated. */
+  readonly receipts: ReceiptStore;
   /** A transaction that may end runs: a missing day of history is made and the work done again. */
   readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }
@@ -115,6 +120,7 @@ export function createStore(db: Database): Store {
       finish: (ended) => withDay(() => claims.finish(ended)),
     },
     reads: runReads(db, statements),
+    search: runSearch(db, statements),
     readsOver: (tx) => runReads(tx, statements),
     lanes: laneStore(db, statements),
     limits: limitStore(db, statements),
@@ -147,6 +153,7 @@ export function createStore(db: Database): Store {
     },
     logs: runLogStore(db, statements),
     sweeps: recordSweeps(db, statements),
+    receipts: receiptStore(db, statements),
     settle,
   };
 }

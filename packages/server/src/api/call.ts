@@ -1,3 +1,4 @@
+import type { Receipt } from "@carillon/engine";
 import type { Operation, OperationId, operations, ParamsOf, QueryOf } from "@carillon/contract";
 
 /** A request that passed its checks, without the machinery that carried it. */
@@ -12,6 +13,8 @@ export interface Call<Op extends Operation> {
   /** The version that the call is meant for, by If-Match. */
   readonly ifVersion?: number;
   readonly requestId: string;
+  /** To be kept with what the call makes; only under an Idempotency-Key. */
+  readonly receipt?: Receipt;
   /** Fires when the caller goes away; only for operations that wait. */
   readonly signal?: AbortSignal;
   /** The caller came by an address of another system and knows things by other names. */

@@ -15,6 +15,7 @@ import { jobPreviewHandlers } from "./handlers/job-preview.js";
 import { jobRunHandlers } from "./handlers/job-runs.js";
 import { jobHandlers } from "./handlers/jobs.js";
 import { metaHandlers } from "./handlers/meta.js";
+import { recallsOf } from "./handlers/recalls.js";
 import { runCreateHandlers } from "./handlers/run-create.js";
 import { queueHandlers } from "./handlers/queues.js";
 import { runLogHandlers } from "./handlers/run-logs.js";
@@ -57,7 +58,8 @@ export function createApi(options: ApiOptions): Api {
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
   app.setNotFoundHandler((request, reply) => sendProblem(noSuchAddress(request), request, reply));
   addHooks(app, options);
-  registerOperations(app, handlersOf(options), options.namespace ?? "default");
+  const { engine: receipts, namespace = "default" } = options;
+  registerOperations(app, handlersOf(options), { namespace, receipts, recalls: recallsOf(options) });
   app.get("/docs/style.css", { config: { probe: true } }, (_request, reply) =>
     reply.type("text/css; charset=utf-8").send(docsStyle),
   );

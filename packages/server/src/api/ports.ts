@@ -3,6 +3,7 @@ import type {
   Backfills,
   Calendars,
   Queues,
+  Receipts,
   EngineApi,
   Enqueueing,
   Failures,
@@ -42,6 +43,7 @@ export interface HttpObservation {
 
 export type ApiEngine = EngineApi &
   RunLogs &
+  Receipts &
   Enqueueing &
   JobChanges &
   Calendars &

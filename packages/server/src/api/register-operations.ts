@@ -1,7 +1,9 @@
 import { CarillonError } from "@carillon/core";
-import { operations, type Operation } from "@carillon/contract";
+import { operations, type Operation, type OperationId, takesKey } from "@carillon/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Call, CallAnswer, Handler, Handlers } from "./call.js";
+import type { Receipts } from "@carillon/engine";
+import { answerOnce, idempotencyKeyOf, type Recalls } from "./idempotency.js";
 import { ifVersionOf } from "./if-match.js";
 import { readQuery } from "./read-query.js";
 import { routePath } from "./route-path.js";
@@ -24,8 +26,15 @@ interface Address {
   readonly methods: string[];
 }
 
+export interface ServedOptions {
+  readonly namespace: string;
+  readonly receipts: Receipts;
+  readonly recalls: Recalls;
+}
+
 /** Serves every declared operation, at its own address and at its aliases, and says 405 to the other methods there. */
-export function registerOperations(app: FastifyInstance, handlers: Handlers, namespace: string): void {
+export function registerOperations(app: FastifyInstance, handlers: Handlers, options: ServedOptions): void {
+  const { namespace } = options;
   const addresses = new Map<string, Address>();
   const declared: readonly (readonly [string, Operation])[] = Object.entries(operations);
   // Each handler takes exactly the calls of its own operation, which a loop over both cannot say in types.
@@ -33,6 +42,7 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, nam
   for (const [id, operation] of declared) {
     const handler = byId[id];
     if (handler === undefined) throw new Error(`the operation ${id} has no handler`);
+    const answer = answering(id as OperationId, operation, handler, options);
     for (const { path, foreign = false } of [{ path: operation.path }, ...(operation.aliases ?? [])]) {
       const url = routePath(path);
       const address = addresses.get(url) ?? { url, operationPath: operation.path, methods: [] };
@@ -50,12 +60,30 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, nam
         handler: async (request, reply) => {
           const call = callOf(operation, request, namespace, foreign);
           const signal = operation.waits === true ? goneSignal(reply) : undefined;
-          return send(reply, await handler(signal === undefined ? call : { ...call, signal }));
+          return send(reply, await answer(signal === undefined ? call : { ...call, signal }, request));
         },
       });
     }
   }
   for (const address of addresses.values()) answerOtherMethods(app, address);
+}
+
+type Answering = (call: Call<Operation>, request: FastifyRequest) => CallAnswer | Promise<CallAnswer>;
+
+/** Once for each Idempotency-Key, where the operation takes one and the caller sends one. */
+function answering(
+  id: OperationId,
+  operation: Operation,
+  handler: Handler<Operation>,
+  { receipts, recalls }: ServedOptions,
+): Answering {
+  if (!takesKey(operation)) return handler;
+  return (call, request) => {
+    const key = idempotencyKeyOf(request.headers["idempotency-key"]);
+    if (key === undefined) return handler(call);
+    const onLost = (error: unknown): void => request.log.warn({ err: error }, "the answer of a call was not kept");
+    return answerOnce({ receipts, operation, handler, recall: recalls[id], onLost }, key, call);
+  };
 }
 
 function callOf(operation: Operation, request: FastifyRequest, namespace: string, foreign: boolean): Call<Operation> {

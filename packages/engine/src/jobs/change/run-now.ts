@@ -24,12 +24,13 @@ export class RunNow {
     const id = newId();
     const changed = await transaction.run(namespaceId, ref, context, {
       settles: false,
-      apply: ({ draft }) => {
+      apply: async ({ tx, draft }) => {
         const overrides = this.#overrides(draft, request);
         const { now } = draft.job;
         const wanted = { id, trigger: `run_now:${id}`, nominal: now, runAt: now, overrides };
         const placed = draft.place({ ...wanted, force: request.force ?? false });
         if (placed === "refused") throw overlapRefused(draft);
+        await context.receipt?.keep(tx, { runs: [{ id, isNew: true }] });
         return { result: id, patch: "runs_only" };
       },
     });

@@ -1,10 +1,19 @@
-import type { FiringPolicy, Instant, JobState, OverlapPolicy, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type {
+  FiringPolicy,
+  Instant,
+  JobState,
+  LabelCondition,
+  OverlapPolicy,
+  RunPolicy,
+  ScheduleSpec,
+} from "@carillon/core";
 import type { Database } from "../db/database.js";
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { CalendarLinks } from "./calendar-links.js";
 import type { CalendarEdition } from "./calendars.js";
+import { labelParams } from "./label-params.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 import type { PauseColumn } from "./stored-pause.js";
 
@@ -68,11 +77,14 @@ export interface JobListFilter {
   readonly task?: string;
   readonly queue?: string;
   readonly owner?: string;
+  readonly labels?: readonly LabelCondition[];
+  readonly createdFrom?: Instant;
+  readonly createdBefore?: Instant;
 }
 
 export interface JobStore {
   /** What became of each, by id; one that is missing has a key that is taken. */
-  insert(jobs: readonly NewJob[]): Promise<Map<string, StoredJob>>;
+  insert(jobs: readonly NewJob[], tx?: Queryable): Promise<Map<string, StoredJob>>;
   find(namespaceId: number, ids: readonly string[]): Promise<JobRow[]>;
   /** The job that has the key, else the newest of those that had it and ended. */
   idOfKey(namespaceId: number, key: string): Promise<string | null>;
@@ -89,10 +101,11 @@ export function jobStore(db: Database, statements: Statements, links: CalendarLi
     return new Map(rows.map((row) => [row.id, row.created_at]));
   };
   return {
-    insert: (jobs) =>
-      jobs.every((job) => job.calendars === undefined)
-        ? insertOn(db, jobs)
-        : db.transaction((tx) => insertLinked({ tx, jobs, links, insertOn })),
+    insert: (jobs, within) => {
+      if (jobs.every((job) => job.calendars === undefined)) return insertOn(within ?? db, jobs);
+      const write = (tx: Queryable): Promise<Map<string, StoredJob>> => insertLinked({ tx, jobs, links, insertOn });
+      return within === undefined ? db.transaction(write) : write(within);
+    },
     async find(namespaceId, ids) {
       return (await db.query<JobRow>(find, [namespaceId, ids])).rows;
     },
@@ -100,8 +113,10 @@ export function jobStore(db: Database, statements: Statements, links: CalendarLi
       return (await db.query<{ id: string }>(idOfKey, [namespaceId, key])).rows[0]?.id ?? null;
     },
     async list(namespaceId, filter, before, limit) {
-      const values = [namespaceId, before, limit, filter.task ?? null, filter.queue ?? null, filter.owner ?? null];
-      return (await db.query<JobRow>(list, values)).rows;
+      const { task = null, queue = null, owner = null, createdFrom = null, createdBefore = null } = filter;
+      const times = [timestampOrNull(createdFrom), timestampOrNull(createdBefore)];
+      const values = [namespaceId, before, limit, task, queue, owner, ...times, ...labelParams(filter.labels)];
+      return (await db.query<JobRow>({ text: list.text }, values)).rows;
     },
   };
 }

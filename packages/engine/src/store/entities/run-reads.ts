@@ -33,32 +33,18 @@ export interface RunRow {
   readonly deadline_at: Instant | null;
 }
 
-export interface RunListFilter {
-  readonly status?: readonly RunStatus[];
-  readonly task?: string;
-  readonly queue?: string;
-  readonly jobId?: string;
-  readonly workerId?: string;
-  readonly owner?: string;
-  readonly oneOffOnly: boolean;
-}
-
 /** Reads of live runs, near their time or far from it, and of finished ones; all have the same form. */
 export interface RunReads {
   live(namespaceId: number, ids: readonly string[]): Promise<RunRow[]>;
   finished(namespaceId: number, ids: readonly string[], notBefore: Instant): Promise<RunRow[]>;
   /** How far these runs are, where they said so. */
   progress(ids: readonly string[]): Promise<ReadonlyMap<string, RunProgress>>;
-  listLive(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): Promise<RunRow[]>;
-  listFinished(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): Promise<RunRow[]>;
 }
 
 export function runReads(db: Queryable, statements: Statements): RunReads {
   const live = statements.get("run.find");
   const finished = statements.get("history.find");
   const progress = statements.get("record.progress");
-  const listLive = statements.get("run.list");
-  const listFinished = statements.get("history.list");
   return {
     async live(namespaceId, ids) {
       return (await db.query<RunRow>(live, [namespaceId, ids])).rows;
@@ -70,26 +56,5 @@ export function runReads(db: Queryable, statements: Statements): RunReads {
       const { rows } = await db.query<RunProgress & { id: string }>(progress, [ids]);
       return new Map(rows.map(({ id, fraction, text, at }) => [id, { fraction, text, at }]));
     },
-    async listLive(namespaceId, filter, before, limit) {
-      return (await db.query<RunRow>(listLive, listParameters(namespaceId, filter, before, limit))).rows;
-    },
-    async listFinished(namespaceId, filter, before, limit) {
-      return (await db.query<RunRow>(listFinished, listParameters(namespaceId, filter, before, limit))).rows;
-    },
   };
-}
-
-function listParameters(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): unknown[] {
-  return [
-    namespaceId,
-    before,
-    limit,
-    filter.status ?? null,
-    filter.task ?? null,
-    filter.queue ?? null,
-    filter.jobId ?? null,
-    filter.workerId ?? null,
-    filter.owner ?? null,
-    filter.oneOffOnly,
-  ];
 }

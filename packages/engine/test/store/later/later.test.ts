@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { RunLister } from "../../../src/jobs/run-lister.js";
 import { RunReader } from "../../../src/jobs/run-reader.js";
 import type { Fence } from "../../../src/store/entities/fence.js";
 import { laterStore } from "../../../src/store/entities/later.js";
@@ -161,14 +162,14 @@ describe("the move", () => {
 describe("readers", () => {
   it("find a run at every moment while it moves [INV-6]", async () => {
     const fence = await h.takeAll(newId());
-    const reader = new RunReader(h.store.reads);
+    const reader = new RunLister(h.store.search, new RunReader(h.store.reads));
     const ids: string[] = [];
     for (let i = 0; i < 40; i++) ids.push(await h.run({ ...at(day), shard: 7 }));
     const state = { isMoving: true };
     const missed: string[] = [];
     const watch = async (): Promise<void> => {
       do {
-        const found = await reader.findMany(1, ids);
+        const found = await new RunReader(h.store.reads).findMany(1, ids);
         const listed = new Set((await reader.list(1, {}, { pageSize: 100 })).rows.map((run) => run.id));
         missed.push(...ids.filter((id) => !found.has(id) || !listed.has(id)));
       } while (state.isMoving);
@@ -183,7 +184,7 @@ describe("readers", () => {
   it("see a run once although it is uncommitted on its way, and in the order of ids with the others", async () => {
     const fence = await h.takeAll(newId());
     const ids = [await h.run(at(day)), await h.run(at(minute)), await h.run(at(2 * day)), await h.run()];
-    const reader = new RunReader(h.store.reads);
+    const reader = new RunLister(h.store.search, new RunReader(h.store.reads));
     const pages = async (): Promise<string[]> => {
       const seen: string[] = [];
       for (let after: string | null | undefined; after !== null;) {
@@ -205,8 +206,8 @@ describe("readers", () => {
   it("filter runs far from their time as the others", async () => {
     const id = await h.run({ ...at(day), owner: "me" });
     await h.run({ ...at(day), owner: "you" });
-    const reader = new RunReader(h.store.reads);
-    const ids = async (filter: Parameters<RunReader["list"]>[1]): Promise<number> =>
+    const reader = new RunLister(h.store.search, new RunReader(h.store.reads));
+    const ids = async (filter: Parameters<RunLister["list"]>[1]): Promise<number> =>
       (await reader.list(1, filter, { pageSize: 10 })).rows.length;
     expect(await ids({ task: "echo", queue: "default", status: ["scheduled"], oneOffOnly: true })).toBe(2);
     expect(await ids({ owner: "me" })).toBe(1);

@@ -4,7 +4,7 @@ import type { Call, CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
 import { wireBackfill } from "../wire/backfill.js";
 import { JobAnswers } from "./job-answer.js";
-import { contextOf } from "./job-changes.js";
+import { contextOf, keptContextOf } from "./job-changes.js";
 import { idOrNotFound, jobRef, notFound } from "./job-ref.js";
 import { nextPageToken, pageRequest } from "./list-page.js";
 
@@ -43,7 +43,7 @@ async function start(options: ApiOptions, call: StartCall): Promise<CallAnswer> 
   const { request, dryRun } = readBackfill(call.body, now());
   const ref = jobRef(params.id);
   if (!dryRun) {
-    const body = wireBackfill(await engine.startBackfill(namespace, ref, request, contextOf(call)));
+    const body = wireBackfill(await engine.startBackfill(namespace, ref, request, keptContextOf(call)));
     return { status: 202, body, headers: { Location: `/v1/backfills/${body.id}` } };
   }
   if (ifVersion !== undefined) await requireVersion(options, call, ifVersion);

@@ -13,9 +13,10 @@ import type { ApiOptions } from "../ports.js";
 import { problemOf } from "../problem.js";
 import { wireRedrive } from "../wire/failures.js";
 import { wireRun } from "../wire/run.js";
-import { contextOf } from "./job-changes.js";
+import { contextOf, keptContextOf } from "./job-changes.js";
 import { idOrNotFound, notFound } from "./job-ref.js";
 import { nextPageToken, pageRequest } from "./list-page.js";
+import { madeRun } from "./runs.js";
 
 type DeadLetterHandlers = Pick<
   Handlers,
@@ -60,14 +61,13 @@ export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
       }),
     async retryRun(call) {
       const id = idOrNotFound("run", call.params.id);
-      const { run, isNew } = await engine.retryRun(call.namespace, id, readRunRepeat(call.body), contextOf(call));
+      const { run, isNew } = await engine.retryRun(call.namespace, id, readRunRepeat(call.body), keptContextOf(call));
       const body = { ...wireRun(run), is_new: isNew };
       return isNew ? { status: 201, body, headers: { Location: `/v1/runs/${body.id}` } } : { status: 200, body };
     },
     async replayRun(call) {
       const id = idOrNotFound("run", call.params.id);
-      const body = wireRun(await engine.replayRun(call.namespace, id, readRunRepeat(call.body), contextOf(call)));
-      return { status: 201, body, headers: { Location: `/v1/runs/${body.id}` } };
+      return madeRun(await engine.replayRun(call.namespace, id, readRunRepeat(call.body), keptContextOf(call)));
     },
   };
 }

@@ -1,4 +1,14 @@
-import { CarillonError, type ErrorCode, parseId, parseJobStatusFilter, parseStatusFilter } from "@carillon/core";
+import {
+  CarillonError,
+  type ErrorCode,
+  type Instant,
+  type LabelCondition,
+  parseId,
+  parseInstant,
+  parseJobStatusFilter,
+  parseLabelSelector,
+  parseStatusFilter,
+} from "@carillon/core";
 import type { JobListQuery, RunListQuery } from "@carillon/contract";
 import type { JobFilter, RunFilter } from "@carillon/engine";
 
@@ -7,16 +17,24 @@ interface SharedQuery {
   readonly queue?: string;
   readonly owner?: string;
   readonly user_id?: string;
+  readonly label_selector?: string;
+  readonly created_after?: string;
+  readonly created_before?: string;
 }
 
 interface SharedFilter {
   readonly task?: string;
   readonly queue?: string;
   readonly owner?: string;
+  readonly labels?: readonly LabelCondition[];
+  readonly createdFrom?: Instant;
+  readonly createdBefore?: Instant;
 }
 
 /** Members are always written in the same order: the page token's fingerprint is made from the JSON. */
-function sharedFilter({ task, queue, owner, user_id: userId }: SharedQuery): SharedFilter {
+function sharedFilter(query: SharedQuery): SharedFilter {
+  const { task, queue, owner, user_id: userId, label_selector: selector } = query;
+  const { created_after: after, created_before: before } = query;
   if (owner !== undefined && userId !== undefined && owner !== userId) {
     throw refused("?user_id", "field_invalid", "says the same as ?owner; send one of them");
   }
@@ -25,6 +43,9 @@ function sharedFilter({ task, queue, owner, user_id: userId }: SharedQuery): Sha
     ...(task !== undefined && { task }),
     ...(queue !== undefined && { queue }),
     ...(theOwner !== undefined && { owner: theOwner }),
+    ...(selector !== undefined && { labels: parsed("?label_selector", () => parseLabelSelector(selector)) }),
+    ...(after !== undefined && { createdFrom: parsed("?created_after", () => parseInstant(after)) }),
+    ...(before !== undefined && { createdBefore: parsed("?created_before", () => parseInstant(before)) }),
   };
 }
 
@@ -38,7 +59,7 @@ export function jobFilter(query: JobListQuery): JobFilter {
 
 /** Undefined if nothing can match, because no worker can have such an id. */
 export function runFilter(query: RunListQuery, jobId?: string): RunFilter | undefined {
-  const { status, job_id: jobText, worker_id: workerText } = query;
+  const { status, job_id: jobText, worker_id: workerText, trigger } = query;
   const job = jobId ?? (jobText === undefined ? undefined : parsed("?job_id", () => parseId("job", jobText)));
   const workerId = workerText === undefined ? undefined : workerIdOf(workerText);
   if (workerId === null) return undefined;
@@ -47,6 +68,7 @@ export function runFilter(query: RunListQuery, jobId?: string): RunFilter | unde
     ...sharedFilter(query),
     ...(job !== undefined && { jobId: job }),
     ...(workerId !== undefined && { workerId }),
+    ...(trigger !== undefined && { trigger }),
   };
 }
 

@@ -90,6 +90,12 @@ async function resume({ engine }: ApiOptions, answers: JobAnswers, call: ResumeC
   return { ...answer, body: { job: body, missed, dry_run: dryRun } };
 }
 
+/** The same, where the call makes one thing that its receipt names. */
+export function keptContextOf(call: Pick<PutCall, "actor" | "ifVersion" | "receipt">): ChangeContext {
+  const { receipt } = call;
+  return { ...contextOf(call), ...(receipt !== undefined && { receipt }) };
+}
+
 /** On whose behalf and on what condition a call changes something. */
 export function contextOf({ actor, ifVersion }: Pick<PutCall, "actor" | "ifVersion">): ChangeContext {
   return { actor, ...(ifVersion !== undefined && { ifVersion }) };

@@ -1,12 +1,11 @@
 import { readRunNow } from "@carillon/contract";
-import { formatId } from "@carillon/core";
 import type { Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
-import { wireRun } from "../wire/run.js";
+import { awaitEnd, waitOf } from "./await-run.js";
 import { JobAnswers } from "./job-answer.js";
-import { contextOf } from "./job-changes.js";
+import { keptContextOf } from "./job-changes.js";
 import { jobRef } from "./job-ref.js";
-import { runPage } from "./runs.js";
+import { madeRun, runPage } from "./runs.js";
 
 export function jobRunHandlers(options: ApiOptions): Pick<Handlers, "listJobRuns" | "runJobNow"> {
   const { engine } = options;
@@ -17,9 +16,10 @@ export function jobRunHandlers(options: ApiOptions): Pick<Handlers, "listJobRuns
       return runPage(engine, namespace, query, job.id);
     },
     async runJobNow(call) {
+      const waitMs = waitOf(call.query);
       const request = readRunNow(call.body);
-      const run = await engine.runNow(call.namespace, jobRef(call.params.id), request, contextOf(call));
-      return { status: 201, body: wireRun(run), headers: { Location: `/v1/runs/${formatId("run", run.id)}` } };
+      const run = await engine.runNow(call.namespace, jobRef(call.params.id), request, keptContextOf(call));
+      return madeRun(await awaitEnd(engine, call, run, waitMs));
     },
   };
 }

@@ -13,9 +13,9 @@ export function jobHandlers(options: ApiOptions): JobHandlers {
   const { engine } = options;
   const answers = new JobAnswers(options);
   return {
-    async createJob({ body, namespace, foreign }) {
+    async createJob({ body, namespace, foreign, receipt }) {
       const request = normaliseJobRequest(body, momentOf(options));
-      const job = await engine.createJob(namespace, request.spec);
+      const job = await engine.createJob(namespace, request.spec, receipt);
       return answers.created(job, { namespace, foreign: foreign || request.foreign });
     },
     async listJobs({ query, namespace }) {

@@ -1,9 +1,13 @@
 import { readRunBatch, readRunCreate, type RunBatchResult, type RunCreated } from "@carillon/contract";
 import { type EnqueueSpec, formatId } from "@carillon/core";
-import type { Handlers } from "../call.js";
+import type { EnqueuedRun, RunView } from "@carillon/engine";
+import type { CallAnswer, Handlers } from "../call.js";
+import type { Recall } from "../idempotency.js";
 import type { ApiOptions } from "../ports.js";
 import { problemOf } from "../problem.js";
 import { wireRun } from "../wire/run.js";
+import { awaitEnd, waitOf } from "./await-run.js";
+import { refusedBefore } from "./job-batch.js";
 import { momentOf } from "./moment.js";
 
 type Read = { readonly spec: EnqueueSpec } | { readonly error: unknown };
@@ -11,34 +15,56 @@ type Read = { readonly spec: EnqueueSpec } | { readonly error: unknown };
 export function runCreateHandlers(options: ApiOptions): Pick<Handlers, "createRun" | "createRuns"> {
   const { engine, logger } = options;
   return {
-    async createRun({ body, namespace }) {
-      const { run, isNew } = await engine.enqueueShown(namespace, readRunCreate(body, momentOf(options)));
-      const created: RunCreated = { ...wireRun(run), is_new: isNew };
-      if (!isNew) return { status: 200, body: created };
-      return { status: 201, body: created, headers: { Location: `/v1/runs/${created.id}` } };
+    async createRun(call) {
+      const { body, namespace, receipt } = call;
+      const waitMs = waitOf(call.query);
+      const spec = readRunCreate(body, momentOf(options));
+      const { run, isNew } = await engine.enqueueShown(namespace, spec, receipt);
+      return createdRun(await awaitEnd(engine, call, run, waitMs), isNew);
     },
-    async createRuns({ body, namespace, requestId }) {
-      const moment = momentOf(options);
-      const read = readRunBatch(body).map((run): Read => attempt(() => readRunCreate(run, moment)));
+    async createRuns({ body, namespace, requestId, receipt }) {
+      const read = readAll(options, body);
       const specs = read.flatMap((one) => ("spec" in one ? [one.spec] : []));
-      const stored = specs.length === 0 ? [] : await engine.enqueueMany(namespace, specs);
+      const stored = specs.length === 0 ? [] : await engine.enqueueMany(namespace, specs, receipt);
       const ours = stored.find((one) => "error" in one && problemOf(one.error, requestId).ours);
       // Where nothing was stored and the caller could not help it, the call as a whole has failed.
       if (ours !== undefined && "error" in ours) {
         if (stored.every((one) => "error" in one)) throw ours.error;
         logger?.error({ err: ours.error, requestId }, "a part of a batch failed");
       }
-      const outcomes = stored.values();
-      const results = read.map((one): RunBatchResult => {
-        const outcome = "error" in one ? one : (outcomes.next().value ?? { error: new Error("no answer for a run") });
-        if ("id" in outcome) return { id: formatId("run", outcome.id), is_new: outcome.isNew };
-        return { problem: problemOf(outcome.error, requestId).body };
-      });
-      const created = results.filter((one) => one.is_new === true).length;
-      const duplicates = results.filter((one) => one.is_new === false).length;
-      return { status: 200, body: { results, created, duplicates, refused: results.length - created - duplicates } };
+      return answer(read, stored, requestId);
     },
   };
+}
+
+/** A batch that was stored before; why some of it was refused then is known where that did not depend on the time. */
+export function recallRuns(options: ApiOptions): Recall {
+  return async ({ runs = [] }, { body, requestId }) => {
+    const stored = runs.map((one): EnqueuedRun => one ?? { error: refusedBefore() });
+    return answer(readAll(options, body), stored, requestId);
+  };
+}
+
+export function createdRun(run: RunView, isNew: boolean): CallAnswer {
+  const body: RunCreated = { ...wireRun(run), is_new: isNew };
+  return isNew ? { status: 201, body, headers: { Location: `/v1/runs/${body.id}` } } : { status: 200, body };
+}
+
+function readAll(options: ApiOptions, body: unknown): Read[] {
+  const moment = momentOf(options);
+  return readRunBatch(body).map((run): Read => attempt(() => readRunCreate(run, moment)));
+}
+
+function answer(read: readonly Read[], stored: readonly EnqueuedRun[], requestId: string): CallAnswer {
+  const outcomes = stored.values();
+  const results = read.map((one): RunBatchResult => {
+    const outcome = "error" in one ? one : (outcomes.next().value ?? { error: new Error("no answer for a run") });
+    if ("id" in outcome) return { id: formatId("run", outcome.id), is_new: outcome.isNew };
+    return { problem: problemOf(outcome.error, requestId).body };
+  });
+  const created = results.filter((one) => one.is_new === true).length;
+  const duplicates = results.filter((one) => one.is_new === false).length;
+  return { status: 200, body: { results, created, duplicates, refused: results.length - created - duplicates } };
 }
 
 function attempt(read: () => EnqueueSpec): Read {

@@ -1,5 +1,5 @@
 import type { RunListQuery } from "@carillon/contract";
-import type { EngineApi } from "@carillon/engine";
+import type { EngineApi, RunView } from "@carillon/engine";
 import type { CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
 import { wireRun } from "../wire/run.js";
@@ -19,6 +19,12 @@ export function runHandlers({ engine }: ApiOptions): Pick<Handlers, "listRuns" |
       };
     },
   };
+}
+
+/** A run that the call has just made. */
+export function madeRun(run: RunView): CallAnswer {
+  const body = wireRun(run);
+  return { status: 201, body, headers: { Location: `/v1/runs/${body.id}` } };
 }
 
 /** One page of runs: of all, or of one job. */

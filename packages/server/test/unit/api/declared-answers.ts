@@ -1,4 +1,4 @@
-import { commonErrors, operations, Problem, type Operation } from "@carillon/contract";
+import { commonErrors, errorsOf, operations, Problem, type Operation } from "@carillon/contract";
 import type { FastifyInstance } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
@@ -44,7 +44,8 @@ function faultsOfAnswer(operation: Operation | undefined, { status, type, body }
   if (status >= 500 && status !== 503 && status !== 504) return [`a mistake of the server: ${body}`];
   if (type.startsWith("application/problem+json")) {
     const problem = JSON.parse(body) as { status?: unknown; code?: string };
-    const allowed: readonly string[] = [...(operation?.errors ?? ["not_found"]), ...commonErrors, "method_not_allowed"];
+    const declaredCodes = operation === undefined ? ["not_found", ...commonErrors] : errorsOf(operation);
+    const allowed: readonly string[] = [...declaredCodes, "method_not_allowed"];
     return [
       ...faultsOf(Problem, problem),
       ...(problem.status === status ? [] : [`the body says ${String(problem.status)}`]),

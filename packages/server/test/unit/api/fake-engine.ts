@@ -19,10 +19,15 @@ import type {
   LogPage,
   LogRequest,
   RunLine,
+  BegunCall,
+  KeptAnswer,
+  KeyedCall,
+  Receipts,
 } from "@carillon/engine";
 
 /** An EngineApi in memory, for tests of what lies in front of it. Runs stay as they were put in. */
-export class FakeJobs implements EngineApi, Enqueueing {
+export class FakeJobs implements EngineApi, Enqueueing, Receipts {
+  readonly keys = new Map<string, { request: string; answer?: KeptAnswer }>();
   readonly jobs: JobView[] = [];
   readonly runs: RunView[] = [];
   /** Thrown by the next call, once. */
@@ -144,6 +149,24 @@ export class FakeJobs implements EngineApi, Enqueueing {
         (workerId === undefined || run.workerId === workerId),
     );
     return pageOf(rows, page);
+  }
+
+  async awaitRun(_namespace: string, id: string): Promise<RunView | null> {
+    return this.runs.find((run) => run.id === id && run.finishedAt !== null) ?? null;
+  }
+
+  async beginCall(namespace: string, { caller, key, request }: KeyedCall): Promise<BegunCall> {
+    const place = JSON.stringify([namespace, caller, key]);
+    const row = this.keys.get(place);
+    if (row !== undefined && row.request !== request) return { state: "other" };
+    if (row !== undefined) return row.answer === undefined ? { state: "busy" } : { state: "done", answer: row.answer };
+    this.keys.set(place, { request });
+    return {
+      state: "own",
+      receipt: { keep: async () => undefined },
+      answered: async (answer) => void this.keys.set(place, { request, answer }),
+      refused: async () => void this.keys.delete(place),
+    };
   }
 
   failOnce(): void {

@@ -1,0 +1,56 @@
+import type { DurationMs } from "@carillon/core";
+import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
+import type { Effect, Receipt } from "../model/receipts.js";
+import { type DedupedRun, dedupeStore } from "../store/entities/dedupes.js";
+import type { NewJob, StoredJob } from "../store/entities/jobs.js";
+import { type NewRun, runStore, type StoredRun } from "../store/entities/runs.js";
+import type { Statements } from "../store/sql/statement.js";
+import type { Store } from "../store/store.js";
+
+/** What one call stores, each kind in its order. */
+export interface KeptBatch {
+  readonly jobs?: readonly NewJob[];
+  readonly runs?: readonly NewRun[];
+  readonly deduped?: readonly DedupedRun[];
+}
+
+export interface KeptAnswers {
+  readonly jobs: readonly StoredJob[];
+  readonly runs: readonly StoredRun[];
+  readonly deduped: readonly DedupeOutcome[];
+}
+
+/** Stores what one call asks for together with the call's receipt. `effectOf` answers null where nothing was made. */
+export type InsertKept = (
+  batch: KeptBatch,
+  receipt: Receipt,
+  effectOf: (answers: KeptAnswers) => Effect | null,
+) => Promise<KeptAnswers>;
+
+/** Such calls share no statement with others: each commits with its own receipt. */
+export function insertKept(
+  store: Pick<Store, "settle" | "jobs">,
+  statements: Statements,
+  horizonMs: DurationMs,
+): InsertKept {
+  return ({ jobs = [], runs = [], deduped = [] }, receipt, effectOf) =>
+    store.settle(async (tx) => {
+      const storedJobs = jobs.length === 0 ? new Map<string, StoredJob>() : await store.jobs.insert(jobs, tx);
+      const storedRuns = runs.length === 0 ? [] : await runStore(tx, statements).insert(runs, horizonMs);
+      const runById = new Map(storedRuns.map((run) => [run.id, run]));
+      const dedupes = dedupeStore(tx, statements);
+      const outcomes = await storeInRounds(deduped, (some) => dedupes.insert(some, horizonMs));
+      const answers: KeptAnswers = {
+        jobs: jobs.map((job) => storedJobs.get(job.id) ?? null),
+        runs: runs.map(({ id }) => {
+          const one = runById.get(id);
+          if (one === undefined) throw new Error(`the run id ${id} exists already`);
+          return one;
+        }),
+        deduped: outcomes,
+      };
+      const effect = effectOf(answers);
+      if (effect !== null) await receipt.keep(tx, effect);
+      return answers;
+    });
+}

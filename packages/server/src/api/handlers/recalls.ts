@@ -1,0 +1,42 @@
+import { formatId } from "@carillon/core";
+import type { Effect, RunView } from "@carillon/engine";
+import type { Recall, Recalls } from "../idempotency.js";
+import type { ApiOptions } from "../ports.js";
+import { wireBackfill } from "../wire/backfill.js";
+import { recallJobs } from "./job-batch.js";
+import { JobAnswers } from "./job-answer.js";
+import { notFound } from "./job-ref.js";
+import { createdRun, recallRuns } from "./run-create.js";
+import { madeRun } from "./runs.js";
+
+/** For each operation that makes something: its answer, from what it had made. */
+export function recallsOf(options: ApiOptions): Recalls {
+  const { engine } = options;
+  const answers = new JobAnswers(options);
+  const runOf = async ({ runs = [] }: Effect, namespace: string): Promise<RunView> => {
+    const id = runs[0]?.id ?? "";
+    const run = await engine.getRun(namespace, id);
+    if (run === null) throw notFound(`The run ${formatId("run", id)} is not there any more.`);
+    return run;
+  };
+  const oneRun: Recall = async (effect, { namespace }) => madeRun(await runOf(effect, namespace));
+  const newRun: Recall = async (effect, { namespace }) => createdRun(await runOf(effect, namespace), true);
+  return {
+    createRun: newRun,
+    retryRun: newRun,
+    createRuns: recallRuns(options),
+    runJobNow: oneRun,
+    replayRun: oneRun,
+    async createJob({ jobs = [] }, { namespace, foreign }) {
+      const id = formatId("job", jobs[0] ?? "");
+      return answers.created(await answers.found(namespace, id), { namespace, foreign });
+    },
+    createJobs: recallJobs(options),
+    async backfillJob({ backfill = "" }, { namespace }) {
+      const view = await engine.getBackfill(namespace, backfill);
+      if (view === null) throw notFound("The backfill is not there any more.");
+      const body = wireBackfill(view);
+      return { status: 202, body, headers: { Location: `/v1/backfills/${body.id}` } };
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import type { Job, Run, RunCreated } from "@carillon/contract";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { json, refusalOf } from "../../unit/api/api-under-test.js";
+import { type RealApi, realApi } from "./real-api.js";
+
+let api: RealApi;
+
+beforeAll(async () => {
+  api = await realApi();
+});
+afterAll(() => api.close());
+
+const post = (url: string, body: unknown, key: string) =>
+  api.call({ method: "POST", url, headers: { ...json, "idempotency-key": key }, payload: JSON.stringify(body) });
+
+const countOf = async (table: string): Promise<number> => {
+  const { rows } = await api.database.query<{ n: number }>({
+    text: `select count(*)::int as n from carillon.${table}`,
+  });
+  return rows[0]?.n ?? 0;
+};
+
+/** As after the death of the node that answered: what was done is on record, what was said is not. */
+const loseAnswer = (key: string) =>
+  api.database.query({ text: "update carillon.idempotency_key set answer = null where key = $1" }, [key]);
+
+describe("a call with an Idempotency-Key", () => {
+  it("makes one run however often it is sent, and says the same each time", async () => {
+    const before = await countOf("run");
+    const first = await post("/v1/runs", { task: "nobody", payload: 1 }, "a");
+    const again = await post("/v1/runs", { task: "nobody", payload: 1 }, "a");
+    expect([first.statusCode, again.statusCode]).toEqual([201, 201]);
+    expect(again.json()).toEqual(first.json());
+    expect([first.headers["idempotent-replayed"], again.headers["idempotent-replayed"]]).toEqual([undefined, "true"]);
+    expect(again.headers["location"]).toBe(first.headers["location"]);
+    expect(await countOf("run")).toBe(before + 1);
+  });
+
+  it("is refused with another body, and elsewhere", async () => {
+    await post("/v1/runs", { task: "nobody" }, "b");
+    expect(refusalOf(await post("/v1/runs", { task: "other" }, "b"))).toMatchObject({
+      status: 422,
+      code: "idempotency_key_reused",
+    });
+    expect(refusalOf(await post("/v1/jobs", { task: "nobody" }, "b"))).toMatchObject({
+      code: "idempotency_key_reused",
+    });
+  });
+
+  it("belongs to its namespace", async () => {
+    const first = await post("/v1/runs", { task: "nobody" }, "mine");
+    const other = await api.other.call({
+      method: "POST",
+      url: "/v1/runs",
+      headers: { ...json, "idempotency-key": "mine" },
+      payload: JSON.stringify({ task: "nobody" }),
+    });
+    expect(other.statusCode).toBe(201);
+    expect(other.json<Run>().id).not.toBe(first.json<Run>().id);
+  });
+
+  it("may be used again after a refusal, which did nothing", async () => {
+    expect(refusalOf(await post("/v1/runs", { task: 5 }, "c"))).toMatchObject({ status: 400 });
+    expect((await post("/v1/runs", { task: "nobody" }, "c")).statusCode).toBe(201);
+  });
+
+  it("makes one of many that come together; the others are asked to wait", async () => {
+    const before = await countOf("run");
+    const all = await Promise.all(Array.from({ length: 10 }, () => post("/v1/runs", { task: "nobody" }, "d")));
+    expect(await countOf("run")).toBe(before + 1);
+    const codes = new Set(all.map((one) => one.statusCode));
+    expect([...codes].filter((code) => code !== 201 && code !== 409)).toEqual([]);
+    expect(new Set(all.filter((one) => one.statusCode === 201).map((one) => one.json<Run>().id)).size).toBe(1);
+  });
+
+  it.each([
+    ["/v1/runs", { task: "nobody", delay: "1h" }],
+    ["/v1/runs", { task: "nobody", dedupe: { key: "once", on: "reject" } }],
+    ["/v1/runs:batchCreate", { runs: [{ task: "nobody" }, { task: 5 }, { task: "nobody", dedupe: { key: "x" } }] }],
+    ["/v1/jobs", { task: "nobody" }],
+    ["/v1/jobs", { task: "nobody", key: "recurring", schedule: { cron: "0 9 * * *" } }],
+    ["/v1/jobs:batchCreate", { jobs: [{ task: "nobody" }, { task: "nobody", key: "recurring" }, { task: 5 }] }],
+  ])("answers %s from what was made when its answer was lost with a node", async (url, body) => {
+    const key = `lost ${url} ${JSON.stringify(body)}`;
+    const first = await post(url, body, key);
+    const state = await api.state();
+    await loseAnswer(key);
+    const again = await post(url, body, key);
+    expect(again.statusCode).toBe(first.statusCode);
+    expect(idsOf(again.json())).toEqual(idsOf(first.json()));
+    expect(await api.state()).toEqual(state);
+  });
+
+  it.each([
+    [":runNow", {}],
+    [":backfill", { from: "2026-01-01T00:00:00Z", to: "2026-01-03T00:00:00Z" }],
+  ])("of a job's %s is answered from what was made as well", async (verb, body) => {
+    const definition = {
+      task: "nobody",
+      overlap: "allow",
+      schedule: { cron: "0 9 * * *", starts_at: "2026-01-01T00:00:00Z" },
+    };
+    const { id } = (await api.post("/v1/jobs", definition)).json<Job>();
+    const first = await post(`/v1/jobs/${id}${verb}`, body, `verb ${verb}`);
+    expect(first.statusCode).toBeLessThan(300);
+    await loseAnswer(`verb ${verb}`);
+    const again = await post(`/v1/jobs/${id}${verb}`, body, `verb ${verb}`);
+    expect(again.json<Run>().id).toBe(first.json<Run>().id);
+  });
+
+  it.each(["", "\u00e4", "x".repeat(256)])("must be short printable text, not %j", async (key) => {
+    const refusal = refusalOf(await post("/v1/runs", { task: "nobody" }, key));
+    expect(refusal).toEqual({ status: 400, code: "field_invalid", faults: ["Idempotency-Key field_invalid"] });
+  });
+});
+
+describe("waiting for a run", () => {
+  it("ends with the time that was given, with the run as it is then", async () => {
+    const run = (await api.post("/v1/runs?wait=50ms", { task: "nobody" })).json<RunCreated>();
+    expect(run).toMatchObject({ status: "queued", is_new: true });
+  });
+
+  it("ends with the run", async () => {
+    const { id } = (await api.post("/v1/jobs", { task: "nobody", schedule: { manual: true } })).json<Job>();
+    const waiting = api.post(`/v1/jobs/${id}:runNow?wait=30s`, {});
+    await expect.poll(async () => (await api.get(`/v1/jobs/${id}/runs`)).json<{ runs: Run[] }>().runs.length).toBe(1);
+    await api.post(`/v1/jobs/${id}:cancel`, {});
+    expect((await waiting).json<Run>()).toMatchObject({ status: "cancelled" });
+  });
+
+  it("refuses a time that it cannot read, before anything is done", async () => {
+    const state = await api.state();
+    expect(refusalOf(await api.post("/v1/runs?wait=soon", { task: "nobody" }))).toMatchObject({
+      status: 422,
+      code: "duration_invalid",
+    });
+    expect(await api.state()).toEqual(state);
+  });
+});
+
+function idsOf(body: { id?: string; results?: { id?: string }[] }): unknown {
+  return body.id ?? body.results?.map((one) => one.id ?? null);
+}
