@@ -16,9 +16,9 @@ interface FiredRun {
 
 /** What the engine has to say. Metrics and logs subscribe; tests wait for it. */
 export type EngineEvent =
-  | (FiredRun & { readonly type: "run.fired"; readonly trigger: "schedule" })
+  | (FiredRun & { readonly type: "run.fired"; readonly trigger: "schedule" | "after" })
   /** It was made, and waits for other runs of its job. */
-  | (FiredRun & { readonly type: "run.blocked"; readonly trigger: "schedule" })
+  | (FiredRun & { readonly type: "run.blocked"; readonly trigger: "schedule" | "after" })
   /** Later than the job's misfire threshold; told beside its fire. */
   | (FiredRun & { readonly type: "run.late" })
   | { readonly type: "occurrence.missed"; readonly jobId: string; readonly count: number }

@@ -56,6 +56,7 @@ export type {
 } from "./model/job-changes.js";
 export type { RunToServe, Unserved, Workers, WorkerState, WorkerView } from "./model/workers.js";
 export type { JobView } from "./model/job-view.js";
+export type { Neighbour } from "./store/entities/dependencies.js";
 export type { LinePlace, LogPage, LogRequest, RunLine, RunLogs } from "./model/run-logs.js";
 export type { AttemptRecord, RunProgress, RunView, TriggerKind } from "./model/run-view.js";
 export { classifyPgError, sqlStateOf, type PgErrorClass } from "./store/db/classify.js";

@@ -12,7 +12,6 @@ const notYet: ReadonlySet<string> = new Set([
   "rate_limit",
   "sla",
 ]);
-const notYetInSchedule: ReadonlySet<string> = new Set(["after"]);
 
 const setByServer: ReadonlySet<string> = new Set([
   "created_at",
@@ -40,8 +39,6 @@ export function explainJobField(findings: Findings): ExplainUnknown {
   return (pointer, parent, name) => {
     if (parent === "" && notYet.has(name)) {
       findings.add(pointer, "not_supported_yet", `${name} is not supported by this version; leave it out`);
-    } else if (parent === "/schedule" && notYetInSchedule.has(name)) {
-      findings.add(pointer, "not_supported_yet", `schedule.${name} is not supported by this version; leave it out`);
     } else if (parent === "" && setByServer.has(name)) {
       findings.add(pointer, "unknown_field", `${name} is set by the server; leave it out`);
     } else if (parent === "" && belongsInSchedule.has(name)) {

@@ -51,8 +51,13 @@ export function readResume(body: unknown): ResumeRequest {
   }));
 }
 
-export function readCancel(body: unknown): { readonly running: "signal" | "keep" } {
-  return readBody(JobCancel, body, ({ running = "signal" }) => ({ running }));
+export interface CancelRequest {
+  readonly running: "signal" | "keep";
+  readonly dependants: "refuse" | "detach";
+}
+
+export function readCancel(body: unknown): CancelRequest {
+  return readBody(JobCancel, body, ({ running = "signal", dependants = "refuse" }) => ({ running, dependants }));
 }
 
 export function readRollback(body: unknown): number {

@@ -54,7 +54,10 @@ function scheduleRequest(schedule: ScheduleSpec): ScheduleRequest {
     case "manual":
       return { manual: true };
     case "after":
-      throw new Error("a job that waits for others cannot have been created by this version");
+      return {
+        after: schedule.after.map((one) => ({ ...one })),
+        ...(schedule.mode !== undefined && { mode: schedule.mode }),
+      };
     default: {
       const { timeZone, startsAt, endsAt, maxRuns, jitterMs, calendars } = schedule;
       const rule =

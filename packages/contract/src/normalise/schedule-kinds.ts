@@ -1,6 +1,6 @@
 import type { ScheduleRequest } from "../schema/schedule.js";
 
-export const scheduleKinds = ["cron", "every", "at", "delay", "manual", "now"] as const;
+export const scheduleKinds = ["cron", "every", "at", "delay", "manual", "now", "after"] as const;
 export type ScheduleKind = (typeof scheduleKinds)[number];
 
 type Field = keyof ScheduleRequest;
@@ -15,6 +15,7 @@ const companions: Readonly<Record<ScheduleKind, readonly Field[]>> = {
   delay: [],
   manual: [],
   now: [],
+  after: ["mode"],
 };
 
 export function isCompanion(kind: ScheduleKind, field: string): boolean {

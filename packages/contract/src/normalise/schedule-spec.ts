@@ -1,4 +1,5 @@
 import {
+  type AfterSchedule,
   type AtSchedule,
   checkSchedule,
   type CronSchedule,
@@ -56,6 +57,8 @@ function specOf(kind: Kind, draft: Draft, context: ScheduleContext): ScheduleSpe
       return delaySpec(draft, context);
     case "manual":
       return { kind: "manual" };
+    case "after":
+      return afterSpec(draft);
     default:
       return nowSpec(draft, context);
   }
@@ -92,6 +95,15 @@ function checkCompanions(kind: Kind, draft: Draft, findings: Findings): void {
     if (isCompanion(kind, name) || kinds.some((other) => other === name)) continue;
     findings.add(placed.pointer, "schedule_invalid", `${name} has no meaning with ${kind}`);
   }
+}
+
+function afterSpec(draft: Draft): AfterSchedule | undefined {
+  if (draft.after === undefined) return undefined;
+  return {
+    kind: "after",
+    after: draft.after.value.map(({ job, on = "success", when }) => ({ job, on, ...(when !== undefined && { when }) })),
+    ...(draft.mode && { mode: draft.mode.value }),
+  };
 }
 
 function cronSpec(draft: Draft, context: ScheduleContext): CronSchedule | undefined {

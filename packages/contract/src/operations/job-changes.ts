@@ -56,7 +56,7 @@ export const deleteJob = {
   description: "The same as :cancel. The job fires no more and still answers GET.",
   query: JobDeleteQuery,
   answers: { 204: { description: "It is cancelled" } },
-  errors: [...bodyErrors, ...changeErrors],
+  errors: [...bodyErrors, "job_has_dependants", ...changeErrors],
 } as const satisfies Operation;
 
 export const cancelJob = {
@@ -73,7 +73,7 @@ export const cancelJob = {
   body: JobCancel,
   bodyOptional: true,
   answers: { 200: theJob },
-  errors: [...bodyErrors, ...changeErrors],
+  errors: [...bodyErrors, "job_has_dependants", ...changeErrors],
 } as const satisfies Operation;
 
 export const pauseJob = {
@@ -115,5 +115,13 @@ export const rollbackJob = {
   description: "The definition of that version becomes a new version.",
   body: JobRollback,
   answers: { 200: theJob },
-  errors: [...bodyErrors, "version_unknown", "calendar_unknown", "schedule_in_past", ...changeErrors],
+  errors: [
+    ...bodyErrors,
+    "version_unknown",
+    "calendar_unknown",
+    "upstream_unknown",
+    "dependency_cycle",
+    "schedule_in_past",
+    ...changeErrors,
+  ],
 } as const satisfies Operation;

@@ -23,6 +23,9 @@ export const definitionErrors = [
   "instant_invalid",
   "retry_invalid",
   "calendar_unknown",
+  "condition_invalid",
+  "upstream_unknown",
+  "dependency_cycle",
 ] as const satisfies readonly ErrorCode[];
 
 /** What any change of a job can end with. */

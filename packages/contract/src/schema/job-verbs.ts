@@ -43,12 +43,14 @@ const Running = stringEnum(["signal", "keep"], {
   description: "Running runs are asked to stop (signal, the default), or go on (keep); waiting ones end",
 });
 
-export const JobCancel = Type.Object(
-  { running: Type.Optional(Running) },
-  { title: "JobCancel", additionalProperties: false },
-);
+const Dependants = stringEnum(["refuse", "detach"], {
+  description: "Where other jobs wait for this one: refused (the default), or they wait for it no longer (detach)",
+});
+const ending = { running: Type.Optional(Running), dependants: Type.Optional(Dependants) };
+
+export const JobCancel = Type.Object(ending, { title: "JobCancel", additionalProperties: false });
 /** DELETE has no body. */
-export const JobDeleteQuery = Type.Object({ running: Type.Optional(Running) }, { additionalProperties: false });
+export const JobDeleteQuery = Type.Object(ending, { additionalProperties: false });
 
 export const JobRunNow = Type.Object(
   {

@@ -54,6 +54,23 @@ const Pause = Type.Object(
   { title: "Pause", additionalProperties: false },
 );
 
+const neighbour = {
+  job_id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+  key: nullable(Type.String()),
+  on: stringEnum(["success", "failure", "finish"]),
+  when: nullable(Type.String()),
+  state: stringEnum(jobStates),
+};
+const Upstream = Type.Object(
+  {
+    ...neighbour,
+    met_by: nullable(Type.String({ description: "The latest run that fits, since this job was started last" })),
+    met_at: nullable(Timestamp),
+  },
+  { title: "JobUpstream", additionalProperties: false },
+);
+const Downstream = Type.Object(neighbour, { title: "JobDownstream", additionalProperties: false });
+
 export const Job = Type.Object(
   {
     id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
@@ -70,6 +87,10 @@ export const Job = Type.Object(
     ),
     description: Type.String({ description: "The schedule in words", examples: ["Every 15 minutes"] }),
     warnings: Type.Optional(Type.Array(Warning, { description: "Where the answer is about one job" })),
+    upstream: Type.Optional(
+      Type.Array(Upstream, { description: "What it waits for, where the answer is about one job" }),
+    ),
+    downstream: Type.Optional(Type.Array(Downstream, { description: "The first 100 that wait for it" })),
     created_at: Timestamp,
     updated_at: Timestamp,
     last_run: nullable(RunSummary),

@@ -19,6 +19,9 @@ export const limits = {
   selectorLength: 2_000,
   /** Calendars that one schedule names in a list. */
   calendars: 20,
+  /** Jobs that one schedule waits for. */
+  upstreams: 32,
+  conditionLength: 1_024,
   /** Jobs of one batch. */
   batch: 1_000,
   /** Longest text that says why. */

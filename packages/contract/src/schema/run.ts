@@ -16,7 +16,7 @@ export const RunError = Type.Object(
   { title: "RunError", additionalProperties: false },
 );
 
-export const triggerKinds = ["schedule", "once", "run_now", "backfill", "retry", "replay"] as const;
+export const triggerKinds = ["schedule", "once", "run_now", "backfill", "retry", "replay", "after"] as const;
 
 const Trigger = Type.Object(
   {

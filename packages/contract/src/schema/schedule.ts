@@ -40,7 +40,41 @@ const CalendarRule = Type.Object(calendarRule, {
   description: "Named calendars that exclude days, or allow only theirs",
 });
 
-/** Exactly one of cron, every, at, delay, manual, now; the checker says so, because JSON Schema says it unreadably. */
+const onEnd = ["success", "failure", "finish"] as const;
+const Upstream = {
+  job: Type.String({ minLength: 1, maxLength: limits.nameLength, description: "Key or id of another job" }),
+  on: stringEnum(onEnd, { description: "Which ends of its runs count: finish is any, cancelled ones too" }),
+  when: Type.String({
+    minLength: 1,
+    maxLength: limits.conditionLength,
+    description: "CEL over output, status, reason, attempt, error and payload of the run that ended",
+    examples: ["output.rows > 0"],
+  }),
+};
+const AfterRequest = Type.Array(
+  Type.Object(
+    { job: Upstream.job, on: Type.Optional(Upstream.on), when: Type.Optional(Upstream.when) },
+    { title: "UpstreamRequest", additionalProperties: false },
+  ),
+  {
+    minItems: 1,
+    maxItems: limits.upstreams,
+    description: "When runs of other jobs end; on success by default",
+    examples: [[{ job: "etl.extract" }]],
+  },
+);
+const After = Type.Array(
+  Type.Object(
+    { job: Upstream.job, on: Upstream.on, when: Type.Optional(Upstream.when) },
+    { title: "Upstream", additionalProperties: false },
+  ),
+);
+const Mode = stringEnum(["all", "any"], {
+  description:
+    "With several: once per round, when the latest run of each fits (all, the default), or at each that fits (any)",
+});
+
+/** Exactly one of cron, every, at, delay, manual, now, after; the checker says so, because JSON Schema says it unreadably. */
 export const ScheduleRequest = Type.Object(
   {
     cron: Type.Optional(Cron),
@@ -49,6 +83,8 @@ export const ScheduleRequest = Type.Object(
     delay: Type.Optional(DurationText("Once, this long after creation.", "3d")),
     manual: Type.Optional(Type.Literal(true, { description: "Only when asked" })),
     now: Type.Optional(Type.Literal(true, { description: "Once, at once: the same as no schedule" })),
+    after: Type.Optional(AfterRequest),
+    mode: Type.Optional(Mode),
     time_zone: Type.Optional(
       Type.String({
         minLength: 1,
@@ -68,7 +104,7 @@ export const ScheduleRequest = Type.Object(
   {
     title: "ScheduleRequest",
     additionalProperties: false,
-    description: "Exactly one of cron, every, at, delay, manual, now",
+    description: "Exactly one of cron, every, at, delay, manual, now, after",
   },
 );
 
@@ -78,6 +114,8 @@ export const Schedule = Type.Object(
     every: Type.Optional(Type.String({ examples: ["15m"] })),
     at: Type.Optional(Timestamp),
     manual: Type.Optional(Type.Literal(true)),
+    after: Type.Optional(After),
+    mode: Type.Optional(Mode),
     time_zone: Type.Optional(Type.String()),
     day_match: Type.Optional(DayMatch),
     dst: Type.Optional(Dst),
@@ -91,7 +129,7 @@ export const Schedule = Type.Object(
   {
     title: "Schedule",
     additionalProperties: false,
-    description: "The rule in force: one of cron, every, at, manual. A delay has become the instant it meant.",
+    description: "The rule in force: one of cron, every, at, manual, after. A delay has become the instant it meant.",
   },
 );
 

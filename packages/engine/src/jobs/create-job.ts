@@ -1,4 +1,4 @@
-import { CarillonError, type DurationMs, type Instant, type JobSpec, type QueueOrder } from "@carillon/core";
+import { CarillonError, type DurationMs, type Instant, type JobSpec, type QueueOrder, type ScheduleSpec } from "@carillon/core";
 import type { CreatedJob } from "../model/api.js";
 import type { Receipt } from "../model/receipts.js";
 import type { InsertKept } from "../idempotency/kept-inserts.js";
@@ -30,6 +30,8 @@ export interface JobCreatorOptions {
   /** Checks what it has not compiled before. */
   readonly schedules: ScheduleCache;
   readonly calendars?: NamedCalendars;
+  /** One-off jobs that others are to wait for become stored jobs. */
+  readonly adoptUpstreams?: (namespaceId: number, schedules: readonly ScheduleSpec[]) => Promise<void>;
   readonly shards: number;
   readonly catchupWindowMs: DurationMs;
   /** Specs of one batch that are planned and stored at a time. */
@@ -94,6 +96,10 @@ export class JobCreator {
       namespaceId,
       specs.map((spec) => spec.schedule),
     );
+    await this.#options.adoptUpstreams?.(
+      namespaceId,
+      specs.map((spec) => spec.schedule),
+    );
     const orderOf = (queue: string): QueueOrder | null => queues.orderOf(namespaceId, queue);
     const context: PlanContext & OrderOf = { now: now(), catchupWindowMs, schedules, calendars, rank, orderOf };
     const planned = specs.map((spec, index) => {
@@ -140,6 +146,7 @@ export class JobCreator {
       const one = stored[index];
       if (one?.status !== "fulfilled") created[row.at] = { error: one?.reason };
       else if (one.value === null) created[row.at] = { error: keyTaken(row.job) };
+      else if (one.value instanceof CarillonError) created[row.at] = { error: one.value };
       else if (one.value === "calendar_gone") created[row.at] = { error: calendarGone() };
       else if (row.due !== null) due.push(row.due);
     }

@@ -29,9 +29,15 @@ export class JobReader {
     const id = "id" in ref ? ref.id : await this.#jobs.idOfKey(namespaceId, ref.key);
     if (id === null) return null;
     const [row] = await this.#jobs.find(namespaceId, [id]);
-    if (row !== undefined) return (await this.#withLastRuns(namespaceId, [row]))[0] ?? null;
+    if (row !== undefined) return this.#withNeighbours(namespaceId, row);
     const run = await this.#runs.find(namespaceId, id);
     return run !== null && run.jobId === run.id ? oneOffJob(run) : null;
+  }
+
+  async #withNeighbours(namespaceId: number, row: JobRow): Promise<JobView | null> {
+    const [job = null] = await this.#withLastRuns(namespaceId, [row]);
+    if (job === null || (row.feeds !== true && row.schedule.kind !== "after")) return job;
+    return { ...job, neighbours: await this.#jobs.neighbours(row.id) };
   }
 
   async list(namespaceId: number, filter: JobFilter, page: PageRequest): Promise<Page<JobView>> {
@@ -100,6 +106,7 @@ function toJobView(row: JobRow, lastRun: RunView | null): JobView {
     nextRunAt: row.state === "paused" ? null : row.next_fire_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    neighbours: [],
     lastRun,
   };
 }
@@ -124,6 +131,7 @@ function oneOffJob(run: RunView): JobView {
     nextRunAt: isWaiting ? run.runAt : null,
     createdAt: run.createdAt,
     updatedAt: run.finishedAt ?? run.createdAt,
+    neighbours: [],
     lastRun: run,
   };
 }

@@ -10,6 +10,7 @@ import {
   type JobSpec,
   ownFiring,
 } from "@carillon/core";
+import { checkConditions } from "../after/conditions.js";
 import { calendarRuleOf } from "../calendar/named-calendars.js";
 import type { NamedCalendars } from "../scheduler/calendar-source.js";
 import type { RankRun } from "../queues/rank-run.js";
@@ -46,6 +47,7 @@ export interface PlanContext {
 
 /** Throws what is wrong with the spec as a CarillonError. */
 export function planJob(place: Place, spec: JobSpec, context: PlanContext): PlannedJob {
+  if (spec.schedule.kind === "after") checkConditions(spec.schedule);
   if (spec.schedule.kind !== "at") return planDue(place, spec, context);
   refuseLongPast(spec.schedule, spec.firing ?? {}, context);
   return spec.key === undefined && Object.keys(ownFiring(spec.firing ?? {})).length === 0

@@ -44,7 +44,15 @@ export function toPage<Row extends { id: string }>(rows: readonly Row[], pageSiz
   return { rows: shown, next: rows.length > pageSize ? (shown.at(-1)?.id ?? null) : null };
 }
 
-const triggerKinds: ReadonlySet<string> = new Set(["schedule", "once", "run_now", "backfill", "retry", "replay"]);
+const triggerKinds: ReadonlySet<string> = new Set([
+  "schedule",
+  "once",
+  "run_now",
+  "backfill",
+  "retry",
+  "replay",
+  "after",
+]);
 
 /** A trigger is stored as its kind, with the id of what asked behind a colon where something did. */
 function triggerOf(row: RunRow): RunView["trigger"] {

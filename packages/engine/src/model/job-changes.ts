@@ -34,6 +34,8 @@ export interface Resumed {
 export interface CancelRequest {
   /** signal: running runs are asked to stop; keep: they go on. Waiting ones end in both cases. */
   readonly running: "signal" | "keep";
+  /** Where other jobs wait for this one: refuse (the usual), or detach: they wait for the others that they name. */
+  readonly dependants?: "refuse" | "detach";
 }
 
 /** What differs from the job for this one run; absent members are the job's. */

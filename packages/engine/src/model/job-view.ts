@@ -1,4 +1,5 @@
 import type { FiringPolicy, Instant, JobPause, JobState, RunPolicy, ScheduleSpec } from "@carillon/core";
+import type { Neighbour } from "../store/entities/dependencies.js";
 import type { RunView } from "./run-view.js";
 
 /** A job as readers see it. A one-off job that is stored as its run alone is shown in the same form. */
@@ -23,6 +24,8 @@ export interface JobView {
   readonly nextRunAt: Instant | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
+  /** What it waits for, and who waits for it; only where one job is asked for. */
+  readonly neighbours: readonly Neighbour[];
   /** The run of a one-off job; the latest live or finished run of a recurring one; null before the first. */
   readonly lastRun: RunView | null;
 }

@@ -24,6 +24,7 @@ import type { Receipts } from "../model/receipts.js";
 import { KeyBook } from "../idempotency/key-book.js";
 import { loadStatements } from "../store/sql/load-statements.js";
 import { createStore, type Store } from "../store/store.js";
+import { type Following, makeFollowing } from "./following.js";
 import { makeCoordinator } from "./coordination.js";
 import { type Backfilling, makeBackfilling } from "./backfilling.js";
 import { type Calendaring, makeCalendaring } from "./calendaring.js";
@@ -70,6 +71,7 @@ class NodeEngine implements Engine {
   readonly #failing: Failing;
   readonly #limiting: Limiting;
   readonly #waiters: RunWaiters;
+  readonly #following: Following;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #admitter: OverlapAdmitter;
@@ -79,6 +81,7 @@ class NodeEngine implements Engine {
   readonly #backfillLoop: Loop;
   readonly #queueLoop: Loop;
   readonly #limitLoop: Loop;
+  readonly #afterLoop: Loop;
   readonly #clockLoop: Loop;
   readonly #waiterLoop: Loop;
   readonly #loops: readonly Loop[];
@@ -114,6 +117,7 @@ class NodeEngine implements Engine {
     this.#admitter = this.#makeAdmitter();
     this.#failing = this.#makeFailing();
     this.#limiting = this.#makeLimiting();
+    this.#following = this.#makeFollowing();
     this.#rescuer = this.#makeRescuer();
     this.#retention = makeRetention({
       store: this.#store,
@@ -162,6 +166,7 @@ class NodeEngine implements Engine {
     this.#queueLoop = this.#loop("queues", () => this.#queueing.tick());
     this.#limitLoop = this.#loop("limits", () => this.#limiting.tick());
     this.#waiterLoop = this.#loop("waiters", () => this.#waiters.tick());
+    this.#afterLoop = this.#loop("after", () => this.#following.tick());
     this.#clockLoop = this.#loop("clock", () => this.#measureClock());
     this.#loops = [
       this.#schedulerLoop,
@@ -172,6 +177,7 @@ class NodeEngine implements Engine {
       this.#backfillLoop,
       this.#queueLoop,
       this.#limitLoop,
+      this.#afterLoop,
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("expirer", () => this.#failing.expire()),
       this.#loop("errors", () => this.#failing.count()),
@@ -226,6 +232,7 @@ class NodeEngine implements Engine {
 
   readonly #emit = (event: EngineEvent): void => {
     if (event.type === "run.finished") this.#waiters.finished(event.runId);
+    if (event.type === "run.finished" && this.#following.hint()) this.#afterLoop.wake();
     this.#options.onEvent?.(event);
   };
 
@@ -400,6 +407,16 @@ class NodeEngine implements Engine {
     });
   }
 
+  #makeFollowing(): Following {
+    return makeFollowing({
+      db: this.#options.database,
+      store: this.#store,
+      clock: this.#options.clock,
+      shards: () => [...this.#coordinator.membership.epochs.keys()],
+      onSettled: (settled) => this.#tellSettled([], settled),
+    });
+  }
+
   #makeGateway(): Gateway {
     const { claims, sessions, lanes, namespaces, records, queueBook, durations, rank } = this.#store;
     const { random, newId, clock, timers } = this.#options;
@@ -496,6 +513,7 @@ class NodeEngine implements Engine {
       catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
       schedules: new ScheduleCache(this.#limits.compiledSchedules, false),
       calendars: this.#calendaring.calendars,
+      adoptUpstreams: (namespaceId, schedules) => this.#changing.adoptUpstreams(namespaceId, schedules),
       chunk: this.#limits.insertBatch,
       onDueJobs: (jobs) => this.#hints.dueJobs(jobs),
       onDueRuns: (runs) => this.#hints.dueRuns(runs),
@@ -547,6 +565,7 @@ class NodeEngine implements Engine {
       db: this.#options.database,
       store: this.#store,
       creator,
+      follower: this.#following.follower,
       rules: this.#calendaring.rules,
       newId: this.#options.newId,
       now: () => this.#now(),

@@ -1,4 +1,5 @@
-import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
+import type { Follower } from "../after/follower.js";
+import { CarillonError, type DurationMs, type Instant, type ScheduleSpec } from "@carillon/core";
 import { Adopter } from "../jobs/change/adopter.js";
 import { type Changed, ChangeTransaction } from "../jobs/change/change-transaction.js";
 import type { DueRules } from "../jobs/change/due-rules.js";
@@ -16,12 +17,14 @@ import { RunReader } from "../jobs/run-reader.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { Settled } from "../settlement/settler.js";
 import type { Queryable } from "../store/db/queryable.js";
+import { namesIn } from "../store/entities/upstream-links.js";
 import type { Store } from "../store/store.js";
 
 export interface JobChangingOptions {
   readonly db: Queryable;
   readonly store: Store;
   readonly creator: JobCreator;
+  readonly follower: Follower;
   readonly rules: DueRules;
   readonly newId: () => string;
   /** The database's clock. */
@@ -38,6 +41,8 @@ export interface JobChanging {
   readonly api: JobChanges;
   readonly pauseExpiry: PauseExpiry;
   readonly transaction: ChangeTransaction;
+  /** One-off jobs that schedules name become stored jobs, so that others can wait for them. */
+  readonly adoptUpstreams: (namespaceId: number, schedules: readonly ScheduleSpec[]) => Promise<void>;
 }
 
 /** The parts that change jobs, put together. */
@@ -45,8 +50,14 @@ export function makeJobChanging(options: JobChangingOptions): JobChanging {
   const { db, store, creator, rules, newId, now, shards, patienceMs, onChanged, onStopped } = options;
   const { changes, lanes, namespaces, queueBook: queues } = store;
   const adopter = new Adopter({ changes, shards, readsOver: store.readsOver });
-  const transaction = new ChangeTransaction({ store, lanes, queues, rules, adopter, patienceMs, onChanged });
-  const pauses = new JobPauses({ transaction, rules });
+  const { follower } = options;
+  const transaction = new ChangeTransaction({ store, follower, lanes, queues, rules, adopter, patienceMs, onChanged });
+  const pauses = new JobPauses({
+    transaction,
+    rules,
+    dependencies: store.dependencies,
+    untold: (jobId) => store.dependencies.untold(db, jobId),
+  });
   const runs = new RunReader(store.reads);
   const create: JobCreator["create"] = (namespaceId, spec) => creator.create(namespaceId, spec);
   const api = jobChanger({
@@ -66,5 +77,9 @@ export function makeJobChanging(options: JobChangingOptions): JobChanging {
       return id;
     },
   });
-  return { api, pauseExpiry: new PauseExpiry(store, rules, options.onExpired), transaction };
+  const adoptUpstreams: JobChanging["adoptUpstreams"] = async (namespaceId, schedules) => {
+    const ids = schedules.flatMap((schedule) => (schedule.kind === "after" ? namesIn(schedule).ids : []));
+    await transaction.adoptOneOffs(namespaceId, ids);
+  };
+  return { api, pauseExpiry: new PauseExpiry(store, rules, options.onExpired), transaction, adoptUpstreams };
 }

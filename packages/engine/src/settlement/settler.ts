@@ -23,6 +23,7 @@ export interface Settled {
 export interface SettledFire {
   readonly run: MadeJobRun;
   readonly nominal: Instant;
+  readonly trigger: "schedule" | "after";
   /** The job's class of priority when it was fired. */
   readonly class: number;
   readonly misfireThresholdMs: DurationMs;
@@ -113,8 +114,9 @@ function firesOf({ job, runs }: JobDraft, made: ReadonlyMap<string, MadeJobRun>)
   const { misfireThresholdMs } = firingPolicy(job.firing);
   return runs.flatMap(({ id, nominal, trigger }) => {
     const run = made.get(id);
-    if (run === undefined || trigger !== "schedule") return [];
-    return [{ run, nominal, class: job.due.class, misfireThresholdMs }];
+    const [kind] = trigger.split(":", 1);
+    if (run === undefined || (kind !== "schedule" && kind !== "after")) return [];
+    return [{ run, nominal, trigger: kind, class: job.due.class, misfireThresholdMs }];
   });
 }
 

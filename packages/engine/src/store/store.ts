@@ -3,6 +3,7 @@ import { type BackfillStore, backfillStore } from "./entities/backfills.js";
 import { type CalendarLinks, calendarLinks } from "./entities/calendar-links.js";
 import { type CalendarStore, calendarStore } from "./entities/calendars.js";
 import { type ClaimStore, claimStore } from "./entities/claims.js";
+import { type DependencyStore, dependencyStore } from "./entities/dependencies.js";
 import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
 import { type DayPartitions, dayPartitions } from "./entities/day-partitions.js";
 import { type FailureStore, failureStore } from "./entities/failures.js";
@@ -26,6 +27,7 @@ import { type RunRecords, runRecords } from "./entities/run-records.js";
 import { type RunStore, runStore } from "./entities/runs.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
 import { type ShardStore, shardStore } from "./entities/shards.js";
+import { UpstreamLinks } from "./entities/upstream-links.js";
 import { type WindowStore, windowStore } from "./entities/window-store.js";
 import { makingMissingDay } from "./entities/missing-day.js";
 import { settlementReads } from "./entities/settlement.js";
@@ -68,6 +70,9 @@ export interface Store {
   readonly changes: JobChangeStore;
   readonly calendars: CalendarStore;
   readonly calendarLinks: CalendarLinks;
+  /** Which jobs wait for which. */
+  readonly dependencies: DependencyStore;
+  readonly upstreamLinks: UpstreamLinks;
   readonly windows: WindowStore;
   readonly backfills: BackfillStore;
   readonly failures: FailureStore;
@@ -97,14 +102,17 @@ export function createStore(db: Database): Store {
     orderOf: (namespaceId, queue) => queueBook.orderOf(namespaceId, queue),
     expectedMs: (namespaceId, queue, task) => durations.expectedMs(namespaceId, queue, task),
   });
-  const settler = new Settler(settlementReads(statements), settlementWrites(statements), rank);
+  const settlement = settlementReads(statements);
+  const settler = new Settler(settlement, settlementWrites(statements), rank);
   const withDay = <Result>(write: () => Promise<Result>): Promise<Result> =>
     makingMissingDay(days, () => db.clock.now(), write);
   const settle: Store["settle"] = (work) => withDay(() => db.transaction(work));
   const links = calendarLinks(db, statements);
+  const dependencies = dependencyStore(statements);
+  const upstreamLinks = new UpstreamLinks(dependencies, settlement);
   const records = runRecords(db, statements);
   return {
-    jobs: jobStore(db, statements, links),
+    jobs: jobStore(db, statements, { calendars: links, upstreams: upstreamLinks, dependencies }),
     due: fireStore(db, statements, { runs, settler, transaction: settle }),
     runs: {
       ...runs,
@@ -138,6 +146,8 @@ export function createStore(db: Database): Store {
     changes: jobChangeStore(statements),
     calendars: calendarStore(db, statements),
     calendarLinks: links,
+    dependencies,
+    upstreamLinks,
     windows: windowStore(db, statements),
     backfills: backfillStore(db, statements),
     failures: failureStore(db, statements),

@@ -226,10 +226,22 @@ describe("a job's other fields", () => {
     ],
     ["a long label", { task: "echo", labels: { a: "x".repeat(257) } }, ["/labels/a field_invalid"]],
     ["a line break in the owner", { task: "echo", owner: "a\nb" }, ["/owner field_invalid"]],
+    ["what this version lacks", { task: "echo", callback_url: "https://x" }, ["/callback_url not_supported_yet"]],
+    ["nothing to wait for", { task: "echo", schedule: { after: [] } }, ["/schedule/after schedule_invalid"]],
     [
-      "what this version lacks",
-      { task: "echo", callback_url: "https://x", schedule: { after: [] } },
-      ["/callback_url not_supported_yet", "/schedule/after not_supported_yet"],
+      "an end that there is not",
+      { task: "echo", schedule: { after: [{ job: "a", on: "done" }] } },
+      ["/schedule/after/0/on field_invalid"],
+    ],
+    [
+      "the same wait twice",
+      { task: "echo", schedule: { after: [{ job: "a" }, { job: "a", on: "success" }] } },
+      ["/schedule/after schedule_invalid"],
+    ],
+    [
+      "a mode of what is no wait",
+      { task: "echo", schedule: { cron: "@daily", mode: "any" } },
+      ["/schedule/mode schedule_invalid"],
     ],
     [
       "what the server sets",

@@ -19,7 +19,7 @@ describe("a verb without a body", () => {
   it("means its defaults", () => {
     expect(readPause(undefined, now)).toEqual({ reason: null, until: null, missed: "none" });
     expect(readResume(undefined)).toEqual({ dryRun: false });
-    expect(readCancel(undefined)).toEqual({ running: "signal" });
+    expect(readCancel(undefined)).toEqual({ running: "signal", dependants: "refuse" });
     expect(readRunNow(undefined)).toEqual({});
     expect(faultsOf(() => readRollback(undefined))).toEqual(["/version field_missing"]);
   });

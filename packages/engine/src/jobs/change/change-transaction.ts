@@ -1,4 +1,5 @@
 import { CarillonError, type CompiledSchedule, formatId, type JobSpec } from "@carillon/core";
+import { type Follower, heardNothing } from "../../after/follower.js";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext } from "../../model/job-changes.js";
 import { calendarRuleOf } from "../../calendar/named-calendars.js";
@@ -6,6 +7,7 @@ import type { JobDraft } from "../../settlement/job-draft.js";
 import type { Settled } from "../../settlement/settler.js";
 import { sqlStateOf } from "../../store/db/classify.js";
 import type { Queryable } from "../../store/db/queryable.js";
+import { namesIn, type UpstreamLinks, UpstreamUnknown } from "../../store/entities/upstream-links.js";
 import type { CalendarLinks } from "../../store/entities/calendar-links.js";
 import type { JobChangeStore } from "../../store/entities/job-changes.js";
 import type { JobStore } from "../../store/entities/jobs.js";
@@ -14,7 +16,7 @@ import type { LaneStore } from "../../store/entities/lanes.js";
 import type { Store } from "../../store/store.js";
 import { laneNameOf } from "../lane-name.js";
 import type { Adoption, Adopter } from "./adopter.js";
-import { specOf } from "./definition.js";
+import { isSameSchedule, specOf } from "./definition.js";
 import type { DueRules } from "./due-rules.js";
 import type { JobPatch } from "./job-patch.js";
 import { settleDue } from "./settle-due.js";
@@ -57,7 +59,9 @@ export interface ChangeTransactionOptions {
     readonly changes: Pick<JobChangeStore, "touch" | "keepVersion" | "redefine">;
     readonly jobs: Pick<JobStore, "idOfKey">;
     readonly calendarLinks: Pick<CalendarLinks, "pin" | "link" | "unlink">;
+    readonly upstreamLinks: Pick<UpstreamLinks, "relink" | "unlink">;
   };
+  readonly follower: Pick<Follower, "hear" | "write">;
   readonly lanes: Pick<LaneStore, "known" | "ensure">;
   readonly queues: Pick<QueueBook, "isKnown" | "ensure" | "orderOf">;
   readonly rules: DueRules;
@@ -69,6 +73,8 @@ export interface ChangeTransactionOptions {
 
 const lockNotAvailable = "55P03";
 const mostTries = 5;
+/** Ends of upstream runs that a change settles; what is more than that is settled under the new definition. */
+const mostEnds = 1_000;
 
 /** Every change of a job is one transaction: lock, settle what is due, apply, write, and only then tell. */
 export class ChangeTransaction {
@@ -109,9 +115,23 @@ export class ChangeTransaction {
   async #again(error: unknown, { namespaceId, ref, jobId, isFirst }: Failed): Promise<TryAgain | null> {
     if (error instanceof TryAgain) return error;
     if (hasCode(error, "calendar_unknown")) return isFirst ? this.#readRules : null;
+    if (error instanceof UpstreamUnknown && isFirst)
+      return new TryAgain(() => this.adoptOneOffs(namespaceId, namesIn(error.schedule).ids));
     // The job was cancelled after its key was looked up: another one may have the key by now.
     const isOther = hasCode(error, "job_ended") && "key" in ref && (await this.idOf(namespaceId, ref)) !== jobId;
     return isOther ? new TryAgain(() => Promise.resolve()) : null;
+  }
+
+  /** One-off jobs that are their run alone become stored jobs, so that others can wait for them; other ids are left alone. */
+  async adoptOneOffs(namespaceId: number, ids: readonly string[]): Promise<void> {
+    const untouched: Change<void> = { settles: false, apply: () => ({ result: undefined, patch: null }) };
+    for (const id of ids) {
+      try {
+        await this.run(namespaceId, { id }, { actor: null }, untouched);
+      } catch (error) {
+        if (!hasCode(error, "not_found") && !hasCode(error, "job_ended")) throw error;
+      }
+    }
   }
 
   /** Throws not_found for a key that no job has; an id is looked for under the lock. */
@@ -149,7 +169,10 @@ export class ChangeTransaction {
     if (isRuled && job.windows !== rules.revision) throw this.#readRules;
     const schedule = this.#compile(draft);
     if (settles && schedule !== null) settleDue(draft, schedule, rules);
+    const hears = change.settles && job.schedule.kind === "after";
+    const heard = hears ? await this.#options.follower.hear(tx, [draft], mostEnds) : heardNothing;
     const { result, patch } = await change.apply({ tx, draft, schedule });
+    if (patch !== null) await this.#options.follower.write(tx, heard);
     const settled = patch === null ? null : await this.#write(tx, draft, patch, context);
     return { jobId, shard: job.shard, result, settled, adopted };
   }
@@ -192,12 +215,14 @@ export class ChangeTransaction {
     const settled = await settler.write(tx, [draft]);
     const { pause, endedAt, definition } = patch;
     await changes.touch(tx, [{ id: job.id, expectedVersion, version, pause, endedAt }]);
+    if (endedAt !== null && job.schedule.kind === "after") await this.#options.store.upstreamLinks.unlink(tx, [job.id]);
     if (definition === undefined) return settled;
     const [validFrom, validTo] = [job.definedAt ?? job.createdAt, job.now];
     const replaced = { jobId: job.id, version: expectedVersion, spec: specOf(job), validFrom, validTo };
     await changes.keepVersion(tx, { ...replaced, replacedBy: actor });
     await changes.redefine(tx, { id: job.id, version, ...definition, definedAt: job.now });
     await this.#follow(tx, draft, definition.spec);
+    await this.#followJobs(tx, draft, definition.spec);
     return settled;
   }
 
@@ -216,6 +241,15 @@ export class ChangeTransaction {
       tx,
       editions.map((one) => ({ ...one, jobId: job.id, shard: job.shard })),
     );
+  }
+
+  /** From now on it waits for the jobs of its new schedule; what it was told of the old ones does not count. */
+  async #followJobs(tx: Queryable, { job }: JobDraft, { schedule }: JobSpec): Promise<void> {
+    const { upstreamLinks } = this.#options.store;
+    if (isSameSchedule(job, { schedule })) return;
+    const { id, namespaceId, shard } = job;
+    if (schedule.kind === "after") await upstreamLinks.relink(tx, { id, namespaceId, shard, schedule });
+    else if (job.schedule.kind === "after") await upstreamLinks.unlink(tx, [id]);
   }
 }
 

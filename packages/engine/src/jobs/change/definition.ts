@@ -25,7 +25,7 @@ export function isSameSpec(a: JobSpec, b: JobSpec): boolean {
 }
 
 /** Whether two rules fire at the same instants by construction. */
-export function isSameSchedule(a: JobSpec, b: JobSpec): boolean {
+export function isSameSchedule(a: Pick<JobSpec, "schedule">, b: Pick<JobSpec, "schedule">): boolean {
   return isDeepStrictEqual(asJson(a.schedule), asJson(b.schedule));
 }
 

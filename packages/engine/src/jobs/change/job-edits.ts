@@ -1,4 +1,5 @@
 import { CarillonError, firingPolicy, type Instant, type JobSpec } from "@carillon/core";
+import { checkConditions } from "../../after/conditions.js";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext } from "../../model/job-changes.js";
 import type { Settler } from "../../settlement/settler.js";
@@ -84,6 +85,7 @@ export class JobEdits {
 
   async #apply({ tx, draft, schedule }: Subject, spec: JobSpec): Promise<Applied<void>> {
     if (isSameSpec(specOf(draft.job), spec)) return { result: undefined, patch: null };
+    if (spec.schedule.kind === "after") checkConditions(spec.schedule);
     const { id: jobId, namespaceId, due } = draft.job;
     const { rules, transaction, settler } = this.#options;
     const compiled = rules.compile({ jobId, namespaceId, schedule: spec.schedule });

@@ -1,16 +1,17 @@
-import { CarillonError } from "@carillon/core";
+import { CarillonError, formatId } from "@carillon/core";
 import type { JobRef } from "../../model/api.js";
 import type { CancelRequest, ChangeContext } from "../../model/job-changes.js";
 import type { Settled } from "../../settlement/settler.js";
 import type { Queryable } from "../../store/db/queryable.js";
 import type { Store } from "../../store/store.js";
+import type { LockedJob } from "../../store/entities/settlement.js";
 import { RunReader } from "../run-reader.js";
 import { applyCancel } from "./apply-cancel.js";
 import type { Applied, ChangeTransaction, Subject } from "./change-transaction.js";
 
 export interface JobEndingsOptions {
   readonly transaction: ChangeTransaction;
-  readonly store: Pick<Store, "settle" | "settler" | "changes" | "readsOver" | "backfills">;
+  readonly store: Pick<Store, "settle" | "settler" | "changes" | "readsOver" | "backfills" | "dependencies">;
   readonly patienceMs: number;
   readonly onStopped: (stopped: Settled["stopped"]) => void;
 }
@@ -18,6 +19,8 @@ export interface JobEndingsOptions {
 const reason = "cancelled_by_job";
 /** Waiting runs that one transaction ends. */
 const mostEnded = 5_000;
+/** Jobs that a refusal names. */
+const mostNamed = 10;
 
 /** Cancels jobs. Answers the job's id; a job that is cancelled already is answered as it is. */
 export class JobEndings {
@@ -48,6 +51,7 @@ export class JobEndings {
     const { settler, backfills } = this.#options.store;
     const { id, endedAt } = draft.job;
     if (endedAt !== null) return { result: "done", patch: null };
+    await this.#detach(tx, draft.job, request);
     await backfills.abortOfJob(tx, id, "job_cancelled");
     const waiting = await settler.reads.holdUntracked(tx, id, mostEnded);
     if (waiting.length === mostEnded) {
@@ -59,6 +63,21 @@ export class JobEndings {
     }
     await settler.learnLive(tx, draft, { hold: true });
     return { result: "done", patch: applyCancel(draft, schedule, request) };
+  }
+
+  /** Who waits for the job keeps it from ending, or waits no longer. */
+  async #detach(tx: Queryable, { id }: LockedJob, { dependants }: CancelRequest): Promise<void> {
+    const { dependencies } = this.#options.store;
+    const waiting = (await dependencies.neighbours(tx, id, mostNamed)).filter((one) => one.side === "downstream");
+    if (waiting.length === 0) return;
+    if (dependants !== "detach") {
+      const names = waiting.map((one) => one.key ?? formatId("job", one.jobId));
+      throw new CarillonError(
+        "job_has_dependants",
+        `${names.join(", ")} ${waiting.length === 1 ? "waits" : "wait"} for this job: change or cancel that first, or ask to detach`,
+      );
+    }
+    await dependencies.detach(tx, id);
   }
 
   /** A one-off job that is its run alone ends with it, where it stands; false when there is no such job. */

@@ -1,6 +1,8 @@
 import type { CompiledSchedule } from "@carillon/core";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext, PauseRequest, ResumeRequest } from "../../model/job-changes.js";
+import { releaseEnds } from "../../after/release-ends.js";
+import type { DependencyStore, UntoldEnds } from "../../store/entities/dependencies.js";
 import type { LockedJob } from "../../store/entities/settlement.js";
 import { applyPause, applyResume, countSwallowed } from "./apply-pause.js";
 import type { ChangeTransaction } from "./change-transaction.js";
@@ -8,6 +10,9 @@ import type { DueRules } from "./due-rules.js";
 
 export interface JobPausesOptions {
   readonly transaction: ChangeTransaction;
+  readonly dependencies: Pick<DependencyStore, "release">;
+  /** What a paused job that waits for others has not been told. */
+  readonly untold: (jobId: string) => Promise<UntoldEnds | null>;
   readonly rules: DueRules;
 }
 
@@ -35,18 +40,21 @@ export class JobPauses {
   ): Promise<{ readonly id: string; readonly missed: number }> {
     const changed = await this.#options.transaction.run(namespaceId, ref, context, {
       settles: false,
-      apply: ({ draft }) => {
+      apply: async ({ tx, draft }) => {
         const { pause } = draft.job;
         if (draft.due.state !== "paused" || pause === null) return { result: 0, patch: null };
-        const missed = applyResume(draft, this.#schedule(draft.job), request.missed ?? pause.missed);
-        return { result: missed, patch: { pause: null, endedAt: null } };
+        const choice = request.missed ?? pause.missed;
+        const swallowed = applyResume(draft, this.#schedule(draft.job), choice);
+        const untold = await releaseEnds(tx, draft, { choice, dependencies: this.#options.dependencies });
+        return { result: swallowed + untold, patch: { pause: null, endedAt: null } };
       },
     });
     return { id: changed.jobId, missed: changed.result };
   }
 
-  countMissed(job: LockedJob): number {
+  async countMissed(job: LockedJob): Promise<number> {
     if (job.due.state !== "paused" || job.pause === null) return 0;
+    if (job.schedule.kind === "after") return (await this.#options.untold(job.id))?.count ?? 0;
     return countSwallowed(this.#schedule(job), job.pause, job.now);
   }
 

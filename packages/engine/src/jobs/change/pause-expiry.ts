@@ -1,7 +1,10 @@
 import type { CompiledSchedule } from "@carillon/core";
+import { releaseEnds } from "../../after/release-ends.js";
 import { calendarRuleOf } from "../../calendar/named-calendars.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
 import type { Settled } from "../../settlement/settler.js";
+import type { Queryable } from "../../store/db/queryable.js";
+import type { DependencyStore } from "../../store/entities/dependencies.js";
 import type { Fence } from "../../store/entities/fence.js";
 import type { JobChangeStore, JobTouch } from "../../store/entities/job-changes.js";
 import type { StoredPause } from "../../store/entities/stored-pause.js";
@@ -16,6 +19,7 @@ export interface ExpiredPause {
 }
 
 export interface PauseExpiryStore extends Pick<Store, "settle" | "settler"> {
+  readonly dependencies: Pick<DependencyStore, "release">;
   readonly changes: Pick<JobChangeStore, "touch">;
 }
 
@@ -39,12 +43,20 @@ export class PauseExpiry {
       const drafts = await settler.open(tx, locked);
       if (drafts.some((draft) => this.#isOutdated(draft))) await this.#rules.refresh();
       const touches = drafts.map((draft) => this.#expire(draft));
+      for (const draft of drafts) await this.#release(tx, draft);
       const written = await settler.write(tx, drafts);
       await changes.touch(tx, touches);
       return { resumed: locked, settled: written };
     });
     this.#onSettled(settled);
     return resumed;
+  }
+
+  /** A job that waits for others is told what it missed, as its pause said. */
+  async #release(tx: Queryable, draft: JobDraft): Promise<void> {
+    const { pause } = draft.job;
+    if (draft.due.state !== "active" || pause === null) return;
+    await releaseEnds(tx, draft, { choice: pause.missed, dependencies: this.#store.dependencies });
   }
 
   #isOutdated({ job }: JobDraft): boolean {

@@ -1,4 +1,5 @@
 import type {
+  CarillonError,
   FiringPolicy,
   Instant,
   JobState,
@@ -14,8 +15,10 @@ import type { Statements } from "../sql/statement.js";
 import type { CalendarLinks } from "./calendar-links.js";
 import type { CalendarEdition } from "./calendars.js";
 import { labelParams } from "./label-params.js";
+import type { DependencyStore, Neighbour, NewDependency } from "./dependencies.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 import type { PauseColumn } from "./stored-pause.js";
+import { isRefused, type UpstreamLinks, type WaitingJob } from "./upstream-links.js";
 
 /** A recurring or keyed job with its first due time. */
 export interface NewJob {
@@ -46,8 +49,11 @@ export interface NewJob {
   readonly calendars?: readonly CalendarEdition[];
 }
 
-/** When it was stored; null: its key is taken. calendar_gone: a calendar that it names has just been deleted. */
-export type StoredJob = Instant | null | "calendar_gone";
+/**
+ * When it was stored; null: its key is taken. calendar_gone: a calendar that it names has just been deleted. An error: what it
+ * is to wait for is not there.
+ */
+export type StoredJob = Instant | null | "calendar_gone" | CarillonError;
 
 export interface JobRow {
   readonly id: string;
@@ -71,6 +77,8 @@ export interface JobRow {
   readonly fired_through: Instant | null;
   /** Runs that may be live, the newest last. */
   readonly run_ids: readonly string[];
+  /** Others wait for its runs; only where one job is asked for. */
+  readonly feeds?: boolean | null;
 }
 
 export interface JobListFilter {
@@ -86,12 +94,23 @@ export interface JobStore {
   /** What became of each, by id; one that is missing has a key that is taken. */
   insert(jobs: readonly NewJob[], tx?: Queryable): Promise<Map<string, StoredJob>>;
   find(namespaceId: number, ids: readonly string[]): Promise<JobRow[]>;
+  /** What a job waits for, and who waits for it; a bounded number of each. */
+  neighbours(id: string): Promise<Neighbour[]>;
   /** The job that has the key, else the newest of those that had it and ended. */
   idOfKey(namespaceId: number, key: string): Promise<string | null>;
   list(namespaceId: number, filter: JobListFilter, before: string | null, limit: number): Promise<JobRow[]>;
 }
 
-export function jobStore(db: Database, statements: Statements, links: CalendarLinks): JobStore {
+export interface JobLinks {
+  readonly calendars: CalendarLinks;
+  readonly upstreams: UpstreamLinks;
+  readonly dependencies: DependencyStore;
+}
+
+/** Of each kind. */
+const mostNeighbours = 100;
+
+export function jobStore(db: Database, statements: Statements, links: JobLinks): JobStore {
   const insert = statements.get("job.insert");
   const find = statements.get("job.find");
   const idOfKey = statements.get("job.id_of_key");
@@ -106,9 +125,14 @@ export function jobStore(db: Database, statements: Statements, links: CalendarLi
       const write = (tx: Queryable): Promise<Map<string, StoredJob>> => insertLinked({ tx, jobs, links, insertOn });
       return within === undefined ? db.transaction(write) : write(within);
     },
+    insert: (jobs) =>
+      jobs.every((job) => job.calendars === undefined && job.schedule.kind !== "after")
+        ? insertOn(db, jobs)
+        : db.transaction((tx) => insertLinked({ tx, jobs, links, insertOn })),
     async find(namespaceId, ids) {
       return (await db.query<JobRow>(find, [namespaceId, ids])).rows;
     },
+    neighbours: (id) => links.dependencies.neighbours(db, id, mostNeighbours),
     async idOfKey(namespaceId, key) {
       return (await db.query<{ id: string }>(idOfKey, [namespaceId, key])).rows[0]?.id ?? null;
     },
@@ -124,23 +148,40 @@ export function jobStore(db: Database, statements: Statements, links: CalendarLi
 interface LinkedInsert {
   readonly tx: Queryable;
   readonly jobs: readonly NewJob[];
-  readonly links: CalendarLinks;
+  readonly links: JobLinks;
   readonly insertOn: (on: Queryable, jobs: readonly NewJob[]) => Promise<Map<string, StoredJob>>;
 }
 
-/** Whoever deletes a calendar waits for its new users, or they find it gone. */
+/** Whoever deletes a calendar or an upstream job waits for its new users, or they find it gone. */
 async function insertLinked({ tx, jobs, links, insertOn }: LinkedInsert): Promise<Map<string, StoredJob>> {
   const ids = new Set(jobs.flatMap((job) => (job.calendars ?? []).map((one) => one.id)));
-  const pinned = await links.pin(tx, [...ids]);
-  const isWhole = (job: NewJob): boolean => (job.calendars ?? []).every((one) => pinned.has(one.id));
+  const pinned = await links.calendars.pin(tx, [...ids]);
+  const held = await links.upstreams.hold(tx, jobs.flatMap(toWaiting));
+  const errorOf = (job: NewJob): StoredJob | undefined => {
+    const upstreams = held.get(job.id) ?? [];
+    if (isRefused(upstreams)) return upstreams;
+    return (job.calendars ?? []).every((one) => pinned.has(one.id)) ? undefined : "calendar_gone";
+  };
+  const isWhole = (job: NewJob): boolean => errorOf(job) === undefined;
   const stored = await insertOn(tx, jobs.filter(isWhole));
   const made = jobs.filter((job) => stored.has(job.id));
-  await links.link(
+  await links.calendars.link(
     tx,
     made.flatMap(({ id: jobId, shard, calendars = [] }) => calendars.map((one) => ({ ...one, jobId, shard }))),
   );
-  for (const job of jobs) if (!isWhole(job)) stored.set(job.id, "calendar_gone");
+  await links.upstreams.link(
+    tx,
+    made.flatMap(({ id }) => (held.get(id) ?? []) as readonly NewDependency[]),
+  );
+  for (const job of jobs) {
+    const error = errorOf(job);
+    if (error !== undefined) stored.set(job.id, error);
+  }
   return stored;
+}
+
+function toWaiting({ id, namespaceId, shard, schedule }: NewJob): WaitingJob[] {
+  return schedule.kind === "after" ? [{ id, namespaceId, shard, schedule }] : [];
 }
 
 function insertParameters(jobs: readonly NewJob[]): unknown[] {

@@ -33,8 +33,8 @@ export function jobChangeHandlers(options: ApiOptions): ChangeHandlers {
     },
     putJob: (call) => put(options, answers, call),
     async deleteJob(call) {
-      const { running = "signal" } = call.query;
-      await engine.cancelJob(call.namespace, jobRef(call.params.id), { running }, contextOf(call));
+      const { running = "signal", dependants = "refuse" } = call.query;
+      await engine.cancelJob(call.namespace, jobRef(call.params.id), { running, dependants }, contextOf(call));
       return { status: 204 };
     },
     async cancelJob(call) {

@@ -1,6 +1,6 @@
 import type { Job } from "@carillon/contract";
 import { type CalendarSet, describeSchedule, formatId, type Instant, type JobPause, statusOfJob } from "@carillon/core";
-import type { JobView } from "@carillon/engine";
+import type { JobView, Neighbour } from "@carillon/engine";
 import { wireDefinition } from "./definition.js";
 import { runSummary, wireRun } from "./run.js";
 import { timestamp, timestampOrNull } from "./scalars.js";
@@ -47,9 +47,27 @@ export function wireOneJob(job: JobView, { now, foreign, calendars }: Reader): J
   return {
     ...wire,
     warnings: warningsOf(job, calendars, now),
+    ...wireNeighbours(job),
     ...(isOneOff(job) && job.lastRun !== null && { run: wireRun(job.lastRun) }),
     ...(foreign && { job_id: wire.id, task_id: wire.id }),
   };
+}
+
+/** Only of jobs that wait or are waited for. */
+function wireNeighbours({ neighbours }: JobView): Pick<Job, "upstream" | "downstream"> {
+  const upstream = neighbours
+    .filter((one) => one.side === "upstream")
+    .map((one) => ({
+      ...wireNeighbour(one),
+      met_by: one.metRunId === null ? null : formatId("run", one.metRunId),
+      met_at: timestampOrNull(one.metAt),
+    }));
+  const downstream = neighbours.filter((one) => one.side === "downstream").map(wireNeighbour);
+  return { ...(upstream.length > 0 && { upstream }), ...(downstream.length > 0 && { downstream }) };
+}
+
+function wireNeighbour({ jobId, key, on, when, state }: Neighbour) {
+  return { job_id: formatId("job", jobId), key, on, when, state };
 }
 
 function isOneOff(job: JobView): boolean {

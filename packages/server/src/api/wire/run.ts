@@ -25,7 +25,7 @@ function wireTrigger({ kind, id, scheduledFor }: RunView["trigger"]): RunSummary
 
 function wireId(kind: RunView["trigger"]["kind"], id: string): string {
   if (kind === "backfill") return formatId("bkf", id);
-  return kind === "retry" || kind === "replay" ? formatId("run", id) : id;
+  return kind === "retry" || kind === "replay" || kind === "after" ? formatId("run", id) : id;
 }
 
 /** How late the current or last try began. While the next try is waited for, there is none to measure. */

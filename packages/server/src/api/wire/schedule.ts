@@ -31,7 +31,10 @@ export function wireSchedule(schedule: ScheduleSpec): Schedule {
     case "manual":
       return { manual: true };
     default:
-      throw new Error("a job that waits for others cannot have been created by this version");
+      return {
+        after: schedule.after.map((one) => ({ ...one })),
+        ...(schedule.mode !== undefined && { mode: schedule.mode }),
+      };
   }
 }
 

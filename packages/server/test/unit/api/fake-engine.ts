@@ -56,6 +56,7 @@ export class FakeJobs implements EngineApi, Enqueueing, Receipts {
       version: 1,
       createdAt: now,
       updatedAt: now,
+      neighbours: [],
       lastRun: run,
     };
     this.jobs.unshift(job);

@@ -1,4 +1,5 @@
 import { CarillonError, type JobSpec, type MissedChoice } from "@carillon/core";
+import { heardNothing } from "../../../../src/after/follower.js";
 import { applyCancel } from "../../../../src/jobs/change/apply-cancel.js";
 import { ChangeTransaction } from "../../../../src/jobs/change/change-transaction.js";
 import { JobEdits } from "../../../../src/jobs/change/job-edits.js";
@@ -36,6 +37,7 @@ export class VirtualChanges {
       calendars: namedCalendars,
       store: memoryFireStore(tables),
     });
+    const dependencies = { release: async () => ({ count: 0, dropped: null }) };
     this.#transaction = new ChangeTransaction({
       store: {
         settle,
@@ -47,7 +49,9 @@ export class VirtualChanges {
           link: async () => undefined,
           unlink: async () => undefined,
         },
+        upstreamLinks: { relink: async () => undefined, unlink: async () => undefined },
       },
+      follower: { hear: async () => heardNothing, write: async () => undefined },
       queues: { isKnown: () => true, ensure: async () => undefined, orderOf: () => null },
       lanes: { known: () => 1, ensure: async () => [] },
       rules,
@@ -55,8 +59,13 @@ export class VirtualChanges {
       patienceMs: 0,
       onChanged: ({ shard }) => onChanged(shard),
     });
-    this.expiry = new PauseExpiry({ settle, settler, changes }, rules, () => undefined);
-    this.#pauses = new JobPauses({ transaction: this.#transaction, rules });
+    this.expiry = new PauseExpiry({ settle, settler, changes, dependencies }, rules, () => undefined);
+    this.#pauses = new JobPauses({
+      transaction: this.#transaction,
+      rules,
+      dependencies,
+      untold: async () => null,
+    });
     this.#edits = new JobEdits({
       transaction: this.#transaction,
       changes: { definitionOf: async () => null },

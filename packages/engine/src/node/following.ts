@@ -1,0 +1,39 @@
+import type { DurationMs } from "@carillon/core";
+import { AfterRunner } from "../after/after-runner.js";
+import { Conditions } from "../after/conditions.js";
+import { Follower } from "../after/follower.js";
+import type { Settled } from "../settlement/settler.js";
+import type { HostClock } from "../store/db/ports.js";
+import type { Queryable } from "../store/db/queryable.js";
+import type { Store } from "../store/store.js";
+
+export interface FollowingOptions {
+  readonly db: Queryable;
+  readonly store: Store;
+  readonly clock: HostClock;
+  readonly shards: () => readonly number[];
+  readonly onSettled: (settled: Settled) => void;
+}
+
+export interface Following {
+  readonly follower: Follower;
+  /** Runs ended here; answers whether a pass is worth it. */
+  readonly hint: () => boolean;
+  /** One pass; answers after how long the next is due. */
+  readonly tick: () => Promise<DurationMs>;
+}
+
+/** The parts that start jobs after others, put together. */
+export function makeFollowing({ store, ...options }: FollowingOptions): Following {
+  const { dependencies, settle, settler } = store;
+  const follower = new Follower(dependencies, new Conditions());
+  const runner = new AfterRunner({ ...options, dependencies, settle, settler, follower });
+  return {
+    follower,
+    hint: () => runner.hint(),
+    tick: async () => {
+      await runner.tick();
+      return runner.idleMs;
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { formatId } from "@carillon/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AfterHarness, afterHarness } from "../../harness/after-harness.js";
+import { actor, spec, startRuns } from "../../harness/change-harness.js";
+
+let h: AfterHarness;
+beforeAll(async () => {
+  h = await afterHarness();
+});
+afterAll(() => h.close());
+
+const name = (id: string): string => formatId("job", id);
+const failed = { status: "failed", reason: "handler_error" } as const;
+const cancelled = { status: "cancelled", reason: "cancelled_by_user" } as const;
+const triggers = async (id: string): Promise<string[]> =>
+  (await h.started(id)).map((run) => String(run["trigger"])).sort();
+
+describe("a job after another", () => {
+  it("is started once for each run that ends as awaited, and names it", async () => {
+    const up = await h.upstream();
+    const down = await h.waiting([{ job: name(up), on: "success" }]);
+    const [first, second] = [await h.runOnce(up), await h.runOnce(up)];
+    await h.tell();
+    await h.tell();
+    expect(await triggers(down)).toEqual([`after:${first}`, `after:${second}`].sort());
+    const [made] = await h.started(down);
+    const run = await h.api.getRun("default", String(made?.["id"]));
+    expect(run).toMatchObject({ jobId: down, status: "queued", trigger: { kind: "after" } });
+    expect(await h.select("select * from carillon.dependency_event where job_id = $1", down)).toEqual([]);
+  });
+
+  it.each([
+    ["success", [true, false, false]],
+    ["failure", [false, true, false]],
+    ["finish", [true, true, true]],
+  ] as const)("on %s counts success, failure and cancel so: %j", async (on, expected) => {
+    const up = await h.upstream();
+    const down = await h.waiting([{ job: name(up), on }]);
+    const ids = [await h.runOnce(up), await h.runOnce(up, failed), await h.runOnce(up, cancelled)];
+    await h.tell();
+    const found = await triggers(down);
+    expect(ids.map((id) => found.includes(`after:${id}`))).toEqual(expected);
+  });
+
+  it("counts a run that was cancelled while it waited, one that expired and one that lost its worker too often", async () => {
+    const up = await h.upstream({ policy: { guarantee: "at_most_once" } });
+    const down = await h.waiting([{ job: name(up), on: "finish" }]);
+    const waiting = await h.api.runNow("default", { id: up }, {}, actor);
+    await h.store.settle((tx) => h.store.settler.writes.endRuns(tx, [{ id: waiting.id, reason: "cancelled_by_user" }]));
+    const late = await h.api.runNow("default", { id: up }, {}, actor);
+    await h.select("update carillon.run set deadline_at = now() - interval '1 second' where id = $1", late.id);
+    await h.store.runs.expire(10);
+    const lost = await h.begin(up);
+    await h.select("update carillon.run set started_at = now() where id = $1", lost);
+    await h.store.runs.buryLost([lost], 3);
+    await h.tell();
+    expect(await triggers(down)).toEqual([waiting.id, late.id, lost].map((id) => `after:${id}`).sort());
+  });
+
+  it("hears of runs that were live before it was made", async () => {
+    const [up, listed] = [await h.upstream(), await h.upstream({ firing: { overlap: "queue_all" } })];
+    const [running, waiting] = [await h.begin(up), await h.begin(listed)];
+    const down = await h.waiting(
+      [
+        { job: name(up), on: "success" },
+        { job: name(listed), on: "success" },
+      ],
+      {},
+      "any",
+    );
+    await h.end(running);
+    await h.end(waiting);
+    await h.tell();
+    expect(await triggers(down)).toHaveLength(2);
+  });
+
+  it("waits for a one-off job, which is its run alone until then", async () => {
+    const at = h.db.clock.now() - 1_000;
+    const { id: up } = await h.api.createJob("default", spec({ schedule: { kind: "at", at } }));
+    const down = await h.waiting([{ job: name(up), on: "success" }]);
+    await startRuns(h, up);
+    await h.end(up);
+    await h.tell();
+    expect(await triggers(down)).toEqual([`after:${up}`]);
+  });
+
+  it("is found by the key of what it waits for, and both show each other", async () => {
+    const up = await h.upstream({ key: "extract" });
+    const down = await h.waiting([{ job: "extract", on: "success", when: "output.rows > 0" }], { key: "load" });
+    const upstream = { side: "upstream", jobId: up, key: "extract", on: "success", when: "output.rows > 0" };
+    expect((await h.api.getJob("default", { id: down }))?.neighbours).toMatchObject([{ ...upstream, state: "active" }]);
+    expect((await h.api.getJob("default", { id: up }))?.neighbours).toMatchObject([
+      { side: "downstream", jobId: down, key: "load", on: "success" },
+    ]);
+  });
+
+  it("obeys its own overlap policy: what finds a live run goes to the ledger", async () => {
+    const up = await h.upstream();
+    const down = await h.waiting([{ job: name(up), on: "success" }], { firing: { overlap: "skip" } });
+    await h.runOnce(up);
+    await h.tell();
+    await h.runOnce(up);
+    await h.tell();
+    expect(await triggers(down)).toHaveLength(1);
+    expect(await h.ledger(down)).toMatchObject([{ reason: "overlap", count: 1 }]);
+  });
+});
+
+describe("a condition on what a run gave", () => {
+  it("starts the job only where it holds; the ledger says where it does not, and why", async () => {
+    const up = await h.upstream();
+    const down = await h.waiting([{ job: name(up), on: "finish", when: "status == 'failed' || output.rows > 10" }]);
+    const many = await h.runOnce(up, { output: '{"rows":11}' });
+    const few = await h.runOnce(up, { output: '{"rows":1}' });
+    const none = await h.runOnce(up, { output: "{}" });
+    const bad = await h.runOnce(up, failed);
+    await h.tell();
+    expect(await triggers(down)).toEqual([`after:${many}`, `after:${bad}`].sort());
+    const noted = await h.select("select detail from carillon.occurrence where job_id = $1 order by from_at", down);
+    expect(noted.map((row) => row["detail"])).toEqual([
+      `the condition on ${formatId("run", few)} does not hold`,
+      expect.stringContaining(`the condition on ${formatId("run", none)} cannot be evaluated: No such key: rows`),
+    ]);
+  });
+
+  it("is refused when the job is made, with its place", async () => {
+    const up = await h.upstream();
+    const after = [
+      { job: name(up), on: "success" },
+      { job: name(up), on: "failure", when: "rows > 1" },
+    ] as const;
+    await expect(h.waiting(after)).rejects.toMatchObject({
+      code: "condition_invalid",
+      items: [{ pointer: "/schedule/after/1/when" }],
+    });
+  });
+});
+
+describe("a job after several", () => {
+  it("is started once per round, when the latest run of each fits", async () => {
+    const [a, b] = [await h.upstream(), await h.upstream()];
+    const down = await h.waiting([
+      { job: name(a), on: "success" },
+      { job: name(b), on: "success" },
+    ]);
+    await h.runOnce(a);
+    await h.runOnce(a);
+    await h.tell();
+    expect(await triggers(down)).toEqual([]);
+    const first = await h.runOnce(b);
+    await h.tell();
+    expect(await triggers(down)).toEqual([`after:${first}`]);
+    await h.runOnce(b);
+    await h.tell();
+    expect(await triggers(down)).toHaveLength(1);
+    await h.runOnce(a);
+    await h.tell();
+    expect(await triggers(down)).toHaveLength(2);
+  });
+
+  it("is not started by a success that a later failure took back", async () => {
+    const [a, b] = [await h.upstream(), await h.upstream()];
+    const down = await h.waiting([
+      { job: name(a), on: "success" },
+      { job: name(b), on: "success" },
+    ]);
+    await h.runOnce(a);
+    await h.tell();
+    await h.runOnce(a, failed);
+    await h.runOnce(b);
+    await h.tell();
+    expect(await triggers(down)).toEqual([]);
+    const again = await h.runOnce(a);
+    await h.tell();
+    expect(await triggers(down)).toEqual([`after:${again}`]);
+  });
+
+  it("is started at each that fits under any", async () => {
+    const [a, b] = [await h.upstream(), await h.upstream()];
+    const after = [
+      { job: name(a), on: "success" },
+      { job: name(b), on: "failure" },
+    ] as const;
+    const down = await h.waiting(after, {}, "any");
+    await h.runOnce(a);
+    await h.runOnce(b);
+    await h.runOnce(b, failed);
+    await h.tell();
+    expect(await triggers(down)).toHaveLength(2);
+  });
+});
