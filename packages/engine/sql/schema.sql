@@ -72,6 +72,33 @@ create table carillon.dedupe (
   fillfactor=80
 );
 
+create table carillon.dependency (
+  job_id uuid not null,
+  "position" smallint not null,
+  namespace_id integer not null,
+  shard smallint not null,
+  upstream_id uuid not null,
+  on_status text not null,
+  condition text,
+  met_run_id uuid,
+  met_at timestamp with time zone,
+  seen_at timestamp with time zone,
+  constraint dependency_pkey PRIMARY KEY (job_id, "position"),
+  constraint dependency_check CHECK (((met_run_id IS NULL) = (met_at IS NULL))),
+  constraint dependency_on_status_check CHECK ((on_status = ANY (ARRAY['success'::text, 'failure'::text, 'finish'::text])))
+);
+
+create table carillon.dependency_event (
+  number bigint not null generated always as identity,
+  job_id uuid not null,
+  "position" smallint not null,
+  shard smallint not null,
+  run_id uuid not null,
+  ended_at timestamp with time zone not null,
+  parked boolean not null default false,
+  constraint dependency_event_pkey PRIMARY KEY (job_id, "position", run_id)
+);
+
 create table carillon.error_group (
   namespace_id integer not null,
   fingerprint text not null,
@@ -120,6 +147,7 @@ create table carillon.job (
   pause json,
   ended_at timestamp with time zone,
   deadline_ms bigint generated always as (((policy ->> 'deadlineMs'::text))::bigint) stored,
+  feeds boolean,
   constraint job_pkey PRIMARY KEY (id),
   constraint job_priority_check CHECK (((priority >= 0) AND (priority <= 9)))
 );
@@ -380,6 +408,7 @@ CASE
 END) stored,
   deadline_at timestamp with time zone,
   limits text,
+  feeds boolean,
   constraint run_pkey PRIMARY KEY (id),
   constraint run_check CHECK (((state = 'running'::text) = (session_id IS NOT NULL))),
   constraint run_state_check CHECK ((state = ANY (ARRAY['scheduled'::text, 'queued'::text, 'blocked'::text, 'running'::text, 'retrying'::text])))
@@ -537,6 +566,10 @@ CREATE INDEX backfill_job ON carillon.backfill USING btree (job_id, id);
 CREATE INDEX backfill_running ON carillon.backfill USING btree (shard, next_step_at) WHERE (state = 'running'::text);
 
 CREATE INDEX dedupe_look ON carillon.dedupe USING btree (look_at);
+
+CREATE INDEX dependency_upstream ON carillon.dependency USING btree (upstream_id);
+
+CREATE INDEX dependency_event_open ON carillon.dependency_event USING btree (shard, number) WHERE (NOT parked);
 
 CREATE INDEX error_group_seen ON carillon.error_group USING btree (namespace_id, last_seen_at, fingerprint);
 
@@ -781,6 +814,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION carillon.note_ended()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into "carillon".dependency_event (job_id, position, shard, run_id, ended_at)
+  select d.job_id, d.position, d.shard, old.id, clock_timestamp()
+  from "carillon".dependency d
+  where d.upstream_id = old.job_id
+  on conflict do nothing;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION carillon.rank_of(due_ms bigint, priority integer, order_kind text, bound_ms bigint, deadline_in_ms bigint, expected_ms double precision)
  RETURNS bigint
  LANGUAGE sql
@@ -795,3 +842,5 @@ AS $function$
     else due_ms + coalesce(bound_ms, 5400000) * 4 / 9 - coalesce(bound_ms, 5400000) * priority / 9
   end
 $function$;
+
+CREATE TRIGGER run_ended AFTER DELETE ON carillon.run FOR EACH ROW WHEN (old.feeds) EXECUTE FUNCTION note_ended();

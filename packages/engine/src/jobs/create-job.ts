@@ -1,4 +1,11 @@
-import { CarillonError, type DurationMs, type Instant, type JobSpec, type QueueOrder, type ScheduleSpec } from "@carillon/core";
+import {
+  CarillonError,
+  type DurationMs,
+  type Instant,
+  type JobSpec,
+  type QueueOrder,
+  type ScheduleSpec,
+} from "@carillon/core";
 import type { CreatedJob } from "../model/api.js";
 import type { Receipt } from "../model/receipts.js";
 import type { InsertKept } from "../idempotency/kept-inserts.js";
