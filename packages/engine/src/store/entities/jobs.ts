@@ -121,14 +121,11 @@ export function jobStore(db: Database, statements: Statements, links: JobLinks):
   };
   return {
     insert: (jobs, within) => {
-      if (jobs.every((job) => job.calendars === undefined)) return insertOn(within ?? db, jobs);
+      const isPlain = (job: NewJob): boolean => job.calendars === undefined && job.schedule.kind !== "after";
+      if (jobs.every(isPlain)) return insertOn(within ?? db, jobs);
       const write = (tx: Queryable): Promise<Map<string, StoredJob>> => insertLinked({ tx, jobs, links, insertOn });
       return within === undefined ? db.transaction(write) : write(within);
     },
-    insert: (jobs) =>
-      jobs.every((job) => job.calendars === undefined && job.schedule.kind !== "after")
-        ? insertOn(db, jobs)
-        : db.transaction((tx) => insertLinked({ tx, jobs, links, insertOn })),
     async find(namespaceId, ids) {
       return (await db.query<JobRow>(find, [namespaceId, ids])).rows;
     },
