@@ -3,6 +3,7 @@ import { type BackfillCalls, backfillCalls } from "./backfills.js";
 import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from "./calendars.js";
 import { type DeadLetterCalls, deadLetterCalls, type ErrorGroupCalls, errorGroupCalls } from "./dead-letters.js";
 import { type JobCalls, jobCalls } from "./jobs.js";
+import { type NamespaceCalls, namespaceCalls } from "./namespaces.js";
 import { type RunCalls, runCalls } from "./runs.js";
 import { type QueueCalls, queueCalls } from "./queues.js";
 import { type WorkerCalls, workerCalls } from "./workers.js";
@@ -18,6 +19,7 @@ export interface Client {
   readonly calendars: CalendarCalls;
   readonly maintenanceWindows: WindowCalls;
   readonly queues: QueueCalls;
+  readonly namespaces: NamespaceCalls;
   readonly runs: RunCalls;
   readonly workers: WorkerCalls;
   readonly deadLetters: DeadLetterCalls;
@@ -37,6 +39,7 @@ export function createClient(options: ClientOptions): Client {
     calendars: calendarCalls(call),
     maintenanceWindows: windowCalls(call),
     queues: queueCalls(call),
+    namespaces: namespaceCalls(call),
     runs: runCalls(call),
     workers: workerCalls(call),
     deadLetters: deadLetterCalls(call),

@@ -1,5 +1,6 @@
 export type { BackfillCalls } from "./backfills.js";
 export type { CalendarCalls, WindowCalls } from "./calendars.js";
+export type { NamespaceCalls } from "./namespaces.js";
 export type { QueueCalls } from "./queues.js";
 export type { WorkerCalls } from "./workers.js";
 export { type Client, createClient } from "./client.js";

@@ -6,6 +6,8 @@ export interface ClientOptions {
   readonly url: string;
   /** An API key, sent as a bearer token. */
   readonly token?: string;
+  /** Whose things the calls are about; left out: the server's own namespace. */
+  readonly namespace?: string;
   readonly fetch?: typeof fetch;
   /** For one request with its answer; 30 s by default. */
   readonly timeoutMs?: number;
@@ -57,7 +59,7 @@ export function createTransport(options: ClientOptions): Transport {
     const signal = call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]);
     try {
       const response = await send(`${base}${call.path}${queryText(call.query)}`, {
-        ...requestOf(call, options.token),
+        ...requestOf(call, options),
         signal,
       });
       if (!response.ok && !call.alsoGood?.includes(response.status)) throw await errorOf(response);
@@ -82,9 +84,10 @@ export function createTransport(options: ClientOptions): Transport {
   };
 }
 
-function requestOf(call: WireCall, token: string | undefined): RequestInit {
+function requestOf(call: WireCall, { token, namespace }: ClientOptions): RequestInit {
   const headers: Record<string, string> = { accept: "application/json" };
   if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
+  if (namespace !== undefined) headers["carillon-namespace"] = namespace;
   if (call.ifVersion !== undefined) headers["if-match"] = `"v${call.ifVersion}"`;
   if (call.idempotencyKey !== undefined) headers["idempotency-key"] = call.idempotencyKey;
   if (call.body === undefined) return { method: call.method, headers };

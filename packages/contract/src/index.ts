@@ -11,6 +11,7 @@ export {
 } from "./normalise/dead-letter.js";
 export { readCalendarPut } from "./normalise/calendar.js";
 export { readWindowPut } from "./normalise/window.js";
+export { readNamespaceCreate, readNamespacePatch } from "./normalise/namespace.js";
 export { type QueueChange, readQueuePatch, readQueuePause } from "./normalise/queue.js";
 export {
   type HeartbeatBody,
@@ -52,6 +53,7 @@ export {
 export { type OperationId, operations } from "./operations/operations.js";
 export type { Backfill, BackfillCount, BackfillList, JobBackfill } from "./schema/backfill.js";
 export type { Calendar, CalendarList, CalendarPut } from "./schema/calendar.js";
+export type { Namespace, NamespaceCreate, NamespaceList, NamespacePatch } from "./schema/namespace.js";
 export type { Queue, QueueList, QueuePatch, QueuePauseRequest, QueueStats } from "./schema/queue.js";
 export type {
   DeadLetterAction,
@@ -97,6 +99,8 @@ export {
   keyPattern,
   limits,
   namePattern,
+  namespaceNameLength,
+  namespaceNamePattern,
   plainNameLength,
   plainNamePattern,
   workerLimits,

@@ -46,4 +46,4 @@ select g.id, g.id, g.namespace_id, g.shard, g.lane,
        g.deadline_at
 from gone g join carillon.lane l on l.id = g.lane
 on conflict (id) do nothing
-returning id, shard, lane, rank, run_at, state;
+returning id, shard, lane, rank, namespace_id as "namespaceId", run_at, state;

@@ -77,7 +77,9 @@ with live as materialized (
 ), served as (
   select count(*) as workers, coalesce(sum(slots), 0) as slots
   from carillon.worker_session
-  where namespace_id = $1 and (queues @> array[$2::text] or queues = array['*'])
+  where (namespace_id = $1 and namespaces is null
+         or namespaces && array['*', (select n.name from carillon.namespace n where n.id = $1)])
+    and (queues @> array[$2::text] or queues = array['*'])
 )
 select count(*) filter (where state = 'queued') as queued,
        count(*) filter (where state = 'running') as running,

@@ -92,7 +92,7 @@ with fence as materialized (
   for update of r skip locked
 )
 update carillon.run r set state = case when r.limits is null then 'queued' else 'blocked' end from pick p where r.id = p.id
-returning r.id, r.lane, r.rank;
+returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId";
 
 -- name: run.exchange
 -- purpose: moves runs that succeeded into history and hands queued runs to waiting sessions, in one commit. Of each lane the
@@ -136,6 +136,67 @@ with ended as (
     order by q.rank, q.id
     limit cardinality($7::int[])
   ) q
+), given as materialized (
+  select place, solo, ($6::uuid[])[($7::int[])[number]] as session_id from pick where not solo or number <= $8::int
+), claimed as (
+  update carillon.run r
+  set state = 'running', session_id = g.session_id, fence = r.fence + 1, claimed_at = clock_timestamp(),
+      started_at = case when g.solo then clock_timestamp() end, state_reason = null
+  from given g
+  where r.ctid = g.place and (g.session_id in (select id from alive)) is true
+  returning r.id, r.job_id, r.namespace_id, r.lane, r.session_id, r.payload::text as payload, r.policy, r.attempt, r.losses,
+            r.fence, r.rank, r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason, r.deadline_at
+)
+select c.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed c
+union all
+select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+       count(*), case when count(*) < cardinality($1::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
+from ended;
+
+-- name: run.exchange_shared
+-- purpose: as run.exchange, for sessions that serve several namespaces: of each the first few, in rank order, and of all these those
+--   that come first when every namespace takes its turns in proportion to what it may have
+-- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at timestamptz[],
+--         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
+--         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[],
+--         $14 gateway uuid, $15 most of the lane's namespace int[]
+-- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock) with this gateway in it, skips
+--   what is locked, and has a higher fence than any before
+with ended as (
+  delete from carillon.run r
+  using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[])
+    as i (id, fence, session_id, output, begun_at)
+  where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
+  returning r.*, i.output, i.begun_at
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, 'succeeded', null, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
+         policy, labels, owner, attempt + 1, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(),
+         output::json, null, attempts, version
+  from ended
+), alive as materialized (
+  select id from carillon.worker_session where id = any ($6::uuid[]) and gateway_id = $14::uuid order by id for key share
+), pick as materialized (
+  select q.place, q.solo, row_number() over (order by q.turn, q.rank, q.id) as number
+  from (
+    select q.ctid as place, q.id, q.rank, l.solo, l.quota,
+           (row_number() over (partition by l.namespace_id order by q.rank, q.id) - 1)::real / l.quota as turn
+    from unnest($9::int[], $10::int[], $11::bigint[], $12::int[], $13::boolean[], $15::int[])
+      as l (lane, namespace_id, low, most, solo, quota)
+    cross join lateral (
+      select r.ctid, r.id, r.rank from carillon.run r
+      where r.lane = l.lane and r.namespace_id = l.namespace_id and r.stage = 1 and r.state = 'queued' and r.rank >= l.low
+        and exists (select 1 from alive)
+      order by r.rank
+      limit l.most
+      for update of r skip locked
+    ) q
+  ) q
+  where q.turn < 1
+  order by q.turn, q.rank, q.id
+  limit cardinality($7::int[])
 ), given as materialized (
   select place, solo, ($6::uuid[])[($7::int[])[number]] as session_id from pick where not solo or number <= $8::int
 ), claimed as (
@@ -306,7 +367,7 @@ update carillon.run r
 set state = case when r.limits is null then 'queued' else 'blocked' end, session_id = null
 from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
 where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
-returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
+returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId", r.cancel_reason is not null as stopped;
 
 -- name: run.defer
 -- purpose: returns claimed runs to wait for a time without spending anything
@@ -371,7 +432,7 @@ where r.id = lost.id and l.id = r.lane
     when lost.losses >= $2 - 1 then 'lost'
     else 'solo'
   end
-returning r.id, r.lane, r.rank, r.cancel_reason is not null as stopped;
+returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId", r.cancel_reason is not null as stopped;
 
 -- name: run.bury_lost
 -- purpose: of these runs, ends those that took their workers down too often, and at-most-once runs that were begun, if their

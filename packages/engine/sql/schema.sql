@@ -285,9 +285,13 @@ create table carillon.namespace (
   name text not null,
   created_at timestamp with time zone not null default now(),
   limits json,
+  weight integer not null default 1,
+  version integer not null default 1,
+  updated_at timestamp with time zone not null default now(),
   constraint namespace_pkey PRIMARY KEY (id),
   constraint namespace_name_key UNIQUE (name),
-  constraint namespace_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text))
+  constraint namespace_name_check CHECK ((name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text)),
+  constraint namespace_weight CHECK (((weight >= 1) AND (weight <= 1000)))
 );
 
 create table carillon.node (
@@ -557,6 +561,7 @@ create table carillon.worker_session (
   versions jsonb not null default '{}'::jsonb,
   weights jsonb not null default '{}'::jsonb,
   is_spot boolean not null default false,
+  namespaces text[],
   constraint worker_session_pkey PRIMARY KEY (id),
   constraint worker_session_state CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text, 'leaving'::text])))
 );

@@ -1,11 +1,12 @@
 -- name: session.open
 -- purpose: registers a worker
 -- params: $1 id uuid, $2 namespace id int, $3 name text, $4 queues text[], $5 tasks text[], $6 slots int, $7 node uuid,
---         $8 gateway uuid, $9 labels text, $10 versions text, $11 weights text, $12 is spot boolean
+--         $8 gateway uuid, $9 labels text, $10 versions text, $11 weights text, $12 is spot boolean,
+--         $13 namespaces that it serves text[] or null
 -- fence: none, the id is new
 insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, gateway_id, started_at, heartbeat_at,
-                                     labels, versions, weights, is_spot)
-values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp(), $9::jsonb, $10::jsonb, $11::jsonb, $12);
+                                     labels, versions, weights, is_spot, namespaces)
+values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp(), $9::jsonb, $10::jsonb, $11::jsonb, $12, $13);
 
 -- name: session.adopt
 -- purpose: from now on another node claims for a worker; claims that are under way end first, since they lock its row
@@ -16,7 +17,7 @@ with taken as materialized (
 )
 update carillon.worker_session s set gateway_id = $2, heartbeat_at = clock_timestamp()
 from taken where s.id = taken.id
-returning s.namespace_id, s.name, s.queues, s.tasks, s.slots, s.state, s.labels, s.versions, s.weights, s.is_spot;
+returning s.namespace_id, s.name, s.queues, s.tasks, s.slots, s.state, s.labels, s.versions, s.weights, s.is_spot, s.namespaces;
 
 -- name: session.heartbeat
 -- purpose: says that workers live, and reads what was asked of them; a session that is not answered was declared dead, or is

@@ -16,6 +16,7 @@ export const nouns: Readonly<Record<string, string>> = {
   "dead-letter": "look at runs that failed, retry or discard them",
   "error-group": "look at the kinds of errors",
   queue: "look at queues, pause them, set their order",
+  namespace: "make namespaces and weigh them",
   backfill: "look at backfills and stop them",
   cron: "try cron expressions, offline",
   calendar: "try calendars, offline",
@@ -115,6 +116,21 @@ export const commands: readonly CommandEntry[] = [
     path: ["queue", "resume"],
     summary: "hand out runs of a queue again",
     load: () => import("./commands/queue-resume.js"),
+  },
+  {
+    path: ["namespace", "list"],
+    summary: "list namespaces by name",
+    load: () => import("./commands/namespace-list.js"),
+  },
+  {
+    path: ["namespace", "create"],
+    summary: "make a namespace",
+    load: () => import("./commands/namespace-create.js"),
+  },
+  {
+    path: ["namespace", "update"],
+    summary: "change the weight of a namespace",
+    load: () => import("./commands/namespace-update.js"),
   },
   {
     path: ["backfill", "get"],

@@ -45,6 +45,8 @@ export interface WorkerSettings {
   readonly tasks: readonly TaskDefinition<never, unknown>[];
   /** How many runs of each queue at a time; by default 10 of each queue that the tasks name. */
   readonly queues?: Readonly<Record<string, number>>;
+  /** Those whose runs it takes, by their weights, `*` alone for every one; left out: its own. */
+  readonly namespaces?: readonly string[];
   readonly name?: string;
   /** What the worker says of itself; runs may require some of it. */
   readonly labels?: Readonly<Record<string, string>>;

@@ -34,8 +34,9 @@ export class RemoteApp implements Producer {
 
   /** Runs tasks in this process for the server. */
   worker(settings: WorkerSettings): AppWorker {
-    const { url, token } = this.#options;
-    const way = { urls: [url], timers: workerTimers, random: systemRandom, ...(token !== undefined && { token }) };
+    const { url, token, namespace } = this.#options;
+    const caller = { ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }) };
+    const way = { urls: [url], timers: workerTimers, random: systemRandom, ...caller };
     const worker = new WorkerGroup({
       settings,
       connect: async () => () => new HttpTransport(way),

@@ -46,6 +46,7 @@ export class WorkerGroup implements AppWorker {
           slots,
           ...(settings.labels !== undefined && { labels: settings.labels }),
           ...(settings.spot === true && { isSpot: true }),
+          ...(settings.namespaces !== undefined && { namespaces: settings.namespaces }),
           timers: workerTimers,
           onEvent: this.#onEvent,
         }),

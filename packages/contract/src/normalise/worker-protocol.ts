@@ -35,18 +35,23 @@ export interface HeartbeatBody {
 
 export function readRegistration(body: unknown): WorkerRegister {
   return readBody(WorkerRegister, body, (given, findings) => {
-    const { name = "", queues = [], tasks = [], slots = 1, ahead, labels, versions, weights, spot } = given;
+    const { name = "", namespaces, queues = [], tasks = [], slots = 1 } = given;
+    const { ahead, labels, versions, weights, spot } = given;
     if (given.queues?.length === 0) findings.add("/queues", "field_invalid", "must name at least one queue");
     if (given.tasks?.length === 0) findings.add("/tasks", "field_invalid", "must name at least one task");
     if (queues.length > 1 && queues.includes("*"))
       findings.add("/queues", "field_invalid", "* stands for every queue: name no other beside it");
     refuseOtherTasks("/versions", versions, tasks, findings);
     refuseOtherTasks("/weights", weights, tasks, findings);
+    if (namespaces?.length === 0) findings.add("/namespaces", "field_invalid", "must name at least one namespace");
+    if (namespaces !== undefined && namespaces.length > 1 && namespaces.includes("*"))
+      findings.add("/namespaces", "field_invalid", "* stands for every namespace: name no other beside it");
     return {
       name,
       queues,
       tasks,
       slots,
+      ...(namespaces !== undefined && { namespaces }),
       ...(ahead !== undefined && { ahead }),
       ...(labels !== undefined && { labels }),
       ...(versions !== undefined && { versions }),

@@ -42,6 +42,7 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
     parameters: [
       ...parameters("path", operation.params, components),
       ...parameters("query", operation.query, components),
+      ...(operation.rateClass === "none" ? [] : [namespace]),
       ...(conditional ? [ifMatch] : []),
       ...(takesKey(operation) ? [idempotencyKey] : []),
     ],
@@ -51,6 +52,17 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
     responses: responses(operation, components),
   };
 }
+
+const namespace: Json = {
+  name: "Carillon-Namespace",
+  in: "header",
+  required: false,
+  schema: {
+    type: "string",
+    description: "Whose things the call is about; without it the server's own namespace, usually default",
+    examples: ["billing"],
+  },
+};
 
 const ifMatch: Json = {
   name: "If-Match",

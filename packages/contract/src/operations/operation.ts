@@ -12,6 +12,8 @@ export type Permission =
   | "calendars:write"
   | "queues:read"
   | "queues:write"
+  | "namespaces:read"
+  | "namespaces:write"
   | "workers:read"
   | "workers:write"
   | "workers:serve";
@@ -92,8 +94,9 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   return [...new Set([...operation.errors, ...commonErrors, ...(takesKey(operation) ? keyErrors : [])])];
 }
 
-/** What any call that needs the database can end with. */
+/** What any call that needs the database can end with; not_found stands for an unknown namespace. */
 export const storeErrors = [
+  "not_found",
   "database_unavailable",
   "database_timeout",
   "overloaded",

@@ -26,6 +26,7 @@ import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from
 import { listJobRuns, runJobNow } from "./job-runs.js";
 import { createJob, getJob, listJobs } from "./jobs.js";
 import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from "./meta.js";
+import { createNamespace, getNamespace, listNamespaces, updateNamespace } from "./namespaces.js";
 import { createRun, createRuns, getRun, listRunLogs, listRuns } from "./runs.js";
 import { closeWorker, heartbeatWorker, noteRuns, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
 import { getQueue, getQueueStats, listQueues, pauseQueue, resumeQueue, updateQueue } from "./queues.js";
@@ -74,6 +75,10 @@ export const operations = {
   pauseQueue,
   resumeQueue,
   getQueueStats,
+  listNamespaces,
+  createNamespace,
+  getNamespace,
+  updateNamespace,
   listCalendars,
   getCalendar,
   putCalendar,

@@ -39,6 +39,7 @@ export const limits = {
 
 /** Bounds of the worker protocol. */
 export const workerLimits = {
+  namespaces: 100,
   queues: 1_000,
   tasks: 1_000,
   /** Of one task. */
@@ -77,12 +78,20 @@ export const printablePattern = "^[^\\u0000-\\u001f\\u007f]*$";
 export const plainNamePattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 export const plainNameLength = 100;
 
+/** Names of namespaces: they are part of headers, and of names elsewhere. */
+export const namespaceNamePattern = "^[a-z0-9][a-z0-9._-]{0,62}$";
+export const namespaceNameLength = 63;
+/** A namespace's name, or all of them. */
+export const namespacesPattern = "^(\\*|[a-z0-9][a-z0-9._-]{0,62})$";
+
 /** The patterns in words, for messages. */
 export const patternWords: ReadonlyMap<string, string> = new Map([
   [keyPattern, "1 to 200 letters, digits, dots, dashes and underscores"],
   [namePattern, "letters, digits and _ . : / -, beginning with a letter, a digit or _"],
   [queuePattern, "* alone, or letters, digits and _ . : / -, beginning with a letter, a digit or _"],
   [plainNamePattern, "letters, digits and . _ -, beginning with a letter or a digit"],
+  [namespaceNamePattern, "1 to 63 small letters, digits and . _ -, beginning with a letter or a digit"],
+  [namespacesPattern, "* alone, or small letters, digits and . _ -, beginning with a letter or a digit"],
   [labelKeyPattern, "letters, digits and . _ / - in between"],
   [printablePattern, "text without control characters"],
 ]);

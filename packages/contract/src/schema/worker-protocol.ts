@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { limits, namePattern, printablePattern, queuePattern, workerLimits } from "./limits.js";
+import { limits, namePattern, namespacesPattern, printablePattern, queuePattern, workerLimits } from "./limits.js";
 import { Count, Labels, Milliseconds } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
 
@@ -37,6 +37,14 @@ export const WorkerRegister = Type.Object(
       description: "The queues that it serves; * alone stands for every queue",
       examples: [["default", "mail"]],
     }),
+    namespaces: Type.Optional(
+      Type.Array(Type.String({ pattern: namespacesPattern }), {
+        maxItems: workerLimits.namespaces,
+        description:
+          "The namespaces whose runs it takes, each in its turn; * alone stands for every one; left out: its own",
+        examples: [["billing", "mail"]],
+      }),
+    ),
     tasks: Type.Array(TaskName, {
       maxItems: workerLimits.tasks,
       description: "The tasks that it has",

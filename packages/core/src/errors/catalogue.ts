@@ -57,6 +57,9 @@ const areas = {
     run_duplicate: { status: 409, retryable: false, title: "Another run with this dedupe key counts" },
     dedupe_busy: { status: 409, retryable: true, title: "An open transaction holds this dedupe key" },
   },
+  Namespaces: {
+    namespace_taken: { status: 409, retryable: false, title: "Another namespace has this name" },
+  },
   Queues: {
     queue_order_fixed: { status: 409, retryable: false, title: "The order of the queue cannot become this one" },
   },

@@ -4,10 +4,9 @@ import type { Timers } from "../store/db/ports.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
 import type { Demand } from "../store/entities/exchange.js";
-import type { Wanted } from "./lane-agenda.js";
+import type { Plan, Wanted } from "./lane-agenda.js";
 import type { LaneBounds } from "./lane-bounds.js";
 import type { LaneGroup } from "./lane-group.js";
-import type { Look } from "./lane-spot.js";
 import { dealPlaces, type Places } from "./places.js";
 
 export interface ExchangerOptions {
@@ -46,7 +45,7 @@ interface Results {
 interface Claim {
   readonly group: LaneGroup;
   readonly places: Places;
-  readonly looks: readonly Look[];
+  readonly plan: Plan;
 }
 
 const maxInFlight = 2;
@@ -118,11 +117,11 @@ export class Exchanger {
       if (group?.agenda.isReady(now) !== true) continue;
       const places = dealPlaces(group.sessions, batch, group);
       if (places.order.length === 0) continue;
-      const looks = group.agenda.looks(wantedFor(places), now);
-      if (looks.length === 0) continue;
+      const plan = group.agenda.plan(wantedFor(places), now, group.turns);
+      if (plan.looks.length === 0) continue;
       this.#turn = (this.#turn + offset) % groups.length;
       for (const index of places.order) places.sessions[index]?.promise(group);
-      return { group, places, looks };
+      return { group, places, plan };
     }
     return null;
   }
@@ -174,16 +173,20 @@ export class Exchanger {
     return new Promise((resolve, reject) => void this.#exchange([{ runs, resolve, reject }], null));
   }
 
-  #claimed({ group, places, looks }: Claim, runs: readonly ClaimedRun[], durationMs: DurationMs): void {
+  #claimed({ group, places, plan }: Claim, runs: readonly ClaimedRun[], durationMs: DurationMs): void {
     const { bounds, monotonic, onClaimed } = this.#options;
-    bounds.took(looks, { claimed: runs, places: places.order.length, free: places.free, durationMs }, monotonic());
+    const { looks, quotas, deal } = plan;
+    const taken = { claimed: runs, places: places.order.length, free: places.free, quotas, durationMs };
+    bounds.took(looks, taken, monotonic());
+    if (deal !== null) group.turns.settle(deal, countByNamespace(runs));
     // Held before the promise is settled: a place is never counted as free in between.
     onClaimed(places, runs);
     for (const index of places.order) places.sessions[index]?.settle(group);
   }
 
-  #failed({ group, places, looks }: Claim): void {
-    this.#options.bounds.failed(looks);
+  #failed({ group, places, plan }: Claim): void {
+    this.#options.bounds.failed(plan.looks);
+    if (plan.deal !== null) group.turns.settle(plan.deal, new Map());
     this.#options.onDoubt(places);
     for (const index of places.order) places.sessions[index]?.settle(group);
   }
@@ -220,12 +223,19 @@ function wantedBy(group: LaneGroup): Wanted {
   return wanted;
 }
 
-function demandOf({ places, looks }: Claim): Omit<Demand, "gatewayId"> {
+function countByNamespace(runs: readonly ClaimedRun[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { namespaceId } of runs) counts.set(namespaceId, (counts.get(namespaceId) ?? 0) + 1);
+  return counts;
+}
+
+function demandOf({ places, plan }: Claim): Omit<Demand, "gatewayId"> {
   return {
     sessions: places.sessions.map((session) => session.id),
     places: places.order,
     free: places.free,
-    reads: looks.map((look) => look.read),
+    reads: plan.looks.map((look) => look.read),
+    quotas: plan.quotas,
   };
 }
 

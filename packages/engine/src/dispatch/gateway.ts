@@ -34,7 +34,10 @@ import { StrictClaims } from "./strict-claims.js";
 import { WorkerSession } from "./worker-session.js";
 
 export interface WorkerRegistration extends WorkerSkills {
+  /** To which it belongs. */
   readonly namespace: string;
+  /** Those whose runs it takes, `*` alone for every one; left out: its own. */
+  readonly namespaces?: readonly string[];
   readonly name: string;
   /** `*` alone stands for every queue, also for those that do not exist yet. */
   readonly queues: readonly string[];
@@ -85,10 +88,12 @@ export interface GatewayOptions {
   /** Where a run stands in its queue. */
   readonly rank: RankRun;
   /** A paused queue hands out nothing; one with limits only what was admitted. */
-  readonly queues: Pick<QueueBook, "isPaused" | "isLimited">;
-  /** Runs that hold limits were claimed. */
+  readonly queues: Pick<QueueBook, "isPaused" | "isLimited" | "edition" | "inUse">;
+  /** The share of a namespace in workers that serve several. */
+  readonly weightOf: (namespaceId: number) => number;
   /** Runs that held limits are over, for now or for good. */
   readonly onReleased?: (runIds: readonly string[]) => void;
+  /** Runs that hold limits were claimed. */
   readonly onLimitedClaimed?: (runIds: readonly string[]) => void;
   readonly onDuration: ResultsOptions["onDuration"];
   readonly newId: () => string;
@@ -136,7 +141,12 @@ export class Gateway {
         options.queues.isPaused(namespaceId, queue) ||
         (kind !== "admitted" && options.queues.isLimited(namespaceId, queue)),
     );
-    this.#groups = new LaneGroups({ lanes: options.lanes, bounds: this.#bounds });
+    this.#groups = new LaneGroups({
+      lanes: options.lanes,
+      bounds: this.#bounds,
+      queues: options.queues,
+      weightOf: options.weightOf,
+    });
     this.#strict = new StrictClaims({
       gatewayId: this.#id,
       claims,
@@ -183,9 +193,9 @@ export class Gateway {
 
   /** Registers a worker; it gets nothing before it is resumed. */
   async open(registration: WorkerRegistration): Promise<string> {
-    const { namespaces, sessions, newId } = this.#options;
-    const namespaceId = await namespaces.find(registration.namespace);
-    if (namespaceId === null) throw new Error(`no namespace ${registration.namespace}`);
+    const { sessions, newId } = this.#options;
+    const namespaceId = await this.#namespaceId(registration.namespace);
+    for (const name of namesIn(registration.namespaces)) await this.#namespaceId(name);
     const id = newId();
     await sessions.open({ id, namespaceId, ...registration, gatewayId: this.#id });
     await this.#serve(id, namespaceId, registration);
@@ -302,11 +312,13 @@ export class Gateway {
   }
 
   /** Runs became claimable. */
-  hint(runs: readonly Pick<Queued, "lane" | "rank">[]): void {
-    for (const { lane, rank } of runs) {
+  hint(runs: readonly Pick<Queued, "lane" | "rank" | "namespaceId">[]): void {
+    for (const { lane, rank, namespaceId } of runs) {
       const known = this.#options.lanes.get(lane);
+      if (known !== null && namespaceId !== undefined && !this.#bounds.has(lane, namespaceId))
+        this.#groups.meet(known, namespaceId);
       if (known !== null && isStrict(known.kind)) this.#strict.hint(known.queue);
-      else this.#bounds.hint(lane, rank);
+      else this.#bounds.hint(lane, rank, namespaceId);
       if (this.#groups.isNew(lane)) this.#findLanes();
     }
     this.#exchanger.wake();
@@ -381,7 +393,9 @@ export class Gateway {
   async #serve(
     id: string,
     namespaceId: number,
-    skills: WorkerHandlers & WorkerSkills & Pick<WorkerRegistration, "queues" | "tasks" | "slots" | "ahead">,
+    skills: WorkerHandlers &
+      WorkerSkills &
+      Pick<WorkerRegistration, "namespaces" | "queues" | "tasks" | "slots" | "ahead">,
   ): Promise<WorkerSession> {
     const { slots, ahead = null, onAssign, onStop, onLost, isHeard = () => true, onDrain = () => undefined } = skills;
     const deliver = (runs: readonly ClaimedRun[]): void => onAssign(this.#handout.assignments(runs));
@@ -401,11 +415,21 @@ export class Gateway {
       isHeard,
       onDrain,
     });
-    await this.#groups.join({ namespaceId, ...skills, weights }, session);
+    const { namespaces, ...rest } = skills;
+    const isOfAll = namespaces?.includes("*") ?? false;
+    const others = isOfAll ? [] : await Promise.all(namesIn(namespaces).map((name) => this.#namespaceId(name)));
+    const namespaceIds = isOfAll ? null : others.length > 0 ? others : [namespaceId];
+    await this.#groups.join({ namespaceIds, ...rest, weights }, session);
     const before = this.#sessions.get(id);
     if (before !== undefined) this.#forget(before);
     this.#sessions.set(id, session);
     return session;
+  }
+
+  async #namespaceId(name: string): Promise<number> {
+    const id = await this.#options.namespaces.find(name);
+    if (id === null) throw new CarillonError("not_found", `There is no namespace ${JSON.stringify(name)}.`);
+    return id;
   }
 
   #session(id: string): WorkerSession {
@@ -456,3 +480,5 @@ export class SessionLost extends CarillonError {
     super("session_lost", `the worker session ${id} was declared dead or closed`);
   }
 }
+
+const namesIn = (namespaces: readonly string[] = []): string[] => namespaces.filter((name) => name !== "*");

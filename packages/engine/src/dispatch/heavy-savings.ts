@@ -1,5 +1,5 @@
 import type { ClaimStore } from "../store/entities/claims.js";
-import { everything } from "./lane-spot.js";
+import { everything, type Spot } from "./lane-spot.js";
 import type { LaneGroup } from "./lane-group.js";
 import type { WorkerSession } from "./worker-session.js";
 
@@ -37,14 +37,22 @@ export class HeavySavings {
     const chosen = saving ?? freest(sessions, group);
     if (chosen === null) return;
     const spots = [...group.agenda.spots].filter((spot) => !spot.isHeld);
-    const lanes = [...spots.map((spot) => spot.lane.id), ...[...group.strict.values()].flatMap((ids) => [...ids])];
-    const areWaiting = await this.#options.claims.areWaiting(group.namespaceId, lanes);
+    const areWaiting = await this.#areWaiting(group, spots);
     if (!areWaiting) chosen.savedFor = chosen.savedFor === group ? null : chosen.savedFor;
     else if (chosen.savedFor === null && group.sessions.has(chosen)) {
       chosen.savedFor = group;
       // Their hints may have been lost: they are looked for when there is room.
       for (const spot of spots) spot.lower(everything);
     }
+  }
+
+  async #areWaiting(group: LaneGroup, spots: readonly Spot[]): Promise<boolean> {
+    const strict = [...group.strict.values()].flatMap((ids) => [...ids]);
+    for (const namespaceId of group.namespaces) {
+      const own = spots.filter((spot) => spot.namespaceId === namespaceId).map((spot) => spot.lane.id);
+      if (await this.#options.claims.areWaiting(namespaceId, [...own, ...strict])) return true;
+    }
+    return false;
   }
 
   /** Somebody has room: nobody else need save. */

@@ -2,6 +2,7 @@ import type { DurationMs } from "@carillon/core";
 import type { LaneKind } from "../store/entities/lanes.js";
 import { DueSpots } from "./due-spots.js";
 import type { Look, Spot, SpotWatcher } from "./lane-spot.js";
+import type { Deal, NamespaceTurns } from "./namespace-turns.js";
 
 /** Who waits for runs. */
 export interface Wanted {
@@ -11,6 +12,18 @@ export interface Wanted {
   /** Workers with a free slot that hold no run which lost a worker before. */
   readonly apart: number;
 }
+
+/** What one statement looks at. */
+export interface Plan {
+  readonly looks: readonly Look[];
+  /** Most of each namespace, if there are several. */
+  readonly quotas: ReadonlyMap<number, number> | null;
+  /** The turns that this is part of; null where there is one namespace. */
+  readonly deal: Deal | null;
+}
+
+/** Runs that a namespace may have of which nobody knew that it has some. */
+const unexpected = 8;
 
 /** Lanes of each kind that one statement reads at most; the others have their turn with the next. */
 const mostLanes = 500;
@@ -64,11 +77,18 @@ export class LaneAgenda implements SpotWatcher {
   }
 
   /** What is worth looking at now. Whoever asks must tell what came of it. */
-  looks(wanted: Wanted, now: DurationMs): Look[] {
+  plan(wanted: Wanted, now: DurationMs, turns: NamespaceTurns): Plan {
     const worth = new Map<Spot, boolean>();
     for (const shelf of this.#shelves) if (wantedOf(shelf.kind, wanted) > 0) this.#choose(shelf, worth, now);
     const isAlone = worth.size === 1;
-    return [...worth].map(([spot, isFull]) => spot.look({ most: wantedOf(spot.lane.kind, wanted), isAlone, isFull }));
+    if (isAlone || isOfOne(worth.keys())) {
+      if (worth.size > 0) turns.rest();
+      const looks = [...worth].map(([spot, isFull]) =>
+        spot.look({ most: wantedOf(spot.lane.kind, wanted), isAlone, isFull }),
+      );
+      return { looks, quotas: null, deal: null };
+    }
+    return dealt(worth, wanted, turns);
   }
 
   /** When the first lane of a kind that is wanted is due for a full look. */
@@ -118,4 +138,32 @@ function firstOf(spots: ReadonlySet<Spot>, most: number): Spot[] {
 function wantedOf(kind: LaneKind, wanted: Wanted): number {
   if (kind === "plain") return wanted.places;
   return kind === "lost" ? wanted.apart : wanted.free;
+}
+
+function isOfOne(spots: Iterable<Spot>): boolean {
+  let first: number | null = null;
+  for (const { namespaceId } of spots) {
+    if (first !== null && namespaceId !== first) return false;
+    first = namespaceId;
+  }
+  return true;
+}
+
+/** Each namespace has its turn; one that is looked at only in case it has something may have a little of it. */
+function dealt(worth: ReadonlyMap<Spot, boolean>, wanted: Wanted, turns: NamespaceTurns): Plan {
+  const waiting = new Set<number>();
+  for (const spot of worth.keys()) if (spot.isOpen) waiting.add(spot.namespaceId);
+  const deal = turns.deal(waiting, wanted.places);
+  const quotas = new Map<number, number>();
+  const looks: Look[] = [];
+  for (const [spot, isFull] of worth) {
+    const { namespaceId, lane } = spot;
+    const own = deal.quotas.get(namespaceId);
+    const quota = own === undefined ? unexpected : isFull ? Math.max(1, own) : own;
+    if (quota === 0) continue;
+    quotas.set(namespaceId, Math.max(quota, quotas.get(namespaceId) ?? 0));
+    const most = Math.min(quota, wantedOf(lane.kind, wanted));
+    looks.push(spot.look({ most, isAlone: false, isFull }));
+  }
+  return { looks, quotas, deal };
 }

@@ -9,6 +9,8 @@ export interface Taken {
   /** Places there were; those for solo runs come first. */
   readonly places: number;
   readonly free: number;
+  /** Most of each namespace, if there were several. */
+  readonly quotas?: ReadonlyMap<number, number> | null;
   readonly durationMs: DurationMs;
 }
 
@@ -17,7 +19,13 @@ export type IsHeld = (namespaceId: number, lane: Lane) => boolean;
 
 /** A full look takes at most a twentieth of the time. */
 const fullLookShare = 20;
-const noneOfIt = { count: 0, highest: everything };
+
+interface Sum {
+  readonly count: number;
+  readonly highest: number;
+}
+
+const noneOfIt: Sum = { count: 0, highest: everything };
 
 /**
  * Keeps claims from walking over what dead index entries fill: each lane is read from a lower bound. A bound is safe because
@@ -60,9 +68,16 @@ export class LaneBounds {
     return this.#spots.size;
   }
 
-  /** A run of this rank is claimable now, in some namespace. */
-  hint(lane: number, rank: number): void {
-    for (const spot of this.#spots.get(lane)?.values() ?? []) spot.lower(rank);
+  /** A run of this rank is claimable now; null: in some namespace. */
+  hint(lane: number, rank: number, namespaceId: number | null = null): void {
+    const spots = this.#spots.get(lane);
+    if (namespaceId !== null) spots?.get(namespaceId)?.lower(rank);
+    else for (const spot of spots?.values() ?? []) spot.lower(rank);
+  }
+
+  /** Somebody serves this lane for this namespace. */
+  has(lane: number, namespaceId: number): boolean {
+    return this.#spots.get(lane)?.has(namespaceId) ?? false;
   }
 
   /** Anything may have changed. */
@@ -77,19 +92,27 @@ export class LaneBounds {
   }
 
   took(looks: readonly Look[], taken: Taken, now: DurationMs): void {
-    const byLane = new Map<number, { count: number; highest: number }>();
-    let highestOfAll = everything;
-    for (const { lane, rank } of taken.claimed) {
-      const sum = byLane.get(lane) ?? noneOfIt;
-      byLane.set(lane, { count: sum.count + 1, highest: Math.max(sum.highest, rank) });
-      highestOfAll = Math.max(highestOfAll, rank);
+    const { places, free, quotas = null } = taken;
+    const byLane = new Map<string | number, Sum>();
+    const byNamespace = new Map<number, Sum>();
+    for (const { lane, namespaceId, rank } of taken.claimed) {
+      add(byLane, quotas === null ? lane : `${lane} ${namespaceId}`, rank);
+      add(byNamespace, namespaceId, rank);
     }
-    const ofAll = { countOfAll: taken.claimed.length, highestOfAll };
     for (const look of looks) {
-      const { spot, read, isFull } = look;
-      const places = read.isSolo ? taken.free : taken.places;
-      spot.settle(look, { ...(byLane.get(read.lane) ?? noneOfIt), ...ofAll, places });
-      if (isFull) spot.fullLookAt = Math.max(spot.fullLookAt, now + this.#periodFor(taken.durationMs));
+      const { spot, read } = look;
+      const ofAll = byNamespace.get(read.namespaceId) ?? noneOfIt;
+      // When all places are given, whoever is left may have got fewer than it was to have.
+      const isOut = taken.claimed.length >= (read.isSolo ? free : places);
+      const most = isOut ? ofAll.count : (quotas?.get(read.namespaceId) ?? places);
+      const own = byLane.get(quotas === null ? read.lane : `${read.lane} ${read.namespaceId}`) ?? noneOfIt;
+      spot.settle(look, {
+        ...own,
+        countOfAll: ofAll.count,
+        highestOfAll: ofAll.highest,
+        places: most,
+      });
+      if (look.isFull) spot.fullLookAt = Math.max(spot.fullLookAt, now + this.#periodFor(taken.durationMs));
     }
   }
 
@@ -110,4 +133,9 @@ export class LaneBounds {
   #periodFor(durationMs: DurationMs): DurationMs {
     return Math.max(this.#fullLookMs, durationMs * fullLookShare);
   }
+}
+
+function add<Key>(sums: Map<Key, Sum>, key: Key, rank: number): void {
+  const sum = sums.get(key) ?? noneOfIt;
+  sums.set(key, { count: sum.count + 1, highest: Math.max(sum.highest, rank) });
 }

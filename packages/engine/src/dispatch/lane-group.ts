@@ -1,6 +1,7 @@
 import { type Abilities, meets } from "@carillon/core";
-import type { Lane, LaneKind, LaneName } from "../store/entities/lanes.js";
+import { isStrict, type Lane, type LaneKind, type LaneName } from "../store/entities/lanes.js";
 import type { LaneAgenda } from "./lane-agenda.js";
+import type { NamespaceTurns } from "./namespace-turns.js";
 import type { WorkerSession } from "./worker-session.js";
 
 /** Those that every lane comes in, unless its queue is strict. */
@@ -8,7 +9,8 @@ const kinds: readonly LaneKind[] = ["plain", "solo", "lost"];
 
 /** What workers can do; those that can do the same are served together. */
 export interface Skills extends Abilities {
-  readonly namespaceId: number;
+  /** Those whose runs they take; null for every one, also for those that do not exist yet. */
+  readonly namespaceIds: readonly number[] | null;
   /** `*` alone stands for every queue, also for those that do not exist yet. */
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
@@ -19,33 +21,60 @@ export interface Skills extends Abilities {
 /** The sessions that serve the same lanes. */
 export class LaneGroup {
   readonly key: string;
-  readonly namespaceId: number;
+  /** null for every one. */
+  readonly namespaceIds: ReadonlySet<number> | null;
+  /** Whose turn it is; a group of one namespace needs none. */
+  readonly turns: NamespaceTurns;
   /** How many slots a run takes. */
   readonly weight: number;
   readonly sessions = new Set<WorkerSession>();
   readonly agenda: LaneAgenda;
   /** The lanes of strict queues, by queue. */
   readonly strict = new Map<string, Set<number>>();
+  /** The other lanes by queue, if it serves several namespaces. */
+  readonly #lanes = new Map<string, Lane[]>();
+  /** Whose queues of each name were seen, if it serves several namespaces. */
+  readonly #users = new Map<string, Set<number>>();
   /** How many of the lanes that there are were looked at. */
   seen = 0;
+  /** The edition of the queues that were looked at, if it serves several namespaces. */
+  seenQueues = -1;
   readonly #queues: ReadonlySet<string> | null;
   readonly #tasks: ReadonlySet<string>;
   readonly #abilities: Abilities;
 
-  static keyOf({ namespaceId, queues, tasks, weight, labels = {}, versions = {}, isSpot = false }: Skills): string {
+  static keyOf({ namespaceIds, queues, tasks, weight, labels = {}, versions = {}, isSpot = false }: Skills): string {
     const has = [sorted(labels), sorted(versions), isSpot];
-    return JSON.stringify([namespaceId, [...queues].sort(), [...tasks].sort(), weight, ...has]);
+    const from = namespaceIds && [...namespaceIds].sort((a, b) => a - b);
+    return JSON.stringify([from, [...queues].sort(), [...tasks].sort(), weight, ...has]);
   }
 
-  constructor(skills: Skills, agenda: LaneAgenda) {
-    const { namespaceId, queues, tasks, weight } = skills;
+  constructor(skills: Skills, { agenda, turns }: { agenda: LaneAgenda; turns: NamespaceTurns }) {
+    const { namespaceIds, queues, tasks, weight } = skills;
     this.key = LaneGroup.keyOf(skills);
-    this.namespaceId = namespaceId;
+    this.namespaceIds = namespaceIds && new Set(namespaceIds);
     this.weight = weight;
     this.agenda = agenda;
+    this.turns = turns;
     this.#queues = queues.length === 1 && queues[0] === "*" ? null : new Set(queues);
     this.#tasks = new Set(tasks);
     this.#abilities = skills;
+  }
+
+  /** The one namespace of workers that serve no other; null if they serve several. */
+  get only(): number | null {
+    const [first = null, second] = this.namespaceIds ?? [];
+    return second === undefined ? first : null;
+  }
+
+  /** Those that it takes runs from, as far as they are known. */
+  get namespaces(): Iterable<number> {
+    if (this.namespaceIds !== null) return this.namespaceIds;
+    return new Set([...this.#users.values()].flatMap((users) => [...users]));
+  }
+
+  takesFrom(namespaceId: number): boolean {
+    return this.namespaceIds?.has(namespaceId) ?? true;
   }
 
   /** Lanes that are made before anybody asks for them, so that their first run finds them known. */
@@ -56,6 +85,27 @@ export class LaneGroup {
 
   serves({ queue, task, requires }: Lane): boolean {
     return this.#tasks.has(task) && (this.#queues?.has(queue) ?? true) && meets(this.#abilities, task, requires);
+  }
+
+  /** A lane that it serves. */
+  add(lane: Lane): void {
+    const { id, queue, kind } = lane;
+    if (isStrict(kind)) this.strict.set(queue, (this.strict.get(queue) ?? new Set()).add(id));
+    else if (this.only === null) this.#lanes.set(queue, [...(this.#lanes.get(queue) ?? []), lane]);
+  }
+
+  lanesOf(queue: string): readonly Lane[] {
+    return this.#lanes.get(queue) ?? [];
+  }
+
+  /** A namespace has a queue of this name. */
+  uses(queue: string, namespaceId: number): void {
+    this.#users.set(queue, (this.#users.get(queue) ?? new Set()).add(namespaceId));
+  }
+
+  /** Whose queues of this name it may claim from. */
+  usersOf(queue: string): Iterable<number> {
+    return this.only === null ? (this.#users.get(queue) ?? []) : [this.only];
   }
 }
 

@@ -2,6 +2,7 @@ import type { Abilities } from "@carillon/core";
 import { isStrict, type Lane, type LaneStore } from "../store/entities/lanes.js";
 import type { LaneBounds } from "./lane-bounds.js";
 import { LaneGroup, type Skills } from "./lane-group.js";
+import { NamespaceTurns } from "./namespace-turns.js";
 import type { WorkerSession } from "./worker-session.js";
 
 /** What a worker can do, tasks of every weight together. */
@@ -10,9 +11,18 @@ export interface SkillsOfAll extends Omit<Skills, "weight"> {
   readonly weights?: ReadonlyMap<string, number>;
 }
 
+/** The queues of each namespace, as far as they are known. */
+export interface QueuesInUse {
+  /** Grows when a queue comes. */
+  readonly edition: number;
+  inUse(): Iterable<readonly [namespaceId: number, queues: Iterable<string>]>;
+}
+
 export interface LaneGroupsOptions {
   readonly lanes: LaneStore;
   readonly bounds: LaneBounds;
+  readonly queues: QueuesInUse;
+  readonly weightOf: (namespaceId: number) => number;
 }
 
 /** Lanes at the end of the list among which is the highest id: they come nearly in the order of their ids. */
@@ -52,8 +62,8 @@ export class LaneGroups {
   async #join(skills: Skills, session: WorkerSession): Promise<LaneGroup> {
     const key = LaneGroup.keyOf(skills);
     if (!this.#groups.has(key)) {
-      const { bounds, lanes } = this.#options;
-      const made = new LaneGroup(skills, bounds.agenda());
+      const { bounds, lanes, weightOf } = this.#options;
+      const made = new LaneGroup(skills, { agenda: bounds.agenda(), turns: new NamespaceTurns(weightOf) });
       await lanes.ensure(made.names);
       const all = await lanes.list();
       if (!this.#groups.has(key)) {
@@ -85,20 +95,38 @@ export class LaneGroups {
     for (const group of this.#groups.values()) this.#serve(group, all);
   }
 
+  /** A run lies in a lane of a namespace that nobody may have looked at yet. */
+  meet(lane: Lane, namespaceId: number): void {
+    if (isStrict(lane.kind)) return;
+    for (const group of this.#groups.values()) {
+      if (group.only !== null || !group.takesFrom(namespaceId) || !group.serves(lane)) continue;
+      this.#options.bounds.serve(group.agenda, [lane], namespaceId);
+    }
+  }
+
   #serve(group: LaneGroup, all: readonly Lane[]): void {
+    const { bounds, queues } = this.#options;
     const found = all.slice(group.seen).filter((lane) => group.serves(lane));
     group.seen = Math.max(group.seen, all.length);
-    for (const { id, queue, kind } of found) {
-      if (!isStrict(kind)) continue;
-      const lanes = group.strict.get(queue) ?? new Set();
-      group.strict.set(queue, lanes.add(id));
+    for (const lane of found) group.add(lane);
+    if (group.only !== null) {
+      const others = found.filter(({ kind }) => !isStrict(kind));
+      return bounds.serve(group.agenda, others, group.only);
     }
-    const others = found.filter(({ kind }) => !isStrict(kind));
-    this.#options.bounds.serve(group.agenda, others, group.namespaceId);
+    if (found.length === 0 && group.seenQueues === queues.edition) return;
+    group.seenQueues = queues.edition;
+    // Of a namespace only the lanes of queues that it has: most namespaces use few of them.
+    for (const [namespaceId, names] of queues.inUse()) {
+      if (!group.takesFrom(namespaceId)) continue;
+      for (const queue of names) {
+        bounds.serve(group.agenda, group.lanesOf(queue), namespaceId);
+        group.uses(queue, namespaceId);
+      }
+    }
   }
 }
 
-function byWeight({ namespaceId, queues, tasks, weights, ...rest }: SkillsOfAll): Skills[] {
+function byWeight({ namespaceIds, queues, tasks, weights, ...rest }: SkillsOfAll): Skills[] {
   const { labels, versions, isSpot }: Abilities = rest;
   const has = { ...(labels && { labels }), ...(versions && { versions }), ...(isSpot === true && { isSpot }) };
   const apart = new Map<number, string[]>();
@@ -106,5 +134,5 @@ function byWeight({ namespaceId, queues, tasks, weights, ...rest }: SkillsOfAll)
     const weight = weights?.get(task) ?? 1;
     apart.set(weight, [...(apart.get(weight) ?? []), task]);
   }
-  return [...apart].map(([weight, ofWeight]) => ({ namespaceId, queues, tasks: ofWeight, weight, ...has }));
+  return [...apart].map(([weight, ofWeight]) => ({ namespaceIds, queues, tasks: ofWeight, weight, ...has }));
 }

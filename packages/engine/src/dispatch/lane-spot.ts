@@ -20,10 +20,10 @@ export interface Found {
   /** Runs that were claimed of the lane, and the highest rank of them. */
   readonly count: number;
   readonly highest: number;
-  /** Of all lanes together. */
+  /** Of all lanes of its namespace together. */
   readonly countOfAll: number;
   readonly highestOfAll: number;
-  /** Places there were for runs of this lane. */
+  /** Places there were for these. */
   readonly places: number;
 }
 
@@ -82,7 +82,7 @@ export class Spot {
   }
 
   /** Whoever asks for a look must tell what came of it. */
-  look(wanted: { readonly most: number; readonly isAlone: boolean; readonly isFull: boolean }): Look {
+  look(wanted: { most: number; isAlone: boolean; isFull: boolean }): Look {
     const { lane, namespaceId } = this;
     const most = wanted.isAlone ? wanted.most : Math.min(wanted.most, this.#most);
     const low = wanted.isFull ? everything : this.#low;

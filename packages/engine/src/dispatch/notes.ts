@@ -90,14 +90,18 @@ export class Notes {
   }
 
   async #endOnce(session: WorkerSession, claim: ClaimName, note: NoteOf<"once_end">): Promise<NoteAnswer> {
-    return (await this.#records.endOnce(session.namespaceId, note.key, claim, note.valueJson)) ? done : lost;
+    return (await this.#records.endOnce(session.namespaceOf(note.runId), note.key, claim, note.valueJson))
+      ? done
+      : lost;
   }
 
   async #beginOnce(session: WorkerSession, claim: ClaimName, note: NoteOf<"once_begin">): Promise<NoteAnswer> {
-    const found = await this.#records.findOnce(session.namespaceId, note.key);
+    const namespaceId = session.namespaceOf(note.runId);
+    session.beginOnce(note.runId);
+    const found = await this.#records.findOnce(namespaceId, note.key);
     if (found !== null && found !== "busy") return answerOf(found);
     if (await this.#records.beginOnce(claim, note.key, note.keepMs)) return done;
-    const since = await this.#records.findOnce(session.namespaceId, note.key);
+    const since = await this.#records.findOnce(namespaceId, note.key);
     return since === null || since === "busy" ? { kind: "busy" } : answerOf(since);
   }
 
@@ -105,7 +109,7 @@ export class Notes {
     const jobId = session.held.get(runId)?.jobId ?? null;
     // A one-off job is its run: there was none before.
     if (jobId === null || jobId === runId) return done;
-    return answerOf(await this.#records.lastSuccess(session.namespaceId, jobId));
+    return answerOf(await this.#records.lastSuccess(session.namespaceOf(runId), jobId));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { DurationMs } from "@carillon/core";
 import type { Timers } from "../store/db/ports.js";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore } from "../store/entities/claims.js";
+import type { ClaimStore, StrictClaim } from "../store/entities/claims.js";
 import type { LaneGroup } from "./lane-group.js";
 import { dealPlaces } from "./places.js";
 import type { WorkerSession } from "./worker-session.js";
@@ -22,7 +22,7 @@ export interface StrictClaimsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** What is known of one strict queue, for one group of workers. */
+/** What is known of one strict queue of one namespace, for one group of workers. */
 interface Desk {
   isUnderWay: boolean;
   /** Something changed since the last claim began. */
@@ -48,12 +48,11 @@ export class StrictClaims {
 
   /** The first run of the queue may be another, or its slot may be free. */
   hint(queue: string): void {
-    for (const group of this.#options.groups()) if (group.strict.has(queue)) this.#desk(group, queue).isOpen = true;
+    for (const group of this.#options.groups()) if (group.strict.has(queue)) this.#open(group, queue);
   }
 
   hintAll(): void {
-    for (const group of this.#options.groups())
-      for (const queue of group.strict.keys()) this.#desk(group, queue).isOpen = true;
+    for (const group of this.#options.groups()) for (const queue of group.strict.keys()) this.#open(group, queue);
   }
 
   /** Somebody may have room, or something to claim. */
@@ -63,12 +62,14 @@ export class StrictClaims {
     const now = this.#options.monotonic();
     let next = Number.POSITIVE_INFINITY;
     for (const group of this.#options.groups()) {
-      for (const [queue, lanes] of group.strict) {
-        const desk = this.#desk(group, queue);
+      for (const [queue, namespaceId] of queuesOf(group)) {
+        const desk = this.#desk(group, queue, namespaceId);
         if (desk.isUnderWay) continue;
         const session = freest(group);
         if (session === null) break;
-        if (desk.isOpen || now >= desk.lookAt) void this.#claim(desk, session, { group, queue, lanes });
+        const lanes = [...(group.strict.get(queue) ?? [])];
+        if (desk.isOpen || now >= desk.lookAt)
+          void this.#claim(desk, { group, session }, { namespaceId, queue, lanes });
         else next = Math.min(next, desk.lookAt);
       }
     }
@@ -81,14 +82,13 @@ export class StrictClaims {
     this.#options.timers.clearTimeout(this.#timer);
   }
 
-  async #claim(desk: Desk, session: WorkerSession, { group, queue, lanes }: Wanted): Promise<void> {
+  async #claim(desk: Desk, { group, session }: Claimant, wanted: Wanted): Promise<void> {
     const { gatewayId, claims, monotonic, fullLookMs, onClaimed, onDoubt, onSettled, onError } = this.#options;
     desk.isUnderWay = true;
     desk.isOpen = false;
     session.promise(group);
     try {
-      const { namespaceId } = group;
-      const run = await claims.claimStrict({ gatewayId, session: session.id, namespaceId, queue, lanes: [...lanes] });
+      const run = await claims.claimStrict({ gatewayId, session: session.id, ...wanted });
       desk.lookAt = monotonic() + fullLookMs;
       // Held before the promise is settled: a place is never counted as free in between.
       if (run !== null) onClaimed(session, run);
@@ -103,19 +103,29 @@ export class StrictClaims {
     }
   }
 
-  #desk(group: LaneGroup, queue: string): Desk {
+  #open(group: LaneGroup, queue: string): void {
+    for (const namespaceId of group.usersOf(queue)) this.#desk(group, queue, namespaceId).isOpen = true;
+  }
+
+  #desk(group: LaneGroup, queue: string, namespaceId: number): Desk {
+    const key = `${namespaceId} ${queue}`;
     let desks = this.#desks.get(group);
     if (desks === undefined) this.#desks.set(group, (desks = new Map<string, Desk>()));
-    let desk = desks.get(queue);
-    if (desk === undefined) desks.set(queue, (desk = { isUnderWay: false, isOpen: true, lookAt: 0 }));
+    let desk = desks.get(key);
+    if (desk === undefined) desks.set(key, (desk = { isUnderWay: false, isOpen: true, lookAt: 0 }));
     return desk;
   }
 }
 
-interface Wanted {
+interface Claimant {
   readonly group: LaneGroup;
-  readonly queue: string;
-  readonly lanes: ReadonlySet<number>;
+  readonly session: WorkerSession;
+}
+
+type Wanted = Pick<StrictClaim, "namespaceId" | "queue" | "lanes">;
+
+function* queuesOf(group: LaneGroup): Generator<[queue: string, namespaceId: number]> {
+  for (const queue of group.strict.keys()) for (const namespaceId of group.usersOf(queue)) yield [queue, namespaceId];
 }
 
 /** Who has most free slots; nothing of a strict queue is given ahead. */

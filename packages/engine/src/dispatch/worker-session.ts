@@ -31,6 +31,7 @@ export interface SessionOptions extends SessionEvents {
   readonly doubtMs: DurationMs;
 }
 
+const mostOnce = 1_000;
 const mostAhead = 1_000;
 const aheadSeconds = 0.05;
 /** Rates are averaged over about this time. */
@@ -39,6 +40,7 @@ const memoryMs = 200;
 /** A worker as the gateway sees it: what it holds, what more it can take. */
 export class WorkerSession {
   readonly id: string;
+  /** To which its worker belongs. */
   readonly namespaceId: number;
   readonly slots: number;
   readonly events: SessionEvents;
@@ -48,6 +50,8 @@ export class WorkerSession {
   readonly #begun = new Map<ClaimedRun, DurationMs>();
   /** Held runs that have a deadline. */
   readonly #limited = new Set<ClaimedRun>();
+  /** Namespaces of runs that have begun something that is done once; it may end after its run. */
+  readonly #onceIn = new Map<string, number>();
   /** It takes runs now. */
   isWaiting = false;
   /** An operator wants it to be given nothing more. */
@@ -120,6 +124,19 @@ export class WorkerSession {
   /** It holds a run that lost a worker before. */
   get hasLost(): boolean {
     return this.#lost !== null && this.held.get(this.#lost.id) === this.#lost;
+  }
+
+  /** Whose a run is that it holds, or that began something to be done once. */
+  namespaceOf(runId: string): number {
+    return this.held.get(runId)?.namespaceId ?? this.#onceIn.get(runId) ?? this.namespaceId;
+  }
+
+  beginOnce(runId: string): void {
+    this.#onceIn.set(runId, this.namespaceOf(runId));
+    for (const oldest of this.#onceIn.keys()) {
+      if (this.#onceIn.size <= mostOnce) break;
+      this.#onceIn.delete(oldest);
+    }
   }
 
   /** It holds this, by a claim of another gateway. */

@@ -81,7 +81,7 @@ export class RunEnqueuer {
     const { insertNow, onQueued } = this.#options;
     const run = this.plan({ namespaceId, lane }, spec);
     const createdAt = await insertNow.add(run);
-    onQueued([{ id: run.id, lane, rank: run.rank }]);
+    onQueued([run]);
     return answeredNow(run, createdAt);
   }
 
@@ -117,7 +117,7 @@ export class RunEnqueuer {
     const outcomes = await this.#options.insertNow.addAll(planned.map(({ run }) => run));
     const queued: Queued[] = [];
     eachOutcome(planned, outcomes, answers, ({ run }, createdAt) => {
-      queued.push({ id: run.id, lane: run.lane, rank: run.rank });
+      queued.push(run);
       return answeredNow(run, createdAt);
     });
     if (queued.length > 0) this.#options.onQueued(queued);
@@ -155,7 +155,7 @@ export class RunEnqueuer {
     const queued: Queued[] = [];
     const due: DueRun[] = [];
     for (const { run, stored } of made) {
-      if (stored.state === "queued") queued.push({ id: run.id, lane: run.lane, rank: run.rank });
+      if (stored.state === "queued") queued.push(run);
       else if (stored.state === "scheduled") due.push({ id: run.id, shard: run.shard, runAt: run.runAt });
     }
     if (queued.length > 0) this.#options.onQueued(queued);

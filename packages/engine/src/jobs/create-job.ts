@@ -167,7 +167,7 @@ export class JobCreator {
     for (const [index, { run, at }] of rows.entries()) {
       const one = stored[index];
       if (one?.status !== "fulfilled") created[at] = { error: one?.reason };
-      else if (one.value.state === "queued") queued.push({ id: run.id, lane: run.lane, rank: run.rank });
+      else if (one.value.state === "queued") queued.push(run);
       else if (one.value.state === "scheduled") due.push({ id: run.id, shard: run.shard, runAt: run.runAt });
     }
     if (queued.length > 0) this.#options.onQueued(queued);

@@ -418,7 +418,7 @@ class NodeEngine implements Engine {
   }
 
   #makeGateway(): Gateway {
-    const { claims, sessions, lanes, namespaces, records, queueBook, durations, rank } = this.#store;
+    const { claims, sessions, lanes, namespaces, namespaceBook, records, queueBook, durations, rank } = this.#store;
     const { random, newId, clock, timers } = this.#options;
     return new Gateway({
       claims,
@@ -427,6 +427,7 @@ class NodeEngine implements Engine {
       namespaces,
       rank,
       queues: queueBook,
+      weightOf: (namespaceId) => namespaceBook.weightOf(namespaceId),
       onDuration(run, durationMs) {
         if (queueBook.orderOf(run.namespaceId, run.queue)?.kind === "sjf") durations.note(run, durationMs);
       },

@@ -27,7 +27,7 @@ export interface HintsOptions {
   /** Calendars changed: jobs that follow them are to be looked at. */
   readonly wakeCalendars: () => void;
   readonly wakeBackfills: () => void;
-  /** Queues changed: whoever goes by them reads them again. */
+  /** Queues or namespaces changed: whoever goes by them reads them again. */
   readonly wakeQueues: () => void;
   readonly membership: () => Membership;
   /** The database's clock. */
@@ -41,9 +41,9 @@ export interface HintsOptions {
 export class Hints {
   readonly #options: HintsOptions;
   /** Lanes that others are to be told of, with the lowest rank that became claimable. */
-  readonly #lanes = new Map<number, number>();
+  readonly #lanes = new Map<string, LaneHint>();
   /** The same for runs that their limits admitted: nobody has to look at these again. */
-  readonly #admitted = new Map<number, number>();
+  readonly #admitted = new Map<string, LaneHint>();
   #listening: { stop(): Promise<void> } | null = null;
 
   constructor(options: HintsOptions) {
@@ -78,12 +78,10 @@ export class Hints {
     this.#options.database.notify(channel, this.#takeAdmitted);
   }
 
-  #hintHere(runs: readonly Queued[], gathered: Map<number, number>): { lane: number; rank: number }[] {
-    const lowest = new Map<number, number>();
-    for (const { lane, rank } of runs) lowest.set(lane, Math.min(rank, lowest.get(lane) ?? rank));
-    const hints = [...lowest].map(([lane, rank]) => ({ lane, rank }));
+  #hintHere(runs: readonly Queued[], gathered: Map<string, LaneHint>): readonly LaneHint[] {
+    const hints = lowestOf(runs);
     this.#options.gateway().hint(hints);
-    for (const [lane, rank] of lowest) gathered.set(lane, Math.min(rank, gathered.get(lane) ?? rank));
+    for (const hint of hints) keepLowest(gathered, hint);
     return hints;
   }
 
@@ -189,8 +187,24 @@ export class Hints {
   }
 }
 
-function partsOf(word: string, gathered: Map<number, number>): string[] {
-  const lanes = [...gathered].map(([lane, rank]) => `${lane}:${rank}`);
+type LaneHint = Omit<Queued, "id">;
+
+/** The lowest rank in each lane of each namespace. */
+function lowestOf(runs: readonly Queued[]): readonly LaneHint[] {
+  if (runs.length === 1) return runs;
+  const lowest = new Map<string, LaneHint>();
+  for (const run of runs) keepLowest(lowest, run);
+  return [...lowest.values()];
+}
+
+function keepLowest(lowest: Map<string, LaneHint>, hint: LaneHint): void {
+  const key = `${hint.lane} ${hint.namespaceId ?? ""}`;
+  const before = lowest.get(key);
+  if (before === undefined || hint.rank < before.rank) lowest.set(key, hint);
+}
+
+function partsOf(word: string, gathered: Map<string, LaneHint>): string[] {
+  const lanes = Array.from(gathered.values(), laneText);
   gathered.clear();
   const parts: string[] = [];
   for (let first = 0; first < lanes.length; first += lanesPerHint) {
@@ -199,7 +213,10 @@ function partsOf(word: string, gathered: Map<number, number>): string[] {
   return parts;
 }
 
-function toLaneHint(text: string): { lane: number; rank: number } {
-  const [lane, rank] = text.split(":", 2);
-  return { lane: Number(lane), rank: Number(rank) };
+const laneText = ({ lane, rank, namespaceId }: LaneHint): string =>
+  namespaceId === undefined ? `${lane}:${rank}` : `${lane}:${rank}:${namespaceId}`;
+
+function toLaneHint(text: string): LaneHint {
+  const [lane, rank, namespaceId] = text.split(":", 3).map(Number);
+  return { lane: lane ?? 0, rank: rank ?? 0, ...(namespaceId !== undefined && { namespaceId }) };
 }

@@ -12,6 +12,7 @@ import type { Enqueueing } from "../model/enqueueing.js";
 import type { Failures } from "../model/failures.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { Receipts } from "../model/receipts.js";
+import type { Namespaces } from "../model/namespaces.js";
 import type { RunLogs } from "../model/run-logs.js";
 import type { Workers } from "../model/workers.js";
 import type { Database } from "../store/db/database.js";
@@ -99,6 +100,7 @@ export type EngineApis = EngineApi &
   Calendars &
   Backfills &
   Queues &
+  Namespaces &
   Failures &
   Workers;
 

@@ -1,11 +1,13 @@
 import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
+import type { Namespaces } from "../model/namespaces.js";
 import type { Queues } from "../model/queues.js";
+import { namespaceApi } from "../namespaces/namespace-api.js";
 import { queueApi } from "../queues/queue-api.js";
 import type { HostClock } from "../store/db/ports.js";
 import type { Store } from "../store/store.js";
 
 export interface QueueingOptions {
-  readonly store: Pick<Store, "queues" | "queueBook" | "durations" | "namespaces">;
+  readonly store: Pick<Store, "queues" | "queueBook" | "durations" | "namespaces" | "namespaceBook">;
   readonly clock: Pick<HostClock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -15,7 +17,7 @@ export interface QueueingOptions {
 }
 
 export interface Queueing {
-  readonly api: Queues;
+  readonly api: Queues & Namespaces;
   /** One look at what changed; answers when to look again. */
   readonly tick: () => Promise<DurationMs>;
 }
@@ -23,9 +25,9 @@ export interface Queueing {
 /** How long tasks take is written down and read so often. */
 const durationsPeriodMs: DurationMs = 60_000;
 
-/** The parts that keep queues, put together. */
+/** The parts that keep queues and namespaces, put together. */
 export function makeQueueing({ store, clock, now, periodMs, onChanged }: QueueingOptions): Queueing {
-  const { queues, queueBook, durations, namespaces } = store;
+  const { queues, queueBook, durations, namespaces, namespaceBook } = store;
   let sharedAt = Number.NEGATIVE_INFINITY;
 
   async function shareDurations(): Promise<void> {
@@ -35,7 +37,13 @@ export function makeQueueing({ store, clock, now, periodMs, onChanged }: Queuein
     durations.learn(await queues.durations());
   }
 
-  const api = queueApi({
+  const look = async (): Promise<void> => void (await Promise.all([namespaceBook.look(), queueBook.look()]));
+  const stored = async (): Promise<void> => {
+    await look();
+    onChanged();
+  };
+
+  const ofQueues = queueApi({
     queues,
     now,
     namespaceId: async (name) => {
@@ -43,15 +51,12 @@ export function makeQueueing({ store, clock, now, periodMs, onChanged }: Queuein
       if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
       return id;
     },
-    async onChanged() {
-      await queueBook.look();
-      onChanged();
-    },
+    onChanged: stored,
   });
   return {
-    api,
+    api: { ...ofQueues, ...namespaceApi({ namespaces, onChanged: stored }) },
     async tick() {
-      await queueBook.look();
+      await look();
       if (clock.monotonic() - sharedAt >= durationsPeriodMs) await shareDurations();
       return periodMs;
     },

@@ -13,6 +13,7 @@ export class QueueBook {
   readonly #known = new Map<number, Map<string, KnownQueue>>();
   readonly #listeners: (() => void)[] = [];
   #highest = 0;
+  #edition = 0;
 
   constructor(store: Pick<QueueStore, "newer" | "ensure">) {
     this.#store = store;
@@ -39,6 +40,16 @@ export class QueueBook {
 
   isKnown(namespaceId: number, name: string): boolean {
     return this.#known.get(namespaceId)?.has(name) ?? false;
+  }
+
+  /** Grows when a queue comes. */
+  get edition(): number {
+    return this.#edition;
+  }
+
+  /** The queues of each namespace, as far as they are known. */
+  *inUse(): Generator<[namespaceId: number, queues: Iterable<string>]> {
+    for (const [namespaceId, queues] of this.#known) yield [namespaceId, queues.keys()];
   }
 
   /** Called when queues were paused or resumed, or have limits now that had none, or the other way. */
@@ -73,6 +84,7 @@ export class QueueBook {
       if (row.isLimited !== this.isLimited(row.namespaceId, row.name)) isOther = true;
       let queues = this.#known.get(row.namespaceId);
       if (queues === undefined) this.#known.set(row.namespaceId, (queues = new Map<string, KnownQueue>()));
+      if (!queues.has(row.name)) this.#edition++;
       queues.set(row.name, row);
     }
     if (isOther) for (const listener of this.#listeners) listener();

@@ -85,7 +85,9 @@ export class DueWriter {
       }
       announceFired(row, fired, onEvent);
       if (!fired.isLast) this.#moveOn(row, row.job.nominal, fired.runsMade);
-      if (fired.outcome === "fired" && fired.run !== null) queued.push(fired.run);
+      if (fired.outcome !== "fired" || fired.run === null) continue;
+      const { id, lane, rank } = fired.run;
+      queued.push({ id, lane, rank, namespaceId: row.job.definition.namespaceId });
     }
     onQueued(queued);
     await this.park(faults.map(toBroken));

@@ -32,6 +32,7 @@ import { type WindowStore, windowStore } from "./entities/window-store.js";
 import { makingMissingDay } from "./entities/missing-day.js";
 import { settlementReads } from "./entities/settlement.js";
 import { settlementWrites } from "./entities/settlement-writes.js";
+import { NamespaceBook } from "../namespaces/namespace-book.js";
 import { QueueBook } from "../queues/queue-book.js";
 import { type RankRun, rankRunBy } from "../queues/rank-run.js";
 import { TaskDurations } from "../queues/task-durations.js";
@@ -53,6 +54,8 @@ export interface Store {
   readonly lanes: LaneStore;
   readonly limits: LimitStore;
   readonly namespaces: NamespaceStore;
+  /** The namespaces as this node knows them. */
+  readonly namespaceBook: NamespaceBook;
   readonly queues: QueueStore;
   /** The queues as this node knows them. */
   readonly queueBook: QueueBook;
@@ -95,6 +98,7 @@ export function createStore(db: Database): Store {
   const runs = runStore(db, statements);
   const claims = claimStore(db.hot, statements);
   const dedupes = dedupeStore(db, statements);
+  const namespaces = namespaceStore(db, statements);
   const queues = queueStore(db, statements);
   const queueBook = new QueueBook(queues);
   const durations = new TaskDurations();
@@ -132,7 +136,8 @@ export function createStore(db: Database): Store {
     readsOver: (tx) => runReads(tx, statements),
     lanes: laneStore(db, statements),
     limits: limitStore(db, statements),
-    namespaces: namespaceStore(db, statements),
+    namespaces,
+    namespaceBook: new NamespaceBook(namespaces),
     queues,
     queueBook,
     durations,

@@ -5,6 +5,7 @@ import type { Gateway, WorkerRegistration } from "../../src/dispatch/gateway.js"
 export class EagerWorker {
   readonly ids: string[] = [];
   readonly #gateway: Gateway;
+  readonly #pending = new Set<Promise<void>>();
   #session = "";
   #waiting: { count: number; resolve: () => void } | null = null;
 
@@ -17,7 +18,10 @@ export class EagerWorker {
       tasks: ["echo"],
       slots: 10,
       nodeId: null,
-      onAssign: (assigned) => void worker.#run(assigned),
+      onAssign: (assigned) => {
+        const run = worker.#run(assigned).finally(() => worker.#pending.delete(run));
+        worker.#pending.add(run);
+      },
       onStop: () => undefined,
       onLost: () => undefined,
       ...over,
@@ -37,6 +41,12 @@ export class EagerWorker {
   until(count: number): Promise<void> {
     if (this.ids.length >= count) return Promise.resolve();
     return new Promise((resolve) => (this.#waiting = { count, resolve }));
+  }
+
+  /** Takes nothing more; resolves when all results are stored. */
+  async stop(): Promise<void> {
+    await this.#gateway.pause(this.#session);
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
   }
 
   async #run(assigned: readonly Assigned[]): Promise<void> {

@@ -29,13 +29,14 @@ export interface GatewayHarness {
 export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {}): GatewayHarness {
   const errors = new Errors();
   const events: EngineEvent[] = [];
-  const { claims, sessions, lanes, namespaces, queueBook, rank, records } = h.store;
+  const { claims, sessions, lanes, namespaces, namespaceBook, queueBook, rank, records } = h.store;
   const gateway = new Gateway({
     claims,
     sessions,
     lanes,
     namespaces,
     queues: queueBook,
+    weightOf: (namespaceId) => namespaceBook.weightOf(namespaceId),
     rank,
     onDuration: () => undefined,
     records,

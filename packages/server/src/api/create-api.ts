@@ -16,6 +16,7 @@ import { jobRunHandlers } from "./handlers/job-runs.js";
 import { jobHandlers } from "./handlers/jobs.js";
 import { metaHandlers } from "./handlers/meta.js";
 import { recallsOf } from "./handlers/recalls.js";
+import { namespaceHandlers } from "./handlers/namespaces.js";
 import { runCreateHandlers } from "./handlers/run-create.js";
 import { queueHandlers } from "./handlers/queues.js";
 import { runLogHandlers } from "./handlers/run-logs.js";
@@ -81,6 +82,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...runCreateHandlers(options),
     ...backfillHandlers(options),
     ...queueHandlers(options),
+    ...namespaceHandlers(options),
     ...calendarHandlers(options),
     ...windowHandlers(options),
     ...workerHandlers(options),

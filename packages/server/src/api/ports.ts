@@ -8,6 +8,7 @@ import type {
   Enqueueing,
   Failures,
   JobChanges,
+  Namespaces,
   RunLogs,
   WorkerDoor,
   Workers,
@@ -49,6 +50,7 @@ export type ApiEngine = EngineApi &
   Calendars &
   Backfills &
   Queues &
+  Namespaces &
   Failures &
   Workers;
 
@@ -67,7 +69,7 @@ export interface ApiOptions {
   readonly catchupWindowMs?: DurationMs;
   readonly newRequestId: () => string;
   readonly logger?: FastifyBaseLogger;
-  /** Whose jobs the callers see, until credentials say so. */
+  /** Whose jobs callers see who name no namespace. */
   readonly namespace?: string;
   /** Serves callers without credentials, so only such that come from this machine and from no foreign web page. */
   readonly dev?: { readonly loopbackOnly: true };

@@ -6,6 +6,7 @@ import type { Receipts } from "@carillon/engine";
 import { answerOnce, idempotencyKeyOf, type Recalls } from "./idempotency.js";
 import { ifVersionOf } from "./if-match.js";
 import { readQuery } from "./read-query.js";
+import { namespaceOf } from "./namespace-header.js";
 import { routePath } from "./route-path.js";
 
 declare module "fastify" {
@@ -95,7 +96,7 @@ function callOf(operation: Operation, request: FastifyRequest, namespace: string
     params: request.params as Call<Operation>["params"],
     query,
     body: request.body,
-    namespace,
+    namespace: operation.rateClass === "none" ? namespace : namespaceOf(request.headers, namespace),
     actor: null,
     ...(ifVersion !== undefined && { ifVersion }),
     requestId: request.id,

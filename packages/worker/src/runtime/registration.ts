@@ -11,7 +11,7 @@ export function weightsOf({ tasks, slots }: Pick<Registering, "tasks" | "slots">
 
 /** What the worker says of itself when it registers. */
 export function registrationOf(worker: Registering): Registration {
-  const { name, queues, slots, ahead, labels, isSpot, tasks } = worker;
+  const { name, namespaces, queues, slots, ahead, labels, isSpot, tasks } = worker;
   const weights = weightsOf(worker);
   const versioned = tasks.filter(({ versions = [] }) => versions.length > 0);
   const versions = Object.fromEntries(versioned.map((task) => [task.name, task.versions ?? []]));
@@ -20,6 +20,7 @@ export function registrationOf(worker: Registering): Registration {
     queues,
     slots,
     tasks: [...new Set(tasks.map((task) => task.name))],
+    ...(namespaces !== undefined && { namespaces }),
     ...(ahead !== undefined && { ahead }),
     ...(labels !== undefined && { labels }),
     ...(versioned.length > 0 && { versions }),

@@ -2,6 +2,8 @@ import type { Assignment, Completion, DurationMs, NoteAnswer, RunNote, StopOrder
 
 export interface Registration {
   readonly name: string;
+  /** Those whose runs it takes, `*` alone for every one; left out: its own. */
+  readonly namespaces?: readonly string[];
   /** `*` alone stands for every queue. */
   readonly queues: readonly string[];
   readonly tasks: readonly string[];

@@ -14,6 +14,8 @@ export interface WorkerOptions {
   readonly transport: Transport;
   readonly tasks: readonly Task[];
   readonly name: string;
+  /** Those whose runs it takes, `*` alone for every one; left out: its own. */
+  readonly namespaces?: readonly string[];
   readonly queues: readonly string[];
   readonly slots: number;
   /** What the worker says of itself; runs may require some of it. */

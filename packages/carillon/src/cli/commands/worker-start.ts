@@ -9,7 +9,7 @@ import { label } from "../input/label.js";
 import { executorChoice, withExecutorFlags } from "../input/executor-flags.js";
 import { wholeNumber } from "../input/number.js";
 import { queueSlots } from "../input/queue-slots.js";
-import { serverUrls, withServerAddress } from "../input/server-address.js";
+import { namespaceOption, serverUrls, withServerAddress } from "../input/server-address.js";
 import type { Io } from "../io.js";
 import { loadExecutors } from "../tasks/load-executors.js";
 import { loadTasks, refuseDoubles } from "../tasks/load-tasks.js";
@@ -23,6 +23,7 @@ export const command: CommandModule = {
     target.argument("[entry]", "a module that exports tasks: .js, .mjs, .ts");
     withServerAddress(target)
       .option("--queues <list>", "queues to serve, such as default,mail=5: mail has 5 slots of its own", "*")
+      .option("--namespaces <list>", "namespaces whose runs it takes, by their weights; * for all (default: its own)")
       .option(
         "--slots <count>",
         "runs at a time, for all queues without a number",
@@ -59,7 +60,19 @@ Examples:
     const name = textOption(invocation, "name") ?? hostname();
     const labels = { ...(invocation.options["label"] as Record<string, string>) };
     const isSpot = invocation.options["spot"] === true;
-    return runWorkerProcess(io, { urls, groups, config, tasks, name, labels, isSpot });
+    const namespace = namespaceOption(io, invocation);
+    const namespaces = textOption(invocation, "namespaces")?.split(",");
+    return runWorkerProcess(io, {
+      urls,
+      groups,
+      config,
+      tasks,
+      name,
+      labels,
+      isSpot,
+      ...(namespace !== undefined && { namespace }),
+      ...(namespaces !== undefined && { namespaces: namespaces.map((one) => one.trim()) }),
+    });
   },
 };
 

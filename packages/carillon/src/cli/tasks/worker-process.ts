@@ -7,6 +7,10 @@ import type { Io } from "../io.js";
 
 export interface WorkerProcess {
   readonly urls: readonly string[];
+  /** To which the worker belongs; undefined for the server's own. */
+  readonly namespace?: string;
+  /** Those whose runs it takes; left out: its own. */
+  readonly namespaces?: readonly string[];
   readonly tasks: readonly Task[];
   readonly name: string;
   readonly groups: readonly QueueSlots[];
@@ -26,7 +30,7 @@ export const workerTimers = { ...systemTimers, monotonic: () => systemClock.mono
 
 /** Makes this process a worker until a signal ends it. */
 export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<ExitCode> {
-  const { config, tasks, name, urls, labels, isSpot } = options;
+  const { config, tasks, name, urls, labels, isSpot, namespace, namespaces } = options;
   const logger = createLogger(config, { stream: io.stderr, isTerminal: io.talkIsTerminal, colour: io.talkColour });
   const timers = workerTimers;
   const token = io.env["CARILLON_TOKEN"];
@@ -38,14 +42,16 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
   };
   if (isSpot) process.once(noticeSignal, onNotice);
   const workers = options.groups.map(({ queues, slots }) => {
-    const transport = new HttpTransport({ urls, timers, random: systemRandom, ...(token ? { token } : {}) });
+    const caller = { ...(token && { token }), ...(namespace !== undefined && { namespace }) };
+    const transport = new HttpTransport({ urls, timers, random: systemRandom, ...caller });
     const onEvent = (event: WorkerEvent): void => {
       logWorkerEvent(logger, event);
       if (event.type !== "worker.drain_asked") return;
       isNotice ||= event.isNotice;
       asked.abort();
     };
-    return new Worker({ transport, tasks, name, queues, slots, labels, isSpot, timers, onEvent });
+    const served = namespaces === undefined ? {} : { namespaces };
+    return new Worker({ transport, tasks, name, queues, slots, labels, isSpot, timers, onEvent, ...served });
   });
   const node = {
     start: async () => void (await Promise.all(workers.map((worker) => worker.start()))),

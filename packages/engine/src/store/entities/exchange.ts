@@ -23,6 +23,8 @@ export interface Demand {
   /** How many of the places are slots that are free at once. */
   readonly free: number;
   readonly reads: readonly LaneRead[];
+  /** Most of each namespace, if the reads are of several. */
+  readonly quotas?: ReadonlyMap<number, number> | null;
 }
 
 export interface Exchange {
@@ -55,10 +57,13 @@ const nobody: Omit<Demand, "gatewayId"> & { gatewayId: null } = {
 };
 
 export function exchangeOver(db: Queryable, statements: Statements): (exchange: Exchange) => Promise<Exchanged> {
-  const statement = statements.get("run.exchange");
+  const [plain, shared] = [statements.get("run.exchange"), statements.get("run.exchange_shared")];
   return async ({ succeeded, demand }) => {
     const values = [...succeededParameters(succeeded), ...demandParameters(demand ?? nobody)];
-    const { rows } = await db.query<ExchangeRow>(statement, values);
+    const quotas = demand?.quotas ?? null;
+    const { rows } = await (quotas === null
+      ? db.query<ExchangeRow>(plain, values)
+      : db.query<ExchangeRow>(shared, [...values, demand?.reads.map((read) => quotas.get(read.namespaceId) ?? 0)]));
     const claimed: ClaimedRun[] = [];
     let last: ExchangeRow | null = null;
     for (const row of rows) {

@@ -1,10 +1,32 @@
+import type { Instant } from "@carillon/core";
+import type { NamespaceChange, NamespaceView } from "../../model/namespaces.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+
+export interface KnownNamespace {
+  readonly id: number;
+  readonly name: string;
+  readonly weight: number;
+}
 
 export interface NamespaceStore {
   /** null when there is none of that name. */
   find(name: string): Promise<number | null>;
-  list(): Promise<{ id: number; name: string }[]>;
+  list(): Promise<KnownNamespace[]>;
+  /** By name. */
+  page(of: { after?: string; limit: number; only?: string }): Promise<NamespaceView[]>;
+  /** null: the name is taken. */
+  create(name: string, weight: number): Promise<NamespaceView | null>;
+  /** null: there is none, or it has another version. */
+  change(name: string, change: NamespaceChange, ifVersion: number | null): Promise<NamespaceView | null>;
+}
+
+interface ViewRow {
+  readonly name: string;
+  readonly weight: number;
+  readonly version: number;
+  readonly created_at: Instant;
+  readonly updated_at: Instant;
 }
 
 /** Namespaces are few and never renumbered, so a name that was found once is remembered. */
@@ -12,8 +34,9 @@ export function namespaceStore(db: Queryable, statements: Statements): Namespace
   const known = new Map<string, number>();
   /** Callers that come together ask once. */
   const asked = new Map<string, Promise<number | null>>();
-  const find = statements.get("namespace.find");
-  const list = statements.get("namespace.list");
+  const [find, list] = [statements.get("namespace.find"), statements.get("namespace.list")];
+  const [page, create] = [statements.get("namespace.page"), statements.get("namespace.create")];
+  const change = statements.get("namespace.change");
   async function ask(name: string): Promise<number | null> {
     try {
       const { rows } = await db.query<{ id: number }>(find, [name]);
@@ -33,9 +56,23 @@ export function namespaceStore(db: Queryable, statements: Statements): Namespace
       return answer;
     },
     async list() {
-      const { rows } = await db.query<{ id: number; name: string }>(list);
+      const { rows } = await db.query<KnownNamespace>(list);
       for (const row of rows) known.set(row.name, row.id);
       return rows;
     },
+    page: async ({ after = null, limit, only = null }) =>
+      (await db.query<ViewRow>(page, [after, limit, only])).rows.map(toView),
+    async create(name, weight) {
+      const [row] = (await db.query<ViewRow>(create, [name, weight])).rows;
+      return row === undefined ? null : toView(row);
+    },
+    async change(name, { weight }, ifVersion) {
+      const [row] = (await db.query<ViewRow>(change, [name, ifVersion, weight ?? null])).rows;
+      return row === undefined ? null : toView(row);
+    },
   };
+}
+
+function toView({ name, weight, version, created_at: createdAt, updated_at: updatedAt }: ViewRow): NamespaceView {
+  return { name, weight, version, createdAt, updatedAt };
 }

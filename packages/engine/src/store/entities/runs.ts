@@ -49,6 +49,8 @@ export interface Queued {
   readonly id: string;
   readonly lane: number;
   readonly rank: number;
+  /** Left out: in some namespace. */
+  readonly namespaceId?: number;
 }
 
 /** A run that nobody holds any more. */

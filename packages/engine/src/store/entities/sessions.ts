@@ -10,6 +10,8 @@ export interface NewSession extends WorkerSkills {
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
+  /** Those whose runs it takes, * for all; left out: its own. */
+  readonly namespaces?: readonly string[];
   /** The node an in-process worker lives and dies with; null for a worker of its own. */
   readonly nodeId: string | null;
   /** Which gateway claims for it. */
@@ -75,16 +77,21 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
   return {
     async open(session) {
       const { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId } = session;
-      const { labels = {}, versions = {}, weights = {}, isSpot = false } = session;
+      const { labels = {}, versions = {}, weights = {}, isSpot = false, namespaces } = session;
       const skills = [JSON.stringify(labels), JSON.stringify(versions), JSON.stringify(weights), isSpot];
-      await db.query(open, [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, ...skills]);
+      const values = [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, ...skills, namespaces ?? null];
+      await db.query(open, values);
     },
     async adopt(id, gatewayId) {
-      type Row = Omit<RegisteredSession, "namespaceId" | "isSpot"> & { namespace_id: number; is_spot: boolean };
+      type Row = Omit<RegisteredSession, "namespaceId" | "isSpot" | "namespaces"> & {
+        namespace_id: number;
+        is_spot: boolean;
+        namespaces: readonly string[] | null;
+      };
       const [row] = (await db.query<Row>(adopt, [id, gatewayId])).rows;
       if (row === undefined) return null;
-      const { namespace_id: namespaceId, is_spot: isSpot, ...rest } = row;
-      return { namespaceId, isSpot, ...rest };
+      const { namespace_id: namespaceId, is_spot: isSpot, namespaces, ...rest } = row;
+      return { namespaceId, isSpot, ...rest, ...(namespaces !== null && { namespaces }) };
     },
     async heartbeat(ids, gatewayId) {
       return (await db.query<LivingSession>(heartbeat, [ids, gatewayId])).rows;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LaneAgenda } from "../../../src/dispatch/lane-agenda.js";
+import { NamespaceTurns } from "../../../src/dispatch/namespace-turns.js";
 import { LaneBounds } from "../../../src/dispatch/lane-bounds.js";
 import type { Look } from "../../../src/dispatch/lane-spot.js";
 import type { Lane } from "../../../src/store/entities/lanes.js";
@@ -10,7 +11,8 @@ const other = { id: 2, queue: "q", task: "b", kind: "plain", requires: "" } as c
 const solo = { id: 3, queue: "q", task: "a", kind: "solo", requires: "" } as const;
 const everything = Number.MIN_SAFE_INTEGER;
 
-const claimed = (lane: number, ...ranks: number[]): ClaimedRun[] => ranks.map((rank) => ({ lane, rank }) as ClaimedRun);
+const claimed = (lane: number, ...ranks: number[]): ClaimedRun[] =>
+  ranks.map((rank) => ({ lane, rank, namespaceId: 1 }) as ClaimedRun);
 const read = (looks: readonly Look[]) => looks.map((one) => one.read);
 
 function answer(bounds: LaneBounds, looks: readonly Look[], runs: readonly ClaimedRun[], places = 10, at = 0): void {
@@ -25,6 +27,7 @@ function drained(): LaneBounds {
   return bounds;
 }
 
+const turns = new NamespaceTurns(() => 1);
 const agendas = new WeakMap<LaneBounds, LaneAgenda>();
 
 function look(
@@ -36,7 +39,7 @@ function look(
   const agenda = agendas.get(bounds) ?? bounds.agenda();
   agendas.set(bounds, agenda);
   bounds.serve(agenda, lanes, 1);
-  return agenda.looks({ apart: 1, ...wanted }, at);
+  return [...agenda.plan({ apart: 1, ...wanted }, at, turns).looks];
 }
 
 describe("the bounds of lanes", () => {

@@ -36,7 +36,11 @@ class Lanes implements LaneStore {
 function made(): { groups: LaneGroups; bounds: LaneBounds; lanes: Lanes } {
   const lanes = new Lanes();
   const bounds = new LaneBounds(1_000);
-  return { lanes, bounds, groups: new LaneGroups({ lanes, bounds }) };
+  return {
+    lanes,
+    bounds,
+    groups: new LaneGroups({ lanes, bounds, queues: { edition: 0, inUse: () => [] }, weightOf: () => 1 }),
+  };
 }
 
 const session = (id = "s"): WorkerSession =>
@@ -53,8 +57,8 @@ const session = (id = "s"): WorkerSession =>
     isHeard: () => true,
   });
 
-const email = { namespaceId: 1, queues: ["email"], tasks: ["send"] };
-const all = { namespaceId: 1, queues: ["*"], tasks: ["send"] };
+const email = { namespaceIds: [1], queues: ["email"], tasks: ["send"] };
+const all = { namespaceIds: [1], queues: ["*"], tasks: ["send"] };
 
 describe("groups of lanes", () => {
   it("serve workers that can do the same together, and go with the last of them", async () => {

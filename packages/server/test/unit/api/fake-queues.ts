@@ -1,10 +1,10 @@
 import { CarillonError, type QueueOrder } from "@carillon/core";
 import type { ChangeContext, Page, PageRequest, QueueChange, Queues, QueueStats, QueueView } from "@carillon/engine";
-import { FakeBackfills } from "./fake-backfills.js";
 import { pageOf } from "./fake-engine.js";
+import { FakeNamespaces } from "./fake-namespaces.js";
 
 /** Queues in memory, kept and shown, without effect. */
-export class FakeQueues extends FakeBackfills implements Queues {
+export class FakeQueues extends FakeNamespaces implements Queues {
   readonly queues = new Map<string, QueueView>();
 
   async listQueues(_namespace: string, page: PageRequest): Promise<Page<QueueView>> {

@@ -5,12 +5,13 @@ import type { StartedRun, TransportEvents } from "../../runtime/transport.js";
 import { ClaimsHeld } from "./claims-held.js";
 import type { Beating, Heart } from "./heart/heart.js";
 import { Polls } from "./polls.js";
+import { type Caller, callerOf } from "./post.js";
 import { ResultQueue } from "./result-queue.js";
 import { backoffMs, type ServerCalls, ServerRefused, SessionGone } from "./server-calls.js";
 import { noteAnswerOf, notesJson } from "./notes.js";
 import { type ClaimName, claimsJson, newsOf, type PollNews } from "./wire.js";
 
-export interface HttpSessionOptions {
+export interface HttpSessionOptions extends Caller {
   readonly registered: WorkerRegistered;
   readonly calls: ServerCalls;
   readonly events: TransportEvents;
@@ -18,7 +19,6 @@ export interface HttpSessionOptions {
   /** From 0 to 1, for the jitter of waits. */
   readonly random: () => number;
   readonly urls: readonly string[];
-  readonly token?: string;
   readonly heart: Heart;
 }
 
@@ -53,12 +53,12 @@ export class HttpSession {
 
   constructor(options: HttpSessionOptions) {
     this.#options = options;
-    const { timers, registered, urls, token, heart } = options;
+    const { timers, registered, urls, heart } = options;
     this.#heardAt = timers.monotonic();
     this.#results = new ResultQueue((json) => this.#sendResults(json));
     this.#heart = heart({
       urls,
-      ...(token !== undefined && { token }),
+      ...callerOf(options),
       path: this.#path("heartbeat"),
       everyMs: registered.heartbeat_ms,
       onLost: () => this.#lose(),

@@ -6,14 +6,13 @@ import { Endpoints } from "./endpoints.js";
 import type { Heart } from "./heart/heart.js";
 import { threadHeart } from "./heart/thread-heart.js";
 import { HttpSession } from "./http-session.js";
-import { createPoster, type Poster } from "./post.js";
+import { type Caller, callerOf, createPoster, type Poster } from "./post.js";
 import { backoffMs, ServerCalls, ServerRefused, SessionGone } from "./server-calls.js";
 import { type ClaimName, registrationJson } from "./wire.js";
 
-export interface HttpTransportOptions {
+export interface HttpTransportOptions extends Caller {
   /** Nodes of one cluster; the next is used when one fails. */
   readonly urls: readonly string[];
-  readonly token?: string;
   readonly timers: WorkerTimers;
   /** From 0 to 1, for the jitter of waits. */
   readonly random: () => number;
@@ -33,16 +32,17 @@ export class HttpTransport implements Transport {
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
-    this.#poster = createPoster(options.token);
+    this.#poster = createPoster(options);
     this.#calls = new ServerCalls(this.#poster, new Endpoints(options.urls));
   }
 
   /** Tries until a node takes the worker; throws only if it is refused, or closed meanwhile. */
   async open(registration: Registration, events: TransportEvents): Promise<void> {
     const registered = await this.#register(registrationJson(registration), events);
-    const { urls, token, timers, random, heart = threadHeart(timers) } = this.#options;
+    const { urls, timers, random, heart = threadHeart(timers) } = this.#options;
     const calls = this.#calls;
-    this.#session = new HttpSession({ registered, calls, events, timers, random, urls, heart, ...tokenOf(token) });
+    const caller = callerOf(this.#options);
+    this.#session = new HttpSession({ registered, calls, events, timers, random, urls, heart, ...caller });
     this.#session.start();
   }
 
@@ -103,8 +103,4 @@ export class HttpTransport implements Transport {
     if (this.#session === null) throw new SessionGone("the worker is not registered");
     return this.#session;
   }
-}
-
-function tokenOf(token: string | undefined): { token?: string } {
-  return token === undefined ? {} : { token };
 }

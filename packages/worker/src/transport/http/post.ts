@@ -20,14 +20,30 @@ export interface Poster {
   close(): void;
 }
 
+/** On whose behalf requests are sent. */
+export interface Caller {
+  /** An API key, sent as a bearer token. */
+  readonly token?: string;
+  /** Left out: the server's own. */
+  readonly namespace?: string;
+}
+
+/** What of this says who calls. */
+export function callerOf({ token, namespace }: Caller): Caller {
+  return { ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }) };
+}
+
 /** Over connections that are kept: a worker has at most a few, and asks again and again. */
-export function createPoster(token?: string): Poster {
+export function createPoster({ token, namespace }: Caller = {}): Poster {
   const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
-  const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const caller = {
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(namespace !== undefined && { "carillon-namespace": namespace }),
+  };
   return {
     post(url, json, { timeoutMs, signal }) {
       const body = Buffer.from(json);
-      const headers = { "content-type": "application/json", "content-length": body.length, ...bearer };
+      const headers = { "content-type": "application/json", "content-length": body.length, ...caller };
       const options = { method: "POST", headers, timeout: timeoutMs, ...(signal !== undefined && { signal }) };
       const request = url.startsWith("https:")
         ? httpsRequest(url, { ...options, agent: agents.https })

@@ -7,7 +7,7 @@ import { type HeartThread, shared } from "./shared.js";
 /** How often this thread looks whether the main loop turns. */
 const lookEveryMs = 250;
 
-const { counters, token, ...options } = workerData as HeartThread;
+const { counters, ...options } = workerData as HeartThread;
 let turns = 0;
 let turnedAt = systemClock.monotonic();
 
@@ -21,7 +21,7 @@ const look = (): void => {
 look();
 new Beater({
   ...options,
-  poster: createPoster(token),
+  poster: createPoster(options),
   timers: systemTimers,
   lagMs: () => systemClock.monotonic() - turnedAt,
   onAcknowledged: () => void Atomics.add(counters, shared.acknowledged, 1),

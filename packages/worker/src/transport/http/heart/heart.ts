@@ -1,8 +1,8 @@
 import type { DurationMs } from "@carillon/core";
+import type { Caller } from "../post.js";
 
-export interface HeartOptions {
+export interface HeartOptions extends Caller {
   readonly urls: readonly string[];
-  readonly token?: string;
   readonly path: string;
   readonly everyMs: DurationMs;
   /** The server does not know the session any more. */

@@ -5,8 +5,8 @@ import type { Heart } from "./heart.js";
 
 /** Beats on the loop of its caller: who blocks that loop for too long loses the session. */
 export function loopHeart(timers: Timers): Heart {
-  return ({ token, ...options }) => {
-    const poster = createPoster(token);
+  return (options) => {
+    const poster = createPoster(options);
     let acknowledged = 0;
     const onAcknowledged = (): void => void acknowledged++;
     const beater = new Beater({ ...options, poster, timers, lagMs: () => 0, onAcknowledged });

@@ -1,0 +1,44 @@
+import { Type, type Static } from "typebox";
+import { namespaceNameLength, namespaceNamePattern } from "./limits.js";
+import { NextPageToken } from "./paging.js";
+import { Timestamp } from "./scalars.js";
+
+const Weight = Type.Integer({
+  minimum: 1,
+  maximum: 1_000,
+  description:
+    "Its share of the workers that serve several namespaces, in proportion to the weights of the others that have work",
+  examples: [3],
+});
+
+export const NamespaceName = Type.String({
+  minLength: 1,
+  maxLength: namespaceNameLength,
+  pattern: namespaceNamePattern,
+  examples: ["billing"],
+});
+
+export const NamespaceCreate = Type.Object(
+  { name: NamespaceName, weight: Type.Optional(Type.Integer({ ...Weight, default: 1 })) },
+  { title: "NamespaceCreate", additionalProperties: false, examples: [{ name: "billing", weight: 3 }] },
+);
+
+export const NamespacePatch = Type.Object(
+  { weight: Type.Optional(Weight) },
+  { title: "NamespacePatch", additionalProperties: false, examples: [{ weight: 3 }] },
+);
+
+export const Namespace = Type.Object(
+  { name: Type.String(), weight: Weight, version: Type.Integer(), created_at: Timestamp, updated_at: Timestamp },
+  { title: "Namespace", additionalProperties: false },
+);
+
+export const NamespaceList = Type.Object(
+  { namespaces: Type.Array(Namespace), next_page_token: NextPageToken },
+  { title: "NamespaceList", additionalProperties: false },
+);
+
+export type NamespaceCreate = Static<typeof NamespaceCreate>;
+export type NamespacePatch = Static<typeof NamespacePatch>;
+export type Namespace = Static<typeof Namespace>;
+export type NamespaceList = Static<typeof NamespaceList>;

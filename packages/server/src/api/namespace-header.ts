@@ -1,0 +1,13 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { noNamespace, readNamespaceName } from "./handlers/namespaces.js";
+
+const header = "carillon-namespace";
+
+/** Whose things a call is about. What cannot be a name names nothing; whether one exists is for whoever looks it up. */
+export function namespaceOf(headers: IncomingHttpHeaders, usual: string): string {
+  const given = headers[header];
+  if (given === undefined) return usual;
+  const name = typeof given === "string" ? readNamespaceName(given) : null;
+  if (name === null) throw noNamespace(String(given).slice(0, 100));
+  return name;
+}
