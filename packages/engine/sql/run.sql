@@ -43,7 +43,8 @@ select id, 'later', created_at from later;
 -- purpose: stores runs that stand alone and may start at once. Most are alike, so what they share is sent once for each kind
 -- params: $1 ids uuid[], $2 shards smallint[], $3 ranks bigint[], $4 kinds int[] (from 1), $5 payloads text: JSON texts with U+001F
 --         between them, which JSON escapes; of each kind: $6 namespace ids int[], $7 lanes int[], $8 priorities smallint[],
---         $9 tasks text[], $10 queues text[], $11 policies text[], $12 labels text[], $13 owners text[]
+--         $9 tasks text[], $10 queues text[], $11 policies text[], $12 labels text[], $13 owners text[]; $14 channel text,
+--         $15 payload text or null: who listens is told at the commit, when commits do not queue up behind one another
 -- fence: primary key
 with present as materialized (
   select clock_timestamp() as at
@@ -58,7 +59,9 @@ with present as materialized (
   cross join present p
   returning 1
 )
-select (select at from present) as created_at, count(*)::int as count from made;
+select (select at from present) as created_at, count(*)::int as count,
+       case when $15::text is not null then pg_notify($14::text, $15::text)::text end as told
+from made;
 
 -- name: run.load_due
 -- purpose: delayed and retrying runs of the given shards that are due before an instant, for the wheel

@@ -14,13 +14,14 @@ export interface RunEnqueuerOptions extends RunPlanner {
   readonly lanes: Pick<LaneStore, "ensure" | "known">;
   readonly queues: Pick<QueueBook, "ensure" | "orderOf" | "isKnown">;
   /** Concurrent calls share one statement: those that may start at once, those with a time, those with a dedupe key. */
-  readonly insertNow: Coalescer<NewRun, Instant>;
+  readonly insertNow: Coalescer<NewRun, { readonly at: Instant; readonly isTold: boolean }>;
   readonly insertRun: Coalescer<NewRun, StoredRun>;
   readonly insertDeduped: Coalescer<DedupedRun, DedupeOutcome>;
   /** Runs of one batch that are stored at a time. */
   readonly chunk: number;
   readonly onDueRuns: (runs: readonly DueRun[]) => void;
-  readonly onQueued: (queued: readonly Queued[]) => void;
+  /** Told: other nodes were, by the statement that stored them. */
+  readonly onQueued: (queued: readonly Queued[], isTold?: boolean) => void;
 }
 
 interface Refused {
@@ -80,9 +81,9 @@ export class RunEnqueuer {
   async #enqueueNow(namespaceId: number, lane: number, spec: EnqueueSpec): Promise<Answered> {
     const { insertNow, onQueued } = this.#options;
     const run = this.plan({ namespaceId, lane }, spec);
-    const createdAt = await insertNow.add(run);
-    onQueued([run]);
-    return answeredNow(run, createdAt);
+    const { at, isTold } = await insertNow.add(run);
+    onQueued([run], isTold);
+    return answeredNow(run, at);
   }
 
   async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<Answers> {
@@ -116,9 +117,9 @@ export class RunEnqueuer {
     if (planned.length === 0) return;
     const outcomes = await this.#options.insertNow.addAll(planned.map(({ run }) => run));
     const queued: Queued[] = [];
-    eachOutcome(planned, outcomes, answers, ({ run }, createdAt) => {
+    eachOutcome(planned, outcomes, answers, ({ run }, { at }) => {
       queued.push(run);
-      return answeredNow(run, createdAt);
+      return answeredNow(run, at);
     });
     if (queued.length > 0) this.#options.onQueued(queued);
   }

@@ -495,7 +495,7 @@ class NodeEngine implements Engine {
       now: () => this.#now(),
       shards: shardCount,
       onDueRuns: (runs) => this.#hints.dueRuns(runs),
-      onQueued: (queued) => this.#hints.queued(queued),
+      onQueued: (queued, isTold) => this.#hints.queued(queued, isTold),
     });
   }
 

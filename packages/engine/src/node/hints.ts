@@ -4,7 +4,7 @@ import type { Gateway } from "../dispatch/gateway.js";
 import type { DueJob } from "../scheduler/fire-store.js";
 import type { Scheduler } from "../scheduler/scheduler.js";
 import type { Database } from "../store/db/database.js";
-import type { DueRun, Queued } from "../store/entities/runs.js";
+import type { DueRun, Notice, Queued } from "../store/entities/runs.js";
 
 const channel = "carillon_hint";
 
@@ -63,12 +63,12 @@ export class Hints {
     this.#listening = null;
   }
 
-  /** Runs became claimable: the workers of this node look now, other nodes are told. */
-  queued(runs: readonly Queued[]): void {
+  /** Runs became claimable: the workers of this node look now, other nodes are told, unless they were. */
+  queued(runs: readonly Queued[], isTold = false): void {
     if (runs.length === 0) return;
-    const hints = this.#hintHere(runs, this.#lanes);
+    const hints = this.#hintHere(runs, isTold ? new Map() : this.#lanes);
     this.#options.hintLimits(hints.map((hint) => hint.lane));
-    this.#options.database.notify(channel, this.#takeLanes);
+    if (!isTold) this.#options.database.notify(channel, this.#takeLanes);
   }
 
   /** Runs were admitted by their limits. */
@@ -215,6 +215,11 @@ function partsOf(word: string, gathered: Map<string, LaneHint>): string[] {
 
 const laneText = ({ lane, rank, namespaceId }: LaneHint): string =>
   namespaceId === undefined ? `${lane}:${rank}` : `${lane}:${rank}:${namespaceId}`;
+
+/** The hint of one run, for the statement that stores it. */
+export function noticeOf(run: LaneHint): Notice {
+  return { channel, payload: `lanes ${laneText(run)}` };
+}
 
 function toLaneHint(text: string): LaneHint {
   const [lane, rank, namespaceId] = text.split(":", 3).map(Number);

@@ -3,6 +3,7 @@ import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
 import { Coalescer } from "../store/db/coalescer.js";
 import type { DedupedRun, DedupeStore } from "../store/entities/dedupes.js";
 import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
+import { noticeOf } from "./hints.js";
 import type { NewRun, RunStore, StoredRun } from "../store/entities/runs.js";
 
 export interface InsertBounds {
@@ -48,15 +49,26 @@ export function insertRuns(
   });
 }
 
-/** Runs that may start at once: they come in great numbers, so their statement does no more than it must. Answers their time. */
-export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<NewRun, Instant> {
+/** When a run was stored, and whether other nodes were told of it by the same statement. */
+export interface StoredNow {
+  readonly at: Instant;
+  readonly isTold: boolean;
+}
+
+/**
+ * Runs that may start at once: they come in great numbers, so their statement does no more than it must. One that comes alone
+ * brings its hint along, which saves a round trip; of many, commits would wait for one another.
+ */
+export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<NewRun, StoredNow> {
   return new Coalescer({
     ...bounds,
     maxInFlight,
     soon,
-    write: async (batch) => {
-      const at = await runs.insertNow(batch);
-      return batch.map(() => at);
+    write: async (batch, isAlone) => {
+      const [run] = batch;
+      const isTold = isAlone && batch.length === 1 && run !== undefined;
+      const at = await runs.insertNow(batch, isTold ? noticeOf(run) : null);
+      return batch.map(() => ({ at, isTold }));
     },
   });
 }

@@ -2,8 +2,8 @@ import { CarillonError } from "@carillon/core";
 import { classifyPgError, type PgErrorClass } from "./classify.js";
 
 export interface CoalescerOptions<In, Out> {
-  /** Writes a batch in one round trip, all or nothing, and answers in the batch's order. */
-  readonly write: (batch: readonly In[]) => Promise<readonly Out[]>;
+  /** Writes a batch in one round trip, all or nothing, and answers in the batch's order. Alone: nothing else is under way or waits. */
+  readonly write: (batch: readonly In[], isAlone: boolean) => Promise<readonly Out[]>;
   readonly maxBatch: number;
   /** Items that may wait while a write is under way; one more is refused as overloaded. */
   readonly maxQueued: number;
@@ -155,10 +155,10 @@ export class Coalescer<In, Out> {
   /** A deadlock or a serialization failure is nobody's bad row: the same batch may simply go again. */
   async #tryTwice(items: readonly In[]): Promise<readonly Out[]> {
     try {
-      return await this.#options.write(items);
+      return await this.#options.write(items, this.#inFlight === 1 && this.#queued === 0);
     } catch (error) {
       if (classifyPgError(error) !== "serialization") throw error;
-      return this.#options.write(items);
+      return this.#options.write(items, false);
     }
   }
 }

@@ -68,11 +68,17 @@ export interface ExpiredRun {
   readonly freedJobId: string | null;
 }
 
+/** For those who listen. */
+export interface Notice {
+  readonly channel: string;
+  readonly payload: string;
+}
+
 export interface RunStore {
   /** A one-off job that is due later than `beyondMs` from now waits in run_later. */
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
-  /** Stores runs that stand alone and may start at once, whatever their `runAt` says. Answers when: that is their time. */
-  insertNow(runs: readonly NewRun[]): Promise<Instant>;
+  /** Stores runs that stand alone and may start at once, whatever their `runAt` says, and tells it. Answers when: that is their time. */
+  insertNow(runs: readonly NewRun[], notice: Notice | null): Promise<Instant>;
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
   promote(fence: Fence, ids: readonly string[]): Promise<Queued[]>;
   /** Running runs whose session is gone. Reads all live runs. */
@@ -110,9 +116,10 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       const { rows } = await db.query<Row>(insert, values);
       return rows.map((row) => ({ id: row.id, state: row.state, createdAt: row.created_at }));
     },
-    async insertNow(runs) {
+    async insertNow(runs, notice) {
       type Row = { created_at: Instant; count: number };
-      const [row] = (await db.query<Row>(insertNow, alikeParameters(runs))).rows;
+      const values = [...alikeParameters(runs), notice?.channel ?? null, notice?.payload ?? null];
+      const [row] = (await db.query<Row>(insertNow, values)).rows;
       if (row?.count !== runs.length) throw new Error(`${row?.count} of ${runs.length} runs were stored`);
       return row.created_at;
     },

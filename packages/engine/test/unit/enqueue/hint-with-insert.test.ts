@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { insertRunsNow } from "../../../src/node/inserts.js";
+import type { NewRun, Notice, RunStore } from "../../../src/store/entities/runs.js";
+
+const run = (rank: number): NewRun => ({
+  id: `id-${rank}`,
+  jobId: null,
+  namespaceId: 1,
+  shard: 0,
+  lane: 7,
+  priority: 4,
+  rank,
+  runAt: 0,
+  nominal: 0,
+  trigger: "once",
+  task: "work",
+  queue: "default",
+  payload: null,
+  policy: {},
+  labels: {},
+  owner: null,
+});
+
+const setUp = () => {
+  const written: { runs: number; notice: Notice | null }[] = [];
+  const store = {
+    insertNow: async (runs: readonly NewRun[], notice: Notice | null) => {
+      written.push({ runs: runs.length, notice });
+      return 5;
+    },
+  } as Partial<RunStore> as RunStore;
+  return { written, inserts: insertRunsNow(store, { maxBatch: 100, maxQueued: 1_000 }) };
+};
+
+describe("a run that may start at once", () => {
+  it("brings its hint along when it comes alone", async () => {
+    const { written, inserts } = setUp();
+    expect(await inserts.add(run(42))).toEqual({ at: 5, isTold: true });
+    expect(written).toEqual([{ runs: 1, notice: { channel: "carillon_hint", payload: "lanes 7:42:1" } }]);
+  });
+
+  it("leaves it to be told together with those of others when they come at once", async () => {
+    const { written, inserts } = setUp();
+    const answers = await Promise.all([1, 2, 3].map((rank) => inserts.add(run(rank))));
+    expect(answers.map(({ isTold }) => isTold)).toEqual([false, false, false]);
+    expect(written).toEqual([{ runs: 3, notice: null }]);
+  });
+});
