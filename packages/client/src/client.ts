@@ -2,12 +2,13 @@ import type { Readiness, Version } from "@carillon/contract";
 import { type BackfillCalls, backfillCalls } from "./backfills.js";
 import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from "./calendars.js";
 import { type DeadLetterCalls, deadLetterCalls, type ErrorGroupCalls, errorGroupCalls } from "./dead-letters.js";
+import { type EventCalls, eventCalls } from "./events.js";
 import { type JobCalls, jobCalls } from "./jobs.js";
 import { type NamespaceCalls, namespaceCalls } from "./namespaces.js";
 import { type RunCalls, runCalls } from "./runs.js";
 import { type QueueCalls, queueCalls } from "./queues.js";
 import { type WorkerCalls, workerCalls } from "./workers.js";
-import { createTransport, type CallOptions, type ClientOptions } from "./transport.js";
+import { createStreaming, createTransport, type CallOptions, type ClientOptions } from "./transport.js";
 
 /**
  * The HTTP API, typed. This is the wire as it is: snake_case, times and durations as text, the types that the server's own
@@ -21,6 +22,7 @@ export interface Client {
   readonly queues: QueueCalls;
   readonly namespaces: NamespaceCalls;
   readonly runs: RunCalls;
+  readonly events: EventCalls;
   readonly workers: WorkerCalls;
   readonly deadLetters: DeadLetterCalls;
   readonly errorGroups: ErrorGroupCalls;
@@ -41,6 +43,7 @@ export function createClient(options: ClientOptions): Client {
     queues: queueCalls(call),
     namespaces: namespaceCalls(call),
     runs: runCalls(call),
+    events: eventCalls(createStreaming(options)),
     workers: workerCalls(call),
     deadLetters: deadLetterCalls(call),
     errorGroups: errorGroupCalls(call),

@@ -6,6 +6,7 @@ export type { WorkerCalls } from "./workers.js";
 export { type Client, createClient } from "./client.js";
 export type { DeadLetterCalls, ErrorGroupCalls } from "./dead-letters.js";
 export { ApiError, type ApiErrorCode, ServerUnreachable } from "./errors.js";
+export type { EventCalls, EventNews, FollowOptions } from "./events.js";
 export type { BackfillRange, JobCalls, JobReference } from "./jobs.js";
 export type { RunCalls } from "./runs.js";
 export type { CallOptions, ChangeOptions, ClientOptions } from "./transport.js";

@@ -47,6 +47,16 @@ interface WireCall extends ChangeOptions {
 
 export type Transport = <Answer>(call: WireCall) => Promise<Answer>;
 
+interface StreamCall {
+  readonly path: string;
+  readonly query?: WireCall["query"];
+  readonly signal?: AbortSignal;
+  readonly lastId: string | undefined;
+}
+
+/** Opens an answer that has no end. */
+export type Streaming = (call: StreamCall) => Promise<ReadableStream<Uint8Array>>;
+
 const defaultTimeoutMs = 30_000;
 const mostTries = 3;
 const longestWaitMs = 10_000;
@@ -84,10 +94,38 @@ export function createTransport(options: ClientOptions): Transport {
   };
 }
 
-function requestOf(call: WireCall, { token, namespace }: ClientOptions): RequestInit {
-  const headers: Record<string, string> = { accept: "application/json" };
-  if (token !== undefined) headers["authorization"] = `Bearer ${token}`;
-  if (namespace !== undefined) headers["carillon-namespace"] = namespace;
+export function createStreaming(options: ClientOptions): Streaming {
+  const send = options.fetch ?? fetch;
+  const base = options.url.replace(/\/+$/, "");
+  return async ({ path, query, signal, lastId }) => {
+    const headers: Record<string, string> = {
+      ...headersOf(options),
+      accept: "text/event-stream",
+      ...(lastId !== undefined && { "last-event-id": lastId }),
+    };
+    const response = await send(`${base}${path}${queryText(query)}`, {
+      headers,
+      ...(signal !== undefined && { signal }),
+    }).catch((error: unknown) => {
+      if (signal?.aborted) throw error;
+      throw new ServerUnreachable("network", `${base} cannot be reached.`, error);
+    });
+    if (!response.ok) throw await errorOf(response);
+    if (response.body === null) throw new ServerUnreachable("network", `${base} sent no body.`, null);
+    return response.body;
+  };
+}
+
+function headersOf({ token, namespace }: ClientOptions): Record<string, string> {
+  return {
+    accept: "application/json",
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(namespace !== undefined && { "carillon-namespace": namespace }),
+  };
+}
+
+function requestOf(call: WireCall, options: ClientOptions): RequestInit {
+  const headers = headersOf(options);
   if (call.ifVersion !== undefined) headers["if-match"] = `"v${call.ifVersion}"`;
   if (call.idempotencyKey !== undefined) headers["idempotency-key"] = call.idempotencyKey;
   if (call.body === undefined) return { method: call.method, headers };

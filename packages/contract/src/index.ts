@@ -69,6 +69,7 @@ export type {
   RunWithRedrives,
 } from "./schema/dead-letter.js";
 export type { Window, WindowList, WindowPut } from "./schema/window.js";
+export { type Event, type EventQuery, type EventReset, type EventType, eventTypes } from "./schema/event.js";
 export type { Alive, Readiness, Version } from "./schema/health.js";
 export type { BatchResult, JobBatch, JobBatchCreated } from "./schema/job-batch.js";
 export type { JobCreate } from "./schema/job-create.js";

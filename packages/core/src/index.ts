@@ -27,6 +27,17 @@ export {
   requirementsOf,
   requirementText,
 } from "./job/requirements.js";
+export {
+  type Callback,
+  type CallbackMoment,
+  callbackMoments,
+  type CallbackPart,
+  callbackParts,
+  isCallbackTrigger,
+  systemPrefix,
+  webhookQueue,
+  webhookTask,
+} from "./job/callback.js";
 export { checkRunPolicy, deadlineOf, type Guarantee, guarantees, retryOf, type RunPolicy } from "./job/run-policy.js";
 export {
   checkLimits,

@@ -344,6 +344,34 @@ with ended as (
 )
 select id, case when serial then job_id end as freed_job_id from ended;
 
+-- name: run.finish_noticed
+-- purpose: as run.finish, for runs whose success somebody is to be told of
+-- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 statuses text[], $5 reasons text[], $6 outputs text[],
+--         $7 errors text[], $8 started at timestamptz[], $9 attempts spent smallint[], $10 fingerprints text[]
+-- fence: (id, fence, session) on a running row
+with ended as (
+  delete from carillon.run r
+  using unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
+               $9::smallint[], $10::text[])
+    as i (session_id, id, fence, status, reason, output, error, started_at, spent, fingerprint)
+  where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
+  returning r.*, i.status, i.reason, i.output, i.error, i.started_at as begun_at, i.spent, i.fingerprint
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version, fingerprint)
+  select id, job_id, namespace_id, status, case status when 'cancelled' then coalesce(cancel_reason, reason) else reason end,
+         priority, run_at, nominal_at, created_at, trigger, task, queue, payload, policy, labels, owner,
+         attempt + spent, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(), output::json,
+         error::json, attempts, version, fingerprint
+  from ended
+), noticed as (
+  insert into carillon.run_notice (run_id, namespace_id, ended_at)
+  select id, namespace_id, clock_timestamp() from ended
+  on conflict do nothing
+)
+select id, case when serial then job_id end as freed_job_id from ended;
+
 -- name: run.retry
 -- purpose: sends failed runs back to wait for their next try
 -- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 delays ms bigint[], $5 ranks bigint[],
@@ -503,7 +531,7 @@ with late as materialized (
          $2::json, attempts, version, $3
   from ended
 )
-select id, namespace_id, task, queue, case when serial then job_id end as freed_job_id from ended;
+select id, job_id, namespace_id, task, queue, case when serial then job_id end as freed_job_id from ended;
 
 -- name: run.find
 -- purpose: live runs by id, near their time or far from it, in one snapshot

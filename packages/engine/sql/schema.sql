@@ -491,6 +491,13 @@ create table carillon.run_log (
   constraint run_log_level_check CHECK ((level = ANY (ARRAY['debug'::text, 'info'::text, 'warn'::text, 'error'::text])))
 ) partition by RANGE (logged_at);
 
+create table carillon.run_notice (
+  run_id uuid not null,
+  namespace_id integer not null,
+  ended_at timestamp with time zone not null,
+  constraint run_notice_pkey PRIMARY KEY (run_id)
+);
+
 create table carillon.run_state (
   run_id uuid not null,
   namespace_id integer not null,
@@ -543,6 +550,28 @@ create table carillon.task_duration (
   expected_ms double precision not null,
   updated_at timestamp with time zone not null default clock_timestamp(),
   constraint task_duration_pkey PRIMARY KEY (namespace_id, queue, task)
+);
+
+create table carillon.webhook (
+  id uuid not null,
+  namespace_id integer not null,
+  url text not null,
+  types text[] not null,
+  tasks text[],
+  queues text[],
+  description text,
+  include text[] not null,
+  secret text not null,
+  old_secret text,
+  old_secret_until timestamp with time zone,
+  is_enabled boolean not null default true,
+  disabled_reason text,
+  failing_since timestamp with time zone,
+  version integer not null default 1,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint webhook_pkey PRIMARY KEY (id),
+  constraint webhook_check CHECK (((old_secret IS NULL) = (old_secret_until IS NULL)))
 );
 
 create table carillon.worker_session (
@@ -641,6 +670,8 @@ CREATE INDEX run_history_unrun ON ONLY carillon.run_history USING btree (namespa
 CREATE INDEX run_later_due ON carillon.run_later USING btree (shard, run_at);
 
 CREATE INDEX run_log_run ON ONLY carillon.run_log USING btree (run_id, fence, number);
+
+CREATE INDEX webhook_namespace ON carillon.webhook USING btree (namespace_id, id);
 
 CREATE OR REPLACE FUNCTION carillon.enqueue(task text, payload json DEFAULT NULL::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 4, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, policy jsonb DEFAULT NULL::jsonb, labels jsonb DEFAULT NULL::jsonb, owner text DEFAULT NULL::text, dedupe_key text DEFAULT NULL::text, dedupe_on text DEFAULT NULL::text, dedupe_window interval DEFAULT NULL::interval, notify boolean DEFAULT false, namespace text DEFAULT 'default'::text, OUT run_id uuid, OUT is_new boolean)
  RETURNS record
@@ -833,6 +864,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION carillon.note_not_succeeded()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into "carillon".run_notice (run_id, namespace_id, ended_at)
+  select new.id, new.namespace_id, new.finished_at
+  where new.policy -> 'callbacks' is not null
+     or exists (select from "carillon".webhook w where w.namespace_id = new.namespace_id and w.is_enabled)
+  on conflict do nothing;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION carillon.rank_of(due_ms bigint, priority integer, order_kind text, bound_ms bigint, deadline_in_ms bigint, expected_ms double precision)
  RETURNS bigint
  LANGUAGE sql
@@ -849,3 +894,5 @@ AS $function$
 $function$;
 
 CREATE TRIGGER run_ended AFTER DELETE ON carillon.run FOR EACH ROW WHEN (old.feeds) EXECUTE FUNCTION note_ended();
+
+CREATE TRIGGER run_history_noticed AFTER INSERT ON carillon.run_history FOR EACH ROW WHEN (((new.status <> 'succeeded'::text) AND (new.trigger !~~ 'callback%'::text))) EXECUTE FUNCTION note_not_succeeded();

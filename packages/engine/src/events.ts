@@ -3,11 +3,22 @@ import type { DurationMs, Instant, LedgerReason } from "@carillon/core";
 /** Names of the classes in which jobs are fired, in their order. */
 export const classNames = ["high", "normal", "low"] as const;
 
+/** What may happen to a job at somebody's wish. */
+export type JobChange = "created" | "updated" | "paused" | "resumed" | "cancelled";
+
 export type ClassName = (typeof classNames)[number];
 
-/** An occurrence that became a run. */
-interface FiredRun {
+/** Which run it is, so far as whoever filters events asks. */
+interface OfRun {
+  readonly namespaceId: number;
   readonly runId: string;
+  readonly jobId: string | null;
+  readonly task: string;
+  readonly queue: string;
+}
+
+/** An occurrence that became a run. */
+interface FiredRun extends OfRun {
   readonly jobId: string;
   readonly nominal: Instant;
   readonly class: ClassName;
@@ -53,28 +64,31 @@ export type EngineEvent =
       readonly passed: number;
       readonly loaded: number;
     }
-  | {
-      readonly type: "run.claimed";
-      readonly runId: string;
-      readonly task: string;
-      readonly queue: string;
-      readonly waitedMs: DurationMs;
-    }
-  | {
+  | (OfRun & { readonly type: "run.claimed"; readonly waitedMs: DurationMs })
+  | (OfRun & {
       readonly type: "run.finished";
-      readonly runId: string;
-      readonly task: string;
-      readonly queue: string;
       readonly status: "succeeded" | "failed" | "cancelled";
       readonly durationMs: DurationMs;
-    }
-  | {
+    })
+  | (OfRun & {
       /** run.snoozed: its handler asked to be called later, and nothing was spent. */
       readonly type: "run.retried" | "run.snoozed";
-      readonly runId: string;
-      readonly task: string;
-      readonly queue: string;
       readonly delayMs: DurationMs;
+    })
+  /** Its handler said how far it is. */
+  | (OfRun & { readonly type: "run.progressed"; readonly fraction: number; readonly text: string | null })
+  | {
+      /** Somebody made a job, or changed it. */
+      readonly type: "job.changed";
+      readonly namespaceId: number;
+      readonly jobId: string;
+      readonly change: JobChange;
+    }
+  | {
+      readonly type: "queue.changed";
+      readonly namespaceId: number;
+      readonly queue: string;
+      readonly change: "updated" | "paused" | "resumed";
     }
   | {
       /** Runs came from run_later into the hot table. */

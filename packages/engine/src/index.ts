@@ -6,7 +6,7 @@ export { etcdStatus, type EtcdStatus } from "./coordinator/etcd/etcd-status.js";
 export type { Coordinator, Membership, ShardChange } from "./coordinator/port.js";
 export { createEngine } from "./node/engine.js";
 export type { Engine, EngineLimits, EngineOptions, EtcdOptions } from "./node/options.js";
-export type { ClassName, EngineEvent, OnEngineEvent } from "./events.js";
+export type { ClassName, EngineEvent, JobChange, OnEngineEvent } from "./events.js";
 export type {
   DueJob,
   Fired,
@@ -56,6 +56,15 @@ export type {
   RunNowRequest,
 } from "./model/job-changes.js";
 export type { RunToServe, Unserved, Workers, WorkerState, WorkerView } from "./model/workers.js";
+export type {
+  WebhookChange,
+  WebhookDelivery,
+  WebhookMessage,
+  Webhooks,
+  WebhookSpec,
+  WebhookTarget,
+  WebhookView,
+} from "./model/webhooks.js";
 export type { JobView } from "./model/job-view.js";
 export type { Neighbour } from "./store/entities/dependencies.js";
 export type { LinePlace, LogPage, LogRequest, RunLine, RunLogs } from "./model/run-logs.js";

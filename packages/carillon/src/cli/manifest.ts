@@ -13,6 +13,8 @@ export const nouns: Readonly<Record<string, string>> = {
   worker: "run workers, look at them and end them",
   job: "create, change and look at jobs",
   run: "look at runs and make them again",
+  task: "run tasks without a job",
+  events: "follow what happens",
   "dead-letter": "look at runs that failed, retry or discard them",
   "error-group": "look at the kinds of errors",
   queue: "look at queues, pause them, set their order",
@@ -77,6 +79,11 @@ export const commands: readonly CommandEntry[] = [
   { path: ["job", "cancel"], summary: "end a job for good", load: () => import("./commands/job-cancel.js") },
   { path: ["run", "get"], summary: "show one run", load: () => import("./commands/run-get.js") },
   { path: ["run", "logs"], summary: "show what a run logged", load: () => import("./commands/run-logs.js") },
+  {
+    path: ["run", "watch"],
+    summary: "follow a run to its end: its log, its progress",
+    load: () => import("./commands/run-watch.js"),
+  },
   { path: ["run", "list"], summary: "list runs, newest first", load: () => import("./commands/run-list.js") },
   {
     path: ["run", "retry"],
@@ -88,6 +95,8 @@ export const commands: readonly CommandEntry[] = [
     summary: "make another run like one that has ended",
     load: () => import("./commands/run-replay.js"),
   },
+  { path: ["task", "run"], summary: "ask for one run of a task", load: () => import("./commands/task-run.js") },
+  { path: ["events", "tail"], summary: "follow what happens", load: () => import("./commands/events-tail.js") },
   {
     path: ["dead-letter", "list"],
     summary: "list runs that failed for good",

@@ -24,6 +24,22 @@ export async function waitForRun(io: Io, client: Client, jobId: string, limitMs:
   }
 }
 
+/** The same for a run that is known by its own id. */
+export async function waitForEnd(io: Io, client: Client, runId: string, limitMs: number): Promise<Run> {
+  const until = io.now() + limitMs;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const run = await client.runs.get(runId);
+    if (isFinal(run.status)) return run;
+    if (io.now() >= until) {
+      throw new CliError(
+        ExitCode.timedOut,
+        `${runId} is ${run.status} after ${limitMs / 1000} s; it goes on without us`,
+      );
+    }
+    await io.sleep(pauseMs);
+  }
+}
+
 /** How an awaited run that has ended shows in the exit code. */
 export function exitCodeOfRun({ status }: Pick<Run, "status">): ExitCode {
   if (status === "succeeded") return ExitCode.ok;

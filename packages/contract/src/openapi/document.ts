@@ -31,7 +31,7 @@ export function openApiDocument(version: string): { readonly [name: string]: Jso
 }
 
 function describeOperation(id: string, operation: Operation, components: SchemaComponents): Json {
-  const { body, description, bodyOptional = false, conditional = false } = operation;
+  const { body, description, bodyOptional = false, conditional = false, streams = false } = operation;
   return {
     operationId: id,
     tags: [operation.tag],
@@ -45,6 +45,7 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
       ...(operation.rateClass === "none" ? [] : [namespace]),
       ...(conditional ? [ifMatch] : []),
       ...(takesKey(operation) ? [idempotencyKey] : []),
+      ...(streams ? [lastEventId] : []),
     ],
     ...(body !== undefined && {
       requestBody: { required: !bodyOptional, content: { "application/json": { schema: components.reference(body) } } },
@@ -88,6 +89,13 @@ const idempotencyKey: Json = {
       "with another request it is refused with 422, and with 409 while the first is under way",
     examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],
   },
+};
+
+const lastEventId: Json = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  schema: { type: "string", description: "The id of the last event that was received" },
 };
 
 function parameters(place: "path" | "query", schema: TObject | undefined, components: SchemaComponents): Json[] {

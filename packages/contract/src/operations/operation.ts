@@ -61,6 +61,8 @@ export interface Operation {
   readonly bodyBytes?: number;
   /** Its answer may take long: the call ends when its caller goes away. */
   readonly waits?: true;
+  /** Its answer is a stream of events without an end; Last-Event-ID says where to go on. */
+  readonly streams?: true;
   readonly answers: Readonly<Record<number, Answer>>;
   /** Beyond those that every operation can give. */
   readonly errors: readonly ErrorCode[];

@@ -20,6 +20,7 @@ import {
   replayRun,
   retryRun,
 } from "./dead-letters.js";
+import { streamEvents } from "./events.js";
 import { createJobs } from "./job-batch.js";
 import { cancelJob, deleteJob, pauseJob, putJob, resumeJob, rollbackJob, updateJob } from "./job-changes.js";
 import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from "./job-history.js";
@@ -87,6 +88,7 @@ export const operations = {
   getWindow,
   putWindow,
   deleteWindow,
+  streamEvents,
   listWorkers,
   getWorker,
   listWorkerRuns,

@@ -16,7 +16,16 @@ export const RunError = Type.Object(
   { title: "RunError", additionalProperties: false },
 );
 
-export const triggerKinds = ["schedule", "once", "run_now", "backfill", "retry", "replay", "after"] as const;
+export const triggerKinds = [
+  "schedule",
+  "once",
+  "run_now",
+  "backfill",
+  "retry",
+  "replay",
+  "after",
+  "callback",
+] as const;
 
 const Trigger = Type.Object(
   {

@@ -2,6 +2,7 @@ import { CarillonError } from "../errors/carillon-error.js";
 import { type RetryPolicy, retryPolicy } from "../retry/policy.js";
 import type { DurationMs, Instant } from "../time/instant.js";
 import type { RunLimits } from "./run-limits.js";
+import type { Callback } from "./callback.js";
 
 export const guarantees = ["at_least_once", "at_most_once"] as const;
 
@@ -18,6 +19,8 @@ export interface RunPolicy extends RunLimits {
   readonly guarantee?: "at_most_once";
   /** What a worker must have: see requirementsOf. */
   readonly requires?: Readonly<Record<string, string>>;
+  /** Whom to tell of its end. */
+  readonly callbacks?: readonly Callback[];
 }
 
 /** The retries in force. A run that is begun at most once has one attempt, whatever the defaults are. */

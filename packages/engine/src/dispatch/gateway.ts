@@ -109,6 +109,8 @@ export interface GatewayOptions {
   /** Runs that were to stop came back from their worker: nobody is to try them again. */
   readonly onStopped: (runIds: readonly string[]) => Promise<void>;
   readonly onFailed: (run: FailedRun) => void;
+  /** Whether somebody is to be told that the run succeeded. */
+  readonly isToldOf: (run: ClaimedRun) => boolean;
   readonly onEvent: OnEngineEvent;
   readonly onError: (error: unknown) => void;
 }
@@ -273,7 +275,20 @@ export class Gateway {
   /** Keeps what handlers leave behind while they run, and answers what they ask for; one answer to each, in their order. */
   async note(sessionId: string, notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
     const over = new Set(await this.notHeld(sessionId, notes));
-    return this.#notes.take(this.#session(sessionId), notes, (note) => over.has(note));
+    const session = this.#session(sessionId);
+    const answers = await this.#notes.take(session, notes, (note) => over.has(note));
+    notes.forEach((note, place) => {
+      if (note.kind === "progress" && answers[place]?.kind === "done") this.#tellProgress(session, note);
+    });
+    return answers;
+  }
+
+  #tellProgress(session: WorkerSession, { runId, fraction, text }: Extract<RunNote, { kind: "progress" }>): void {
+    const run = session.held.get(runId);
+    if (run === undefined) return;
+    const { namespaceId, jobId, lane } = run;
+    const { task = "", queue = "" } = this.#options.lanes.get(lane) ?? {};
+    this.#options.onEvent({ type: "run.progressed", namespaceId, runId, jobId, task, queue, fraction, text });
   }
 
   /** Which of the named claims the session does not hold. What this node does not know of, it looks up. */

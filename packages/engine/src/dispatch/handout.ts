@@ -53,7 +53,9 @@ export class Handout {
     return runs.map((run) => {
       const assigned = assignmentOf(run, lanes.get(run.lane));
       const { runId, task, queue } = assigned;
-      onEvent({ type: "run.claimed", runId, task, queue, waitedMs: Math.max(0, at - run.runAt) });
+      const { namespaceId, jobId } = run;
+      const waitedMs = Math.max(0, at - run.runAt);
+      onEvent({ type: "run.claimed", namespaceId, runId, jobId, task, queue, waitedMs });
       return assigned;
     });
   }
@@ -91,9 +93,10 @@ export class Handout {
     const ended: FinishedRun[] = runs.map(({ id, fence, session }) => ({ id, fence, session, ...what }));
     const tell = (ids: readonly string[]): void => {
       const accepted = new Set(ids);
-      for (const { id: runId, lane } of runs.filter((run) => accepted.has(run.id))) {
+      for (const { id: runId, lane, namespaceId, jobId } of runs.filter((run) => accepted.has(run.id))) {
         const { task = "", queue = "" } = lanes.get(lane) ?? {};
-        onEvent({ type: "run.finished", runId, task, queue, status: how.status, durationMs: 0 });
+        const of = { namespaceId, runId, jobId, task, queue };
+        onEvent({ type: "run.finished", ...of, status: how.status, durationMs: 0 });
       }
     };
     results.end(ended).then(tell, onError);

@@ -3,6 +3,7 @@ import type { FailedRun } from "../failures/error-tally.js";
 import type { OnEngineEvent } from "../events.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { TaskOfQueue } from "../queues/task-durations.js";
+import { isFaultOfRows } from "../store/db/fault-of-rows.js";
 import type { HostClock, Random } from "../store/db/ports.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore, DeferredRun, RetriedRun, WaitingRun } from "../store/entities/claims.js";
@@ -14,7 +15,7 @@ import type { Exchanger, Settled } from "./exchanger.js";
 import type { WorkerSession } from "./worker-session.js";
 
 export interface ResultsOptions {
-  readonly claims: Pick<ClaimStore, "finish" | "retry" | "defer">;
+  readonly claims: Pick<ClaimStore, "finish" | "finishNoticed" | "retry" | "defer">;
   readonly exchanger: Pick<Exchanger, "finish">;
   readonly lanes: Pick<LaneStore, "get">;
   readonly clock: Pick<HostClock, "monotonic">;
@@ -30,6 +31,8 @@ export interface ResultsOptions {
   readonly onReleased?: (runIds: readonly string[]) => void;
   /** A run succeeded, and took so long. */
   readonly onDuration: (run: TaskOfQueue, durationMs: DurationMs) => void;
+  /** Whether somebody is to be told that the run succeeded. */
+  readonly isToldOf: (run: ClaimedRun) => boolean;
   /** An attempt failed, whatever follows. */
   readonly onFailed: (run: FailedRun) => void;
   readonly onEvent: OnEngineEvent;
@@ -81,8 +84,12 @@ export class Results {
 
   /** Ends runs in whatever way; answers the ids that were accepted. */
   async end(runs: readonly FinishedRun[]): Promise<string[]> {
+    return this.#end(runs, (all) => this.#options.claims.finish(all));
+  }
+
+  async #end(runs: readonly FinishedRun[], finish: ClaimStore["finish"]): Promise<string[]> {
     if (runs.length === 0) return [];
-    const ended = await this.#options.claims.finish(runs);
+    const ended = await finish(runs);
     this.#options.onFreed(freedJobs(ended));
     return [...ended.keys()];
   }
@@ -120,17 +127,20 @@ export class Results {
 
   async #write(decided: readonly Decided[]): Promise<Set<string>> {
     const succeeded: FinishedRun[] = [];
+    const noticed: FinishedRun[] = [];
     const ended: FinishedRun[] = [];
     const again: RetriedRun[] = [];
     const deferred: DeferredRun[] = [];
-    for (const { decision } of decided) {
+    for (const { run, decision } of decided) {
       if (decision.kind === "retry") again.push(decision.run);
       else if (decision.kind === "defer") deferred.push(decision.run);
-      else if (decision.run.status === "succeeded") succeeded.push(decision.run);
+      else if (decision.run.status === "succeeded")
+        (this.#options.isToldOf(run) ? noticed : succeeded).push(decision.run);
       else ended.push(decision.run);
     }
     const [accepted, ...others] = await Promise.all([
       this.#succeed(succeeded),
+      this.#succeedAloud(noticed),
       this.end(ended),
       this.#retry(again),
       this.defer(deferred),
@@ -144,6 +154,19 @@ export class Results {
     const { accepted, faults } = await this.#options.exchanger.finish(runs);
     if (faults.length === 0) return accepted as Set<string>;
     return new Set([...accepted, ...(await this.end(faults.map(notStorable)))]);
+  }
+
+  async #succeedAloud(runs: readonly FinishedRun[]): Promise<string[]> {
+    if (runs.length === 0) return [];
+    try {
+      return await this.#end(runs, (all) => this.#options.claims.finishNoticed(all));
+    } catch (error) {
+      if (!isFaultOfRows(error)) throw error;
+      const [only] = runs;
+      if (runs.length === 1 && only !== undefined) return this.end([notStorable({ run: only, error })]);
+      // One result that cannot be stored keeps none of the others.
+      return (await Promise.all(runs.map((run) => this.#succeedAloud([run])))).flat();
+    }
   }
 
   async #retry(runs: readonly RetriedRun[]): Promise<string[]> {
@@ -162,7 +185,7 @@ export class Results {
     for (const { run, decision } of decided) {
       if (!accepted.has(run.id)) continue;
       const { task = "", queue = "" } = lanes.get(run.lane) ?? {};
-      const of = { runId: run.id, task, queue };
+      const of = { namespaceId: run.namespaceId, runId: run.id, jobId: run.jobId, task, queue };
       const error = errorOf(decision);
       if (error !== null) onFailed({ namespaceId: run.namespaceId, runId: run.id, task, error });
       if (decision.kind === "retry") onEvent({ type: "run.retried", ...of, delayMs: decision.run.delayMs });

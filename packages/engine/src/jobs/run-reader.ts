@@ -52,6 +52,7 @@ const triggerKinds: ReadonlySet<string> = new Set([
   "retry",
   "replay",
   "after",
+  "callback",
 ]);
 
 /** A trigger is stored as its kind, with the id of what asked behind a colon where something did. */

@@ -131,8 +131,9 @@ export class LimitAdmitter {
     const { gates, refused, ended, isMore } = await intake.take(await lanes());
     if (isMore) this.#isIntakeAsked = true;
     for (const gate of gates) this.#gates.add(gate);
-    for (const { id: runId, namespaceId, task, queue, error } of refused) {
-      onEvent({ type: "run.finished", runId, task, queue, status: "failed", durationMs: 0 });
+    for (const { id: runId, namespaceId, jobId, task, queue, error } of refused) {
+      const of = { namespaceId, runId, jobId, task, queue };
+      onEvent({ type: "run.finished", ...of, status: "failed", durationMs: 0 });
       onFailed({ namespaceId, runId, task, error });
     }
     onFreed(freedJobs(ended));

@@ -52,6 +52,8 @@ export type CreatedJob = { readonly id: string } | { readonly error: unknown };
 
 /** What the HTTP API, the CLI in library mode and the SDK ask of the engine. Namespaces go by name. */
 export interface EngineApi {
+  /** What events call the namespace by. Throws not_found. */
+  namespaceId(name: string): Promise<number>;
   /** Durable when it returns. Throws CarillonError key_taken, schedule_in_past, cron_invalid … */
   createJob(namespace: string, spec: JobSpec, receipt?: Receipt): Promise<JobView>;
   /** As createJob for each spec, in their order, faster; a spec that is refused does not keep the others from being stored. */

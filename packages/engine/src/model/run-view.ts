@@ -1,7 +1,7 @@
 import type { Instant, RunError, RunPolicy, RunStatus } from "@carillon/core";
 
 /** Who asked for a run: its schedule, the creation of a one-off job, the end of another run, or a call that names itself. */
-export type TriggerKind = "schedule" | "once" | "run_now" | "backfill" | "retry" | "replay" | "after";
+export type TriggerKind = "schedule" | "once" | "run_now" | "backfill" | "retry" | "replay" | "after" | "callback";
 
 /** One try that ended without success, kept with the run. */
 export interface AttemptRecord {

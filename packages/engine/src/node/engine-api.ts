@@ -32,6 +32,7 @@ export function engineApi(store: Store, creator: JobCreator, ports: ApiPorts): E
   const logs = new LogReader({ logs: store.logs, runs, timers: ports.timers, clock: ports.clock });
   const within = withinNamespace(store.namespaces);
   return {
+    namespaceId: (namespace) => within(namespace, async (id) => id),
     createJob: (namespace, spec, receipt) =>
       within(namespace, async (id) => {
         const jobId = await creator.create(id, spec, receipt);

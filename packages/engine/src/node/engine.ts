@@ -36,9 +36,11 @@ import { type Limiting, makeLimiting } from "./limiting.js";
 import { type InsertBounds, insertJobs, insertRuns } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
 import { type InsertKept, insertKept } from "../idempotency/kept-inserts.js";
+import { makeNotifying, type Notifying } from "./notifying.js";
 import { makeQueueing, type Queueing } from "./queueing.js";
 import { makeRetention, type Retention } from "./retention.js";
 import { defaultLimits, type Engine, type EngineApis, type EngineLimits, type EngineOptions } from "./options.js";
+import { tellChanges } from "./tell-changes.js";
 import { workersApi } from "./workers-api.js";
 
 const shardCount = 1_024;
@@ -72,6 +74,7 @@ class NodeEngine implements Engine {
   readonly #limiting: Limiting;
   readonly #waiters: RunWaiters;
   readonly #following: Following;
+  readonly #notifying: Notifying;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #admitter: OverlapAdmitter;
@@ -118,6 +121,7 @@ class NodeEngine implements Engine {
     this.#failing = this.#makeFailing();
     this.#limiting = this.#makeLimiting();
     this.#following = this.#makeFollowing();
+    this.#notifying = this.#makeNotifying();
     this.#rescuer = this.#makeRescuer();
     this.#retention = makeRetention({
       store: this.#store,
@@ -146,7 +150,7 @@ class NodeEngine implements Engine {
     this.#changing = this.#makeChanging(creator);
     this.#backfilling = this.#makeBackfilling();
     this.#queueing = this.#makeQueueing();
-    this.api = {
+    const api: EngineApis = {
       ...engineApi(this.#store, creator, { ...options, waiters: this.#waiters }),
       ...this.#makeEnqueueing(insertRun, kept),
       ...this.#makeReceipts(),
@@ -156,7 +160,9 @@ class NodeEngine implements Engine {
       ...this.#backfilling.api,
       ...this.#queueing.api,
       ...this.#failing.api(this.#changing.transaction),
+      ...this.#notifying.api,
     };
+    this.api = tellChanges(api, withinNamespace(this.#store.namespaces), this.#emit);
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
     this.#laterLoop = this.#loop("later", () => this.#moveLater());
     this.#admitterLoop = this.#loop("admitter", () => this.#admit());
@@ -181,6 +187,8 @@ class NodeEngine implements Engine {
       this.#loop("rescuer", () => this.#rescue()),
       this.#loop("expirer", () => this.#failing.expire()),
       this.#loop("errors", () => this.#failing.count()),
+      this.#loop("webhooks", () => this.#notifying.look()),
+      this.#loop("notifier", () => this.#notifying.notify()),
       this.#loop("history", () => this.#retention.tickDays()),
       this.#loop("records", () => this.#retention.tickRecords()),
       this.#loop("dedupe", () => this.#sweeper.tick()),
@@ -203,6 +211,7 @@ class NodeEngine implements Engine {
     await this.#retention.tickDays();
     // Before the first claim and the first fire: what is paused, and in which order the rest goes.
     await this.#queueing.tick();
+    await this.#notifying.look();
     this.#applyChange(await this.#coordinator.join());
     this.#hints.sharesMoved();
     await this.#rescuer.tick();
@@ -417,6 +426,20 @@ class NodeEngine implements Engine {
     });
   }
 
+  #makeNotifying(): Notifying {
+    return makeNotifying({
+      db: this.#options.database,
+      store: this.#store,
+      now: () => this.#now(),
+      newId: this.#options.newId,
+      shards: shardCount,
+      batch: this.#limits.sweepBatch,
+      periodMs: this.#limits.fullLookMs,
+      mostFailingMs: this.#limits.webhookFailingMs,
+      onQueued: (queued) => this.#hints.queued(queued),
+    });
+  }
+
   #makeGateway(): Gateway {
     const { claims, sessions, lanes, namespaces, namespaceBook, records, queueBook, durations, rank } = this.#store;
     const { random, newId, clock, timers } = this.#options;
@@ -448,6 +471,7 @@ class NodeEngine implements Engine {
       onFailed: this.#failing.onFailed,
       onLimitedClaimed: (runIds) => this.#tellLimits(() => this.#limiting.admitter.started(runIds)),
       onReleased: (runIds) => this.#tellLimits(() => this.#limiting.admitter.released(runIds)),
+      isToldOf: this.#notifying.isToldOf,
       onEvent: this.#emit,
       onError: (error) => this.#emit({ type: "loop.failed", loop: "gateway", error }),
     });

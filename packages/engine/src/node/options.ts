@@ -14,6 +14,7 @@ import type { JobChanges } from "../model/job-changes.js";
 import type { Receipts } from "../model/receipts.js";
 import type { Namespaces } from "../model/namespaces.js";
 import type { RunLogs } from "../model/run-logs.js";
+import type { Webhooks } from "../model/webhooks.js";
 import type { Workers } from "../model/workers.js";
 import type { Database } from "../store/db/database.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
@@ -65,6 +66,8 @@ export interface EngineLimits {
   readonly changePatienceMs: DurationMs;
   /** Callers that may wait for the end of a run. */
   readonly runWaiters: number;
+  /** A webhook endpoint that takes nothing for so long is disabled. */
+  readonly webhookFailingMs: DurationMs;
   /** Days before today whose logs are kept. */
   readonly logDays: number;
   /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
@@ -86,6 +89,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
   sweepBatch: 2_000,
   changePatienceMs: 2_000,
   runWaiters: 10_000,
+  webhookFailingMs: 5 * 86_400_000,
   logDays: 30,
   compiledSchedules: 20_000,
   later: {},
@@ -102,6 +106,7 @@ export type EngineApis = EngineApi &
   Queues &
   Namespaces &
   Failures &
+  Webhooks &
   Workers;
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */

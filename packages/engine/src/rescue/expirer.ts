@@ -31,8 +31,9 @@ export class Expirer {
     const { runs, clock, batch, onFreed, onFailed, onEvent } = this.#options;
     const startedAt = clock.monotonic();
     const ended = await runs.expire(batch);
-    for (const { id: runId, namespaceId, task, queue } of ended) {
-      onEvent({ type: "run.finished", runId, task, queue, status: "failed", durationMs: 0 });
+    for (const { id: runId, jobId, namespaceId, task, queue } of ended) {
+      const of = { namespaceId, runId, jobId, task, queue };
+      onEvent({ type: "run.finished", ...of, status: "failed", durationMs: 0 });
       onFailed({ namespaceId, runId, task, error: deadlineError });
     }
     onFreed(ended.map((run) => run.freedJobId).filter((jobId) => jobId !== null));

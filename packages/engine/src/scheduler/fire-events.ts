@@ -11,7 +11,9 @@ export function announceFired(row: FireRow, fired: Fired, onEvent: OnEngineEvent
     return;
   }
   const lateMs = Math.max(0, fired.run.createdAt - job.fireAt);
-  const what = { runId: fired.run.id, jobId: job.jobId, nominal: job.nominal, lateMs, class: classOf(job) };
+  const { namespaceId, task, queue } = job.definition;
+  const of = { namespaceId, runId: fired.run.id, jobId: job.jobId, task, queue };
+  const what = { ...of, nominal: job.nominal, lateMs, class: classOf(job) };
   onEvent({ type: fired.outcome === "blocked" ? "run.blocked" : "run.fired", ...what, trigger: "schedule" });
   if (lateMs > job.definition.firing.misfireThresholdMs) onEvent({ type: "run.late", ...what });
 }

@@ -3,9 +3,9 @@ import type { Settled } from "./settler.js";
 
 /** Tells what a settlement made of occurrences, as the scheduler does of those that it fires. After the commit. */
 export function announceSettled({ fires, entries }: Pick<Settled, "fires" | "entries">, onEvent: OnEngineEvent): void {
-  for (const { run, nominal, trigger, class: rank, misfireThresholdMs } of fires) {
+  for (const { run, of, nominal, trigger, class: rank, misfireThresholdMs } of fires) {
     const lateMs = Math.max(0, run.createdAt - run.runAt);
-    const what = { runId: run.id, jobId: run.jobId, nominal, lateMs, class: classNames[rank] ?? "normal" };
+    const what = { ...of, runId: run.id, jobId: run.jobId, nominal, lateMs, class: classNames[rank] ?? "normal" };
     onEvent({ type: run.state === "blocked" ? "run.blocked" : "run.fired", ...what, trigger });
     if (lateMs > misfireThresholdMs) onEvent({ type: "run.late", ...what });
   }

@@ -22,6 +22,7 @@ export interface Settled {
 
 export interface SettledFire {
   readonly run: MadeJobRun;
+  readonly of: { readonly namespaceId: number; readonly task: string; readonly queue: string };
   readonly nominal: Instant;
   readonly trigger: "schedule" | "after";
   /** The job's class of priority when it was fired. */
@@ -112,11 +113,12 @@ function noteDuplicates(draft: JobDraft, made: ReadonlyMap<string, MadeJobRun>):
 
 function firesOf({ job, runs }: JobDraft, made: ReadonlyMap<string, MadeJobRun>): SettledFire[] {
   const { misfireThresholdMs } = firingPolicy(job.firing);
+  const of = { namespaceId: job.namespaceId, task: job.task, queue: job.queue };
   return runs.flatMap(({ id, nominal, trigger }) => {
     const run = made.get(id);
     const [kind] = trigger.split(":", 1);
     if (run === undefined || (kind !== "schedule" && kind !== "after")) return [];
-    return [{ run, nominal, trigger: kind, class: job.due.class, misfireThresholdMs }];
+    return [{ run, of, nominal, trigger: kind, class: job.due.class, misfireThresholdMs }];
   });
 }
 

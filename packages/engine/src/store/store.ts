@@ -28,6 +28,7 @@ import { type RunStore, runStore } from "./entities/runs.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
 import { type ShardStore, shardStore } from "./entities/shards.js";
 import { UpstreamLinks } from "./entities/upstream-links.js";
+import { type WebhookStore, webhookStore } from "./entities/webhooks.js";
 import { type WindowStore, windowStore } from "./entities/window-store.js";
 import { makingMissingDay } from "./entities/missing-day.js";
 import { settlementReads } from "./entities/settlement.js";
@@ -44,6 +45,8 @@ export interface Store {
   readonly jobs: JobStore;
   readonly due: FireStore;
   readonly runs: RunStore;
+  /** The same inside a transaction. */
+  readonly runsOver: (tx: Queryable) => RunStore;
   readonly later: LaterStore;
   readonly dedupes: DedupeStore;
   readonly claims: ClaimStore;
@@ -77,6 +80,7 @@ export interface Store {
   readonly dependencies: DependencyStore;
   readonly upstreamLinks: UpstreamLinks;
   readonly windows: WindowStore;
+  readonly webhooks: WebhookStore;
   readonly backfills: BackfillStore;
   readonly failures: FailureStore;
   readonly past: PastRuns;
@@ -124,12 +128,14 @@ export function createStore(db: Database): Store {
       expire: (limit) => withDay(() => runs.expire(limit)),
       endStopped: (ids) => withDay(() => runs.endStopped(ids)),
     },
+    runsOver: (tx) => runStore(tx, statements),
     later: laterStore(db, statements),
     dedupes: { ...dedupes, insert: (...args) => withDay(() => dedupes.insert(...args)) },
     claims: {
       ...claims,
       exchange: (exchange) => withDay(() => claims.exchange(exchange)),
       finish: (ended) => withDay(() => claims.finish(ended)),
+      finishNoticed: (ended) => withDay(() => claims.finishNoticed(ended)),
     },
     reads: runReads(db, statements),
     search: runSearch(db, statements),
@@ -154,6 +160,7 @@ export function createStore(db: Database): Store {
     dependencies,
     upstreamLinks,
     windows: windowStore(db, statements),
+    webhooks: webhookStore(db, statements),
     backfills: backfillStore(db, statements),
     failures: failureStore(db, statements),
     past: pastRuns(statements),

@@ -53,6 +53,7 @@ export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {})
     onFreed: () => undefined,
     onStopped: async () => undefined,
     onFailed: () => undefined,
+    isToldOf: () => false,
     onEvent: (event) => void events.push(event),
     onError: (error) => errors.take(error),
     ...over,

@@ -17,13 +17,15 @@ export interface Call<Op extends Operation> {
   readonly receipt?: Receipt;
   /** Fires when the caller goes away; only for operations that wait. */
   readonly signal?: AbortSignal;
+  /** The last event that the caller has received; only for operations that stream. */
+  readonly lastEventId?: string;
   /** The caller came by an address of another system and knows things by other names. */
   readonly foreign: boolean;
 }
 
 export interface CallAnswer {
   readonly status: number;
-  /** Sent as JSON, or as it is if it is text of another type; absent where nothing follows the headers. */
+  /** Sent as JSON, or as it is if it is a text or a stream of another type; absent where nothing follows the headers. */
   readonly body?: unknown;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -8,6 +8,7 @@ import { backfillHandlers } from "./handlers/backfills.js";
 import { calendarHandlers } from "./handlers/calendars.js";
 import { deadLetterHandlers } from "./handlers/dead-letters.js";
 import { errorGroupHandlers } from "./handlers/error-groups.js";
+import { eventHandlers } from "./handlers/events.js";
 import { jobBatchHandlers } from "./handlers/job-batch.js";
 import { jobChangeHandlers } from "./handlers/job-changes.js";
 import { jobHistoryHandlers } from "./handlers/job-history.js";
@@ -80,6 +81,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...runHandlers(options),
     ...runLogHandlers(options),
     ...runCreateHandlers(options),
+    ...eventHandlers(options),
     ...backfillHandlers(options),
     ...queueHandlers(options),
     ...namespaceHandlers(options),

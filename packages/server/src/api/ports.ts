@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { DurationMs, Instant } from "@carillon/core";
 import type {
   Backfills,
@@ -14,6 +15,7 @@ import type {
   Workers,
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
+import type { EventFilter } from "../notify/event-filter.js";
 
 /** One thing that must hold for the node to do its work. */
 export interface HealthCheck {
@@ -57,11 +59,18 @@ export type ApiEngine = EngineApi &
 /** Workers of other processes. */
 export type WorkersPort = Pick<WorkerDoor, "silenceMs" | "register" | "poll" | "hear" | "note" | "giveBack" | "close">;
 
+/** Where events are followed. */
+export interface EventsPort {
+  /** A stream of server-sent events. Throws overloaded. */
+  open(filter: EventFilter, lastEventId?: string): Readable;
+}
+
 export interface ApiOptions {
   readonly engine: ApiEngine;
   readonly workers: WorkersPort;
   readonly health: HealthPort;
   readonly metrics: ApiMetrics;
+  readonly events: EventsPort;
   readonly version: string;
   /** The scheduler's clock: the database's, as this node measures it. */
   readonly now: () => Instant;

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { CarillonError } from "@carillon/core";
 import { operations, type Operation, type OperationId, takesKey } from "@carillon/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -99,9 +100,15 @@ function callOf(operation: Operation, request: FastifyRequest, namespace: string
     namespace: operation.rateClass === "none" ? namespace : namespaceOf(request.headers, namespace),
     actor: null,
     ...(ifVersion !== undefined && { ifVersion }),
+    ...(operation.streams === true && lastEventIdOf(request)),
     requestId: request.id,
     foreign,
   };
+}
+
+function lastEventIdOf({ headers }: FastifyRequest): { lastEventId?: string } {
+  const id = headers["last-event-id"];
+  return typeof id === "string" ? { lastEventId: id } : {};
 }
 
 /** Fires when the connection closes before the answer was sent. */
@@ -122,6 +129,14 @@ function refuseBody(body: unknown): void {
 function send(reply: FastifyReply, answer: CallAnswer): FastifyReply {
   if (answer.headers !== undefined) reply.headers(answer.headers);
   if (answer.body === undefined) return reply.code(answer.status).send();
+  // To HEAD a stream would have to be read to its end, and it has none.
+  if (answer.body instanceof Readable && reply.request.method === "HEAD") {
+    answer.body.destroy();
+    return reply
+      .code(answer.status)
+      .type(answer.contentType ?? "")
+      .send();
+  }
   const isText = answer.contentType !== undefined;
   return reply
     .code(answer.status)

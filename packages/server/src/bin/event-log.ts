@@ -22,7 +22,7 @@ export function logDatabaseEvent(logger: Logger, { type, ...event }: DatabaseEve
 }
 
 /** Events that come with every run: on most days nobody wants them, and then they must cost nothing. */
-const daily: ReadonlySet<EngineEvent["type"]> = new Set(["run.fired", "run.claimed", "run.finished"]);
+const daily: ReadonlySet<EngineEvent["type"]> = new Set(["run.fired", "run.claimed", "run.progressed", "run.finished"]);
 
 export function logEngineEvent(logger: Logger, told: EngineEvent): void {
   if (daily.has(told.type) && !logger.isLevelEnabled("debug")) return;

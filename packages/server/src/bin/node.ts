@@ -7,6 +7,7 @@ import type { NodeContext } from "./context.js";
 import { type DatabaseServices, databaseServices } from "./database-services.js";
 import { logEngineEvent } from "./event-log.js";
 import { ApiService } from "./services/api-service.js";
+import { EventsService } from "./services/events-service.js";
 import { EngineService } from "./services/engine-service.js";
 import { SchemaService } from "./services/schema-service.js";
 import { WorkerService } from "./services/worker-service.js";
@@ -43,11 +44,13 @@ export class Node implements Service {
     const below = databaseServices(context);
     const database = () => below.database.database;
     const metrics = createMetrics({ version });
+    const events = new EventsService(database);
     const engine = new EngineService(context, {
       database,
       alone: below.embedded !== null,
       onEvent: (event) => {
         metrics.engineEvent(event);
+        events.hub.publish(event);
         logEngineEvent(logger, event);
       },
     });
@@ -57,12 +60,13 @@ export class Node implements Service {
       workers: () => engine.engine.workerDoor,
       database,
       metrics: () => metrics,
+      events: events.hub,
       takesNextPort: dev,
     });
     this.#context = context;
     this.#below = below;
     this.#api = api;
-    const services = [...below.services, new SchemaService(context, database, reset), engine, worker, api];
+    const services = [...below.services, new SchemaService(context, database, reset), engine, worker, events, api];
     this.#group = new ServiceGroup(this.name, services, {
       started: (service) => logger.debug({ service }, "service started"),
       stopped: (service) => logger.debug({ service }, "service stopped"),

@@ -1,30 +1,25 @@
 import { CliError } from "../cli-error.js";
-import { type CommandModule, type Invocation, flagOption } from "../command.js";
+import { type CommandModule, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { printJob } from "../input/job-argument.js";
 import { jobRequest, withJobFlags } from "../input/job-request.js";
-import { wholeNumber } from "../input/number.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
+import { waitLimitMs, withWait } from "../input/wait-flags.js";
 import { withOutputForm } from "../output/form.js";
 import { exitCodeOfRun, waitForRun } from "../wait-for-run.js";
 
-const DEFAULT_WAIT_S = 60;
-
 export const command: CommandModule = {
   define(target) {
-    withServerAddress(withOutputForm(withJobFlags(target)))
-      .option("--wait", "wait until its run has ended; exit code 6 if it failed, 7 if cancelled, 8 if not over in time")
-      .option("--wait-seconds <number>", "how long --wait waits", wholeNumber(1, 86_400), DEFAULT_WAIT_S)
-      .addHelpText(
-        "after",
-        `
+    withWait(withServerAddress(withOutputForm(withJobFlags(target)))).addHelpText(
+      "after",
+      `
 Without --cron, --every, --at or --delay the job runs once, at once.
 
 Examples:
   $ carillon job create --task echo --payload '{"hello":"world"}' --wait
   $ carillon job create --task http --payload @request.json --cron '0 9 * * MON' --tz Europe/Paris --key weekly
   $ echo '{"ms":500}' | carillon job create --task sleep --payload - --delay 10s`,
-      );
+    );
   },
   async run(io, invocation) {
     const wait = flagOption(invocation, "wait");
@@ -36,14 +31,9 @@ Examples:
     }
     const client = clientOf(io, invocation);
     const created = await client.jobs.create(await jobRequest(io, invocation));
-    const job = wait ? await waitForRun(io, client, created.id, waitMs(invocation)) : created;
+    const job = wait ? await waitForRun(io, client, created.id, waitLimitMs(invocation)) : created;
     for (const { detail } of job.warnings ?? []) io.talk(`carillon: warning: ${detail}`);
     await printJob(io, invocation, job);
     return wait && job.run !== undefined ? exitCodeOfRun(job.run) : ExitCode.ok;
   },
 };
-
-function waitMs({ options }: Invocation): number {
-  const seconds = options["waitSeconds"];
-  return (typeof seconds === "number" ? seconds : DEFAULT_WAIT_S) * 1_000;
-}

@@ -1,13 +1,16 @@
 import { type CommandModule, flagOption, textOption } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
 import { jobArgument, withJobArgument } from "../input/job-argument.js";
 import { readJsonArgument } from "../input/json-value.js";
 import { clientOf } from "../input/server-address.js";
+import { waitLimitMs, withWait } from "../input/wait-flags.js";
 import { outputForm, renderJson } from "../output/form.js";
 import { renderRun } from "../output/run-view.js";
+import { exitCodeOfRun, waitForEnd } from "../wait-for-run.js";
 
 export const command: CommandModule = {
   define(target) {
-    withJobArgument(target)
+    withWait(withJobArgument(target))
       .option("--payload <json>", "instead of the job's; @file reads a file, - standard input")
       .option("--force", "also while another run of the job is live")
       .addHelpText(
@@ -21,11 +24,15 @@ Example:
   },
   async run(io, invocation) {
     const payload = textOption(invocation, "payload");
-    const run = await clientOf(io, invocation).jobs.runNow(jobArgument(invocation), {
+    const client = clientOf(io, invocation);
+    const made = await client.jobs.runNow(jobArgument(invocation), {
       ...(payload !== undefined && { payload: await readJsonArgument(io, payload, "--payload") }),
       ...(flagOption(invocation, "force") && { force: true }),
     });
+    const wait = flagOption(invocation, "wait");
+    const run = wait ? await waitForEnd(io, client, made.id, waitLimitMs(invocation)) : made;
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
+    return wait ? exitCodeOfRun(run) : ExitCode.ok;
   },
 };

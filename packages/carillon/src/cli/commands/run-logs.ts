@@ -1,21 +1,22 @@
-import { type Command, Option } from "commander";
-import { type CommandModule, flagOption, type Invocation, requiredArg } from "../command.js";
+import { type CommandModule, flagOption, requiredArg } from "../command.js";
+import { levelOption, withLevel } from "../input/log-level.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { renderLogLine } from "../output/log-view.js";
 
-const levels = ["debug", "info", "warn", "error"] as const;
 const largestPage = 1_000;
 
 export const command: CommandModule = {
   define(target) {
-    withServerAddress(withOutputForm(withLogOptions(target.argument("<run>", "its id")))).addHelpText(
-      "after",
-      `
+    withServerAddress(withOutputForm(withLevel(target.argument("<run>", "its id"))))
+      .option("-f, --follow", "stay until the run has ended, and show what it logs meanwhile")
+      .addHelpText(
+        "after",
+        `
 Examples:
   $ carillon run logs run_01k9zq3v5e0r8t2b7n4m6x1c9d
   $ carillon run logs -f --level warn run_01k9zq3v5e0r8t2b7n4m6x1c9d`,
-    );
+      );
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
@@ -39,13 +40,3 @@ Examples:
     if (form === "json") await io.out(renderJson(all, form));
   },
 };
-
-function withLogOptions(target: Command): Command {
-  return target
-    .option("-f, --follow", "stay until the run has ended, and show what it logs meanwhile")
-    .addOption(new Option("--level <level>", "this level and those above").choices(levels));
-}
-
-function levelOption({ options }: Invocation): (typeof levels)[number] | undefined {
-  return levels.find((level) => level === options["level"]);
-}

@@ -7,12 +7,13 @@ export interface Column<Row> {
 
 const GAP = "  ";
 
-/** Text for a terminal: no control characters, so that data cannot move the cursor or forge lines. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "-";
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  return text.replace(/\p{Cc}/gu, " ");
+  return plainText(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 }
+
+/** Text for a terminal: no control characters, so that data cannot move the cursor or forge lines. */
+export const plainText = (text: string): string => text.replace(/\p{Cc}/gu, " ");
 
 const widthOf = (text: string): number => Array.from(text).length;
 

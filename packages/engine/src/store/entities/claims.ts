@@ -56,6 +56,8 @@ export interface ClaimStore {
   /** What sessions hold, whether their workers were told or not. */
   held(sessions: readonly string[]): Promise<ClaimedRun[]>;
   finish(runs: readonly FinishedRun[]): Promise<EndedRuns>;
+  /** The same, for runs whose success somebody is to be told of. */
+  finishNoticed(runs: readonly FinishedRun[]): Promise<EndedRuns>;
   retry(runs: readonly RetriedRun[]): Promise<WaitingRun[]>;
   giveBack(session: string, runs: readonly { id: string; fence: number }[]): Promise<GivenBackRun[]>;
   /** Returns runs to wait for a time, without spending anything. */
@@ -76,6 +78,7 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
   const claimStrict = statements.get("run.claim_strict");
   const held = statements.get("run.held");
   const finish = statements.get("run.finish");
+  const finishNoticed = statements.get("run.finish_noticed");
   const retry = statements.get("run.retry");
   const giveBack = statements.get("run.give_back");
   const defer = statements.get("run.defer");
@@ -96,6 +99,9 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
     },
     async finish(runs) {
       return toEnded((await db.query<EndedRow>(finish, finishParameters(runs))).rows);
+    },
+    async finishNoticed(runs) {
+      return toEnded((await db.query<EndedRow>(finishNoticed, finishParameters(runs))).rows);
     },
     async retry(runs) {
       return (await db.query<WaitingRow>(retry, retryParameters(runs))).rows.map(toWaiting);

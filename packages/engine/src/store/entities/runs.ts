@@ -61,6 +61,7 @@ export interface GivenBackRun extends Queued {
 
 export interface ExpiredRun {
   readonly id: string;
+  readonly jobId: string | null;
   readonly namespaceId: number;
   readonly task: string;
   readonly queue: string;
@@ -143,10 +144,14 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       return toEnded((await db.query<EndedRow>(buryLost, values)).rows);
     },
     async expire(limit) {
-      type Row = { id: string; namespace_id: number; task: string; queue: string; freed_job_id: string | null };
+      type Row = Omit<ExpiredRun, "jobId" | "namespaceId" | "freedJobId"> & {
+        readonly job_id: string | null;
+        readonly namespace_id: number;
+        readonly freed_job_id: string | null;
+      };
       const { rows } = await db.query<Row>(expire, [limit, jsonParam(deadlineError), deadlineError.fingerprint]);
-      return rows.map(({ id, namespace_id: namespaceId, task, queue, freed_job_id: freedJobId }) => {
-        return { id, namespaceId, task, queue, freedJobId };
+      return rows.map(({ id, job_id: jobId, namespace_id: namespaceId, task, queue, freed_job_id: freedJobId }) => {
+        return { id, jobId, namespaceId, task, queue, freedJobId };
       });
     },
     async endStopped(ids) {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { CarillonError } from "@carillon/core";
 import type { Database, WorkerDoor } from "@carillon/engine";
 import { type Api, createApi } from "../../api/create-api.js";
-import type { ApiEngine, ApiMetrics } from "../../api/ports.js";
+import type { ApiEngine, ApiMetrics, EventsPort } from "../../api/ports.js";
 import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
 import { describePortOwner } from "../port-owner.js";
@@ -16,6 +16,7 @@ export interface ApiServiceOptions {
   readonly workers: () => WorkerDoor;
   readonly database: () => Database;
   readonly metrics: () => ApiMetrics;
+  readonly events: EventsPort & { stop(): void };
   /** A developer wants it to run; an operator wants the port that was configured or nothing. */
   readonly takesNextPort: boolean;
 }
@@ -62,17 +63,19 @@ export class ApiService implements Service {
     if (app === null) return;
     // Polls that wait would keep it: their workers go on with another node.
     this.#options.workers().stop();
+    this.#options.events.stop();
     await app.close();
   }
 
   #makeApp(): Api {
     const { logger, version } = this.#context;
-    const { engine, workers, database, metrics } = this.#options;
+    const { engine, workers, database, metrics, events } = this.#options;
     return createApi({
       engine: engine(),
       workers: workers(),
       health: readiness(database),
       metrics: metrics(),
+      events,
       version,
       now: () => database().clock.now(),
       newRequestId: randomUUID,

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/core";
@@ -72,6 +73,7 @@ async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<
     workers: engine.workerDoor,
     health: { ready: async () => [] },
     metrics: { contentType: "text/plain", render: async () => "", httpRequest: () => undefined },
+    events: { open: () => Readable.from([]) },
     version: "0",
     now: () => database.clock.now(),
     newRequestId: () => "test",

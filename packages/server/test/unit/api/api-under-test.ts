@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
 import { expect } from "vitest";
 import { createApi } from "../../../src/api/create-api.js";
@@ -25,6 +26,8 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
       render: async () => "# nothing\n",
       httpRequest: (call) => observed.push(call),
     },
+    // Ends at once: who injects a request waits for the end of the answer.
+    events: { open: () => Readable.from(["retry: 2000\n\n"]) },
     version: "0.0.0-test",
     now: () => testNow,
     newRequestId: () => `req_${++ids}`,

@@ -39,6 +39,10 @@ export class FakeJobs implements EngineApi, Enqueueing, Receipts {
     this.now = now;
   }
 
+  async namespaceId(): Promise<number> {
+    return 1;
+  }
+
   async createJob(_namespace: string, spec: JobSpec): Promise<JobView> {
     this.failOnce();
     if (spec.key !== undefined && this.jobs.some((job) => job.key === spec.key)) {

@@ -32,8 +32,17 @@ describe("metrics", () => {
 
   it("follow the engine's events", async () => {
     const metrics = createMetrics({ version: "0" });
-    const run = { runId: "r", task: "echo", queue: "default" };
-    const fired = { runId: "r", jobId: "j", nominal: 0, class: "high", trigger: "schedule" } as const;
+    const run = { namespaceId: 1, jobId: null, runId: "r", task: "echo", queue: "default" };
+    const fired = {
+      namespaceId: 1,
+      runId: "r",
+      jobId: "j",
+      task: "echo",
+      queue: "default",
+      nominal: 0,
+      class: "high",
+      trigger: "schedule",
+    } as const;
     metrics.engineEvent({ type: "run.fired", ...fired, lateMs: 20 });
     metrics.engineEvent({ type: "run.blocked", ...fired, lateMs: 0 });
     metrics.engineEvent({ type: "run.late", ...fired, lateMs: 90_000 });

@@ -1,0 +1,42 @@
+import { type CommandModule, flagOption, requiredArg, textOption } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
+import { readJsonArgument } from "../input/json-value.js";
+import { clientOf, withServerAddress } from "../input/server-address.js";
+import { waitLimitMs, withWait } from "../input/wait-flags.js";
+import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { renderRun } from "../output/run-view.js";
+import { exitCodeOfRun, waitForEnd } from "../wait-for-run.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withWait(withServerAddress(withOutputForm(target.argument("<task>", "its name"))))
+      .option("--payload <json>", "what it is given; @file reads a file, - standard input")
+      .option("--queue <name>", "where it waits")
+      .option("--delay <duration>", "not before this time has passed, as in 10m")
+      .addHelpText(
+        "after",
+        `
+Asks for one run, without a job.
+
+Examples:
+  $ carillon task run echo --payload '{"hello":"world"}' --wait
+  $ carillon task run email.welcome --payload @user.json --queue email --delay 3d`,
+      );
+  },
+  async run(io, invocation) {
+    const client = clientOf(io, invocation);
+    const [payload, queue, delay] = ["payload", "queue", "delay"].map((name) => textOption(invocation, name));
+    const run = await client.runs.create({
+      task: requiredArg(invocation, 0),
+      ...(payload !== undefined && { payload: await readJsonArgument(io, payload, "--payload") }),
+      ...(queue !== undefined && { queue }),
+      ...(delay !== undefined && { delay }),
+    });
+    const wait = flagOption(invocation, "wait");
+    const shown = wait ? await waitForEnd(io, client, run.id, waitLimitMs(invocation)) : run;
+    const form = outputForm(invocation);
+    await io.out(form === "table" ? renderRun(shown) : renderJson(shown, form));
+    if (!wait) io.talk(`carillon: asked for; watch it with: carillon run watch ${run.id}`);
+    return wait ? exitCodeOfRun(shown) : ExitCode.ok;
+  },
+};

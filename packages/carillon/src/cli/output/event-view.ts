@@ -1,0 +1,16 @@
+import type { Event } from "@carillon/contract";
+import { plainText } from "./table.js";
+
+/** One line for people: when, what, of which run, job or queue, and its numbers. */
+export function renderEvent({ type, at, run_id: run, job_id: job, task, queue, ...rest }: Event): string {
+  const subject = run ?? job ?? queue ?? "";
+  const details = Object.entries(rest).flatMap(([name, value]) => (value === null ? [] : [`${name}=${String(value)}`]));
+  const words = [
+    at,
+    type.padEnd(13),
+    subject,
+    ...(task === undefined ? [] : [`${task} in ${queue ?? ""}`]),
+    ...details,
+  ];
+  return `${words.map(plainText).join("  ").trimEnd()}\n`;
+}

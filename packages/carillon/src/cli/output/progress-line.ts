@@ -1,0 +1,35 @@
+import type { Io } from "../io.js";
+import { plainText } from "./table.js";
+
+const barWidth = 24;
+
+/** `[######------]  25 %  12k rows` */
+export function progressBar(fraction: number, text: string | null): string {
+  const full = Math.round(Math.min(1, Math.max(0, fraction)) * barWidth);
+  const bar = `[${"#".repeat(full)}${"-".repeat(barWidth - full)}]`;
+  const percent = `${Math.floor(fraction * 100)}`.padStart(3);
+  return `${bar} ${percent} %${text === null ? "" : `  ${plainText(text)}`}`;
+}
+
+/** A line that is written over on a terminal; elsewhere each state is a line of its own, said once. */
+export class ProgressLine {
+  readonly #io: Pick<Io, "talk" | "talkIsTerminal" | "stderr">;
+  #said = "";
+
+  constructor(io: Pick<Io, "talk" | "talkIsTerminal" | "stderr">) {
+    this.#io = io;
+  }
+
+  show(line: string): void {
+    if (line === this.#said) return;
+    this.#said = line;
+    if (this.#io.talkIsTerminal) this.#io.stderr.write(`\r\u001b[K${line}`);
+    else this.#io.talk(`carillon: ${line}`);
+  }
+
+  /** Makes room for other lines. */
+  clear(): void {
+    if (this.#io.talkIsTerminal && this.#said !== "") this.#io.stderr.write("\r\u001b[K");
+    this.#said = this.#io.talkIsTerminal ? "" : this.#said;
+  }
+}

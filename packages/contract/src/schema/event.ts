@@ -1,0 +1,84 @@
+import { Type, type Static } from "typebox";
+import { limits } from "./limits.js";
+import { Count, Milliseconds, Timestamp } from "./scalars.js";
+import { nullable, stringEnum } from "./string-enum.js";
+
+/** What happens, by kind. The first word says to what. */
+export const eventTypes = [
+  "run.fired",
+  "run.blocked",
+  "run.late",
+  "run.started",
+  "run.progress",
+  "run.retrying",
+  "run.snoozed",
+  "run.succeeded",
+  "run.failed",
+  "run.cancelled",
+  "job.created",
+  "job.updated",
+  "job.paused",
+  "job.resumed",
+  "job.cancelled",
+  "queue.updated",
+  "queue.paused",
+  "queue.resumed",
+] as const;
+
+export const EventType = stringEnum(eventTypes);
+
+/** The data of one event of the stream. */
+export const Event = Type.Object(
+  {
+    type: EventType,
+    at: Timestamp,
+    job_id: Type.Optional(nullable(Type.String())),
+    run_id: Type.Optional(Type.String()),
+    task: Type.Optional(Type.String()),
+    queue: Type.Optional(Type.String()),
+    scheduled_for: Type.Optional(Timestamp),
+    late_ms: Type.Optional(Milliseconds("How long after its time it was fired")),
+    waited_ms: Type.Optional(Milliseconds("How long it waited for a worker since it was due")),
+    delay_ms: Type.Optional(Milliseconds("After how long it is tried again")),
+    duration_ms: Type.Optional(Milliseconds("How long its last try took")),
+    fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    text: Type.Optional(nullable(Type.String())),
+  },
+  { title: "Event", additionalProperties: false },
+);
+
+/** The data of `event: reset`: events may have been missed, and what they would have told is to be read again. */
+export const EventReset = Type.Object(
+  {
+    reason: stringEnum(["gap", "other_node"], {
+      description: "gap: there were more than this node remembers. other_node: Last-Event-ID is of another node",
+    }),
+    missed: Type.Optional(Count("How many, where that is known")),
+  },
+  { title: "EventReset", additionalProperties: false },
+);
+
+const Word = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameLength, description }));
+
+export const EventQuery = Type.Object(
+  {
+    type: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: "Only these, separated by commas. run, job or queue alone means all that happens to them",
+        examples: ["run.failed,job"],
+      }),
+    ),
+    job: Word("Only of this job: its id, or @ and its key"),
+    run: Word("Only of this run"),
+    queue: Word("Only in this queue"),
+  },
+  { additionalProperties: false },
+);
+
+export type EventType = Static<typeof EventType>;
+export type Event = Static<typeof Event>;
+export type EventReset = Static<typeof EventReset>;
+export type EventQuery = Static<typeof EventQuery>;

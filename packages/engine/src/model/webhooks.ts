@@ -1,0 +1,82 @@
+import type { CallbackMoment, CallbackPart, DurationMs, Instant } from "@carillon/core";
+import type { Page, PageRequest } from "./api.js";
+import type { ChangeContext } from "./job-changes.js";
+import type { RunView } from "./run-view.js";
+
+/** What an endpoint is told of, and where it is. */
+export interface WebhookSpec {
+  readonly url: string;
+  readonly on: readonly CallbackMoment[];
+  /** null: of all. */
+  readonly tasks: readonly string[] | null;
+  readonly queues: readonly string[] | null;
+  readonly include: readonly CallbackPart[];
+  readonly description: string | null;
+}
+
+export interface WebhookView extends WebhookSpec {
+  readonly id: string;
+  readonly isEnabled: boolean;
+  /** Why it is disabled: somebody did it, it answered that it is gone, or it failed for too long. */
+  readonly disabledReason: "by_user" | "gone" | "failing" | null;
+  /** No delivery has succeeded since; null when the last one did. */
+  readonly failingSince: Instant | null;
+  /** Until then the secret before the present one signs as well. */
+  readonly oldSecretUntil: Instant | null;
+  readonly version: number;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+/** What a change says; absent members stay. */
+export type WebhookChange = Partial<WebhookSpec> & { readonly isEnabled?: boolean };
+
+/** Where a delivery goes. */
+export interface WebhookTarget {
+  readonly url: string;
+  readonly isEnabled: boolean;
+  /** One, or two while the secret changes. */
+  readonly secrets: readonly string[];
+}
+
+/** The payload of a run that sends a message. */
+export interface WebhookDelivery {
+  /** null: the address is a callback's. */
+  readonly endpointId: string | null;
+  readonly url: string | null;
+  readonly message: WebhookMessage;
+}
+
+/** A CloudEvent in JSON. */
+export interface WebhookMessage {
+  readonly specversion: "1.0";
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly time: string;
+  readonly subject?: string;
+  readonly datacontenttype: "application/json";
+  readonly data: unknown;
+}
+
+/** Endpoints of a namespace. All throw CarillonError: not_found where there is none. */
+export interface Webhooks {
+  createWebhook(namespace: string, spec: WebhookSpec, secret: string): Promise<WebhookView>;
+  getWebhook(namespace: string, id: string): Promise<WebhookView | null>;
+  listWebhooks(namespace: string, page: PageRequest): Promise<Page<WebhookView>>;
+  /** Throws precondition_failed. */
+  changeWebhook(namespace: string, id: string, change: WebhookChange, context: ChangeContext): Promise<WebhookView>;
+  /** The secret before the new one signs for so long. */
+  rotateWebhookSecret(namespace: string, id: string, secret: string, overlapMs: DurationMs): Promise<WebhookView>;
+  deleteWebhook(namespace: string, id: string): Promise<void>;
+  /** Sends a message that says it is a test; answers the run that does it. */
+  testWebhook(namespace: string, id: string): Promise<RunView>;
+  /** The runs that sent messages to it, newest first. */
+  listDeliveries(namespace: string, id: string, page: PageRequest): Promise<Page<RunView>>;
+  /** Sends the message of a delivery again, under its own id; answers the run that does it. */
+  redeliver(namespace: string, id: string, runId: string): Promise<RunView>;
+  /** Where a delivery to an endpoint goes now; null when it is gone. */
+  webhookTarget(id: string): Promise<WebhookTarget | null>;
+  /** What became of a delivery; answers false when the endpoint was disabled for it. */
+  noteDelivery(id: string, outcome: "delivered" | "failed" | "gone"): Promise<boolean>;
+}

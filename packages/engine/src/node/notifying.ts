@@ -1,0 +1,77 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import { RunLister } from "../jobs/run-lister.js";
+import { RunReader } from "../jobs/run-reader.js";
+import type { Webhooks } from "../model/webhooks.js";
+import type { Database } from "../store/db/database.js";
+import type { ClaimedRun } from "../store/entities/claimed-run.js";
+import type { Queued } from "../store/entities/runs.js";
+import type { Store } from "../store/store.js";
+import { Notifier } from "../webhooks/notifier.js";
+import { SystemRuns } from "../webhooks/system-runs.js";
+import { WebhookBook } from "../webhooks/webhook-book.js";
+import { webhooksApi } from "../webhooks/webhooks-api.js";
+import { withinNamespace } from "./engine-api.js";
+
+export interface NotifyingOptions {
+  readonly db: Database;
+  readonly store: Store;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  readonly newId: () => string;
+  readonly shards: number;
+  readonly batch: number;
+  /** An endpoint made elsewhere counts after at most this time. */
+  readonly periodMs: DurationMs;
+  readonly mostFailingMs: DurationMs;
+  readonly onQueued: (queued: readonly Queued[]) => void;
+}
+
+export interface Notifying {
+  readonly api: Webhooks;
+  /** Whether somebody is to be told that a run succeeded. */
+  readonly isToldOf: (run: ClaimedRun) => boolean;
+  /** Passes of loops; each answers after how long the next is due. */
+  readonly look: () => Promise<DurationMs>;
+  readonly notify: () => Promise<DurationMs>;
+}
+
+/** The parts that tell others of the ends of runs, put together. */
+export function makeNotifying(options: NotifyingOptions): Notifying {
+  const { db, store, now, newId, shards, batch, periodMs, mostFailingMs, onQueued } = options;
+  const { webhooks, lanes, queueBook: queues, rank, runsOver, readsOver, namespaces } = store;
+  const transaction = <Result>(work: Parameters<typeof db.transaction<Result>>[0]): Promise<Result> =>
+    db.transaction(work);
+  const systemRuns = new SystemRuns({
+    runsOver,
+    lanes,
+    queues,
+    rank,
+    now,
+    shards,
+    namespaces: async () => (await namespaces.list()).map(({ id }) => id),
+    onQueued,
+  });
+  const runs = new RunReader(store.reads);
+  const book = new WebhookBook(db, webhooks);
+  const notifier = new Notifier({ webhooks, readsOver, transaction, runs: systemRuns, newId, batch });
+  return {
+    isToldOf: (run) => book.isToldOf(run),
+    async look() {
+      await book.look();
+      return periodMs;
+    },
+    notify: () => notifier.tick(),
+    api: webhooksApi({
+      webhooks,
+      runs,
+      lister: new RunLister(store.search, runs),
+      systemRuns,
+      transaction,
+      within: withinNamespace(namespaces),
+      newId,
+      now,
+      mostFailingMs,
+      onChanged: () => book.look(),
+    }),
+  };
+}

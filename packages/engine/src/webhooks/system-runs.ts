@@ -1,0 +1,99 @@
+import { type Instant, type RunPolicy, webhookQueue, webhookTask } from "@carillon/core";
+import { laneNameOf } from "../jobs/lane-name.js";
+import { shardOf } from "../jobs/shard-of.js";
+import type { QueueBook } from "../queues/queue-book.js";
+import type { RankRun } from "../queues/rank-run.js";
+import type { Queryable } from "../store/db/queryable.js";
+import type { LaneStore } from "../store/entities/lanes.js";
+import type { NewRun, Queued, RunStore } from "../store/entities/runs.js";
+
+/** A run that tells of another. */
+export interface SystemRun {
+  readonly id: string;
+  readonly namespaceId: number;
+  /** The endpoint that it goes to, which it is found by. */
+  readonly endpointId: string | null;
+  /** The run that it tells of; null: a test. */
+  readonly about: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly payload: unknown;
+}
+
+export interface SystemRunsOptions {
+  readonly runsOver: (tx: Queryable) => Pick<RunStore, "insert">;
+  readonly lanes: Pick<LaneStore, "ensure">;
+  readonly queues: Pick<QueueBook, "ensure" | "orderOf">;
+  readonly rank: RankRun;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  readonly shards: number;
+  readonly namespaces: () => Promise<readonly number[]>;
+  readonly onQueued: (queued: readonly Queued[]) => void;
+}
+
+/** From seconds to half a day apart, for about three days: an endpoint may be away over a weekend. */
+const policy: RunPolicy = {
+  retry: { maxAttempts: 12, backoff: "exponential", initialMs: 5_000, factor: 4, maxMs: 43_200_000 },
+  timeoutMs: 30_000,
+};
+const priority = 4;
+
+/** Stores runs that tell of others. */
+export class SystemRuns {
+  readonly #options: SystemRunsOptions;
+  #isPrepared = false;
+
+  constructor(options: SystemRunsOptions) {
+    this.#options = options;
+  }
+
+  /** What every delivery needs, once. */
+  async prepare(): Promise<void> {
+    if (this.#isPrepared) return;
+    const { lanes, queues, namespaces } = this.#options;
+    await lanes.ensure([laneNameOf({ queue: webhookQueue, task: webhookTask, policy }, null)]);
+    for (const id of await namespaces()) await queues.ensure(id, [webhookQueue]);
+    this.#isPrepared = true;
+  }
+
+  /** Answers what became claimable. */
+  async insert(tx: Queryable, made: readonly SystemRun[]): Promise<Queued[]> {
+    if (made.length === 0) return [];
+    const { lanes, queues, runsOver } = this.#options;
+    const laneIds = await lanes.ensure(
+      made.map((run) => laneNameOf({ ...run, policy }, queues.orderOf(run.namespaceId, run.queue))),
+    );
+    const runs = made.map((run, index) => this.#plan(run, laneIds[index] ?? 0));
+    await runsOver(tx).insert(runs);
+    return runs.map(({ id, lane, rank }) => ({ id, lane, rank }));
+  }
+
+  /** After the commit. */
+  announce(queued: readonly Queued[]): void {
+    if (queued.length > 0) this.#options.onQueued(queued);
+  }
+
+  #plan({ id, namespaceId, endpointId, about, task, queue, payload }: SystemRun, lane: number): NewRun {
+    const { rank, now, shards } = this.#options;
+    const at = now();
+    return {
+      id,
+      jobId: endpointId,
+      namespaceId,
+      shard: shardOf(endpointId ?? id, shards),
+      lane,
+      priority,
+      rank: rank({ namespaceId, queue, task, dueMs: at, priority, deadlineMs: undefined }),
+      runAt: at,
+      nominal: at,
+      trigger: about === null ? "callback" : `callback:${about}`,
+      task,
+      queue,
+      payload,
+      policy,
+      labels: {},
+      owner: null,
+    };
+  }
+}

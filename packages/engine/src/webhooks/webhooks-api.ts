@@ -1,0 +1,156 @@
+import { CarillonError, type DurationMs, formatId, type Instant, webhookQueue, webhookTask } from "@carillon/core";
+import type { RunLister } from "../jobs/run-lister.js";
+import { type RunReader, toPage } from "../jobs/run-reader.js";
+import type { Page, PageRequest } from "../model/api.js";
+import type { RunView } from "../model/run-view.js";
+import type { WebhookChange, WebhookDelivery, Webhooks, WebhookView } from "../model/webhooks.js";
+import type { WithinNamespace } from "../node/engine-api.js";
+import type { Queryable } from "../store/db/queryable.js";
+import type { WebhookState, WebhookStore } from "../store/entities/webhooks.js";
+import { testMessage } from "./message.js";
+import type { SystemRuns } from "./system-runs.js";
+
+export interface WebhooksParts {
+  readonly webhooks: WebhookStore;
+  readonly runs: RunReader;
+  readonly lister: RunLister;
+  readonly systemRuns: SystemRuns;
+  readonly transaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
+  readonly within: WithinNamespace;
+  readonly newId: () => string;
+  readonly now: () => Instant;
+  /** An endpoint that takes nothing for so long is disabled. */
+  readonly mostFailingMs: DurationMs;
+  readonly onChanged: () => Promise<void>;
+}
+
+/** Webhook endpoints as callers see them: names of namespaces in, views out. */
+export function webhooksApi(parts: WebhooksParts): Webhooks {
+  return { ...endpointCalls(parts), ...deliveryCalls(parts), ...senderCalls(parts) };
+}
+
+type EndpointCalls = Pick<
+  Webhooks,
+  "createWebhook" | "getWebhook" | "listWebhooks" | "changeWebhook" | "rotateWebhookSecret" | "deleteWebhook"
+>;
+
+function endpointCalls({ webhooks, within, newId, onChanged }: WebhooksParts): EndpointCalls {
+  const changed = async (id: string, webhook: WebhookView | null): Promise<WebhookView> => {
+    if (webhook === null) throw unknown(id);
+    await onChanged();
+    return webhook;
+  };
+  return {
+    createWebhook: (namespace, spec, secret) =>
+      within(namespace, async (namespaceId) => {
+        const id = newId();
+        return changed(id, await webhooks.insert(namespaceId, id, spec, secret));
+      }),
+    getWebhook: (namespace, id) => within(namespace, (namespaceId) => webhooks.find(namespaceId, id)),
+    listWebhooks: (namespace, { pageSize, after }) =>
+      within(namespace, async (namespaceId) =>
+        toPage(await webhooks.list(namespaceId, after ?? null, pageSize + 1), pageSize),
+      ),
+    changeWebhook: (namespace, id, change, { ifVersion }) =>
+      within(namespace, async (namespaceId) => {
+        const decide = (before: WebhookView): WebhookState => {
+          if (ifVersion !== undefined && ifVersion !== before.version) throw otherVersion(before);
+          return changedState(before, change);
+        };
+        return changed(id, await webhooks.change(namespaceId, id, decide));
+      }),
+    rotateWebhookSecret: (namespace, id, secret, overlapMs) =>
+      within(namespace, async (namespaceId) => changed(id, await webhooks.rotate(namespaceId, id, secret, overlapMs))),
+    deleteWebhook: (namespace, id) =>
+      within(namespace, async (namespaceId) => {
+        if (!(await webhooks.delete(namespaceId, id))) throw unknown(id);
+        await onChanged();
+      }),
+  };
+}
+
+function changedState(before: WebhookView, change: WebhookChange): WebhookState {
+  const { isEnabled = before.isEnabled } = change;
+  const disabledReason = isEnabled ? null : before.isEnabled ? "by_user" : before.disabledReason;
+  return { ...before, ...change, isEnabled, disabledReason };
+}
+
+type DeliveryCalls = Pick<Webhooks, "testWebhook" | "listDeliveries" | "redeliver">;
+
+function deliveryCalls(parts: WebhooksParts): DeliveryCalls {
+  const { webhooks, runs, lister, within, newId, now } = parts;
+  const mustBe = async (namespaceId: number, id: string): Promise<void> => {
+    if ((await webhooks.find(namespaceId, id)) === null) throw unknown(id);
+  };
+  return {
+    testWebhook: (namespace, id) =>
+      within(namespace, async (namespaceId) => {
+        await mustBe(namespaceId, id);
+        const runId = newId();
+        const delivery = { endpointId: id, url: null, message: testMessage(runId, id, now()) };
+        return send(parts, { namespaceId, runId, about: null, delivery });
+      }),
+    listDeliveries: (namespace, id, page: PageRequest): Promise<Page<RunView>> =>
+      within(namespace, async (namespaceId) => {
+        await mustBe(namespaceId, id);
+        return lister.list(namespaceId, { jobId: id }, page);
+      }),
+    redeliver: (namespace, id, runId) =>
+      within(namespace, async (namespaceId) => {
+        await mustBe(namespaceId, id);
+        const run = await runs.find(namespaceId, runId);
+        if (run === null || run.jobId !== id) throw unknownDelivery(id, runId);
+        const delivery = run.payload as WebhookDelivery;
+        return send(parts, { namespaceId, runId: newId(), about: run.trigger.id, delivery });
+      }),
+  };
+}
+
+interface Sending {
+  readonly namespaceId: number;
+  readonly runId: string;
+  readonly about: string | null;
+  readonly delivery: WebhookDelivery;
+}
+
+async function send({ systemRuns, transaction, runs }: WebhooksParts, sending: Sending): Promise<RunView> {
+  const { namespaceId, runId: id, about, delivery } = sending;
+  await systemRuns.prepare();
+  const { endpointId } = delivery;
+  const made = { id, namespaceId, endpointId, about, task: webhookTask, queue: webhookQueue, payload: delivery };
+  systemRuns.announce(await transaction((tx) => systemRuns.insert(tx, [made])));
+  const run = await runs.find(namespaceId, id);
+  if (run === null) throw new Error(`run ${id} was stored and cannot be found`);
+  return run;
+}
+
+type SenderCalls = Pick<Webhooks, "webhookTarget" | "noteDelivery">;
+
+function senderCalls({ webhooks, mostFailingMs, onChanged }: WebhooksParts): SenderCalls {
+  return {
+    webhookTarget: (id) => webhooks.target(id),
+    async noteDelivery(id, outcome) {
+      if (outcome === "delivered") {
+        await webhooks.delivered(id);
+        return true;
+      }
+      const isEnabled = await webhooks.failed(id, outcome === "gone", mostFailingMs);
+      if (isEnabled === false) await onChanged();
+      return isEnabled !== false;
+    },
+  };
+}
+
+function unknown(id: string): CarillonError {
+  return new CarillonError("not_found", `There is no webhook endpoint ${formatId("whk", id)}.`);
+}
+
+function unknownDelivery(id: string, runId: string): CarillonError {
+  const detail = `The endpoint ${formatId("whk", id)} has no delivery ${formatId("run", runId)}.`;
+  return new CarillonError("not_found", detail);
+}
+
+function otherVersion({ id, version }: WebhookView): CarillonError {
+  const detail = `The endpoint ${formatId("whk", id)} has version ${version} by now.`;
+  return new CarillonError("precondition_failed", detail);
+}

@@ -1,0 +1,37 @@
+import type { EventQuery } from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import { type EventFilter, readEventTypes } from "../../notify/event-filter.js";
+import type { Handlers } from "../call.js";
+import type { ApiOptions } from "../ports.js";
+import { idOrNotFound, jobRef, notFound } from "./job-ref.js";
+
+export function eventHandlers({ engine, events }: ApiOptions): Pick<Handlers, "streamEvents"> {
+  return {
+    async streamEvents({ query, namespace, lastEventId }) {
+      const stream = events.open(await filterOf(engine, namespace, query), lastEventId);
+      const headers = { "Cache-Control": "no-store", "X-Accel-Buffering": "no" };
+      return { status: 200, body: stream, contentType: "text/event-stream; charset=utf-8", headers };
+    },
+  };
+}
+
+async function filterOf(engine: ApiOptions["engine"], namespace: string, query: EventQuery): Promise<EventFilter> {
+  const { type, job, run, queue } = query;
+  const types = type === undefined ? undefined : readEventTypes(type);
+  return {
+    namespaceId: await engine.namespaceId(namespace),
+    ...(types !== undefined && { types }),
+    ...(job !== undefined && { jobId: await jobIdOf(engine, namespace, job) }),
+    ...(run !== undefined && { runId: formatId("run", idOrNotFound("run", run)) }),
+    ...(queue !== undefined && { queue }),
+  };
+}
+
+/** A job that is named by its id need not be there: its last events may come after it. */
+async function jobIdOf(engine: ApiOptions["engine"], namespace: string, text: string): Promise<string> {
+  const ref = jobRef(text);
+  if ("id" in ref) return formatId("job", ref.id);
+  const job = await engine.getJob(namespace, ref);
+  if (job === null) throw notFound(`There is no job ${text}.`);
+  return formatId("job", job.id);
+}
