@@ -104,6 +104,16 @@ union all
 select 'worker_session', run.id
 from carillon.run join carillon.worker_session as s on s.id = run.session_id and s.namespace_id <> run.namespace_id;
 
+-- name: audit.inv_8
+-- purpose: runs of one ordering key never overlap
+-- params: none
+-- fence: none, a read
+select split_part(limits, E'\n', 1) as gate, count(*)
+from carillon.run
+where limits like 'o:%' and state in ('queued', 'running')
+group by split_part(limits, E'\n', 1)
+having count(*) > 1;
+
 -- name: audit.inv_11
 -- purpose: every occurrence of an active schedule is a run or a ledger entry
 -- params: none
@@ -118,4 +128,25 @@ where fired_through is not null
 union all
 select job_id, next_nominal_at from carillon.job_due
 where state = 'active' and next_fire_at < now() - interval '5 minutes'
+  and exists (select from carillon.node where heartbeat_at > now() - interval '1 minute');
+
+-- name: audit.inv_14
+-- purpose: no limit is exceeded, and what nothing holds is freed
+-- params: none
+-- fence: none, a read
+select 'counter' as what, limit_key.id::text as id, limit_key.used, holds.count
+from carillon.limit_key
+cross join lateral (select count(*) from carillon.limit_hold where limit_hold.limit_id = limit_key.id) as holds
+where limit_key.used <> holds.count
+union all
+select 'holds nothing', run.id::text, null, null
+from carillon.run
+where run.state in ('queued', 'running') and run.limits ~ E'\n[co]\t'
+  and not exists (select from carillon.limit_hold where limit_hold.run_id = run.id)
+union all
+select 'held by nothing', limit_hold.run_id::text, limit_key.used, null
+from carillon.limit_hold
+join carillon.limit_key on limit_key.id = limit_hold.limit_id
+where coalesce(limit_key.swept_at, limit_hold.admitted_at) < now() - interval '1 minute'
+  and not exists (select from carillon.run where run.id = limit_hold.run_id)
   and exists (select from carillon.node where heartbeat_at > now() - interval '1 minute');

@@ -102,7 +102,8 @@ function asJson(task: TaskReference<never>, payload: unknown): unknown {
 type WireDefaults = Pick<
   RunCreate,
   "queue" | "priority" | "timeout" | "deadline" | "guarantee" | "retry" | "requires" | "task_version" | "allow_spot"
->;
+> &
+  Pick<RunCreate, "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure">;
 
 function wireDefaults(defaults: RunDefaults): WireDefaults {
   const { queue, priority, timeout, deadline, guarantee, retry, requires, taskVersion, allowSpot } = defaults;
@@ -114,6 +115,10 @@ function wireDefaults(defaults: RunDefaults): WireDefaults {
     guarantee,
     retry: retry && wireRetry(retry),
     requires: requires && { ...requires },
+    concurrency: defaults.concurrency && { ...defaults.concurrency },
+    rate_limit: defaults.rateLimit && { ...defaults.rateLimit },
+    ordering_key: defaults.orderingKey,
+    ordering_on_failure: defaults.orderingOnFailure,
     task_version: taskVersion,
     allow_spot: allowSpot,
   });

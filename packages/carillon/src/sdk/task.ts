@@ -1,4 +1,4 @@
-import { CarillonError, type Guarantee } from "@carillon/core";
+import { CarillonError, type Guarantee, type OrderFailure } from "@carillon/core";
 import type { TaskContext } from "@carillon/worker";
 import type { StandardSchema } from "./standard-schema.js";
 
@@ -26,6 +26,19 @@ export interface RunDefaults {
   /** For the whole run, from the time when it may start, such as "1h". */
   readonly deadline?: string;
   readonly guarantee?: Guarantee;
+  /** So many runs at a time: of the key (a template such as "customer:{payload.customer}"), or of the task. */
+  readonly concurrency?: { readonly key?: string; readonly limit: number };
+  /** So many starts in any window, such as { limit: 60, per: "1m" }. */
+  readonly rateLimit?: {
+    readonly key?: string;
+    readonly limit: number;
+    readonly per: string;
+    readonly burst?: number;
+  };
+  /** Runs of one key go one after the other, in the order of their times. */
+  readonly orderingKey?: string;
+  /** What the failure of a run does to those behind it; "block" by default. */
+  readonly orderingOnFailure?: OrderFailure;
   /** Labels that the worker must have. */
   readonly requires?: Readonly<Record<string, string>>;
   /** Only workers that have this version of the task. */
@@ -97,10 +110,23 @@ export function task(
 ): TaskDefinition<never, unknown> {
   const { name, payload, queue, priority, retry, timeout, deadline, guarantee } = options;
   const { requires, taskVersion, allowSpot, weight, versions } = options;
+  const { concurrency, rateLimit, orderingKey, orderingOnFailure } = options;
+  const limits = { concurrency, rateLimit, orderingKey, orderingOnFailure };
   checkTraits(name, { ...(weight !== undefined && { weight }) });
   return Object.freeze({
     name,
-    defaults: withoutAbsent({ queue, priority, retry, timeout, deadline, guarantee, requires, taskVersion, allowSpot }),
+    defaults: withoutAbsent({
+      queue,
+      priority,
+      retry,
+      timeout,
+      deadline,
+      guarantee,
+      requires,
+      taskVersion,
+      allowSpot,
+      ...limits,
+    }),
     traits: withoutAbsent({ weight, versions }),
     schema: (payload ?? null) as StandardSchema<never, unknown> | null,
     handler: options as unknown as Handler<never, unknown>,

@@ -6,6 +6,7 @@ import { foreignFieldNames, JobCreate } from "../schema/job-create.js";
 import { firingOf } from "./firing-policy.js";
 import { explainJobField } from "./job-field-hints.js";
 import { ownSpelling } from "./own-spelling.js";
+import { runLimits } from "./run-limits.js";
 import { runPolicy } from "./run-policy.js";
 import { scheduleSpec } from "./schedule-spec.js";
 
@@ -47,7 +48,10 @@ export function normaliseJobRequest(body: unknown, moment: Moment): JobRequest {
     anyAge: said.misfire === "run_once",
     ...(current && { current: current.schedule }),
   });
-  const policy = runPolicy(own, sound, findings);
+  // Who is asked for by hand, or by others, may bring a payload of its own: what its keys need is looked for then.
+  const isAsked = schedule?.kind === "manual" || schedule?.kind === "after";
+  const payload = isAsked ? null : { value: sound.payload ?? null };
+  const policy = { ...runPolicy(own, sound, findings), ...runLimits(sound, payload, findings) };
   findings.raise();
   if (own.task === undefined || schedule === undefined) throw new Error("a fault of the request was not recorded");
   const firing = schedule.kind === "at" ? said : ownFiring(said);

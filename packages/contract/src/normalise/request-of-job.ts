@@ -4,7 +4,9 @@ import {
   formatDuration,
   formatInstant,
   type JobSpec,
+  type RateLimit,
   type RetryPolicy,
+  type RunLimits,
   type ScheduleSpec,
 } from "@carillon/core";
 import type { JobCreate } from "../schema/job-create.js";
@@ -27,6 +29,7 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     ...(policy.deadlineMs !== undefined && { deadline: formatDuration(policy.deadlineMs) }),
     ...(policy.guarantee !== undefined && { guarantee: policy.guarantee }),
     ...requiresRequest(policy.requires),
+    ...limitsRequest(policy),
     ...(overlap !== undefined && { overlap }),
     ...(misfire !== undefined && { misfire }),
     ...(misfireThresholdMs !== undefined && { misfire_threshold: formatDuration(misfireThresholdMs) }),
@@ -36,6 +39,19 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     labels: { ...labels },
     ...(owner !== undefined && { owner }),
   };
+}
+
+function limitsRequest({ concurrency, rateLimit, ordering }: RunLimits): Partial<JobCreate> {
+  return {
+    ...(concurrency !== undefined && { concurrency: { ...concurrency } }),
+    ...(rateLimit !== undefined && { rate_limit: rateRequest(rateLimit) }),
+    ...(ordering !== undefined && { ordering_key: ordering.key }),
+    ...(ordering?.onFailure !== undefined && { ordering_on_failure: ordering.onFailure }),
+  };
+}
+
+function rateRequest({ perMs, ...rest }: RateLimit): NonNullable<JobCreate["rate_limit"]> {
+  return { ...rest, per: formatDuration(perMs) };
 }
 
 function requiresRequest(requires: Readonly<Record<string, string>> = {}): Partial<JobCreate> {

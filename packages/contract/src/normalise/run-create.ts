@@ -15,6 +15,7 @@ import { RunCreate } from "../schema/run-create.js";
 import { readBody } from "./body.js";
 import type { Moment } from "./job-request.js";
 import { ownSpelling } from "./own-spelling.js";
+import { runLimits } from "./run-limits.js";
 import { runPolicy } from "./run-policy.js";
 
 const defaultCatchupWindowMs = 86_400_000;
@@ -28,7 +29,8 @@ export function readRunCreate(body: unknown, moment: Moment): EnqueueSpec {
     const { task = "", queue = "default", priority = 4, payload = null, labels = {}, owner, retry } = given;
     const runAt = runAtOf(given, moment, findings);
     const dedupe = given.dedupe && dedupeOf(given.dedupe, findings);
-    const policy = runPolicy(ownSpelling({ ...(retry && { retry }) }, findings), given, findings);
+    const own = ownSpelling({ ...(retry && { retry }) }, findings);
+    const policy = { ...runPolicy(own, given, findings), ...runLimits(given, { value: payload }, findings) };
     return {
       task,
       queue,

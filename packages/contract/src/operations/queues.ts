@@ -45,7 +45,7 @@ export const updateQueue = {
   description: "The order counts for runs that are queued from now on; what waits keeps its place.",
   body: QueuePatch,
   answers: { 200: theQueue },
-  errors: [...changeErrors, "duration_invalid", "queue_order_fixed"],
+  errors: [...changeErrors, "duration_invalid", "queue_order_fixed", "limit_invalid"],
 } as const satisfies Operation;
 
 export const pauseQueue = {

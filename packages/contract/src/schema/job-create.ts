@@ -3,6 +3,7 @@ import { firingRequest } from "./firing.js";
 import { keyPattern, limits, namePattern } from "./limits.js";
 import { RetryPolicySpelling, RetryRequest } from "./retry.js";
 import { DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
+import { limitFields } from "./run-limits.js";
 import { ScheduleRequest } from "./schedule.js";
 import { AllowSpot, Deadline, Guarantee, Requires, TaskVersion } from "./run-policy.js";
 
@@ -41,6 +42,7 @@ export const JobCreate = Type.Object(
     deadline: Type.Optional(Deadline),
     guarantee: Type.Optional(Guarantee),
     requires: Type.Optional(Requires),
+    ...limitFields,
     task_version: Type.Optional(TaskVersion),
     allow_spot: Type.Optional(AllowSpot),
     priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, description: "9 is most urgent; 4 by default" })),

@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { JobCreate } from "./job-create.js";
 import { mergePatchOf, removable } from "./merge-patch.js";
 import type { RetryRequest } from "./retry.js";
+import type { Concurrency, RateLimit } from "./run-limits.js";
 import type { ScheduleRequest } from "./schedule.js";
 
 const { properties: field } = JobCreate;
@@ -23,6 +24,10 @@ export const JobPatch = Type.Object(
     deadline: Type.Optional(removable<string>(field.deadline)),
     guarantee: Type.Optional(removable<Static<typeof field.guarantee>>(field.guarantee)),
     requires: Type.Optional(removable<Record<string, string>>(field.requires)),
+    concurrency: Type.Optional(removable<Concurrency>(field.concurrency)),
+    rate_limit: Type.Optional(removable<RateLimit>(field.rate_limit)),
+    ordering_key: Type.Optional(removable<string>(field.ordering_key)),
+    ordering_on_failure: Type.Optional(removable<Static<typeof field.ordering_on_failure>>(field.ordering_on_failure)),
     task_version: Type.Optional(removable<string>(field.task_version)),
     allow_spot: Type.Optional(removable<boolean>(field.allow_spot)),
     priority: Type.Optional(removable<number>(field.priority)),

@@ -4,6 +4,7 @@ import { firingAnswer } from "./firing.js";
 import { Retry } from "./retry.js";
 import { Run, RunSummary } from "./run.js";
 import { Guarantee } from "./run-policy.js";
+import { limitAnswer } from "./run-limits.js";
 import { Timestamp } from "./scalars.js";
 import { Schedule } from "./schedule.js";
 import { nullable, stringEnum } from "./string-enum.js";
@@ -32,6 +33,7 @@ const definition = {
   deadline: nullable(Type.String({ examples: ["30m"] })),
   guarantee: Guarantee,
   requires: Type.Record(Type.String(), Type.String(), { description: "Labels that its workers must have" }),
+  ...limitAnswer,
   task_version: nullable(Type.String({ description: "The version of the task that its workers must have" })),
   allow_spot: Type.Boolean({ description: "Whether workers that may go at any time get its runs too" }),
   priority: Type.Integer({ minimum: 0, maximum: 9 }),

@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import { removable } from "./merge-patch.js";
 import { NextPageToken } from "./paging.js";
+import { QueueConcurrency, QueueRateLimit } from "./run-limits.js";
 import { Count, DurationText, Reason, Timestamp } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
 
@@ -22,6 +23,8 @@ export const QueuePatch = Type.Object(
         ),
       ),
     ),
+    concurrency: Type.Optional(removable<Static<typeof QueueConcurrency>>(QueueConcurrency)),
+    rate_limit: Type.Optional(removable<Static<typeof QueueRateLimit>>(QueueRateLimit)),
   },
   { title: "QueuePatch", additionalProperties: false, examples: [{ order: "fifo" }] },
 );
@@ -45,6 +48,8 @@ export const Queue = Type.Object(
         description: "A run waits only for runs that became due at most this much later; null for a strict queue",
       }),
     ),
+    concurrency: nullable(QueueConcurrency),
+    rate_limit: nullable(QueueRateLimit),
     paused: Type.Boolean({ description: "Nothing is handed out; schedules go on firing" }),
     pause: nullable(QueuePause),
     version: Type.Integer(),

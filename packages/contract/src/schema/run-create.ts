@@ -6,6 +6,7 @@ import { RetryRequest } from "./retry.js";
 import { AllowSpot, Deadline, Guarantee, Requires, TaskVersion } from "./run-policy.js";
 import { Run } from "./run.js";
 import { Count, DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
+import { limitFields } from "./run-limits.js";
 import { stringEnum } from "./string-enum.js";
 
 const Name = (description: string, example: string) =>
@@ -61,6 +62,7 @@ export const RunCreate = Type.Object(
     deadline: Type.Optional(Deadline),
     guarantee: Type.Optional(Guarantee),
     requires: Type.Optional(Requires),
+    ...limitFields,
     task_version: Type.Optional(TaskVersion),
     allow_spot: Type.Optional(AllowSpot),
     labels: Type.Optional(Labels),

@@ -199,7 +199,8 @@ type Plan = PlannedJob | { readonly kind: "refused"; readonly error: CarillonErr
 /** What is wrong with one spec is that spec's answer; anything else is a fault of ours and stops the call. */
 function plan(place: Place, spec: JobSpec, context: PlanContext & OrderOf): Plan {
   try {
-    refuseBadLimits(spec, context.orderOf(spec.queue));
+    const isAsked = spec.schedule.kind === "manual" || spec.schedule.kind === "after";
+    refuseBadLimits({ ...spec, isAsked }, context.orderOf(spec.queue));
     return planJob(place, spec, context);
   } catch (error) {
     if (error instanceof CarillonError) return { kind: "refused", error };

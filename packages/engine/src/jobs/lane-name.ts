@@ -32,13 +32,20 @@ export function laneNameOf(
 
 /** Refuses limits that no run of this definition could ever be held to. */
 export function refuseBadLimits(
-  run: { readonly queue: string; readonly task: string; readonly policy: RunPolicy; readonly payload: unknown },
+  run: {
+    readonly queue: string;
+    readonly task: string;
+    readonly policy: RunPolicy;
+    readonly payload: unknown;
+    /** Whoever asks for a run may bring its payload: what the keys need is looked for then. */
+    readonly isAsked?: boolean;
+  },
   order: QueueOrder | null,
 ): void {
   const { queue, task, policy, payload } = run;
   if (!isLimited(policy)) return;
   checkLimits(policy);
-  keyedLimits(policy, { task, jobId: null, payload });
+  if (run.isAsked !== true) keyedLimits(policy, { task, jobId: null, payload });
   if (order?.kind !== "strict") return;
   const detail = `the queue ${JSON.stringify(queue)} is strict: it has one run at a time, in order, and takes no other limits; use another queue`;
   throw new CarillonError("limit_invalid", detail);

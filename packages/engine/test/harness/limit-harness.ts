@@ -28,8 +28,12 @@ export class LimitHarness {
 
   async startNode(name?: string): Promise<Engine> {
     const engine = await this.engines.startNode(name);
-    await this.engines.startWorker(engine, { name: "work", run: (payload) => this.#run(payload) });
+    await this.startWorker(engine);
     return engine;
+  }
+
+  async startWorker(engine: Engine): Promise<void> {
+    await this.engines.startWorker(engine, { name: "work", run: (payload) => this.#run(payload) });
   }
 
   spec(policy: RunPolicy, payload: unknown = { key: "a" }, over: Partial<EnqueueSpec> = {}): EnqueueSpec {
@@ -92,6 +96,11 @@ export class LimitHarness {
 
   events(type: EngineEvent["type"]): EngineEvent[] {
     return this.engines.events.filter((event) => event.type === type);
+  }
+
+  /** Resolves when the query has a row. */
+  async untilRow(text: string, values: readonly unknown[] = []): Promise<void> {
+    while ((await this.query(text, values)).length === 0);
   }
 
   async query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {

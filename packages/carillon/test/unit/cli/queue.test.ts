@@ -12,6 +12,8 @@ const queue = (over: Partial<Queue> = {}): Queue => ({
   name: "email",
   order: "priority",
   bound: "1h30m",
+  concurrency: null,
+  rate_limit: null,
   paused: false,
   pause: null,
   version: 1,

@@ -1,4 +1,4 @@
-import { CarillonError, checkRunPolicy, formatId, type RunPolicy } from "@carillon/core";
+import { CarillonError, checkRunPolicy, formatId, keyedLimits, type RunPolicy } from "@carillon/core";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext, RunNowRequest } from "../../model/job-changes.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
@@ -41,6 +41,7 @@ export class RunNow {
     const { payload, priority, queue, labels } = request;
     const policy = request.policy === undefined ? job.policy : mergePolicy(job.policy, request.policy);
     checkRunPolicy(policy);
+    keyedLimits(policy, { task: job.task, jobId: job.id, payload: payload === undefined ? job.payload : payload.value });
     const { transaction } = this.#options;
     return {
       ...(payload === undefined ? {} : { payload }),

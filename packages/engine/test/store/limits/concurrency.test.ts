@@ -9,7 +9,7 @@ afterEach(() => h.close());
 
 const byKey = { concurrency: { key: "customer:{payload.key}", limit: 2 } };
 
-test("no more runs of a key run at once than its limit, and all of them run", async () => {
+test("no more runs of a key run at once than its limit, and all of them run [INV-14]", async () => {
   const engine = await h.startNode();
   await h.enqueue(
     engine,

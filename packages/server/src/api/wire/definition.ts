@@ -7,6 +7,7 @@ import {
   type RunPolicy,
   type ScheduleSpec,
 } from "@carillon/core";
+import { wireLimits } from "./limits.js";
 import { wireRetry, wireSchedule } from "./schedule.js";
 
 /** What jobs and their earlier definitions have in common. */
@@ -36,6 +37,7 @@ export function wireDefinition(definition: Definition): JobDefinition {
     deadline: policy.deadlineMs === undefined ? null : formatDuration(policy.deadlineMs),
     guarantee: policy.guarantee ?? "at_least_once",
     requires: { ...asked.labels },
+    ...wireLimits(policy),
     task_version: asked.version ?? null,
     allow_spot: asked.allowsSpot,
     priority: definition.priority,
