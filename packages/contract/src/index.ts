@@ -12,6 +12,7 @@ export {
 export { readCalendarPut } from "./normalise/calendar.js";
 export { readWindowPut } from "./normalise/window.js";
 export { readNamespaceCreate, readNamespacePatch } from "./normalise/namespace.js";
+export { type LimitChange, readLimitPatch } from "./normalise/limit.js";
 export { type QueueChange, readQueuePatch, readQueuePause } from "./normalise/queue.js";
 export {
   type HeartbeatBody,
@@ -54,6 +55,7 @@ export { type OperationId, operations } from "./operations/operations.js";
 export type { Backfill, BackfillCount, BackfillList, JobBackfill } from "./schema/backfill.js";
 export type { Calendar, CalendarList, CalendarPut } from "./schema/calendar.js";
 export type { Namespace, NamespaceCreate, NamespaceList, NamespacePatch } from "./schema/namespace.js";
+export type { Limit, LimitList, LimitPatch, LimitQuery } from "./schema/limit.js";
 export type { Queue, QueueList, QueuePatch, QueuePauseRequest, QueueStats } from "./schema/queue.js";
 export type {
   DeadLetterAction,

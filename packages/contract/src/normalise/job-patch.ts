@@ -36,9 +36,10 @@ function applied(patch: JobPatch, current: JobSpec, now: Instant): JobSpec {
     schedule: mergePatch(withoutRivals(before.schedule ?? {}, schedule ?? {}), schedule ?? {}),
     payload: null,
   };
-  const { spec } = normaliseJobRequest(merged, { now, current });
+  const value = Object.hasOwn(patch, "payload") ? payload : current.payload;
+  const { spec } = normaliseJobRequest(merged, { now, current, payload: { value } });
   // Checked already, now or when it came: a payload that somebody stored is not this caller's fault.
-  return { ...spec, payload: Object.hasOwn(patch, "payload") ? payload : current.payload };
+  return { ...spec, payload: value };
 }
 
 /** A key is how others find the job: to change it is to make another job. */

@@ -22,6 +22,8 @@ export interface Moment {
   readonly catchupWindowMs?: DurationMs;
   /** The definition that the request takes the place of: what it does not say anew goes on, such as an interval's anchor. */
   readonly current?: JobSpec;
+  /** The payload that the job is to have, where the request does not carry it. */
+  readonly payload?: { readonly value: unknown };
 }
 
 const defaultCatchupWindowMs: DurationMs = 86_400_000;
@@ -50,7 +52,7 @@ export function normaliseJobRequest(body: unknown, moment: Moment): JobRequest {
   });
   // Who is asked for by hand, or by others, may bring a payload of its own: what its keys need is looked for then.
   const isAsked = schedule?.kind === "manual" || schedule?.kind === "after";
-  const payload = isAsked ? null : { value: sound.payload ?? null };
+  const payload = isAsked ? null : (moment.payload ?? { value: sound.payload ?? null });
   const policy = { ...runPolicy(own, sound, findings), ...runLimits(sound, payload, findings) };
   findings.raise();
   if (own.task === undefined || schedule === undefined) throw new Error("a fault of the request was not recorded");

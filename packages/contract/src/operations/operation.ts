@@ -14,6 +14,8 @@ export type Permission =
   | "queues:write"
   | "namespaces:read"
   | "namespaces:write"
+  | "limits:read"
+  | "limits:write"
   | "workers:read"
   | "workers:write"
   | "workers:serve";

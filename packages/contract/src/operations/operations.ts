@@ -30,6 +30,7 @@ import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from
 import { createNamespace, getNamespace, listNamespaces, updateNamespace } from "./namespaces.js";
 import { createRun, createRuns, getRun, listRunLogs, listRuns } from "./runs.js";
 import { closeWorker, heartbeatWorker, noteRuns, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
+import { getLimit, listLimits, resumeLimit, updateLimit } from "./limits.js";
 import { getQueue, getQueueStats, listQueues, pauseQueue, resumeQueue, updateQueue } from "./queues.js";
 import { cordonWorker, drainWorker, getWorker, listWorkerRuns, listWorkers, uncordonWorker } from "./workers.js";
 
@@ -70,6 +71,10 @@ export const operations = {
   listJobBackfills,
   getBackfill,
   abortBackfill,
+  listLimits,
+  getLimit,
+  updateLimit,
+  resumeLimit,
   listQueues,
   getQueue,
   updateQueue,

@@ -159,6 +159,7 @@ class NodeEngine implements Engine {
       ...this.#calendaring.api,
       ...this.#backfilling.api,
       ...this.#queueing.api,
+      ...this.#limiting.api,
       ...this.#failing.api(this.#changing.transaction),
       ...this.#notifying.api,
     };
@@ -410,6 +411,7 @@ class NodeEngine implements Engine {
       membership: () => this.#coordinator.membership,
       shards: shardCount,
       onAdmitted: (queued) => this.#hints.admitted(queued),
+      onChanged: () => this.#tellLimits(() => this.#limiting.admitter.lookSoon()),
       onFreed: (jobIds) => this.#freed(jobIds),
       onFailed: this.#failing.onFailed,
       onEvent: this.#emit,

@@ -1,21 +1,25 @@
-import type { DurationMs, Instant } from "@carillon/core";
+import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
 import type { OnEngineEvent } from "../events.js";
 import type { FailedRun } from "../failures/error-tally.js";
 import { Intake } from "../limits/intake.js";
 import { LimitAdmitter } from "../limits/limit-admitter.js";
+import { limitApi } from "../limits/limit-api.js";
+import type { Limits } from "../model/limits.js";
 import type { HostClock } from "../store/db/ports.js";
 import type { LimitedLane } from "../store/entities/limits.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 
 export interface LimitingOptions {
-  readonly store: Pick<Store, "limits" | "lanes" | "queueBook" | "settle">;
+  readonly store: Pick<Store, "limits" | "lanes" | "queueBook" | "settle" | "namespaces">;
   readonly clock: Pick<HostClock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
   readonly membership: () => Membership;
   readonly shards: number;
+  /** Somebody changed a limit. */
+  readonly onChanged: () => void;
   readonly onAdmitted: (queued: readonly Queued[]) => void;
   readonly onFreed: (jobIds: readonly string[]) => void;
   readonly onFailed: (run: FailedRun) => void;
@@ -23,6 +27,7 @@ export interface LimitingOptions {
 }
 
 export interface Limiting {
+  readonly api: Limits;
   readonly admitter: LimitAdmitter;
   /** Runs were queued in these lanes; says whether some of them have limits. */
   readonly hint: (lanes: readonly number[]) => boolean;
@@ -56,7 +61,17 @@ export function makeLimiting(options: LimitingOptions): Limiting {
     lanes: limitedLanes,
     isHome: (gate) => isOwn(hashOf(gate)),
   });
+  const api = limitApi({
+    ...options,
+    limits,
+    async namespaceId(name) {
+      const id = await store.namespaces.find(name);
+      if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
+      return id;
+    },
+  });
   return {
+    api,
     admitter,
     hint(ids) {
       const limited = new Set(queueBook.limited.map((queue) => queue.name));

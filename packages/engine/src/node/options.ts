@@ -6,6 +6,7 @@ import type { OnEngineEvent } from "../events.js";
 import type { LaterLimits } from "../scheduler/later-mover.js";
 import type { EngineApi } from "../model/api.js";
 import type { Backfills } from "../model/backfills.js";
+import type { Limits } from "../model/limits.js";
 import type { Queues } from "../model/queues.js";
 import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
@@ -105,6 +106,7 @@ export type EngineApis = EngineApi &
   Backfills &
   Queues &
   Namespaces &
+  Limits &
   Failures &
   Webhooks &
   Workers;

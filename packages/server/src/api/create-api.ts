@@ -19,6 +19,7 @@ import { metaHandlers } from "./handlers/meta.js";
 import { recallsOf } from "./handlers/recalls.js";
 import { namespaceHandlers } from "./handlers/namespaces.js";
 import { runCreateHandlers } from "./handlers/run-create.js";
+import { limitHandlers } from "./handlers/limits.js";
 import { queueHandlers } from "./handlers/queues.js";
 import { runLogHandlers } from "./handlers/run-logs.js";
 import { runHandlers } from "./handlers/runs.js";
@@ -83,6 +84,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...runCreateHandlers(options),
     ...eventHandlers(options),
     ...backfillHandlers(options),
+    ...limitHandlers(options),
     ...queueHandlers(options),
     ...namespaceHandlers(options),
     ...calendarHandlers(options),

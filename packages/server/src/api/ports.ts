@@ -3,6 +3,7 @@ import type { DurationMs, Instant } from "@carillon/core";
 import type {
   Backfills,
   Calendars,
+  Limits,
   Queues,
   Receipts,
   EngineApi,
@@ -53,6 +54,7 @@ export type ApiEngine = EngineApi &
   Backfills &
   Queues &
   Namespaces &
+  Limits &
   Failures &
   Workers;
 

@@ -1,5 +1,7 @@
-import type { JobDefinition } from "@carillon/contract";
-import { formatDuration, type RateLimit, type RunLimits } from "@carillon/core";
+import type { JobDefinition, Limit } from "@carillon/contract";
+import { formatDuration, formatId, type RateLimit, type RunLimits } from "@carillon/core";
+import type { ListedLimit } from "@carillon/engine";
+import { timestamp } from "./scalars.js";
 
 type WireLimits = Pick<JobDefinition, "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure">;
 
@@ -14,4 +16,25 @@ export function wireLimits({ concurrency, rateLimit, ordering }: RunLimits): Wir
 
 export function wireRate({ perMs, ...rest }: RateLimit): NonNullable<WireLimits["rate_limit"]> {
   return { ...rest, per: formatDuration(perMs) };
+}
+
+export function wireLimit(view: ListedLimit): Limit {
+  const { id, scope, kind, key, limit, perMs, burst, onFailure, isFixed, used, waiting, isExact, stoppedBy } = view;
+  return {
+    id: `lim_${id}`,
+    scope,
+    kind,
+    key: scope === "job" ? formatId("job", key) : key,
+    limit,
+    per: perMs === null ? null : formatDuration(perMs),
+    burst,
+    on_failure: onFailure,
+    fixed: isFixed,
+    used,
+    waiting,
+    waiting_exact: isExact,
+    oldest_waiting_at: view.oldestAt === null ? null : timestamp(view.oldestAt),
+    next_room_at: view.nextRoomAt === null ? null : timestamp(view.nextRoomAt),
+    stopped_by: stoppedBy === null ? null : formatId("run", stoppedBy),
+  };
 }

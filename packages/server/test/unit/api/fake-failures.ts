@@ -11,10 +11,10 @@ import type {
   RunView,
 } from "@carillon/engine";
 import { pageOf, uuid } from "./fake-engine.js";
-import { FakeQueues } from "./fake-queues.js";
+import { FakeLimits } from "./fake-limits.js";
 
 /** Dead letters in memory: the runs that were put in as failed. */
-export class FakeFailures extends FakeQueues implements Failures {
+export class FakeFailures extends FakeLimits implements Failures {
   readonly redrives = new Map<string, RedriveView[]>();
   readonly groups: ErrorGroupView[] = [];
   /** What the last repeat asked for. */
