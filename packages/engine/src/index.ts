@@ -33,14 +33,7 @@ export type {
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./model/enqueueing.js";
 export type { BegunCall, Effect, KeptAnswer, KeyedCall, OwnCall, Receipt, Receipts } from "./model/receipts.js";
 export type { NamespaceChange, Namespaces, NamespaceView } from "./model/namespaces.js";
-export type {
-  LimitChange,
-  LimitFilter,
-  Limits,
-  LimitView,
-  ListedLimit,
-  RunLimitsView,
-} from "./model/limits.js";
+export type { LimitChange, LimitFilter, Limits, LimitView, ListedLimit, RunLimitsView } from "./model/limits.js";
 export type { QueueChange, QueuePause, Queues, QueueStats, QueueView } from "./model/queues.js";
 export type { BackfillRequest, Backfills, BackfillView } from "./model/backfills.js";
 export type {

@@ -36,8 +36,10 @@ function concurrencyOf(given: Patched<{ limit: number }> | null, findings: Findi
 
 function queueRate(given: Patched<QueueRate>, findings: Findings): RateLimit | null {
   const { limit, per, burst } = given;
-  if (typeof limit !== "number") findings.add("/rate_limit/limit", "field_missing", "limit is required: starts in any window");
-  if (typeof per !== "string") findings.add("/rate_limit/per", "field_missing", 'per is required: a duration such as "1m"');
+  if (typeof limit !== "number")
+    findings.add("/rate_limit/limit", "field_missing", "limit is required: starts in any window");
+  if (typeof per !== "string")
+    findings.add("/rate_limit/per", "field_missing", 'per is required: a duration such as "1m"');
   if (typeof limit !== "number" || typeof per !== "string") return null;
   const rate = { limit, per, ...(typeof burst === "number" && { burst }) };
   return rateOf(rate, "/rate_limit", findings) ?? null;

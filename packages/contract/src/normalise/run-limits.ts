@@ -6,10 +6,18 @@ import { windowOf } from "./limit.js";
 export type LimitFields = Pick<JobCreate, "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure">;
 
 /** The limits that were given, with every key checked against the payload that it will be filled in from. */
-export function runLimits(given: LimitFields, payload: { readonly value: unknown } | null, findings: Findings): RunLimits {
+export function runLimits(
+  given: LimitFields,
+  payload: { readonly value: unknown } | null,
+  findings: Findings,
+): RunLimits {
   const { concurrency, rate_limit: rate, ordering_key: key, ordering_on_failure: onFailure } = given;
   if (key === undefined && onFailure !== undefined)
-    findings.add("/ordering_on_failure", "field_invalid", "says what a failure does to an ordering_key, and there is none");
+    findings.add(
+      "/ordering_on_failure",
+      "field_invalid",
+      "says what a failure does to an ordering_key, and there is none",
+    );
   const rateLimit = rate === undefined ? undefined : rateOf(rate, "/rate_limit", findings);
   const limits: RunLimits = {
     ...(concurrency !== undefined && { concurrency: { ...concurrency } }),

@@ -46,5 +46,13 @@ export const runJobNow = {
   waits: true,
   bodyOptional: true,
   answers: { 201: { description: "The run", schema: Run, headers: { Location: "Where the run is" } } },
-  errors: [...bodyErrors, "duration_invalid", "retry_invalid", "template_value_missing", "template_value_invalid", "overlap_refused", ...changeErrors],
+  errors: [
+    ...bodyErrors,
+    "duration_invalid",
+    "retry_invalid",
+    "template_value_missing",
+    "template_value_invalid",
+    "overlap_refused",
+    ...changeErrors,
+  ],
 } as const satisfies Operation;

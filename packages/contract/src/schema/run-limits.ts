@@ -59,12 +59,20 @@ export const OrderingFailure = stringEnum(orderFailures, {
 /** The limits of a queue itself: as those of a job, without a key. */
 export const QueueConcurrency = Type.Object(
   { limit: LimitCount("Runs at a time") },
-  { title: "QueueConcurrency", additionalProperties: false, description: "At most so many runs of the queue at a time" },
+  {
+    title: "QueueConcurrency",
+    additionalProperties: false,
+    description: "At most so many runs of the queue at a time",
+  },
 );
 
 export const QueueRateLimit = Type.Object(
   { limit: RateLimit.properties.limit, per: RateLimit.properties.per, burst: RateLimit.properties.burst },
-  { title: "QueueRateLimit", additionalProperties: false, description: "At most so many starts of its runs in any window" },
+  {
+    title: "QueueRateLimit",
+    additionalProperties: false,
+    description: "At most so many starts of its runs in any window",
+  },
 );
 
 /** In requests. */

@@ -75,7 +75,10 @@ export function limitApi({ limits, namespaceId, now, onChanged }: LimitApiParts)
 }
 
 /** Queues and namespaces say what their limits are; an ordering key has none to set. */
-function refuse({ limit }: LimitRow, { limit: most, perMs, burst, resumes }: LimitChange & { resumes?: boolean }): void {
+function refuse(
+  { limit }: LimitRow,
+  { limit: most, perMs, burst, resumes }: LimitChange & { resumes?: boolean },
+): void {
   const isChange = most !== undefined || perMs !== undefined || burst !== undefined;
   const wrong = (detail: string): CarillonError => new CarillonError("limit_invalid", detail);
   if (resumes === true && limit.kind !== "order") throw wrong("only an ordering key can be resumed after a failure");
@@ -103,7 +106,12 @@ function waitingBy(groups: readonly WaitingGroup[]): Map<string, WaitingView> {
   const found = new Map<string, WaitingView>();
   const isExact = groups.reduce((sum, group) => sum + group.count, 0) <= mostCounted;
   for (const { limits, queue, count, oldestAt } of groups) {
-    const own = [`queue\nconcurrency\n${queue}`, `queue\nrate\n${queue}`, "namespace\nconcurrency\n", "namespace\nrate\n"];
+    const own = [
+      `queue\nconcurrency\n${queue}`,
+      `queue\nrate\n${queue}`,
+      "namespace\nconcurrency\n",
+      "namespace\nrate\n",
+    ];
     for (const name of [...limitsIn(limits).map(nameOf), ...own]) {
       const before = found.get(name) ?? nobody;
       const oldest = Math.min(oldestAt, before.oldestAt ?? oldestAt);

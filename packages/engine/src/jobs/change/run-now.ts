@@ -41,7 +41,11 @@ export class RunNow {
     const { payload, priority, queue, labels } = request;
     const policy = request.policy === undefined ? job.policy : mergePolicy(job.policy, request.policy);
     checkRunPolicy(policy);
-    keyedLimits(policy, { task: job.task, jobId: job.id, payload: payload === undefined ? job.payload : payload.value });
+    keyedLimits(policy, {
+      task: job.task,
+      jobId: job.id,
+      payload: payload === undefined ? job.payload : payload.value,
+    });
     const { transaction } = this.#options;
     return {
       ...(payload === undefined ? {} : { payload }),

@@ -196,7 +196,11 @@ type LimitReads = Pick<LimitStore, "list" | "waiting" | "fix" | "ofRun" | "named
 
 /** What operators see of limits, and change. */
 function limitReads(db: Queryable, statements: Statements): LimitReads {
-  const [list, waiting, fix] = [statements.get("limit.list"), statements.get("limit.waiting"), statements.get("limit.fix")];
+  const [list, waiting, fix] = [
+    statements.get("limit.list"),
+    statements.get("limit.waiting"),
+    statements.get("limit.fix"),
+  ];
   const [ofRun, named] = [statements.get("limit.of_run"), statements.get("limit.named")];
   return {
     async list(namespaceId, { after, limit, scope = null, kind = null, key = null }) {

@@ -16,14 +16,18 @@ async function mostStarts(windowMs: number): Promise<number> {
      ) as windows`,
     [windowMs - 1],
   );
-  return Number(row?.most);
+  return row?.most ?? Number.NaN;
 }
 
 test("no window holds more starts than a rate allows [INV-14]", async () => {
   h.isEager = true;
   const engine = await h.startNode();
   const rateLimit = { limit: 5, perMs: 300 };
-  await h.enqueue(engine, { rateLimit }, Array.from({ length: 18 }, () => null));
+  await h.enqueue(
+    engine,
+    { rateLimit },
+    Array.from({ length: 18 }, () => null),
+  );
   await h.until(() => h.engines.count("run.finished") === 18);
   expect(await mostStarts(300)).toBeLessThanOrEqual(5);
 });
@@ -32,7 +36,11 @@ test("no window holds more starts than a rate allows when a worker comes late [I
   h.isEager = true;
   const engine = await h.engines.startNode();
   const rateLimit = { limit: 4, perMs: 400, burst: 3 };
-  await h.enqueue(engine, { rateLimit }, Array.from({ length: 10 }, () => null));
+  await h.enqueue(
+    engine,
+    { rateLimit },
+    Array.from({ length: 10 }, () => null),
+  );
   await h.untilRow("select from carillon.limit_key where used = 3");
   await h.startWorker(engine);
   await h.until(() => h.engines.count("run.finished") === 10);
@@ -41,7 +49,10 @@ test("no window holds more starts than a rate allows when a worker comes late [I
 
 test("a try after a failure is charged as a start", async () => {
   const engine = await h.startNode();
-  const policy = { rateLimit: { limit: 1, perMs: 400 }, retry: { maxAttempts: 2, initialMs: 1, jitter: "none" as const } };
+  const policy = {
+    rateLimit: { limit: 1, perMs: 400 },
+    retry: { maxAttempts: 2, initialMs: 1, jitter: "none" as const },
+  };
   await h.enqueue(engine, policy, [null]);
   await h.until(() => h.begun === 1);
   const firstAt = await databaseNow();
@@ -53,5 +64,5 @@ test("a try after a failure is charged as a start", async () => {
 
 async function databaseNow(): Promise<number> {
   const [row] = await h.query<{ ms: number }>("select extract(epoch from clock_timestamp())::float8 * 1000 as ms");
-  return Number(row?.ms);
+  return row?.ms ?? Number.NaN;
 }

@@ -34,7 +34,9 @@ async function limitOf(key: string): Promise<Record<string, unknown>> {
 it("shows a limit that runs use, with who holds it and who waits, and changes it", async () => {
   const concurrency = { key: "city:{payload.city}", limit: 1 };
   for (const city of ["Rome", "Rome", "Rome"])
-    expect(await call("POST", "/v1/runs", { task: "nobody-has-it", payload: { city }, concurrency })).toMatchObject({ status: 201 });
+    expect(await call("POST", "/v1/runs", { task: "nobody-has-it", payload: { city }, concurrency })).toMatchObject({
+      status: 201,
+    });
   const limit = await limitOf("city:Rome");
   expect(limit).toMatchObject({ scope: "key", kind: "concurrency", limit: 1, fixed: false });
   for (;;) {
