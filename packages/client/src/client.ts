@@ -5,6 +5,7 @@ import { type DeadLetterCalls, deadLetterCalls, type ErrorGroupCalls, errorGroup
 import { type EventCalls, eventCalls } from "./events.js";
 import { type JobCalls, jobCalls } from "./jobs.js";
 import { type NamespaceCalls, namespaceCalls } from "./namespaces.js";
+import { type OperationCalls, operationCalls } from "./operations.js";
 import { type RunCalls, runCalls } from "./runs.js";
 import { type QueueCalls, queueCalls } from "./queues.js";
 import { type WorkerCalls, workerCalls } from "./workers.js";
@@ -23,6 +24,7 @@ export interface Client {
   readonly namespaces: NamespaceCalls;
   readonly runs: RunCalls;
   readonly events: EventCalls;
+  readonly operations: OperationCalls;
   readonly workers: WorkerCalls;
   readonly deadLetters: DeadLetterCalls;
   readonly errorGroups: ErrorGroupCalls;
@@ -44,6 +46,7 @@ export function createClient(options: ClientOptions): Client {
     namespaces: namespaceCalls(call),
     runs: runCalls(call),
     events: eventCalls(createStreaming(options)),
+    operations: operationCalls(call),
     workers: workerCalls(call),
     deadLetters: deadLetterCalls(call),
     errorGroups: errorGroupCalls(call),

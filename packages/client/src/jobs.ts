@@ -17,11 +17,14 @@ import type {
   JobResumed,
   JobRunListQuery,
   JobRunNow,
+  JobStats,
   JobVersionList,
   OccurrenceList,
   PageQuery,
   Run,
   RunList,
+  RunRepeat,
+  RunRetried,
   Upcoming,
   UpcomingQuery,
 } from "@carillon/contract";
@@ -55,6 +58,10 @@ export interface JobCalls {
   /** How many occurrences a backfill would be about; writes nothing. */
   countBackfill(job: JobReference, range: BackfillRange, options?: ChangeOptions): Promise<BackfillCount>;
   backfills(job: JobReference, query?: PageQuery, options?: CallOptions): Promise<BackfillList>;
+  /** How its last runs went. */
+  stats(job: JobReference, options?: CallOptions): Promise<JobStats>;
+  /** Of its last run, which failed. */
+  retry(job: JobReference, how?: RunRepeat, options?: ChangeOptions): Promise<RunRetried>;
   runs(job: JobReference, query?: JobRunListQuery, options?: CallOptions): Promise<RunList>;
   versions(job: JobReference, query?: PageQuery, options?: CallOptions): Promise<JobVersionList>;
   /** The ledger: occurrences without a scheduled run. */
@@ -87,6 +94,8 @@ export function jobCalls(call: Transport): JobCalls {
     backfill: (job, range, given) => post(`${at(job)}:backfill`, range, given),
     countBackfill: (job, range, given) => post(`${at(job)}:backfill`, { ...range, dry_run: true }, given),
     backfills: (job, query, given) => get(`${at(job)}/backfills`, query, given),
+    stats: (job, given) => get(`${at(job)}/stats`, {}, given),
+    retry: (job, how = {}, given) => post(`${at(job)}:retry`, how, given),
     runs: (job, query, given) => get(`${at(job)}/runs`, query, given),
     versions: (job, query, given) => get(`${at(job)}/versions`, query, given),
     occurrences: (job, query, given) => get(`${at(job)}/occurrences`, query, given),

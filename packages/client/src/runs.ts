@@ -1,4 +1,10 @@
 import type {
+  BulkCount,
+  BulkOperation,
+  RunAttempts,
+  RunBulk,
+  RunEvents,
+  RunReschedule,
   Run,
   RunBatchCreated,
   RunCreate,
@@ -25,6 +31,16 @@ export interface RunCalls {
   retry(id: string, how?: RunRepeat, options?: MakeOptions): Promise<RunRetried>;
   /** Another run like one that has ended, every time. */
   replay(id: string, how?: RunRepeat, options?: MakeOptions): Promise<Run>;
+  cancel(id: string, options?: MakeOptions): Promise<Run>;
+  /** Another time for a run that waits. */
+  reschedule(id: string, when: RunReschedule, options?: MakeOptions): Promise<Run>;
+  attempts(id: string, options?: CallOptions): Promise<RunAttempts>;
+  /** What became of it, step by step. */
+  events(id: string, options?: CallOptions): Promise<RunEvents>;
+  /** The same to many runs; goes on by itself, see `operations`. */
+  bulk(what: Omit<RunBulk, "dry_run">, options?: MakeOptions): Promise<BulkOperation>;
+  /** How many runs that would be about. */
+  countBulk(what: Omit<RunBulk, "dry_run">, options?: CallOptions): Promise<BulkCount>;
   list(query?: RunListQuery, options?: CallOptions): Promise<RunList>;
 }
 
@@ -40,6 +56,14 @@ export function runCalls(call: Transport): RunCalls {
       call({ ...given, method: "POST", path: `/v1/runs/${segment(id)}:retry`, body }),
     replay: (id, body = {}, given = {}) =>
       call({ ...given, method: "POST", path: `/v1/runs/${segment(id)}:replay`, body }),
+    cancel: (id, given = {}) => call({ ...given, method: "POST", path: `/v1/runs/${segment(id)}:cancel` }),
+    reschedule: (id, body, given = {}) =>
+      call({ ...given, method: "POST", path: `/v1/runs/${segment(id)}:reschedule`, body }),
+    attempts: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}/attempts` }),
+    events: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}/events` }),
+    bulk: (body, given = {}) => call({ ...given, method: "POST", path: "/v1/runs:bulk", body }),
+    countBulk: (what, given = {}) =>
+      call({ ...given, method: "POST", path: "/v1/runs:bulk", body: { ...what, dry_run: true } }),
     list: (query = {}, given = {}) => call({ ...given, method: "GET", path: "/v1/runs", query }),
   };
 }

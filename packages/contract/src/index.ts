@@ -9,6 +9,8 @@ export {
   readRunRepeat,
   type RunRepeatRequest,
 } from "./normalise/dead-letter.js";
+export { type BulkFilter, type BulkRequest, readBulk } from "./normalise/bulk.js";
+export { readReschedule } from "./normalise/run-reschedule.js";
 export { readCalendarPut } from "./normalise/calendar.js";
 export { readWindowPut } from "./normalise/window.js";
 export { readNamespaceCreate, readNamespacePatch } from "./normalise/namespace.js";
@@ -53,6 +55,8 @@ export {
 } from "./operations/operation.js";
 export { type OperationId, operations } from "./operations/operations.js";
 export type { Backfill, BackfillCount, BackfillList, JobBackfill } from "./schema/backfill.js";
+export type { BulkCount, BulkOperation, OperationList, RunBulk } from "./schema/bulk.js";
+export type { JobStats, RunAttempts, RunEvents, RunReschedule } from "./schema/run-course.js";
 export type { Calendar, CalendarList, CalendarPut } from "./schema/calendar.js";
 export type { Namespace, NamespaceCreate, NamespaceList, NamespacePatch } from "./schema/namespace.js";
 export type { Limit, LimitList, LimitPatch, LimitQuery } from "./schema/limit.js";

@@ -334,6 +334,30 @@ create table carillon.once (
   constraint once_ended CHECK (((result IS NULL) = (ended_at IS NULL)))
 );
 
+create table carillon.operation (
+  id uuid not null,
+  namespace_id integer not null,
+  shard smallint not null,
+  kind text not null,
+  state text not null,
+  request json not null,
+  cursor text,
+  step bigint not null default 0,
+  seen bigint not null default 0,
+  done bigint not null default 0,
+  failed bigint not null default 0,
+  failures json not null default '[]'::json,
+  state_reason text,
+  actor text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint operation_pkey PRIMARY KEY (id),
+  constraint operation_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
+  constraint operation_kind_check CHECK ((kind = ANY (ARRAY['cancel'::text, 'retry'::text, 'discard'::text]))),
+  constraint operation_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'aborted'::text])))
+);
+
 create table carillon.queue (
   namespace_id integer not null,
   name text not null,
@@ -632,6 +656,10 @@ CREATE INDEX limit_hold_run ON carillon.limit_hold USING btree (run_id);
 CREATE INDEX limit_key_held ON carillon.limit_key USING btree (id) WHERE (used > 0);
 
 CREATE INDEX once_expiry ON carillon.once USING btree (expires_at);
+
+CREATE INDEX operation_by_namespace ON carillon.operation USING btree (namespace_id, id);
+
+CREATE INDEX operation_running ON carillon.operation USING btree (shard, updated_at) WHERE (state = 'running'::text);
 
 CREATE INDEX queue_newer ON carillon.queue USING btree (revision);
 

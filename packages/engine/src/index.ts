@@ -34,6 +34,16 @@ export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./model/enqueuei
 export type { BegunCall, Effect, KeptAnswer, KeyedCall, OwnCall, Receipt, Receipts } from "./model/receipts.js";
 export type { NamespaceChange, Namespaces, NamespaceView } from "./model/namespaces.js";
 export type { LimitChange, LimitFilter, Limits, LimitView, ListedLimit, RunLimitsView } from "./model/limits.js";
+export type {
+  BulkAction,
+  BulkCount,
+  BulkRequest,
+  BulkTarget,
+  OperationFailure,
+  Operations,
+  OperationView,
+} from "./model/operations.js";
+export type { JobStats, RunChanges } from "./model/run-changes.js";
 export type { QueueChange, QueuePause, Queues, QueueStats, QueueView } from "./model/queues.js";
 export type { BackfillRequest, Backfills, BackfillView } from "./model/backfills.js";
 export type {

@@ -99,6 +99,9 @@ function faultOf(schema: RequestSchema, value: unknown): string | undefined {
   if (schema.enum !== undefined && !schema.enum.includes(value)) return notOneOf(schema.enum, value);
   if (typeof value === "string") return textFault(schema, value);
   if (typeof value === "number") return numberFault(schema, value);
+  if (Array.isArray(value) && schema.minItems !== undefined && value.length < schema.minItems) {
+    return `has ${value.length} items; at least ${schema.minItems} ${schema.minItems === 1 ? "is" : "are"} needed`;
+  }
   if (Array.isArray(value) && schema.maxItems !== undefined && value.length > schema.maxItems) {
     return `has ${value.length} items; at most ${schema.maxItems} are allowed`;
   }

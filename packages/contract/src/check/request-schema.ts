@@ -15,6 +15,7 @@ export interface RequestSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly items?: RequestSchema;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, RequestSchema>>;
   readonly required?: readonly string[];

@@ -21,6 +21,7 @@ import {
   retryRun,
 } from "./dead-letters.js";
 import { streamEvents } from "./events.js";
+import { abortOperation, bulkRuns, getOperation, listOperations } from "./bulk.js";
 import { createJobs } from "./job-batch.js";
 import { cancelJob, deleteJob, pauseJob, putJob, resumeJob, rollbackJob, updateJob } from "./job-changes.js";
 import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from "./job-history.js";
@@ -28,6 +29,7 @@ import { listJobRuns, runJobNow } from "./job-runs.js";
 import { createJob, getJob, listJobs } from "./jobs.js";
 import { getDocs, getLivez, getMetrics, getOpenApi, getReadyz, getVersion } from "./meta.js";
 import { createNamespace, getNamespace, listNamespaces, updateNamespace } from "./namespaces.js";
+import { cancelRun, getJobStats, listRunAttempts, listRunEvents, rescheduleRun, retryJob } from "./run-changes.js";
 import { createRun, createRuns, getRun, listRunLogs, listRuns } from "./runs.js";
 import { closeWorker, heartbeatWorker, noteRuns, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
 import { getLimit, listLimits, resumeLimit, updateLimit } from "./limits.js";
@@ -53,11 +55,21 @@ export const operations = {
   listJobVersions,
   listJobOccurrences,
   listJobUpcoming,
+  getJobStats,
+  retryJob,
   createRun,
   createRuns,
   listRuns,
   getRun,
   listRunLogs,
+  listRunAttempts,
+  listRunEvents,
+  cancelRun,
+  rescheduleRun,
+  bulkRuns,
+  listOperations,
+  getOperation,
+  abortOperation,
   retryRun,
   replayRun,
   listDeadLetters,

@@ -54,6 +54,7 @@ const areas = {
   },
   Runs: {
     payload_invalid: { status: 422, retryable: false, title: "The payload is not one that its task takes" },
+    run_not_waiting: { status: 409, retryable: false, title: "The run does not wait for its time" },
     run_duplicate: { status: 409, retryable: false, title: "Another run with this dedupe key counts" },
     dedupe_busy: { status: 409, retryable: true, title: "An open transaction holds this dedupe key" },
   },

@@ -37,6 +37,7 @@ import { type InsertBounds, insertJobs, insertRuns } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
 import { type InsertKept, insertKept } from "../idempotency/kept-inserts.js";
 import { makeNotifying, type Notifying } from "./notifying.js";
+import { makeOperating, type Operating } from "./operating.js";
 import { makeQueueing, type Queueing } from "./queueing.js";
 import { makeRetention, type Retention } from "./retention.js";
 import { defaultLimits, type Engine, type EngineApis, type EngineLimits, type EngineOptions } from "./options.js";
@@ -75,6 +76,7 @@ class NodeEngine implements Engine {
   readonly #waiters: RunWaiters;
   readonly #following: Following;
   readonly #notifying: Notifying;
+  readonly #operating: Operating;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #admitter: OverlapAdmitter;
@@ -87,6 +89,7 @@ class NodeEngine implements Engine {
   readonly #afterLoop: Loop;
   readonly #clockLoop: Loop;
   readonly #waiterLoop: Loop;
+  readonly #operationLoop: Loop;
   readonly #loops: readonly Loop[];
 
   constructor(options: EngineOptions) {
@@ -110,6 +113,7 @@ class NodeEngine implements Engine {
       wakeCoordinator: () => this.#coordinatorLoop.wake(),
       wakeCalendars: () => this.#calendarLoop.wake(),
       wakeBackfills: () => this.#backfillLoop.wake(),
+      wakeOperations: () => this.#operationLoop.wake(),
       wakeQueues: () => this.#queueLoop.wake(),
       membership: () => this.#coordinator.membership,
       now: () => this.#now(),
@@ -150,6 +154,7 @@ class NodeEngine implements Engine {
     this.#changing = this.#makeChanging(creator);
     this.#backfilling = this.#makeBackfilling();
     this.#queueing = this.#makeQueueing();
+    this.#operating = this.#makeOperating();
     const api: EngineApis = {
       ...engineApi(this.#store, creator, { ...options, waiters: this.#waiters }),
       ...this.#makeEnqueueing(insertRun, kept),
@@ -160,6 +165,7 @@ class NodeEngine implements Engine {
       ...this.#backfilling.api,
       ...this.#queueing.api,
       ...this.#limiting.api,
+      ...this.#operating.api,
       ...this.#failing.api(this.#changing.transaction),
       ...this.#notifying.api,
     };
@@ -172,6 +178,7 @@ class NodeEngine implements Engine {
     this.#backfillLoop = this.#loop("backfills", () => this.#backfilling.tick());
     this.#queueLoop = this.#loop("queues", () => this.#queueing.tick());
     this.#limitLoop = this.#loop("limits", () => this.#limiting.tick());
+    this.#operationLoop = this.#loop("operations", () => this.#operating.tick());
     this.#waiterLoop = this.#loop("waiters", () => this.#waiters.tick());
     this.#afterLoop = this.#loop("after", () => this.#following.tick());
     this.#clockLoop = this.#loop("clock", () => this.#measureClock());
@@ -195,6 +202,7 @@ class NodeEngine implements Engine {
       this.#loop("dedupe", () => this.#sweeper.tick()),
       this.#clockLoop,
       this.#waiterLoop,
+      this.#operationLoop,
       this.#loop("workers", () => this.#sayWhoLives()),
       this.#loop("gateway", () => this.gateway.look().then(() => this.#limits.fullLookMs)),
     ];
@@ -334,6 +342,7 @@ class NodeEngine implements Engine {
     this.#laterMover.hintShards(gained.map((shard) => shard.id));
     this.#laterLoop.wake();
     this.#backfillLoop.wake();
+    this.#operationLoop.wake();
     this.#emit({ type: "shards.gained", count: gained.length });
   }
 
@@ -572,6 +581,23 @@ class NodeEngine implements Engine {
       now: () => this.#now(),
       onStarted: () => this.#hints.backfillStarted(),
       onStepped: (shard, settled) => this.#tell([shard], settled),
+      onEvent: this.#emit,
+    });
+  }
+
+  #makeOperating(): Operating {
+    return makeOperating({
+      db: this.#options.database,
+      store: this.#store,
+      transaction: this.#changing.transaction,
+      membership: () => this.#coordinator.membership,
+      newId: this.#options.newId,
+      shards: shardCount,
+      onQueued: (queued) => this.#hints.queued(queued),
+      onDueRuns: (runs) => this.#hints.dueRuns(runs),
+      onStopped: () => this.#hints.stopped(),
+      onFreed: (jobIds) => this.#freed(jobIds),
+      onStarted: () => this.#hints.operationStarted(),
       onEvent: this.#emit,
     });
   }

@@ -27,6 +27,7 @@ export interface HintsOptions {
   /** Calendars changed: jobs that follow them are to be looked at. */
   readonly wakeCalendars: () => void;
   readonly wakeBackfills: () => void;
+  readonly wakeOperations: () => void;
   /** Queues or namespaces changed: whoever goes by them reads them again. */
   readonly wakeQueues: () => void;
   readonly membership: () => Membership;
@@ -133,6 +134,11 @@ export class Hints {
     this.#options.database.notify(channel, "backfills");
   }
 
+  operationStarted(): void {
+    this.#options.wakeOperations();
+    this.#options.database.notify(channel, "operations");
+  }
+
   /** A node came or went, or gave shards up: the others share anew without waiting for their next pass. */
   sharesMoved(): void {
     this.#options.database.notify(channel, "shares");
@@ -157,6 +163,7 @@ export class Hints {
     if (kind === "windows") return this.#lookAtWindows();
     if (kind === "queues") return this.#options.wakeQueues();
     if (kind === "backfills") return this.#options.wakeBackfills();
+    if (kind === "operations") return this.#options.wakeOperations();
     if (kind === "lanes" || kind === "admitted") {
       const hints = list.split(",").map(toLaneHint);
       if (kind === "lanes") this.#options.hintLimits(hints.map((hint) => hint.lane));
@@ -170,6 +177,7 @@ export class Hints {
   #lookEverywhere(): void {
     this.#options.wakeCalendars();
     this.#options.wakeBackfills();
+    this.#options.wakeOperations();
     this.#options.wakeQueues();
     this.#options.scheduler().hintWindows();
     this.#options.gateway().hintAll();

@@ -12,6 +12,8 @@ import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
 import type { Failures } from "../model/failures.js";
 import type { JobChanges } from "../model/job-changes.js";
+import type { Operations } from "../model/operations.js";
+import type { RunChanges } from "../model/run-changes.js";
 import type { Receipts } from "../model/receipts.js";
 import type { Namespaces } from "../model/namespaces.js";
 import type { RunLogs } from "../model/run-logs.js";
@@ -100,6 +102,8 @@ export const defaultLimits: EngineLimits = Object.freeze({
 export type EngineApis = EngineApi &
   RunLogs &
   Receipts &
+  RunChanges &
+  Operations &
   Enqueueing &
   JobChanges &
   Calendars &

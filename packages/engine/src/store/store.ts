@@ -17,6 +17,8 @@ import { type LimitStore, limitStore } from "./entities/limits.js";
 import { type NamespaceStore, namespaceStore } from "./entities/namespaces.js";
 import { type NodeStore, nodeStore } from "./entities/nodes.js";
 import { type PastRuns, pastRuns } from "./entities/past-runs.js";
+import { type OperationStore, operationStore } from "./entities/operations.js";
+import { type RunChangeStore, runChangeStore } from "./entities/run-changes.js";
 import { type ReceiptStore, receiptStore } from "./entities/receipts.js";
 import { type QueueStore, queueStore } from "./entities/queues.js";
 import { type RunSearch, runSearch } from "./entities/run-search.js";
@@ -90,6 +92,8 @@ export interface Store {
   readonly sweeps: RecordSweeps;
   /** Calls that may be repeated. */
   readonly receipts: ReceiptStore;
+  readonly operations: OperationStore;
+  readonly runChanges: RunChangeStore;
   /** A transaction that may end runs: a missing day of history is made and the work done again. */
   readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }
@@ -118,6 +122,7 @@ export function createStore(db: Database): Store {
   const links = calendarLinks(db, statements);
   const dependencies = dependencyStore(statements);
   const upstreamLinks = new UpstreamLinks(dependencies, settlement);
+  const runChanges = runChangeStore(db, statements);
   const records = runRecords(db, statements);
   return {
     jobs: jobStore(db, statements, { calendars: links, upstreams: upstreamLinks, dependencies }),
@@ -176,6 +181,8 @@ export function createStore(db: Database): Store {
     logs: runLogStore(db, statements),
     sweeps: recordSweeps(db, statements),
     receipts: receiptStore(db, statements),
+    operations: operationStore(db, statements),
+    runChanges: { ...runChanges, cancel: (...args) => withDay(() => runChanges.cancel(...args)) },
     settle,
   };
 }

@@ -22,6 +22,8 @@ import { runCreateHandlers } from "./handlers/run-create.js";
 import { limitHandlers } from "./handlers/limits.js";
 import { queueHandlers } from "./handlers/queues.js";
 import { runLogHandlers } from "./handlers/run-logs.js";
+import { operationHandlers } from "./handlers/operations.js";
+import { runChangeHandlers } from "./handlers/run-changes.js";
 import { runHandlers } from "./handlers/runs.js";
 import { windowHandlers } from "./handlers/windows.js";
 import { workerHandlers } from "./handlers/workers.js";
@@ -80,6 +82,8 @@ function handlersOf(options: ApiOptions): Handlers {
     ...jobRunHandlers(options),
     ...jobHistoryHandlers(options),
     ...runHandlers(options),
+    ...runChangeHandlers(options),
+    ...operationHandlers(options),
     ...runLogHandlers(options),
     ...runCreateHandlers(options),
     ...eventHandlers(options),

@@ -4,6 +4,7 @@ import type {
   Backfills,
   Calendars,
   Limits,
+  Operations,
   Queues,
   Receipts,
   EngineApi,
@@ -11,6 +12,7 @@ import type {
   Failures,
   JobChanges,
   Namespaces,
+  RunChanges,
   RunLogs,
   WorkerDoor,
   Workers,
@@ -48,6 +50,8 @@ export interface HttpObservation {
 export type ApiEngine = EngineApi &
   RunLogs &
   Receipts &
+  RunChanges &
+  Operations &
   Enqueueing &
   JobChanges &
   Calendars &

@@ -12,7 +12,7 @@ const declared: [string, Operation][] = Object.entries(operations);
 
 /** Everything that check-value understands, and what only explains. */
 const requestKeywords = new Set(
-  "type enum const minLength maxLength pattern minimum maximum items maxItems properties required additionalProperties propertyNames maxProperties description title examples default".split(
+  "type enum const minLength maxLength pattern minimum maximum items minItems maxItems properties required additionalProperties propertyNames maxProperties description title examples default".split(
     " ",
   ),
 );

@@ -6,6 +6,7 @@ import { wireBackfill } from "../wire/backfill.js";
 import { recallJobs } from "./job-batch.js";
 import { JobAnswers } from "./job-answer.js";
 import { notFound } from "./job-ref.js";
+import { startedOperation } from "./operations.js";
 import { createdRun, recallRuns } from "./run-create.js";
 import { madeRun } from "./runs.js";
 
@@ -24,6 +25,7 @@ export function recallsOf(options: ApiOptions): Recalls {
   return {
     createRun: newRun,
     retryRun: newRun,
+    retryJob: newRun,
     createRuns: recallRuns(options),
     runJobNow: oneRun,
     replayRun: oneRun,
@@ -32,6 +34,11 @@ export function recallsOf(options: ApiOptions): Recalls {
       return answers.created(await answers.found(namespace, id), { namespace, foreign });
     },
     createJobs: recallJobs(options),
+    async bulkRuns({ operation = "" }, { namespace }) {
+      const view = await engine.getOperation(namespace, operation);
+      if (view === null) throw notFound("The operation is not there any more.");
+      return startedOperation(view);
+    },
     async backfillJob({ backfill = "" }, { namespace }) {
       const view = await engine.getBackfill(namespace, backfill);
       if (view === null) throw notFound("The backfill is not there any more.");

@@ -69,7 +69,7 @@ function wireAttempt(record: AttemptRecord): Run["attempts"][number] {
   };
 }
 
-function wireError({ type, message, stack, retryable, fingerprint }: RunError): WireError {
+export function wireError({ type, message, stack, retryable, fingerprint }: RunError): WireError {
   return {
     type,
     message,

@@ -1,9 +1,9 @@
 import type { Page, PageRequest, Unserved, WorkerState, WorkerView } from "@carillon/engine";
 import { pageOf } from "./fake-engine.js";
-import { FakeFailures } from "./fake-failures.js";
+import { FakeOperations } from "./fake-operations.js";
 
 /** Workers in memory, shown and asked, without effect. */
-export class FakeWorkerViews extends FakeFailures {
+export class FakeWorkerViews extends FakeOperations {
   workers: WorkerView[] = [];
   unserved: Unserved | null = null;
 

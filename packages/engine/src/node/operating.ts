@@ -1,0 +1,71 @@
+import { CarillonError, type DurationMs } from "@carillon/core";
+import type { Membership } from "../coordinator/port.js";
+import type { OnEngineEvent } from "../events.js";
+import { Repeats } from "../failures/repeats.js";
+import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
+import { JobReader } from "../jobs/job-reader.js";
+import { RunLister } from "../jobs/run-lister.js";
+import { RunReader } from "../jobs/run-reader.js";
+import type { Operations } from "../model/operations.js";
+import type { RunChanges } from "../model/run-changes.js";
+import { BulkTargets } from "../operations/bulk-targets.js";
+import { OperationRunner } from "../operations/operation-runner.js";
+import { operationsApi } from "../operations/operations-api.js";
+import { RunChanger } from "../runs/run-changer.js";
+import type { Database } from "../store/db/database.js";
+import type { DueRun, Queued } from "../store/entities/runs.js";
+import type { Store } from "../store/store.js";
+import { withinNamespace } from "./engine-api.js";
+
+export interface OperatingOptions {
+  readonly db: Database;
+  readonly store: Store;
+  readonly transaction: ChangeTransaction;
+  readonly membership: () => Membership;
+  readonly newId: () => string;
+  readonly shards: number;
+  readonly onQueued: (queued: readonly Queued[]) => void;
+  readonly onDueRuns: (runs: readonly DueRun[]) => void;
+  readonly onStopped: () => void;
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  readonly onStarted: () => void;
+  readonly onEvent: OnEngineEvent;
+}
+
+export interface Operating {
+  readonly api: Operations & RunChanges;
+  /** One pass over the operations of this node's shards; answers when to come again. */
+  readonly tick: () => Promise<DurationMs>;
+}
+
+/** Runs that statistics of a job look at. */
+const statsRuns = 1_000;
+
+/** The parts that change runs, one or many, put together. */
+export function makeOperating(options: OperatingOptions): Operating {
+  const { db, store, transaction, membership, newId, shards, onStarted } = options;
+  const runs = new RunReader(store.reads);
+  const lister = new RunLister(store.search, runs);
+  const jobs = new JobReader(store.jobs, runs, lister);
+  const within = withinNamespace(store.namespaces);
+  const changer = new RunChanger({ ...options, changes: store.runChanges, runs, rank: store.rank });
+  const { operations, failures } = store;
+  const targets = new BulkTargets({ lister, runs });
+  const repeats = new Repeats({ transaction, failures, newId });
+  const runner = new OperationRunner({ operations, targets, changer, repeats, failures, membership });
+  return {
+    tick: () => runner.tick(),
+    api: {
+      ...operationsApi({ db, operations, targets, within, newId, shards, onStarted }),
+      cancelRun: (namespace, id) => within(namespace, (namespaceId) => changer.cancel(namespaceId, id)),
+      rescheduleRun: (namespace, id, runAt) =>
+        within(namespace, (namespaceId) => changer.reschedule(namespaceId, id, runAt)),
+      jobStats: (namespace, ref) =>
+        within(namespace, async (namespaceId) => {
+          const job = await jobs.find(namespaceId, ref);
+          if (job === null) throw new CarillonError("not_found", "there is no such job");
+          return store.runChanges.jobStats(namespaceId, job.id, statsRuns);
+        }),
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { CarillonError, formatId, type Instant, isFinal } from "@carillon/core";
+import type { OnEngineEvent } from "../events.js";
+import type { RunReader } from "../jobs/run-reader.js";
+import type { RunView } from "../model/run-view.js";
+import type { RankRun } from "../queues/rank-run.js";
+import type { RunChangeStore } from "../store/entities/run-changes.js";
+import type { DueRun, Queued } from "../store/entities/runs.js";
+
+export interface RunChangerOptions {
+  readonly changes: RunChangeStore;
+  readonly runs: Pick<RunReader, "find">;
+  readonly rank: RankRun;
+  readonly onQueued: (queued: readonly Queued[]) => void;
+  readonly onDueRuns: (runs: readonly DueRun[]) => void;
+  /** Workers hold runs that are to stop. */
+  readonly onStopped: () => void;
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  readonly onEvent: OnEngineEvent;
+}
+
+const reason = "cancelled_by_user";
+/** A run that is just moving from one table to the other is seen by the next look. */
+const mostTries = 5;
+
+/** Cancels runs and gives them another time, and tells whoever hands them out. */
+export class RunChanger {
+  readonly #options: RunChangerOptions;
+
+  constructor(options: RunChangerOptions) {
+    this.#options = options;
+  }
+
+  /** Answers those that ended, or are asked to stop; of the others nothing was left to cancel. */
+  async cancelMany(namespaceId: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const { changes, onEvent, onFreed, onStopped } = this.#options;
+    const cancelled = await changes.cancel(namespaceId, ids, reason);
+    for (const { id: runId, task, queue, isEnded } of cancelled) {
+      if (isEnded) onEvent({ type: "run.finished", runId, task, queue, status: "cancelled", durationMs: 0 });
+    }
+    onFreed(cancelled.map((run) => run.freedJobId).filter((jobId) => jobId !== null));
+    if (cancelled.some((run) => !run.isEnded)) onStopped();
+    return new Set(cancelled.map((run) => run.id));
+  }
+
+  async cancel(namespaceId: number, id: string): Promise<RunView> {
+    for (let tries = 1; ; tries += 1) {
+      const done = await this.cancelMany(namespaceId, [id]);
+      const run = await this.#found(namespaceId, id);
+      if (done.has(id) || isFinal(run.status) || tries >= mostTries) return run;
+    }
+  }
+
+  async reschedule(namespaceId: number, id: string, runAt: Instant): Promise<RunView> {
+    const { changes, rank, onQueued, onDueRuns } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      const { task, queue, priority, deadlineAt, status } = await this.#found(namespaceId, id);
+      const deadlineMs = deadlineAt ?? undefined;
+      const place = rank({ namespaceId, queue, task, dueMs: runAt, priority, deadlineMs });
+      await changes.recall(namespaceId, id);
+      const moved = await changes.reschedule(namespaceId, id, runAt, place);
+      if (moved !== null) {
+        if (moved.state === "queued" || moved.state === "blocked") onQueued([moved]);
+        else onDueRuns([moved]);
+        return this.#found(namespaceId, id);
+      }
+      if (isFinal(status) || status === "running" || status === "blocked" || tries >= mostTries) {
+        throw new CarillonError("run_not_waiting", `the run ${formatId("run", id)} is ${status}`);
+      }
+    }
+  }
+
+  async #found(namespaceId: number, id: string): Promise<RunView> {
+    const run = await this.#options.runs.find(namespaceId, id);
+    if (run === null) throw new CarillonError("not_found", `there is no run ${formatId("run", id)}`);
+    return run;
+  }
+}

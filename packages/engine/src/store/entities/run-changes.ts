@@ -1,0 +1,85 @@
+import type { Instant } from "@carillon/core";
+import type { JobStats } from "../../model/run-changes.js";
+import { timestampParam } from "../db/params.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+
+export interface CancelledRun {
+  readonly id: string;
+  readonly task: string;
+  readonly queue: string;
+  /** False: it runs, and its worker is asked to stop. */
+  readonly isEnded: boolean;
+  /** Others of this job may wait for its end. */
+  readonly freedJobId: string | null;
+}
+
+export interface MovedRun {
+  readonly id: string;
+  readonly state: "queued" | "blocked" | "scheduled" | "retrying";
+  readonly lane: number;
+  readonly rank: number;
+  readonly namespaceId: number;
+  readonly shard: number;
+  readonly runAt: Instant;
+}
+
+export interface RunChangeStore {
+  cancel(namespaceId: number, ids: readonly string[], reason: string): Promise<CancelledRun[]>;
+  /** Null: it does not wait for its time or for a worker. */
+  reschedule(namespaceId: number, id: string, runAt: Instant, rank: number): Promise<MovedRun | null>;
+  recall(namespaceId: number, id: string): Promise<void>;
+  jobStats(namespaceId: number, jobId: string, limit: number): Promise<JobStats>;
+}
+
+export function runChangeStore(db: Queryable, statements: Statements): RunChangeStore {
+  const cancel = statements.get("run_change.cancel");
+  const reschedule = statements.get("run_change.reschedule");
+  const recall = statements.get("run_change.recall");
+  const jobStats = statements.get("run_change.job_stats");
+  return {
+    async cancel(namespaceId, ids, reason) {
+      type Row = { id: string; task: string; queue: string; is_ended: boolean; freed_job_id: string | null };
+      const { rows } = await db.query<Row>(cancel, [namespaceId, ids, reason]);
+      return rows.map(({ id, task, queue, is_ended: isEnded, freed_job_id: freedJobId }) => {
+        return { id, task, queue, isEnded, freedJobId };
+      });
+    },
+    async reschedule(namespaceId, id, runAt, rank) {
+      type Row = Omit<MovedRun, "runAt"> & { run_at: Instant };
+      const { rows } = await db.query<Row>(reschedule, [namespaceId, id, timestampParam(runAt), rank]);
+      const [row] = rows;
+      if (row === undefined) return null;
+      const { run_at: at, ...moved } = row;
+      return { ...moved, runAt: at };
+    },
+    async recall(namespaceId, id) {
+      await db.query(recall, [namespaceId, id]);
+    },
+    async jobStats(namespaceId, jobId, limit) {
+      type Row = Omit<JobStats, "firstAt" | "lastAt" | "durationP50Ms" | "durationP95Ms" | "lagP95Ms"> & {
+        first_at: Instant | null;
+        last_at: Instant | null;
+        duration_p50_ms: number | null;
+        duration_p95_ms: number | null;
+        lag_p95_ms: number | null;
+      };
+      const [row] = (await db.query<Row>(jobStats, [namespaceId, jobId, limit])).rows;
+      if (row === undefined) throw new Error("a count gave no row");
+      const { finished, succeeded, failed, cancelled, skipped, retried } = row;
+      return {
+        finished,
+        succeeded,
+        failed,
+        cancelled,
+        skipped,
+        retried,
+        firstAt: row.first_at,
+        lastAt: row.last_at,
+        durationP50Ms: row.duration_p50_ms,
+        durationP95Ms: row.duration_p95_ms,
+        lagP95Ms: row.lag_p95_ms,
+      };
+    },
+  };
+}
