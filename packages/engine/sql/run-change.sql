@@ -25,13 +25,13 @@ with pick as materialized (
   from ended_later e join carillon.lane l on l.id = e.lane
 ), stopped as (
   update carillon.run r set cancel_reason = coalesce(r.cancel_reason, $3) from pick p where r.id = p.id and p.state = 'running'
-  returning r.id, r.task, r.queue
+  returning r.id, r.job_id, r.task, r.queue
 )
-select id, task, queue, true as is_ended, case when serial then job_id end as freed_job_id from ended
+select id, job_id, task, queue, true as is_ended, case when serial then job_id end as freed_job_id from ended
 union all
-select e.id, l.task, l.queue, true, null from ended_later e join carillon.lane l on l.id = e.lane
+select e.id, e.id, l.task, l.queue, true, null from ended_later e join carillon.lane l on l.id = e.lane
 union all
-select id, task, queue, false, null from stopped;
+select id, job_id, task, queue, false, null from stopped;
 
 -- name: run_change.reschedule
 -- purpose: gives a run that waits for its time or for a worker another time. That of a one-off job is its nominal time too

@@ -34,8 +34,9 @@ export class RunChanger {
   async cancelMany(namespaceId: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const { changes, onEvent, onFreed, onStopped } = this.#options;
     const cancelled = await changes.cancel(namespaceId, ids, reason);
-    for (const { id: runId, task, queue, isEnded } of cancelled) {
-      if (isEnded) onEvent({ type: "run.finished", runId, task, queue, status: "cancelled", durationMs: 0 });
+    for (const { id: runId, jobId, task, queue, isEnded } of cancelled) {
+      const of = { namespaceId, runId, jobId, task, queue };
+      if (isEnded) onEvent({ type: "run.finished", ...of, status: "cancelled", durationMs: 0 });
     }
     onFreed(cancelled.map((run) => run.freedJobId).filter((jobId) => jobId !== null));
     if (cancelled.some((run) => !run.isEnded)) onStopped();

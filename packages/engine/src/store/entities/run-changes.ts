@@ -6,6 +6,7 @@ import type { Statements } from "../sql/statement.js";
 
 export interface CancelledRun {
   readonly id: string;
+  readonly jobId: string | null;
   readonly task: string;
   readonly queue: string;
   /** False: it runs, and its worker is asked to stop. */
@@ -39,10 +40,17 @@ export function runChangeStore(db: Queryable, statements: Statements): RunChange
   const jobStats = statements.get("run_change.job_stats");
   return {
     async cancel(namespaceId, ids, reason) {
-      type Row = { id: string; task: string; queue: string; is_ended: boolean; freed_job_id: string | null };
+      type Row = {
+        id: string;
+        job_id: string | null;
+        task: string;
+        queue: string;
+        is_ended: boolean;
+        freed_job_id: string | null;
+      };
       const { rows } = await db.query<Row>(cancel, [namespaceId, ids, reason]);
-      return rows.map(({ id, task, queue, is_ended: isEnded, freed_job_id: freedJobId }) => {
-        return { id, task, queue, isEnded, freedJobId };
+      return rows.map(({ id, job_id: jobId, task, queue, is_ended: isEnded, freed_job_id: freedJobId }) => {
+        return { id, jobId, task, queue, isEnded, freedJobId };
       });
     },
     async reschedule(namespaceId, id, runAt, rank) {
