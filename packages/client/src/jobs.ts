@@ -8,6 +8,7 @@ import type {
   JobCancel,
   JobCreate,
   JobDeleteQuery,
+  JobExplanation,
   JobList,
   JobListQuery,
   JobPatch,
@@ -66,6 +67,8 @@ export interface JobCalls {
   versions(job: JobReference, query?: PageQuery, options?: CallOptions): Promise<JobVersionList>;
   /** The ledger: occurrences without a scheduled run. */
   occurrences(job: JobReference, query?: PageQuery, options?: CallOptions): Promise<OccurrenceList>;
+  /** Whether it fires, when, and if not, why. */
+  explain(job: JobReference, options?: CallOptions): Promise<JobExplanation>;
   upcoming(job: JobReference, query?: UpcomingQuery, options?: CallOptions): Promise<Upcoming>;
 }
 
@@ -99,6 +102,7 @@ export function jobCalls(call: Transport): JobCalls {
     runs: (job, query, given) => get(`${at(job)}/runs`, query, given),
     versions: (job, query, given) => get(`${at(job)}/versions`, query, given),
     occurrences: (job, query, given) => get(`${at(job)}/occurrences`, query, given),
+    explain: (job, given) => get(`${at(job)}/explain`, {}, given),
     upcoming: (job, query, given) => get(`${at(job)}/upcoming`, query, given),
   };
 }

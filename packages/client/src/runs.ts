@@ -9,6 +9,7 @@ import type {
   RunBatchCreated,
   RunCreate,
   RunCreated,
+  RunExplanation,
   RunList,
   RunListQuery,
   RunRepeat,
@@ -25,6 +26,8 @@ export interface RunCalls {
   /** Each is stored or refused by itself. */
   createMany(runs: readonly RunCreate[], options?: MakeOptions): Promise<RunBatchCreated>;
   get(id: string, options?: CallOptions): Promise<Run>;
+  /** Why it does not run: one answer with its numbers. */
+  explain(id: string, options?: CallOptions): Promise<RunExplanation>;
   /** What the run logged, a page at a time; with follow it waits for more. */
   logs(id: string, query?: RunLogQuery, options?: CallOptions): Promise<RunLog>;
   /** A new run in the place of one that failed; asked again, the same one. */
@@ -50,6 +53,7 @@ export function runCalls(call: Transport): RunCalls {
       call({ ...given, method: "POST", path: "/v1/runs", query: { wait }, body: run }),
     createMany: (runs, given = {}) => call({ ...given, method: "POST", path: "/v1/runs:batchCreate", body: { runs } }),
     get: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}` }),
+    explain: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}/explain` }),
     logs: (id, query = {}, given = {}) =>
       call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}/logs`, query }),
     retry: (id, body = {}, given = {}) =>

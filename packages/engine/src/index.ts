@@ -76,6 +76,14 @@ export type {
   WebhookTarget,
   WebhookView,
 } from "./model/webhooks.js";
+export type {
+  Explanation,
+  Explanations,
+  JobExplanation,
+  JobWaitCode,
+  RunExplanation,
+  RunWaitCode,
+} from "./model/explanations.js";
 export type { JobView } from "./model/job-view.js";
 export type { Neighbour } from "./store/entities/dependencies.js";
 export type { LinePlace, LogPage, LogRequest, RunLine, RunLogs } from "./model/run-logs.js";

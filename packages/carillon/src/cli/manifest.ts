@@ -67,6 +67,11 @@ export const commands: readonly CommandEntry[] = [
   { path: ["job", "get"], summary: "show one job", load: () => import("./commands/job-get.js") },
   { path: ["job", "list"], summary: "list jobs, newest first", load: () => import("./commands/job-list.js") },
   { path: ["job", "next"], summary: "show when a job fires next", load: () => import("./commands/job-next.js") },
+  {
+    path: ["job", "explain"],
+    summary: "say whether a job fires, when, and if not, why",
+    load: () => import("./commands/job-explain.js"),
+  },
   { path: ["job", "update"], summary: "change parts of a job", load: () => import("./commands/job-update.js") },
   { path: ["job", "pause"], summary: "stop a job's fires for now", load: () => import("./commands/job-pause.js") },
   { path: ["job", "resume"], summary: "let a paused job fire again", load: () => import("./commands/job-resume.js") },
@@ -78,6 +83,11 @@ export const commands: readonly CommandEntry[] = [
   },
   { path: ["job", "cancel"], summary: "end a job for good", load: () => import("./commands/job-cancel.js") },
   { path: ["run", "get"], summary: "show one run", load: () => import("./commands/run-get.js") },
+  {
+    path: ["run", "explain"],
+    summary: "say why a run does not run",
+    load: () => import("./commands/run-explain.js"),
+  },
   { path: ["run", "logs"], summary: "show what a run logged", load: () => import("./commands/run-logs.js") },
   {
     path: ["run", "watch"],

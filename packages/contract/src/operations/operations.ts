@@ -22,6 +22,7 @@ import {
 } from "./dead-letters.js";
 import { streamEvents } from "./events.js";
 import { abortOperation, bulkRuns, getOperation, listOperations } from "./bulk.js";
+import { explainJob, explainRun } from "./explanations.js";
 import { createJobs } from "./job-batch.js";
 import { cancelJob, deleteJob, pauseJob, putJob, resumeJob, rollbackJob, updateJob } from "./job-changes.js";
 import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from "./job-history.js";
@@ -57,6 +58,7 @@ export const operations = {
   listJobUpcoming,
   getJobStats,
   retryJob,
+  explainJob,
   createRun,
   createRuns,
   listRuns,
@@ -70,6 +72,7 @@ export const operations = {
   listOperations,
   getOperation,
   abortOperation,
+  explainRun,
   retryRun,
   replayRun,
   listDeadLetters,

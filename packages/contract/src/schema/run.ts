@@ -62,11 +62,16 @@ export const WaitingOn = Type.Object(
   {
     code: Type.String({
       description:
-        "no_worker_for_task, no_worker_for_queue, no_worker_for_version, no_worker_with_labels, only_spot_workers, workers_cordoned",
+        "As in explain: due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, limit_order, limit_pending, " +
+        "position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, no_worker_with_labels, only_spot_workers, workers_cordoned",
     }),
     detail: Type.String({ examples: ["no worker serves task pdf"] }),
   },
-  { title: "WaitingOn", additionalProperties: false, description: "What a run that is due waits for" },
+  {
+    title: "WaitingOn",
+    additionalProperties: false,
+    description: "What a run that is live and does not run waits for; where one run is asked for",
+  },
 );
 
 /** The part of a run that answers "how did it go". */

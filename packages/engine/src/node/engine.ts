@@ -30,6 +30,7 @@ import { type Backfilling, makeBackfilling } from "./backfilling.js";
 import { type Calendaring, makeCalendaring } from "./calendaring.js";
 import { engineApi, withinNamespace } from "./engine-api.js";
 import { makeEnqueueing } from "./enqueueing.js";
+import { makeExplaining } from "./explaining.js";
 import { type Failing, makeFailing } from "./failing.js";
 import { Hints } from "./hints.js";
 import { type Limiting, makeLimiting } from "./limiting.js";
@@ -168,6 +169,12 @@ class NodeEngine implements Engine {
       ...this.#operating.api,
       ...this.#failing.api(this.#changing.transaction),
       ...this.#notifying.api,
+      ...makeExplaining({
+        db: options.database,
+        store: this.#store,
+        changes: this.#changing.api,
+        now: () => this.#now(),
+      }),
     };
     this.api = tellChanges(api, withinNamespace(this.#store.namespaces), this.#emit);
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());

@@ -10,6 +10,7 @@ import type { Limits } from "../model/limits.js";
 import type { Queues } from "../model/queues.js";
 import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
+import type { Explanations } from "../model/explanations.js";
 import type { Failures } from "../model/failures.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { Operations } from "../model/operations.js";
@@ -113,7 +114,8 @@ export type EngineApis = EngineApi &
   Limits &
   Failures &
   Webhooks &
-  Workers;
+  Workers &
+  Explanations;
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {

@@ -6,6 +6,7 @@ import { type ClaimStore, claimStore } from "./entities/claims.js";
 import { type DependencyStore, dependencyStore } from "./entities/dependencies.js";
 import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
 import { type DayPartitions, dayPartitions } from "./entities/day-partitions.js";
+import { type ExplainReads, explainReads } from "./entities/explain-reads.js";
 import { type FailureStore, failureStore } from "./entities/failures.js";
 import type { FireStore } from "../scheduler/fire-store.js";
 import { fireStore } from "./entities/fire-store.js";
@@ -81,6 +82,8 @@ export interface Store {
   /** Which jobs wait for which. */
   readonly dependencies: DependencyStore;
   readonly upstreamLinks: UpstreamLinks;
+  /** What decides over runs beside themselves. */
+  readonly explainReads: ExplainReads;
   readonly windows: WindowStore;
   readonly webhooks: WebhookStore;
   readonly backfills: BackfillStore;
@@ -164,6 +167,7 @@ export function createStore(db: Database): Store {
     calendarLinks: links,
     dependencies,
     upstreamLinks,
+    explainReads: explainReads(db, statements),
     windows: windowStore(db, statements),
     webhooks: webhookStore(db, statements),
     backfills: backfillStore(db, statements),

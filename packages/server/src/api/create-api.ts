@@ -11,6 +11,7 @@ import { errorGroupHandlers } from "./handlers/error-groups.js";
 import { eventHandlers } from "./handlers/events.js";
 import { jobBatchHandlers } from "./handlers/job-batch.js";
 import { jobChangeHandlers } from "./handlers/job-changes.js";
+import { explanationHandlers } from "./handlers/explanations.js";
 import { jobHistoryHandlers } from "./handlers/job-history.js";
 import { jobPreviewHandlers } from "./handlers/job-preview.js";
 import { jobRunHandlers } from "./handlers/job-runs.js";
@@ -81,6 +82,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...jobChangeHandlers(options),
     ...jobRunHandlers(options),
     ...jobHistoryHandlers(options),
+    ...explanationHandlers(options),
     ...runHandlers(options),
     ...runChangeHandlers(options),
     ...operationHandlers(options),

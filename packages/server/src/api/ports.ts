@@ -9,6 +9,7 @@ import type {
   Receipts,
   EngineApi,
   Enqueueing,
+  Explanations,
   Failures,
   JobChanges,
   Namespaces,
@@ -60,7 +61,8 @@ export type ApiEngine = EngineApi &
   Namespaces &
   Limits &
   Failures &
-  Workers;
+  Workers &
+  Explanations;
 
 /** Workers of other processes. */
 export type WorkersPort = Pick<WorkerDoor, "silenceMs" | "register" | "poll" | "hear" | "note" | "giveBack" | "close">;

@@ -1,4 +1,5 @@
 import type { RunListQuery } from "@carillon/contract";
+import { isFinal } from "@carillon/core";
 import type { EngineApi, RunView } from "@carillon/engine";
 import type { CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
@@ -15,10 +16,14 @@ export function runHandlers({ engine }: ApiOptions): Pick<Handlers, "listRuns" |
       if (run === null) throw notFound(`There is no run ${params.id}.`);
       return {
         status: 200,
-        body: wireRun(run, run.status === "queued" ? await engine.whyUnserved(namespace, run) : null),
+        body: wireRun(run, isWaiting(run) ? await engine.explain(namespace, run) : null),
       };
     },
   };
+}
+
+function isWaiting({ status }: RunView): boolean {
+  return status !== "running" && !isFinal(status);
 }
 
 /** A run that the call has just made. */

@@ -54,7 +54,7 @@ export function wireOneJob(job: JobView, { now, foreign, calendars }: Reader): J
 }
 
 /** Only of jobs that wait or are waited for. */
-function wireNeighbours({ neighbours }: JobView): Pick<Job, "upstream" | "downstream"> {
+export function wireNeighbours({ neighbours }: JobView): Pick<Job, "upstream" | "downstream"> {
   const upstream = neighbours
     .filter((one) => one.side === "upstream")
     .map((one) => ({

@@ -1,6 +1,6 @@
 import type { Run, RunError as WireError, RunSummary } from "@carillon/contract";
 import { formatId, type RunError } from "@carillon/core";
-import type { AttemptRecord, RunView, Unserved } from "@carillon/engine";
+import type { AttemptRecord, RunExplanation, RunView } from "@carillon/engine";
 import { timestamp, timestampOrNull } from "./scalars.js";
 
 export function runSummary(run: RunView): RunSummary {
@@ -34,7 +34,7 @@ function lagMs({ startedAt, runAt }: RunView): number | null {
 }
 
 /** What it waits for is looked up only for a run that is asked for by itself. */
-export function wireRun(run: RunView, waitingOn: Unserved | null = null): Run {
+export function wireRun(run: RunView, waitingOn: RunExplanation | null = null): Run {
   return {
     ...runSummary(run),
     job_id: run.jobId === null ? null : formatId("job", run.jobId),

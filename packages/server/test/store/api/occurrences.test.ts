@@ -21,6 +21,7 @@ const reasons = [
   "superseded",
   "already_ran",
   "duplicate",
+  "condition",
 ];
 
 /** A job with an entry for each reason, an hour apart. */

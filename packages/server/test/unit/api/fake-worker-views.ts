@@ -1,4 +1,15 @@
-import type { Page, PageRequest, Unserved, WorkerState, WorkerView } from "@carillon/engine";
+import { CarillonError } from "@carillon/core";
+import type {
+  JobExplanation,
+  JobRef,
+  Page,
+  PageRequest,
+  RunExplanation,
+  RunView,
+  Unserved,
+  WorkerState,
+  WorkerView,
+} from "@carillon/engine";
 import { pageOf } from "./fake-engine.js";
 import { FakeOperations } from "./fake-operations.js";
 
@@ -22,5 +33,34 @@ export class FakeWorkerViews extends FakeOperations {
 
   async whyUnserved(): Promise<Unserved | null> {
     return this.unserved;
+  }
+
+  async explain(_namespace: string, { queue }: RunView): Promise<RunExplanation> {
+    const { code, detail } = this.unserved ?? {
+      code: "position" as const,
+      detail: `position 1 of 1 in queue ${queue}`,
+    };
+    return { code, detail, until: null, facts: { queue } };
+  }
+
+  async explainRun(namespace: string, runId: string): Promise<{ run: RunView; explanation: RunExplanation } | null> {
+    const run = await this.getRun(namespace, runId);
+    return run && { run, explanation: await this.explain(namespace, run) };
+  }
+
+  async explainJob(namespace: string, ref: JobRef): Promise<JobExplanation> {
+    const job = await this.getJob(namespace, ref);
+    if (job === null) throw new CarillonError("not_found", "there is no such job");
+    const { state } = job;
+    return {
+      code: "manual",
+      detail: "it runs only when asked",
+      until: null,
+      facts: {},
+      job,
+      state,
+      run: null,
+      outcomes: [],
+    };
   }
 }

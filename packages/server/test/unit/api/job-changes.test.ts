@@ -161,7 +161,7 @@ describe("cancelling", () => {
       const response = await api.send("DELETE", url);
       expect([response.statusCode, response.body, response.headers["content-type"]]).toEqual([204, "", undefined]);
     }
-    expect(api.engine.asked).toEqual(["cancel", { running: "keep" }, { actor: null }]);
+    expect(api.engine.asked).toEqual(["cancel", { running: "keep", dependants: "refuse" }, { actor: null }]);
     expect((await api.get("/v1/jobs/@nightly")).json()).toMatchObject({ state: "cancelled", next_run_at: null });
   });
 

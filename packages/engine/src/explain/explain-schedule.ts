@@ -1,0 +1,73 @@
+import { formatId, type Instant } from "@carillon/core";
+import type { Explanation, JobWaitCode } from "../model/explanations.js";
+import type { JobView } from "../model/job-view.js";
+import type { Neighbour } from "../store/entities/dependencies.js";
+import { at, because, byWhom, inWords } from "./words.js";
+
+export interface ScheduleFacts {
+  readonly job: JobView;
+  readonly now: Instant;
+  /** Occurrences inside the pause. */
+  readonly missed: number;
+  /** A maintenance window holds the occurrence that is due. */
+  readonly isHeld: boolean;
+}
+
+type Answer = Explanation<JobWaitCode>;
+
+/** Whether a job fires, when, and if not, why. */
+export function explainSchedule({ job, now, missed, isHeld }: ScheduleFacts): Answer {
+  const { state, nextRunAt, schedule } = job;
+  if (state === "cancelled") return told("cancelled", "it is cancelled and fires no more");
+  if (state === "paused") return paused(job, missed);
+  if (state === "completed")
+    return told("completed", "nothing is left to fire: all its instants have passed, or all its runs were made");
+  if (schedule.kind === "manual") return told("manual", "it runs only when asked");
+  if (schedule.kind === "after") return waits(job.neighbours, schedule.mode ?? "all");
+  if (nextRunAt === null) return told("never", "its schedule has no instant to come");
+  const left = nextRunAt - now;
+  if (isHeld) {
+    const detail = `a maintenance window holds the occurrence that is due, until ${at(nextRunAt)}, for ${inWords(left)} more`;
+    return { ...told("window", detail), until: nextRunAt, facts: { in_ms: Math.max(0, left) } };
+  }
+  if (left <= 0)
+    return {
+      ...told("fires_now", `it is due since ${inWords(-left)} and is about to fire`),
+      facts: { late_ms: -left },
+    };
+  return {
+    ...told("fires", `fires in ${inWords(left)}, at ${at(nextRunAt)}`),
+    until: nextRunAt,
+    facts: { in_ms: left },
+  };
+}
+
+function told(code: JobWaitCode, detail: string): Answer {
+  return { code, detail, until: null, facts: {} };
+}
+
+function paused({ pause }: JobView, missed: number): Answer {
+  const by = pause === null ? "" : `${byWhom(pause.actor)} since ${at(pause.at)}`;
+  const until = pause?.until ?? null;
+  const end = until === null ? "until it is resumed" : `until ${at(until)}`;
+  const count = missed === 0 ? "" : `; ${missed} occurrences inside the pause so far`;
+  const detail = `paused${by}, ${end}${count}${because(pause?.reason ?? null)}`;
+  return { ...told("paused", detail), until, facts: { missed } };
+}
+
+function waits(neighbours: readonly Neighbour[], mode: "all" | "any"): Answer {
+  const upstream = neighbours.filter((one) => one.side === "upstream");
+  if (upstream.length === 0) return told("after", "nothing that it waited for is left: it never fires");
+  const open = upstream.filter((one) => one.metRunId === null);
+  const ends = { success: "to succeed", failure: "to fail", finish: "to end" };
+  const names = open.map((one) => `${one.key ?? formatId("job", one.jobId)} ${ends[one.on]}`);
+  const dead = upstream.filter((one) => one.state === "cancelled" || one.state === "completed");
+  const note =
+    dead.length === 0
+      ? ""
+      : `; ${dead.map((one) => `${one.key ?? formatId("job", one.jobId)} is ${one.state}`).join(", ")}`;
+  const met =
+    mode === "all" && upstream.length > 1 ? ` (${upstream.length - open.length} of ${upstream.length} are met)` : "";
+  const detail = `waits for ${names.join(mode === "any" ? " or " : " and ")}${met}${note}`;
+  return { ...told("after", detail), facts: { met: upstream.length - open.length, of: upstream.length } };
+}

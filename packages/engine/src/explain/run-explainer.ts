@@ -1,0 +1,127 @@
+import { formatId, type KeyedLimit } from "@carillon/core";
+import { gateOf, limitsIn } from "../limits/limit-text.js";
+import { ownLimitsOf } from "../limits/own-limits.js";
+import type { RunExplanation } from "../model/explanations.js";
+import type { RunView } from "../model/run-view.js";
+import type { RunToServe, Unserved } from "../model/workers.js";
+import type { ExplainReads, RunSurroundings } from "../store/entities/explain-reads.js";
+import type { LiveRunOfJob } from "../store/entities/settlement.js";
+import { explainLimits } from "./explain-limits.js";
+import { at, because, byWhom, inWords } from "./words.js";
+
+export interface RunExplainerOptions {
+  readonly reads: ExplainReads;
+  readonly whyUnserved: (namespaceId: number, run: RunToServe) => Promise<Unserved | null>;
+  /** The live runs of a job, oldest first. */
+  readonly liveOf: (jobId: string) => Promise<LiveRunOfJob[]>;
+}
+
+/** Says of a run why it does not run: one answer, the first that keeps it from running. */
+export class RunExplainer {
+  readonly #options: RunExplainerOptions;
+
+  constructor(options: RunExplainerOptions) {
+    this.#options = options;
+  }
+
+  async explain(namespaceId: number, run: RunView, now: number): Promise<RunExplanation> {
+    switch (run.status) {
+      case "running":
+        return running(run, now);
+      case "scheduled":
+      case "retrying":
+        return waitsForTime(run, now);
+      case "blocked":
+      case "queued":
+        return this.#stands(namespaceId, run);
+      default:
+        return ended(run);
+    }
+  }
+
+  async #stands(namespaceId: number, run: RunView): Promise<RunExplanation> {
+    const around = await this.#options.reads.surroundings(namespaceId, run.id);
+    if (around === null) return told("due_now", "it has just been taken, or has just ended: look again");
+    if (run.status === "blocked" && run.statusReason === "overlap") return this.#overlaps(run);
+    if (around.queuePause !== null) return queuePaused(run, around.queuePause);
+    if (run.status === "blocked") return this.#limited(namespaceId, run, around);
+    const unserved = await this.#options.whyUnserved(namespaceId, run);
+    if (unserved !== null)
+      return { ...told(unserved.code, unserved.detail), facts: { task: run.task, queue: run.queue } };
+    if (around.laneKind === "gated")
+      return told("limit_pending", "its limits are about to be looked at: it is admitted in its turn");
+    return this.#inLine(namespaceId, run, around);
+  }
+
+  async #overlaps(run: RunView): Promise<RunExplanation> {
+    const live = run.jobId === null ? [] : await this.#options.liveOf(run.jobId);
+    const before = live.find((one) => one.id !== run.id);
+    const ahead = live.findIndex((one) => one.id === run.id);
+    if (before === undefined) return told("overlap", "it waited for another run of its job, and is about to start");
+    const name = formatId("run", before.id);
+    const detail = `waits for ${name} of the same job, which is ${before.status}; ${Math.max(1, ahead)} of its runs go before it`;
+    return { ...told("overlap", detail), facts: { run: name, status: before.status, ahead: Math.max(1, ahead) } };
+  }
+
+  async #limited(namespaceId: number, run: RunView, around: RunSurroundings): Promise<RunExplanation> {
+    if (around.limits === null) return told("limit_pending", "its limits are about to be looked at");
+    const wanted: KeyedLimit[] = [
+      ...limitsIn(around.limits),
+      ...(around.queueLimits === null ? [] : ownLimitsOf(around.queueLimits, "queue", run.queue)),
+      ...(around.namespaceLimits === null ? [] : ownLimitsOf(around.namespaceLimits, "namespace", "")),
+    ];
+    const limits = await this.#options.reads.limits(namespaceId, wanted);
+    const line = await this.#options.reads.placeBehind(gateOf(around.limits), run.id);
+    return explainLimits(limits, line, around.now);
+  }
+
+  async #inLine(namespaceId: number, run: RunView, { isStrict, now }: RunSurroundings): Promise<RunExplanation> {
+    const { ahead, of } = await this.#options.reads.position(namespaceId, run.id);
+    const [place, total] = [ahead + 1, Math.max(of, ahead + 1)];
+    const order = isStrict ? ", one at a time in their order" : "";
+    const detail = `position ${place} of ${total} in queue ${run.queue}${order}; due for ${inWords(now - run.runAt)}`;
+    return { ...told("position", detail), facts: { queue: run.queue, position: place, of: total } };
+  }
+}
+
+function told(code: RunExplanation["code"], detail: string): RunExplanation {
+  return { code, detail, until: null, facts: {} };
+}
+
+function running({ workerId, startedAt, attempt, maxAttempts }: RunView, now: number): RunExplanation {
+  const worker = workerId === null ? "a worker" : formatId("wrk", workerId);
+  const since = startedAt === null ? "" : ` for ${inWords(now - startedAt)}`;
+  const detail = `attempt ${attempt} of ${maxAttempts} runs on ${worker}${since}`;
+  return { ...told("running", detail), facts: { worker, attempt, max_attempts: maxAttempts } };
+}
+
+function waitsForTime(run: RunView, now: number): RunExplanation {
+  const { status, runAt, attempt, maxAttempts, statusReason } = run;
+  const left = runAt - now;
+  if (left <= 0) return told("due_now", "it is due and is about to be queued");
+  if (status === "retrying") {
+    const detail = `retry ${attempt + 1} of ${maxAttempts} at ${at(runAt)}, in ${inWords(left)}`;
+    const facts = { attempt: attempt + 1, max_attempts: maxAttempts, in_ms: left };
+    return { code: "retry_later", detail, until: runAt, facts };
+  }
+  const why = statusReason === null ? "" : ` (${statusReason})`;
+  return {
+    code: "due_later",
+    detail: `due in ${inWords(left)}, at ${at(runAt)}${why}`,
+    until: runAt,
+    facts: { in_ms: left },
+  };
+}
+
+function queuePaused({ queue }: RunView, pause: NonNullable<RunSurroundings["queuePause"]>): RunExplanation {
+  const detail = `queue ${queue} is paused${byWhom(pause.actor)} since ${at(pause.at)}${because(pause.reason)}`;
+  return { ...told("queue_paused", detail), facts: { queue, ...(pause.actor !== null && { actor: pause.actor }) } };
+}
+
+function ended({ status, statusReason, finishedAt }: RunView): RunExplanation {
+  const when = finishedAt === null ? "" : ` at ${at(finishedAt)}`;
+  return {
+    ...told("ended", `${status}${when}${statusReason === null ? "" : ` (${statusReason})`}`),
+    facts: { status },
+  };
+}

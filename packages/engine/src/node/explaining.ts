@@ -1,0 +1,42 @@
+import type { Instant } from "@carillon/core";
+import { whyUnserved } from "../dispatch/why-unserved.js";
+import { explanationsApi } from "../explain/explanations-api.js";
+import { RunExplainer } from "../explain/run-explainer.js";
+import { JobReader } from "../jobs/job-reader.js";
+import { RunLister } from "../jobs/run-lister.js";
+import { RunReader } from "../jobs/run-reader.js";
+import type { Explanations } from "../model/explanations.js";
+import type { JobChanges } from "../model/job-changes.js";
+import type { Queryable } from "../store/db/queryable.js";
+import type { Store } from "../store/store.js";
+import { withinNamespace } from "./engine-api.js";
+
+export interface ExplainingOptions {
+  readonly db: Queryable;
+  readonly store: Store;
+  readonly changes: Pick<JobChanges, "countMissed" | "listOccurrences">;
+  /** The database's clock. */
+  readonly now: () => Instant;
+}
+
+/** The parts that say why, put together. */
+export function makeExplaining({ db, store, changes, now }: ExplainingOptions): Explanations {
+  const { settler, sessions } = store;
+  const runs = new RunReader(store.reads);
+  return explanationsApi({
+    runs,
+    jobs: new JobReader(store.jobs, runs, new RunLister(store.search, runs)),
+    changes,
+    now,
+    within: withinNamespace(store.namespaces),
+    explainer: new RunExplainer({
+      reads: store.explainReads,
+      whyUnserved: async (namespaceId, run) => whyUnserved(run, await sessions.kinds(namespaceId, run.task)),
+      liveOf: (jobId) => settler.reads.live(db, [jobId], { hold: false }),
+    }),
+    async isHeld(jobId) {
+      const [job] = await settler.reads.read(db, [jobId], { payload: false });
+      return job?.due.stateReason?.startsWith("held ") ?? false;
+    },
+  });
+}

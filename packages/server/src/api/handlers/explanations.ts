@@ -1,0 +1,22 @@
+import type { Handlers } from "../call.js";
+import type { ApiOptions } from "../ports.js";
+import { wireJobExplanation, wireRunExplanation } from "../wire/explanation.js";
+import { warningsOf } from "../wire/schedule-words.js";
+import { calendarsOf } from "./job-answer.js";
+import { idOrNotFound, jobRef, notFound } from "./job-ref.js";
+
+export function explanationHandlers({ engine, now }: ApiOptions): Pick<Handlers, "explainRun" | "explainJob"> {
+  return {
+    async explainRun({ params, namespace }) {
+      const found = await engine.explainRun(namespace, idOrNotFound("run", params.id));
+      if (found === null) throw notFound(`There is no run ${params.id}.`);
+      return { status: 200, body: wireRunExplanation(found.run, found.explanation) };
+    },
+    async explainJob({ params, namespace }) {
+      const explanation = await engine.explainJob(namespace, jobRef(params.id));
+      const { job } = explanation;
+      const calendars = await calendarsOf(engine, namespace, job.schedule);
+      return { status: 200, body: wireJobExplanation(explanation, warningsOf(job, calendars, now())) };
+    },
+  };
+}
