@@ -19,7 +19,8 @@ join carillon.job j on j.id = d.job_id;
 
 -- name: due.fire
 -- purpose: turns due occurrences into runs and moves each job to its next time, in one step; one whose job has a live run and
---          lets none overlap becomes an entry of the ledger. Only for jobs with overlap allow or skip
+--          lets none overlap becomes an entry of the ledger. Only for jobs with overlap allow or skip. Answers the jobs that have the
+--          same outcome and lane in one row: the caller knows the rest, and a row for each would cost more than it says
 -- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 revision of the maintenance windows bigint,
 --         $5 job ids uuid[], $6 versions int[], $7 nominals timestamptz[], $8 runs made bigint[], $9 next nominals
 --         timestamptz[], $10 next fires timestamptz[], $11 catch up to timestamptz[], $12 run ids uuid[], $13 ranks bigint[];
@@ -102,9 +103,9 @@ with fence as materialized (
   on conflict (job_id, version, reason, from_at) do update
   set to_at = greatest(o.to_at, excluded.to_at), count = o.count + excluded.count, recorded_at = excluded.recorded_at
 )
-select job_id, outcome, outcome = 'fired' and is_last as is_last, run_id, lane, rank, made_at as created_at,
-       runs_made + (outcome = 'fired')::int as runs_made
-from judged;
+select string_agg(job_id::text, ',') as job_ids, outcome, outcome = 'fired' and is_last as is_last, lane, max(made_at) as created_at
+from judged
+group by outcome, outcome = 'fired' and is_last, lane;
 
 -- name: due.pass
 -- purpose: passes over occurrences that are not fired, with the ledger's range extended while the reason repeats

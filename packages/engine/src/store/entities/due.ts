@@ -28,14 +28,13 @@ interface LoadedRow extends JobId, DefinitionTexts {
   settled_to: Instant;
 }
 
-interface FiredRow extends JobId {
+/** Jobs of which the same is true; their ids with commas between them. */
+interface FiredRow {
+  job_ids: string;
   outcome: "fired" | "overlap" | "duplicate";
   is_last: boolean;
-  run_id: string;
   lane: number;
-  rank: number;
   created_at: Instant;
-  runs_made: number;
 }
 
 export function dueStore(db: Queryable, statements: Statements): DueStore {
@@ -53,7 +52,9 @@ export function dueStore(db: Queryable, statements: Statements): DueStore {
     },
     async fire({ fence, windows }, rows) {
       const values = [...fenceParameters(fence), windows, ...fireColumns(rows), ...noteColumns(rows)];
-      return (await db.query<FiredRow>(fire, values)).rows.map(toFired);
+      const answers = (await db.query<FiredRow>(fire, values)).rows;
+      const byJob = new Map(rows.map((row) => [row.job.jobId, row]));
+      return answers.flatMap((answer) => firedJobs(answer, byJob));
     },
     async pass({ fence, windows }, rows) {
       const values = [...fenceParameters(fence), windows, ...passColumns(rows), ...noteColumns(rows)];
@@ -145,13 +146,13 @@ function toDueJob(row: LoadedRow, definitions: DefinitionCache): DueJob {
   };
 }
 
-function toFired(row: FiredRow): Fired {
-  const { outcome, run_id: id, lane, rank, created_at: createdAt } = row;
-  return {
-    jobId: row.job_id,
-    outcome,
-    run: outcome === "fired" ? { id, lane, rank, createdAt } : null,
-    isLast: row.is_last,
-    runsMade: row.runs_made,
-  };
+function firedJobs(answer: FiredRow, byJob: ReadonlyMap<string, FireRow>): Fired[] {
+  const { outcome, is_last: isLast, lane, created_at: createdAt } = answer;
+  const isFired = outcome === "fired";
+  return answer.job_ids.split(",").map((jobId) => {
+    const row = byJob.get(jobId);
+    if (row === undefined) throw new Error(`job ${jobId} was fired and was not asked for`);
+    const run = isFired ? { id: row.runId, lane, rank: row.rank, createdAt } : null;
+    return { jobId, outcome, run, isLast, runsMade: row.job.runsMade + (isFired ? 1 : 0) };
+  });
 }
