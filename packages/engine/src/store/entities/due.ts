@@ -16,8 +16,9 @@ interface JobId {
   job_id: string;
 }
 
-interface LoadedRow extends JobId, DefinitionTexts {
-  shard: number;
+/** Jobs of which the same is true: id and shard of each, with commas between them. */
+interface LoadedRow extends DefinitionTexts {
+  jobs: string;
   class: number;
   state: "active" | "paused";
   version: number;
@@ -48,7 +49,7 @@ export function dueStore(db: Queryable, statements: Statements): DueStore {
   return {
     async load(shards, until, limitPerShard) {
       const { rows } = await db.query<LoadedRow>(load, [shards, timestampParam(until), limitPerShard]);
-      return rows.map((row) => toDueJob(row, definitions));
+      return rows.flatMap((row) => dueJobs(row, definitions));
     },
     async fire({ fence, windows }, rows) {
       const values = [...fenceParameters(fence), windows, ...fireColumns(rows), ...noteColumns(rows)];
@@ -130,10 +131,13 @@ function noteColumns(rows: readonly { readonly job: DueJob; readonly notes: read
   ]);
 }
 
-function toDueJob(row: LoadedRow, definitions: DefinitionCache): DueJob {
-  return {
-    jobId: row.job_id,
-    shard: row.shard,
+const uuidLength = 36;
+
+function dueJobs(row: LoadedRow, definitions: DefinitionCache): DueJob[] {
+  const definition = definitions.of(row);
+  return row.jobs.split(",").map((job) => ({
+    jobId: job.slice(0, uuidLength),
+    shard: Number(job.slice(uuidLength)),
     class: row.class,
     state: row.state,
     version: row.version,
@@ -142,8 +146,8 @@ function toDueJob(row: LoadedRow, definitions: DefinitionCache): DueJob {
     settledTo: row.settled_to,
     catchUpTo: row.catch_up_to,
     runsMade: row.runs_made,
-    definition: definitions.of(row),
-  };
+    definition,
+  }));
 }
 
 function firedJobs(answer: FiredRow, byJob: ReadonlyMap<string, FireRow>): Fired[] {

@@ -18,9 +18,8 @@ describe("changes, fires and other changes at the same time", () => {
     async (seed) => {
       const storm = new ChangeStorm(h, randomOf(seed));
       await storm.create(12);
-      await storm.rage(h.db.clock.now() + 3_000, 4);
+      await storm.rage(h.db.clock.now() + 3_000, { users: 4, least: 60 });
       await storm.calm();
-      expect(storm.done).toBeGreaterThan(50);
       let instants = 0;
       for (const [id, first] of storm.jobs) {
         const { instants: own, ...wrong } = await accountOf(h, id, first);
