@@ -309,9 +309,13 @@ select i.id
 from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
 where exists (
     select from carillon.run_history h
-    where h.id = i.id and h.finished_at >= $4 and h.fence = i.fence and h.session_id = $1
+    where h.id = i.id and h.finished_at >= $4 and h.fence = i.fence
+      and h.session_id in ($1, '00000000-0000-0000-0000-000000000000')
   )
-  or exists (select from carillon.run r where r.id = i.id and r.fence = i.fence and r.state <> 'running');
+  or exists (
+    select from carillon.run r
+    where r.id = i.id and r.fence = i.fence and (r.state <> 'running' or r.session_id = '00000000-0000-0000-0000-000000000000')
+  );
 
 -- name: run.stops
 -- purpose: which of the runs that sessions hold are to stop
@@ -383,6 +387,7 @@ set state = 'retrying',
     attempt = r.attempt + 1,
     run_at = clock_timestamp() + i.delay_ms * interval '1 millisecond',
     rank = i.rank,
+    state_reason = null,
     attempts = coalesce(r.attempts, '[]'::jsonb) || i.record::jsonb
 from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
   as i (session_id, id, fence, delay_ms, rank, record)
@@ -427,12 +432,14 @@ where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'run
 returning r.id;
 
 -- name: run.lost
--- purpose: running runs whose session no longer exists. It looks at all live runs, since no index knows who runs: not for every day
+-- purpose: running runs whose session no longer exists; who waits for a callback has none to lose. It looks at all live runs,
+--   since no index knows who runs: not for every day
 -- params: $1 limit int
 -- fence: none, a read; who acts on it compares again
 select r.id
 from carillon.run r
-where r.state = 'running' and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
+where r.state = 'running' and r.session_id <> '00000000-0000-0000-0000-000000000000'
+  and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
 limit $1;
 
 -- name: run.rescue
@@ -444,7 +451,7 @@ limit $1;
 with lost as materialized (
   select r.id, r.losses + case when r.started_at is null then 0 else 1 end as losses
   from carillon.run r
-  where r.id = any ($1::uuid[]) and r.state = 'running'
+  where r.id = any ($1::uuid[]) and r.state = 'running' and r.session_id <> '00000000-0000-0000-0000-000000000000'
     and (r.started_at is null or r.losses < $2 and (r.policy ->> 'guarantee' = 'at_most_once') is not true)
     and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
   for update of r skip locked
@@ -474,6 +481,7 @@ with lost as materialized (
   select r.id
   from carillon.run r
   where r.id = any ($1::uuid[]) and r.state = 'running' and r.started_at is not null
+    and r.session_id <> '00000000-0000-0000-0000-000000000000'
     and (r.losses >= $2 or r.policy ->> 'guarantee' = 'at_most_once')
     and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
   for update of r skip locked

@@ -53,6 +53,22 @@ create table carillon.calendar_version (
   constraint calendar_version_pkey PRIMARY KEY (calendar_id, version)
 );
 
+create table carillon.callback (
+  token_hash bytea not null,
+  run_id uuid not null,
+  fence bigint not null,
+  attempt smallint not null,
+  namespace_id integer not null,
+  created_at timestamp with time zone not null,
+  begun_at timestamp with time zone,
+  due_at timestamp with time zone,
+  answer json,
+  answered_at timestamp with time zone,
+  constraint callback_pkey PRIMARY KEY (token_hash),
+  constraint callback_answered CHECK (((answer IS NULL) OR (answered_at IS NOT NULL))),
+  constraint callback_waits CHECK (((due_at IS NULL) OR (begun_at IS NOT NULL)))
+);
+
 create table carillon.dedupe (
   namespace_id integer not null,
   task text not null,
@@ -622,6 +638,10 @@ create table carillon.worker_session (
 CREATE INDEX backfill_job ON carillon.backfill USING btree (job_id, id);
 
 CREATE INDEX backfill_running ON carillon.backfill USING btree (shard, next_step_at) WHERE (state = 'running'::text);
+
+CREATE INDEX callback_due ON carillon.callback USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX callback_run ON carillon.callback USING btree (run_id);
 
 CREATE INDEX dedupe_look ON carillon.dedupe USING btree (look_at);
 

@@ -71,8 +71,11 @@ export type EngineEvent =
       readonly durationMs: DurationMs;
     })
   | (OfRun & {
-      /** run.snoozed: its handler asked to be called later, and nothing was spent. */
-      readonly type: "run.retried" | "run.snoozed";
+      /**
+       * run.snoozed: its handler asked to be called later, and nothing was spent. run.waiting: it goes on without a worker until its
+       * callback comes, no longer than this.
+       */
+      readonly type: "run.retried" | "run.snoozed" | "run.waiting";
       readonly delayMs: DurationMs;
     })
   /** Its handler said how far it is. */

@@ -54,6 +54,7 @@ export type {
   RedriveView,
   RepeatRequest,
 } from "./model/failures.js";
+export type { Callbacks, CallbackTaken } from "./model/callbacks.js";
 export type { Calendars, CalendarView, WindowView } from "./model/calendars.js";
 export type {
   CancelRequest,

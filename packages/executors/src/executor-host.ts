@@ -4,15 +4,17 @@ import { AddressRules, environmentSecrets, type ExecutorHost, type WorkerTimers 
 export interface HostOptions {
   readonly timers: WorkerTimers;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly callbackBase?: () => string | null;
   /** What jobs may reach although it is not public. */
   readonly outboundAllow: readonly string[];
 }
 
 /** What this process gives its executors. Throws config_invalid for an entry of the allow-list that cannot be read. */
-export function createExecutorHost({ timers, env, outboundAllow }: HostOptions): ExecutorHost {
+export function createExecutorHost({ timers, env, outboundAllow, callbackBase }: HostOptions): ExecutorHost {
   return {
     timers,
     env,
+    ...(callbackBase !== undefined && { callbackBase }),
     now: () => systemClock.now(),
     secrets: environmentSecrets(env),
     outbound: rulesOf(outboundAllow),

@@ -8,6 +8,7 @@ export { environmentSecrets, secretName, type Secrets } from "./secrets/secrets.
 export type { CreateExecutors, ExecutorHost } from "./runtime/executor-host.js";
 export { NonRetryableError, RetryAfterError, RunStoppedError, SnoozeError, type StopReason } from "./runtime/errors.js";
 export type {
+  Callback,
   Checkpoint,
   Executor,
   OnceOptions,

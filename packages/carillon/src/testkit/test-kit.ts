@@ -8,6 +8,7 @@ import {
   makeUuidV7,
   ManualClock,
   nextAttempt,
+  noCallbackOutcome,
   type Outcome,
   parseDuration,
   retryOf,
@@ -199,7 +200,9 @@ export class TestKit {
       });
   }
 
-  async #end(id: string, outcome: Outcome): Promise<void> {
+  async #end(id: string, said: Outcome): Promise<void> {
+    // There is nobody here who would call back.
+    const outcome = said.kind === "waiting" ? noCallbackOutcome(said.waitMs) : said;
     const working = this.#working.get(id);
     const tried = this.#tried.get(id);
     if (working === undefined || tried === undefined) return;
@@ -228,7 +231,11 @@ export class TestKit {
     this.#schedule.putBack(id, this.#clock.now() + Math.ceil(delayMs));
   }
 
-  #record({ run, startedAt }: Working, outcome: Exclude<Outcome, { kind: "snoozed" }>, attempts: number): void {
+  #record(
+    { run, startedAt }: Working,
+    outcome: Exclude<Outcome, { kind: "snoozed" | "waiting" }>,
+    attempts: number,
+  ): void {
     const outputJson = outcome.kind === "succeeded" ? outcome.outputJson : null;
     const { lines: logs, progress } = this.#notes.end(run.id, outputJson);
     this.runs.push({

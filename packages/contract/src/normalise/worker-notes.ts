@@ -33,6 +33,8 @@ function contentOf(note: WorkerNote): NoteContent | string {
     case "once_begin":
     case "once_end":
       return onceOf(note);
+    case "callback":
+      return note.token_hash === undefined ? "token_hash" : { kind: "callback", tokenHash: note.token_hash };
     case "log":
       return note.lines === undefined ? "lines" : { kind: "log", lines: note.lines.map(lineOf) };
     default:

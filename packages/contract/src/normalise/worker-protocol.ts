@@ -171,8 +171,9 @@ function succeeded(output: unknown): Outcome {
 
 /** The outcome, or the name of what it lacks. */
 function outcomeOf(result: WorkerResult): Outcome | string {
-  const { outcome, error, retry_after_ms: retryAfterMs, delay_ms: delayMs } = result;
+  const { outcome, error, retry_after_ms: retryAfterMs, delay_ms: delayMs, wait_ms: waitMs } = result;
   if (outcome === "snoozed") return delayMs === undefined ? "delay_ms" : { kind: "snoozed", delayMs };
+  if (outcome === "waiting") return waitMs === undefined ? "wait_ms" : { kind: "waiting", waitMs };
   const runError: RunError | null = error === undefined ? null : { ...error };
   if (outcome === "cancelled") return { kind: "cancelled", error: runError };
   if (runError === null) return "error";

@@ -1,9 +1,13 @@
 import type { ErrorCode } from "@carillon/core";
 import type { Static, TObject, TSchema } from "typebox";
 
-/** What a caller must be allowed to do. `public` needs nothing and tells nothing about anybody's jobs. */
+/**
+ * What a caller must be allowed to do. `public` needs nothing and tells nothing about anybody's jobs; with `token` the address
+ * itself carries the right, for one call.
+ */
 export type Permission =
   | "public"
+  | "token"
   | "jobs:read"
   | "jobs:write"
   | "runs:read"

@@ -23,6 +23,7 @@ import {
 import { streamEvents } from "./events.js";
 import { abortOperation, bulkRuns, getOperation, listOperations } from "./bulk.js";
 import { explainJob, explainRun } from "./explanations.js";
+import { answerCallback } from "./callbacks.js";
 import { createJobs } from "./job-batch.js";
 import { cancelJob, deleteJob, pauseJob, putJob, resumeJob, rollbackJob, updateJob } from "./job-changes.js";
 import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from "./job-history.js";
@@ -75,6 +76,7 @@ export const operations = {
   explainRun,
   retryRun,
   replayRun,
+  answerCallback,
   listDeadLetters,
   redriveDeadLetters,
   discardDeadLetters,

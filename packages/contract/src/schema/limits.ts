@@ -83,6 +83,8 @@ export const namespaceNamePattern = "^[a-z0-9][a-z0-9._-]{0,62}$";
 export const namespaceNameLength = 63;
 /** A namespace's name, or all of them. */
 export const namespacesPattern = "^(\\*|[a-z0-9][a-z0-9._-]{0,62})$";
+/** A SHA-256 as text. */
+export const tokenHashPattern = "^[0-9a-f]{64}$";
 
 /** The patterns in words, for messages. */
 export const patternWords: ReadonlyMap<string, string> = new Map([
@@ -92,6 +94,7 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   [plainNamePattern, "letters, digits and . _ -, beginning with a letter or a digit"],
   [namespaceNamePattern, "1 to 63 small letters, digits and . _ -, beginning with a letter or a digit"],
   [namespacesPattern, "* alone, or small letters, digits and . _ -, beginning with a letter or a digit"],
+  [tokenHashPattern, "64 hexadecimal digits"],
   [labelKeyPattern, "letters, digits and . _ / - in between"],
   [printablePattern, "text without control characters"],
 ]);

@@ -1,6 +1,6 @@
 import { logLevels, noteLimits } from "@carillon/core";
 import { Type, type Static } from "typebox";
-import { workerLimits } from "./limits.js";
+import { tokenHashPattern, workerLimits } from "./limits.js";
 import { stringEnum } from "./string-enum.js";
 import { AgoMs, Fence, RunUuid } from "./worker-protocol.js";
 
@@ -14,6 +14,7 @@ const noteKinds = [
   "once_begin",
   "once_end",
   "last_success",
+  "callback",
   "alive",
 ] as const;
 
@@ -53,6 +54,12 @@ export const WorkerNote = Type.Object(
         minimum: 1,
         maximum: noteLimits.longestOnceKeepMs,
         description: "Of a once_begin: how long the result is remembered",
+      }),
+    ),
+    token_hash: Type.Optional(
+      Type.String({
+        pattern: tokenHashPattern,
+        description: "Of a callback: the SHA-256 of a token by which somebody else may end the run",
       }),
     ),
     lines: Type.Optional(Type.Array(Line, { maxItems: noteLimits.logLines, description: "Of a log" })),

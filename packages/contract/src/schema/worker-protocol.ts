@@ -115,11 +115,12 @@ export const WorkerResult = Type.Object(
     run_id: RunUuid,
     fence: Fence,
     started_ago_ms: AgoMs("How long ago its handler was called"),
-    outcome: stringEnum(["succeeded", "failed", "timeout", "cancelled", "snoozed"]),
+    outcome: stringEnum(["succeeded", "failed", "timeout", "cancelled", "snoozed", "waiting"]),
     output: Type.Optional(Type.Unknown({ description: "Of a success; any JSON" })),
     error: Type.Optional(FailedWith),
     retry_after_ms: Type.Optional(AgoMs("Of a failure: no earlier try")),
     delay_ms: Type.Optional(AgoMs("Of a snooze: call again after this time")),
+    wait_ms: Type.Optional(AgoMs("Of one that waits for a callback: no longer than this")),
   },
   { title: "WorkerResult", additionalProperties: false, description: "How a run ended on a worker" },
 );

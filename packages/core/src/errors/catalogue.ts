@@ -56,6 +56,8 @@ const areas = {
     payload_invalid: { status: 422, retryable: false, title: "The payload is not one that its task takes" },
     run_not_waiting: { status: 409, retryable: false, title: "The run does not wait for its time" },
     run_duplicate: { status: 409, retryable: false, title: "Another run with this dedupe key counts" },
+    callback_used: { status: 409, retryable: false, title: "The callback came before" },
+    callback_over: { status: 410, retryable: false, title: "Nobody waits for the callback any more" },
     dedupe_busy: { status: 409, retryable: true, title: "An open transaction holds this dedupe key" },
   },
   Namespaces: {

@@ -49,6 +49,8 @@ export type Outcome =
   | { readonly kind: "cancelled"; readonly error: RunError | null }
   /** The handler asks to be called again later; nothing was spent. */
   | { readonly kind: "snoozed"; readonly delayMs: DurationMs }
+  /** Somebody else ends the run by a callback: until then it goes on without a worker, no longer than this. */
+  | { readonly kind: "waiting"; readonly waitMs: DurationMs }
   | {
       readonly kind: "failed";
       readonly reason: "handler_error" | "timeout";

@@ -36,6 +36,11 @@ export type NoteContent =
   | { readonly kind: "once_end"; readonly key: string; readonly valueJson: string }
   /** The last run of the job that succeeded before this one. */
   | { readonly kind: "last_success" }
+  /**
+   * Whoever has the token of this hash (SHA-256, in hexadecimal) may end the run. Answered with what came for an earlier claim of
+   * the same try and was not used, if anything did.
+   */
+  | { readonly kind: "callback"; readonly tokenHash: string }
   /** Asks whether the claim still holds. */
   | { readonly kind: "alive" };
 

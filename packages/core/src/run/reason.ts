@@ -8,7 +8,8 @@ export const runStatusReasons = {
   blocked: ["overlap", "limit", "ordering_key", "upstream"],
   /** Back from a worker that vanished, or that was drained, or that never started it. */
   queued: ["worker_lost", "drained", "not_started"],
-  running: [],
+  /** Waits for a callback, without a worker. */
+  running: ["callback"],
   retrying: ["handler_error", "timeout"],
   succeeded: [],
   failed: ["handler_error", "timeout", "worker_lost", "expired"],

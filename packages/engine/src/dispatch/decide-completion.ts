@@ -1,12 +1,14 @@
 import { type Completion, deadlineError, type Instant, named, nextAttempt, retryOf } from "@carillon/core";
 import type { AttemptRecord } from "../model/run-view.js";
+import type { AwaitingRun } from "../store/entities/callbacks.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { DeferredRun, RetriedRun } from "../store/entities/claims.js";
 
 export type Decision =
   | { readonly kind: "finish"; readonly run: FinishedRun }
   | { readonly kind: "retry"; readonly run: RetriedRun }
-  | { readonly kind: "defer"; readonly run: DeferredRun };
+  | { readonly kind: "defer"; readonly run: DeferredRun }
+  | { readonly kind: "wait"; readonly run: AwaitingRun };
 
 export interface Ended {
   readonly run: ClaimedRun;
@@ -45,6 +47,12 @@ export function decideCompletion({ run, completion, now, random, rankAt }: Ended
     if (isPast(run, now + delayMs)) return { kind: "finish", run: { ...expired, error: deadlineError, spent: 0 } };
     const rank = rankAt(now + delayMs);
     return { kind: "defer", run: { id, fence, session, delayMs, rank, reason: "snoozed" } };
+  }
+  if (outcome.kind === "waiting") {
+    // The attempt goes on: its timeout and the deadline of its run hold as if a worker were at it.
+    const timeoutAt = run.policy.timeoutMs === undefined ? Infinity : startedAt + run.policy.timeoutMs;
+    const until = Math.max(now, Math.min(now + outcome.waitMs, timeoutAt, run.deadline ?? Infinity));
+    return { kind: "wait", run: { id, fence, session, until, begunAt: startedAt } };
   }
   if (outcome.kind === "cancelled") {
     const { error } = outcome;

@@ -13,6 +13,7 @@ import type { WorkerSkills, WorkerState } from "../model/workers.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
+import type { CallbackStore } from "../store/entities/callbacks.js";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
 import { isStrict, type LaneStore } from "../store/entities/lanes.js";
@@ -31,6 +32,7 @@ import { Results, type ResultsOptions } from "./results.js";
 import { SessionWatch } from "./session-watch.js";
 import { StopOrders } from "./stop-orders.js";
 import { StrictClaims } from "./strict-claims.js";
+import { WaitingRuns } from "./waiting-runs.js";
 import { WorkerSession } from "./worker-session.js";
 
 export interface WorkerRegistration extends WorkerSkills {
@@ -80,6 +82,7 @@ export interface GatewayOptions {
   readonly lanes: LaneStore;
   readonly namespaces: NamespaceStore;
   readonly records: RunRecords;
+  readonly callbacks: CallbackStore;
   readonly clock: Pick<HostClock, "monotonic">;
   readonly timers: Timers;
   /** The database's clock. */
@@ -117,6 +120,8 @@ export interface GatewayOptions {
 
 /** Hands due runs to workers and takes back what became of them. */
 export class Gateway {
+  /** Runs that no worker holds. */
+  readonly waiting: WaitingRuns;
   readonly #options: GatewayOptions;
   /** Names this gateway in the rows of the sessions that it serves. */
   readonly #id: string;
@@ -180,7 +185,8 @@ export class Gateway {
       onError,
     });
     const onSlotFree = (runs: readonly Queued[]): void => options.onQueued(runs);
-    this.#results = new Results({ ...options, exchanger: this.#exchanger, onSlotFree });
+    const onAnswered = (): void => void this.waiting.tick().catch(onError);
+    this.#results = new Results({ ...options, exchanger: this.#exchanger, onSlotFree, onAnswered });
     this.#handout = new Handout({
       ...options,
       results: this.#results,
@@ -190,7 +196,8 @@ export class Gateway {
     this.#watch = new SessionWatch({ ...options, results: this.#results, handout: this.#handout, sessions });
     this.#savings = new HeavySavings({ claims, groups: () => this.#groups.values() });
     this.#stops = new StopOrders(claims, sessions);
-    this.#notes = new Notes(options.records);
+    this.#notes = new Notes(options.records, options.callbacks);
+    this.waiting = new WaitingRuns({ ...options, results: this.#results });
   }
 
   /** Registers a worker; it gets nothing before it is resumed. */
@@ -355,7 +362,7 @@ export class Gateway {
 
   /** Runs that a session holds may be to stop: their workers are told. */
   async passOnStops(): Promise<void> {
-    await this.#stops.look();
+    await Promise.all([this.#stops.look(), this.waiting.lookForStops()]);
   }
 
   /** One pass of signs of life. */

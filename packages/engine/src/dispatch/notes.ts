@@ -1,6 +1,7 @@
 import { type NoteAnswer, noteLimits, type RunNote } from "@carillon/core";
 import { Coalescer } from "../store/db/coalescer.js";
 import { isFaultOfRows } from "../store/db/fault-of-rows.js";
+import type { CallbackStore } from "../store/entities/callbacks.js";
 import type { ClaimName } from "../store/entities/claimed-run.js";
 import type { Kept, RunRecords } from "../store/entities/run-records.js";
 import type { WorkerSession } from "./worker-session.js";
@@ -19,13 +20,15 @@ const lost: NoteAnswer = { kind: "lost" };
  */
 export class Notes {
   readonly #records: RunRecords;
+  readonly #callbacks: Pick<CallbackStore, "open">;
   readonly #checkpoints: Keeper<"checkpoint">;
   readonly #progress: Keeper<"progress">;
   readonly #steps: Keeper<"step">;
   readonly #logs: Keeper<"log">;
 
-  constructor(records: RunRecords) {
+  constructor(records: RunRecords, callbacks: Pick<CallbackStore, "open">) {
     this.#records = records;
+    this.#callbacks = callbacks;
     this.#checkpoints = keeper((notes) =>
       records.keepCheckpoints(notes.map((one) => ({ ...one, value: one.valueJson }))),
     );
@@ -71,6 +74,8 @@ export class Notes {
         return this.#beginOnce(session, claim, note);
       case "once_end":
         return this.#endOnce(session, claim, note);
+      case "callback":
+        return this.#openCallback(claim, note);
       default:
         return this.#find(session, note);
     }
@@ -87,6 +92,11 @@ export class Notes {
       default:
         return done;
     }
+  }
+
+  async #openCallback(claim: ClaimName, { tokenHash }: NoteOf<"callback">): Promise<NoteAnswer> {
+    const came = await this.#callbacks.open(claim, tokenHash);
+    return came === "lost" ? lost : answerOf(came);
   }
 
   async #endOnce(session: WorkerSession, claim: ClaimName, note: NoteOf<"once_end">): Promise<NoteAnswer> {

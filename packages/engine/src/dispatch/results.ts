@@ -5,17 +5,19 @@ import type { RankRun } from "../queues/rank-run.js";
 import type { TaskOfQueue } from "../queues/task-durations.js";
 import { isFaultOfRows } from "../store/db/fault-of-rows.js";
 import type { HostClock, Random } from "../store/db/ports.js";
+import type { AwaitingRun, CallbackStore } from "../store/entities/callbacks.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore, DeferredRun, RetriedRun, WaitingRun } from "../store/entities/claims.js";
 import { freedJobs } from "../store/entities/ended-runs.js";
 import { isStrict, type LaneStore } from "../store/entities/lanes.js";
 import type { Queued } from "../store/entities/runs.js";
-import { type Decision, decideCompletion } from "./decide-completion.js";
+import { type Decision, decideCompletion, type Ended } from "./decide-completion.js";
 import type { Exchanger, Settled } from "./exchanger.js";
 import type { WorkerSession } from "./worker-session.js";
 
 export interface ResultsOptions {
   readonly claims: Pick<ClaimStore, "finish" | "finishNoticed" | "retry" | "defer">;
+  readonly callbacks: Pick<CallbackStore, "wait">;
   readonly exchanger: Pick<Exchanger, "finish">;
   readonly lanes: Pick<LaneStore, "get">;
   readonly clock: Pick<HostClock, "monotonic">;
@@ -29,6 +31,8 @@ export interface ResultsOptions {
   readonly onSlotFree: (runs: readonly Queued[]) => void;
   /** Runs that held limits are over, for now or for good. */
   readonly onReleased?: (runIds: readonly string[]) => void;
+  /** Callbacks of runs came before these began to wait. */
+  readonly onAnswered: () => void;
   /** A run succeeded, and took so long. */
   readonly onDuration: (run: TaskOfQueue, durationMs: DurationMs) => void;
   /** Whether somebody is to be told that the run succeeded. */
@@ -59,6 +63,16 @@ export class Results {
     return accepted;
   }
 
+  /** The same of runs that no session holds. */
+  async takeOf(ended: readonly Pick<Ended, "run" | "completion">[]): Promise<ReadonlySet<string>> {
+    if (ended.length === 0) return new Set();
+    const decided = ended.map(({ run, completion }) => this.#decideOne(run, completion, this.#options.now()));
+    const accepted = await this.#write(decided);
+    this.#announce(decided, accepted, decided.length);
+    this.#freeSlots(decided);
+    return accepted;
+  }
+
   async #settle(session: WorkerSession, decided: readonly Decided[], asked: number): Promise<ReadonlySet<string>> {
     const slots = session.weigh(decided.map(({ run }) => run));
     session.ending += slots;
@@ -74,8 +88,9 @@ export class Results {
   }
 
   /** Whoever was accepted: the claim is over, and the next of its queue may begin. */
-  #freeSlots(decided: readonly Decided[]): void {
+  #freeSlots(all: readonly Decided[]): void {
     const { lanes, onSlotFree, onReleased } = this.#options;
+    const decided = all.filter(({ decision }) => decision.kind !== "wait");
     const limited = decided.filter(({ run }) => lanes.get(run.lane)?.kind === "admitted");
     if (limited.length > 0) onReleased?.(limited.map(({ run }) => run.id));
     const over = decided.filter(({ run }) => isStrict(lanes.get(run.lane)?.kind ?? "plain"));
@@ -100,24 +115,20 @@ export class Results {
   }
 
   #decide(session: WorkerSession, completions: readonly Completion[]): Decided[] {
-    const { now, random } = this.#options;
-    const at = now();
+    const at = this.#options.now();
     const decided: Decided[] = [];
     for (const completion of completions) {
       const run = session.held.get(completion.runId);
       if (run === undefined || run.fence !== completion.fence) continue;
-      decided.push({
-        run,
-        decision: decideCompletion({
-          run,
-          completion,
-          now: at,
-          random: random(),
-          rankAt: (dueMs) => this.#rank(run, dueMs),
-        }),
-      });
+      decided.push(this.#decideOne(run, completion, at));
     }
     return decided;
+  }
+
+  #decideOne(run: ClaimedRun, completion: Completion, now: Instant): Decided {
+    const random = this.#options.random();
+    const rankAt = (dueMs: Instant): number => this.#rank(run, dueMs);
+    return { run, decision: decideCompletion({ run, completion, now, random, rankAt }) };
   }
 
   #rank({ namespaceId, lane, priority, deadline }: ClaimedRun, dueMs: Instant): number {
@@ -131,8 +142,10 @@ export class Results {
     const ended: FinishedRun[] = [];
     const again: RetriedRun[] = [];
     const deferred: DeferredRun[] = [];
+    const awaiting: AwaitingRun[] = [];
     for (const { run, decision } of decided) {
       if (decision.kind === "retry") again.push(decision.run);
+      else if (decision.kind === "wait") awaiting.push(decision.run);
       else if (decision.kind === "defer") deferred.push(decision.run);
       else if (decision.run.status === "succeeded")
         (this.#options.isToldOf(run) ? noticed : succeeded).push(decision.run);
@@ -144,6 +157,7 @@ export class Results {
       this.end(ended),
       this.#retry(again),
       this.defer(deferred),
+      this.#await(awaiting),
     ]);
     for (const ids of others) for (const id of ids) accepted.add(id);
     return accepted;
@@ -169,6 +183,15 @@ export class Results {
     }
   }
 
+  /** One that nobody can end has failed. */
+  async #await(runs: readonly AwaitingRun[]): Promise<string[]> {
+    if (runs.length === 0) return [];
+    const waiting = await this.#options.callbacks.wait(runs);
+    if ([...waiting.values()].some((isAnswered) => isAnswered)) this.#options.onAnswered();
+    const others = runs.filter(({ id }) => !waiting.has(id));
+    return [...waiting.keys(), ...(await this.end(others.map(notCallable)))];
+  }
+
   async #retry(runs: readonly RetriedRun[]): Promise<string[]> {
     return runs.length === 0 ? [] : this.#wait(await this.#options.claims.retry(runs));
   }
@@ -189,6 +212,8 @@ export class Results {
       const error = errorOf(decision);
       if (error !== null) onFailed({ namespaceId: run.namespaceId, runId: run.id, task, error });
       if (decision.kind === "retry") onEvent({ type: "run.retried", ...of, delayMs: decision.run.delayMs });
+      else if (decision.kind === "wait")
+        onEvent({ type: "run.waiting", ...of, delayMs: Math.max(0, decision.run.until - at) });
       else if (decision.kind === "defer") onEvent({ type: "run.snoozed", ...of, delayMs: decision.run.delayMs });
       else {
         const { status, startedAt } = decision.run;
@@ -205,6 +230,12 @@ export class Results {
 function errorOf(decision: Decision): RunError | null {
   if (decision.kind === "retry") return decision.run.record.error ?? null;
   return decision.kind === "finish" && decision.run.status === "failed" ? decision.run.error : null;
+}
+
+function notCallable({ id, fence, session, begunAt: startedAt }: AwaitingRun): FinishedRun {
+  const message = "the handler waits for a callback that it never asked for";
+  const error = named({ type: "CallbackNotOpen", message, retryable: false });
+  return { id, fence, session, status: "failed", reason: "handler_error", output: "null", error, startedAt };
 }
 
 /** The work was done, and its result cannot be stored: the run failed, and another try would end the same way. */

@@ -1,4 +1,4 @@
-import { isFinal, retryOf, timeOfUuid } from "@carillon/core";
+import { isFinal, nobodysSession, retryOf, timeOfUuid } from "@carillon/core";
 import type { Page } from "../model/api.js";
 import type { RunView, TriggerKind } from "../model/run-view.js";
 import type { RunReads, RunRow } from "../store/entities/run-reads.js";
@@ -80,7 +80,7 @@ export function toRunView(row: RunRow, progress: RunView["progress"]): RunView {
     attempt: row.status === "running" ? row.attempt + 1 : row.attempt,
     maxAttempts: retryOf(row.policy ?? {}).maxAttempts,
     losses: row.losses,
-    workerId: row.session_id,
+    workerId: row.session_id === nobodysSession ? null : row.session_id,
     progress,
     payload: row.payload,
     policy: row.policy ?? {},

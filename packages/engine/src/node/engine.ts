@@ -175,6 +175,7 @@ class NodeEngine implements Engine {
         changes: this.#changing.api,
         now: () => this.#now(),
       }),
+      answerCallback: (tokenHash, answer) => this.gateway.waiting.answer(tokenHash, answer),
     };
     this.api = tellChanges(api, withinNamespace(this.#store.namespaces), this.#emit);
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
@@ -200,6 +201,7 @@ class NodeEngine implements Engine {
       this.#limitLoop,
       this.#afterLoop,
       this.#loop("rescuer", () => this.#rescue()),
+      this.#loop("callbacks", () => this.gateway.waiting.tick()),
       this.#loop("expirer", () => this.#failing.expire()),
       this.#loop("errors", () => this.#failing.count()),
       this.#loop("webhooks", () => this.#notifying.look()),
@@ -473,6 +475,7 @@ class NodeEngine implements Engine {
         if (queueBook.orderOf(run.namespaceId, run.queue)?.kind === "sjf") durations.note(run, durationMs);
       },
       records,
+      callbacks: this.#store.callbacks,
       random,
       newId,
       // A claim that arrives later than this finds its session dead, unless the rest of the node was in time all along.

@@ -8,6 +8,7 @@ import type { EngineApi } from "../model/api.js";
 import type { Backfills } from "../model/backfills.js";
 import type { Limits } from "../model/limits.js";
 import type { Queues } from "../model/queues.js";
+import type { Callbacks } from "../model/callbacks.js";
 import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
 import type { Explanations } from "../model/explanations.js";
@@ -114,6 +115,7 @@ export type EngineApis = EngineApi &
   Limits &
   Failures &
   Webhooks &
+  Callbacks &
   Workers &
   Explanations;
 

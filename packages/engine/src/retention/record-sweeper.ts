@@ -21,6 +21,7 @@ export class RecordSweeper {
   readonly #options: RecordSweeperOptions;
   #states = nobody;
   #steps = nobody;
+  #callbacks = "";
 
   constructor(options: RecordSweeperOptions) {
     this.#options = options;
@@ -34,8 +35,11 @@ export class RecordSweeper {
     const steps = await sweeps.steps(this.#steps, batch);
     const onces = await sweeps.onces(batch);
     const keys = await receipts.sweep(batch);
+    const callbacks = await sweeps.callbacks(this.#callbacks, batch);
+    this.#callbacks = callbacks ?? "";
     this.#states = states ?? nobody;
     this.#steps = steps ?? nobody;
-    return states === null && steps === null && Math.max(onces, keys) < batch ? restMs : 0;
+    const isThrough = states === null && steps === null && callbacks === null;
+    return isThrough && Math.max(onces, keys) < batch ? restMs : 0;
   }
 }

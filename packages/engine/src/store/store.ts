@@ -2,6 +2,7 @@ import type { Database } from "./db/database.js";
 import { type BackfillStore, backfillStore } from "./entities/backfills.js";
 import { type CalendarLinks, calendarLinks } from "./entities/calendar-links.js";
 import { type CalendarStore, calendarStore } from "./entities/calendars.js";
+import { type CallbackStore, callbackStore } from "./entities/callbacks.js";
 import { type ClaimStore, claimStore } from "./entities/claims.js";
 import { type DependencyStore, dependencyStore } from "./entities/dependencies.js";
 import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
@@ -53,6 +54,7 @@ export interface Store {
   readonly later: LaterStore;
   readonly dedupes: DedupeStore;
   readonly claims: ClaimStore;
+  readonly callbacks: CallbackStore;
   readonly reads: RunReads;
   readonly search: RunSearch;
   /** The same inside a transaction. */
@@ -145,6 +147,7 @@ export function createStore(db: Database): Store {
       finish: (ended) => withDay(() => claims.finish(ended)),
       finishNoticed: (ended) => withDay(() => claims.finishNoticed(ended)),
     },
+    callbacks: callbackStore(db, statements),
     reads: runReads(db, statements),
     search: runSearch(db, statements),
     readsOver: (tx) => runReads(tx, statements),

@@ -29,7 +29,7 @@ export interface GatewayHarness {
 export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {}): GatewayHarness {
   const errors = new Errors();
   const events: EngineEvent[] = [];
-  const { claims, sessions, lanes, namespaces, namespaceBook, queueBook, rank, records } = h.store;
+  const { claims, sessions, lanes, namespaces, namespaceBook, queueBook, rank, records, callbacks } = h.store;
   const gateway = new Gateway({
     claims,
     sessions,
@@ -40,6 +40,7 @@ export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {})
     rank,
     onDuration: () => undefined,
     records,
+    callbacks,
     clock: hostPorts.clock,
     timers: hostPorts.timers,
     now: Date.now,

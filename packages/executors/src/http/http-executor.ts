@@ -1,3 +1,4 @@
+import type { CallbackAnswer } from "@carillon/core";
 import {
   type Executor,
   type ExecutorHost,
@@ -10,6 +11,10 @@ import { type HttpPayload, readHttpPayload } from "./http-payload.js";
 import { httpRequest } from "./http-request.js";
 import { retryAfterMs } from "./retry-after.js";
 import { sendGuarded } from "./send-guarded.js";
+
+const callbackHeader = "carillon-callback-url";
+/** The other side has begun, and will call back. */
+const accepted = 202;
 
 /** An answer that the success rule of the job does not take. */
 export class RuleNotMetError extends Error {
@@ -27,7 +32,10 @@ export function httpExecutor(host: ExecutorHost): Executor {
     check: (payload) => faultsOf(readHttpPayload, payload),
     run: async (payload, context) => {
       const read = readHttpPayload(payload);
+      const callback = read.callbackMs === null ? null : await context.callback();
+      if (callback !== null && callback.answer !== null) return outputOf(callback.answer);
       const request = await httpRequest(read, payload, context, host);
+      if (callback !== null) request.headers[callbackHeader] = callbackUrl(callback.token, host);
       const { connectMs, firstByteMs, totalMs, answerBytes: mostBytes, redirects } = read;
       const limits = {
         signal: context.signal,
@@ -37,9 +45,26 @@ export function httpExecutor(host: ExecutorHost): Executor {
         ...(totalMs !== undefined && { totalMs }),
       };
       const answer = await sendGuarded(request, limits, redirects, host);
+      if (callback !== null && read.callbackMs !== null && answer.status === accepted)
+        throw callback.wait(read.callbackMs);
       return judged(read, answer, host);
     },
   };
+}
+
+function callbackUrl(token: string, { callbackBase }: ExecutorHost): string {
+  const base = callbackBase?.() ?? null;
+  if (base === null)
+    throw new NonRetryableError("this worker does not know at which address callbacks arrive: set CARILLON_PUBLIC_URL");
+  return `${base.replace(/\/+$/, "")}/v1/callbacks/${token}`;
+}
+
+/** What the other side called back with, while nobody had the run. */
+function outputOf(answer: CallbackAnswer): unknown {
+  if (answer.status === "succeeded") return answer.output;
+  const { message, retryable } = answer.error;
+  if (!retryable) throw new NonRetryableError(message);
+  throw answer.retryAfterMs === undefined ? new Error(message) : new RetryAfterError(message, answer.retryAfterMs);
 }
 
 function judged(read: HttpPayload, answer: HttpAnswer, { now }: ExecutorHost): unknown {

@@ -6,7 +6,7 @@ import type { HttpAuth, HttpPayload } from "./http-payload.js";
 export interface PlainRequest {
   readonly url: URL;
   readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Record<string, string>;
   readonly body?: string;
 }
 

@@ -6,6 +6,7 @@ import { answerBrokenRequest } from "./broken-request.js";
 import { docsStyle } from "./docs-style.js";
 import { backfillHandlers } from "./handlers/backfills.js";
 import { calendarHandlers } from "./handlers/calendars.js";
+import { callbackHandlers } from "./handlers/callbacks.js";
 import { deadLetterHandlers } from "./handlers/dead-letters.js";
 import { errorGroupHandlers } from "./handlers/error-groups.js";
 import { eventHandlers } from "./handlers/events.js";
@@ -76,6 +77,7 @@ function handlersOf(options: ApiOptions): Handlers {
   return {
     ...jobHandlers(options),
     ...jobBatchHandlers(options),
+    ...callbackHandlers(options),
     ...deadLetterHandlers(options),
     ...errorGroupHandlers(options),
     ...jobPreviewHandlers(options),

@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import type { DurationMs, Instant } from "@carillon/core";
 import type {
   Backfills,
+  Callbacks,
   Calendars,
   Limits,
   Operations,
@@ -61,6 +62,7 @@ export type ApiEngine = EngineApi &
   Namespaces &
   Limits &
   Failures &
+  Callbacks &
   Workers &
   Explanations;
 

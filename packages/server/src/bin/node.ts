@@ -54,7 +54,11 @@ export class Node implements Service {
         logEngineEvent(logger, event);
       },
     });
-    const worker = new WorkerService(context, () => engine.engine);
+    const worker = new WorkerService(
+      context,
+      () => engine.engine,
+      () => (api.url === "" ? null : api.url),
+    );
     const api = new ApiService(context, {
       engine: () => engine.engine.api,
       workers: () => engine.engine.workerDoor,

@@ -83,6 +83,15 @@ export const httpAddresses: Kind<readonly string[]> = {
   },
 };
 
+/** One address, as others reach it; a path before the API's own is allowed. Kept without a final slash. */
+export const publicUrl: Kind<string> = {
+  expects: "an address such as https://carillon.example.com",
+  read(raw) {
+    const isAddress = typeof raw === "string" && /^https?:\/\/[^\s?#@]+$/i.test(raw) && URL.canParse(raw);
+    return isAddress ? withoutSlash(raw) : undefined;
+  },
+};
+
 const outbound = /^(?:[0-9a-f:.]+(?:\/\d{1,3})?|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)$/i;
 
 /** Where jobs may reach although it is not public: comma-separated text, or an array in the file. */

@@ -6,6 +6,7 @@ import {
   oneOf,
   outboundEntries,
   postgresUrl,
+  publicUrl,
   someOf,
   text,
   wholeNumber,
@@ -68,6 +69,7 @@ export const options = {
     null,
     "addresses that jobs may reach although they are not public",
   ),
+  publicUrl: option<string | null>(publicUrl, null, "address at which others call back; the node's own when not given"),
   nodeName: option<string | null>(
     text("1 to 100 letters, digits, dots, dashes or _", /^[A-Za-z0-9._-]{1,100}$/),
     null,

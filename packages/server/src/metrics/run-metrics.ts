@@ -14,6 +14,7 @@ export function runMetrics(registry: Registry): OnEngineEvent {
   const parked = count("carillon_jobs_parked_total", "Jobs paused because they could not be fired");
   const finished = count("carillon_runs_finished_total", "Runs that ended, by outcome", ["outcome"]);
   const retried = count("carillon_runs_retried_total", "Attempts that failed and will be tried again");
+  const waiting = count("carillon_runs_waiting_total", "Runs that began to wait for a callback, without a worker");
   const snoozed = count("carillon_runs_snoozed_total", "Runs whose handlers asked to be called later");
   const moved = count("carillon_runs_moved_total", "One-off jobs far from their time that came near it");
   const rescued = count("carillon_runs_rescued_total", "Runs taken back from workers that were lost");
@@ -105,6 +106,7 @@ export function runMetrics(registry: Registry): OnEngineEvent {
     "run.progressed": () => undefined,
     "job.changed": () => undefined,
     "queue.changed": () => undefined,
+    "run.waiting": () => waiting.inc(),
     "runs.moved": (event) => moved.inc(event.count),
     "run.rescued": (event) => rescued.inc(event.count),
     "session.expired": (event) => expired.inc(event.count),

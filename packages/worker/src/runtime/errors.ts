@@ -27,6 +27,17 @@ export class SnoozeError extends Error {
   }
 }
 
+/** Thrown by a handler: somebody else ends this run by its callback; until then it needs no worker. Made by a callback's `wait`. */
+export class AwaitCallbackError extends Error {
+  override readonly name = "AwaitCallbackError";
+  readonly waitMs: DurationMs;
+
+  constructor(waitMs: DurationMs) {
+    super(`waits for a callback, up to ${waitMs} ms`);
+    this.waitMs = waitMs;
+  }
+}
+
 /**
  * Why a run is to stop: `timeout`, its time is over; `drain`, the worker stops; `session_lost` and `claim_lost`, the run is
  * somebody else's by now; `unheard`, it may soon be; else whoever asked for it, as in `cancelled_by_job`.
@@ -61,6 +72,7 @@ const longestStack = 8_192;
 /** What a handler threw, in the form that is stored. */
 export function outcomeOfError(thrown: unknown): Outcome {
   if (thrown instanceof SnoozeError) return { kind: "snoozed", delayMs: waitOf(thrown.afterMs) };
+  if (thrown instanceof AwaitCallbackError) return { kind: "waiting", waitMs: waitOf(thrown.waitMs) };
   const error =
     thrown instanceof Error
       ? thrown

@@ -13,6 +13,8 @@ export interface ExecutorHost {
   /** Which addresses jobs may reach. */
   readonly outbound: AddressRules;
   readonly resolve?: ResolveHost;
+  /** Where callbacks arrive: the address of a server as others reach it; null while it is not known. */
+  readonly callbackBase?: () => string | null;
   /** Settings of the worker's own, such as the address of a mail server. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }

@@ -2,6 +2,7 @@ import { type Assignment, type DurationMs, type Instant, noteLimits } from "@car
 import { keptJson } from "./kept-value.js";
 import { Memo } from "./memo.js";
 import type { Notebook } from "./notebook.js";
+import { openCallback } from "./open-callback.js";
 import { RunNotes } from "./run-notes.js";
 import type { StopSignal } from "./stop-signal.js";
 import type { Checkpoint, OnceOptions, TaskContext, TaskLog, Work } from "./task.js";
@@ -96,6 +97,10 @@ export class RunContext implements TaskContext {
       if (answer.kind !== "value") return null;
       return { finishedAt: answer.at, output: JSON.parse(answer.valueJson) as unknown };
     };
+  }
+
+  get callback(): TaskContext["callback"] {
+    return () => openCallback((content) => this.#left.ask(content));
   }
 
   get heartbeat(): TaskContext["heartbeat"] {

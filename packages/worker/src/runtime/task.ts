@@ -1,4 +1,4 @@
-import type { DurationMs, Instant } from "@carillon/core";
+import type { CallbackAnswer, DurationMs, Instant } from "@carillon/core";
 import type { PayloadFault } from "../payload/payload-fault.js";
 
 /** What a handler is given beside its payload. */
@@ -34,6 +34,8 @@ export interface TaskContext {
   readonly once: <Result>(key: string, work: Work<Result>, options?: OnceOptions) => Promise<Result>;
   /** The last run of the same job that succeeded; null if there is none. */
   readonly previousSuccess: () => Promise<PreviousSuccess | null>;
+  /** A token by which somebody else may end this run, while the handler works or after it threw what `wait` makes. */
+  readonly callback: () => Promise<Callback>;
   /**
    * For long work without pauses: lets the worker attend to everything else, and throws if the run is to stop or is somebody
    * else's by now.
@@ -56,6 +58,15 @@ export interface TaskLog {
   info(message: string, fields?: object): void;
   warn(message: string, fields?: object): void;
   error(message: string, fields?: object): void;
+}
+
+/** The right to end a run, once: `POST /v1/callbacks/{token}`. It is gone when this attempt is over. */
+export interface Callback {
+  readonly token: string;
+  /** What came for this try when its worker was lost: there is nothing more to do. */
+  readonly answer: CallbackAnswer | null;
+  /** To be thrown: the run goes on without a worker until the callback comes, no longer than this. */
+  readonly wait: (waitMs: DurationMs) => Error;
 }
 
 export interface OnceOptions {

@@ -320,7 +320,8 @@ export class Worker {
   #end(running: Running, ended: Outcome): void {
     const { runId } = running.assignment;
     if (this.#running.get(runId) !== running) return;
-    if (running.isLeaving && ended.kind !== "succeeded") return;
+    // What another system has begun is not begun again.
+    if (running.isLeaving && ended.kind !== "succeeded" && ended.kind !== "waiting") return;
     this.#running.delete(runId);
     if (running.isUnheard && ended.kind === "failed" && !isSpent(running)) {
       void this.#giveBack([running.assignment]);

@@ -34,7 +34,7 @@ export const command: CommandModule = {
       .option("--spot", "its machine may go at any time: it gets only runs that allow it")
       .option("--name <name>", "shown in lists of workers (default: the host's name)");
     withExecutorFlags(target);
-    withConfigFlags(target, ["outboundAllow", "shutdownGrace", "logLevel", "logFormat"]).addHelpText(
+    withConfigFlags(target, ["outboundAllow", "publicUrl", "shutdownGrace", "logLevel", "logFormat"]).addHelpText(
       "after",
       `
 --url takes several nodes of one cluster, separated by commas: when one fails, the worker goes on with the next. While none
@@ -76,9 +76,16 @@ Examples:
   },
 };
 
-async function tasksOf(io: Io, invocation: Invocation, { outboundAllow }: Config): Promise<Task[]> {
+async function tasksOf(io: Io, invocation: Invocation, { outboundAllow, publicUrl }: Config): Promise<Task[]> {
   const [entry] = invocation.args;
-  const around = { cwd: io.cwd, env: io.env, timers: workerTimers, outboundAllow: outboundAllow ?? [] };
+  const [serverUrl = null] = serverUrls(io, invocation);
+  const around = {
+    cwd: io.cwd,
+    env: io.env,
+    timers: workerTimers,
+    outboundAllow: outboundAllow ?? [],
+    callbackBase: () => publicUrl ?? serverUrl,
+  };
   const tasks = [
     ...(entry === undefined ? [] : await loadTasks(entry, io.cwd)),
     ...(await loadExecutors(executorChoice(invocation), around)),

@@ -27,6 +27,7 @@ export interface ExecutorSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly timers: WorkerTimers;
   readonly outboundAllow: readonly string[];
+  readonly callbackBase: () => string | null;
 }
 
 /** The executors that a worker was told to have. */

@@ -6,6 +6,7 @@ export interface RecordSweeps {
   /** Looks at so many after this run; answers where to go on, null at the end. */
   states(after: string, limit: number): Promise<string | null>;
   steps(after: string, limit: number): Promise<string | null>;
+  callbacks(after: string, limit: number): Promise<string | null>;
   /** Answers how many went. */
   onces(limit: number): Promise<number>;
 }
@@ -13,6 +14,7 @@ export interface RecordSweeps {
 export function recordSweeps(db: Queryable, statements: Statements): RecordSweeps {
   const states = statements.get("record.sweep_states");
   const steps = statements.get("record.sweep_steps");
+  const callbacks = statements.get("callback.sweep");
   const onces = statements.get("record.sweep_onces");
   const sweep = async (statement: typeof states, after: string, limit: number): Promise<string | null> => {
     const [row] = (await db.query<{ last: string | null; seen: number }>(statement, [after, limit])).rows;
@@ -21,6 +23,7 @@ export function recordSweeps(db: Queryable, statements: Statements): RecordSweep
   return {
     states: (after, limit) => sweep(states, after, limit),
     steps: (after, limit) => sweep(steps, after, limit),
+    callbacks: (after, limit) => sweep(callbacks, after, limit),
     async onces(limit) {
       return (await db.query(onces, [limit])).rowCount;
     },

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { CallbackAnswer } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AddressRules, HttpTimeoutError, NonRetryableError, RetryAfterError } from "@carillon/worker";
 import { httpExecutor } from "../../../src/index.js";
@@ -210,6 +211,45 @@ describe("http", () => {
     const rebound = httpExecutor(hostWith({ resolve }));
     await run(rebound, { url: base.replace("127.0.0.1", "rebinds.example") });
     expect(seen).toMatchObject([{ headers: { host: base.replace("http://127.0.0.1", "rebinds.example") } }]);
+  });
+
+  describe("with a callback", () => {
+    const called = httpExecutor(hostWith({ callbackBase: () => "https://carillon.example/" }));
+    const waited = new Error("waits");
+    const callback = (came: CallbackAnswer | null = null) => ({
+      callback: async () => ({ token: "t0ken", answer: came, wait: (ms: number) => Object.assign(waited, { ms }) }),
+    });
+
+    it("tells the other side where to call back, and lets the run wait after a 202", async () => {
+      answering(202);
+      const payload = { url: base, method: "POST", callback: { timeout: "2h" } };
+      await expect(run(called, payload, callback())).rejects.toBe(waited);
+      expect(waited).toMatchObject({ ms: 7_200_000 });
+      expect(seen).toMatchObject([
+        { headers: { "carillon-callback-url": "https://carillon.example/v1/callbacks/t0ken" } },
+      ]);
+    });
+
+    it("has its answer at once where the other side gives one", async () => {
+      answering(200, {}, "done");
+      expect(await run(called, { url: base, callback: true }, callback())).toEqual({ status: 200, body: "done" });
+    });
+
+    it("sends nothing when the callback came while nobody had the run", async () => {
+      answering(202);
+      const came = callback({ status: "succeeded", output: { rows: 3 } });
+      expect(await run(called, { url: base, callback: true }, came)).toEqual({ rows: 3 });
+      const error = { type: "Remote", message: "no", retryable: false };
+      const failed = run(called, { url: base, callback: true }, callback({ status: "failed", error }));
+      await expect(failed).rejects.toThrow(new NonRetryableError("no"));
+      expect(seen).toEqual([]);
+    });
+
+    it("needs to know where callbacks arrive", async () => {
+      answering(202);
+      await expect(run(http, { url: base, callback: true }, callback())).rejects.toThrow("CARILLON_PUBLIC_URL");
+      expect(seen).toEqual([]);
+    });
   });
 
   it.each([

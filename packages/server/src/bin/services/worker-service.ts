@@ -12,11 +12,14 @@ export class WorkerService implements Service {
   readonly name = "worker";
   readonly #context: NodeContext;
   readonly #engine: () => Engine;
+  /** Where the node listens; null before it does. */
+  readonly #url: () => string | null;
   #worker: Worker | null = null;
 
-  constructor(context: NodeContext, engine: () => Engine) {
+  constructor(context: NodeContext, engine: () => Engine, url: () => string | null) {
     this.#context = context;
     this.#engine = engine;
+    this.#url = url;
   }
 
   async start(): Promise<void> {
@@ -24,7 +27,12 @@ export class WorkerService implements Service {
     if (this.#worker !== null || config.workerSlots === 0) return;
     const engine = this.#engine();
     const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
-    const host = createExecutorHost({ timers, env: process.env, outboundAllow: config.outboundAllow ?? [] });
+    const host = createExecutorHost({
+      timers,
+      env: process.env,
+      outboundAllow: config.outboundAllow ?? [],
+      callbackBase: () => config.publicUrl ?? this.#url(),
+    });
     const worker = new Worker({
       transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
       tasks: [...builtInTasks(timers), httpExecutor(host), emailExecutor(host)],

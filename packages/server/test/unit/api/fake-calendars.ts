@@ -1,11 +1,12 @@
 import {
   type CalendarDefinition,
   type CalendarSet,
+  type CallbackAnswer,
   CarillonError,
   compileCalendar,
   type MaintenanceWindow,
 } from "@carillon/core";
-import type { CalendarView, ChangeContext, Page, PageRequest, WindowView } from "@carillon/engine";
+import type { CallbackTaken, CalendarView, ChangeContext, Page, PageRequest, WindowView } from "@carillon/engine";
 import type { ApiEngine } from "../../../src/api/ports.js";
 import { pageOf } from "./fake-engine.js";
 import { FakeWorkerViews } from "./fake-worker-views.js";
@@ -14,6 +15,18 @@ import { FakeWorkerViews } from "./fake-worker-views.js";
 export class FakeEngine extends FakeWorkerViews implements ApiEngine {
   readonly calendars = new Map<string, CalendarView>();
   readonly windows = new Map<string, WindowView>();
+
+  /** Callbacks by the hash of their token. */
+  readonly callbacks = new Map<string, CallbackAnswer | null>();
+
+  async answerCallback(tokenHash: string, answer: CallbackAnswer): Promise<CallbackTaken> {
+    this.failOnce();
+    const before = this.callbacks.get(tokenHash);
+    if (before === undefined) return "unknown";
+    if (before !== null) return "used";
+    this.callbacks.set(tokenHash, answer);
+    return "taken";
+  }
 
   async putCalendar(_namespace: string, definition: CalendarDefinition, { ifVersion }: ChangeContext) {
     this.failOnce();

@@ -30,6 +30,8 @@ function wireNote(note: RunNote): WorkerNote {
       return { ...claim, kind: note.kind, key: note.key, keep_ms: Math.round(note.keepMs) };
     case "once_end":
       return { ...claim, kind: note.kind, key: note.key, value_json: note.valueJson };
+    case "callback":
+      return { ...claim, kind: note.kind, token_hash: note.tokenHash };
     default:
       return { ...claim, kind: note.kind };
   }

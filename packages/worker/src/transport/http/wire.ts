@@ -80,6 +80,7 @@ function outcomeJson(outcome: Outcome): string {
     return failureJson("failed", { type: "ResultNotStorable", message, retryable: false });
   }
   if (outcome.kind === "snoozed") return `"outcome":"snoozed","delay_ms":${Math.round(outcome.delayMs)}`;
+  if (outcome.kind === "waiting") return `"outcome":"waiting","wait_ms":${Math.round(outcome.waitMs)}`;
   if (outcome.kind === "cancelled")
     return outcome.error === null ? `"outcome":"cancelled"` : failureJson("cancelled", outcome.error);
   const after = outcome.retryAfterMs;

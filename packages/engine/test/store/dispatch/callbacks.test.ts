@@ -1,0 +1,239 @@
+import { createHash } from "node:crypto";
+import { type CallbackAnswer, type JobSpec, nobodysSession } from "@carillon/core";
+import type { Callback, Task, TaskContext, Worker } from "@carillon/worker";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Engine } from "../../../src/index.js";
+import { EngineHarness } from "../../harness/engine-harness.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
+const done = (output: unknown): CallbackAnswer => ({ status: "succeeded", output });
+const failure = (retryable: boolean): CallbackAnswer => ({
+  status: "failed",
+  error: { type: "Remote", message: "no", retryable },
+});
+
+describe("a run that waits for a callback", () => {
+  let h: EngineHarness;
+  let engine: Engine;
+  let given: Callback[];
+  beforeEach(async () => {
+    given = [];
+    h = await EngineHarness.create();
+    engine = await h.startNode();
+  });
+  afterEach(() => h.close());
+
+  const taskOf = (run: (context: TaskContext) => unknown): Task => ({ name: "work", run: (_payload, ctx) => run(ctx) });
+
+  /** Hands the work on, and waits. */
+  const handsOn = (waitMs = 60_000): Task =>
+    taskOf(async ({ callback }) => {
+      const one = await callback();
+      given.push(one);
+      if (one.answer !== null) return { adopted: one.answer };
+      throw one.wait(waitMs);
+    });
+
+  const createJob = (over: Partial<JobSpec> = {}) =>
+    engine.api.createJob("default", {
+      task: "work",
+      queue: "default",
+      priority: 4,
+      payload: null,
+      schedule: { kind: "at", at: h.database.clock.now() },
+      policy: {},
+      labels: {},
+      ...over,
+    });
+
+  const waiting = (times = 1) => h.until(() => h.count("run.waiting") >= times);
+  const ended = (times = 1) => h.until(() => h.count("run.finished") >= times);
+  const call = (answer: CallbackAnswer, index = 0, by = engine) =>
+    by.api.answerCallback(hashOf(given[index]?.token ?? ""), answer);
+  const runOf = (id: string) => engine.api.getRun("default", id);
+
+  async function parked(over: Partial<JobSpec> = {}, waitMs?: number): Promise<{ id: string; worker: Worker }> {
+    const worker = await h.startWorker(engine, handsOn(waitMs));
+    const { id } = await createJob(over);
+    await waiting();
+    return { id, worker };
+  }
+
+  it("is running without a worker, and ends with what the callback says", async () => {
+    const { id, worker } = await parked();
+    expect(worker.runningCount).toBe(0);
+    expect(await runOf(id)).toMatchObject({ status: "running", statusReason: "callback", workerId: null });
+    expect(await call(done({ rows: 3 }))).toBe("taken");
+    expect(await runOf(id)).toMatchObject({ status: "succeeded", output: { rows: 3 }, attempt: 1, workerId: null });
+  });
+
+  it("is ended once: the second callback is told so and changes nothing [INV-2]", async () => {
+    const { id } = await parked();
+    expect(await call(done(1))).toBe("taken");
+    expect(await call(done(2))).toBe("used");
+    expect(await runOf(id)).toMatchObject({ output: 1 });
+  });
+
+  it("is ended once by callbacks that come to several nodes at the same time [INV-2]", async () => {
+    const other = await h.startNode("other");
+    const { id } = await parked();
+    const answers = await Promise.all([0, 1, 2, 3].map((n) => call(done(n), 0, n % 2 === 0 ? engine : other)));
+    expect(answers.sort()).toEqual(["taken", "used", "used", "used"]);
+    expect(await runOf(id)).toMatchObject({ status: "succeeded" });
+    expect(h.count("run.finished")).toBe(1);
+  });
+
+  it("is tried again when the callback says that the work failed, with a token of its own; the old one is over", async () => {
+    const { id } = await parked({ policy: { retry: { maxAttempts: 2, backoff: "fixed", initialMs: 1 } } });
+    expect(await call(failure(true))).toBe("taken");
+    await waiting(2);
+    expect(given[1]?.answer).toBeNull();
+    expect(await call(done(1), 0)).toBe("used");
+    expect(await runOf(id)).toMatchObject({ status: "running", attempt: 2 });
+    expect(await call(failure(false), 1)).toBe("taken");
+    expect(await runOf(id)).toMatchObject({ status: "failed", error: { type: "Remote" }, attempt: 2 });
+  });
+
+  it("may be called before its worker has said that it waits", async () => {
+    await h.startWorker(
+      engine,
+      taskOf(async ({ callback }) => {
+        const one = await callback();
+        given.push(one);
+        expect(await call(done("early"))).toBe("taken");
+        throw one.wait(60_000);
+      }),
+    );
+    const { id } = await createJob();
+    await ended();
+    expect(await runOf(id)).toMatchObject({ status: "succeeded", output: "early" });
+  });
+
+  it("has timed out when no callback comes in time, and what comes later is too late", async () => {
+    const { id } = await parked({ policy: { retry: { maxAttempts: 1 } } }, 1);
+    await ended();
+    expect(await runOf(id)).toMatchObject({
+      status: "failed",
+      statusReason: "timeout",
+      error: { type: "CallbackTimeout" },
+    });
+    expect(await call(done(1))).toBe("over");
+  });
+
+  it("waits no longer than the timeout of its attempt and the deadline of its run allow", async () => {
+    const { id } = await parked({ policy: { timeoutMs: 30_000, deadlineMs: 40_000 } }, 3_600_000);
+    const { rows } = await h.database.query<{ ms: number }>({
+      text: "select extract(epoch from due_at - begun_at)::float8 * 1000 as ms from carillon.callback",
+    });
+    expect(Math.round(rows[0]?.ms ?? 0)).toBeLessThanOrEqual(30_001);
+    expect(await runOf(id)).toMatchObject({ status: "running" });
+  });
+
+  it("has failed at its deadline", async () => {
+    const { id } = await parked({ policy: { deadlineMs: 60_000 } });
+    await h.database.query({ text: "update carillon.run set deadline_at = now() - interval '1 second'" });
+    await h.database.query({ text: "update carillon.callback set due_at = now()" });
+    await ended();
+    expect(await runOf(id)).toMatchObject({ status: "failed", statusReason: "expired" });
+    expect(await call(done(1))).toBe("over");
+  });
+
+  it("is cancelled without a worker to be told", async () => {
+    const { id } = await parked();
+    await engine.api.cancelJob("default", { id }, { running: "signal" }, { actor: null });
+    await ended();
+    expect(await runOf(id)).toMatchObject({ status: "cancelled" });
+    expect(await call(done(1))).toBe("over");
+  });
+
+  it("outlives its worker and the worker's session [INV-6]", async () => {
+    const { id, worker } = await parked();
+    await worker.stop(0);
+    expect(await runOf(id)).toMatchObject({ status: "running", statusReason: "callback", losses: 0 });
+    expect(await call(done("later"))).toBe("taken");
+    expect(await runOf(id)).toMatchObject({ status: "succeeded", output: "later" });
+  });
+
+  it("has failed when its handler waits for a callback that it never asked for", async () => {
+    await h.startWorker(
+      engine,
+      taskOf(async ({ callback }) => {
+        const one = await callback();
+        await h.database.query({ text: "delete from carillon.callback" });
+        throw one.wait(60_000);
+      }),
+    );
+    const { id } = await createJob();
+    await waiting();
+    expect(await runOf(id)).toMatchObject({ status: "failed", error: { type: "CallbackNotOpen" } });
+  });
+
+  it("knows nothing of other tokens", async () => {
+    await parked();
+    expect(await engine.api.answerCallback(hashOf("guessed"), done(1))).toBe("unknown");
+  });
+});
+
+describe("a worker that is lost after it handed its run on", () => {
+  let h: StoreHarness;
+  beforeEach(async () => {
+    h = await storeHarness();
+  });
+  afterEach(() => h.close());
+
+  const [first, second] = [hashOf("first"), hashOf("second")];
+
+  async function lost() {
+    const id = await h.run();
+    const session = await h.session();
+    await h.claim(session, 1);
+    await h.store.claims.started(session, [{ id, fence: 1, agoMs: 0 }]);
+    const claim = { session, id, fence: 1 };
+    expect(await h.store.callbacks.open(claim, first)).toBeNull();
+    return { id, session, claim };
+  }
+
+  async function claimedAgain(id: string, session: string) {
+    await h.store.sessions.close(session);
+    await h.store.runs.rescue([id], 3);
+    const next = await h.session();
+    await h.claim(next, 1);
+    return { session: next, id, fence: 2 };
+  }
+
+  it("leaves what was called meanwhile to the next: the work is not begun again", async () => {
+    const { id, session } = await lost();
+    expect(await h.store.callbacks.answer(first, done(7))).toMatchObject({ id, waits: false });
+    const claim = await claimedAgain(id, session);
+    expect(await h.store.callbacks.open(claim, second)).toMatchObject({ value: JSON.stringify(done(7)) });
+  });
+
+  it("cannot be called any more once somebody else has the run [INV-2]", async () => {
+    const { id, session, claim } = await lost();
+    const next = await claimedAgain(id, session);
+    expect(await h.store.callbacks.answer(first, done(7))).toBeNull();
+    expect(await h.store.callbacks.state(first)).toBe("over");
+    expect(await h.store.callbacks.open(claim, second)).toBe("lost");
+    expect(await h.store.callbacks.open(next, second)).toBeNull();
+  });
+
+  it("cannot let the run wait once somebody else has it [INV-2]", async () => {
+    const { id, session, claim } = await lost();
+    await claimedAgain(id, session);
+    const until = Date.now() + 60_000;
+    expect(await h.store.callbacks.wait([{ ...claim, until, begunAt: Date.now() }])).toEqual(new Map());
+  });
+
+  it("is not asked for by the rescue when the run waits", async () => {
+    const { id, session, claim } = await lost();
+    const until = Date.now() + 60_000;
+    expect(await h.store.callbacks.wait([{ ...claim, until, begunAt: Date.now() }])).toEqual(new Map([[id, false]]));
+    await h.store.sessions.close(session);
+    expect(await h.store.runs.lost(10)).toEqual([]);
+    expect(await h.store.runs.rescue([id], 3)).toEqual([]);
+    expect(await h.store.claims.recall(nobodysSession, [id])).toMatchObject([{ id, fence: 1 }]);
+    // Its worker sends the same again when the answer did not arrive.
+    expect(await h.store.claims.accepted(session, [{ id, fence: 1 }], 0)).toEqual(new Set([id]));
+  });
+});
