@@ -1,4 +1,13 @@
-import type { PageQuery, Queue, QueueList, QueuePatch, QueuePauseRequest, QueueStats } from "@carillon/contract";
+import type {
+  PageQuery,
+  Queue,
+  QueueList,
+  QueuePatch,
+  QueuePauseRequest,
+  QueuePurged,
+  QueuePurgeRequest,
+  QueueStats,
+} from "@carillon/contract";
 import { segment } from "./segment.js";
 import type { CallOptions, ChangeOptions, Transport } from "./transport.js";
 
@@ -10,6 +19,8 @@ export interface QueueCalls {
   update(name: string, patch: QueuePatch, options?: ChangeOptions): Promise<Queue>;
   pause(name: string, how?: QueuePauseRequest, options?: ChangeOptions): Promise<Queue>;
   resume(name: string, options?: ChangeOptions): Promise<Queue>;
+  /** Ends all runs that wait for a worker. */
+  purge(name: string, how?: QueuePurgeRequest, options?: CallOptions): Promise<QueuePurged>;
 }
 
 export function queueCalls(call: Transport): QueueCalls {
@@ -21,6 +32,7 @@ export function queueCalls(call: Transport): QueueCalls {
     stats: (name, given = {}) => call({ ...given, method: "GET", path: `${at(name)}/stats` }),
     update: (name, patch, given = {}) => call({ ...given, method: "PATCH", path: at(name), body: patch }),
     pause: (name, how = {}, given = {}) => call({ ...given, method: "POST", path: `${at(name)}:pause`, body: how }),
+    purge: (name, how = {}, given = {}) => call({ ...given, method: "POST", path: `${at(name)}:purge`, body: how }),
     resume: (name, given = {}) => call({ ...given, method: "POST", path: `${at(name)}:resume` }),
   };
 }

@@ -16,7 +16,7 @@ export { readCalendarPut } from "./normalise/calendar.js";
 export { readWindowPut } from "./normalise/window.js";
 export { readNamespaceCreate, readNamespacePatch } from "./normalise/namespace.js";
 export { type LimitChange, readLimitPatch } from "./normalise/limit.js";
-export { type QueueChange, readQueuePatch, readQueuePause } from "./normalise/queue.js";
+export { type QueueChange, readQueuePatch, readQueuePause, readQueuePurge } from "./normalise/queue.js";
 export {
   type HeartbeatBody,
   type PollBody,
@@ -61,7 +61,15 @@ export type { JobStats, RunAttempts, RunEvents, RunReschedule } from "./schema/r
 export type { Calendar, CalendarList, CalendarPut } from "./schema/calendar.js";
 export type { Namespace, NamespaceCreate, NamespaceList, NamespacePatch } from "./schema/namespace.js";
 export type { Limit, LimitList, LimitPatch, LimitQuery } from "./schema/limit.js";
-export type { Queue, QueueList, QueuePatch, QueuePauseRequest, QueueStats } from "./schema/queue.js";
+export type {
+  Queue,
+  QueueList,
+  QueuePatch,
+  QueuePauseRequest,
+  QueuePurged,
+  QueuePurgeRequest,
+  QueueStats,
+} from "./schema/queue.js";
 export type {
   DeadLetterAction,
   DeadLetterActionDone,

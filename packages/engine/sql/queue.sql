@@ -51,14 +51,68 @@ for update;
 
 -- name: queue.put
 -- purpose: stores a queue as it is from now on
--- params: $1 namespace id int, $2 name text, $3 order text, $4 bound ms bigint or null, $5 pause text or null, $6 limits text or null
+-- params: $1 namespace id int, $2 name text, $3 order text, $4 bound ms bigint or null, $5 pause text or null, $6 limits text or null,
+--         $7 paused until timestamptz or null
 -- fence: the row is locked, or does not exist: then the primary key decides
-insert into carillon.queue as q (namespace_id, name, order_kind, bound_ms, pause, limits)
-values ($1, $2, $3, $4, $5::json, $6::json)
+insert into carillon.queue as q (namespace_id, name, order_kind, bound_ms, pause, limits, paused_until)
+values ($1, $2, $3, $4, $5::json, $6::json, $7)
 on conflict (namespace_id, name) do update
-set order_kind = excluded.order_kind, bound_ms = excluded.bound_ms, pause = excluded.pause, limits = excluded.limits, version = q.version + 1,
-    revision = excluded.revision, updated_at = clock_timestamp()
+set order_kind = excluded.order_kind, bound_ms = excluded.bound_ms, pause = excluded.pause, limits = excluded.limits,
+    paused_until = excluded.paused_until, version = q.version + 1, revision = excluded.revision, updated_at = clock_timestamp()
 returning namespace_id, name, order_kind, bound_ms, pause, limits, version, revision, created_at, updated_at;
+
+-- name: queue.resume_expired
+-- purpose: ends pauses whose time is over
+-- params: none
+-- fence: the row's lock, and its time compared again on it
+update carillon.queue
+set pause = null, paused_until = null, version = version + 1, updated_at = clock_timestamp(),
+    revision = nextval(pg_get_serial_sequence('carillon.queue', 'revision'))
+where paused_until <= clock_timestamp()
+returning namespace_id, name;
+
+-- name: queue.purge
+-- purpose: ends runs of a queue that wait for a worker; answers as run.finish does
+-- params: $1 namespace id int, $2 name text, $3 limit int
+-- fence: the row's lock; what somebody claims meanwhile stays his
+with waiting as materialized (
+  select r.id
+  from carillon.lane l
+  cross join lateral (
+    select id from carillon.run
+    where lane = l.id and namespace_id = $1 and stage = 1 and state = 'queued'
+    order by rank
+    limit $3
+    for update skip locked
+  ) r
+  where l.queue = $2
+  limit $3
+), ended as (
+  delete from carillon.run r using waiting w where r.id = w.id returning r.*
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, 'cancelled', 'purged', priority, least(run_at, claimed_at), nominal_at, created_at, trigger,
+         task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, claimed_at, clock_timestamp(), null,
+         null, attempts, version
+  from ended
+)
+select id, job_id, task, case when serial then job_id end as freed_job_id, limits is not null as limited from ended;
+
+-- name: queue.count_waiting
+-- purpose: how many runs of a queue wait for a worker, counted up to a limit in each of its lanes
+-- params: $1 namespace id int, $2 name text, $3 most of each lane int
+-- fence: none, a read
+select coalesce(sum(r.count), 0)::int as count
+from carillon.lane l
+cross join lateral (
+  select count(*) as count
+  from (
+    select 1 from carillon.run where lane = l.id and namespace_id = $1 and stage = 1 and state = 'queued' limit $3
+  ) w
+) r
+where l.queue = $2;
 
 -- name: queue.stats
 -- purpose: what waits and works in a queue, counted up to a limit in each of its lanes, and who serves it

@@ -388,6 +388,7 @@ create table carillon.queue (
   slot_fence bigint,
   slot_version bigint not null default 0,
   limits json,
+  paused_until timestamp with time zone,
   constraint queue_pkey PRIMARY KEY (namespace_id, name),
   constraint queue_bound CHECK ((bound_ms >= 0)),
   constraint queue_order CHECK ((order_kind = ANY (ARRAY['priority'::text, 'fifo'::text, 'edf'::text, 'sjf'::text, 'strict'::text]))),
@@ -682,6 +683,8 @@ CREATE INDEX operation_by_namespace ON carillon.operation USING btree (namespace
 CREATE INDEX operation_running ON carillon.operation USING btree (shard, updated_at) WHERE (state = 'running'::text);
 
 CREATE INDEX queue_newer ON carillon.queue USING btree (revision);
+
+CREATE INDEX queue_paused ON carillon.queue USING btree (paused_until) WHERE (paused_until IS NOT NULL);
 
 CREATE INDEX redrive_of ON carillon.redrive USING btree (run_id);
 

@@ -44,7 +44,15 @@ export type {
   OperationView,
 } from "./model/operations.js";
 export type { JobStats, RunChanges } from "./model/run-changes.js";
-export type { QueueChange, QueuePause, Queues, QueueStats, QueueView } from "./model/queues.js";
+export type {
+  QueueChange,
+  QueuePause,
+  QueuePauseSpec,
+  QueuePurge,
+  Queues,
+  QueueStats,
+  QueueView,
+} from "./model/queues.js";
 export type { BackfillRequest, Backfills, BackfillView } from "./model/backfills.js";
 export type {
   DeadLetterFilter,

@@ -17,7 +17,7 @@ export const nouns: Readonly<Record<string, string>> = {
   events: "follow what happens",
   "dead-letter": "look at runs that failed, retry or discard them",
   "error-group": "look at the kinds of errors",
-  queue: "look at queues, pause them, set their order",
+  queue: "look at queues, pause and purge them, set their order",
   namespace: "make namespaces and weigh them",
   backfill: "look at backfills and stop them",
   cron: "try cron expressions, offline",
@@ -135,6 +135,11 @@ export const commands: readonly CommandEntry[] = [
     path: ["queue", "resume"],
     summary: "hand out runs of a queue again",
     load: () => import("./commands/queue-resume.js"),
+  },
+  {
+    path: ["queue", "purge"],
+    summary: "end all runs of a queue that wait",
+    load: () => import("./commands/queue-purge.js"),
   },
   {
     path: ["namespace", "list"],

@@ -19,7 +19,12 @@ export function readPause(body: unknown, now: Instant): PauseRequest {
   }));
 }
 
-function pauseEnd({ until, for: length }: JobPause, now: Instant, findings: Findings): Instant | null {
+/** When a pause is over by itself; null: never. */
+export function pauseEnd(
+  { until, for: length }: Pick<JobPause, "until" | "for">,
+  now: Instant,
+  findings: Findings,
+): Instant | null {
   if (until !== undefined && length !== undefined) {
     findings.add("/for", "field_invalid", "says the same as /until; send one of them");
   }

@@ -1,7 +1,8 @@
-import { type DurationMs, type OrderKind, parseDuration, type RateLimit } from "@carillon/core";
-import { QueuePatch, QueuePauseRequest } from "../schema/queue.js";
+import { type DurationMs, type Instant, type OrderKind, parseDuration, type RateLimit } from "@carillon/core";
+import { QueuePatch, QueuePauseRequest, QueuePurgeRequest } from "../schema/queue.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "./body.js";
+import { pauseEnd } from "./job-verbs.js";
 import { rateOf } from "./run-limits.js";
 
 export interface QueueChange {
@@ -53,6 +54,17 @@ interface QueueRate {
 
 type Patched<Value> = { readonly [Key in keyof Value]?: Value[Key] | null };
 
-export function readQueuePause(body: unknown): { readonly reason: string | null } {
-  return readBody(QueuePauseRequest, body, ({ reason }) => ({ reason: reason ?? null }));
+export interface QueuePauseAsked {
+  readonly reason: string | null;
+  readonly until: Instant | null;
+}
+
+export function readQueuePause(body: unknown, now: Instant): QueuePauseAsked {
+  return readBody(QueuePauseRequest, body, (pause, findings) => {
+    return { reason: pause.reason ?? null, until: pauseEnd(pause, now, findings) };
+  });
+}
+
+export function readQueuePurge(body: unknown): { readonly dryRun: boolean } {
+  return readBody(QueuePurgeRequest, body, ({ dry_run: dryRun = false }) => ({ dryRun }));
 }

@@ -35,7 +35,7 @@ import { cancelRun, getJobStats, listRunAttempts, listRunEvents, rescheduleRun, 
 import { createRun, createRuns, getRun, listRunLogs, listRuns } from "./runs.js";
 import { closeWorker, heartbeatWorker, noteRuns, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
 import { getLimit, listLimits, resumeLimit, updateLimit } from "./limits.js";
-import { getQueue, getQueueStats, listQueues, pauseQueue, resumeQueue, updateQueue } from "./queues.js";
+import { getQueue, getQueueStats, listQueues, pauseQueue, purgeQueue, resumeQueue, updateQueue } from "./queues.js";
 import { cordonWorker, drainWorker, getWorker, listWorkerRuns, listWorkers, uncordonWorker } from "./workers.js";
 
 /** Every operation of the API by its operationId, in the order in which the documents list them. */
@@ -97,6 +97,7 @@ export const operations = {
   updateQueue,
   pauseQueue,
   resumeQueue,
+  purgeQueue,
   getQueueStats,
   listNamespaces,
   createNamespace,

@@ -1,6 +1,14 @@
 import { Type } from "typebox";
 import { PageQuery } from "../schema/job-history.js";
-import { Queue, QueueList, QueuePatch, QueuePauseRequest, QueueStats } from "../schema/queue.js";
+import {
+  Queue,
+  QueueList,
+  QueuePatch,
+  QueuePauseRequest,
+  QueuePurged,
+  QueuePurgeRequest,
+  QueueStats,
+} from "../schema/queue.js";
 import { bodyErrors } from "./job-errors.js";
 import { queryErrors, storeErrors, type Operation } from "./operation.js";
 
@@ -58,7 +66,7 @@ export const pauseQueue = {
   body: QueuePauseRequest,
   bodyOptional: true,
   answers: { 200: theQueue },
-  errors: changeErrors,
+  errors: [...changeErrors, "duration_invalid", "instant_invalid"],
 } as const satisfies Operation;
 
 export const resumeQueue = {
@@ -69,4 +77,22 @@ export const resumeQueue = {
   summary: "Hand out runs of a queue again",
   answers: { 200: theQueue },
   errors: changeErrors,
+} as const satisfies Operation;
+
+export const purgeQueue = {
+  tag: "Queues",
+  permission: "queues:write",
+  rateClass: "write",
+  params,
+  method: "POST",
+  path: "/v1/queues/{name}:purge",
+  aliases: [{ path: "/v1/queues/{name}/purge" }],
+  summary: "End all runs of a queue that wait for a worker",
+  description:
+    "They end as cancelled, with the reason purged. What workers have goes on, and so does what waits for its time, for a " +
+    "limit or for its next try. One call ends 100,000 at most.",
+  body: QueuePurgeRequest,
+  bodyOptional: true,
+  answers: { 200: { description: "Done, or counted", schema: QueuePurged } },
+  errors: [...bodyErrors, "not_found", ...storeErrors],
 } as const satisfies Operation;

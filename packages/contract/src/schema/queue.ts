@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { removable } from "./merge-patch.js";
 import { NextPageToken } from "./paging.js";
 import { QueueConcurrency, QueueRateLimit } from "./run-limits.js";
-import { Count, DurationText, Reason, Timestamp } from "./scalars.js";
+import { Count, DurationText, InstantText, Reason, Timestamp } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
 
 const Order = stringEnum(["priority", "fifo", "edf", "sjf", "strict"], {
@@ -30,12 +30,35 @@ export const QueuePatch = Type.Object(
 );
 
 export const QueuePauseRequest = Type.Object(
-  { reason: Type.Optional(Reason) },
-  { title: "QueuePauseRequest", additionalProperties: false },
+  {
+    reason: Type.Optional(Reason),
+    until: Type.Optional(InstantText("It resumes by itself then")),
+    for: Type.Optional(DurationText("It resumes by itself after this time.", "2h")),
+  },
+  { title: "QueuePauseRequest", additionalProperties: false, examples: [{ reason: "moving", for: "2h" }] },
+);
+
+export const QueuePurgeRequest = Type.Object(
+  { dry_run: Type.Optional(Type.Boolean({ description: "Only says how many there are" })) },
+  { title: "QueuePurgeRequest", additionalProperties: false },
+);
+
+export const QueuePurged = Type.Object(
+  {
+    count: Count("Runs that were ended, or would be"),
+    more: Type.Boolean({ description: "There are more than one call ends: call again" }),
+    dry_run: Type.Boolean(),
+  },
+  { title: "QueuePurged", additionalProperties: false },
 );
 
 const QueuePause = Type.Object(
-  { reason: nullable(Type.String()), actor: nullable(Type.String()), at: Timestamp },
+  {
+    reason: nullable(Type.String()),
+    actor: nullable(Type.String()),
+    at: Timestamp,
+    until: nullable(Timestamp),
+  },
   { title: "QueuePause", additionalProperties: false },
 );
 
@@ -73,11 +96,17 @@ export const QueueStats = Type.Object(
     workers: Count("Workers that serve the queue"),
     slots: Count("Their slots together"),
     exact: Type.Boolean({ description: "False: there are more than were counted" }),
+    lag_ms: Type.Number({ description: "For how long the oldest of them has been due: the signal to scale by" }),
+    desired_workers: Count(
+      "Workers like those that there are, of ten slots if there are none, that would have all of these at work at once",
+    ),
   },
   { title: "QueueStats", additionalProperties: false, description: "What an autoscaler asks for" },
 );
 
 export type QueuePatch = Static<typeof QueuePatch>;
+export type QueuePurgeRequest = Static<typeof QueuePurgeRequest>;
+export type QueuePurged = Static<typeof QueuePurged>;
 export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
 export type Queue = Static<typeof Queue>;
 export type QueueList = Static<typeof QueueList>;

@@ -7,6 +7,21 @@ export interface QueuePause {
   /** null where nobody said who they are. */
   readonly actor: string | null;
   readonly at: Instant;
+  /** It ends by itself then; absent or null: it does not. */
+  readonly until?: Instant | null;
+}
+
+/** A pause as it is asked for. One that is paused already keeps what is not said anew. */
+export interface QueuePauseSpec {
+  readonly reason: string | null;
+  readonly until: Instant | null;
+}
+
+export interface QueuePurge {
+  /** Runs that were ended, or would be. */
+  readonly count: number;
+  /** There are more than one call ends, or counts. */
+  readonly isMore: boolean;
 }
 
 /** At most so many runs of the queue at a time, and so many starts in any window. */
@@ -57,8 +72,10 @@ export interface Queues {
   /** Throws precondition_failed, queue_order_fixed. What is queued keeps its place. */
   changeQueue(namespace: string, name: string, change: QueueChange, context: ChangeContext): Promise<QueueView>;
   /** Nothing more is handed out; schedules go on firing. */
-  pauseQueue(namespace: string, name: string, reason: string | null, context: ChangeContext): Promise<QueueView>;
+  pauseQueue(namespace: string, name: string, asked: QueuePauseSpec, context: ChangeContext): Promise<QueueView>;
   resumeQueue(namespace: string, name: string, context: ChangeContext): Promise<QueueView>;
+  /** Ends runs that wait for a worker; null when there is no such queue. */
+  purgeQueue(namespace: string, name: string, isDryRun: boolean): Promise<QueuePurge | null>;
   /** null when there is no such queue. */
   queueStats(namespace: string, name: string): Promise<QueueStats | null>;
 }

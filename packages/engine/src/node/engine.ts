@@ -620,6 +620,9 @@ class NodeEngine implements Engine {
       now: () => this.#now(),
       periodMs: this.#limits.fullLookMs,
       onChanged: () => this.#hints.queuesChanged(),
+      onFreed: (jobIds) => this.#freed(jobIds),
+      onReleased: (runIds) => this.#tellLimits(() => this.#limiting.admitter.released(runIds)),
+      onEvent: this.#emit,
     });
   }
 

@@ -1,9 +1,11 @@
 import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
+import type { OnEngineEvent } from "../events.js";
 import type { Namespaces } from "../model/namespaces.js";
 import type { Queues } from "../model/queues.js";
 import { namespaceApi } from "../namespaces/namespace-api.js";
 import { queueApi } from "../queues/queue-api.js";
 import type { HostClock } from "../store/db/ports.js";
+import type { PurgedRun, QueueName } from "../store/entities/queues.js";
 import type { Store } from "../store/store.js";
 
 export interface QueueingOptions {
@@ -14,6 +16,11 @@ export interface QueueingOptions {
   /** A change whose hint was lost is followed after at most this time. */
   readonly periodMs: DurationMs;
   readonly onChanged: () => void;
+  /** Runs of these jobs ended for which others of the same job may wait. */
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  /** Runs that held limits are over. */
+  readonly onReleased: (runIds: readonly string[]) => void;
+  readonly onEvent: OnEngineEvent;
 }
 
 export interface Queueing {
@@ -26,7 +33,8 @@ export interface Queueing {
 const durationsPeriodMs: DurationMs = 60_000;
 
 /** The parts that keep queues and namespaces, put together. */
-export function makeQueueing({ store, clock, now, periodMs, onChanged }: QueueingOptions): Queueing {
+export function makeQueueing(options: QueueingOptions): Queueing {
+  const { store, clock, now, periodMs, onChanged } = options;
   const { queues, queueBook, durations, namespaces, namespaceBook } = store;
   let sharedAt = Number.NEGATIVE_INFINITY;
 
@@ -43,6 +51,14 @@ export function makeQueueing({ store, clock, now, periodMs, onChanged }: Queuein
     onChanged();
   };
 
+  function tellPurged({ namespaceId, name: queue }: QueueName, runs: readonly PurgedRun[]): void {
+    const ended = { type: "run.finished", namespaceId, queue, status: "cancelled", durationMs: 0 } as const;
+    for (const { id: runId, jobId, task } of runs) options.onEvent({ ...ended, runId, jobId, task });
+    options.onFreed(runs.map((run) => run.freedJobId).filter((jobId) => jobId !== null));
+    const limited = runs.filter((run) => run.isLimited).map((run) => run.id);
+    if (limited.length > 0) options.onReleased(limited);
+  }
+
   const ofQueues = queueApi({
     queues,
     now,
@@ -52,10 +68,12 @@ export function makeQueueing({ store, clock, now, periodMs, onChanged }: Queuein
       return id;
     },
     onChanged: stored,
+    onPurged: tellPurged,
   });
   return {
     api: { ...ofQueues, ...namespaceApi({ namespaces, onChanged: stored }) },
     async tick() {
+      if ((await queues.resumeExpired()) > 0) onChanged();
       await look();
       if (clock.monotonic() - sharedAt >= durationsPeriodMs) await shareDurations();
       return periodMs;

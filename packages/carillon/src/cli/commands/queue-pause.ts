@@ -6,6 +6,8 @@ export const command: CommandModule = {
   define(target) {
     withQueueArgument(target)
       .option("--reason <text>", "why, for those who look at it later")
+      .option("--until <time>", "resume by itself then, such as 2030-01-01T08:00:00Z")
+      .option("--for <duration>", "resume by itself after this time, such as 2h")
       .addHelpText(
         "after",
         `
@@ -15,8 +17,13 @@ Example:
   },
   async run(io, invocation) {
     const name = queueArgument(invocation);
-    const reason = textOption(invocation, "reason");
-    const queue = await clientOf(io, invocation).queues.pause(name, { ...(reason !== undefined && { reason }) });
+    const [reason, until] = [textOption(invocation, "reason"), textOption(invocation, "until")];
+    const length = textOption(invocation, "for");
+    const queue = await clientOf(io, invocation).queues.pause(name, {
+      ...(reason !== undefined && { reason }),
+      ...(until !== undefined && { until }),
+      ...(length !== undefined && { for: length }),
+    });
     await printQueue(io, invocation, queue);
     io.talk(`carillon: paused; undo with: carillon queue resume ${name}`);
   },

@@ -29,6 +29,8 @@ const stats: QueueStats = {
   workers: 2,
   slots: 8,
   exact: true,
+  lag_ms: 5_000,
+  desired_workers: 1,
 };
 
 describe("carillon queue", () => {
@@ -49,7 +51,7 @@ describe("carillon queue", () => {
   });
 
   it("pauses with a reason, resumes, and says how to undo it", async () => {
-    const pause = { reason: "down", actor: null, at };
+    const pause = { reason: "down", actor: null, at, until: null };
     const calls = serve(queue({ paused: true, pause }), queue());
     const [first, second] = [fakeIo(), fakeIo()];
     expect(await runCli(["queue", "pause", "email", "--reason", "down"], first)).toBe(0);
@@ -70,5 +72,21 @@ describe("carillon queue", () => {
 
   it("refuses an order that does not exist as usage", async () => {
     expect(await runCli(["queue", "set", "email", "--order", "lifo"], fakeIo())).toBe(2);
+  });
+
+  it("pauses for a time", async () => {
+    const calls = serve(queue());
+    expect(await runCli(["queue", "pause", "email", "--for", "2h"], fakeIo())).toBe(0);
+    expect(calls[0]?.body).toEqual({ for: "2h" });
+  });
+
+  it("purges in as many calls as it takes, or only counts", async () => {
+    const calls = serve({ count: 100_000, more: true, dry_run: false }, { count: 5, more: false, dry_run: false });
+    const io = fakeIo();
+    expect(await runCli(["queue", "purge", "email"], io)).toBe(0);
+    expect([calls.length, io.written()]).toEqual([2, "100005\n"]);
+    const counted = serve({ count: 7, more: false, dry_run: true });
+    expect(await runCli(["queue", "purge", "email", "--dry-run"], fakeIo())).toBe(0);
+    expect(counted[0]).toMatchObject({ url: `${server}/queues/email:purge`, body: { dry_run: true } });
   });
 });

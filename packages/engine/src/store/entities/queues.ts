@@ -6,7 +6,7 @@ import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { OwnLimits } from "./limits.js";
-import { columns } from "./parameters.js";
+import { columns, timestampOrNull } from "./parameters.js";
 
 export interface QueueName {
   readonly namespaceId: number;
@@ -38,8 +38,24 @@ export interface QueueStore {
   /** `decide` is given the queue as it is, null if there is none, and answers what it is to be. */
   change(queue: QueueName, decide: (before: QueueView | null) => NewQueueState): Promise<QueueView>;
   stats(queue: QueueName, mostOfLane: number): Promise<QueueStats>;
+  /** Ends pauses whose time is over; answers how many. */
+  resumeExpired(): Promise<number>;
+  /** Ends runs that wait for a worker, so many at most. */
+  purge(queue: QueueName, limit: number): Promise<PurgedRun[]>;
+  countWaiting(queue: QueueName, mostOfLane: number): Promise<number>;
   durations(): Promise<ExpectedDuration[]>;
   learn(durations: readonly ExpectedDuration[]): Promise<void>;
+}
+
+/** A run that was ended while it waited. */
+export interface PurgedRun {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly task: string;
+  /** Others of this job may wait for its end. */
+  readonly freedJobId: string | null;
+  /** It may have held a slot of a limit. */
+  readonly isLimited: boolean;
 }
 
 interface KnownRow {
@@ -63,9 +79,12 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
   const [find, list] = [statements.get("queue.find"), statements.get("queue.list")];
   const [lock, put] = [statements.get("queue.lock"), statements.get("queue.put")];
   const [durations, learn] = [statements.get("queue.durations"), statements.get("queue.learn")];
+  const resumeExpired = statements.get("queue.resume_expired");
   const stats = queueStats(db, statements);
   return {
     stats,
+    ...queuePurge(db, statements),
+    resumeExpired: async () => (await db.query(resumeExpired)).rowCount,
     newer: async (revision) => (await db.query<KnownRow>(newer, [revision])).rows.map(toKnown),
     async ensure(queues) {
       const values = columns(queues, [(queue) => queue.namespaceId, (queue) => queue.name]);
@@ -82,7 +101,8 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
         const [before] = (await tx.query<QueueRow>(lock, [namespaceId, name])).rows;
         const { order, pause, limits } = decide(before === undefined ? null : toView(before));
         const [paused, limited] = [pause, limits].map((value) => (value === null ? null : jsonParam(value)));
-        const values = [namespaceId, name, order.kind, order.boundMs ?? null, paused, limited];
+        const until = timestampOrNull(pause?.until ?? null);
+        const values = [namespaceId, name, order.kind, order.boundMs ?? null, paused, limited, until];
         const [after] = (await tx.query<QueueRow>(put, values)).rows;
         if (after === undefined) throw new Error(`the queue ${name} was stored and not answered`);
         return toView(after);
@@ -103,6 +123,22 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
         (one) => one.expectedMs,
       ]);
       await db.query(learn, values);
+    },
+  };
+}
+
+function queuePurge(db: Queryable, statements: Statements): Pick<QueueStore, "purge" | "countWaiting"> {
+  const [purge, count] = [statements.get("queue.purge"), statements.get("queue.count_waiting")];
+  return {
+    async purge({ namespaceId, name }, limit) {
+      type Row = { id: string; job_id: string | null; task: string; freed_job_id: string | null; limited: boolean };
+      const { rows } = await db.query<Row>(purge, [namespaceId, name, limit]);
+      return rows.map(({ id, job_id: jobId, task, freed_job_id: freedJobId, limited: isLimited }) => {
+        return { id, jobId, task, freedJobId, isLimited };
+      });
+    },
+    async countWaiting({ namespaceId, name }, mostOfLane) {
+      return (await db.query<{ count: number }>(count, [namespaceId, name, mostOfLane])).rows[0]?.count ?? 0;
     },
   };
 }

@@ -18,9 +18,11 @@ afterEach(() => {
 });
 
 const nobody = { actor: null };
+const nothing = (): void => undefined;
 
 function queueing(store: Store = h.store): Queueing {
-  return makeQueueing({ store, clock: hostPorts.clock, now: Date.now, periodMs: 1_000, onChanged: () => undefined });
+  const told = { onChanged: nothing, onFreed: nothing, onReleased: nothing, onEvent: nothing };
+  return makeQueueing({ store, clock: hostPorts.clock, now: Date.now, periodMs: 1_000, ...told });
 }
 
 const api = (): Queues => queueing().api;
@@ -122,7 +124,7 @@ describe("a paused queue", () => {
     const { gateway } = gatewayOver(h, { fullLookMs: 20 });
     gateways.push(gateway);
     h.store.queueBook.onPauses(() => gateway.queuesChanged());
-    await queues.pauseQueue("default", "default", "the provider is down", { actor: "ann" });
+    await queues.pauseQueue("default", "default", { reason: "the provider is down", until: null }, { actor: "ann" });
     const paused = await EagerWorker.over(gateway);
     const free = await EagerWorker.over(gateway, { queues: ["other"] });
     const lanes = await h.store.lanes.ensure([
@@ -145,9 +147,61 @@ describe("a paused queue", () => {
 
   it("keeps who paused it, when and why, until it is resumed", async () => {
     const queues = api();
-    const { pause } = await queues.pauseQueue("default", "mail", "holidays", { actor: "ann" });
+    const { pause } = await queues.pauseQueue("default", "mail", { reason: "holidays", until: null }, { actor: "ann" });
     expect(pause).toMatchObject({ reason: "holidays", actor: "ann" });
-    expect((await queues.pauseQueue("default", "mail", "again", { actor: "bob" })).pause).toEqual(pause);
+    expect(
+      (await queues.pauseQueue("default", "mail", { reason: "again", until: null }, { actor: "bob" })).pause,
+    ).toEqual(pause);
     expect((await queues.resumeQueue("default", "mail", nobody)).pause).toBeNull();
+  });
+});
+
+describe("a pause with an end", () => {
+  it("ends by itself, for workers that wait and for those that look at it", async () => {
+    const queues = queueing();
+    const { gateway } = gatewayOver(h);
+    gateways.push(gateway);
+    h.store.queueBook.onPauses(() => gateway.queuesChanged());
+    const run = await h.run({});
+    const until = Date.now() + 3_600_000;
+    const paused = await queues.api.pauseQueue("default", "default", { reason: "moving", until }, nobody);
+    expect(paused.pause).toMatchObject({ reason: "moving", until });
+    const worker = await EagerWorker.over(gateway);
+    await queues.tick();
+    expect(worker.ids).toEqual([]);
+    await h.db.query({ text: "update carillon.queue set paused_until = clock_timestamp() - interval '1 second'" });
+    await queues.tick();
+    await worker.until(1);
+    expect(worker.ids).toEqual([run]);
+    expect(await queues.api.getQueue("default", "default")).toMatchObject({ pause: null, version: 2 });
+  });
+
+  it("keeps its reason when only its end is moved", async () => {
+    const pause = (reason: string | null, until: number | null) =>
+      api().pauseQueue("default", "mail", { reason, until }, nobody);
+    await pause("moving", null);
+    const { pause: moved } = await pause(null, 5_000_000_000_000);
+    expect(moved).toMatchObject({ reason: "moving", until: 5_000_000_000_000 });
+  });
+});
+
+describe("a purge", () => {
+  it("ends what waits for a worker, and nothing else", async () => {
+    await h.store.queueBook.ensure(1, ["default", "other"]);
+    const [other = 0] = await h.store.lanes.ensure([{ queue: "other", task: "echo" }]);
+    const claimed = await h.run({ rank: 0 });
+    await h.claim(await h.session(), 1);
+    const waiting = await Promise.all([h.run({}), h.run({}), h.run({})]);
+    const later = await h.run({ runAt: Date.now() + 60_000 });
+    const elsewhere = await h.run({ lane: other, queue: "other" });
+    expect(await api().purgeQueue("default", "default", true)).toEqual({ count: 3, isMore: false });
+    expect(await api().purgeQueue("default", "default", false)).toEqual({ count: 3, isMore: false });
+    const { rows } = await h.db.query<{ id: string }>({ text: "select id from carillon.run order by id" });
+    expect(rows.map(({ id }) => id)).toEqual([claimed, later, elsewhere].sort());
+    const text = "select id, status, status_reason from carillon.run_history order by id";
+    const history = (await h.db.query<{ id: string; status: string; status_reason: string }>({ text })).rows;
+    expect(history.map(({ id }) => id)).toEqual(waiting.sort());
+    expect(history[0]).toMatchObject({ status: "cancelled", status_reason: "purged" });
+    expect(await api().purgeQueue("default", "nowhere", false)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { limits, namePattern, readQueuePatch, readQueuePause } from "@carillon/contract";
+import { limits, namePattern, readQueuePatch, readQueuePause, readQueuePurge } from "@carillon/contract";
 import type { QueueView } from "@carillon/engine";
 import type { CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
@@ -9,13 +9,13 @@ import { nextPageToken, pageRequest } from "./list-page.js";
 
 type QueueHandlers = Pick<
   Handlers,
-  "listQueues" | "getQueue" | "getQueueStats" | "updateQueue" | "pauseQueue" | "resumeQueue"
+  "listQueues" | "getQueue" | "getQueueStats" | "updateQueue" | "pauseQueue" | "resumeQueue" | "purgeQueue"
 >;
 
 const pattern = new RegExp(namePattern);
 
 /** Bodies are read before anything is looked up: a wrong one is refused whatever it is about. */
-export function queueHandlers({ engine }: ApiOptions): QueueHandlers {
+export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
   return {
     async listQueues({ query, namespace }) {
       const list = ["queues", namespace];
@@ -37,8 +37,14 @@ export function queueHandlers({ engine }: ApiOptions): QueueHandlers {
       return shown(await engine.changeQueue(call.namespace, nameOf(call.params.name), change, contextOf(call)));
     },
     async pauseQueue(call) {
-      const { reason } = readQueuePause(call.body);
-      return shown(await engine.pauseQueue(call.namespace, nameOf(call.params.name), reason, contextOf(call)));
+      const asked = readQueuePause(call.body, now());
+      return shown(await engine.pauseQueue(call.namespace, nameOf(call.params.name), asked, contextOf(call)));
+    },
+    async purgeQueue({ params, namespace, body }) {
+      const { dryRun } = readQueuePurge(body);
+      const purged = await engine.purgeQueue(namespace, nameOf(params.name), dryRun);
+      if (purged === null) throw unknown(params.name);
+      return { status: 200, body: { count: purged.count, more: purged.isMore, dry_run: dryRun } };
     },
     async resumeQueue(call) {
       return shown(await engine.resumeQueue(call.namespace, nameOf(call.params.name), contextOf(call)));

@@ -1,6 +1,6 @@
 import type { Queue, QueueStats } from "@carillon/contract";
 import { boundOf, formatDuration } from "@carillon/core";
-import type { QueueStats as StatsView, QueueView } from "@carillon/engine";
+import type { QueuePause, QueueStats as StatsView, QueueView } from "@carillon/engine";
 import { wireRate } from "./limits.js";
 import { timestamp } from "./scalars.js";
 
@@ -13,7 +13,7 @@ export function wireQueue({ name, order, pause, limits, version, createdAt, upda
     concurrency: limits?.concurrency ? { ...limits.concurrency } : null,
     rate_limit: limits?.rateLimit ? wireRate(limits.rateLimit) : null,
     paused: pause !== null,
-    pause: pause === null ? null : { reason: pause.reason, actor: pause.actor, at: timestamp(pause.at) },
+    pause: pause === null ? null : wirePause(pause),
     version,
     created_at: timestamp(createdAt),
     updated_at: timestamp(updatedAt),
@@ -23,5 +23,23 @@ export function wireQueue({ name, order, pause, limits, version, createdAt, upda
 export function wireQueueStats(stats: StatsView): QueueStats {
   const { queued, running, oldestDueAt, waitMs, workers, slots, isExact } = stats;
   const oldest = oldestDueAt === null ? null : timestamp(oldestDueAt);
-  return { queued, running, oldest_due_at: oldest, wait_ms: waitMs, workers, slots, exact: isExact };
+  return { queued, running, oldest_due_at: oldest, wait_ms: waitMs, workers, slots, exact: isExact, ...scaling(stats) };
+}
+
+/** A worker that nobody has seen yet. */
+const usualSlots = 10;
+
+function scaling({
+  queued,
+  running,
+  waitMs,
+  workers,
+  slots,
+}: StatsView): Pick<QueueStats, "lag_ms" | "desired_workers"> {
+  const slotsOfOne = workers > 0 ? slots / workers : usualSlots;
+  return { lag_ms: waitMs, desired_workers: Math.ceil((queued + running) / slotsOfOne) };
+}
+
+function wirePause({ reason, actor, at, until = null }: QueuePause): Queue["pause"] {
+  return { reason, actor, at: timestamp(at), until: until === null ? null : timestamp(until) };
 }

@@ -1,5 +1,15 @@
 import { CarillonError, type QueueOrder } from "@carillon/core";
-import type { ChangeContext, Page, PageRequest, QueueChange, Queues, QueueStats, QueueView } from "@carillon/engine";
+import type {
+  ChangeContext,
+  Page,
+  PageRequest,
+  QueueChange,
+  QueuePauseSpec,
+  QueuePurge,
+  Queues,
+  QueueStats,
+  QueueView,
+} from "@carillon/engine";
 import { pageOf } from "./fake-engine.js";
 import { FakeNamespaces } from "./fake-namespaces.js";
 
@@ -28,12 +38,16 @@ export class FakeQueues extends FakeNamespaces implements Queues {
     return this.#put(name, context, { order });
   }
 
-  async pauseQueue(_namespace: string, name: string, reason: string | null, context: ChangeContext) {
-    return this.#put(name, context, { pause: { reason, actor: context.actor, at: this.now() } });
+  async pauseQueue(_namespace: string, name: string, asked: QueuePauseSpec, context: ChangeContext) {
+    return this.#put(name, context, { pause: { ...asked, actor: context.actor, at: this.now() } });
   }
 
   async resumeQueue(_namespace: string, name: string, context: ChangeContext): Promise<QueueView> {
     return this.#put(name, context, { pause: null });
+  }
+
+  async purgeQueue(_namespace: string, name: string): Promise<QueuePurge | null> {
+    return this.queues.has(name) ? { count: 3, isMore: false } : null;
   }
 
   async queueStats(_namespace: string, name: string): Promise<QueueStats | null> {
