@@ -9,6 +9,9 @@ export interface Bites {
   readonly rescuedRuns: number;
   /** Nodes that ended by themselves, as one does whose start meets a broken connection; they were started again. */
   readonly ownEnds: number;
+  /** What the worker said that was not so, and results of workers elsewhere that were not taken. */
+  readonly lies: number;
+  readonly refusedResults: number;
   /** Times at which the machine had none for us. */
   readonly stalls: number;
 }
@@ -58,6 +61,8 @@ export function reportLines(result: Result): string[] {
     ["writes refused", bites.refusedWrites],
     ["shards moved", bites.movedShards],
     ["runs rescued", bites.rescuedRuns],
+    ["lies of a worker", bites.lies],
+    ["results refused", bites.refusedResults],
     ["nodes ended", bites.ownEnds],
     ["machine stalled", bites.stalls],
     ["machine starved %", Math.round(result.starvation * 100)],

@@ -8,6 +8,7 @@ import { inject } from "./cluster/inject.js";
 import { findFaketime } from "./cluster/node-clock.js";
 import { StallWatch } from "./cluster/stall-watch.js";
 import { Witness } from "./cluster/witness.js";
+import { Workers } from "./cluster/workers.js";
 import { JournalServer } from "./journal/journal-server.js";
 import type { DoneFault } from "./judge/evidence.js";
 import { judge } from "./judge/judge.js";
@@ -45,34 +46,53 @@ export async function runChaos({ options, folder, say }: Session): Promise<Resul
   if (faults.length < plan.faults.length) say("  the clock faults are left out: libfaketime is not installed");
   const journal = await JournalServer.start(join(folder, "journal.jsonl"));
   const cluster = await Cluster.start({ folder, nodes: options.nodes, ...limits, preload, faketime });
-  const stalls = new StallWatch(() => cluster.members.flatMap(({ node }) => node.pid ?? []));
+  const workers = plan.workerFaults === null ? null : await startWorkers(cluster, options, folder);
+  const stalls = new StallWatch(() => [
+    ...cluster.members.flatMap(({ node }) => node.pid ?? []),
+    ...(workers?.pids ?? []),
+  ]);
+  const stop = async (): Promise<void> => void (await Promise.all([workers?.close(), cluster.stop()]));
   // Who ends us must not leave processes behind.
-  const onSignal = (): void => void cluster.stop().finally(() => process.exit(exitCodes.broken));
+  const onSignal = (): void => void stop().finally(() => process.exit(exitCodes.broken));
   for (const signal of endSignals) process.once(signal, onSignal);
   try {
-    return await judgedLoad({ cluster, journal, stalls, folder }, { ...plan, faults }, options.loadMs);
+    return await judgedLoad({ cluster, workers, journal, stalls, folder }, { ...plan, faults }, options.loadMs);
   } finally {
     for (const signal of endSignals) process.off(signal, onSignal);
     stalls.stop();
-    await cluster.stop();
+    await stop();
     journal.close();
   }
 }
 
+/** The server ends an attempt so long after its timeout, at the latest. */
+const hangMs = 30_000;
+
+function startWorkers(cluster: Cluster, { seed, loadMs }: Options, folder: string): Promise<Workers> {
+  const urls = cluster.members.flatMap(({ node }) => node.url ?? []);
+  return Workers.start({ folder, urls, seed, hangsUntil: Date.now() + loadMs - hangMs });
+}
+
 interface Stage {
   readonly cluster: Cluster;
+  /** In processes of their own. */
+  readonly workers: Workers | null;
   readonly journal: JournalServer;
   readonly stalls: StallWatch;
   readonly folder: string;
 }
 
-async function judgedLoad({ cluster, journal, stalls, folder }: Stage, plan: Plan, loadMs: number): Promise<Result> {
+async function judgedLoad({ cluster, workers, journal, stalls, folder }: Stage, plan: Plan, loadMs: number): Promise<Result> {
   const witness = new Witness(() => cluster.databaseUrl);
   await sleep(limits.leaseMs / 2);
   const epochs = await witness.epochs();
   const begin = Math.ceil(Date.now() / 1_000) * 1_000;
   const driver = new Driver(cluster, journal, begin);
-  const [faults, lives] = await Promise.all([injectAll(cluster, plan.faults, begin), driver.drive(plan)]);
+  const [faults, disturbed = [], lives] = await Promise.all([
+    injectAll(cluster, plan.faults, begin),
+    workers?.disturb(plan.workerFaults ?? [], begin),
+    driver.drive(plan),
+  ]);
   await sleep(Math.max(0, begin + loadMs - Date.now()));
   const recoveredMs = await drain(witness);
   writeFileSync(join(folder, "lives.json"), JSON.stringify(lives));
@@ -81,7 +101,7 @@ async function judgedLoad({ cluster, journal, stalls, folder }: Stage, plan: Pla
     journal: journal.entries,
     runs: await witness.runs(),
     ledger: await witness.ledger(),
-    faults: [...faults, ...stalls.stalls],
+    faults: [...faults, ...disturbed, ...stalls.stalls],
     aftermathMs,
   };
   const acknowledged = lives.filter((life) => life.acknowledgedAt !== null).length;
@@ -95,12 +115,16 @@ async function judgedLoad({ cluster, journal, stalls, folder }: Stage, plan: Pla
       changes: lives.flatMap((life) => life.changes).length,
       runNows: lives.flatMap((life) => life.runNows).filter((outcome) => outcome === "made").length,
     },
-    bites: bitesOf(cluster, (await witness.epochs()) - epochs, stalls.stalls.length),
+    bites: {
+      ...bitesOf(cluster, (await witness.epochs()) - epochs, stalls.stalls.length),
+      lies: workers?.lies ?? 0,
+      refusedResults: workers?.refused ?? 0,
+    },
     starvation: stalls.starvation,
   };
 }
 
-function bitesOf(cluster: Cluster, movedShards: number, stalls: number): Bites {
+function bitesOf(cluster: Cluster, movedShards: number, stalls: number): Omit<Bites, "lies" | "refusedResults"> {
   const guarded = mutants.flatMap(({ guardedBy }) => guardedBy ?? []);
   return {
     refusedWrites: cluster.count("write.refused"),

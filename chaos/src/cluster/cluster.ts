@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@carillon/embedded-postgres";
 import { TcpProxy } from "@carillon/testkit";
 import { NodeClock } from "./node-clock.js";
+import { freePort } from "./free-port.js";
 import { NodeProcess } from "./node-process.js";
 import { Wiretap } from "./wiretap.js";
 
@@ -109,6 +110,7 @@ async function makeMember(options: ClusterOptions, url: string, index: number): 
   const clock = faketime === null ? null : new NodeClock(faketime, join(folder, `${name}.clock`));
   const node = new NodeProcess({
     name,
+    port: await freePort(),
     databaseUrl: proxy.through(url),
     leaseMs,
     workerSilenceMs,

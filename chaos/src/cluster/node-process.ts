@@ -9,6 +9,8 @@ import { root } from "../root.js";
 
 export interface NodeSettings {
   readonly name: string;
+  /** The same in all its lives: workers know it by that. */
+  readonly port: number;
   readonly databaseUrl: string;
   readonly leaseMs: number;
   readonly workerSilenceMs: number;
@@ -119,10 +121,10 @@ export class NodeProcess {
   }
 
   #args(): string[] {
-    const { name, databaseUrl, leaseMs, workerSilenceMs } = this.#settings;
+    const { name, port, databaseUrl, leaseMs, workerSilenceMs } = this.#settings;
     const flags = {
       "database-url": databaseUrl,
-      port: 0,
+      port,
       "node-name": name,
       lease: `${leaseMs}ms`,
       "worker-silence": `${workerSilenceMs}ms`,

@@ -33,6 +33,8 @@ export function wireJob(job: ChaosJob, url: string): object {
     schedule: job.followsCalendar ? { ...wireRule(job.rule), ...followed } : wireRule(job.rule),
     ...(job.window === null ? {} : { labels: { window: job.window.mode } }),
     retry: { max_attempts: 20, backoff: "fixed", initial: "500ms" },
+    // Longer than any work takes: who is at work for so long will not end.
+    timeout: "15s",
     ...(job.rule.kind === "at" ? {} : { overlap: job.overlap, misfire: policy, misfire_threshold: `${thresholdMs}ms` }),
   };
 }

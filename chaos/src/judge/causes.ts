@@ -1,4 +1,5 @@
 import { spans } from "../plan/fault-spans.js";
+import { type WorkerFaultKind, workerFaultKinds } from "../plan/worker-faults.js";
 import type { DoneFault, Evidence } from "./evidence.js";
 
 type Faults = Pick<Evidence, "faults" | "aftermathMs">;
@@ -7,10 +8,18 @@ type Faults = Pick<Evidence, "faults" | "aftermathMs">;
 export function mayHaveCost({ faults, aftermathMs }: Faults, { from, to }: { from: number; to: number }): boolean {
   return faults.some(
     (fault) =>
-      (fault.kind === "stall" || spans[fault.kind].costsWorkers) &&
+      costsWorkers(fault) &&
       fault.from <= to &&
       fault.until + aftermathMs >= from,
   );
+}
+
+function costsWorkers({ kind }: DoneFault): boolean {
+  return kind === "stall" || isOfWorker(kind) || spans[kind].costsWorkers;
+}
+
+function isOfWorker(kind: DoneFault["kind"]): kind is WorkerFaultKind {
+  return (workerFaultKinds as readonly string[]).includes(kind);
 }
 
 /** How much of a time no fault covered; each covers also what it takes to settle afterwards. */

@@ -1,5 +1,6 @@
 import type { JournalEntry } from "../journal/entry.js";
 import type { FaultKind } from "../plan/fault.js";
+import type { WorkerFaultKind } from "../plan/worker-faults.js";
 import type { Life } from "../targets/life.js";
 import type { Target } from "../targets/target.js";
 
@@ -32,7 +33,7 @@ export interface LedgerRow {
 
 /** A fault as it was done. `stall`: nobody's fault, the machine itself stood still or had no time for us. */
 export interface DoneFault {
-  readonly kind: FaultKind | "stall";
+  readonly kind: FaultKind | WorkerFaultKind | "stall";
   readonly node: number | null;
   readonly from: number;
   readonly until: number;

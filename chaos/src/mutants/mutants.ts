@@ -86,6 +86,18 @@ const fatalMutants: readonly Mutant[] = [
   },
   fireInTwoTransactions,
   {
+    name: "result-of-any-claim",
+    // A worker over HTTP that reports an older claim of a run which it has; the statement gets the newer claim's fence.
+    shownBy: ["STALE FENCE ACCEPTED"],
+    edits: [
+      {
+        in: "engine/src/dispatch/results.ts",
+        from: "if (run === undefined || run.fence !== completion.fence)",
+        to: "if (run === undefined)",
+      },
+    ],
+  },
+  {
     name: "pause-ignored-by-the-wheel",
     shownBy: ["UNEXPECTED"],
     edits: [

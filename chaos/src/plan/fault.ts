@@ -1,4 +1,5 @@
 import { type Step, describeStep } from "./step.js";
+import type { WorkerFaultKind } from "./worker-faults.js";
 
 /**
  * kill: kill -9, started again later. kill_at: the same, just before or after a statement of the node goes to the database.
@@ -44,8 +45,11 @@ export interface Fault {
 
 export const isOfDatabase = (kind: FaultKind): boolean => kind === "database" || kind === "database_kill";
 
-export function describeFault({ kind, node, atMs, lastsMs, byMs, at }: Fault): string {
-  const target = node === null ? "database" : `node ${node}`;
+/** What is said of a fault, also of one to a worker. */
+type Described = Omit<Fault, "kind"> & { readonly kind: FaultKind | WorkerFaultKind };
+
+export function describeFault({ kind, node, atMs, lastsMs, byMs, at }: Described): string {
+  const target = kind.startsWith("worker_") ? "worker" : node === null ? "database" : `node ${node}`;
   const by = byMs === null ? "" : `  by ${byMs} ms`;
   const where = at === null ? "" : `  ${describeStep(at)}`;
   return `${(atMs / 1_000).toFixed(1).padStart(6)} s  ${kind.padEnd(14)}${target.padEnd(10)}${(lastsMs / 1_000).toFixed(1)} s${by}${where}`;

@@ -5,6 +5,7 @@ import { exitCodes, outcomeOf } from "../../src/outcome.js";
 import { type Result, checksOf, reportLines } from "../../src/report.js";
 import { trialOf } from "../../src/run-mutants.js";
 
+const told = { lies: 5, refusedResults: 4 };
 const good: Result = {
   verdict: {
     targets: { ok: 12, skipped: 1, optional: 2 },
@@ -13,7 +14,7 @@ const good: Result = {
     violations: [],
   },
   audits: [],
-  bites: { refusedWrites: 4, refusedBy: { "due.fire": 4 }, movedShards: 512, rescuedRuns: 3, ownEnds: 0, stalls: 0 },
+  bites: { refusedWrites: 4, refusedBy: { "due.fire": 4 }, movedShards: 512, rescuedRuns: 3, ownEnds: 0, stalls: 0, ...told },
   recoveredMs: 4_000,
   starvation: 0.01,
   asked: { jobs: 5, unknownJobs: 1, changes: 3, runNows: 1 },

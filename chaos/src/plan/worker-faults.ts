@@ -1,0 +1,40 @@
+import type { Range } from "./fault-spans.js";
+import type { SeededRandom } from "./random.js";
+
+/**
+ * What is done to a worker of its own process. worker_kill: kill -9, started again later. worker_freeze: SIGSTOP for longer than it may be
+ * silent, then SIGCONT. worker_lose: its polls are taken and the answers lost.
+ */
+export const workerFaultKinds = ["worker_kill", "worker_freeze", "worker_lose"] as const;
+
+export type WorkerFaultKind = (typeof workerFaultKinds)[number];
+
+export interface WorkerFault {
+  readonly kind: WorkerFaultKind;
+  readonly atMs: number;
+  readonly lastsMs: number;
+}
+
+const quietMs = 5_000;
+
+/** One after the other, each kind in its turn. */
+export function planWorkerFaults(
+  random: SeededRandom,
+  { loadMs, silenceMs }: { readonly loadMs: number; readonly silenceMs: number },
+): WorkerFault[] {
+  const lasts: Readonly<Record<WorkerFaultKind, Range>> = {
+    worker_kill: [500, 3_000],
+    worker_freeze: [silenceMs + 1_500, silenceMs + 4_000],
+    worker_lose: [500, 2_000],
+  };
+  const faults: WorkerFault[] = [];
+  let kinds: WorkerFaultKind[] = [];
+  for (let atMs = quietMs + random.between(0, quietMs); ;) {
+    if (kinds.length === 0) kinds = random.shuffle(workerFaultKinds);
+    const kind = kinds.pop() ?? "worker_kill";
+    const lastsMs = random.between(...lasts[kind]);
+    if (atMs + lastsMs > loadMs - quietMs) return faults;
+    faults.push({ kind, atMs, lastsMs });
+    atMs += lastsMs + random.between(1_000, 2 * quietMs);
+  }
+}

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { callJournal } from "./call-journal.js";
+import type { Lie, Lies } from "./lies.js";
+import { type Given, Gone, type Held, type ProtocolClient, type Result } from "./protocol-client.js";
+
+/** Said in place of a result that nobody has. No try is answered with it. */
+const forged = { status: 200, body: { token: -1 } };
+const heartbeatMs = 700;
+
+export interface LiarOptions {
+  readonly client: ProtocolClient;
+  readonly lies: Lies;
+  readonly slots: number;
+  readonly now: () => number;
+  /** Told of every lie, and of how many results were refused. */
+  readonly say: (word: string, count?: number) => void;
+}
+
+const keyOf = ({ run_id: runId, fence }: Held): string => `${runId} ${fence}`;
+
+/** A worker that does its work and says more than is true. What it says beyond its own claims must change nothing. */
+export class Liar {
+  readonly #options: LiarOptions;
+  readonly #held = new Map<string, { readonly run: Held; readonly stop: AbortController; hangs: boolean }>();
+  #results: Result[] = [];
+  #session: string | null = null;
+
+  constructor(options: LiarOptions) {
+    this.#options = options;
+  }
+
+  async work(): Promise<never> {
+    void this.#beat();
+    for (;;) {
+      try {
+        await this.#step();
+      } catch (error) {
+        if (error instanceof Gone) this.#forget();
+        else await sleep(200);
+      }
+    }
+  }
+
+  async #step(): Promise<void> {
+    const { client, slots, say } = this.#options;
+    this.#session ??= await client.register(slots);
+    const results = this.#results;
+    this.#results = [];
+    try {
+      const held = [...this.#held.values()].map(({ run }) => run);
+      const { runs, refused, stops, lost } = await client.poll(this.#session, { held, results });
+      if (refused.length > 0) say("refused", refused.length);
+      for (const claim of [...stops, ...lost]) this.#stop(claim);
+      for (const run of runs) if (!this.#held.has(keyOf(run))) void this.#take(run);
+    } catch (error) {
+      // Whether they arrived is not known: they are said again.
+      if (!(error instanceof Gone)) this.#results = [...results, ...this.#results];
+      throw error;
+    }
+  }
+
+  async #take({ run_id, fence, payload }: Given): Promise<void> {
+    const { lies, now, say } = this.#options;
+    const run = { run_id, fence };
+    const lie = lies.next(now());
+    const stop = new AbortController();
+    this.#held.set(keyOf(run), { run, stop, hangs: lie === "hang" });
+    if (lie !== "none") say(lie);
+    if (lie === "hang") return;
+    await this.#foretell(lie, run);
+    const begunAt = now();
+    const result = await this.#do(run, payload, stop.signal);
+    this.#held.delete(keyOf(run));
+    if (stop.signal.aborted && result.outcome === "failed") return this.#cancel(run);
+    const told = { ...result, started_ago_ms: Math.max(0, now() - begunAt) };
+    this.#results.push(told);
+    if (lie !== "twice") return;
+    await sleep(heartbeatMs);
+    this.#results.push(told);
+  }
+
+  /** Results that are none, before the work begins. */
+  async #foretell(lie: Lie, run: Held): Promise<void> {
+    const forge = (runId: string, fence: number): void =>
+      void this.#results.push({ run_id: runId, fence, started_ago_ms: 0, outcome: "succeeded", output: forged });
+    if (lie === "older") forge(run.run_id, run.fence - 1);
+    if (lie !== "stranger") return;
+    const ids = await this.#options.client.running().catch(() => []);
+    const mine = new Set([...this.#held.values()].map((one) => one.run.run_id));
+    for (const id of ids.filter((one) => !mine.has(one))) for (const fence of [1, 2]) forge(id, fence);
+  }
+
+  async #do(run: Held, payload: unknown, signal: AbortSignal): Promise<Result> {
+    try {
+      const output = await callJournal(payload, { runId: run.run_id, fence: run.fence }, signal);
+      return { ...run, started_ago_ms: 0, outcome: "succeeded", output };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { ...run, started_ago_ms: 0, outcome: "failed", error: { type: "Error", message, retryable: true } };
+    }
+  }
+
+  #stop(claim: Held): void {
+    const one = this.#held.get(keyOf(claim));
+    one?.stop.abort();
+    if (one?.hangs !== true) return;
+    this.#held.delete(keyOf(claim));
+    this.#cancel(claim);
+  }
+
+  #cancel({ run_id, fence }: Held): void {
+    this.#results.push({ run_id, fence, started_ago_ms: 0, outcome: "cancelled" });
+  }
+
+  #forget(): void {
+    this.#session = null;
+    for (const { stop } of this.#held.values()) stop.abort();
+    this.#held.clear();
+    this.#results = [];
+  }
+
+  async #beat(): Promise<never> {
+    for (;;) {
+      await sleep(heartbeatMs);
+      const session = this.#session;
+      if (session !== null) await this.#options.client.heartbeat(session).catch(() => undefined);
+    }
+  }
+}
