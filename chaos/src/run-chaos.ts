@@ -82,7 +82,11 @@ interface Stage {
   readonly folder: string;
 }
 
-async function judgedLoad({ cluster, workers, journal, stalls, folder }: Stage, plan: Plan, loadMs: number): Promise<Result> {
+async function judgedLoad(
+  { cluster, workers, journal, stalls, folder }: Stage,
+  plan: Plan,
+  loadMs: number,
+): Promise<Result> {
   const witness = new Witness(() => cluster.databaseUrl);
   await sleep(limits.leaseMs / 2);
   const epochs = await witness.epochs();

@@ -39,7 +39,7 @@ export class Workers {
   }
 
   get lies(): number {
-    return ["twice", "older", "stranger", "hang"].reduce((sum, lie) => sum + this.#liar.count(lie), 0);
+    return ["twice", "older", "stranger", "hang", "begin"].reduce((sum, lie) => sum + this.#liar.count(lie), 0);
   }
 
   /** Results that were not taken. */

@@ -6,12 +6,7 @@ type Faults = Pick<Evidence, "faults" | "aftermathMs">;
 
 /** Whether a fault may have cost a worker what it began at `from`, so that it is begun elsewhere at `to`. */
 export function mayHaveCost({ faults, aftermathMs }: Faults, { from, to }: { from: number; to: number }): boolean {
-  return faults.some(
-    (fault) =>
-      costsWorkers(fault) &&
-      fault.from <= to &&
-      fault.until + aftermathMs >= from,
-  );
+  return faults.some((fault) => costsWorkers(fault) && fault.from <= to && fault.until + aftermathMs >= from);
 }
 
 function costsWorkers({ kind }: DoneFault): boolean {

@@ -16,14 +16,24 @@ export interface LiarOptions {
   readonly say: (word: string, count?: number) => void;
 }
 
+const isHanging = (lie: Lie): boolean => lie === "hang" || lie === "begin";
+const forgery = (runId: string, fence: number): Result => ({
+  run_id: runId,
+  fence,
+  started_ago_ms: 0,
+  outcome: "succeeded",
+  output: forged,
+});
 const keyOf = ({ run_id: runId, fence }: Held): string => `${runId} ${fence}`;
 
 /** A worker that does its work and says more than is true. What it says beyond its own claims must change nothing. */
 export class Liar {
   readonly #options: LiarOptions;
-  readonly #held = new Map<string, { readonly run: Held; readonly stop: AbortController; hangs: boolean }>();
+  readonly #held = new Map<string, { readonly run: Held; readonly stop: AbortController; readonly lie: Lie }>();
   #results: Result[] = [];
   #session: string | null = null;
+  /** Given nothing, ever. */
+  #other: string | null = null;
 
   constructor(options: LiarOptions) {
     this.#options = options;
@@ -64,10 +74,11 @@ export class Liar {
     const run = { run_id, fence };
     const lie = lies.next(now());
     const stop = new AbortController();
-    this.#held.set(keyOf(run), { run, stop, hangs: lie === "hang" });
+    this.#held.set(keyOf(run), { run, stop, lie });
     if (lie !== "none") say(lie);
-    if (lie === "hang") return;
-    await this.#foretell(lie, run);
+    if (isHanging(lie)) return;
+    if (lie === "older") this.#results.push(forgery(run.run_id, run.fence - 1));
+    if (lie === "stranger") await this.#slander().catch(() => (this.#other = null));
     const begunAt = now();
     const result = await this.#do(run, payload, stop.signal);
     this.#held.delete(keyOf(run));
@@ -79,15 +90,12 @@ export class Liar {
     this.#results.push(told);
   }
 
-  /** Results that are none, before the work begins. */
-  async #foretell(lie: Lie, run: Held): Promise<void> {
-    const forge = (runId: string, fence: number): void =>
-      void this.#results.push({ run_id: runId, fence, started_ago_ms: 0, outcome: "succeeded", output: forged });
-    if (lie === "older") forge(run.run_id, run.fence - 1);
-    if (lie !== "stranger") return;
-    const ids = await this.#options.client.running().catch(() => []);
-    const mine = new Set([...this.#held.values()].map((one) => one.run.run_id));
-    for (const id of ids.filter((one) => !mine.has(one))) for (const fence of [1, 2]) forge(id, fence);
+  /** Results for whatever runs, from a session that has none of them. */
+  async #slander(): Promise<void> {
+    const { client, say } = this.#options;
+    this.#other ??= await client.register(1);
+    const forgeries = (await client.running()).flatMap((id) => [forgery(id, 1), forgery(id, 2)]);
+    say("refused", (await client.slander(this.#other, forgeries)).refused.length);
   }
 
   async #do(run: Held, payload: unknown, signal: AbortSignal): Promise<Result> {
@@ -103,7 +111,7 @@ export class Liar {
   #stop(claim: Held): void {
     const one = this.#held.get(keyOf(claim));
     one?.stop.abort();
-    if (one?.hangs !== true) return;
+    if (one === undefined || !isHanging(one.lie)) return;
     this.#held.delete(keyOf(claim));
     this.#cancel(claim);
   }
@@ -123,7 +131,8 @@ export class Liar {
     for (;;) {
       await sleep(heartbeatMs);
       const session = this.#session;
-      if (session !== null) await this.#options.client.heartbeat(session).catch(() => undefined);
+      const begun = [...this.#held.values()].filter(({ lie }) => lie === "begin").map(({ run }) => run);
+      if (session !== null) await this.#options.client.heartbeat(session, begun).catch(() => undefined);
     }
   }
 }

@@ -2,11 +2,15 @@ import { SeededRandom } from "../plan/random.js";
 
 /**
  * twice: its result is sent again. older: before its work a result of an older claim is sent. stranger: results for runs that others
- * have. hang: it says that it lives and never ends the run; the server does. none: as it should be.
+ * have, from a session that has none. hang, begin: it says that it lives and never ends the run, which it says to have begun or not; the
+ * server does. none: as it should be.
  */
-export type Lie = "twice" | "older" | "stranger" | "hang" | "none";
+export type Lie = "twice" | "older" | "stranger" | "hang" | "begin" | "none";
 
-const drawn: readonly Lie[] = ["none", "none", "none", "none", "twice", "twice", "older", "older", "stranger", "hang"];
+const drawn: readonly Lie[] = [
+  ...(["none", "none", "none", "none", "none", "twice", "twice", "twice", "older", "older", "older"] as const),
+  ...(["stranger", "hang", "begin"] as const),
+];
 
 /** Which lie comes with each run, as a seed says; no run hangs after the given number of ms. */
 export class Lies {
@@ -20,6 +24,6 @@ export class Lies {
 
   next(now: number): Lie {
     const lie = this.#random.pick(drawn);
-    return lie === "hang" && now > this.#hangsUntil ? "none" : lie;
+    return (lie === "hang" || lie === "begin") && now > this.#hangsUntil ? "none" : lie;
   }
 }

@@ -42,12 +42,18 @@ export class ProtocolClient {
     return (await this.#post<{ id: string }>("/v1/workers:register", worker)).id;
   }
 
+  /** Sends results from a session that is given nothing. */
+  async slander(id: string, results: readonly Result[]): Promise<Polled> {
+    return this.#post(`/v1/workers/${id}:poll`, { held: [], results, draining: true });
+  }
+
   poll(id: string, body: { held: readonly Held[]; results: readonly Result[] }): Promise<Polled> {
     return this.#post(`/v1/workers/${id}:poll`, { ...body, wait_ms: 500 });
   }
 
-  async heartbeat(id: string): Promise<void> {
-    await this.#post(`/v1/workers/${id}:heartbeat`, {});
+  async heartbeat(id: string, begun: readonly Held[]): Promise<void> {
+    const started = begun.map((run) => ({ ...run, ago_ms: 0 }));
+    await this.#post(`/v1/workers/${id}:heartbeat`, { started });
   }
 
   /** Runs that are at work somewhere. */

@@ -30,7 +30,7 @@ describe("a plan", () => {
   it("is printed with a digest of all of it, so that equal lines are equal plans", () => {
     const plan = planRun(request);
     const [first, ...faults] = planLines(request, plan);
-    expect(faults).toHaveLength(plan.faults.length);
+    expect(faults).toHaveLength(plan.faults.length + (plan.workerFaults ?? []).length);
     const workload = plan.workload.map((planned) => ({ ...planned, createAtMs: planned.createAtMs + 1 }));
     expect(planLines(request, { ...plan, workload })[0]).not.toBe(first);
   });

@@ -87,3 +87,21 @@ limit $4;
 select fingerprint, type, message, tasks, count, first_seen_at, last_seen_at, sample_run_id
 from carillon.error_group
 where namespace_id = $1 and fingerprint = $2;
+
+-- name: failure.sweep_redrives
+-- purpose: removes what was done about runs whose history is gone: it was done after they had ended
+-- params: $1 before timestamptz, $2 limit int
+-- fence: the time is compared on the row
+delete from carillon.redrive
+where number in (
+  select number from carillon.redrive where created_at < $1::timestamptz order by number limit $2
+) and created_at < $1::timestamptz;
+
+-- name: failure.sweep_groups
+-- purpose: removes kinds of errors that were not seen since
+-- params: $1 before timestamptz, $2 limit int
+-- fence: the time is compared on the row: one that is seen again meanwhile stays
+delete from carillon.error_group
+where (namespace_id, fingerprint) in (
+  select namespace_id, fingerprint from carillon.error_group where last_seen_at < $1::timestamptz limit $2
+) and last_seen_at < $1::timestamptz;

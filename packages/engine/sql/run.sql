@@ -288,7 +288,7 @@ select exists (
 -- params: $1 sessions uuid[]
 -- fence: none, a read; whatever is done about a run carries the fence of its claim
 select id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
-       nominal_at, trigger, cancel_reason, deadline_at
+       nominal_at, trigger, cancel_reason, deadline_at, started_at
 from carillon.run
 where state = 'running' and session_id = any ($1::uuid[]);
 
@@ -297,7 +297,7 @@ where state = 'running' and session_id = any ($1::uuid[]);
 -- params: $1 session uuid, $2 ids uuid[]
 -- fence: none, a read; whatever is done about a run carries the fence of its claim
 select id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
-       nominal_at, trigger, cancel_reason, deadline_at
+       nominal_at, trigger, cancel_reason, deadline_at, started_at
 from carillon.run
 where id = any ($2::uuid[]) and state = 'running' and session_id = $1;
 

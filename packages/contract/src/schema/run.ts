@@ -108,6 +108,9 @@ export const Run = Type.Object(
     losses: Count("Times that its worker was lost"),
     worker_id: nullable(Type.String()),
     waiting_on: nullable(WaitingOn),
+    retried_as: nullable(
+      Type.String({ description: "The run that takes the place of this one; only where one run is asked for" }),
+    ),
     progress: nullable(Progress),
     payload: Type.Unknown(),
     output: Type.Unknown(),

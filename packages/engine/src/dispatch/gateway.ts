@@ -193,7 +193,13 @@ export class Gateway {
       isServed: (session) => this.#sessions.has(session.id),
     });
     const sessions = (): Iterable<WorkerSession> => this.#sessions.values();
-    this.#watch = new SessionWatch({ ...options, results: this.#results, handout: this.#handout, sessions });
+    this.#watch = new SessionWatch({
+      ...options,
+      results: this.#results,
+      handout: this.#handout,
+      giveBack: (session, runs) => this.#giveBack(session, runs),
+      sessions,
+    });
     this.#savings = new HeavySavings({ claims, groups: () => this.#groups.values() });
     this.#stops = new StopOrders(claims, sessions);
     this.#notes = new Notes(options.records, options.callbacks);
@@ -250,13 +256,16 @@ export class Gateway {
 
   /** Returns runs that were not finished, without spending anything. */
   async giveBack(sessionId: string, runs: readonly { runId: string; fence: number }[]): Promise<void> {
-    const session = this.#session(sessionId);
-    const queued = await this.#options.claims.giveBack(
-      session.id,
-      runs.map((run) => ({ id: run.runId, fence: run.fence })),
+    await this.#giveBack(
+      this.#session(sessionId),
+      runs.map(({ runId: id, fence }) => ({ id, fence })),
     );
-    for (const { runId } of runs) {
-      const run = session.held.get(runId);
+  }
+
+  async #giveBack(session: WorkerSession, runs: readonly { id: string; fence: number }[]): Promise<void> {
+    const queued = await this.#options.claims.giveBack(session.id, runs);
+    for (const { id } of runs) {
+      const run = session.held.get(id);
       if (run !== undefined) session.letGo(run);
     }
     await this.#options.onStopped(queued.filter((run) => run.isStopped).map((run) => run.id));

@@ -1,6 +1,8 @@
 import { type DurationMs, type Instant, timeoutOutcome } from "@carillon/core";
 import type { HostClock } from "../store/db/ports.js";
+import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
+import type { LaneStore } from "../store/entities/lanes.js";
 import type { Handout } from "./handout.js";
 import type { Results } from "./results.js";
 import type { WorkerSession } from "./worker-session.js";
@@ -9,6 +11,8 @@ export interface SessionWatchOptions {
   readonly claims: Pick<ClaimStore, "held">;
   readonly results: Pick<Results, "take">;
   readonly handout: Pick<Handout, "give">;
+  readonly lanes: Pick<LaneStore, "get">;
+  readonly giveBack: (session: WorkerSession, runs: readonly ClaimedRun[]) => Promise<void>;
   readonly sessions: () => Iterable<WorkerSession>;
   readonly clock: Pick<HostClock, "monotonic">;
   /** The database's clock. */
@@ -29,6 +33,7 @@ export class SessionWatch {
   async look(): Promise<void> {
     await this.#settleDoubts();
     for (const session of this.#options.sessions()) {
+      await this.#takeBack(session);
       await this.#endOverdue(session);
       await this.#stopExpired(session);
     }
@@ -48,6 +53,19 @@ export class SessionWatch {
       stuck.map(({ id: runId, fence }) => ({ runId, fence, startedAgoMs: 0, outcome })),
     );
   }
+
+  /** A worker that lives and never says that it began a run: others get it, with nothing spent. */
+  async #takeBack(session: WorkerSession): Promise<void> {
+    const { clock, giveBack } = this.#options;
+    const runs = session.unbegun(clock.monotonic(), graceMs, this.#isBegun);
+    if (runs.length === 0) return;
+    await giveBack(session, runs);
+    session.events.onStop(runs.map(({ id: runId, fence }) => ({ runId, fence, reason: "not_started" })));
+  }
+
+  /** Whatever is not given ahead is begun with its claim. */
+  readonly #isBegun = ({ isBegun, lane }: ClaimedRun): boolean =>
+    isBegun || (this.#options.lanes.get(lane)?.kind ?? "plain") !== "plain";
 
   /** A worker that lives but does not end its run in time: the attempt is over, and whatever it still brings is refused. */
   async #endOverdue(session: WorkerSession): Promise<void> {

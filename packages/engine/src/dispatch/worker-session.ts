@@ -48,6 +48,8 @@ export class WorkerSession {
   readonly held = new Map<string, ClaimedRun>();
   /** Since when, by this node's monotonic clock, held runs are at work. Kept only of runs whose time is limited. */
   readonly #begun = new Map<ClaimedRun, DurationMs>();
+  /** Held runs whose time is limited and that are not known to be at work; since when they are looked at, null: not yet. */
+  readonly #unbegun = new Map<ClaimedRun, DurationMs | null>();
   /** Held runs that have a deadline. */
   readonly #limited = new Set<ClaimedRun>();
   /** Namespaces of runs that have begun something that is done once; it may end after its run. */
@@ -162,7 +164,9 @@ export class WorkerSession {
 
   /** The worker says that it began a run at this time. */
   begin(run: ClaimedRun, at: DurationMs): void {
-    if (run.policy.timeoutMs !== undefined && !this.#begun.has(run)) this.#begun.set(run, at);
+    if (run.policy.timeoutMs === undefined) return;
+    this.#unbegun.delete(run);
+    if (!this.#begun.has(run)) this.#begun.set(run, at);
   }
 
   /** Held runs that are at work for longer than they may be, each with when it began. */
@@ -171,6 +175,18 @@ export class WorkerSession {
     for (const [run, begunAt] of this.#begun) {
       if (this.held.get(run.id) !== run) this.#begun.delete(run);
       else if (now > begunAt + (run.policy.timeoutMs ?? Number.POSITIVE_INFINITY) + graceMs) late.push([run, begunAt]);
+    }
+    return late;
+  }
+
+  /** Held runs of whose begin nothing was heard for longer than they may take. Those that are known to be begun count from now. */
+  unbegun(now: DurationMs, graceMs: DurationMs, isBegun: (run: ClaimedRun) => boolean): ClaimedRun[] {
+    const late: ClaimedRun[] = [];
+    for (const [run, since] of this.#unbegun) {
+      if (this.held.get(run.id) !== run) this.#unbegun.delete(run);
+      else if (isBegun(run)) this.begin(run, now);
+      else if (since === null) this.#unbegun.set(run, now);
+      else if (now > since + (run.policy.timeoutMs ?? Number.POSITIVE_INFINITY) + graceMs) late.push(run);
     }
     return late;
   }
@@ -214,6 +230,7 @@ export class WorkerSession {
     this.held.set(run.id, run);
     this.#extra += this.#extraOf(run);
     if (run.deadline !== null) this.#limited.add(run);
+    if (run.policy.timeoutMs !== undefined) this.#unbegun.set(run, null);
   }
 
   get #occupied(): number {

@@ -132,6 +132,7 @@ class NodeEngine implements Engine {
       store: this.#store,
       now: () => this.#now(),
       membership: () => this.#coordinator.membership,
+      historyDays: this.#limits.historyDays,
       logDays: this.#limits.logDays,
       batch: this.#limits.sweepBatch,
     });

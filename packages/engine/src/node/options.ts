@@ -73,6 +73,8 @@ export interface EngineLimits {
   readonly runWaiters: number;
   /** A webhook endpoint that takes nothing for so long is disabled. */
   readonly webhookFailingMs: DurationMs;
+  /** Days before today whose runs are kept, with what was done about them and the kinds of their errors. */
+  readonly historyDays: number;
   /** Days before today whose logs are kept. */
   readonly logDays: number;
   /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
@@ -95,6 +97,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
   changePatienceMs: 2_000,
   runWaiters: 10_000,
   webhookFailingMs: 5 * 86_400_000,
+  historyDays: 90,
   logDays: 30,
   compiledSchedules: 20_000,
   later: {},

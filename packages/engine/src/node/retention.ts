@@ -8,6 +8,7 @@ export interface RetentionOptions {
   readonly store: Pick<Store, "historyDays" | "logDays" | "sweeps" | "receipts">;
   readonly now: () => Instant;
   readonly membership: () => Membership;
+  readonly historyDays: number;
   readonly logDays: number;
   readonly batch: number;
 }
@@ -22,10 +23,11 @@ export interface Retention {
   tickRecords(): Promise<DurationMs>;
 }
 
-export function makeRetention({ store, now, membership, logDays, batch }: RetentionOptions): Retention {
-  const history = new DayKeeper(store.historyDays, now, null);
+export function makeRetention({ store, now, membership, historyDays, logDays, batch }: RetentionOptions): Retention {
+  const history = new DayKeeper(store.historyDays, now, historyDays);
   const logs = new DayKeeper(store.logDays, now, logDays);
-  const records = new RecordSweeper({ ...store, batch, isOurs: () => membership().epochs.has(0) });
+  const isOurs = (): boolean => membership().epochs.has(0);
+  const records = new RecordSweeper({ ...store, batch, isOurs, now, historyDays });
   return {
     async tickDays() {
       await history.tick();

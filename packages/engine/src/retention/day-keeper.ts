@@ -8,10 +8,10 @@ const dayMs = 86_400_000;
 export class DayKeeper {
   readonly #days: DayPartitions;
   readonly #now: () => Instant;
-  readonly #keepDays: number | null;
+  readonly #keepDays: number;
 
-  /** `keepDays`: how many days before today stay; null: all of them. */
-  constructor(days: DayPartitions, now: () => Instant, keepDays: number | null) {
+  /** `keepDays`: how many days before today stay. */
+  constructor(days: DayPartitions, now: () => Instant, keepDays: number) {
     this.#days = days;
     this.#now = now;
     this.#keepDays = keepDays;
@@ -20,7 +20,7 @@ export class DayKeeper {
   /** From yesterday, because the database's clock may stand a little behind. Answers how many days were made. */
   async tick(): Promise<number> {
     const made = await this.#days.ensure(this.#now() - dayMs, daysAhead + 1);
-    if (this.#keepDays !== null) await this.#days.drop(this.#now() - this.#keepDays * dayMs);
+    await this.#days.drop(this.#now() - this.#keepDays * dayMs);
     return made;
   }
 }

@@ -1,4 +1,4 @@
-import type { DurationMs } from "@carillon/core";
+import type { DurationMs, Instant } from "@carillon/core";
 import type { ReceiptStore } from "../store/entities/receipts.js";
 import type { RecordSweeps } from "../store/entities/record-sweeps.js";
 
@@ -8,9 +8,14 @@ export interface RecordSweeperOptions {
   /** One node of the cluster does it. */
   readonly isOurs: () => boolean;
   readonly batch: number;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  /** Days before today whose runs are kept. */
+  readonly historyDays: number;
 }
 
 const restMs: DurationMs = 60_000;
+const dayMs: DurationMs = 86_400_000;
 const nobody = "00000000-0000-0000-0000-000000000000";
 
 /**
@@ -29,17 +34,18 @@ export class RecordSweeper {
 
   /** Answers how long to wait for the next pass: not at all while there may be more. */
   async tick(): Promise<DurationMs> {
-    const { sweeps, receipts, batch, isOurs } = this.#options;
+    const { sweeps, receipts, batch, isOurs, now, historyDays } = this.#options;
     if (!isOurs()) return restMs;
     const states = await sweeps.states(this.#states, batch);
     const steps = await sweeps.steps(this.#steps, batch);
     const onces = await sweeps.onces(batch);
     const keys = await receipts.sweep(batch);
+    const failures = await sweeps.failures(now() - historyDays * dayMs, batch);
     const callbacks = await sweeps.callbacks(this.#callbacks, batch);
     this.#callbacks = callbacks ?? "";
     this.#states = states ?? nobody;
     this.#steps = steps ?? nobody;
     const isThrough = states === null && steps === null && callbacks === null;
-    return isThrough && Math.max(onces, keys) < batch ? restMs : 0;
+    return isThrough && Math.max(onces, keys, failures) < batch ? restMs : 0;
   }
 }

@@ -75,6 +75,7 @@ export const options = {
     null,
     "name of this node; the host's when not given",
   ),
+  runHistoryDays: option(wholeNumber(1, 3_650), 90, "days before today whose finished runs are kept"),
   runLogDays: option(wholeNumber(1, 3_650), 30, "days before today whose runs' logs are kept"),
   logLevel: option(oneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"]), "info", "least level shown"),
   logFormat: option(oneOf(["auto", "pretty", "json"]), "auto", "auto is pretty on a terminal, else json"),

@@ -23,6 +23,8 @@ export interface ClaimedRun {
   readonly deadline: Instant | null;
   /** It was to stop before this claim: it ends without being handed out. */
   readonly isStopped: boolean;
+  /** Its start is on record, as far as was asked for. */
+  readonly isBegun: boolean;
 }
 
 /** Names the claim of a run: every later write must match it. */
@@ -61,6 +63,8 @@ export interface ClaimedRow {
   readonly trigger: string;
   readonly cancel_reason: string | null;
   readonly deadline_at: Instant | null;
+  /** Of runs that a worker had for some time. */
+  readonly started_at?: Instant | null;
 }
 
 export function toClaimedRun(row: ClaimedRow): ClaimedRun {
@@ -82,6 +86,7 @@ export function toClaimedRun(row: ClaimedRow): ClaimedRun {
     trigger: row.trigger,
     deadline: row.deadline_at,
     isStopped: row.cancel_reason !== null,
+    isBegun: (row.started_at ?? null) !== null,
   };
 }
 

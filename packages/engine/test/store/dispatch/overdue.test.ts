@@ -2,6 +2,7 @@ import type { StopOrder } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Assigned } from "../../../src/dispatch/assignment-of.js";
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
+import type { NewRun } from "../../../src/store/entities/runs.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
@@ -17,9 +18,9 @@ afterEach(() => {
   return h.close();
 });
 
-/** A worker that has begun a run with a timeout of a minute, and never ends it. */
-async function stuck() {
-  const id = await h.run({ policy: { timeoutMs: 60_000, retry: { maxAttempts: 2 } } });
+/** A worker that was given a run with a timeout of a minute, and says nothing of it. */
+async function silent(over: Partial<NewRun> = {}) {
+  const id = await h.run({ policy: { timeoutMs: 60_000, retry: { maxAttempts: 2 } }, ...over });
   const orders: StopOrder[] = [];
   let take: (given: readonly Assigned[]) => void = () => undefined;
   const assigned = new Promise<readonly Assigned[]>((resolve) => (take = resolve));
@@ -37,8 +38,15 @@ async function stuck() {
   made.gateway.resume(session);
   const [run] = await assigned;
   if (run === undefined) throw new Error("nothing was assigned");
-  await made.gateway.started(session, [{ runId: id, fence: run.fence, agoMs: 5_000 }]);
   return { id, session, run, orders };
+}
+
+/** A worker that has begun a run with a timeout of a minute, and never ends it. */
+async function stuck() {
+  const given = await silent();
+  const { id, session, run } = given;
+  await made.gateway.started(session, [{ runId: id, fence: run.fence, agoMs: 5_000 }]);
+  return given;
 }
 
 const status = async (id: string) => (await h.store.reads.live(1, [id]))[0];
@@ -75,5 +83,47 @@ describe("an attempt whose worker lives and never ends it", () => {
     while ((await status(other))?.status !== "running");
     expect((await status(other))?.session_id).toBe(session);
     expect(await status(id)).toMatchObject({ status: "retrying" });
+  });
+});
+
+describe("a run whose worker lives and never says that it began", () => {
+  it("is given to others after its time and a grace, with nothing spent; what its worker brings is refused [INV-4]", async () => {
+    const { id, session, run, orders } = await silent();
+    await made.gateway.look();
+    monotonic += 70_000;
+    await made.gateway.look();
+    expect(await status(id)).toMatchObject({ status: "running" });
+    await made.gateway.pause(session);
+    monotonic += 1;
+    await made.gateway.look();
+    expect(await status(id)).toMatchObject({ status: "queued", attempt: 0, losses: 0 });
+    expect(orders).toEqual([{ runId: id, fence: run.fence, reason: "not_started" }]);
+    const outcome = { kind: "succeeded", outputJson: "1" } as const;
+    const late = { runId: id, fence: run.fence, startedAgoMs: 0, outcome };
+    expect((await made.gateway.complete(session, [late])).size).toBe(0);
+  });
+
+  it("has failed if it may be begun once: it counts as begun from its claim [INV-4]", async () => {
+    const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "solo" }]);
+    const { id } = await silent({ lane, policy: { timeoutMs: 60_000, guarantee: "at_most_once" } });
+    await made.gateway.look();
+    monotonic += 70_001;
+    await made.gateway.look();
+    expect((await h.store.reads.finished(1, [id], 0))[0]).toMatchObject({ status: "failed", status_reason: "timeout" });
+  });
+
+  it("is ended at its timeout by another node that serves its worker, which knows of its begin by the row", async () => {
+    const { id, session } = await stuck();
+    const other = gatewayOver(h, { clock: { monotonic: () => monotonic } });
+    try {
+      const handlers = { onAssign: () => undefined, onStop: () => undefined, onLost: () => undefined };
+      await other.gateway.adopt(session, handlers);
+      await other.gateway.look();
+      monotonic += 70_001;
+      await other.gateway.look();
+      expect(await status(id)).toMatchObject({ status: "retrying", attempt: 1 });
+    } finally {
+      other.gateway.stop();
+    }
   });
 });

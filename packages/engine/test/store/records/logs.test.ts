@@ -14,6 +14,7 @@ beforeEach(async () => {
 afterEach(() => h.close());
 
 const dayMs = 86_400_000;
+const kept = { now: Date.now, historyDays: 90 };
 
 const line = (number: number, over: Partial<LogLine> = {}): LogLine => ({
   number,
@@ -125,7 +126,7 @@ describe("what runs left behind", () => {
     await h.db.query({ text: "update carillon.once set expires_at = clock_timestamp() where key = 'old'" });
     await finish(ended);
     await h.store.claims.giveBack(alive.session, [alive]);
-    const sweeper = new RecordSweeper({ ...h.store, batch: 1, isOurs: () => true });
+    const sweeper = new RecordSweeper({ ...h.store, ...kept, batch: 1, isOurs: () => true });
     for (let waitMs = 0; waitMs === 0;) waitMs = await sweeper.tick();
     expect(await left()).toEqual({ states: 1, steps: 1, onces: 1 });
     expect((await h.store.records.checkpoints([alive.id])).size).toBe(1);
@@ -135,7 +136,7 @@ describe("what runs left behind", () => {
     const claim = await claimed();
     await h.store.records.keepCheckpoints([{ ...claim, number: 1, value: "1" }]);
     await finish(claim);
-    expect(await new RecordSweeper({ ...h.store, batch: 9, isOurs: () => false }).tick()).toBe(60_000);
+    expect(await new RecordSweeper({ ...h.store, ...kept, batch: 9, isOurs: () => false }).tick()).toBe(60_000);
     expect(await left()).toMatchObject({ states: 1 });
   });
 });

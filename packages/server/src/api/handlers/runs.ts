@@ -3,7 +3,7 @@ import { isFinal } from "@carillon/core";
 import type { EngineApi, RunView } from "@carillon/engine";
 import type { CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
-import { wireRun } from "../wire/run.js";
+import { type RunFacts, wireRun } from "../wire/run.js";
 import { runFilter } from "./filters.js";
 import { idOrNotFound, notFound } from "./job-ref.js";
 import { nextPageToken, pageRequest } from "./list-page.js";
@@ -14,16 +14,17 @@ export function runHandlers({ engine }: ApiOptions): Pick<Handlers, "listRuns" |
     async getRun({ params, namespace }) {
       const run = await engine.getRun(namespace, idOrNotFound("run", params.id));
       if (run === null) throw notFound(`There is no run ${params.id}.`);
-      return {
-        status: 200,
-        body: wireRun(run, isWaiting(run) ? await engine.explain(namespace, run) : null),
-      };
+      return { status: 200, body: wireRun(run, await factsOf(engine, namespace, run)) };
     },
   };
 }
 
-function isWaiting({ status }: RunView): boolean {
-  return status !== "running" && !isFinal(status);
+async function factsOf(engine: ApiOptions["engine"], namespace: string, run: RunView): Promise<RunFacts> {
+  if (run.status === "running") return {};
+  if (!isFinal(run.status)) return { waitingOn: await engine.explain(namespace, run) };
+  if (run.status !== "failed") return {};
+  const redrives = await engine.redrivesOf(namespace, run.id);
+  return { retriedAs: redrives.find(({ kind }) => kind === "retry")?.runId ?? null };
 }
 
 /** A run that the call has just made. */

@@ -33,8 +33,14 @@ function lagMs({ startedAt, runAt }: RunView): number | null {
   return startedAt === null || startedAt < runAt ? null : startedAt - runAt;
 }
 
-/** What it waits for is looked up only for a run that is asked for by itself. */
-export function wireRun(run: RunView, waitingOn: RunExplanation | null = null): Run {
+/** What is looked up only for a run that is asked for by itself. */
+export interface RunFacts {
+  readonly waitingOn?: RunExplanation | null;
+  /** The run that takes its place. */
+  readonly retriedAs?: string | null;
+}
+
+export function wireRun(run: RunView, { waitingOn = null, retriedAs = null }: RunFacts = {}): Run {
   return {
     ...runSummary(run),
     job_id: run.jobId === null ? null : formatId("job", run.jobId),
@@ -46,6 +52,7 @@ export function wireRun(run: RunView, waitingOn: RunExplanation | null = null): 
     created_at: timestamp(run.createdAt),
     losses: run.losses,
     worker_id: run.workerId === null ? null : formatId("wrk", run.workerId),
+    retried_as: retriedAs === null ? null : formatId("run", retriedAs),
     waiting_on: waitingOn && { code: waitingOn.code, detail: waitingOn.detail },
     progress: run.progress && { ...run.progress, at: timestamp(run.progress.at) },
     payload: run.payload ?? null,

@@ -42,7 +42,12 @@ export class EngineService implements Service {
       alone: this.#options.alone,
       ...etcdOf(config),
       onEvent: this.#options.onEvent,
-      limits: { leaseMs: config.lease, workerSilenceMs: config.workerSilence, logDays: config.runLogDays },
+      limits: {
+        leaseMs: config.lease,
+        workerSilenceMs: config.workerSilence,
+        historyDays: config.runHistoryDays,
+        logDays: config.runLogDays,
+      },
     });
     await engine.start();
     this.#engine = engine;

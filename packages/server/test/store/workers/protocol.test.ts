@@ -115,7 +115,7 @@ describe("the worker protocol", () => {
     expect(await waiting({ task: "pdf" })).toEqual({ code: "no_worker_for_task", detail: "no worker serves task pdf" });
     expect(await waiting({ task: "work", task_version: "3" })).toMatchObject({ code: "no_worker_for_version" });
     expect(await waiting({ task: "work", requires: { gpu: "a" } })).toMatchObject({ code: "no_worker_with_labels" });
-    expect(await waiting({ task: "work" })).toBeNull();
+    expect(await waiting({ task: "work" })).toMatchObject({ code: "position" });
     await verb("cordon");
     expect(await waiting({ task: "work" })).toMatchObject({ code: "workers_cordoned" });
   });

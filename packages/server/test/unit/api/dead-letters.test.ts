@@ -53,6 +53,7 @@ describe("dead letters", () => {
     const made = (await api.post(`/v1/runs/${id}:retry`, {})).json<Run>();
     const shown = (await api.get(`/v1/dead-letters/${id}`)).json<RunWithRedrives>();
     expect(shown.redrives).toMatchObject([{ kind: "retry", run_id: made.id }]);
+    expect((await api.get(`/v1/runs/${id}`)).json<Run>().retried_as).toBe(made.id);
     expect(refusalOf(await api.get(`/v1/dead-letters/${made.id}`))).toMatchObject({ status: 404 });
     expect(refusalOf(await api.get("/v1/dead-letters/x"))).toMatchObject({ status: 404 });
   });
