@@ -1,4 +1,6 @@
 import type {
+  Forecast,
+  ForecastQuery,
   Backfill,
   BackfillCount,
   BackfillList,
@@ -67,6 +69,8 @@ export interface JobCalls {
   versions(job: JobReference, query?: PageQuery, options?: CallOptions): Promise<JobVersionList>;
   /** The ledger: occurrences without a scheduled run. */
   occurrences(job: JobReference, query?: PageQuery, options?: CallOptions): Promise<OccurrenceList>;
+  /** What the schedules will fire in the next hours. */
+  forecast(query?: ForecastQuery, options?: CallOptions): Promise<Forecast>;
   /** Whether it fires, when, and if not, why. */
   explain(job: JobReference, options?: CallOptions): Promise<JobExplanation>;
   upcoming(job: JobReference, query?: UpcomingQuery, options?: CallOptions): Promise<Upcoming>;
@@ -102,6 +106,7 @@ export function jobCalls(call: Transport): JobCalls {
     runs: (job, query, given) => get(`${at(job)}/runs`, query, given),
     versions: (job, query, given) => get(`${at(job)}/versions`, query, given),
     occurrences: (job, query, given) => get(`${at(job)}/occurrences`, query, given),
+    forecast: (query, given) => get("/v1/forecast", query, given),
     explain: (job, given) => get(`${at(job)}/explain`, {}, given),
     upcoming: (job, query, given) => get(`${at(job)}/upcoming`, query, given),
   };

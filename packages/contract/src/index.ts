@@ -125,6 +125,7 @@ export type { JobList, JobListQuery, JobRunListQuery, RunList, RunListQuery } fr
 export { errorCodes, type Finding, Problem } from "./schema/problem.js";
 export type { Retry, RetryRequest } from "./schema/retry.js";
 export type { RunBatch, RunBatchCreated, RunBatchResult, RunCreate, RunCreated } from "./schema/run-create.js";
+export type { Forecast, ForecastQuery } from "./schema/forecast.js";
 export type { JobExplanation, RunExplanation } from "./schema/explanation.js";
 export type { Run, RunError, RunStatus, RunSummary, WaitingOn } from "./schema/run.js";
 export type { Schedule, ScheduleRequest } from "./schema/schedule.js";

@@ -93,6 +93,7 @@ export type {
   RunExplanation,
   RunWaitCode,
 } from "./model/explanations.js";
+export type { CrowdedSecond, Forecast, Forecasts, JitterProposal } from "./model/forecasts.js";
 export type { JobView } from "./model/job-view.js";
 export type { Neighbour } from "./store/entities/dependencies.js";
 export type { LinePlace, LogPage, LogRequest, RunLine, RunLogs } from "./model/run-logs.js";

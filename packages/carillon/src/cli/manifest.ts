@@ -72,6 +72,11 @@ export const commands: readonly CommandEntry[] = [
     summary: "say whether a job fires, when, and if not, why",
     load: () => import("./commands/job-explain.js"),
   },
+  {
+    path: ["job", "forecast"],
+    summary: "show what the schedules will fire in the next hours",
+    load: () => import("./commands/job-forecast.js"),
+  },
   { path: ["job", "update"], summary: "change parts of a job", load: () => import("./commands/job-update.js") },
   { path: ["job", "pause"], summary: "stop a job's fires for now", load: () => import("./commands/job-pause.js") },
   { path: ["job", "resume"], summary: "let a paused job fire again", load: () => import("./commands/job-resume.js") },

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { JobExplanation, RunExplanation } from "../schema/explanation.js";
+import { Forecast, ForecastQuery } from "../schema/forecast.js";
 import { JobRef } from "./job-address.js";
 import { queryErrors, storeErrors, type Operation } from "./operation.js";
 
@@ -29,4 +30,20 @@ export const explainJob = {
   params: JobRef,
   answers: { 200: { description: "The answer", schema: JobExplanation } },
   errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const getForecast = {
+  method: "GET",
+  path: "/v1/forecast",
+  aliases: [{ path: "/forecast" }],
+  tag: "Jobs",
+  summary: "Show what the schedules will fire in the next hours",
+  description:
+    "Fires by minute, crowded seconds, and jitter for the jobs that make them. All jobs are looked at up to about 20,000; beyond that " +
+    "some shards stand for all, and the answer says so.",
+  permission: "jobs:read",
+  rateClass: "read",
+  query: ForecastQuery,
+  answers: { 200: { description: "The forecast", schema: Forecast } },
+  errors: [...queryErrors, ...storeErrors],
 } as const satisfies Operation;

@@ -22,8 +22,8 @@ import {
 } from "./dead-letters.js";
 import { streamEvents } from "./events.js";
 import { abortOperation, bulkRuns, getOperation, listOperations } from "./bulk.js";
-import { explainJob, explainRun } from "./explanations.js";
 import { answerCallback } from "./callbacks.js";
+import { explainJob, explainRun, getForecast } from "./explanations.js";
 import { createJobs } from "./job-batch.js";
 import { cancelJob, deleteJob, pauseJob, putJob, resumeJob, rollbackJob, updateJob } from "./job-changes.js";
 import { listJobOccurrences, listJobUpcoming, listJobVersions, previewJob } from "./job-history.js";
@@ -60,6 +60,7 @@ export const operations = {
   getJobStats,
   retryJob,
   explainJob,
+  getForecast,
   createRun,
   createRuns,
   listRuns,

@@ -22,6 +22,7 @@ export const limits = {
   /** Jobs that one schedule waits for. */
   upstreams: 32,
   conditionLength: 1_024,
+  forecastHours: 24,
   /** Jobs of one batch. */
   batch: 1_000,
   /** Longest text that says why. */

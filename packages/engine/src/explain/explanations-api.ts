@@ -28,9 +28,9 @@ export function explanationsApi(options: ExplanationsOptions): Explanations {
     explainRun: (namespace, runId) =>
       within(namespace, async (id) => {
         const run = await runs.find(id, runId);
-        return run === null ? null : { run, explanation: await explainer.explain(id, run, now()) };
+        return run === null ? null : { run, explanation: await explainer.explain({ id, name: namespace }, run, now()) };
       }),
-    explain: (namespace, run) => within(namespace, (id) => explainer.explain(id, run, now())),
+    explain: (namespace, run) => within(namespace, (id) => explainer.explain({ id, name: namespace }, run, now())),
     explainJob: (namespace, ref) =>
       within(namespace, async (id) => {
         const job = await jobs.find(id, ref);
@@ -44,7 +44,7 @@ export function explanationsApi(options: ExplanationsOptions): Explanations {
           ...explainSchedule({ job, now: now(), missed, isHeld: held }),
           job,
           state,
-          run: live && { run: live, explanation: await explainer.explain(id, live, now()) },
+          run: live && { run: live, explanation: await explainer.explain({ id, name: namespace }, live, now()) },
           outcomes: rows,
         };
       }),

@@ -1,6 +1,5 @@
-import { formatId, type KeyedLimit } from "@carillon/core";
-import { gateOf, limitsIn } from "../limits/limit-text.js";
-import { ownLimitsOf } from "../limits/own-limits.js";
+import { formatId } from "@carillon/core";
+import type { Limits } from "../model/limits.js";
 import type { RunExplanation } from "../model/explanations.js";
 import type { RunView } from "../model/run-view.js";
 import type { RunToServe, Unserved } from "../model/workers.js";
@@ -12,8 +11,14 @@ import { at, because, byWhom, inWords } from "./words.js";
 export interface RunExplainerOptions {
   readonly reads: ExplainReads;
   readonly whyUnserved: (namespaceId: number, run: RunToServe) => Promise<Unserved | null>;
+  readonly limitsOf: Limits["limitsOf"];
   /** The live runs of a job, oldest first. */
   readonly liveOf: (jobId: string) => Promise<LiveRunOfJob[]>;
+}
+
+interface Within {
+  readonly id: number;
+  readonly name: string;
 }
 
 /** Says of a run why it does not run: one answer, the first that keeps it from running. */
@@ -24,7 +29,7 @@ export class RunExplainer {
     this.#options = options;
   }
 
-  async explain(namespaceId: number, run: RunView, now: number): Promise<RunExplanation> {
+  async explain(namespace: Within, run: RunView, now: number): Promise<RunExplanation> {
     switch (run.status) {
       case "running":
         return running(run, now);
@@ -33,18 +38,18 @@ export class RunExplainer {
         return waitsForTime(run, now);
       case "blocked":
       case "queued":
-        return this.#stands(namespaceId, run);
+        return this.#stands(namespace, run);
       default:
         return ended(run);
     }
   }
 
-  async #stands(namespaceId: number, run: RunView): Promise<RunExplanation> {
+  async #stands({ id: namespaceId, name }: Within, run: RunView): Promise<RunExplanation> {
     const around = await this.#options.reads.surroundings(namespaceId, run.id);
     if (around === null) return told("due_now", "it has just been taken, or has just ended: look again");
     if (run.status === "blocked" && run.statusReason === "overlap") return this.#overlaps(run);
     if (around.queuePause !== null) return queuePaused(run, around.queuePause);
-    if (run.status === "blocked") return this.#limited(namespaceId, run, around);
+    if (run.status === "blocked") return this.#limited(name, run, around.now);
     const unserved = await this.#options.whyUnserved(namespaceId, run);
     if (unserved !== null)
       return { ...told(unserved.code, unserved.detail), facts: { task: run.task, queue: run.queue } };
@@ -63,16 +68,10 @@ export class RunExplainer {
     return { ...told("overlap", detail), facts: { run: name, status: before.status, ahead: Math.max(1, ahead) } };
   }
 
-  async #limited(namespaceId: number, run: RunView, around: RunSurroundings): Promise<RunExplanation> {
-    if (around.limits === null) return told("limit_pending", "its limits are about to be looked at");
-    const wanted: KeyedLimit[] = [
-      ...limitsIn(around.limits),
-      ...(around.queueLimits === null ? [] : ownLimitsOf(around.queueLimits, "queue", run.queue)),
-      ...(around.namespaceLimits === null ? [] : ownLimitsOf(around.namespaceLimits, "namespace", "")),
-    ];
-    const limits = await this.#options.reads.limits(namespaceId, wanted);
-    const line = await this.#options.reads.placeBehind(gateOf(around.limits), run.id);
-    return explainLimits(limits, line, around.now);
+  async #limited(namespace: string, run: RunView, now: number): Promise<RunExplanation> {
+    const found = await this.#options.limitsOf(namespace, run.id);
+    if (found === null) return told("limit_pending", "its limits are about to be looked at");
+    return explainLimits(found, now);
   }
 
   async #inLine(namespaceId: number, run: RunView, { isStrict, now }: RunSurroundings): Promise<RunExplanation> {

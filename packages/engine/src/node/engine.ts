@@ -4,6 +4,7 @@ import { Gateway } from "../dispatch/gateway.js";
 import { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
 import { WorkerDoor } from "../dispatch/remote/worker-door.js";
 import type { EngineEvent } from "../events.js";
+import { forecastsApi } from "../forecast/forecasts-api.js";
 import { JobCreator } from "../jobs/create-job.js";
 import { RunReader } from "../jobs/run-reader.js";
 import { RunWaiters } from "../jobs/run-waiters.js";
@@ -174,9 +175,17 @@ class NodeEngine implements Engine {
         db: options.database,
         store: this.#store,
         changes: this.#changing.api,
+        limitsOf: this.#limiting.api.limitsOf,
         now: () => this.#now(),
       }),
       answerCallback: (tokenHash, answer) => this.gateway.waiting.answer(tokenHash, answer),
+      ...forecastsApi({
+        reads: this.#store.forecastReads,
+        rules: this.#calendaring.rules,
+        shards: shardCount,
+        now: () => this.#now(),
+        within: withinNamespace(this.#store.namespaces),
+      }),
     };
     this.api = tellChanges(api, withinNamespace(this.#store.namespaces), this.#emit);
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());

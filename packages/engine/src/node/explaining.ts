@@ -6,6 +6,7 @@ import { JobReader } from "../jobs/job-reader.js";
 import { RunLister } from "../jobs/run-lister.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { Explanations } from "../model/explanations.js";
+import type { Limits } from "../model/limits.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { Queryable } from "../store/db/queryable.js";
 import type { Store } from "../store/store.js";
@@ -15,12 +16,13 @@ export interface ExplainingOptions {
   readonly db: Queryable;
   readonly store: Store;
   readonly changes: Pick<JobChanges, "countMissed" | "listOccurrences">;
+  readonly limitsOf: Limits["limitsOf"];
   /** The database's clock. */
   readonly now: () => Instant;
 }
 
 /** The parts that say why, put together. */
-export function makeExplaining({ db, store, changes, now }: ExplainingOptions): Explanations {
+export function makeExplaining({ db, store, changes, limitsOf, now }: ExplainingOptions): Explanations {
   const { settler, sessions } = store;
   const runs = new RunReader(store.reads);
   return explanationsApi({
@@ -32,6 +34,7 @@ export function makeExplaining({ db, store, changes, now }: ExplainingOptions): 
     explainer: new RunExplainer({
       reads: store.explainReads,
       whyUnserved: async (namespaceId, run) => whyUnserved(run, await sessions.kinds(namespaceId, run.task)),
+      limitsOf,
       liveOf: (jobId) => settler.reads.live(db, [jobId], { hold: false }),
     }),
     async isHeld(jobId) {

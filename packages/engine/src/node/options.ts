@@ -11,6 +11,7 @@ import type { Queues } from "../model/queues.js";
 import type { Callbacks } from "../model/callbacks.js";
 import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
+import type { Forecasts } from "../model/forecasts.js";
 import type { Explanations } from "../model/explanations.js";
 import type { Failures } from "../model/failures.js";
 import type { JobChanges } from "../model/job-changes.js";
@@ -120,7 +121,8 @@ export type EngineApis = EngineApi &
   Webhooks &
   Callbacks &
   Workers &
-  Explanations;
+  Explanations &
+  Forecasts;
 
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {

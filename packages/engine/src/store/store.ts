@@ -8,6 +8,7 @@ import { type DependencyStore, dependencyStore } from "./entities/dependencies.j
 import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
 import { type DayPartitions, dayPartitions } from "./entities/day-partitions.js";
 import { type ExplainReads, explainReads } from "./entities/explain-reads.js";
+import { type ForecastReads, forecastReads } from "./entities/forecast-reads.js";
 import { type FailureStore, failureStore } from "./entities/failures.js";
 import type { FireStore } from "../scheduler/fire-store.js";
 import { fireStore } from "./entities/fire-store.js";
@@ -86,6 +87,7 @@ export interface Store {
   readonly upstreamLinks: UpstreamLinks;
   /** What decides over runs beside themselves. */
   readonly explainReads: ExplainReads;
+  readonly forecastReads: ForecastReads;
   readonly windows: WindowStore;
   readonly webhooks: WebhookStore;
   readonly backfills: BackfillStore;
@@ -171,6 +173,7 @@ export function createStore(db: Database): Store {
     dependencies,
     upstreamLinks,
     explainReads: explainReads(db, statements),
+    forecastReads: forecastReads(db, statements),
     windows: windowStore(db, statements),
     webhooks: webhookStore(db, statements),
     backfills: backfillStore(db, statements),

@@ -12,6 +12,7 @@ import type {
   Enqueueing,
   Explanations,
   Failures,
+  Forecasts,
   JobChanges,
   Namespaces,
   RunChanges,
@@ -64,7 +65,8 @@ export type ApiEngine = EngineApi &
   Failures &
   Callbacks &
   Workers &
-  Explanations;
+  Explanations &
+  Forecasts;
 
 /** Workers of other processes. */
 export type WorkersPort = Pick<WorkerDoor, "silenceMs" | "register" | "poll" | "hear" | "note" | "giveBack" | "close">;

@@ -100,8 +100,8 @@ describe("explain says of a run", () => {
     );
     expect(await explain(ids[1] ?? "")).toMatchObject({
       code: "limit_concurrency",
-      detail: 'key "customer:42": 5 of 5 are running; 1 of 2 that wait go before it',
-      facts: { name: "customer:42", used: 5, limit: 5, ahead: 1, waiting: 2 },
+      detail: 'key "customer:42": 5 of 5 are running; 1 that wait for the same go before it',
+      facts: { key: "customer:42", used: 5, limit: 5, ahead: 1 },
     });
     await h.select("update carillon.limit_key set used = 4 where name = 'customer:42'");
     expect(await explain(ids[0] ?? "")).toMatchObject({ code: "limit_pending" });

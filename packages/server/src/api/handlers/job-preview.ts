@@ -1,6 +1,8 @@
-import { limits, normaliseJobRequest } from "@carillon/contract";
+import { type JobWarning, limits, normaliseJobRequest } from "@carillon/contract";
 import {
   type CalendarSet,
+  type Instant,
+  type JobSpec,
   previewSchedule,
   requireCalendars,
   type ScheduleSpec,
@@ -8,6 +10,7 @@ import {
 } from "@carillon/core";
 import type { Handlers } from "../call.js";
 import type { ApiEngine, ApiOptions } from "../ports.js";
+import { timestamp } from "../wire/scalars.js";
 import { wireFire } from "../wire/job-history.js";
 import { calendarNames, wireWarning } from "../wire/schedule-words.js";
 import { calendarsOf } from "./job-answer.js";
@@ -22,16 +25,48 @@ export function jobPreviewHandlers(options: ApiOptions): Pick<Handlers, "preview
   return {
     async previewJob({ body, query, namespace }) {
       const moment = momentOf(options);
-      const { schedule } = normaliseJobRequest(withTask(body), moment).spec;
+      const { spec } = normaliseJobRequest(withTask(body), moment);
+      const { schedule } = spec;
       const calendars = await knownCalendars(engine, namespace, schedule);
       const context = { jobId: noJob, calendars, checked: true };
       const from = schedule.kind === "at" ? schedule.at - 1 : moment.now;
       const count = Math.min(fireCount(query), ("maxRuns" in schedule && schedule.maxRuns) || Infinity);
       const { description, fires } = previewSchedule(withoutJitter(schedule), context, { from, count });
       const warnings = scheduleWarnings(schedule, context, moment.now).map(wireWarning);
-      return { status: 200, body: { description, fires: fires.map(wireFire), warnings } };
+      const [first] = fires.filter((fire) => fire.outcome === "fires");
+      const crowded = first === undefined ? [] : await crowdedSecond(engine, namespace, schedule, first.nominal);
+      const unserved = isTold(body) ? await unservedTask(engine, namespace, spec) : [];
+      const all = [...warnings, ...crowded, ...unserved];
+      return { status: 200, body: { description, fires: fires.map(wireFire), warnings: all } };
     },
   };
+}
+
+/** From so many jobs in one second on, a jitter is worth a thought. */
+const crowdedFrom = 100;
+
+async function crowdedSecond(
+  engine: ApiEngine,
+  namespace: string,
+  schedule: ScheduleSpec,
+  at: Instant,
+): Promise<JobWarning[]> {
+  if ("jitterMs" in schedule && (schedule.jitterMs ?? 0) > 0) return [];
+  const fires = await engine.firesAt(namespace, at);
+  if (fires < crowdedFrom) return [];
+  const count = fires >= 1_000 ? "1,000 or more" : String(fires);
+  const detail = `${count} other jobs fire in the same second; jitter, such as "2m", spreads them`;
+  return [{ code: "crowded_second", detail, at: timestamp(at) }];
+}
+
+async function unservedTask(engine: ApiEngine, namespace: string, spec: JobSpec): Promise<JobWarning[]> {
+  const unserved = await engine.whyUnserved(namespace, spec);
+  return unserved === null ? [] : [{ code: unserved.code, detail: unserved.detail }];
+}
+
+/** Whether the request says what is to run. */
+function isTold(body: unknown): boolean {
+  return body !== null && typeof body === "object" && ("task" in body || "job_type" in body);
 }
 
 /** What is asked is when, not what. */

@@ -1,5 +1,6 @@
 import { CarillonError } from "@carillon/core";
 import type {
+  Forecast,
   JobExplanation,
   JobRef,
   Page,
@@ -41,6 +42,16 @@ export class FakeWorkerViews extends FakeOperations {
       detail: `position 1 of 1 in queue ${queue}`,
     };
     return { code, detail, until: null, facts: { queue } };
+  }
+
+  async firesAt(): Promise<number> {
+    return this.jobs.length;
+  }
+
+  async forecast(): Promise<Forecast> {
+    const from = this.now();
+    const none = { perMinute: [], busiest: null, crowded: [], proposals: [] };
+    return { from, until: from, jobs: 0, sampledJobs: 0, isExact: true, fires: 0, ...none };
   }
 
   async explainRun(namespace: string, runId: string): Promise<{ run: RunView; explanation: RunExplanation } | null> {

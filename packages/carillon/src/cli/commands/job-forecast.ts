@@ -1,0 +1,25 @@
+import type { CommandModule } from "../command.js";
+import { wholeNumber } from "../input/number.js";
+import { clientOf, withServerAddress } from "../input/server-address.js";
+import { renderForecast } from "../output/forecast-view.js";
+import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withServerAddress(withOutputForm(target))
+      .option("--hours <number>", "how far to look ahead", wholeNumber(1, 24), 1)
+      .addHelpText(
+        "after",
+        `
+Example:
+  $ carillon job forecast --hours 6`,
+      );
+  },
+  async run(io, invocation) {
+    const { hours } = invocation.options;
+    const query = { hours: typeof hours === "number" ? hours : 1 };
+    const forecast = await clientOf(io, invocation).jobs.forecast(query);
+    const form = outputForm(invocation);
+    await io.out(form === "table" ? renderForecast(forecast) : renderJson(forecast, form));
+  },
+};

@@ -1,0 +1,56 @@
+import { Type, type Static } from "typebox";
+import { limits } from "./limits.js";
+import { Count, Timestamp } from "./scalars.js";
+import { nullable } from "./string-enum.js";
+
+export const ForecastQuery = Type.Object(
+  {
+    hours: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: limits.forecastHours, default: 1, description: "How far to look ahead" }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const Second = Type.Object(
+  { at: Timestamp, fires: Count("Jobs that fire in this second") },
+  { title: "CrowdedSecond", additionalProperties: false },
+);
+
+const Proposal = Type.Object(
+  {
+    description: Type.String({ description: "The schedule in words" }),
+    jobs: Count("Jobs with this schedule"),
+    examples: Type.Array(
+      Type.Object({ job_id: Type.String(), key: nullable(Type.String()) }, { additionalProperties: false }),
+    ),
+    jitter: Type.String({ description: "What would spread them", examples: ["2m"] }),
+    peak_before: Count("Their fires in one second now"),
+    peak_after: Count("And with the jitter"),
+  },
+  { title: "JitterProposal", additionalProperties: false },
+);
+
+export const Forecast = Type.Object(
+  {
+    from: Timestamp,
+    until: Type.Unsafe<string>({ ...Timestamp, description: "Earlier than asked where there is too much to count" }),
+    exact: Type.Boolean({ description: "False: estimated from a sample, or cut short" }),
+    jobs: Count("Jobs that fire in that time"),
+    sampled_jobs: Count("Jobs that were looked at"),
+    fires: Count("Their fires"),
+    per_minute: Type.Array(Type.Integer(), { description: "Fires of each minute from the first on" }),
+    busiest: nullable(Second),
+    crowded: Type.Array(Second, { description: "Seconds with far more fires than the others, the busiest first" }),
+    proposals: Type.Array(Proposal),
+  },
+  {
+    title: "Forecast",
+    additionalProperties: false,
+    description:
+      "What the schedules will fire. Runs by hand, retries and jobs that run once by themselves are not in it",
+  },
+);
+
+export type ForecastQuery = Static<typeof ForecastQuery>;
+export type Forecast = Static<typeof Forecast>;
