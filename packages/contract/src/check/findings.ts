@@ -43,6 +43,21 @@ export class Findings {
     }
   }
 
+  /**
+   * Judges what is left of a request, then raises what was found. What was faulty was left out: a judge that stumbles over the gap has
+   * nothing to add to why.
+   */
+  judge<Result>(judge: () => Result): Result {
+    try {
+      const result = judge();
+      this.raise();
+      return result;
+    } catch (error) {
+      this.raise();
+      throw error;
+    }
+  }
+
   /** Throws if anything was found. The error's code is the one that all faults share, else `bad_request`. */
   raise(): void {
     const [first, ...rest] = this.#items;

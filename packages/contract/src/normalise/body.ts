@@ -19,7 +19,5 @@ export function readBody<Schema extends TSchema, Result>(
   if (!checkJsonValue(given, findings)) findings.raise();
   const check = { findings, ...(explainUnknown && { explainUnknown }) };
   const sound = isObject(given) ? checkValue(schema, given, check) : undefined;
-  const result = judge(sound ?? {}, findings);
-  findings.raise();
-  return result;
+  return findings.judge(() => judge(sound ?? {}, findings));
 }

@@ -34,9 +34,6 @@ export interface BulkRequest {
 export function readBulk(body: unknown): BulkRequest {
   return readBody(RunBulk, body, (given, findings) => {
     const { action = "cancel", filter, ids, dry_run: dryRun = false } = given;
-    if (given.action === undefined && typeof body === "object" && body !== null && !("action" in body)) {
-      findings.add("/action", "field_missing", "action is required: cancel, retry or discard");
-    }
     if ((filter === undefined) === (ids === undefined)) {
       findings.add("", "field_invalid", "say which runs by one of filter and ids; an empty filter means all");
     }

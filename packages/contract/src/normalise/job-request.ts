@@ -37,6 +37,10 @@ const defaultPriority = 4;
 export function normaliseJobRequest(body: unknown, moment: Moment): JobRequest {
   const findings = new Findings();
   const sound = checkedBody(body, findings);
+  return findings.judge(() => judged(body, sound, moment, findings));
+}
+
+function judged(body: unknown, sound: JobCreate, moment: Moment, findings: Findings): JobRequest {
   const own = ownSpelling(sound, findings);
   if (isObject(body) && !("task" in body || "job_type" in body)) {
     findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');

@@ -24,6 +24,9 @@ const tables = [
   "revision",
 ];
 
+/** And what other calls may. */
+const moreTables = ["namespace", "worker_session", "limit_key", "dedupe", "idempotency_key", "webhook"];
+
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
 
 /** The API over a real engine and PostgreSQL. Every answer is compared with its declaration. */
@@ -34,6 +37,7 @@ export async function realApi() {
   const node = { name: "test", address: null, version: "0" };
   const engine = createEngine({ database, ...ports, newId, node, alone: true });
   await engine.start();
+  let isStarted = true;
   await database.query({ text: "insert into carillon.namespace (name) values ('other')" });
   const options = { engine: engine.api, workers: engine.workerDoor, now: () => database.clock.now() };
   return {
@@ -42,8 +46,15 @@ export async function realApi() {
     other: apiUnderTest({ ...options, namespace: "other" }),
     database,
     state: () => stateOf(database),
+    /** The same, in one number's time: who wrote the rows that are there. */
+    mark: () => markOf(database),
+    /** Ends the loops of the node; calls are answered as before. */
+    async rest() {
+      if (isStarted) await engine.stop();
+      isStarted = false;
+    },
     async close() {
-      await engine.stop();
+      if (isStarted) await engine.stop();
       await database.close();
       await fresh.drop();
     },
@@ -51,6 +62,16 @@ export async function realApi() {
 }
 
 export type RealApi = Awaited<ReturnType<typeof realApi>>;
+
+/** Every row that a transaction writes bears its number. */
+async function markOf(database: Database): Promise<string> {
+  const parts = [...tables, ...moreTables].map(
+    (table) => `select '${table}' as name, count(*) as rows, max(xmin::text::bigint) as last from carillon.${table}`,
+  );
+  const text = `select string_agg(concat(name, rows, last), ' ' order by name) as mark from (${parts.join(" union all ")}) as t`;
+  const { rows } = await database.query<{ mark: string }>({ text });
+  return rows[0]?.mark ?? "";
+}
 
 /** What is stored, in a form that shows whether anything changed. */
 async function stateOf(database: Database): Promise<Record<string, string>> {
