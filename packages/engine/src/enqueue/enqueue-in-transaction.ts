@@ -1,4 +1,5 @@
 import { canonicalUuid, type EnqueueSpec } from "@carillon/core";
+import { refuseBadLimits } from "../jobs/lane-name.js";
 import type { TransactionQuery } from "../model/enqueueing.js";
 import { jsonParam, timestampParam } from "../store/db/params.js";
 import { jsonOrNull } from "../store/entities/parameters.js";
@@ -21,6 +22,7 @@ export async function enqueueInTransaction(
   request: TransactionRequest,
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const { spec } = request;
+  refuseBadLimits(spec, null);
   const answer = rowOf(await tx.query(text, valuesOf(request)));
   if (!answer.isNew && spec.dedupe?.on === "reject") throw duplicateOf(spec, answer.id);
   return answer;

@@ -1,4 +1,4 @@
-import { CarillonError, keyedLimits, named } from "@carillon/core";
+import { CarillonError, checkLimits, keyedLimits, named } from "@carillon/core";
 import type { Queryable } from "../store/db/queryable.js";
 import type { EndedRuns } from "../store/entities/ended-runs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
@@ -42,13 +42,9 @@ export class Intake {
       const refused: (RefusedRun & ArrivedRun)[] = [];
       const blocked: BlockedRun[] = [];
       for (const run of runs) {
-        try {
-          blocked.push({ id: run.id, limits: textOf(run), lane: this.#laneOf(run) });
-        } catch (error) {
-          if (!(error instanceof CarillonError)) throw error;
-          const { message } = error;
-          refused.push({ ...run, error: named({ type: "LimitInvalid", message, retryable: false }) });
-        }
+        const text = textOf(run);
+        if (typeof text === "string") blocked.push({ id: run.id, limits: text, lane: this.#laneOf(run) });
+        else refused.push({ ...run, error: named({ type: "LimitInvalid", message: text.why, retryable: false }) });
       }
       await limits.block(tx, blocked);
       const ended = await limits.refuse(tx, refused);
@@ -75,9 +71,17 @@ export class Intake {
   }
 }
 
-/** A run that stands alone has the id of its job: what it has no key for is limited by its task. */
-function textOf(run: ArrivedRun): string {
+/**
+ * A run that stands alone has the id of its job: what it has no key for is limited by its task. Plain SQL can ask for runs with any
+ * policy, so whatever goes wrong here is wrong with that.
+ */
+function textOf(run: ArrivedRun): string | { readonly why: string } {
   const { id, jobId, task, queue, payload, policy, namespaceId } = run;
   const subject = { task, jobId: jobId === id ? null : jobId, payload };
-  return limitText(keyedLimits(policy, subject), { namespaceId, queue });
+  try {
+    checkLimits(policy);
+    return limitText(keyedLimits(policy, subject), { namespaceId, queue });
+  } catch (error) {
+    return { why: error instanceof CarillonError ? error.message : `the policy is not sound: ${String(error)}` };
+  }
 }

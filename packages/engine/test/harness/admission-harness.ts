@@ -1,0 +1,102 @@
+import type { RunPolicy } from "@carillon/core";
+import { Intake } from "../../src/limits/intake.js";
+import { LimitAdmitter, type LimitAdmitterOptions } from "../../src/limits/limit-admitter.js";
+import { audits, runAudit } from "../../src/store/entities/audits.js";
+import type { Store } from "../../src/store/store.js";
+import { newRun, type StoreHarness, storeHarness } from "./store-harness.js";
+
+/** Admission over a store, in steps that the test takes. */
+export class AdmissionHarness {
+  readonly h: StoreHarness;
+  readonly #lane: number;
+
+  private constructor(h: StoreHarness, lane: number) {
+    this.h = h;
+    this.#lane = lane;
+  }
+
+  static async create(): Promise<AdmissionHarness> {
+    const h = await storeHarness();
+    await h.store.queueBook.ensure(1, ["default"]);
+    const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "gated" }]);
+    return new AdmissionHarness(h, lane);
+  }
+
+  /** A node's part, over its own way to the database if it has one. */
+  admitter(store: Store = this.h.store, over: Partial<LimitAdmitterOptions> = {}): Pick<LimitAdmitter, "tick"> {
+    const { limits, lanes, settle } = store;
+    let time = 0;
+    const admitter = new LimitAdmitter({
+      limits,
+      intake: new Intake({ limits, lanes, settle }),
+      settle,
+      clock: { monotonic: () => time },
+      now: () => this.h.db.clock.now(),
+      lanes: async () => {
+        await lanes.list();
+        return [{ lane: this.#lane, namespaceId: null }];
+      },
+      isHome: () => true,
+      onAdmitted: () => undefined,
+      onFreed: () => undefined,
+      onFailed: () => undefined,
+      onEvent: () => undefined,
+      ...over,
+    });
+    return {
+      tick() {
+        // Every tick sweeps.
+        time += 60_000;
+        return admitter.tick();
+      },
+    };
+  }
+
+  /** Stores runs with these limits; answers their ids. */
+  async runs(policy: RunPolicy, count: number, payload: unknown = { key: "a" }): Promise<string[]> {
+    const runs = Array.from({ length: count }, (_, index) => {
+      const run = newRun(this.#lane, { policy, payload });
+      return { ...run, rank: run.rank + index, nominal: run.nominal + index, runAt: run.runAt };
+    });
+    await this.h.store.runs.insert(runs);
+    return runs.map((run) => run.id);
+  }
+
+  /** How many runs are in each state. */
+  async states(): Promise<Record<string, number>> {
+    const { rows } = await this.h.db.query<{ state: string; count: number }>({
+      text: "select state, count(*)::int as count from carillon.run group by state order by state",
+    });
+    return Object.fromEntries(rows.map((row) => [row.state, row.count]));
+  }
+
+  async used(): Promise<number[]> {
+    const { rows } = await this.h.db.query<{ used: number }>({ text: "select used from carillon.limit_key order by id" });
+    return rows.map((row) => row.used);
+  }
+
+  async finish(session: string, runs: readonly { id: string; fence: number }[]): Promise<void> {
+    const succeeded = runs.map(({ id, fence }) => ({
+      session,
+      id,
+      fence,
+      status: "succeeded" as const,
+      reason: null,
+      output: "null",
+      error: null,
+      startedAt: Date.now(),
+    }));
+    await this.h.store.claims.exchange({ succeeded, demand: null });
+  }
+
+  /** What breaks the rules about limits. */
+  async broken(): Promise<unknown[]> {
+    const found = audits("carillon").filter(({ invariant }) => invariant === 8 || invariant === 14);
+    const results = await Promise.all(found.map((audit) => runAudit(this.h.db, audit)));
+    return results.filter((result) => result !== null);
+  }
+
+  close(): Promise<void> {
+    return this.h.close();
+  }
+}
