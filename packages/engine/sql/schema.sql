@@ -773,7 +773,7 @@ begin
     raise exception 'there is no namespace %', quote_nullable(enqueue.namespace) using errcode = '22023';
   end if;
 
-  lane_number := "carillon".lane_of(namespace_number, enqueue.queue, enqueue.task, is_once, enqueue.policy -> 'requires');
+  lane_number := "carillon".gated_lane_of("carillon".lane_of(namespace_number, enqueue.queue, enqueue.task, is_once, enqueue.policy -> 'requires'), enqueue.policy);
   select "carillon".rank_of(due_ms, enqueue.priority, q.order_kind, q.bound_ms, deadline_in_ms, t.expected_ms) into rank_number
   from "carillon".queue q
   left join "carillon".task_duration t
@@ -862,6 +862,34 @@ begin
       perform pg_notify('carillon_hint', format('lanes %s:%s', lane_number, rank_number));
     end if;
   end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION carillon.gated_lane_of(lane_number integer, policy jsonb)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  own "carillon".lane;
+  gated int;
+begin
+  if policy is null or not policy ?| array['concurrency', 'rateLimit', 'ordering'] then
+    return lane_number;
+  end if;
+  select l.* into own from "carillon".lane l where l.id = lane_number;
+  if own.kind in ('strict', 'strict_once') then
+    raise exception 'the queue % is strict and takes no other limits', quote_literal(own.queue) using errcode = '22023';
+  end if;
+  select l.id into gated from "carillon".lane l
+  where l.queue = own.queue and l.task = own.task and l.kind = 'gated' and l.requires = own.requires;
+  if gated is null then
+    insert into "carillon".lane (queue, task, kind, requires)
+    select own.queue, own.task, k.kind, own.requires from (values ('admitted'), ('gated')) as k (kind)
+    on conflict (queue, task, kind, requires) do nothing;
+    select l.id into gated from "carillon".lane l
+    where l.queue = own.queue and l.task = own.task and l.kind = 'gated' and l.requires = own.requires;
+  end if;
+  return gated;
 end
 $function$;
 

@@ -71,7 +71,9 @@ export class AdmissionHarness {
   }
 
   async used(): Promise<number[]> {
-    const { rows } = await this.h.db.query<{ used: number }>({ text: "select used from carillon.limit_key order by id" });
+    const { rows } = await this.h.db.query<{ used: number }>({
+      text: "select used from carillon.limit_key order by id",
+    });
     return rows.map((row) => row.used);
   }
 

@@ -7,8 +7,9 @@ beforeEach(async () => {
   h = await AdmissionHarness.create();
 });
 afterEach(async () => {
-  expect(await h.broken()).toEqual([]);
+  const broken = await h.broken();
   await h.close();
+  if (broken.length > 0) throw new Error(`the audits found ${JSON.stringify(broken)}`);
 });
 
 const two = { concurrency: { key: "k", limit: 2 } };
@@ -111,7 +112,10 @@ test("a limit that is lowered lets nothing start until fewer run, and one that i
 test("a run needs all of its limits: key, rate and queue", async () => {
   const admitter = h.admitter();
   await query(`update carillon.queue set limits = '{"concurrency":{"limit":2}}'`);
-  const policy = { concurrency: { key: "{payload.key}", limit: 1 }, rateLimit: { key: "r", limit: 3, perMs: 3_600_000 } };
+  const policy = {
+    concurrency: { key: "{payload.key}", limit: 1 },
+    rateLimit: { key: "r", limit: 3, perMs: 3_600_000 },
+  };
   for (const key of ["a", "a", "b", "c"]) await h.runs(policy, 1, { key });
   await admitter.tick();
   await admitter.tick();

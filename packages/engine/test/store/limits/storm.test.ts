@@ -32,14 +32,20 @@ test("over two nodes, with failures, cancels, pauses, changed limits and lost wo
     if (step === 14) await second.api.resumeQueue("default", "default", context);
     // A worker's session is declared dead: its handlers are told, and end.
     if (step === 20) {
-      await h.query("delete from carillon.worker_session where id = (select id from carillon.worker_session order by id limit 1)");
+      await h.query(
+        "delete from carillon.worker_session where id = (select id from carillon.worker_session order by id limit 1)",
+      );
       h.endAll();
     }
-    if (step % 7 === 3) await h.query("update carillon.run set cancel_reason = 'storm' where id = (select id from carillon.run where state = 'running' order by id desc limit 1)");
+    if (step % 7 === 3)
+      await h.query(
+        "update carillon.run set cancel_reason = 'storm' where id = (select id from carillon.run where state = 'running' order by id desc limit 1)",
+      );
     if (h.open.length > 0) h.endOne(undefined, step % 5 === 0 ? new Error("storm") : undefined);
   }
   expect((await h.query("select from carillon.run_history")).length).toBe(total);
-  for (const [key, most] of h.mostOpen()) expect([key, most]).toEqual([key, Math.min(most, "op".includes(key) ? 1 : 2)]);
+  for (const [key, most] of h.mostOpen())
+    expect([key, most]).toEqual([key, Math.min(most, "op".includes(key) ? 1 : 2)]);
   await h.untilRow("select from carillon.limit_key having sum(used) = 0");
   for (const audit of audits("carillon").filter(({ invariant }) => [8, 14].includes(invariant)))
     expect(await runAudit(h.engines.database, audit)).toBeNull();

@@ -34,7 +34,7 @@ const ways: Record<string, (engine: Engine) => Promise<unknown>> = {
     });
   },
   "a one-off job": (engine) => thrice(() => engine.api.createJob("default", job({ kind: "at", at: Date.now() }))),
-  "a schedule": (engine) => engine.api.createJob("default", job({ kind: "every", everyMs: 200, anchor: Date.now() })),
+  "a schedule": (engine) => engine.api.createJob("default", job({ kind: "every", everyMs: 1_000, anchor: Date.now() })),
   "run-now": async (engine) => {
     const { id } = await engine.api.createJob("default", job({ kind: "manual" }));
     await thrice(() => engine.api.runNow("default", { id }, {}, { actor: null }));
@@ -51,7 +51,8 @@ test.each(Object.keys(ways))("runs that come by %s are held to their limits [INV
   for (let count = 1; count <= 3; count++) {
     await h.until(() => h.begun >= count);
     expect(h.open).toHaveLength(1);
-    await h.untilRow("select from carillon.run where state = 'blocked' union all select from carillon.run_history having count(*) >= 2");
+    // The next one waits behind the gate, unless it was the last.
+    if (count < 3) await h.untilRow("select from carillon.run where state = 'blocked'");
     h.endOne();
   }
   expect(h.mostOpen().get("a")).toBe(1);
