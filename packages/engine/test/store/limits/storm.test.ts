@@ -28,7 +28,7 @@ test("over two nodes, with failures, cancels, pauses, changed limits and lost wo
   const isOver = async (): Promise<boolean> => (await h.query("select from carillon.run limit 1")).length === 0;
   while (!(await isOver())) {
     const step = ended++;
-    if (step === 10) await first.api.pauseQueue("default", "default", "storm", context);
+    if (step === 10) await first.api.pauseQueue("default", "default", { reason: "storm", until: null }, context);
     if (step === 14) await second.api.resumeQueue("default", "default", context);
     // A worker's session is declared dead: its handlers are told, and end.
     if (step === 20) {
