@@ -1,6 +1,6 @@
 import { jsonParam } from "../db/params.js";
 import { columns, jsonOrNull } from "./parameters.js";
-import type { NewRun } from "./runs.js";
+import type { NewRun } from "./new-run.js";
 
 /** What runs of one kind share, as the statement takes it. */
 interface Kind {

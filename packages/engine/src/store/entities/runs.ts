@@ -5,31 +5,13 @@ import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./fence.js";
 import { alikeParameters } from "./alike-runs.js";
 import { type EndedRow, type EndedRuns, toEnded } from "./ended-runs.js";
+import type { NewRun } from "./new-run.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
+
+export type { NewRun } from "./new-run.js";
 
 /** One-off jobs due later than this from now wait in run_later: a window and ten minutes. */
 export const horizonMs: DurationMs = 630_000;
-
-/** A run that was asked for directly. */
-export interface NewRun {
-  readonly id: string;
-  readonly jobId: string | null;
-  readonly namespaceId: number;
-  readonly shard: number;
-  readonly lane: number;
-  readonly priority: number;
-  readonly rank: number;
-  readonly runAt: Instant;
-  readonly nominal: Instant;
-  readonly trigger: string;
-  readonly task: string;
-  readonly queue: string;
-  readonly payload: unknown;
-  readonly policy: RunPolicy;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly owner: string | null;
-  readonly deadline?: Instant | null;
-}
 
 export interface StoredRun {
   readonly id: string;

@@ -67,7 +67,12 @@ describe("explain says of a run", () => {
 
   it("who paused its queue, when and why", async () => {
     const [id = ""] = await make({ queue: "mail" });
-    await h.api.pauseQueue("default", "mail", { reason: "provider is down", until: null }, { actor: "ops@example.com" });
+    await h.api.pauseQueue(
+      "default",
+      "mail",
+      { reason: "provider is down", until: null },
+      { actor: "ops@example.com" },
+    );
     const explanation = await explain(id);
     expect(explanation?.code).toBe("queue_paused");
     expect(explanation?.detail).toMatch(/^queue mail is paused by ops@example.com since \d{4}-.*: provider is down$/);
