@@ -1,4 +1,4 @@
-import { deadlineError, type DurationMs, type Instant, named, type RunPolicy } from "@carillon/core";
+import { deadlineError, type DurationMs, type Instant, named } from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
