@@ -30,6 +30,16 @@ export interface ScheduleOptions<Input> extends RunDefaults {
   readonly every?: string;
   readonly at?: Date;
   readonly jitter?: string;
+  /** When runs of other jobs end: on success unless said otherwise. */
+  readonly after?: readonly {
+    /** Key or id. */
+    readonly job: string;
+    readonly on?: "success" | "failure" | "finish";
+    /** CEL over the run that ended, such as "output.rows > 0". */
+    readonly when?: string;
+  }[];
+  /** With several: all of them, the default, or any. */
+  readonly mode?: "all" | "any";
   readonly payload?: Input;
   readonly overlap?: JobCreate["overlap"];
   readonly misfire?: JobCreate["misfire"];
@@ -61,8 +71,16 @@ export async function jobRequest<Input>(
   task: TaskReference<Input>,
   options: ScheduleOptions<Input>,
 ): Promise<JobCreate> {
-  const { cron, timeZone, every, at, jitter, payload, overlap, misfire, labels, owner } = options;
-  const schedule = withoutAbsent({ cron, time_zone: timeZone, every, at: at?.toISOString(), jitter });
+  const { cron, timeZone, every, at, jitter, after, mode, payload, overlap, misfire, labels, owner } = options;
+  const schedule = withoutAbsent({
+    cron,
+    time_zone: timeZone,
+    every,
+    at: at?.toISOString(),
+    jitter,
+    after: after?.map((one) => ({ ...one })),
+    mode,
+  });
   return withoutAbsent({
     task: nameOf(task),
     payload: await soundPayload(task, payload),

@@ -175,7 +175,7 @@ class NodeEngine implements Engine {
         db: options.database,
         store: this.#store,
         changes: this.#changing.api,
-        limitsOf: this.#limiting.api.limitsOf,
+        limitsOf: (namespace, runId) => this.#limiting.api.limitsOf(namespace, runId),
         now: () => this.#now(),
       }),
       answerCallback: (tokenHash, answer) => this.gateway.waiting.answer(tokenHash, answer),

@@ -1,0 +1,25 @@
+// A chain of jobs: extract every night, then clean, then load; and an alert whenever one of them fails for good.
+import { task } from "carillon";
+
+export const extract = task({
+  name: "etl.extract",
+  run: async ({ source }) => ({ source, rows: source === "empty" ? 0 : 42, file: `/tmp/${source}.csv` }),
+});
+export const clean = task({ name: "etl.clean", run: async () => ({ kept: 40 }) });
+export const load = task({ name: "etl.load", run: async ({ table }) => ({ table }) });
+export const alert = task({ name: "etl.alert", run: async () => "somebody was told" });
+
+export const tasks = [extract, clean, load, alert];
+
+/** The jobs, by their keys: the same call can be made at every start. */
+export async function define(app, { cron = "0 2 * * *", source = "shop" } = {}) {
+  await app.schedule(extract, "etl.extract", { cron, timeZone: "Europe/Paris", payload: { source } });
+  // Nothing came: nothing to clean. The ledger of etl.clean says so for each such night.
+  await app.schedule(clean, "etl.clean", { after: [{ job: "etl.extract", when: "output.rows > 0" }] });
+  await app.schedule(load, "etl.load", { after: [{ job: "etl.clean" }], payload: { table: "orders" } });
+  await app.schedule(alert, "etl.alert", {
+    after: ["etl.extract", "etl.clean", "etl.load"].map((job) => ({ job, on: "failure" })),
+    mode: "any",
+    overlap: "queue_one",
+  });
+}
