@@ -1,6 +1,20 @@
 export { ApiError, type Client, type ClientOptions, createClient, ServerUnreachable } from "@carillon/client";
 export { CarillonError } from "@carillon/core";
-export { NonRetryableError, RetryAfterError, RunStoppedError, SnoozeError, type TaskContext } from "@carillon/worker";
+export {
+  type Callback,
+  checkedAddresses,
+  type CreateExecutors,
+  type Executor,
+  type ExecutorHost,
+  faultsOf,
+  NonRetryableError,
+  type PayloadFault,
+  PayloadReader,
+  RetryAfterError,
+  RunStoppedError,
+  SnoozeError,
+  type TaskContext,
+} from "@carillon/worker";
 export type { AppEvent, AppWorker, Enqueued, EnqueueItem, Producer, Scheduled, WorkerSettings } from "./sdk/app.js";
 export { carillon } from "./sdk/carillon.js";
 export type { LibraryApp, TransactionOptions } from "./sdk/library-app.js";

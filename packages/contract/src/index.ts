@@ -2,6 +2,7 @@ export { checkValue } from "./check/check-value.js";
 export { Findings } from "./check/findings.js";
 export { checkJsonValue } from "./check/json-value.js";
 export { type BackfillRequest, readBackfill } from "./normalise/backfill.js";
+export type { CheckPayload } from "./normalise/check-payload.js";
 export { readCallback } from "./normalise/callback.js";
 export {
   type DeadLetterActionRequest,

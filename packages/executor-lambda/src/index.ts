@@ -40,6 +40,7 @@ export function lambdaExecutor(host: ExecutorHost): Executor {
 }
 
 export const createExecutors: CreateExecutors = (host) => [lambdaExecutor(host)];
+export { signV4 };
 
 function invoke(read: LambdaPayload, context: TaskContext, host: ExecutorHost): Promise<HttpAnswer> {
   const { env, now, timers } = host;

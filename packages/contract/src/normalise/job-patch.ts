@@ -5,6 +5,7 @@ import { checkJsonValue } from "../check/json-value.js";
 import { foreignFieldNames } from "../schema/job-create.js";
 import { JobPatch } from "../schema/job-patch.js";
 import type { ScheduleRequest } from "../schema/schedule.js";
+import type { CheckPayload } from "./check-payload.js";
 import { explainJobField } from "./job-field-hints.js";
 import { normaliseJobRequest } from "./job-request.js";
 import { mergePatch } from "./merge-patch.js";
@@ -15,7 +16,7 @@ import { isCompanion, scheduleKinds } from "./schedule-kinds.js";
 export type ApplyJobPatch = (current: JobSpec, now: Instant) => JobSpec;
 
 /** Checks the patch by itself; what it says together with the job is checked when it is applied. */
-export function readJobPatch(body: unknown): ApplyJobPatch {
+export function readJobPatch(body: unknown, checkPayload?: CheckPayload): ApplyJobPatch {
   const findings = new Findings();
   if (!isObject(body)) {
     findings.add("", "field_invalid", 'the body must be a JSON object such as {"priority": 7}');
@@ -24,10 +25,10 @@ export function readJobPatch(body: unknown): ApplyJobPatch {
   const explainUnknown = explainPatchField(findings);
   const patch = checkValue(JobPatch, isObject(body) ? body : {}, { findings, explainUnknown }) ?? {};
   findings.raise();
-  return (current, now) => applied(patch, current, now);
+  return (current, now) => applied(patch, current, now, checkPayload);
 }
 
-function applied(patch: JobPatch, current: JobSpec, now: Instant): JobSpec {
+function applied(patch: JobPatch, current: JobSpec, now: Instant, checkPayload?: CheckPayload): JobSpec {
   refuseOtherKey(patch.key, current.key);
   const before = requestOfJob(current);
   const { payload, schedule, key: _, ...rest } = patch;
@@ -37,7 +38,9 @@ function applied(patch: JobPatch, current: JobSpec, now: Instant): JobSpec {
     payload: null,
   };
   const value = Object.hasOwn(patch, "payload") ? payload : current.payload;
-  const { spec } = normaliseJobRequest(merged, { now, current, payload: { value } });
+  const isToCheck = checkPayload !== undefined && ("payload" in patch || "task" in patch);
+  const check = isToCheck ? { checkPayload } : {};
+  const { spec } = normaliseJobRequest(merged, { now, current, payload: { value }, ...check });
   // Checked already, now or when it came: a payload that somebody stored is not this caller's fault.
   return { ...spec, payload: value };
 }

@@ -3,6 +3,7 @@ import { checkValue, isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue } from "../check/json-value.js";
 import { foreignFieldNames, JobCreate } from "../schema/job-create.js";
+import { addPayloadFaults, type CheckPayload } from "./check-payload.js";
 import { firingOf } from "./firing-policy.js";
 import { explainJobField } from "./job-field-hints.js";
 import { ownSpelling } from "./own-spelling.js";
@@ -24,6 +25,8 @@ export interface Moment {
   readonly current?: JobSpec;
   /** The payload that the job is to have, where the request does not carry it. */
   readonly payload?: { readonly value: unknown };
+  /** Knows payloads of some tasks. */
+  readonly checkPayload?: CheckPayload;
 }
 
 const defaultCatchupWindowMs: DurationMs = 86_400_000;
@@ -58,6 +61,8 @@ function judged(body: unknown, sound: JobCreate, moment: Moment, findings: Findi
   const isAsked = schedule?.kind === "manual" || schedule?.kind === "after";
   const payload = isAsked ? null : (moment.payload ?? { value: sound.payload ?? null });
   const policy = { ...runPolicy(own, sound, findings), ...runLimits(sound, payload, findings) };
+  if (payload !== null && own.task !== undefined)
+    addPayloadFaults(moment.checkPayload, own.task.value, payload.value, findings);
   findings.raise();
   if (own.task === undefined || schedule === undefined) throw new Error("a fault of the request was not recorded");
   const firing = schedule.kind === "at" ? said : ownFiring(said);

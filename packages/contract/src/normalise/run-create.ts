@@ -13,6 +13,7 @@ import { checkJsonValue } from "../check/json-value.js";
 import { limits } from "../schema/limits.js";
 import { RunCreate } from "../schema/run-create.js";
 import { readBody } from "./body.js";
+import { addPayloadFaults } from "./check-payload.js";
 import type { Moment } from "./job-request.js";
 import { ownSpelling } from "./own-spelling.js";
 import { runLimits } from "./run-limits.js";
@@ -31,6 +32,7 @@ export function readRunCreate(body: unknown, moment: Moment): EnqueueSpec {
     const dedupe = given.dedupe && dedupeOf(given.dedupe, findings);
     const own = ownSpelling({ ...(retry && { retry }) }, findings);
     const policy = { ...runPolicy(own, given, findings), ...runLimits(given, { value: payload }, findings) };
+    addPayloadFaults(moment.checkPayload, task, payload, findings);
     return {
       task,
       queue,

@@ -14,6 +14,7 @@ export const bodyErrors = [
 export const definitionErrors = [
   ...bodyErrors,
   "not_supported_yet",
+  "payload_invalid",
   "cron_invalid",
   "cron_never_fires",
   "time_zone_unknown",

@@ -34,6 +34,7 @@ export const createRun = {
     "template_invalid",
     "template_value_missing",
     "template_value_invalid",
+    "payload_invalid",
     "run_duplicate",
     "dedupe_busy",
     ...storeErrors,

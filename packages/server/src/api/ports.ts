@@ -1,3 +1,4 @@
+import type { CheckPayload } from "@carillon/contract";
 import type { Readable } from "node:stream";
 import type { DurationMs, Instant } from "@carillon/core";
 import type {
@@ -88,6 +89,8 @@ export interface ApiOptions {
   readonly now: () => Instant;
   /** An instant that lies further back than this is refused; 24 h by default, as in the engine. */
   readonly catchupWindowMs?: DurationMs;
+  /** Knows payloads of some tasks: what is wrong is said when a job is created, not when it runs. */
+  readonly checkPayload?: CheckPayload;
   readonly newRequestId: () => string;
   readonly logger?: FastifyBaseLogger;
   /** Whose jobs callers see who name no namespace. */

@@ -6,6 +6,7 @@ import { createMetrics } from "../metrics/metrics.js";
 import type { NodeContext } from "./context.js";
 import { type DatabaseServices, databaseServices } from "./database-services.js";
 import { logEngineEvent } from "./event-log.js";
+import { nodeExecutors, payloadFaults } from "./node-executors.js";
 import { ApiService } from "./services/api-service.js";
 import { EventsService } from "./services/events-service.js";
 import { EngineService } from "./services/engine-service.js";
@@ -54,17 +55,15 @@ export class Node implements Service {
         logEngineEvent(logger, event);
       },
     });
-    const worker = new WorkerService(
-      context,
-      () => engine.engine,
-      () => (api.url === "" ? null : api.url),
-    );
+    const executors = nodeExecutors(config, process.env, () => (api.url === "" ? null : api.url));
+    const worker = new WorkerService(context, () => engine.engine, executors);
     const api = new ApiService(context, {
       engine: () => engine.engine.api,
       workers: () => engine.engine.workerDoor,
       database,
       metrics: () => metrics,
       events: events.hub,
+      checkPayload: payloadFaults(executors),
       takesNextPort: dev,
     });
     this.#context = context;

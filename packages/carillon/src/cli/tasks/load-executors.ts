@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { isAbsolute, join, resolve } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createExecutorHost, emailExecutor, httpExecutor, shellExecutor } from "@carillon/executors";
 import type { CreateExecutors, Executor, ExecutorHost, WorkerTimers } from "@carillon/worker";
@@ -52,10 +52,9 @@ async function named(name: ExecutorName, host: ExecutorHost): Promise<readonly E
   return createExecutors(host);
 }
 
-/** A path counts from the working directory; a package is looked for from there first. */
+/** A file or a folder counts from the working directory; a package is looked for from there first. */
 async function pluginIn(plugin: string, cwd: string, host: ExecutorHost): Promise<readonly Executor[]> {
-  const isPath = plugin.startsWith(".") || isAbsolute(plugin);
-  const path = isPath ? resolve(cwd, plugin) : resolvedFrom(cwd, plugin);
+  const path = resolvedFrom(cwd, plugin);
   if (path !== null && /\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
   const exported = await imported(plugin, path === null ? plugin : pathToFileURL(path).href);
   const create: unknown = "createExecutors" in exported ? exported.createExecutors : undefined;

@@ -15,6 +15,7 @@ import type { Call, CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
 import { JobAnswers } from "./job-answer.js";
 import { jobRef } from "./job-ref.js";
+import { momentOf } from "./moment.js";
 
 type ChangeHandlers = Pick<
   Handlers,
@@ -27,7 +28,7 @@ export function jobChangeHandlers(options: ApiOptions): ChangeHandlers {
   const answers = new JobAnswers(options);
   return {
     async updateJob(call) {
-      const edit = readJobPatch(call.body);
+      const edit = readJobPatch(call.body, options.checkPayload);
       const job = await engine.editJob(call.namespace, jobRef(call.params.id), edit, contextOf(call));
       return answers.shown(job, call);
     },
@@ -60,11 +61,12 @@ type PutCall = Call<(typeof operations)["putJob"]>;
 type ResumeCall = Call<(typeof operations)["resumeJob"]>;
 
 /** By its key a job is created or replaced; by its id it must exist. */
-async function put({ engine, catchupWindowMs }: ApiOptions, answers: JobAnswers, call: PutCall): Promise<CallAnswer> {
+async function put(options: ApiOptions, answers: JobAnswers, call: PutCall): Promise<CallAnswer> {
   const { body, namespace } = call;
+  const { engine } = options;
   const ref = jobRef(call.params.id);
   const define = (current: JobSpec | null, now: Instant): JobSpec => {
-    const moment = { now, ...(catchupWindowMs !== undefined && { catchupWindowMs }), ...(current && { current }) };
+    const moment = { ...momentOf(options), now, ...(current && { current }) };
     const { spec } = normaliseJobRequest(body, moment);
     const key = "key" in ref ? ref.key : current?.key;
     refuseOtherKey(spec.key, key);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { CarillonError } from "@carillon/core";
 import type { Database, WorkerDoor } from "@carillon/engine";
 import { type Api, createApi } from "../../api/create-api.js";
-import type { ApiEngine, ApiMetrics, EventsPort } from "../../api/ports.js";
+import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort } from "../../api/ports.js";
 import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
 import { describePortOwner } from "../port-owner.js";
@@ -17,6 +17,7 @@ export interface ApiServiceOptions {
   readonly database: () => Database;
   readonly metrics: () => ApiMetrics;
   readonly events: EventsPort & { stop(): void };
+  readonly checkPayload: NonNullable<ApiOptions["checkPayload"]>;
   /** A developer wants it to run; an operator wants the port that was configured or nothing. */
   readonly takesNextPort: boolean;
 }
@@ -69,13 +70,14 @@ export class ApiService implements Service {
 
   #makeApp(): Api {
     const { logger, version } = this.#context;
-    const { engine, workers, database, metrics, events } = this.#options;
+    const { engine, workers, database, metrics, events, checkPayload } = this.#options;
     return createApi({
       engine: engine(),
       workers: workers(),
       health: readiness(database),
       metrics: metrics(),
       events,
+      checkPayload,
       version,
       now: () => database().clock.now(),
       newRequestId: randomUUID,

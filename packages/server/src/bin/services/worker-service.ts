@@ -1,41 +1,33 @@
 import { hostname } from "node:os";
-import { systemClock, systemSoon, systemTimers } from "@carillon/core";
 import type { Engine } from "@carillon/engine";
-import { createExecutorHost, emailExecutor, httpExecutor } from "@carillon/executors";
-import { LocalTransport, Worker, builtInTasks } from "@carillon/worker";
+import { builtInTasks, type Executor, LocalTransport, Worker } from "@carillon/worker";
 import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
 import { logWorkerEvent } from "../event-log.js";
+import { nodeTimers } from "../node-executors.js";
 
 /** The worker inside the node: the built-in tasks and the executors that need nothing of the machine. */
 export class WorkerService implements Service {
   readonly name = "worker";
   readonly #context: NodeContext;
   readonly #engine: () => Engine;
-  /** Where the node listens; null before it does. */
-  readonly #url: () => string | null;
+  readonly #executors: readonly Executor[];
   #worker: Worker | null = null;
 
-  constructor(context: NodeContext, engine: () => Engine, url: () => string | null) {
+  constructor(context: NodeContext, engine: () => Engine, executors: readonly Executor[]) {
     this.#context = context;
     this.#engine = engine;
-    this.#url = url;
+    this.#executors = executors;
   }
 
   async start(): Promise<void> {
     const { config, logger } = this.#context;
     if (this.#worker !== null || config.workerSlots === 0) return;
     const engine = this.#engine();
-    const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
-    const host = createExecutorHost({
-      timers,
-      env: process.env,
-      outboundAllow: config.outboundAllow ?? [],
-      callbackBase: () => config.publicUrl ?? this.#url(),
-    });
+    const timers = nodeTimers;
     const worker = new Worker({
       transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
-      tasks: [...builtInTasks(timers), httpExecutor(host), emailExecutor(host)],
+      tasks: [...builtInTasks(timers), ...this.#executors],
       name: config.nodeName ?? hostname(),
       queues: ["*"],
       slots: config.workerSlots,

@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dockerExecutor } from "@carillon/executor-docker";
+import { NonRetryableError, RunStoppedError } from "@carillon/worker";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hostWith, type Line, run } from "../fixture.js";
+import { type Asked, type Said, StandIn } from "./stand-in.js";
+
+/** An engine that has containers by name; each ends after it was looked at so often. */
+class FakeEngine {
+  readonly containers = new Map<string, { status: string; looks: number; exitCode: number; body: unknown }>();
+  images = new Set(["alpine:3"]);
+  exitCode = 0;
+  looksToEnd = 2;
+  onInspect: () => void = () => undefined;
+
+  answer({ method, path, query, body }: Asked): Said {
+    const at = path.replace("/v1.41", "");
+    if (at === "/images/create") {
+      this.images.add(query.get("fromImage") ?? "");
+      return { status: 200, body: '{"status":"done"}\n' };
+    }
+    if (at === "/containers/create") return this.#create(query.get("name") ?? "", body as { Image: string });
+    const [, name = "", verb] = /^\/containers\/([^/]+)(?:\/(\w+))?$/.exec(at) ?? [];
+    const found = this.containers.get(name);
+    if (found === undefined) return { status: 404, body: { message: `no such container ${name}` } };
+    if (method === "DELETE") this.containers.delete(name);
+    if (verb === "start") found.status = "running";
+    if (verb === "stop") found.status = "exited";
+    if (verb === "logs") return { status: 200, body: logs };
+    if (verb !== "json") return { status: 204 };
+    this.onInspect();
+    if (found.status === "running" && ++found.looks >= this.looksToEnd) found.status = "exited";
+    const { status: Status, exitCode: ExitCode } = found;
+    return { status: 200, body: { State: { Status, ExitCode, OOMKilled: ExitCode === 137 } } };
+  }
+
+  #create(name: string, body: { Image: string }): Said {
+    if (this.containers.has(name)) return { status: 409, body: { message: "in use" } };
+    if (!this.images.has(body.Image)) return { status: 404, body: { message: "no such image" } };
+    this.containers.set(name, { status: "created", looks: 0, exitCode: this.exitCode, body });
+    return { status: 201 };
+  }
+}
+
+function frame(stream: 1 | 2, text: string): Buffer {
+  const header = Buffer.alloc(8);
+  header[0] = stream;
+  header.writeUInt32BE(Buffer.byteLength(text), 4);
+  return Buffer.concat([header, Buffer.from(text)]);
+}
+
+const logs = Buffer.concat([
+  frame(1, "2026-01-01T00:00:00.000000001Z hello\n"),
+  frame(2, "2026-01-01T00:00:00.000000002Z oops\n"),
+]);
+
+describe("docker", () => {
+  let engine: FakeEngine;
+  let server: StandIn;
+  let folder: string;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "carillon-docker-"));
+    engine = new FakeEngine();
+    server = await new StandIn((asked) => engine.answer(asked)).listen(join(folder, "docker.sock"));
+  });
+  afterEach(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const docker = () => dockerExecutor(hostWith({ env: { DOCKER_HOST: `unix://${folder}/docker.sock` } }));
+  const payload = { image: "alpine:3", command: ["true"], poll_every: "1ms" };
+  const name = "carillon-r1-1";
+
+  it("runs a container to its end, logs its lines once, and removes it", async () => {
+    const lines: Line[] = [];
+    const over = { ...payload, env: { A: "1" }, secret_env: { B: "token" }, cpus: 0.5, memory_bytes: 67_108_864 };
+    expect(await run(docker(), over, { lines })).toEqual({ exit_code: 0 });
+    expect(lines).toEqual([
+      { level: "info", message: "hello" },
+      { level: "warn", message: "oops" },
+    ]);
+    expect(server.asked[0]).toMatchObject({
+      body: {
+        Image: "alpine:3",
+        Cmd: ["true"],
+        Env: expect.arrayContaining(["A=1", "B=s3cret-value", "CARILLON_RUN_ID=r1", "CARILLON_FENCE=2"]) as unknown,
+        HostConfig: { Memory: 67_108_864, NanoCpus: 500_000_000 },
+      },
+    });
+    expect(engine.containers.size).toBe(0);
+  });
+
+  it("pulls an image that is not there, unless it may not", async () => {
+    engine.images.clear();
+    const never = run(docker(), { ...payload, pull: "never" });
+    await expect(never).rejects.toThrow(new NonRetryableError("there is no image alpine:3"));
+    expect(await run(docker(), payload)).toEqual({ exit_code: 0 });
+    expect(server.calls).toContain("POST /v1.41/images/create");
+  });
+
+  it("adopts the container that a lost worker began, and starts none beside it", async () => {
+    engine.containers.set(name, { status: "running", looks: 0, exitCode: 0, body: {} });
+    expect(await run(docker(), payload)).toEqual({ exit_code: 0 });
+    expect(server.calls).not.toContain(`POST /v1.41/containers/${name}/start`);
+  });
+
+  it("takes the end of a container that was over before it was adopted: it is not started again", async () => {
+    engine.containers.set(name, { status: "exited", looks: 0, exitCode: 3, body: {} });
+    await expect(run(docker(), payload)).rejects.toThrow("ended with code 3");
+    expect(server.calls).not.toContain(`POST /v1.41/containers/${name}/start`);
+  });
+
+  it("ends what the attempt before it left", async () => {
+    engine.containers.set(name, { status: "running", looks: 0, exitCode: 0, body: {} });
+    await run(docker(), payload, { attempt: 2 });
+    expect(server.calls[0]).toBe(`DELETE /v1.41/containers/${name}`);
+  });
+
+  it("fails with the code of the container", async () => {
+    engine.exitCode = 137;
+    await expect(run(docker(), payload)).rejects.toThrow(
+      "the container of alpine:3 ended with code 137, out of memory",
+    );
+  });
+
+  it.each([
+    ["timeout", false],
+    ["cancelled_by_user", false],
+    ["drain", true],
+    ["session_lost", true],
+  ])("when the run is to stop for %s, the container goes on: %s", async (reason, goesOn) => {
+    engine.looksToEnd = Infinity;
+    const controller = new AbortController();
+    engine.onInspect = () => controller.abort(new RunStoppedError(reason));
+    await expect(run(docker(), payload, { signal: controller.signal })).rejects.toThrow(RunStoppedError);
+    expect(engine.containers.has(name)).toBe(goesOn);
+  });
+
+  it("ends for good at what the engine refuses, and is tried again when it is away", async () => {
+    const refused = await new StandIn(() => ({ status: 400, body: { message: "bad parameter" } })).listen();
+    const at = (url: string) => dockerExecutor(hostWith({ env: { DOCKER_HOST: url.replace("http:", "tcp:") } }));
+    const bad = run(at(refused.url), payload);
+    await expect(bad).rejects.toThrow("docker answered 400 to POST /containers/create: bad parameter");
+    await expect(bad).rejects.toBeInstanceOf(NonRetryableError);
+    await refused.close();
+    await expect(run(at("http://127.0.0.1:1"), payload)).rejects.not.toBeInstanceOf(NonRetryableError);
+  });
+
+  it.each([
+    [{}, "/image"],
+    [{ image: "a b" }, "/image"],
+    [{ image: "a", cpus: 0 }, "/cpus"],
+    [{ image: "a", privileged: true }, "/privileged"],
+  ])("refuses %j, and says where", (wrong, pointer) => {
+    const found = docker().check(wrong);
+    expect(found.map((fault) => fault.pointer)).toContain(pointer);
+  });
+});
