@@ -8,6 +8,7 @@ import { type NamespaceCalls, namespaceCalls } from "./namespaces.js";
 import { type OperationCalls, operationCalls } from "./operations.js";
 import { type RunCalls, runCalls } from "./runs.js";
 import { type QueueCalls, queueCalls } from "./queues.js";
+import { type WebhookCalls, webhookCalls } from "./webhooks.js";
 import { type WorkerCalls, workerCalls } from "./workers.js";
 import { createStreaming, createTransport, type CallOptions, type ClientOptions } from "./transport.js";
 
@@ -25,6 +26,7 @@ export interface Client {
   readonly runs: RunCalls;
   readonly events: EventCalls;
   readonly operations: OperationCalls;
+  readonly webhooks: WebhookCalls;
   readonly workers: WorkerCalls;
   readonly deadLetters: DeadLetterCalls;
   readonly errorGroups: ErrorGroupCalls;
@@ -45,6 +47,7 @@ export function createClient(options: ClientOptions): Client {
     queues: queueCalls(call),
     namespaces: namespaceCalls(call),
     runs: runCalls(call),
+    webhooks: webhookCalls(call),
     events: eventCalls(createStreaming(options)),
     operations: operationCalls(call),
     workers: workerCalls(call),

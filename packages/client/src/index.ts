@@ -2,6 +2,7 @@ export type { BackfillCalls } from "./backfills.js";
 export type { CalendarCalls, WindowCalls } from "./calendars.js";
 export type { NamespaceCalls } from "./namespaces.js";
 export type { QueueCalls } from "./queues.js";
+export type { WebhookCalls } from "./webhooks.js";
 export type { WorkerCalls } from "./workers.js";
 export { type Client, createClient } from "./client.js";
 export type { DeadLetterCalls, ErrorGroupCalls } from "./dead-letters.js";

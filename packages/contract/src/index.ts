@@ -86,6 +86,18 @@ export type {
 } from "./schema/dead-letter.js";
 export type { Window, WindowList, WindowPut } from "./schema/window.js";
 export { type Event, type EventQuery, type EventReset, type EventType, eventTypes } from "./schema/event.js";
+export { readWebhookCreate, readWebhookPatch, readWebhookRotate } from "./normalise/webhook.js";
+export type { Callback } from "./schema/end-callback.js";
+export type {
+  Delivery,
+  DeliveryList,
+  Webhook,
+  WebhookCreate,
+  WebhookList,
+  WebhookPatch,
+  WebhookRotate,
+  WebhookWithSecret,
+} from "./schema/webhook.js";
 export type { Alive, Readiness, Version } from "./schema/health.js";
 export type { BatchResult, JobBatch, JobBatchCreated } from "./schema/job-batch.js";
 export type { JobCreate } from "./schema/job-create.js";

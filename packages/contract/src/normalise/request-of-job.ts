@@ -30,6 +30,9 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     ...(policy.guarantee !== undefined && { guarantee: policy.guarantee }),
     ...requiresRequest(policy.requires),
     ...limitsRequest(policy),
+    ...(policy.callbacks && {
+      callbacks: policy.callbacks.map(({ on, include, ...to }) => ({ ...to, on: [...on], include: [...include] })),
+    }),
     ...(overlap !== undefined && { overlap }),
     ...(misfire !== undefined && { misfire }),
     ...(misfireThresholdMs !== undefined && { misfire_threshold: formatDuration(misfireThresholdMs) }),

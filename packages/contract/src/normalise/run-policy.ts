@@ -8,11 +8,12 @@ import {
 } from "@carillon/core";
 import type { Findings } from "../check/findings.js";
 import type { JobCreate } from "../schema/job-create.js";
+import { callbacksOf } from "./end-callback.js";
 import type { OwnSpelling } from "./own-spelling.js";
 
 /** The policies that were given; what was not stays out, so that it follows the product's defaults. */
 export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findings): RunPolicy {
-  const { timeout, deadline, guarantee } = given;
+  const { timeout, deadline, guarantee, callbacks = [] } = given;
   const requires = requiresOf(given);
   const retry = retryOf(own, findings);
   const timeoutMs = timeout === undefined ? undefined : timeOf("/timeout", timeout, findings);
@@ -23,6 +24,7 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
     ...(deadlineMs !== undefined && { deadlineMs }),
     ...(guarantee === "at_most_once" && { guarantee }),
     ...(Object.keys(requires).length > 0 && { requires }),
+    ...(callbacks.length > 0 && { callbacks: callbacksOf(callbacks, findings) }),
   };
   findings.attempt("", () => checkRunPolicy(policy, own.maxAttempts?.pointer));
   return policy;
@@ -31,7 +33,7 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
 /** The policies that have one spelling only. */
 export type PolicyFields = Pick<
   JobCreate,
-  "timeout" | "deadline" | "guarantee" | "requires" | "task_version" | "allow_spot"
+  "timeout" | "deadline" | "guarantee" | "requires" | "task_version" | "allow_spot" | "callbacks"
 >;
 
 function requiresOf({ requires: labels = {}, task_version: version, allow_spot: allowsSpot = false }: PolicyFields) {

@@ -20,6 +20,8 @@ export type Permission =
   | "namespaces:write"
   | "limits:read"
   | "limits:write"
+  | "webhooks:read"
+  | "webhooks:write"
   | "workers:read"
   | "workers:write"
   | "workers:serve";

@@ -36,6 +36,17 @@ import { createRun, createRuns, getRun, listRunLogs, listRuns } from "./runs.js"
 import { closeWorker, heartbeatWorker, noteRuns, pollWorker, registerWorker, releaseRuns } from "./worker-protocol.js";
 import { getLimit, listLimits, resumeLimit, updateLimit } from "./limits.js";
 import { getQueue, getQueueStats, listQueues, pauseQueue, purgeQueue, resumeQueue, updateQueue } from "./queues.js";
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+  redeliver,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+} from "./webhooks.js";
 import { cordonWorker, drainWorker, getWorker, listWorkerRuns, listWorkers, uncordonWorker } from "./workers.js";
 
 /** Every operation of the API by its operationId, in the order in which the documents list them. */
@@ -113,6 +124,15 @@ export const operations = {
   putWindow,
   deleteWindow,
   streamEvents,
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  listDeliveries,
+  redeliver,
   listWorkers,
   getWorker,
   listWorkerRuns,

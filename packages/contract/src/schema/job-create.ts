@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { Callbacks } from "./end-callback.js";
 import { firingRequest } from "./firing.js";
 import { keyPattern, limits, namePattern } from "./limits.js";
 import { RetryPolicySpelling, RetryRequest } from "./retry.js";
@@ -43,6 +44,7 @@ export const JobCreate = Type.Object(
     guarantee: Type.Optional(Guarantee),
     requires: Type.Optional(Requires),
     ...limitFields,
+    callbacks: Type.Optional(Callbacks),
     task_version: Type.Optional(TaskVersion),
     allow_spot: Type.Optional(AllowSpot),
     priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, description: "9 is most urgent; 4 by default" })),

@@ -23,6 +23,7 @@ export const JobPatch = Type.Object(
     timeout: Type.Optional(removable<string>(field.timeout)),
     deadline: Type.Optional(removable<string>(field.deadline)),
     guarantee: Type.Optional(removable<Static<typeof field.guarantee>>(field.guarantee)),
+    callbacks: Type.Optional(removable<Static<typeof field.callbacks>>(field.callbacks)),
     requires: Type.Optional(removable<Record<string, string>>(field.requires)),
     concurrency: Type.Optional(removable<Concurrency>(field.concurrency)),
     rate_limit: Type.Optional(removable<RateLimit>(field.rate_limit)),

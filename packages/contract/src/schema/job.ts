@@ -1,5 +1,6 @@
 import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
 import { Type, type Static } from "typebox";
+import { Callback } from "./end-callback.js";
 import { firingAnswer } from "./firing.js";
 import { Retry } from "./retry.js";
 import { Run, RunSummary } from "./run.js";
@@ -36,6 +37,7 @@ const definition = {
   ...limitAnswer,
   task_version: nullable(Type.String({ description: "The version of the task that its workers must have" })),
   allow_spot: Type.Boolean({ description: "Whether workers that may go at any time get its runs too" }),
+  callbacks: Type.Array(Callback, { description: "Who is told of the ends of its runs" }),
   priority: Type.Integer({ minimum: 0, maximum: 9 }),
   queue: Type.String(),
   ...firingAnswer,

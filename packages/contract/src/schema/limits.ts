@@ -61,6 +61,15 @@ export const workerLimits = {
   agoMs: 31_622_400_000,
 } as const;
 
+/** Whom to tell of the ends of runs. */
+export const callbackLimits = {
+  callbacks: 10,
+  moments: 4,
+  urlLength: 2_000,
+  names: 100,
+  overlapMs: 31 * 86_400_000,
+} as const;
+
 /** How fast a backfill may be, and what it does when nothing is said. */
 export const backfillLimits = { leastPerSecond: 0.001, perSecond: 1_000, concurrency: 1_000 } as const;
 export const backfillDefaults = { perSecond: 10, concurrency: 10 } as const;

@@ -1,5 +1,6 @@
 import { dedupeActions } from "@carillon/core";
 import { Type, type Static } from "typebox";
+import { Callbacks } from "./end-callback.js";
 import { limits, namePattern, printablePattern } from "./limits.js";
 import { Problem } from "./problem.js";
 import { RetryRequest } from "./retry.js";
@@ -63,6 +64,7 @@ export const RunCreate = Type.Object(
     guarantee: Type.Optional(Guarantee),
     requires: Type.Optional(Requires),
     ...limitFields,
+    callbacks: Type.Optional(Callbacks),
     task_version: Type.Optional(TaskVersion),
     allow_spot: Type.Optional(AllowSpot),
     labels: Type.Optional(Labels),

@@ -61,6 +61,7 @@ export class SystemRuns {
   async insert(tx: Queryable, made: readonly SystemRun[]): Promise<Queued[]> {
     if (made.length === 0) return [];
     const { lanes, queues, runsOver } = this.#options;
+    for (const { namespaceId, queue } of made) await queues.ensure(namespaceId, [queue]);
     const laneIds = await lanes.ensure(
       made.map((run) => laneNameOf({ ...run, policy }, queues.orderOf(run.namespaceId, run.queue))),
     );

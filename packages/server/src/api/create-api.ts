@@ -27,6 +27,7 @@ import { runLogHandlers } from "./handlers/run-logs.js";
 import { operationHandlers } from "./handlers/operations.js";
 import { runChangeHandlers } from "./handlers/run-changes.js";
 import { runHandlers } from "./handlers/runs.js";
+import { webhookHandlers } from "./handlers/webhooks.js";
 import { windowHandlers } from "./handlers/windows.js";
 import { workerHandlers } from "./handlers/workers.js";
 import { workerProtocolHandlers } from "./handlers/worker-protocol.js";
@@ -91,6 +92,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...runLogHandlers(options),
     ...runCreateHandlers(options),
     ...eventHandlers(options),
+    ...webhookHandlers(options),
     ...backfillHandlers(options),
     ...limitHandlers(options),
     ...queueHandlers(options),

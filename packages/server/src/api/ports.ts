@@ -18,6 +18,7 @@ import type {
   Namespaces,
   RunChanges,
   RunLogs,
+  Webhooks,
   WorkerDoor,
   Workers,
 } from "@carillon/engine";
@@ -65,6 +66,7 @@ export type ApiEngine = EngineApi &
   Limits &
   Failures &
   Callbacks &
+  Webhooks &
   Workers &
   Explanations &
   Forecasts;

@@ -11,6 +11,7 @@ import { ApiService } from "./services/api-service.js";
 import { EventsService } from "./services/events-service.js";
 import { EngineService } from "./services/engine-service.js";
 import { SchemaService } from "./services/schema-service.js";
+import { WebhookService } from "./services/webhook-service.js";
 import { WorkerService } from "./services/worker-service.js";
 
 export interface NodeOptions {
@@ -57,6 +58,11 @@ export class Node implements Service {
     });
     const executors = nodeExecutors(config, process.env, () => (api.url === "" ? null : api.url));
     const worker = new WorkerService(context, () => engine.engine, executors);
+    const webhooks = new WebhookService(context, {
+      engine: () => engine.engine,
+      now: () => database().clock.now(),
+      onDelivery: metrics.webhookDelivery,
+    });
     const api = new ApiService(context, {
       engine: () => engine.engine.api,
       workers: () => engine.engine.workerDoor,
@@ -69,7 +75,15 @@ export class Node implements Service {
     this.#context = context;
     this.#below = below;
     this.#api = api;
-    const services = [...below.services, new SchemaService(context, database, reset), engine, worker, events, api];
+    const services = [
+      ...below.services,
+      new SchemaService(context, database, reset),
+      engine,
+      worker,
+      webhooks,
+      events,
+      api,
+    ];
     this.#group = new ServiceGroup(this.name, services, {
       started: (service) => logger.debug({ service }, "service started"),
       stopped: (service) => logger.debug({ service }, "service stopped"),

@@ -1,11 +1,14 @@
 import type { OnEngineEvent } from "@carillon/engine";
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ApiMetrics } from "../api/ports.js";
+import type { DeliveryOutcome } from "../webhooks/webhook-task.js";
 import { latencyBuckets } from "./buckets.js";
 import { runMetrics } from "./run-metrics.js";
 
 /** All numbers of a node. The wiring connects the engine's events to it and gives it to the API. */
 export interface Metrics extends ApiMetrics {
+  /** What became of one try to send a message. */
+  readonly webhookDelivery: (outcome: DeliveryOutcome) => void;
   readonly engineEvent: OnEngineEvent;
 }
 
@@ -29,7 +32,14 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     buckets: latencyBuckets,
     registers: [registry],
   });
+  const deliveries = new Counter({
+    name: "carillon_webhook_deliveries_total",
+    help: "Tries to send a message to a webhook endpoint or a callback address, by outcome",
+    labelNames: ["outcome"] as const,
+    registers: [registry],
+  });
   return {
+    webhookDelivery: (outcome) => deliveries.inc({ outcome }),
     contentType: registry.contentType,
     render: () => registry.metrics(),
     httpRequest: ({ method, route, status, durationMs }) =>

@@ -40,6 +40,11 @@ export function wireDefinition(definition: Definition): JobDefinition {
     ...wireLimits(policy),
     task_version: asked.version ?? null,
     allow_spot: asked.allowsSpot,
+    callbacks: (policy.callbacks ?? []).map(({ on, include, ...to }) => ({
+      ...to,
+      on: [...on],
+      include: [...include],
+    })),
     priority: definition.priority,
     queue: definition.queue,
     ...wireFiring(firingPolicy(definition.firing)),

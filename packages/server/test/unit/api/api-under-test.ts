@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { createApi } from "../../../src/api/create-api.js";
 import type { ApiOptions, HealthCheck, HttpObservation } from "../../../src/api/ports.js";
 import { watchAnswers } from "./declared-answers.js";
-import { FakeEngine } from "./fake-calendars.js";
+import { FakeEngine } from "./fake-webhooks.js";
 import { FakeWorkers } from "./fake-workers.js";
 
 export const testNow = Date.UTC(2026, 10, 12, 8, 30);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
-import { FakeEngine } from "./fake-calendars.js";
+import { FakeEngine } from "./fake-webhooks.js";
 
 const token = "A".repeat(43);
 const hash = createHash("sha256").update(token).digest("hex");

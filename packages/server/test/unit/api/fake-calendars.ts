@@ -6,13 +6,21 @@ import {
   compileCalendar,
   type MaintenanceWindow,
 } from "@carillon/core";
-import type { CallbackTaken, CalendarView, ChangeContext, Page, PageRequest, WindowView } from "@carillon/engine";
+import type {
+  CallbackTaken,
+  CalendarView,
+  ChangeContext,
+  Page,
+  PageRequest,
+  Webhooks,
+  WindowView,
+} from "@carillon/engine";
 import type { ApiEngine } from "../../../src/api/ports.js";
 import { pageOf } from "./fake-engine.js";
 import { FakeWorkerViews } from "./fake-worker-views.js";
 
 /** Calendars and windows in memory, kept and shown, without effect. */
-export class FakeEngine extends FakeWorkerViews implements ApiEngine {
+export class FakeEngine extends FakeWorkerViews implements Omit<ApiEngine, keyof Webhooks> {
   readonly calendars = new Map<string, CalendarView>();
   readonly windows = new Map<string, WindowView>();
 

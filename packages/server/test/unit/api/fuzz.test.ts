@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import type { InjectOptions } from "fastify";
 import { expect, it } from "vitest";
 import { apiUnderTest, json } from "./api-under-test.js";
-import type { FakeEngine } from "./fake-calendars.js";
+import type { FakeEngine } from "./fake-webhooks.js";
 
 /** The same requests every time, so that a failure is the change's fault; FUZZ_SEED and FUZZ_RUNS look further. */
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_261_112);

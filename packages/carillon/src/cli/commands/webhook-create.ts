@@ -1,0 +1,27 @@
+import { type CommandModule, requiredArg } from "../command.js";
+import { clientOf, withServerAddress } from "../input/server-address.js";
+import { printWebhook, webhookFlags, withWebhookFlags } from "../input/webhook-argument.js";
+import { withOutputForm } from "../output/form.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withWebhookFlags(
+      withServerAddress(withOutputForm(target.argument("<url>", "where messages are posted to"))),
+    ).addHelpText(
+      "after",
+      `
+The secret that signs what is sent is shown this once.
+
+Example:
+  $ carillon webhook create https://example.com/hooks/carillon --on failed`,
+    );
+  },
+  async run(io, invocation) {
+    const made = await clientOf(io, invocation).webhooks.create({
+      url: requiredArg(invocation, 0),
+      ...webhookFlags(invocation),
+    });
+    await printWebhook(io, invocation, made);
+    io.talk(`carillon: made; undo with: carillon webhook delete ${made.id}`);
+  },
+};

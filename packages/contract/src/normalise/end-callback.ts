@@ -1,0 +1,41 @@
+import { type Callback, type CallbackMoment, callbackMoments, type CallbackPart } from "@carillon/core";
+import type { Findings } from "../check/findings.js";
+import type { Callback as CallbackRequest } from "../schema/end-callback.js";
+
+export const usualParts: readonly CallbackPart[] = ["error"];
+
+/** Reads whom to tell; each names one of url and task. */
+export function callbacksOf(given: readonly CallbackRequest[], findings: Findings): Callback[] {
+  return given.map(({ on, url, task, include }, place) => {
+    const pointer = `/callbacks/${place}`;
+    if ((url === undefined) === (task === undefined)) {
+      findings.add(pointer, "field_invalid", "names one of url and task");
+    }
+    if (url !== undefined) checkTarget(url, `${pointer}/url`, findings);
+    return {
+      on: momentsOf(on),
+      ...(url !== undefined && { url }),
+      ...(task !== undefined && { task }),
+      include: include ?? usualParts,
+    };
+  });
+}
+
+/** Every end when nothing is said. */
+export function momentsOf(words: readonly (CallbackMoment | "dead")[] | undefined): CallbackMoment[] {
+  if (words === undefined) return [...callbackMoments];
+  const meant = new Set(words.map((word) => (word === "dead" ? "failed" : word)));
+  return callbackMoments.filter((moment) => meant.has(moment));
+}
+
+/** An address that can be posted to. Whether it may be is decided when it is: names lead elsewhere with time. */
+export function checkTarget(text: string, pointer: string, findings: Findings): void {
+  if (!URL.canParse(text)) return findings.add(pointer, "field_invalid", "is not an address that can be read");
+  const { username, password } = new URL(text);
+  if (username === "" && password === "") return;
+  findings.add(
+    pointer,
+    "field_invalid",
+    "has a name and a password in it, which everybody would see who sees the address",
+  );
+}

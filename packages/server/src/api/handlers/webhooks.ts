@@ -1,0 +1,88 @@
+import { randomBytes } from "node:crypto";
+import { readWebhookCreate, readWebhookPatch, readWebhookRotate } from "@carillon/contract";
+import { formatId } from "@carillon/core";
+import type { WebhookView } from "@carillon/engine";
+import { secretBytes, secretOf } from "../../webhooks/signature.js";
+import type { CallAnswer, Handlers } from "../call.js";
+import type { ApiOptions } from "../ports.js";
+import { wireDelivery, wireWebhook } from "../wire/webhook.js";
+import { contextOf } from "./job-changes.js";
+import { idOrNotFound, notFound } from "./job-ref.js";
+import { nextPageToken, pageRequest } from "./list-page.js";
+
+type EndpointHandlers = Pick<
+  Handlers,
+  "createWebhook" | "listWebhooks" | "getWebhook" | "updateWebhook" | "deleteWebhook" | "rotateWebhookSecret"
+>;
+type DeliveryHandlers = Pick<Handlers, "testWebhook" | "listDeliveries" | "redeliver">;
+
+export function webhookHandlers(options: ApiOptions): EndpointHandlers & DeliveryHandlers {
+  return { ...endpointHandlers(options), ...deliveryHandlers(options) };
+}
+
+function endpointHandlers({ engine }: ApiOptions): EndpointHandlers {
+  return {
+    async createWebhook({ body, namespace }) {
+      const secret = secretOf(randomBytes(secretBytes));
+      const made = await engine.createWebhook(namespace, readWebhookCreate(body), secret);
+      const Location = `/v1/webhooks/${formatId("whk", made.id)}`;
+      return { status: 201, body: { ...wireWebhook(made), secret }, headers: { ...etag(made), Location } };
+    },
+    async listWebhooks({ query, namespace }) {
+      const list = ["webhooks", namespace];
+      const page = await engine.listWebhooks(namespace, pageRequest(query, list));
+      return {
+        status: 200,
+        body: { webhooks: page.rows.map(wireWebhook), next_page_token: nextPageToken(page, list) },
+      };
+    },
+    async getWebhook({ params, namespace }) {
+      const found = await engine.getWebhook(namespace, idOf(params));
+      if (found === null) throw notFound(`There is no webhook endpoint ${params.id}.`);
+      return shown(found);
+    },
+    async updateWebhook(call) {
+      const change = readWebhookPatch(call.body);
+      return shown(await engine.changeWebhook(call.namespace, idOf(call.params), change, contextOf(call)));
+    },
+    async deleteWebhook({ params, namespace }) {
+      await engine.deleteWebhook(namespace, idOf(params));
+      return { status: 204 };
+    },
+    async rotateWebhookSecret({ params, body, namespace }) {
+      const { overlapMs } = readWebhookRotate(body);
+      const secret = secretOf(randomBytes(secretBytes));
+      const changed = await engine.rotateWebhookSecret(namespace, idOf(params), secret, overlapMs);
+      return { status: 200, body: { ...wireWebhook(changed), secret }, headers: etag(changed) };
+    },
+  };
+}
+
+function deliveryHandlers({ engine }: ApiOptions): DeliveryHandlers {
+  return {
+    async testWebhook({ params, namespace }) {
+      return { status: 202, body: wireDelivery(await engine.testWebhook(namespace, idOf(params))) };
+    },
+    async listDeliveries({ params, query, namespace }) {
+      const id = idOf(params);
+      const list = ["deliveries", namespace, id];
+      const page = await engine.listDeliveries(namespace, id, pageRequest(query, list));
+      const deliveries = page.rows.map(wireDelivery);
+      return { status: 200, body: { deliveries, next_page_token: nextPageToken(page, list) } };
+    },
+    async redeliver({ params, namespace }) {
+      const run = await engine.redeliver(namespace, idOf(params), idOrNotFound("run", params.delivery));
+      return { status: 202, body: wireDelivery(run) };
+    },
+  };
+}
+
+const idOf = ({ id }: { readonly id: string }): string => idOrNotFound("whk", id);
+
+const etag = ({ version }: WebhookView): { ETag: string } => ({ ETag: `"v${version}"` });
+
+const shown = (webhook: WebhookView): CallAnswer => ({
+  status: 200,
+  body: wireWebhook(webhook),
+  headers: etag(webhook),
+});

@@ -1,0 +1,48 @@
+import type { Delivery, Webhook } from "@carillon/contract";
+import { formatId, isFinal } from "@carillon/core";
+import type { RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
+import { wireRun } from "./run.js";
+import { timestamp, timestampOrNull } from "./scalars.js";
+
+export function wireWebhook(webhook: WebhookView): Webhook {
+  return {
+    id: formatId("whk", webhook.id),
+    url: webhook.url,
+    on: [...webhook.on],
+    tasks: webhook.tasks && [...webhook.tasks],
+    queues: webhook.queues && [...webhook.queues],
+    include: [...webhook.include],
+    description: webhook.description,
+    enabled: webhook.isEnabled,
+    disabled_reason: webhook.disabledReason,
+    failing_since: timestampOrNull(webhook.failingSince),
+    old_secret_until: timestampOrNull(webhook.oldSecretUntil),
+    version: webhook.version,
+    created_at: timestamp(webhook.createdAt),
+    updated_at: timestamp(webhook.updatedAt),
+  };
+}
+
+/** The run that sends a message, as whoever looks after the endpoint sees it. */
+export function wireDelivery(run: RunView): Delivery {
+  const { message } = run.payload as WebhookDelivery;
+  const { error, attempts } = wireRun(run);
+  return {
+    id: formatId("run", run.id),
+    message_id: message.id,
+    type: message.type,
+    run_id: run.trigger.id === null ? null : formatId("run", run.trigger.id),
+    status: run.status,
+    attempt: run.attempt,
+    next_attempt_at: run.status === "retrying" ? timestamp(run.runAt) : null,
+    created_at: timestamp(run.createdAt),
+    finished_at: timestampOrNull(run.finishedAt),
+    response_status: responseStatus(run.output),
+    error: isFinal(run.status) ? error : (attempts.at(-1)?.error ?? null),
+  };
+}
+
+function responseStatus(output: unknown): number | null {
+  if (typeof output !== "object" || output === null || !("status" in output)) return null;
+  return typeof output.status === "number" ? output.status : null;
+}

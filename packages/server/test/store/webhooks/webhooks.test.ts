@@ -1,0 +1,225 @@
+import { randomBytes } from "node:crypto";
+import { makeUuidV7, systemClock, systemRandom, systemSoon, systemTimers, webhookQueue } from "@carillon/core";
+import type { Delivery, DeliveryList, Webhook, WebhookWithSecret } from "@carillon/contract";
+import { createEngine, openDatabase } from "@carillon/engine";
+import { freshDatabase } from "@carillon/testkit";
+import {
+  AddressRules,
+  builtInTasks,
+  checkedAddresses,
+  httpCall,
+  LocalTransport,
+  type Task,
+  Worker,
+} from "@carillon/worker";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { webhookSender } from "../../../src/webhooks/webhook-task.js";
+import { apiUnderTest } from "../../unit/api/api-under-test.js";
+import { startReceiver } from "./receiver.js";
+
+const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
+const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+
+/** A node with a worker, a sender of messages that may reach this machine, and the API in front. */
+async function startNode() {
+  const fresh = await freshDatabase({ migrated: true });
+  const database = await openDatabase({ url: fresh.url, schema: "carillon", ...ports });
+  const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
+  const node = { name: "test", address: null, version: "0" };
+  const engine = createEngine({ database, ...ports, newId, node, alone: true, limits: { webhookFailingMs: 60_000 } });
+  await engine.start();
+  const told: unknown[] = [];
+  const tellTale: Task = { name: "tell.tale", run: (payload) => void told.push(payload) };
+  const rules = new AddressRules(["loopback"]);
+  const sender = webhookSender({
+    webhooks: engine.api,
+    post: async ({ url, ...request }) =>
+      httpCall({ ...request, url, method: "POST", timers, addresses: await checkedAddresses(url, rules) }),
+    now: () => database.clock.now(),
+    version: "0",
+    onDelivery: () => undefined,
+  });
+  const workerOf = (tasks: readonly Task[], queues: readonly string[]): Worker =>
+    new Worker({
+      transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
+      tasks: [...tasks],
+      name: "test",
+      queues: [...queues],
+      slots: 5,
+      timers,
+      onEvent: () => undefined,
+    });
+  const workers = [workerOf([...builtInTasks(timers), tellTale], ["*"]), workerOf([sender], [webhookQueue])];
+  for (const worker of workers) await worker.start();
+  const api = apiUnderTest({ engine: engine.api, workers: engine.workerDoor, now: () => database.clock.now() });
+  return {
+    ...api,
+    database,
+    told,
+    async close() {
+      for (const worker of workers) await worker.stop(0);
+      await engine.stop();
+      await database.close();
+      await fresh.drop();
+    },
+  };
+}
+
+let node: Awaited<ReturnType<typeof startNode>>;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+beforeAll(async () => {
+  node = await startNode();
+});
+afterAll(() => node.close());
+beforeEach(async () => {
+  receiver = await startReceiver();
+  return async () => {
+    for (const { id } of (await node.get("/v1/webhooks")).json<{ webhooks: Webhook[] }>().webhooks)
+      await node.send("DELETE", `/v1/webhooks/${id}`);
+    await receiver.close();
+  };
+});
+
+const endpoint = async (over: object = {}): Promise<WebhookWithSecret> => {
+  const made = await node.post("/v1/webhooks", { url: `${receiver.url}/hook`, ...over });
+  expect(made.statusCode).toBe(201);
+  return made.json();
+};
+const ask = async (task: string, over: object = {}) =>
+  (await node.post("/v1/runs", { task, payload: {}, ...over })).json<{ id: string }>();
+const once = { retry: { max_attempts: 1 } };
+
+/** Looks until something holds; each look is a call that waits for the database. */
+async function until<Value>(look: () => Promise<Value | null>): Promise<Value> {
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+const deliveriesOf = async (id: string): Promise<readonly Delivery[]> =>
+  (await node.get(`/v1/webhooks/${id}/deliveries`)).json<DeliveryList>().deliveries;
+
+describe("webhook endpoints", () => {
+  it("are told of every end that they want, signed, once", async () => {
+    const { secret } = await endpoint({ on: ["succeeded", "failed"], include: ["payload", "error"] });
+    const good = await ask("echo", { payload: { a: 1 } });
+    const bad = await ask("fail", once);
+    await receiver.until(2);
+    const byRun = new Map(receiver.received.map((one) => [one.body.data["id"], one]));
+    expect(byRun.get(good.id)?.body).toMatchObject({
+      specversion: "1.0",
+      type: "run.succeeded",
+      data: { status: "succeeded", task: "echo", payload: { a: 1 }, error: null },
+    });
+    expect(byRun.get(bad.id)?.body).toMatchObject({ type: "run.failed", data: { status: "failed" } });
+    expect(byRun.get(bad.id)?.body.data["error"]).not.toBeNull();
+    for (const one of receiver.received) {
+      expect(one.isSignedBy(secret)).toBe(true);
+      expect(one.isSignedBy("whsec_AAAA")).toBe(false);
+      expect(one.id).toBe(one.body.id);
+    }
+    // What tells of runs is itself a run, and nobody is told of that.
+    expect(new Set(receiver.received.map(({ body }) => body.data["task"]))).toEqual(new Set(["echo", "fail"]));
+  });
+
+  it("are not told of what they did not ask for", async () => {
+    await endpoint({ on: ["failed"], tasks: ["fail"] });
+    await ask("echo");
+    const bad = await ask("fail", once);
+    await receiver.until(1);
+    expect(receiver.received.map(({ body }) => body.data["id"])).toEqual([bad.id]);
+  });
+
+  it("get a message again until they take it, under the same id, and the log says so", async () => {
+    const { id } = await endpoint();
+    receiver.answer(503, 503);
+    await node.post(`/v1/webhooks/${id}:test`, {});
+    await receiver.until(3);
+    const done = await until(async () => (await deliveriesOf(id)).find(({ status }) => status === "succeeded") ?? null);
+    expect(done).toMatchObject({ response_status: 204, attempt: 3, message_id: receiver.received[0]?.id });
+    expect(new Set(receiver.received.map((one) => one.id)).size).toBe(1);
+  });
+
+  it("know a message that is sent again by hand", async () => {
+    const { id } = await endpoint();
+    await node.post(`/v1/webhooks/${id}:test`, {});
+    await receiver.until(1);
+    const [sent] = await deliveriesOf(id);
+    const again = await node.post(`/v1/webhooks/${id}/deliveries/${sent?.id}:redeliver`, {});
+    expect(again.statusCode).toBe(202);
+    await receiver.until(2);
+    expect(new Set(receiver.received.map((one) => one.id)).size).toBe(1);
+    expect((await node.post(`/v1/webhooks/${id}/deliveries/run_1:redeliver`, {})).statusCode).toBe(404);
+  });
+
+  it("change their secret without losing anything: for a time both sign", async () => {
+    const { id, secret } = await endpoint();
+    const rotated = (await node.post(`/v1/webhooks/${id}:rotateSecret`, { overlap: "1h" })).json<WebhookWithSecret>();
+    await node.post(`/v1/webhooks/${id}:test`, {});
+    await receiver.until(1);
+    expect([secret, rotated.secret].map((one) => receiver.received[0]?.isSignedBy(one))).toEqual([true, true]);
+    const last = (await node.post(`/v1/webhooks/${id}:rotateSecret`, { overlap: "0s" })).json<WebhookWithSecret>();
+    await node.post(`/v1/webhooks/${id}:test`, {});
+    await receiver.until(2);
+    const signed = [rotated.secret, last.secret].map((one) => receiver.received[1]?.isSignedBy(one));
+    expect(signed).toEqual([false, true]);
+  });
+
+  it("are disabled when they say that they are gone, or fail for too long, and can be enabled again", async () => {
+    const { id } = await endpoint();
+    receiver.answer(410);
+    await node.post(`/v1/webhooks/${id}:test`, {});
+    const read = async () => (await node.get(`/v1/webhooks/${id}`)).json<Webhook>();
+    const gone = await until(async () => ((await read()).enabled ? null : read()));
+    expect(gone).toMatchObject({ enabled: false, disabled_reason: "gone" });
+    const enabled = (await node.send("PATCH", `/v1/webhooks/${id}`, { enabled: true })).json<Webhook>();
+    expect(enabled).toMatchObject({ enabled: true, disabled_reason: null, failing_since: null });
+    await node.database.query({ text: "update carillon.webhook set failing_since = now() - interval '1 hour'" });
+    receiver.answer(500);
+    await node.post(`/v1/webhooks/${id}:test`, {});
+    const failing = await until(async () => ((await read()).enabled ? null : read()));
+    expect(failing).toMatchObject({ enabled: false, disabled_reason: "failing" });
+  });
+
+  it("are refused where they cannot be, and changed only in the version that was meant", async () => {
+    expect((await node.post("/v1/webhooks", {})).json()).toMatchObject({ status: 400 });
+    expect((await node.post("/v1/webhooks", { url: "ftp://x" })).statusCode).toBe(400);
+    expect((await node.post("/v1/webhooks", { url: "https://u:p@example.com" })).statusCode).toBe(400);
+    const { id } = await endpoint();
+    const stale = await node.send("PATCH", `/v1/webhooks/${id}`, { on: ["failed"] }, { "if-match": '"v7"' });
+    expect(stale.statusCode).toBe(412);
+    expect((await node.get("/v1/webhooks/whk_1")).statusCode).toBe(404);
+  });
+});
+
+describe("callbacks of a job", () => {
+  it("tell an address or a task how its runs end, whichever way they end", async () => {
+    const callbacks = [
+      { on: ["succeeded"], url: `${receiver.url}/good`, include: ["output"] },
+      { on: ["dead"], url: `${receiver.url}/bad` },
+      { on: ["failed"], task: "tell.tale" },
+    ];
+    const made = await node.post("/v1/jobs", { task: "echo", payload: { n: 1 }, callbacks });
+    expect(made.json<{ callbacks: unknown[] }>().callbacks).toHaveLength(3);
+    await receiver.until(1);
+    expect(receiver.received[0]).toMatchObject({ path: "/good", body: { data: { output: { n: 1 } } } });
+    const bad = await ask("fail", { ...once, callbacks });
+    await receiver.until(2);
+    expect(receiver.received[1]).toMatchObject({ path: "/bad", body: { data: { id: bad.id } } });
+    await until(async () => node.told[0] ?? null);
+    expect(node.told).toMatchObject([{ type: "run.failed", data: { id: bad.id } }]);
+    // Its deadline ends it before any worker has it.
+    const late = await ask("nobody.serves", { deadline: "1ms", callbacks });
+    await receiver.until(3);
+    expect(receiver.received[2]).toMatchObject({
+      path: "/bad",
+      body: { data: { id: late.id, status_reason: "expired" } },
+    });
+  });
+
+  it("names one of url and task", async () => {
+    const refused = await node.post("/v1/jobs", { task: "echo", callbacks: [{ on: ["failed"] }] });
+    expect(refused.json()).toMatchObject({ status: 400, errors: [{ pointer: "/callbacks/0" }] });
+  });
+});
