@@ -86,7 +86,11 @@ limit $4;
 -- fence: none, a read
 select queues, labels, versions, weights, is_spot, state, count(*)::int as count
 from carillon.worker_session
-where namespace_id = $1 and tasks @> array[$2::text]
+where tasks @> array[$2::text]
+  and case
+    when namespaces is null then namespace_id = $1
+    else namespaces && array['*', (select n.name from carillon.namespace n where n.id = $1)]
+  end
 group by queues, labels, versions, weights, is_spot, state;
 
 -- name: session.ask

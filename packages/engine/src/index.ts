@@ -1,4 +1,6 @@
-export { Gateway, SessionLost, type WorkerRegistration } from "./dispatch/gateway.js";
+export { Gateway } from "./dispatch/gateway.js";
+export { SessionLost } from "./dispatch/session-lost.js";
+export type { WorkerRegistration } from "./dispatch/worker-registration.js";
 export type { Assigned } from "./dispatch/assignment-of.js";
 export type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./dispatch/remote/protocol.js";
 export type { WorkerDoor } from "./dispatch/remote/worker-door.js";

@@ -1,5 +1,6 @@
 import type { Assigned } from "../../src/dispatch/assignment-of.js";
-import type { Gateway, WorkerRegistration } from "../../src/dispatch/gateway.js";
+import type { Gateway } from "../../src/dispatch/gateway.js";
+import type { WorkerRegistration } from "../../src/dispatch/worker-registration.js";
 
 /** A worker that ends every run at once. */
 export class EagerWorker {

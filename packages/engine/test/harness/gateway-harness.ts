@@ -1,4 +1,5 @@
-import { Gateway, type GatewayOptions } from "../../src/dispatch/gateway.js";
+import { Gateway } from "../../src/dispatch/gateway.js";
+import type { GatewayOptions } from "../../src/dispatch/gateway-options.js";
 import type { EngineEvent } from "../../src/events.js";
 import { hostPorts, newId, type StoreHarness } from "./store-harness.js";
 

@@ -1,6 +1,6 @@
 import type { Completion, DurationMs, StopOrder } from "@carillon/core";
 import type { Assigned } from "../assignment-of.js";
-import type { StartedRun, WorkerHandlers, WorkerRegistration } from "../gateway.js";
+import type { StartedRun, WorkerHandlers, WorkerRegistration } from "../worker-registration.js";
 
 export type RemoteRegistration = Omit<WorkerRegistration, keyof WorkerHandlers | "nodeId">;
 

@@ -2,7 +2,9 @@ import type { Completion, DurationMs, Instant, NoteAnswer, RunNote } from "@cari
 import type { HostClock, Timers } from "../../store/db/ports.js";
 import type { ClaimStore } from "../../store/entities/claims.js";
 import type { SessionStore } from "../../store/entities/sessions.js";
-import { type Gateway, SessionLost, type StartedRun, type WorkerHandlers } from "../gateway.js";
+import type { Gateway } from "../gateway.js";
+import { SessionLost } from "../session-lost.js";
+import type { StartedRun, WorkerHandlers } from "../worker-registration.js";
 import type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./protocol.js";
 import { RemoteSession } from "./remote-session.js";
 

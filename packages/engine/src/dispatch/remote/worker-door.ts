@@ -1,7 +1,8 @@
 import type { NoteAnswer, RunNote } from "@carillon/core";
 import type { NamespaceStore } from "../../store/entities/namespaces.js";
 import type { SessionStore } from "../../store/entities/sessions.js";
-import { type Gateway, SessionLost } from "../gateway.js";
+import type { Gateway } from "../gateway.js";
+import { SessionLost } from "../session-lost.js";
 import type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./protocol.js";
 import type { RemoteWorkers } from "./remote-workers.js";
 

@@ -122,3 +122,23 @@ describe("a spot worker", () => {
     expect(lasting.ids).toEqual([usual]);
   });
 });
+
+describe("what workers can do", () => {
+  it("is told of those that take runs of the namespace, whosever they are", async () => {
+    await h.db.query({ text: "insert into carillon.namespace (name) values ('other')" });
+    const { rows } = await h.db.query<{ id: number }>({
+      text: "select id from carillon.namespace where name = 'other'",
+    });
+    const other = rows[0]?.id ?? 0;
+    const gateway = gatewayWith(3_600_000);
+    await EagerWorker.over(gateway, { labels: { who: "own" } });
+    const labels = async (id: number) =>
+      new Set((await h.store.sessions.kinds(id, "echo")).map((kind) => kind.labels?.["who"]));
+    expect([await labels(1), await labels(other)]).toEqual([new Set(["own"]), new Set()]);
+    await EagerWorker.over(gateway, { labels: { who: "all" }, namespaces: ["*"] });
+    await EagerWorker.over(gateway, { labels: { who: "some" }, namespaces: ["other"] });
+    expect(await labels(1)).toEqual(new Set(["all", "own"]));
+    expect(await labels(other)).toEqual(new Set(["all", "some"]));
+    expect(await h.store.sessions.kinds(1, "nothing")).toEqual([]);
+  });
+});

@@ -1,0 +1,57 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import type { OnEngineEvent } from "../events.js";
+import type { FailedRun } from "../failures/error-tally.js";
+import type { QueueBook } from "../queues/queue-book.js";
+import type { RankRun } from "../queues/rank-run.js";
+import type { HostClock, Random, Timers } from "../store/db/ports.js";
+import type { CallbackStore } from "../store/entities/callbacks.js";
+import type { ClaimedRun } from "../store/entities/claimed-run.js";
+import type { ClaimStore } from "../store/entities/claims.js";
+import type { LaneStore } from "../store/entities/lanes.js";
+import type { NamespaceStore } from "../store/entities/namespaces.js";
+import type { RunRecords } from "../store/entities/run-records.js";
+import type { Queued } from "../store/entities/runs.js";
+import type { SessionStore } from "../store/entities/sessions.js";
+import type { ResultsOptions } from "./results.js";
+
+export interface GatewayOptions {
+  readonly claims: ClaimStore;
+  readonly sessions: SessionStore;
+  readonly lanes: LaneStore;
+  readonly namespaces: NamespaceStore;
+  readonly records: RunRecords;
+  readonly callbacks: CallbackStore;
+  readonly clock: Pick<HostClock, "monotonic">;
+  readonly timers: Timers;
+  /** The database's clock. */
+  readonly now: () => Instant;
+  readonly random: Random;
+  /** Where a run stands in its queue. */
+  readonly rank: RankRun;
+  /** A paused queue hands out nothing; one with limits only what was admitted. */
+  readonly queues: Pick<QueueBook, "isPaused" | "isLimited" | "edition" | "inUse">;
+  /** The share of a namespace in workers that serve several. */
+  readonly weightOf: (namespaceId: number) => number;
+  /** Runs that held limits are over, for now or for good. */
+  readonly onReleased?: (runIds: readonly string[]) => void;
+  /** Runs that hold limits were claimed. */
+  readonly onLimitedClaimed?: (runIds: readonly string[]) => void;
+  readonly onDuration: ResultsOptions["onDuration"];
+  readonly newId: () => string;
+  /** A run whose hint was lost is found after at most this time. */
+  readonly fullLookMs: DurationMs;
+  /** How long a claim that failed may still be done by the database. */
+  readonly doubtMs: DurationMs;
+  readonly batch: number;
+  readonly onRetry: (runs: readonly { id: string; shard: number; runAt: Instant }[]) => void;
+  readonly onQueued: (queued: readonly Queued[]) => void;
+  /** Runs of these jobs ended for which others of the same job may wait. */
+  readonly onFreed: (jobIds: readonly string[]) => void;
+  /** Runs that were to stop came back from their worker: nobody is to try them again. */
+  readonly onStopped: (runIds: readonly string[]) => Promise<void>;
+  readonly onFailed: (run: FailedRun) => void;
+  /** Whether somebody is to be told that the run succeeded. */
+  readonly isToldOf: (run: ClaimedRun) => boolean;
+  readonly onEvent: OnEngineEvent;
+  readonly onError: (error: unknown) => void;
+}
