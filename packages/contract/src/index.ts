@@ -43,6 +43,7 @@ export {
 } from "./normalise/job-verbs.js";
 export { readRunBatch, readRunCreate, refuseUnsoundPayload } from "./normalise/run-create.js";
 export { openApiDocument } from "./openapi/document.js";
+export { apiSurface, breachesOf } from "./openapi/surface.js";
 export type { Json } from "./openapi/schema-components.js";
 export {
   type Answer,

@@ -24,7 +24,7 @@ export interface DocumentedParameter {
 
 export interface DocumentedOperation {
   readonly id: string;
-  readonly method: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly parameters: readonly DocumentedParameter[];
   readonly body: SchemaNode | undefined;
@@ -57,7 +57,7 @@ export const documented: readonly DocumentedOperation[] = Object.entries(documen
     .filter(([, { responses }]) => !("text/event-stream" in (responses["200"]?.content ?? {})))
     .map(([method, { operationId: id, parameters, requestBody }]) => ({
       id,
-      method: method.toUpperCase(),
+      method: method.toUpperCase() as DocumentedOperation["method"],
       path,
       parameters,
       body: requestBody?.content["application/json"]?.schema,

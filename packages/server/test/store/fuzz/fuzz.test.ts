@@ -36,7 +36,7 @@ const filled = (text: string): string =>
 function sendable({ method, url, headers, payload }: DrawnRequest): InjectOptions {
   const body = typeof payload === "string" ? filled(payload) : payload;
   return {
-    method: method as "GET",
+    method: method,
     url: filled(url),
     headers: { ...headers },
     ...(body !== undefined && { payload: body }),
@@ -72,7 +72,7 @@ it(`answers ${requests} requests, however wrong, as its document says, never wit
     statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
     seen.set(request.operation, (seen.get(request.operation) ?? new Set()).add(request.mutation));
     if (statusCode < 300) learn(response.body);
-    const what = `${request.mutation} ${options.method} ${String(options.url)} ${String(options.payload ?? "").slice(0, 300)}`;
+    const what = `${request.mutation} ${options.method} ${request.url} ${String(request.payload ?? "").slice(0, 300)}`;
     faults.push(...api.violations.splice(0).map((fault) => `${fault}\n    from ${what}`));
     if (statusCode >= 500 && statusCode !== 503) faults.push(`${statusCode} for ${what}: ${response.body}`);
     if (statusCode >= 400 && (await api.mark()) !== before) faults.push(`${statusCode} changed a row: ${what}`);

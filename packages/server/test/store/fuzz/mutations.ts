@@ -9,7 +9,7 @@ export type Mutation = (typeof mutations)[number];
 export interface DrawnRequest {
   readonly operation: string;
   readonly mutation: Mutation;
-  readonly method: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly payload?: string | Buffer;
@@ -71,7 +71,8 @@ function urlOf({ path, parameters }: DocumentedOperation, mutation: Mutation): f
 }
 
 function encoded(value: unknown): string {
-  return encodeURIComponent(String(typeof value === "object" ? JSON.stringify(value) : value).replaceAll("\ud800", ""));
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return encodeURIComponent(text.replaceAll("\ud800", ""));
 }
 
 type Content = Pick<DrawnRequest, "headers" | "payload">;

@@ -1,0 +1,77 @@
+import type { Job, JobList, RunList, RunRetried } from "@carillon/contract";
+import { describe, expect, it } from "vitest";
+import { apiUnderTest } from "./api-under-test.js";
+
+type ForeignJob = Job & { readonly job_id?: string; readonly task_id?: string };
+
+describe("what users of other systems send is taken as it is", () => {
+  it("a job by job_type, schedule_time and retries", async () => {
+    const body = { job_type: "echo", schedule_time: "2026-11-12T12:00:00Z", payload: { a: 1 }, retries: 3 };
+    const job = (await apiUnderTest().post("/v1/jobs", body)).json<ForeignJob>();
+    expect(job).toMatchObject({ task: "echo", payload: { a: 1 }, retry: { max_attempts: 4 } });
+    expect(job.schedule).toMatchObject({ at: "2026-11-12T12:00:00.000Z" });
+    expect([job.job_id, job.task_id]).toEqual([job.id, job.id]);
+  });
+
+  it.each(["cron", "cron_expression"])("a schedule by %s and timezone at the top", async (name) => {
+    const body = { task: "echo", [name]: "0 9 * * MON", timezone: "Asia/Tokyo", user_id: "u003" };
+    const job = (await apiUnderTest().post("/jobs", body)).json<Job>();
+    expect(job.schedule).toMatchObject({ cron: "0 9 * * MON", time_zone: "Asia/Tokyo" });
+    expect(job.owner).toBe("u003");
+  });
+
+  it("a retry policy by retry_policy", async () => {
+    const body = { task: "echo", retry_policy: { max_attempts: 7 } };
+    expect((await apiUnderTest().post("/v1/jobs", body)).json<Job>().retry).toMatchObject({ max_attempts: 7 });
+  });
+
+  it.each(["/task", "/v1/task"])("jobs at %s, with their cancel and their retry", async (address) => {
+    const api = apiUnderTest();
+    const made = (await api.post(address, { job_type: "echo" })).json<ForeignJob>();
+    const shown = (await api.get(`${address}/${made.id}`)).json<ForeignJob>();
+    expect([made.task_id, shown.job_id]).toEqual([made.id, made.id]);
+    const [run] = api.engine.runs;
+    if (run === undefined) throw new Error("the job has no run");
+    const failed = { ...run, status: "failed" as const, startedAt: run.createdAt, finishedAt: run.createdAt };
+    api.engine.runs[0] = failed;
+    api.engine.jobs[0] = { ...(api.engine.jobs[0] as (typeof api.engine.jobs)[number]), lastRun: failed };
+    const retried = await api.post(`${address}/${made.id}/retry`, {});
+    expect([retried.statusCode, retried.json<RunRetried>().is_new]).toEqual([201, true]);
+    expect((await api.post(`${address}/${made.id}/cancel`, {})).json<Job>().state).toBe("cancelled");
+  });
+
+  it("DELETE of a job as its cancel, without a body", async () => {
+    const api = apiUnderTest();
+    const { id } = (await api.post("/jobs", { task: "echo", cron: "@daily" })).json<Job>();
+    const gone = await api.send("DELETE", `/jobs/${id}`);
+    expect([gone.statusCode, gone.body]).toEqual([204, ""]);
+    expect((await api.get(`/jobs/${id}`)).json<Job>().state).toBe("cancelled");
+  });
+
+  it("lists by a group of statuses and user_id", async () => {
+    const api = apiUnderTest();
+    await api.post("/jobs", { task: "echo", schedule: { delay: "1h" }, user_id: "u003" });
+    await api.post("/jobs", { task: "echo", schedule: { delay: "1h" }, user_id: "u004" });
+    const { jobs } = (await api.get("/jobs?status=pending&user_id=u003")).json<JobList>();
+    expect(jobs.map((job) => job.owner)).toEqual(["u003"]);
+  });
+
+  it("executions by worker, also by a name that no worker of ours can have", async () => {
+    const response = await apiUnderTest().get("/job/executions?worker_id=w001");
+    expect([response.statusCode, response.json<RunList>().runs]).toEqual([200, []]);
+  });
+
+  it.each(["SCHEDULED", "RUNNING", "COMPLETED", "FAILED", "success", "failure", "Canceled"])(
+    "the status %s in filters",
+    async (status) => {
+      expect((await apiUnderTest().get(`/v1/runs?status=${status}`)).statusCode).toBe(200);
+    },
+  );
+
+  it.each(["pause", "resume", "runNow", "cancel"])("the verb %s behind a slash, at both addresses", async (verb) => {
+    const api = apiUnderTest();
+    const { id } = (await api.post("/jobs", { task: "echo", cron: "@daily" })).json<Job>();
+    expect((await api.post(`/v1/jobs/${id}/${verb}`, {})).statusCode).toBeLessThan(300);
+    expect((await api.post(`/jobs/${id}/${verb === "runNow" ? "resume" : verb}`, {})).statusCode).toBeLessThan(300);
+  });
+});
