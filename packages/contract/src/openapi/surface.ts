@@ -46,7 +46,7 @@ function describeOperation(name: string, operation: JsonMap, sight: Sight): void
   const { lines } = sight;
   lines.add(name);
   for (const parameter of listOf(operation["parameters"]).map(mapOf)) {
-    const what = `${String(parameter["in"])} ${String(parameter["name"])}`;
+    const what = `${textOf(parameter["in"])} ${textOf(parameter["name"])}`;
     describeValue(`${name} < ${what}`, parameter["schema"] ?? null, lines);
     if (parameter["required"] === true) lines.add(`${name} ! ${what}`);
   }
@@ -88,7 +88,7 @@ function describeSchema(
 ): void {
   describeValue(`${name} <`, schema, lines);
   if (!isTaken) return;
-  for (const required of listOf(mapOf(schema)["required"])) lines.add(`${name} ! ${String(required)}`);
+  for (const required of listOf(mapOf(schema)["required"])) lines.add(`${name} ! ${textOf(required)}`);
 }
 
 /** Types, values and members, down to the schemas that have names of their own. */
@@ -110,6 +110,10 @@ function describeValue(place: string, node: Json, lines: Set<string>): void {
 
 function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf("/") + 1);
+}
+
+function textOf(node: Json | undefined): string {
+  return typeof node === "string" ? node : JSON.stringify(node ?? null);
 }
 
 function isList(node: Json): node is readonly Json[] {

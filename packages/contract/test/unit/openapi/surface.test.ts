@@ -30,7 +30,7 @@ const before = {
 function changed(change: (copy: typeof before) => void): { readonly [name: string]: Json } {
   const copy = structuredClone(before);
   change(copy);
-  return copy as unknown as { readonly [name: string]: Json };
+  return copy;
 }
 
 const breaches = (change: (copy: typeof before) => void): string[] =>
