@@ -9,13 +9,17 @@ const heaviest = [1_000_000, 10_000, 500];
 const charactersPerUnit = 64;
 const deepestData = 64;
 
-export type TakenValues = { readonly values: Readonly<Record<string, unknown>> } | { readonly why: string };
+type TakenValues = { readonly values: Readonly<Record<string, unknown>> } | { readonly why: string };
 
 /**
  * Copies plain data into maps and lists: a map has no prototype to reach, whatever its keys are called. Whole numbers
  * become CEL's int only where the scope says so. What the scope names and nobody gave is null.
  */
-export function takeValues(given: Readonly<Record<string, unknown>>, scope: ConditionScope, nesting: number) {
+export function takeValues(
+  given: Readonly<Record<string, unknown>>,
+  scope: ConditionScope,
+  nesting: number,
+): TakenValues {
   const copier = new Copier(heaviest[nesting] ?? 0);
   const values: Record<string, unknown> = {};
   for (const [name, type] of Object.entries(scope)) {

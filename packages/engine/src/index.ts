@@ -21,6 +21,7 @@ export type {
   Terms,
 } from "./scheduler/fire-store.js";
 export { type VirtualRun, VirtualSchedule, type VirtualScheduleOptions } from "./scheduler/memory/virtual-schedule.js";
+export { checkConditions } from "./after/conditions.js";
 export { jobStatus } from "./jobs/job-status.js";
 export type {
   CreatedJob,

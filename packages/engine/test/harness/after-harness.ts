@@ -2,6 +2,8 @@ import type { AfterSchedule, JobSpec } from "@carillon/core";
 import { AfterRunner } from "../../src/after/after-runner.js";
 import { Conditions } from "../../src/after/conditions.js";
 import { Follower } from "../../src/after/follower.js";
+import type { Database } from "../../src/index.js";
+import { createStore } from "../../src/store/store.js";
 import type { FinishedRun } from "../../src/store/entities/claimed-run.js";
 import { actor, type ChangeHarness, changeHarness, type Row, spec, startRuns } from "./change-harness.js";
 
@@ -19,7 +21,7 @@ export interface AfterHarness extends ChangeHarness {
   /** What a node does: tells everybody, until there is nothing to tell. */
   tell(): Promise<void>;
   /** As another node would. */
-  newRunner(): AfterRunner;
+  newRunner(database?: Database): AfterRunner;
   /** The runs that another job's end started, live and ended. */
   started(jobId: string): Promise<Row[]>;
 }
@@ -27,18 +29,20 @@ export interface AfterHarness extends ChangeHarness {
 export async function afterHarness(): Promise<AfterHarness> {
   const h = await changeHarness();
   let instant = 0;
-  const newRunner = (): AfterRunner =>
-    new AfterRunner({
-      db: h.db,
-      dependencies: h.store.dependencies,
-      settle: h.store.settle,
-      settler: h.store.settler,
-      follower: new Follower(h.store.dependencies, new Conditions()),
+  const newRunner = (db: Database = h.db): AfterRunner => {
+    const { dependencies, settle, settler } = db === h.db ? h.store : createStore(db);
+    return new AfterRunner({
+      db,
+      dependencies,
+      settle,
+      settler,
+      follower: new Follower(dependencies, new Conditions()),
       // Every pass is a sweep.
       clock: { monotonic: () => (instant += 1_000) },
       shards: () => Array.from({ length: 1_024 }, (_, shard) => shard),
       onSettled: () => undefined,
     });
+  };
   const runner = newRunner();
   const begin = async (jobId: string): Promise<string> => {
     const { id } = await h.api.runNow("default", { id: jobId }, {}, actor);

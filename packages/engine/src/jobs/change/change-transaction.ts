@@ -12,6 +12,7 @@ import type { CalendarLinks } from "../../store/entities/calendar-links.js";
 import type { JobChangeStore } from "../../store/entities/job-changes.js";
 import type { JobStore } from "../../store/entities/jobs.js";
 import type { QueueBook } from "../../queues/queue-book.js";
+import type { LockedJob } from "../../store/entities/settlement.js";
 import type { LaneStore } from "../../store/entities/lanes.js";
 import type { Store } from "../../store/store.js";
 import { laneNameOf } from "../lane-name.js";
@@ -59,7 +60,7 @@ export interface ChangeTransactionOptions {
     readonly changes: Pick<JobChangeStore, "touch" | "keepVersion" | "redefine">;
     readonly jobs: Pick<JobStore, "idOfKey">;
     readonly calendarLinks: Pick<CalendarLinks, "pin" | "link" | "unlink">;
-    readonly upstreamLinks: Pick<UpstreamLinks, "relink" | "unlink">;
+    readonly upstreamLinks: Pick<UpstreamLinks, "relink" | "unlink" | "isWhole">;
   };
   readonly follower: Pick<Follower, "hear" | "write">;
   readonly lanes: Pick<LaneStore, "known" | "ensure">;
@@ -243,11 +244,16 @@ export class ChangeTransaction {
     );
   }
 
+  /** A job that it names has ended meanwhile: the same definition, said again, may name another one. */
+  async isDetached(tx: Queryable, { id, schedule }: LockedJob): Promise<boolean> {
+    return schedule.kind === "after" && !(await this.#options.store.upstreamLinks.isWhole(tx, { id, schedule }));
+  }
+
   /** From now on it waits for the jobs of its new schedule; what it was told of the old ones does not count. */
   async #followJobs(tx: Queryable, { job }: JobDraft, { schedule }: JobSpec): Promise<void> {
     const { upstreamLinks } = this.#options.store;
-    if (isSameSchedule(job, { schedule })) return;
     const { id, namespaceId, shard } = job;
+    if (isSameSchedule(job, { schedule }) && !(await this.isDetached(tx, job))) return;
     if (schedule.kind === "after") await upstreamLinks.relink(tx, { id, namespaceId, shard, schedule });
     else if (job.schedule.kind === "after") await upstreamLinks.unlink(tx, [id]);
   }

@@ -84,7 +84,9 @@ export class JobEdits {
   }
 
   async #apply({ tx, draft, schedule }: Subject, spec: JobSpec): Promise<Applied<void>> {
-    if (isSameSpec(specOf(draft.job), spec)) return { result: undefined, patch: null };
+    const isSame = isSameSpec(specOf(draft.job), spec);
+    if (isSame && !(await this.#options.transaction.isDetached(tx, draft.job)))
+      return { result: undefined, patch: null };
     if (spec.schedule.kind === "after") checkConditions(spec.schedule);
     const { id: jobId, namespaceId, due } = draft.job;
     const { rules, transaction, settler } = this.#options;

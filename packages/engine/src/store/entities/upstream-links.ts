@@ -69,6 +69,11 @@ export class UpstreamLinks {
     await this.link(tx, held);
   }
 
+  /** False: somebody ended a job that it names, and detached it from that. */
+  async isWhole(tx: Queryable, { id, schedule }: Pick<WaitingJob, "id" | "schedule">): Promise<boolean> {
+    return (await this.#dependencies.ofJobs(tx, [id])).length === schedule.after.length;
+  }
+
   unlink(tx: Queryable, jobIds: readonly string[]): Promise<void> {
     return this.#dependencies.unlink(tx, jobIds);
   }

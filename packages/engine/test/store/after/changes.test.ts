@@ -1,7 +1,7 @@
 import { type AfterSchedule, formatId } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AfterHarness, afterHarness } from "../../harness/after-harness.js";
-import { actor } from "../../harness/change-harness.js";
+import { actor, spec } from "../../harness/change-harness.js";
 
 let h: AfterHarness;
 beforeAll(async () => {
@@ -67,6 +67,31 @@ describe("who may wait for whom", () => {
     expect(await count(down)).toBe(1);
     await cancel(down);
     await cancel(b);
+  });
+});
+
+describe("a job that was detached", () => {
+  it("waits again once the same definition is said again, for whoever has the key by then", async () => {
+    const first = await h.upstream({ key: "source" });
+    const define = () =>
+      h.api.upsertJob(
+        "default",
+        "follower",
+        () => spec({ key: "follower", schedule: { kind: "after", after: [{ job: "source", on: "success" }] } }),
+        actor,
+      );
+    const { job } = await define();
+    await cancel(first, "detach");
+    const second = await h.upstream({ key: "source" });
+    await h.runOnce(second);
+    await h.tell();
+    expect(await count(job.id)).toBe(0);
+    expect((await define()).created).toBe(false);
+    await h.runOnce(second);
+    await h.tell();
+    expect(await count(job.id)).toBe(1);
+    const { version } = (await define()).job;
+    expect((await define()).job.version).toBe(version);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   type ScheduleSpec,
   scheduleWarnings,
 } from "@carillon/core";
+import { checkConditions } from "@carillon/engine";
 import type { Handlers } from "../call.js";
 import type { ApiEngine, ApiOptions } from "../ports.js";
 import { timestamp } from "../wire/scalars.js";
@@ -27,6 +28,7 @@ export function jobPreviewHandlers(options: ApiOptions): Pick<Handlers, "preview
       const moment = momentOf(options);
       const { spec } = normaliseJobRequest(withTask(body), moment);
       const { schedule } = spec;
+      if (schedule.kind === "after") checkConditions(schedule);
       const calendars = await knownCalendars(engine, namespace, schedule);
       const context = { jobId: noJob, calendars, checked: true };
       const from = schedule.kind === "at" ? schedule.at - 1 : moment.now;

@@ -49,7 +49,7 @@ export class VirtualChanges {
           link: async () => undefined,
           unlink: async () => undefined,
         },
-        upstreamLinks: { relink: async () => undefined, unlink: async () => undefined },
+        upstreamLinks: { relink: async () => undefined, unlink: async () => undefined, isWhole: async () => true },
       },
       follower: { hear: async () => heardNothing, write: async () => undefined },
       queues: { isKnown: () => true, ensure: async () => undefined, orderOf: () => null },

@@ -1,0 +1,87 @@
+import type { Forecast, Job, JobExplanation, JobPreview, Run, RunExplanation } from "@carillon/contract";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { refusalOf } from "../../unit/api/api-under-test.js";
+import { type RealApi, realApi } from "./real-api.js";
+
+let api: RealApi;
+beforeAll(async () => {
+  api = await realApi();
+});
+afterAll(() => api.close());
+
+const put = (key: string, schedule: unknown) => api.send("PUT", `/v1/jobs/@${key}`, { task: "echo", schedule });
+
+describe("jobs after others over HTTP", () => {
+  it("show what they wait for and who waits for them", async () => {
+    await put("a", { manual: true });
+    const b = (await put("b", { after: [{ job: "a", when: "output.rows > 0" }] })).json<Job>();
+    expect(b).toMatchObject({
+      schedule: { after: [{ job: "a", on: "success", when: "output.rows > 0" }] },
+      upstream: [{ key: "a", on: "success", state: "active", met_by: null }],
+      next_run_at: null,
+    });
+    expect((await api.get("/v1/jobs/@a")).json<Job>().downstream).toMatchObject([{ key: "b", job_id: b.id }]);
+    const explained = (await api.get("/v1/jobs/@b/explain")).json<JobExplanation>();
+    expect(explained).toMatchObject({ code: "after", detail: "waits for a to succeed", upstream: [{ key: "a" }] });
+  });
+
+  it("are refused with a code and a place", async () => {
+    await put("c", { manual: true });
+    await put("d", { after: [{ job: "c" }] });
+    const cases = [
+      [await put("e", { after: [{ job: "nobody" }] }), 422, "upstream_unknown", "/schedule/after/0/job"],
+      [await put("e", { after: [{ job: "c", when: "rows >" }] }), 422, "condition_invalid", "/schedule/after/0/when"],
+      [await put("c", { after: [{ job: "d" }] }), 422, "dependency_cycle", "/schedule/after"],
+    ] as const;
+    for (const [response, status, code, pointer] of cases) {
+      expect(refusalOf(response)).toMatchObject({ status, code, faults: [`${pointer} ${code}`] });
+    }
+    expect(refusalOf(await api.send("DELETE", "/v1/jobs/@c"))).toMatchObject({
+      status: 409,
+      code: "job_has_dependants",
+    });
+    expect((await api.send("DELETE", "/v1/jobs/@c?dependants=detach")).statusCode).toBe(204);
+  });
+
+  it("of another namespace are not found [INV-7]", async () => {
+    await put("mine", { manual: true });
+    const theirs = await api.other.send("PUT", "/v1/jobs/@x", { task: "echo", schedule: { after: [{ job: "mine" }] } });
+    expect(refusalOf(theirs).code).toBe("upstream_unknown");
+    expect(refusalOf(await api.other.get("/v1/jobs/@mine/explain")).status).toBe(404);
+  });
+});
+
+describe("why, over HTTP", () => {
+  it("is in the run, and in the answer of its own", async () => {
+    const { id } = (await api.post("/v1/runs", { task: "pdf" })).json<Run>();
+    const explained = (await api.get(`/v1/runs/${id}/explain`)).json<RunExplanation>();
+    expect(explained).toMatchObject({ run_id: id, status: "queued", code: "no_worker_for_task" });
+    const { waiting_on: waitingOn } = (await api.get(`/v1/runs/${id}`)).json<Run>();
+    expect(waitingOn).toEqual({ code: explained.code, detail: explained.detail });
+    expect(refusalOf(await api.get("/v1/runs/run_01j2nam000e008000000000009/explain")).status).toBe(404);
+  });
+});
+
+describe("the forecast over HTTP", () => {
+  it("counts fires, and refuses hours that it does not look ahead", async () => {
+    await api.post("/v1/jobs", { task: "echo", schedule: { cron: "* * * * *" } });
+    const forecast = (await api.get("/v1/forecast?hours=2")).json<Forecast>();
+    expect(forecast).toMatchObject({ exact: true, fires: 120, jobs: 1 });
+    for (const hours of ["0", "25", "x"])
+      expect(refusalOf(await api.get(`/v1/forecast?hours=${hours}`)).status).toBe(400);
+  });
+});
+
+describe("a preview", () => {
+  it("warns of a task that nobody serves, where it names one", async () => {
+    const codes = async (body: object): Promise<string[]> =>
+      (await api.post("/v1/jobs:preview", body)).json<JobPreview>().warnings.map(({ code }) => code);
+    expect(await codes({ task: "pdf", schedule: { cron: "17 3 * * *" } })).toContain("no_worker_for_task");
+    expect(await codes({ schedule: { cron: "17 3 * * *" } })).not.toContain("no_worker_for_task");
+  });
+
+  it("refuses a condition that is wrong", async () => {
+    const body = { schedule: { after: [{ job: "a", when: "rows >" }] } };
+    expect(refusalOf(await api.post("/v1/jobs:preview", body)).code).toBe("condition_invalid");
+  });
+});
