@@ -8,7 +8,7 @@ interface Frame {
 const headerBytes = 8;
 
 /** Lines of both streams come in frames: one byte says which, four bytes say how long it is. A terminal's output has none. */
-export function framesOf(body: Buffer): Frame[] {
+function framesOf(body: Buffer): Frame[] {
   const frames: Frame[] = [];
   for (let at = 0; at + headerBytes <= body.length;) {
     const kind = body[at] ?? 0;

@@ -17,7 +17,7 @@ const callbackHeader = "carillon-callback-url";
 const accepted = 202;
 
 /** An answer that the success rule of the job does not take. */
-export class RuleNotMetError extends Error {
+class RuleNotMetError extends Error {
   override readonly name = "RuleNotMetError";
 }
 

@@ -16,7 +16,7 @@ const neverStarts = new Set(["ENOENT", "EACCES", "ENOTDIR", "E2BIG"]);
 const shortestHidden = 6;
 
 /** A command ended with a code that is no success. */
-export class CommandFailedError extends Error {
+class CommandFailedError extends Error {
   override readonly name = "CommandFailedError";
 }
 

@@ -6,7 +6,7 @@ export interface Line {
   readonly message: string;
 }
 
-export const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
 export function hostWith(over: Partial<ExecutorHost> = {}): ExecutorHost {
   const outbound = new AddressRules(["loopback"]);

@@ -11,7 +11,7 @@ export interface HostAddress {
 /** All addresses of a name. */
 export type ResolveHost = (host: string) => Promise<readonly HostAddress[]>;
 
-export const systemResolve: ResolveHost = (host) =>
+const systemResolve: ResolveHost = (host) =>
   new Promise((resolve, reject) => {
     lookup(host, { all: true, verbatim: true }, (error, addresses) =>
       error === null ? resolve(addresses) : reject(error),
