@@ -23,7 +23,8 @@ export type { Registration, StartedRun, Transport, TransportEvents } from "./run
 export { type Attempt, type AttemptOptions, runAttempt } from "./runtime/run-attempt.js";
 export type { WorkerTimers } from "./runtime/timers.js";
 export { wait } from "./runtime/wait.js";
-export { Worker, type WorkerEvent, type WorkerOptions } from "./runtime/worker.js";
+export { Worker } from "./runtime/worker.js";
+export type { WorkerEvent, WorkerOptions } from "./runtime/worker-options.js";
 export { type LocalGateway, LocalTransport } from "./transport/local/local-transport.js";
 export type { Heart } from "./transport/http/heart/heart.js";
 export { loopHeart } from "./transport/http/heart/loop-heart.js";

@@ -1,64 +1,20 @@
 import type { Assignment, DurationMs, Outcome, RunNote, StopOrder } from "@carillon/core";
 import { RunStoppedError, stoppedOutcome, stoppedWithWorker } from "./errors.js";
 import { execute } from "./execute.js";
-import { type IgnoredSignalEvent, IgnoredSignals, type SignalledHandler } from "./ignored-signals.js";
+import { IgnoredSignals } from "./ignored-signals.js";
 import { Notebook } from "./notebook.js";
+import { Patience } from "./patience.js";
+import { registrationOf, weightsOf } from "./registration.js";
 import { Reporter } from "./reporter.js";
+import { isSpent, newRunning, type Running } from "./running.js";
+import { StartTeller } from "./start-teller.js";
 import { StopSignal } from "./stop-signal.js";
 import type { Task } from "./task.js";
-import type { WorkerTimers } from "./timers.js";
-import { registrationOf, weightsOf } from "./registration.js";
-import type { Transport } from "./transport.js";
-
-export interface WorkerOptions {
-  readonly transport: Transport;
-  readonly tasks: readonly Task[];
-  readonly name: string;
-  /** Those whose runs it takes, `*` alone for every one; left out: its own. */
-  readonly namespaces?: readonly string[];
-  readonly queues: readonly string[];
-  readonly slots: number;
-  /** What the worker says of itself; runs may require some of it. */
-  readonly labels?: Readonly<Record<string, string>>;
-  /** Its machine may go at any time: it gets only runs that allow it. */
-  readonly isSpot?: boolean;
-  /** Runs that may wait here beyond the slots; left out: as many as are done in a twentieth of a second. */
-  readonly ahead?: number;
-  readonly timers: WorkerTimers;
-  readonly onEvent?: (event: WorkerEvent) => void;
-}
-
-export type WorkerEvent =
-  | { readonly type: "worker.started" }
-  | { readonly type: "worker.session_lost"; readonly running: number }
-  /** An operator wants it to end: whoever started it is to stop it, or with a notice to let it leave. */
-  | { readonly type: "worker.drain_asked"; readonly isNotice: boolean }
-  | { readonly type: "worker.unheard"; readonly running: number }
-  | { readonly type: "worker.transport_failed"; readonly error: unknown }
-  | { readonly type: "run.result_refused"; readonly runId: string }
-  | IgnoredSignalEvent
-  | { readonly type: "worker.drained"; readonly givenBack: number };
-
-interface Running extends SignalledHandler {
-  readonly stop: StopSignal;
-  readonly startedAt: DurationMs;
-  done: Promise<void>;
-  /** It was asked to stop: if its handler throws now, it was not a failure. */
-  isStopping: boolean;
-  /** The worker stops: unless it has succeeded it is given back. */
-  isLeaving: boolean;
-  /** The engine knows that it has begun. */
-  isTold: boolean;
-  /** It was asked to stop since the engine may soon take this worker for dead: nothing is to be spent for it. */
-  isUnheard: boolean;
-  isSettled: boolean;
-}
+import type { WorkerEvent, WorkerOptions } from "./worker-options.js";
 
 const pauseAfterErrorMs = 500;
 /** How long a worker that stops waits for an engine that does not answer, at each step. */
 const patienceMs = 3_000;
-/** Runs that take longer than this are told of while they run. */
-const tellEveryMs = 3_000;
 /** The last of the grace time, or a fifth of it if it is short. */
 const lastWordsMs = 1_000;
 
@@ -79,8 +35,8 @@ export class Worker {
   readonly #waiting = new Map<string, Assignment>();
   #state: "new" | "running" | "draining" | "stopped" = "new";
   #stopping: Promise<void> | null = null;
-  #endGrace: () => void = () => undefined;
-  #telling: unknown = null;
+  readonly #patience: Patience;
+  readonly #teller: StartTeller;
   /** The grace time is over, whatever was said before. */
   #isHurried = false;
 
@@ -101,6 +57,13 @@ export class Worker {
       onLost: (note) => this.#loseClaim(note),
       onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
     });
+    this.#patience = new Patience(timers);
+    this.#teller = new StartTeller({
+      transport,
+      timers,
+      running: () => this.#running.values(),
+      onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
+    });
     this.#ignored = new IgnoredSignals(timers, (event) => this.#emit(event));
   }
 
@@ -112,7 +75,7 @@ export class Worker {
     if (this.#state !== "new") return;
     this.#state = "running";
     await this.#open();
-    this.#tellLater();
+    this.#teller.start();
     this.#emit({ type: "worker.started" });
   }
 
@@ -125,7 +88,7 @@ export class Worker {
     if (this.#stopping !== null) {
       this.#options.timers.setTimeout(() => {
         this.#isHurried = true;
-        this.#endGrace();
+        this.#patience.end();
       }, graceMs);
       return this.#stopping;
     }
@@ -149,20 +112,20 @@ export class Worker {
   /** Handlers are signalled when so much of the grace time is left. */
   async #drain(graceMs: DurationMs, lastMs: DurationMs): Promise<void> {
     const { transport } = this.#options;
-    await this.#within(patienceMs, this.#tried(transport.pause()));
+    await this.#patience.within(patienceMs, this.#tried(transport.pause()));
     const unstarted = [...this.#waiting.values()];
     this.#waiting.clear();
-    await this.#within(patienceMs, this.#giveBack(unstarted));
-    await this.#within(graceMs - lastMs, Promise.all([...this.#running.values()].map((run) => run.done)));
+    await this.#patience.within(patienceMs, this.#giveBack(unstarted));
+    await this.#patience.within(graceMs - lastMs, Promise.all([...this.#running.values()].map((run) => run.done)));
     const left = await this.#signalLeft(lastMs);
     const [spent, unspent] = [left.filter(isSpent), left.filter((run) => !isSpent(run))];
     for (const run of spent) this.#report(run, stoppedWithWorker());
     // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
-    await this.#within(graceMs + pauseAfterErrorMs, this.#reporter.idle());
-    await this.#within(patienceMs, this.#giveBack(unspent.map((run) => run.assignment)));
-    await this.#within(patienceMs, this.#tried(transport.close()));
+    await this.#patience.within(graceMs + pauseAfterErrorMs, this.#reporter.idle());
+    await this.#patience.within(patienceMs, this.#giveBack(unspent.map((run) => run.assignment)));
+    await this.#patience.within(patienceMs, this.#tried(transport.close()));
     this.#state = "stopped";
-    this.#options.timers.clearTimeout(this.#telling);
+    this.#teller.stop();
     this.#ignored.stop();
     this.#notebook.forget();
     this.#emit({ type: "worker.drained", givenBack: unspent.length + unstarted.length });
@@ -175,7 +138,7 @@ export class Worker {
       run.stop.abort(new RunStoppedError("drain", "the worker stops"));
     }
     const ends = Promise.all([...this.#running.values()].map((run) => run.done));
-    if (this.#running.size > 0 && !this.#isHurried) await this.#within(lastMs, ends);
+    if (this.#running.size > 0 && !this.#isHurried) await this.#patience.within(lastMs, ends);
     const left = [...this.#running.values()];
     this.#running.clear();
     return left;
@@ -250,18 +213,7 @@ export class Worker {
 
   #begin(assignment: Assignment): void {
     const stop = new StopSignal((reason) => this.#ignored.watch(running, reason));
-    const running: Running = {
-      assignment,
-      stop,
-      startedAt: this.#options.timers.monotonic(),
-      done: Promise.resolve(),
-      isStopping: false,
-      isLeaving: false,
-      isTold: false,
-      isUnheard: false,
-      isSettled: false,
-      onLateEnd: null,
-    };
+    const running = newRunning(assignment, stop, this.#options.timers.monotonic());
     this.#running.get(assignment.runId)?.stop.abort(new RunStoppedError("claim_lost", "the run was claimed again"));
     this.#running.set(assignment.runId, running);
     const { timers } = this.#options;
@@ -273,28 +225,6 @@ export class Worker {
     running.done = execute(this.#tasks.get(assignment.task), assignment, options).then((outcome) =>
       this.#end(running, outcome),
     );
-  }
-
-  #tellLater(): void {
-    if (this.#state === "stopped") return;
-    this.#telling = this.#options.timers.setTimeout(() => {
-      void this.#tellStarted().finally(() => this.#tellLater());
-    }, tellEveryMs);
-  }
-
-  async #tellStarted(): Promise<void> {
-    const { transport, timers } = this.#options;
-    const begun = [...this.#running.values()].filter((run) => !run.isTold);
-    if (begun.length === 0) return;
-    const now = timers.monotonic();
-    try {
-      await transport.started(
-        begun.map(({ assignment: { runId, fence }, startedAt }) => ({ runId, fence, agoMs: now - startedAt })),
-      );
-      for (const run of begun) run.isTold = true;
-    } catch (error) {
-      this.#emit({ type: "worker.transport_failed", error });
-    }
   }
 
   #stopRuns(orders: readonly StopOrder[]): void {
@@ -349,25 +279,7 @@ export class Worker {
     }
   }
 
-  #within(limitMs: DurationMs, work: Promise<unknown>): Promise<void> {
-    const { timers } = this.#options;
-    return new Promise((resolve) => {
-      const end = (): void => {
-        timers.clearTimeout(timer);
-        resolve();
-      };
-      const timer = timers.setTimeout(end, limitMs);
-      this.#endGrace = end;
-      void work.finally(end);
-    });
-  }
-
   #emit(event: WorkerEvent): void {
     this.#options.onEvent?.(event);
   }
-}
-
-/** Begun, and not to be begun again by anybody. */
-function isSpent({ assignment }: Running): boolean {
-  return assignment.atMostOnce;
 }
