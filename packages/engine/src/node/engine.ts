@@ -227,6 +227,10 @@ class NodeEngine implements Engine {
     ];
   }
 
+  get isElected(): boolean {
+    return this.#coordinator.membership.epochs.has(0);
+  }
+
   get nodeId(): string {
     return this.#coordinator.membership.nodeId;
   }

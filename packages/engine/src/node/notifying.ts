@@ -48,7 +48,6 @@ export function makeNotifying(options: NotifyingOptions): Notifying {
     rank,
     now,
     shards,
-    namespaces: async () => (await namespaces.list()).map(({ id }) => id),
     onQueued,
   });
   const runs = new RunReader(store.reads);

@@ -134,6 +134,8 @@ export interface Engine {
   readonly workerDoor: WorkerDoor;
   /** This incarnation of the node; changes if others declared it dead and it came back. */
   readonly nodeId: string;
+  /** One node of the cluster at a time, for what is enough to be done once: whoever owns the first shard. Only a hint. */
+  readonly isElected: boolean;
   start(): Promise<void>;
   /** Ends the loops and hands the shards over. Workers are stopped before. */
   stop(): Promise<void>;

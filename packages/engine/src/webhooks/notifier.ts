@@ -33,8 +33,6 @@ export class Notifier {
   /** One bounded pass; answers after how long the next is due. */
   async tick(): Promise<DurationMs> {
     const { transaction, batch, runs } = this.#options;
-    // Known before the transaction, so that nothing waits for a second connection inside it.
-    await runs.prepare();
     const { taken, made } = await transaction(async (tx) => {
       const notices = await this.#options.webhooks.takeNotices(tx, batch);
       if (notices.length === 0) return { taken: 0, made: [] };

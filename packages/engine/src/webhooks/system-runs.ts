@@ -1,4 +1,4 @@
-import { type Instant, type RunPolicy, webhookQueue, webhookTask } from "@carillon/core";
+import type { Instant, RunPolicy } from "@carillon/core";
 import { laneNameOf } from "../jobs/lane-name.js";
 import { shardOf } from "../jobs/shard-of.js";
 import type { QueueBook } from "../queues/queue-book.js";
@@ -28,7 +28,6 @@ export interface SystemRunsOptions {
   /** The database's clock. */
   readonly now: () => Instant;
   readonly shards: number;
-  readonly namespaces: () => Promise<readonly number[]>;
   readonly onQueued: (queued: readonly Queued[]) => void;
 }
 
@@ -42,25 +41,16 @@ const priority = 4;
 /** Stores runs that tell of others. */
 export class SystemRuns {
   readonly #options: SystemRunsOptions;
-  #isPrepared = false;
 
   constructor(options: SystemRunsOptions) {
     this.#options = options;
-  }
-
-  /** What every delivery needs, once. */
-  async prepare(): Promise<void> {
-    if (this.#isPrepared) return;
-    const { lanes, queues, namespaces } = this.#options;
-    await lanes.ensure([laneNameOf({ queue: webhookQueue, task: webhookTask, policy }, null)]);
-    for (const id of await namespaces()) await queues.ensure(id, [webhookQueue]);
-    this.#isPrepared = true;
   }
 
   /** Answers what became claimable. */
   async insert(tx: Queryable, made: readonly SystemRun[]): Promise<Queued[]> {
     if (made.length === 0) return [];
     const { lanes, queues, runsOver } = this.#options;
+    // New ones are few, and made on another connection: whoever comes after finds them known.
     for (const { namespaceId, queue } of made) await queues.ensure(namespaceId, [queue]);
     const laneIds = await lanes.ensure(
       made.map((run) => laneNameOf({ ...run, policy }, queues.orderOf(run.namespaceId, run.queue))),

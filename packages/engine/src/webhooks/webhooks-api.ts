@@ -115,7 +115,6 @@ interface Sending {
 
 async function send({ systemRuns, transaction, runs }: WebhooksParts, sending: Sending): Promise<RunView> {
   const { namespaceId, runId: id, about, delivery } = sending;
-  await systemRuns.prepare();
   const { endpointId } = delivery;
   const made = { id, namespaceId, endpointId, about, task: webhookTask, queue: webhookQueue, payload: delivery };
   systemRuns.announce(await transaction((tx) => systemRuns.insert(tx, [made])));

@@ -8,6 +8,7 @@ import { type DatabaseServices, databaseServices } from "./database-services.js"
 import { logEngineEvent } from "./event-log.js";
 import { nodeExecutors, payloadFaults } from "./node-executors.js";
 import { ApiService } from "./services/api-service.js";
+import { LoadService } from "./services/load-service.js";
 import { EventsService } from "./services/events-service.js";
 import { EngineService } from "./services/engine-service.js";
 import { SchemaService } from "./services/schema-service.js";
@@ -47,6 +48,7 @@ export class Node implements Service {
     const database = () => below.database.database;
     const metrics = createMetrics({ version });
     const events = new EventsService(database);
+    metrics.watchStreams(() => events.hub);
     const engine = new EngineService(context, {
       database,
       alone: below.embedded !== null,
@@ -81,6 +83,7 @@ export class Node implements Service {
       engine,
       worker,
       webhooks,
+      new LoadService(context, () => engine.engine, metrics.showLoads),
       events,
       api,
     ];

@@ -3,10 +3,14 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import type { ApiMetrics } from "../api/ports.js";
 import type { DeliveryOutcome } from "../webhooks/webhook-task.js";
 import { latencyBuckets } from "./buckets.js";
+import { loadMetrics, type ShowLoads } from "./load-metrics.js";
 import { runMetrics } from "./run-metrics.js";
 
 /** All numbers of a node. The wiring connects the engine's events to it and gives it to the API. */
 export interface Metrics extends ApiMetrics {
+  readonly showLoads: ShowLoads;
+  /** Shows what there is to tell of the streams of events. */
+  readonly watchStreams: (of: () => { readonly streams: number; readonly cut: number }) => void;
   /** What became of one try to send a message. */
   readonly webhookDelivery: (outcome: DeliveryOutcome) => void;
   readonly engineEvent: OnEngineEvent;
@@ -39,6 +43,8 @@ export function createMetrics({ version }: { readonly version: string }): Metric
     registers: [registry],
   });
   return {
+    showLoads: loadMetrics(registry),
+    watchStreams: (of) => streamMetrics(registry, of),
     webhookDelivery: (outcome) => deliveries.inc({ outcome }),
     contentType: registry.contentType,
     render: () => registry.metrics(),
@@ -46,4 +52,26 @@ export function createMetrics({ version }: { readonly version: string }): Metric
       http.observe({ method, route, status: String(status) }, durationMs / 1_000),
     engineEvent: runMetrics(registry),
   };
+}
+
+function streamMetrics(registry: Registry, of: () => { readonly streams: number; readonly cut: number }): void {
+  new Gauge({
+    name: "carillon_event_streams",
+    help: "Readers that follow the events of this node",
+    registers: [registry],
+    collect() {
+      this.set(of().streams);
+    },
+  });
+  let told = 0;
+  new Counter({
+    name: "carillon_event_streams_cut_total",
+    help: "Readers that were cut off because they did not read",
+    registers: [registry],
+    collect() {
+      const { cut } = of();
+      this.inc(cut - told);
+      told = cut;
+    },
+  });
 }

@@ -30,6 +30,24 @@ describe("metrics", () => {
     );
   });
 
+  it("show the load of queues on one node only", async () => {
+    const metrics = createMetrics({ version: "0" });
+    metrics.watchStreams(() => ({ streams: 3, cut: 1 }));
+    const load = { namespace: "default", queue: "mail", queued: 7, running: 2, waitMs: 1_500, workers: 1, slots: 4 };
+    metrics.showLoads([load]);
+    const text = await metrics.render();
+    const of = '{namespace="default",queue="mail"}';
+    expect(line(text, `carillon_queue_depth_runs${of}`)).toBe(`carillon_queue_depth_runs${of} 7`);
+    expect(line(text, `carillon_queue_oldest_age_seconds${of}`)).toBe(`carillon_queue_oldest_age_seconds${of} 1.5`);
+    expect(line(text, `carillon_queue_desired_slots${of}`)).toBe(`carillon_queue_desired_slots${of} 9`);
+    expect(line(text, "carillon_event_streams ")).toBe("carillon_event_streams 3");
+    expect(lint(text)).toEqual([]);
+    metrics.showLoads(null);
+    expect(await metrics.render()).not.toContain('queue="mail"');
+    // Asked twice, it still counts once.
+    expect(line(await metrics.render(), "carillon_event_streams_cut_total")).toBe("carillon_event_streams_cut_total 1");
+  });
+
   it("follow the engine's events", async () => {
     const metrics = createMetrics({ version: "0" });
     const run = { namespaceId: 1, jobId: null, runId: "r", task: "echo", queue: "default" };
