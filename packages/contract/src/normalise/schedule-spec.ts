@@ -101,7 +101,12 @@ function afterSpec(draft: Draft): AfterSchedule | undefined {
   if (draft.after === undefined) return undefined;
   return {
     kind: "after",
-    after: draft.after.value.map(({ job, on = "success", when }) => ({ job, on, ...(when !== undefined && { when }) })),
+    after: draft.after.value.map(({ job, on = "success", when }) => ({
+      // As in the paths of jobs, a key may come with its mark.
+      job: job.replace(/^@/, ""),
+      on,
+      ...(when !== undefined && { when }),
+    })),
     ...(draft.mode && { mode: draft.mode.value }),
   };
 }

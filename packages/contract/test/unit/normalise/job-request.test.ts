@@ -25,6 +25,17 @@ describe("a job's schedule", () => {
     [{ schedule: {} }, { kind: "at", at: now }],
     [{ schedule: { now: true } }, { kind: "at", at: now }],
     [{ schedule: { manual: true } }, { kind: "manual" }],
+    [
+      { schedule: { after: [{ job: "@extract" }, { job: "load", on: "finish" }] } },
+      {
+        kind: "after",
+        after: [
+          { job: "extract", on: "success" },
+          { job: "load", on: "finish" },
+        ],
+        mode: "all",
+      },
+    ],
     [{ schedule: { delay: "PT1H" } }, { kind: "at", at: now + hour }],
     [{ schedule: { at: "2026-11-12T10:30:00+01:00" } }, { kind: "at", at: now + hour }],
     [{ schedule: { at: "2026-11-12T10:30:00", time_zone: "Europe/Paris" } }, { kind: "at", at: now + hour }],

@@ -17,7 +17,7 @@ export function migrateWithLog(
   return migrate(database, {
     dryRun,
     onWait: (message) => log.info(message),
-    onApplied: (migration) => log.info({ migration }, "migration applied"),
+    onApplied: (migration) => log.debug({ migration }, "migration applied"),
   });
 }
 
@@ -41,8 +41,8 @@ export class SchemaService implements Service {
       await dropSchema(database);
       logger.warn({ component: this.name, schema: database.schema }, "the old schema was removed");
     }
-    await migrateWithLog(database, logger, { dryRun: false });
-    logger.info({ component: this.name, schema: database.schema }, "schema is up to date");
+    const { applied } = await migrateWithLog(database, logger, { dryRun: false });
+    logger.info({ component: this.name, schema: database.schema, migrations: applied.length }, "schema is up to date");
     for (const { message, ...setting } of await serverWarnings(database, config.databasePoolSize)) {
       logger.warn({ component: "database", ...setting }, message);
     }
