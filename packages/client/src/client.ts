@@ -4,6 +4,7 @@ import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from
 import { type DeadLetterCalls, deadLetterCalls, type ErrorGroupCalls, errorGroupCalls } from "./dead-letters.js";
 import { type EventCalls, eventCalls } from "./events.js";
 import { type JobCalls, jobCalls } from "./jobs.js";
+import { type BreakerCalls, breakerCalls } from "./breakers.js";
 import { type NamespaceCalls, namespaceCalls } from "./namespaces.js";
 import { type OperationCalls, operationCalls } from "./operations.js";
 import { type RunCalls, runCalls } from "./runs.js";
@@ -23,6 +24,7 @@ export interface Client {
   readonly maintenanceWindows: WindowCalls;
   readonly queues: QueueCalls;
   readonly namespaces: NamespaceCalls;
+  readonly breakers: BreakerCalls;
   readonly runs: RunCalls;
   readonly events: EventCalls;
   readonly operations: OperationCalls;
@@ -46,6 +48,7 @@ export function createClient(options: ClientOptions): Client {
     maintenanceWindows: windowCalls(call),
     queues: queueCalls(call),
     namespaces: namespaceCalls(call),
+    breakers: breakerCalls(call),
     runs: runCalls(call),
     webhooks: webhookCalls(call),
     events: eventCalls(createStreaming(options)),

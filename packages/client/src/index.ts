@@ -1,5 +1,6 @@
 export type { BackfillCalls } from "./backfills.js";
 export type { CalendarCalls, WindowCalls } from "./calendars.js";
+export type { BreakerCalls } from "./breakers.js";
 export type { NamespaceCalls } from "./namespaces.js";
 export type { QueueCalls } from "./queues.js";
 export type { WebhookCalls } from "./webhooks.js";

@@ -61,6 +61,7 @@ export type { Backfill, BackfillCount, BackfillList, JobBackfill } from "./schem
 export type { BulkCount, BulkOperation, OperationList, RunBulk } from "./schema/bulk.js";
 export type { JobStats, RunAttempts, RunEvents, RunReschedule } from "./schema/run-course.js";
 export type { Calendar, CalendarList, CalendarPut } from "./schema/calendar.js";
+export type { Breaker, BreakerList, BreakerRequest } from "./schema/breaker.js";
 export type { Namespace, NamespaceCreate, NamespaceList, NamespacePatch } from "./schema/namespace.js";
 export type { Limit, LimitList, LimitPatch, LimitQuery } from "./schema/limit.js";
 export type {

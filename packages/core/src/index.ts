@@ -21,6 +21,7 @@ export {
   type Abilities,
   type Asked,
   askedOf,
+  breakerNameIn,
   hasLabels,
   hasVersion,
   meets,
@@ -38,7 +39,15 @@ export {
   webhookQueue,
   webhookTask,
 } from "./job/callback.js";
-export { checkRunPolicy, deadlineOf, type Guarantee, guarantees, retryOf, type RunPolicy } from "./job/run-policy.js";
+export {
+  type BreakerPolicy,
+  checkRunPolicy,
+  deadlineOf,
+  type Guarantee,
+  guarantees,
+  retryOf,
+  type RunPolicy,
+} from "./job/run-policy.js";
 export {
   checkLimits,
   type ConcurrencyLimit,

@@ -32,6 +32,24 @@ create table carillon.backfill (
   constraint backfill_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'aborted'::text])))
 );
 
+create table carillon.breaker (
+  namespace_id integer not null,
+  name text not null,
+  state text not null,
+  reason text not null,
+  opened_at timestamp with time zone not null,
+  probe_at timestamp with time zone not null,
+  open_for_ms bigint not null,
+  probe_by uuid,
+  probe_until timestamp with time zone,
+  openings integer not null default 1,
+  updated_at timestamp with time zone not null,
+  constraint breaker_pkey PRIMARY KEY (namespace_id, name),
+  constraint breaker_probe CHECK (((state = 'half_open'::text) = (probe_by IS NOT NULL))),
+  constraint breaker_state CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'half_open'::text]))),
+  constraint breaker_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id)
+);
+
 create table carillon.calendar (
   id integer not null generated always as identity,
   namespace_id integer not null,

@@ -35,6 +35,7 @@ export type {
 } from "./model/api.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./model/enqueueing.js";
 export type { BegunCall, Effect, KeptAnswer, KeyedCall, OwnCall, Receipt, Receipts } from "./model/receipts.js";
+export type { Breakers, BreakerState, BreakerView } from "./model/breakers.js";
 export type { NamespaceChange, Namespaces, NamespaceView } from "./model/namespaces.js";
 export type { LimitChange, LimitFilter, Limits, LimitView, ListedLimit, RunLimitsView } from "./model/limits.js";
 export type {

@@ -19,6 +19,7 @@ export const nouns: Readonly<Record<string, string>> = {
   "error-group": "look at the kinds of errors",
   queue: "look at queues, pause and purge them, set their order",
   webhook: "tell others of the ends of runs",
+  breaker: "look at circuit breakers and close them",
   namespace: "make namespaces and weigh them",
   backfill: "look at backfills and stop them",
   cron: "try cron expressions, offline",
@@ -186,6 +187,16 @@ export const commands: readonly CommandEntry[] = [
     path: ["queue", "purge"],
     summary: "end all runs of a queue that wait",
     load: () => import("./commands/queue-purge.js"),
+  },
+  {
+    path: ["breaker", "list"],
+    summary: "list circuit breakers that have opened",
+    load: () => import("./commands/breaker-list.js"),
+  },
+  {
+    path: ["breaker", "reset"],
+    summary: "close a circuit breaker",
+    load: () => import("./commands/breaker-reset.js"),
   },
   {
     path: ["namespace", "list"],

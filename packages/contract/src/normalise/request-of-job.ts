@@ -7,6 +7,7 @@ import {
   type RateLimit,
   type RetryPolicy,
   type RunLimits,
+  type RunPolicy,
   type ScheduleSpec,
 } from "@carillon/core";
 import type { JobCreate } from "../schema/job-create.js";
@@ -29,6 +30,7 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     ...(policy.deadlineMs !== undefined && { deadline: formatDuration(policy.deadlineMs) }),
     ...(policy.guarantee !== undefined && { guarantee: policy.guarantee }),
     ...requiresRequest(policy.requires),
+    ...breakerRequest(policy),
     ...limitsRequest(policy),
     ...(policy.callbacks && {
       callbacks: policy.callbacks.map(({ on, include, ...to }) => ({ ...to, on: [...on], include: [...include] })),
@@ -63,6 +65,16 @@ function requiresRequest(requires: Readonly<Record<string, string>> = {}): Parti
     ...(Object.keys(labels).length > 0 && { requires: { ...labels } }),
     ...(version !== undefined && { task_version: version }),
     ...(allowsSpot && { allow_spot: true }),
+  };
+}
+
+function breakerRequest({ breaker, requires }: RunPolicy): Partial<JobCreate> {
+  if (breaker === undefined) return {};
+  const name = askedOf(requires).breaker ?? undefined;
+  const { failureRatio, windowMs, minCalls, openForMs } = breaker;
+  const times = { window: formatDuration(windowMs), open_for: formatDuration(openForMs) };
+  return {
+    breaker: { ...(name !== undefined && { name }), failure_ratio: failureRatio, min_calls: minCalls, ...times },
   };
 }
 

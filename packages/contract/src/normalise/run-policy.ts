@@ -1,4 +1,5 @@
 import {
+  type BreakerPolicy,
   checkRunPolicy,
   parseDuration,
   requirementsOf,
@@ -25,6 +26,7 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
     ...(guarantee === "at_most_once" && { guarantee }),
     ...(Object.keys(requires).length > 0 && { requires }),
     ...(callbacks.length > 0 && { callbacks: callbacksOf(callbacks, findings) }),
+    ...(given.breaker !== undefined && { breaker: breakerOf(given.breaker, findings) }),
   };
   findings.attempt("", () => checkRunPolicy(policy, own.maxAttempts?.pointer));
   return policy;
@@ -33,11 +35,31 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
 /** The policies that have one spelling only. */
 export type PolicyFields = Pick<
   JobCreate,
-  "timeout" | "deadline" | "guarantee" | "requires" | "task_version" | "allow_spot" | "callbacks"
+  "timeout" | "deadline" | "guarantee" | "requires" | "task_version" | "allow_spot" | "callbacks" | "breaker"
 >;
 
-function requiresOf({ requires: labels = {}, task_version: version, allow_spot: allowsSpot = false }: PolicyFields) {
-  return requirementsOf({ labels, allowsSpot, ...(version !== undefined && { version }) });
+function requiresOf(given: PolicyFields): Readonly<Record<string, string>> {
+  const { requires: labels = {}, task_version: version, allow_spot: allowsSpot = false, breaker } = given;
+  return requirementsOf({
+    labels,
+    allowsSpot,
+    ...(version !== undefined && { version }),
+    ...(breaker !== undefined && { breaker: breaker.name ?? null }),
+  });
+}
+
+/** What is not said of a breaker. */
+const usualBreaker = { failureRatio: 0.5, windowMs: 60_000, minCalls: 10, openForMs: 30_000 } as const;
+
+function breakerOf(given: NonNullable<PolicyFields["breaker"]>, findings: Findings): BreakerPolicy {
+  const { failure_ratio: failureRatio = usualBreaker.failureRatio, min_calls: minCalls = usualBreaker.minCalls } =
+    given;
+  const time = (name: "window" | "open_for"): number | undefined => {
+    const text = given[name];
+    return text === undefined ? undefined : timeOf(`/breaker/${name}`, text, findings);
+  };
+  const windowMs = time("window") ?? usualBreaker.windowMs;
+  return { failureRatio, windowMs, minCalls, openForMs: time("open_for") ?? usualBreaker.openForMs };
 }
 
 /** A year: what takes longer is a service, not a run. */

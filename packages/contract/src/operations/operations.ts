@@ -1,3 +1,4 @@
+import { getBreaker, listBreakers, resetBreaker } from "./breakers.js";
 import { abortBackfill, backfillJob, getBackfill, listJobBackfills } from "./backfills.js";
 import {
   deleteCalendar,
@@ -111,6 +112,9 @@ export const operations = {
   resumeQueue,
   purgeQueue,
   getQueueStats,
+  listBreakers,
+  getBreaker,
+  resetBreaker,
   listNamespaces,
   createNamespace,
   getNamespace,

@@ -1,5 +1,6 @@
 import { Type, type Static } from "typebox";
 import { Callbacks } from "./end-callback.js";
+import { BreakerRequest } from "./breaker.js";
 import { firingRequest } from "./firing.js";
 import { keyPattern, limits, namePattern } from "./limits.js";
 import { RetryPolicySpelling, RetryRequest } from "./retry.js";
@@ -47,6 +48,7 @@ export const JobCreate = Type.Object(
     callbacks: Type.Optional(Callbacks),
     task_version: Type.Optional(TaskVersion),
     allow_spot: Type.Optional(AllowSpot),
+    breaker: Type.Optional(BreakerRequest),
     priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, description: "9 is most urgent; 4 by default" })),
     queue: Type.Optional(Name("The stream of runs that it joins; default by default", "default")),
     ...firingRequest,

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import type { BreakerRequest } from "./breaker.js";
 import { JobCreate } from "./job-create.js";
 import { mergePatchOf, removable } from "./merge-patch.js";
 import type { RetryRequest } from "./retry.js";
@@ -31,6 +32,7 @@ export const JobPatch = Type.Object(
     ordering_on_failure: Type.Optional(removable<Static<typeof field.ordering_on_failure>>(field.ordering_on_failure)),
     task_version: Type.Optional(removable<string>(field.task_version)),
     allow_spot: Type.Optional(removable<boolean>(field.allow_spot)),
+    breaker: Type.Optional(removable<BreakerRequest>(field.breaker)),
     priority: Type.Optional(removable<number>(field.priority)),
     queue: Type.Optional(removable<string>(field.queue)),
     overlap: Type.Optional(removable<Static<typeof field.overlap>>(field.overlap)),

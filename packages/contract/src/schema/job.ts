@@ -1,4 +1,5 @@
 import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
+import { BreakerAnswer } from "./breaker.js";
 import { Type, type Static } from "typebox";
 import { Callback } from "./end-callback.js";
 import { firingAnswer } from "./firing.js";
@@ -36,6 +37,7 @@ const definition = {
   requires: Type.Record(Type.String(), Type.String(), { description: "Labels that its workers must have" }),
   ...limitAnswer,
   task_version: nullable(Type.String({ description: "The version of the task that its workers must have" })),
+  breaker: nullable(BreakerAnswer),
   allow_spot: Type.Boolean({ description: "Whether workers that may go at any time get its runs too" }),
   callbacks: Type.Array(Callback, { description: "Who is told of the ends of its runs" }),
   priority: Type.Integer({ minimum: 0, maximum: 9 }),

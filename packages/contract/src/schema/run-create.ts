@@ -1,4 +1,5 @@
 import { dedupeActions } from "@carillon/core";
+import { BreakerRequest } from "./breaker.js";
 import { Type, type Static } from "typebox";
 import { Callbacks } from "./end-callback.js";
 import { limits, namePattern, printablePattern } from "./limits.js";
@@ -67,6 +68,7 @@ export const RunCreate = Type.Object(
     callbacks: Type.Optional(Callbacks),
     task_version: Type.Optional(TaskVersion),
     allow_spot: Type.Optional(AllowSpot),
+    breaker: Type.Optional(BreakerRequest),
     labels: Type.Optional(Labels),
     owner: Type.Optional(OwnerName("Whom it belongs to: a user or a team, by your own names")),
     dedupe: Type.Optional(DedupeRequest),

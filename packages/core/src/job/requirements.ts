@@ -3,6 +3,9 @@ type Labels = Readonly<Record<string, string>>;
 /** What the product itself writes among the labels that are required. No label of a user begins like this. */
 const versionMark = "@version";
 const spotMark = "@spot";
+const breakerMark = "@breaker";
+/** The breaker of the task itself. */
+const ofTask = "*";
 const allowed = "allowed";
 
 /** What a run asks of its worker. */
@@ -12,6 +15,8 @@ export interface Asked {
   readonly version?: string;
   /** Also workers that may go at any time. */
   readonly allowsSpot?: boolean;
+  /** The breaker that it is behind; null for that of its task. Asks nothing of a worker: it is in the same place. */
+  readonly breaker?: string | null;
 }
 
 /** What a worker says of itself. */
@@ -24,18 +29,33 @@ export interface Abilities {
 }
 
 /** All that a run asks, as one set: as it is stored with the run. */
-export function requirementsOf({ labels = {}, version, allowsSpot = false }: Asked): Labels {
+export function requirementsOf({ labels = {}, version, allowsSpot = false, breaker }: Asked): Labels {
   return {
     ...labels,
     ...(version !== undefined && { [versionMark]: version }),
     ...(allowsSpot && { [spotMark]: allowed }),
+    ...(breaker !== undefined && { [breakerMark]: breaker ?? ofTask }),
   };
 }
 
 /** What a stored set stands for. */
-export function askedOf(requires: Labels = {}): Required<Omit<Asked, "version">> & Pick<Asked, "version"> {
-  const { [versionMark]: version, [spotMark]: spot, ...labels } = requires;
-  return { labels, ...(version !== undefined && { version }), allowsSpot: spot !== undefined };
+export function askedOf(requires: Labels = {}): AskedInFull {
+  const { [versionMark]: version, [spotMark]: spot, [breakerMark]: breaker, ...labels } = requires;
+  return {
+    labels,
+    ...(version !== undefined && { version }),
+    allowsSpot: spot !== undefined,
+    ...(breaker !== undefined && { breaker: breaker === ofTask ? null : breaker }),
+  };
+}
+
+type AskedInFull = Required<Pick<Asked, "labels" | "allowsSpot">> & Pick<Asked, "version" | "breaker">;
+
+/** The breaker that runs of a task are behind that require this, as one text; null: none. */
+export function breakerNameIn(requirement: string, task: string): string | null {
+  if (!requirement.includes(breakerMark)) return null;
+  const { breaker } = askedOf(requirementsIn(requirement));
+  return breaker === undefined ? null : (breaker ?? task);
 }
 
 /** The set as one text: sorted lines of key=value; empty for none. Keys have no =, values no line ends. */

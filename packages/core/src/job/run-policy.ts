@@ -9,6 +9,17 @@ export const guarantees = ["at_least_once", "at_most_once"] as const;
 /** How often the work of a run may be begun, whatever fails. */
 export type Guarantee = (typeof guarantees)[number];
 
+/** When a circuit breaker opens, and for how long. */
+export interface BreakerPolicy {
+  /** It opens when so many of the calls failed, from 0 to 1 … */
+  readonly failureRatio: number;
+  /** … within this time … */
+  readonly windowMs: DurationMs;
+  /** … if there were so many. */
+  readonly minCalls: number;
+  readonly openForMs: DurationMs;
+}
+
 /** What a job or a run carries beside its task and payload. Absent members mean the product's defaults. */
 export interface RunPolicy extends RunLimits {
   readonly retry?: Partial<RetryPolicy>;
@@ -19,6 +30,8 @@ export interface RunPolicy extends RunLimits {
   readonly guarantee?: "at_most_once";
   /** What a worker must have: see requirementsOf. */
   readonly requires?: Readonly<Record<string, string>>;
+  /** Keeps its runs back while what they need is down; which one it is, is part of what they require. */
+  readonly breaker?: BreakerPolicy;
   /** Whom to tell of its end. */
   readonly callbacks?: readonly Callback[];
 }

@@ -4,6 +4,7 @@ import type { FailedRun } from "../failures/error-tally.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
+import type { BreakerStore } from "../store/entities/breakers.js";
 import type { CallbackStore } from "../store/entities/callbacks.js";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
@@ -30,6 +31,9 @@ export interface GatewayOptions {
   readonly rank: RankRun;
   /** A paused queue hands out nothing; one with limits only what was admitted. */
   readonly queues: Pick<QueueBook, "isPaused" | "isLimited" | "edition" | "inUse">;
+  readonly breakers: BreakerStore;
+  /** Breakers opened or closed: other nodes are to know. */
+  readonly onBreakersChanged?: () => void;
   /** The share of a namespace in workers that serve several. */
   readonly weightOf: (namespaceId: number) => number;
   /** Runs that held limits are over, for now or for good. */

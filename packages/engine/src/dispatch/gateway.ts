@@ -1,6 +1,7 @@
 import type { Completion, NoteAnswer, RunNote } from "@carillon/core";
+import { NodeBreakers } from "../breakers/node-breakers.js";
 import type { WorkerState } from "../model/workers.js";
-import { isStrict } from "../store/entities/lanes.js";
+import { isStrict, type Lane } from "../store/entities/lanes.js";
 import type { Queued } from "../store/entities/runs.js";
 import { Exchanger } from "./exchanger.js";
 import type { GatewayOptions } from "./gateway-options.js";
@@ -23,6 +24,8 @@ import type { WorkerSession } from "./worker-session.js";
 export class Gateway {
   /** Runs that no worker holds. */
   readonly waiting: WaitingRuns;
+  /** Circuit breakers, as this node sees them. */
+  readonly breakers: NodeBreakers;
   readonly #options: GatewayOptions;
   /** Names this gateway in the rows of the sessions that it serves. */
   readonly #id: string;
@@ -46,10 +49,23 @@ export class Gateway {
     const { claims, timers, clock, batch, onFreed, onError } = options;
     this.#bounds = new LaneBounds(
       options.fullLookMs,
-      (namespaceId, { queue, kind }) =>
-        options.queues.isPaused(namespaceId, queue) ||
-        (kind !== "admitted" && options.queues.isLimited(namespaceId, queue)),
+      (namespaceId, lane) =>
+        options.queues.isPaused(namespaceId, lane.queue) ||
+        (lane.kind !== "admitted" && options.queues.isLimited(namespaceId, lane.queue)) ||
+        this.breakers.isHeld(namespaceId, lane),
     );
+    this.breakers = new NodeBreakers({
+      store: options.breakers,
+      lane: (laneId) => options.lanes.get(laneId),
+      now: options.now,
+      monotonic: () => clock.monotonic(),
+      gatewayId: this.#id,
+      serves: (isBehind) => this.#bounds.spotsWhere(isBehind).length > 0,
+      letOneThrough: (isBehind) => this.#letOneThrough(isBehind),
+      onHeld: () => this.queuesChanged(),
+      onChanged: options.onBreakersChanged ?? (() => undefined),
+      onError,
+    });
     this.#groups = new LaneGroups({
       lanes: options.lanes,
       bounds: this.#bounds,
@@ -78,6 +94,7 @@ export class Gateway {
       batch,
       onWake: () => this.#strict.wake(),
       onClaimed: ({ sessions }, runs) => {
+        this.breakers.claimed(runs);
         this.#handout.give(sessions, runs);
         const limited = runs.filter(({ lane }) => options.lanes.get(lane)?.kind === "admitted");
         if (limited.length > 0) options.onLimitedClaimed?.(limited.map((run) => run.id));
@@ -88,7 +105,8 @@ export class Gateway {
     });
     const onSlotFree = (runs: readonly Queued[]): void => options.onQueued(runs);
     const onAnswered = (): void => void this.waiting.tick().catch(onError);
-    this.#results = new Results({ ...options, exchanger: this.#exchanger, onSlotFree, onAnswered });
+    const { breakers } = this;
+    this.#results = new Results({ ...options, exchanger: this.#exchanger, breakers, onSlotFree, onAnswered });
     this.#handout = new Handout({
       ...options,
       results: this.#results,
@@ -281,6 +299,15 @@ export class Gateway {
 
   isOpen(sessionId: string): boolean {
     return this.#sessions.find(sessionId) !== null;
+  }
+
+  /** One run of the lanes that are meant and held, if one waits. */
+  async #letOneThrough(isMeant: (namespaceId: number, lane: Lane) => boolean): Promise<void> {
+    for (const spot of this.#bounds.spotsWhere(isMeant)) {
+      if (!(await this.#options.claims.areWaiting(spot.namespaceId, [spot.lane.id]))) continue;
+      spot.letOneThrough();
+      return this.#exchanger.wake();
+    }
   }
 
   /** A run lies in a lane that was made since the last look at them. */

@@ -91,6 +91,12 @@ export class LaneBounds {
       for (const spot of spots.values()) spot.hold(this.#isHeld(spot.namespaceId, spot.lane));
   }
 
+  /** What somebody serves, of those that are meant. */
+  spotsWhere(isMeant: (namespaceId: number, lane: Lane) => boolean): Spot[] {
+    const all = [...this.#spots.values()].flatMap((spots) => [...spots.values()]);
+    return all.filter((spot) => isMeant(spot.namespaceId, spot.lane));
+  }
+
   took(looks: readonly Look[], taken: Taken, now: DurationMs): void {
     const { places, free, quotas = null } = taken;
     const byLane = new Map<string | number, Sum>();

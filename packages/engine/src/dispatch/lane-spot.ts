@@ -44,8 +44,10 @@ export class Spot {
   #low = everything;
   /** There may be runs; otherwise only a hint or the full look can bring some. */
   #isOpen = false;
-  /** Its queue is paused. */
+  /** Its queue is paused, or its breaker open. */
   #isHeld: boolean;
+  /** Although it is held, the next look may take one run. */
+  #letsOne = false;
   /** How many of its runs are looked at together with those of other lanes. */
   #most = fewest;
   readonly #underWay = new Set<Look>();
@@ -58,7 +60,7 @@ export class Spot {
 
   /** A lane that is held is not open, whatever it has. */
   get isOpen(): boolean {
-    return this.#isOpen && !this.#isHeld;
+    return this.#isHeld ? this.#letsOne : this.#isOpen;
   }
 
   get isHeld(): boolean {
@@ -70,8 +72,17 @@ export class Spot {
     if (isHeld === this.#isHeld) return;
     const wasOpen = this.isOpen;
     this.#isHeld = isHeld;
+    this.#letsOne = false;
     this.#tell(wasOpen);
     if (!isHeld) this.lower(everything);
+  }
+
+  /** The next look takes one run, and no look after it takes any. */
+  letOneThrough(): void {
+    if (!this.#isHeld) return;
+    const wasOpen = this.isOpen;
+    this.#letsOne = true;
+    this.#tell(wasOpen);
   }
 
   /** A run of this rank may be claimable. */
@@ -84,8 +95,12 @@ export class Spot {
   /** Whoever asks for a look must tell what came of it. */
   look(wanted: { most: number; isAlone: boolean; isFull: boolean }): Look {
     const { lane, namespaceId } = this;
-    const most = wanted.isAlone ? wanted.most : Math.min(wanted.most, this.#most);
-    const low = wanted.isFull ? everything : this.#low;
+    const isOne = this.#isHeld;
+    const most = isOne ? 1 : wanted.isAlone ? wanted.most : Math.min(wanted.most, this.#most);
+    const low = wanted.isFull || isOne ? everything : this.#low;
+    const wasOpen = this.isOpen;
+    this.#letsOne = false;
+    this.#tell(wasOpen);
     const read = { lane: lane.id, namespaceId, isSolo: lane.kind !== "plain", most, low };
     const look: Look = { read, isFull: wanted.isFull, spot: this, hinted: nothing };
     this.#underWay.add(look);

@@ -1,4 +1,5 @@
 import { type Completion, type DurationMs, type Instant, named, type RunError } from "@carillon/core";
+import type { NodeBreakers } from "../breakers/node-breakers.js";
 import type { FailedRun } from "../failures/error-tally.js";
 import type { OnEngineEvent } from "../events.js";
 import type { RankRun } from "../queues/rank-run.js";
@@ -19,6 +20,8 @@ export interface ResultsOptions {
   readonly claims: Pick<ClaimStore, "finish" | "finishNoticed" | "retry" | "defer">;
   readonly callbacks: Pick<CallbackStore, "wait">;
   readonly exchanger: Pick<Exchanger, "finish">;
+  /** Says whether a run that failed is to wait for its breaker. */
+  readonly breakers?: Pick<NodeBreakers, "judge">;
   readonly lanes: Pick<LaneStore, "get">;
   readonly clock: Pick<HostClock, "monotonic">;
   readonly now: () => Instant;
@@ -126,6 +129,13 @@ export class Results {
   }
 
   #decideOne(run: ClaimedRun, completion: Completion, now: Instant): Decided {
+    const waitsMs = run.policy.breaker === undefined ? null : (this.#options.breakers?.judge(run, completion) ?? null);
+    if (waitsMs !== null && (run.deadline === null || now + waitsMs < run.deadline)) {
+      const { id, fence, session } = run;
+      const rank = this.#rank(run, now + waitsMs);
+      const parked = { id, fence, session, delayMs: waitsMs, rank, reason: "breaker_open" };
+      return { run, decision: { kind: "defer", run: parked } };
+    }
     const random = this.#options.random();
     const rankAt = (dueMs: Instant): number => this.#rank(run, dueMs);
     return { run, decision: decideCompletion({ run, completion, now, random, rankAt }) };

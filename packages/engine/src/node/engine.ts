@@ -475,7 +475,8 @@ class NodeEngine implements Engine {
   }
 
   #makeGateway(): Gateway {
-    const { claims, sessions, lanes, namespaces, namespaceBook, records, queueBook, durations, rank } = this.#store;
+    const { claims, sessions, lanes, namespaces, namespaceBook, breakers, records, queueBook, durations, rank } =
+      this.#store;
     const { random, newId, clock, timers } = this.#options;
     return new Gateway({
       claims,
@@ -485,6 +486,8 @@ class NodeEngine implements Engine {
       rank,
       queues: queueBook,
       weightOf: (namespaceId) => namespaceBook.weightOf(namespaceId),
+      breakers,
+      onBreakersChanged: () => this.#hints.queuesChanged(),
       onDuration(run, durationMs) {
         if (queueBook.orderOf(run.namespaceId, run.queue)?.kind === "sjf") durations.note(run, durationMs);
       },
@@ -630,6 +633,7 @@ class NodeEngine implements Engine {
     this.#store.queueBook.onPauses(() => this.gateway.queuesChanged());
     return makeQueueing({
       store: this.#store,
+      breakers: this.gateway.breakers,
       clock: this.#options.clock,
       now: () => this.#now(),
       periodMs: this.#limits.fullLookMs,

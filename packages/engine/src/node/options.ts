@@ -5,6 +5,7 @@ import type { WorkerDoor } from "../dispatch/remote/worker-door.js";
 import type { OnEngineEvent } from "../events.js";
 import type { LaterLimits } from "../scheduler/later-mover.js";
 import type { EngineApi } from "../model/api.js";
+import type { Breakers } from "../model/breakers.js";
 import type { Backfills } from "../model/backfills.js";
 import type { Limits } from "../model/limits.js";
 import type { Queues } from "../model/queues.js";
@@ -116,6 +117,7 @@ export type EngineApis = EngineApi &
   Backfills &
   Queues &
   Namespaces &
+  Breakers &
   Limits &
   Failures &
   Webhooks &

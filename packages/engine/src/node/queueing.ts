@@ -1,5 +1,8 @@
 import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
+import { breakerApi } from "../breakers/breaker-api.js";
+import type { NodeBreakers } from "../breakers/node-breakers.js";
+import type { Breakers } from "../model/breakers.js";
 import type { Namespaces } from "../model/namespaces.js";
 import type { Queues } from "../model/queues.js";
 import { namespaceApi } from "../namespaces/namespace-api.js";
@@ -9,7 +12,9 @@ import type { PurgedRun, QueueName } from "../store/entities/queues.js";
 import type { Store } from "../store/store.js";
 
 export interface QueueingOptions {
-  readonly store: Pick<Store, "queues" | "queueBook" | "durations" | "namespaces" | "namespaceBook">;
+  readonly store: Pick<Store, "queues" | "queueBook" | "durations" | "namespaces" | "namespaceBook" | "breakers">;
+  /** The breakers as this node sees them. */
+  readonly breakers: Pick<NodeBreakers, "look" | "tick">;
   readonly clock: Pick<HostClock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -24,7 +29,7 @@ export interface QueueingOptions {
 }
 
 export interface Queueing {
-  readonly api: Queues & Namespaces;
+  readonly api: Queues & Namespaces & Breakers;
   /** One look at what changed; answers when to look again. */
   readonly tick: () => Promise<DurationMs>;
 }
@@ -32,7 +37,7 @@ export interface Queueing {
 /** How long tasks take is written down and read so often. */
 const durationsPeriodMs: DurationMs = 60_000;
 
-/** The parts that keep queues and namespaces, put together. */
+/** The parts that keep queues, namespaces and breakers, put together. */
 export function makeQueueing(options: QueueingOptions): Queueing {
   const { store, clock, now, periodMs, onChanged } = options;
   const { queues, queueBook, durations, namespaces, namespaceBook } = store;
@@ -59,22 +64,33 @@ export function makeQueueing(options: QueueingOptions): Queueing {
     if (limited.length > 0) options.onReleased(limited);
   }
 
+  const namespaceId = async (name: string): Promise<number> => {
+    const id = await namespaces.find(name);
+    if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
+    return id;
+  };
+  const onReset = async (): Promise<void> => {
+    await options.breakers.look();
+    onChanged();
+  };
+
   const ofQueues = queueApi({
     queues,
     now,
-    namespaceId: async (name) => {
-      const id = await namespaces.find(name);
-      if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
-      return id;
-    },
+    namespaceId,
     onChanged: stored,
     onPurged: tellPurged,
   });
   return {
-    api: { ...ofQueues, ...namespaceApi({ namespaces, onChanged: stored }) },
+    api: {
+      ...ofQueues,
+      ...namespaceApi({ namespaces, onChanged: stored }),
+      ...breakerApi({ breakers: store.breakers, namespaceId, onReset }),
+    },
     async tick() {
       if ((await queues.resumeExpired()) > 0) onChanged();
       await look();
+      await options.breakers.tick();
       if (clock.monotonic() - sharedAt >= durationsPeriodMs) await shareDurations();
       return periodMs;
     },

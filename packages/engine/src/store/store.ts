@@ -1,4 +1,5 @@
 import type { Database } from "./db/database.js";
+import { type BreakerStore, breakerStore } from "./entities/breakers.js";
 import { type BackfillStore, backfillStore } from "./entities/backfills.js";
 import { type CalendarLinks, calendarLinks } from "./entities/calendar-links.js";
 import { type CalendarStore, calendarStore } from "./entities/calendars.js";
@@ -63,6 +64,7 @@ export interface Store {
   readonly lanes: LaneStore;
   readonly limits: LimitStore;
   readonly namespaces: NamespaceStore;
+  readonly breakers: BreakerStore;
   /** The namespaces as this node knows them. */
   readonly namespaceBook: NamespaceBook;
   readonly queues: QueueStore;
@@ -155,6 +157,7 @@ export function createStore(db: Database): Store {
     readsOver: (tx) => runReads(tx, statements),
     lanes: laneStore(db, statements),
     limits: limitStore(db, statements),
+    breakers: breakerStore(db, statements),
     namespaces,
     namespaceBook: new NamespaceBook(namespaces),
     queues,

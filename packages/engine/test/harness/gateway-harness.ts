@@ -30,13 +30,14 @@ export interface GatewayHarness {
 export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {}): GatewayHarness {
   const errors = new Errors();
   const events: EngineEvent[] = [];
-  const { claims, sessions, lanes, namespaces, namespaceBook, queueBook, rank, records, callbacks } = h.store;
+  const { claims, sessions, lanes, namespaces, namespaceBook, breakers, queueBook, rank, records, callbacks } = h.store;
   const gateway = new Gateway({
     claims,
     sessions,
     lanes,
     namespaces,
     queues: queueBook,
+    breakers,
     weightOf: (namespaceId) => namespaceBook.weightOf(namespaceId),
     rank,
     onDuration: () => undefined,

@@ -5,6 +5,7 @@ import type { Handlers } from "./call.js";
 import { answerBrokenRequest } from "./broken-request.js";
 import { docsStyle } from "./docs-style.js";
 import { backfillHandlers } from "./handlers/backfills.js";
+import { breakerHandlers } from "./handlers/breakers.js";
 import { calendarHandlers } from "./handlers/calendars.js";
 import { callbackHandlers } from "./handlers/callbacks.js";
 import { deadLetterHandlers } from "./handlers/dead-letters.js";
@@ -97,6 +98,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...limitHandlers(options),
     ...queueHandlers(options),
     ...namespaceHandlers(options),
+    ...breakerHandlers(options),
     ...calendarHandlers(options),
     ...windowHandlers(options),
     ...workerHandlers(options),

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import type { DurationMs, Instant } from "@carillon/core";
 import type {
   Backfills,
+  Breakers,
   Callbacks,
   Calendars,
   Limits,
@@ -63,6 +64,7 @@ export type ApiEngine = EngineApi &
   Backfills &
   Queues &
   Namespaces &
+  Breakers &
   Limits &
   Failures &
   Callbacks &

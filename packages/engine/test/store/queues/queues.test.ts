@@ -22,7 +22,8 @@ const nothing = (): void => undefined;
 
 function queueing(store: Store = h.store): Queueing {
   const told = { onChanged: nothing, onFreed: nothing, onReleased: nothing, onEvent: nothing };
-  return makeQueueing({ store, clock: hostPorts.clock, now: Date.now, periodMs: 1_000, ...told });
+  const breakers = { look: async () => undefined, tick: async () => undefined };
+  return makeQueueing({ store, breakers, clock: hostPorts.clock, now: Date.now, periodMs: 1_000, ...told });
 }
 
 const api = (): Queues => queueing().api;

@@ -1,6 +1,7 @@
 import type { JobDefinition } from "@carillon/contract";
 import {
   askedOf,
+  type BreakerPolicy,
   type FiringPolicy,
   firingPolicy,
   formatDuration,
@@ -45,6 +46,7 @@ export function wireDefinition(definition: Definition): JobDefinition {
       on: [...on],
       include: [...include],
     })),
+    breaker: policy.breaker === undefined ? null : wireBreakerPolicy(asked.breaker ?? definition.task, policy.breaker),
     priority: definition.priority,
     queue: definition.queue,
     ...wireFiring(firingPolicy(definition.firing)),
@@ -66,5 +68,15 @@ function wireFiring(firing: FiringPolicy): WireFiring {
     catchup_window: formatDuration(firing.catchupWindowMs),
     catchup_limit: firing.catchupMost,
     catchup_rate: firing.catchupPerSecond,
+  };
+}
+
+function wireBreakerPolicy(name: string, breaker: BreakerPolicy): NonNullable<JobDefinition["breaker"]> {
+  return {
+    name,
+    failure_ratio: breaker.failureRatio,
+    window: formatDuration(breaker.windowMs),
+    min_calls: breaker.minCalls,
+    open_for: formatDuration(breaker.openForMs),
   };
 }

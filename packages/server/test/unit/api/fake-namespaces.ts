@@ -1,10 +1,19 @@
 import { CarillonError } from "@carillon/core";
-import type { ChangeContext, NamespaceChange, Namespaces, NamespaceView, Page, PageRequest } from "@carillon/engine";
+import type {
+  Breakers,
+  BreakerView,
+  ChangeContext,
+  NamespaceChange,
+  Namespaces,
+  NamespaceView,
+  Page,
+  PageRequest,
+} from "@carillon/engine";
 import { FakeBackfills } from "./fake-backfills.js";
 import { pageOf } from "./fake-engine.js";
 
 /** Namespaces in memory, kept and shown, without effect. */
-export class FakeNamespaces extends FakeBackfills implements Namespaces {
+export class FakeNamespaces extends FakeBackfills implements Namespaces, Breakers {
   readonly namespaces = new Map<string, NamespaceView>();
 
   async listNamespaces(page: PageRequest): Promise<Page<NamespaceView>> {
@@ -35,5 +44,21 @@ export class FakeNamespaces extends FakeBackfills implements Namespaces {
     const after = { ...before, ...change, version: before.version + 1 };
     this.namespaces.set(name, after);
     return after;
+  }
+
+  readonly breakers = new Map<string, BreakerView>();
+
+  async listBreakers(_namespace: string, page: PageRequest): Promise<Page<BreakerView>> {
+    const rows = [...this.breakers.values()].map((one) => ({ ...one, id: one.name }));
+    return pageOf(rows, page);
+  }
+
+  async getBreaker(_namespace: string, name: string): Promise<BreakerView | null> {
+    return this.breakers.get(name) ?? null;
+  }
+
+  async resetBreaker(_namespace: string, name: string): Promise<BreakerView | null> {
+    const found = this.breakers.get(name);
+    return found === undefined ? null : { ...found, state: "closed" };
   }
 }

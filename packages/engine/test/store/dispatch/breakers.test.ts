@@ -1,0 +1,198 @@
+import type { Outcome, RunPolicy } from "@carillon/core";
+import { requirementsOf } from "@carillon/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import type { Gateway } from "../../../src/dispatch/gateway.js";
+import { laneNameOf } from "../../../src/jobs/lane-name.js";
+import { gatewayOver } from "../../harness/gateway-harness.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+const policy: RunPolicy = {
+  requires: requirementsOf({ breaker: "payments" }),
+  breaker: { failureRatio: 0.5, windowMs: 60_000, minCalls: 4, openForMs: 3_600_000 },
+};
+const down: Outcome = {
+  kind: "failed",
+  reason: "handler_error",
+  error: { type: "Down", message: "down", retryable: true },
+};
+const good: Outcome = { kind: "succeeded", outputJson: "null" };
+
+let h: StoreHarness;
+let lane: number;
+const gateways: Gateway[] = [];
+beforeEach(async () => {
+  h = await storeHarness();
+  lane = (await h.store.lanes.ensure([laneNameOf({ queue: "default", task: "echo", policy }, null)]))[0] ?? 0;
+});
+afterEach(async () => {
+  for (const gateway of gateways.splice(0)) gateway.stop();
+  await h.close();
+});
+
+/** A worker whose results the test gives by hand. */
+class HandWorker {
+  readonly given: Assigned[] = [];
+  readonly gateway: Gateway;
+  #session = "";
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(fullLookMs = 20) {
+    this.gateway = gatewayOver(h, { fullLookMs }).gateway;
+    gateways.push(this.gateway);
+  }
+
+  async open(slots = 10): Promise<this> {
+    this.#session = await this.gateway.open({
+      namespace: "default",
+      name: "w",
+      queues: ["default"],
+      tasks: ["echo"],
+      slots,
+      ahead: 0,
+      nodeId: null,
+      onAssign: (assigned) => {
+        this.given.push(...assigned);
+        for (const resolve of this.#waiting.splice(0)) resolve();
+      },
+      onStop: () => undefined,
+      onLost: () => undefined,
+    });
+    this.gateway.resume(this.#session);
+    return this;
+  }
+
+  async until(count: number): Promise<void> {
+    while (this.given.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Ends what it was given first. */
+  async end(outcome: Outcome, count = 1): Promise<void> {
+    const ended = this.given.splice(0, count);
+    const completions = ended.map(({ runId, fence }) => ({ runId, fence, startedAgoMs: 0, outcome }));
+    await this.gateway.complete(this.#session, completions);
+  }
+}
+
+const make = async (count: number): Promise<void> => {
+  for (let made = 0; made < count; made++) await h.run({ lane, policy });
+};
+
+interface RunRow {
+  readonly state: string;
+  readonly state_reason: string | null;
+  readonly attempt: number;
+}
+const runs = async (): Promise<RunRow[]> =>
+  (await h.db.query<RunRow>({ text: "select state, state_reason, attempt from carillon.run order by id" })).rows;
+const breaker = async () => (await h.store.breakers.page(1, { limit: 1 }))[0] ?? null;
+const due = () =>
+  h.db.query({ text: "update carillon.breaker set probe_at = clock_timestamp() - interval '1 second'" });
+
+async function untilOpen(): Promise<void> {
+  while ((await breaker())?.state !== "open") await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("a circuit breaker", () => {
+  it("opens when enough attempts failed; what failed then waits and has spent nothing", async () => {
+    await make(4);
+    const worker = await new HandWorker().open();
+    await worker.until(4);
+    await worker.end(down, 4);
+    await untilOpen();
+    expect(await breaker()).toMatchObject({ name: "payments", state: "open", reason: "4 of 4 failed", openings: 1 });
+    const parked = (await runs()).filter((run) => run.state_reason === "breaker_open");
+    expect(parked).toEqual([{ state: "scheduled", state_reason: "breaker_open", attempt: 0 }]);
+  });
+
+  it("keeps runs queued while it is open, for every gateway, and lets those of others through", async () => {
+    await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
+    const workers = [new HandWorker(), new HandWorker()];
+    for (const { gateway } of workers) await gateway.breakers.tick();
+    for (const worker of workers) await worker.open();
+    await make(3);
+    const other = await h.run({});
+    const [first, second] = workers as [HandWorker, HandWorker];
+    await Promise.race([first.until(1), second.until(1)]);
+    expect([...first.given, ...second.given].map(({ runId }) => runId)).toEqual([other]);
+    expect((await runs()).filter(({ state }) => state === "queued")).toHaveLength(3);
+  });
+
+  it("opens at once for as long as a Retry-After says", async () => {
+    await make(1);
+    const worker = await new HandWorker().open();
+    await worker.until(1);
+    await worker.end({ ...down, retryAfterMs: 7_200_000 });
+    await untilOpen();
+    const open = await breaker();
+    expect(open?.reason).toBe("retry_after");
+    expect((open?.probeAt ?? 0) - Date.now()).toBeGreaterThan(7_000_000);
+    expect(await runs()).toMatchObject([{ state: "scheduled", attempt: 0 }]);
+  });
+
+  it("tries one run when its time is over, and closes when that succeeds", async () => {
+    const worker = new HandWorker(3_600_000);
+    await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
+    await worker.gateway.breakers.tick();
+    await worker.open();
+    await make(5);
+    await due();
+    await worker.gateway.breakers.tick();
+    await worker.until(1);
+    await worker.gateway.breakers.tick();
+    expect([worker.given.length, (await breaker())?.state]).toEqual([1, "half_open"]);
+    await worker.end(good);
+    await worker.until(4);
+    expect([worker.given.length, (await breaker())?.state]).toEqual([4, "closed"]);
+  });
+
+  it("opens again when the run that is tried fails, which spends nothing", async () => {
+    const worker = new HandWorker(3_600_000);
+    await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
+    await worker.gateway.breakers.tick();
+    await worker.open();
+    await make(2);
+    await due();
+    await worker.gateway.breakers.tick();
+    await worker.until(1);
+    await worker.end(down);
+    await untilOpen();
+    expect(((await breaker())?.probeAt ?? 0) - Date.now()).toBeGreaterThan(3_000_000);
+    expect((await runs()).map(({ attempt }) => attempt)).toEqual([0, 0]);
+  });
+
+  it("is tried by one gateway at a time; by another when that one is gone without a word", async () => {
+    await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
+    const [first, second] = [new HandWorker(3_600_000), new HandWorker(3_600_000)];
+    for (const worker of [first, second]) await worker.gateway.breakers.tick();
+    for (const worker of [first, second]) await worker.open();
+    await make(5);
+    await due();
+    await first.gateway.breakers.tick();
+    await first.until(1);
+    await second.gateway.breakers.tick();
+    expect(second.given).toEqual([]);
+    // Nobody says any more that the first tries a run.
+    await h.db.query({ text: "update carillon.breaker set probe_until = clock_timestamp() - interval '1 second'" });
+    await second.gateway.breakers.tick();
+    await second.until(1);
+    expect([first.given.length, second.given.length]).toEqual([1, 1]);
+    await second.end(good);
+    await second.until(3);
+    expect((await breaker())?.state).toBe("closed");
+  });
+
+  it("that is reset by hand lets everything through", async () => {
+    await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
+    const worker = new HandWorker(3_600_000);
+    await worker.gateway.breakers.tick();
+    await worker.open();
+    await make(3);
+    expect(await h.store.breakers.reset({ namespaceId: 1, name: "payments" })).toMatchObject({ state: "closed" });
+    await worker.gateway.breakers.look();
+    await worker.until(3);
+    expect(worker.given).toHaveLength(3);
+  });
+});
+
+const opening = (forMs: number) => ({ reason: "test", forMs, usualMs: forMs });
