@@ -33,7 +33,6 @@ describe("a job's schedule", () => {
           { job: "extract", on: "success" },
           { job: "load", on: "finish" },
         ],
-        mode: "all",
       },
     ],
     [{ schedule: { delay: "PT1H" } }, { kind: "at", at: now + hour }],
