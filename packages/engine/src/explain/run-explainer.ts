@@ -87,9 +87,14 @@ function told(code: RunExplanation["code"], detail: string): RunExplanation {
   return { code, detail, until: null, facts: {} };
 }
 
-function running({ workerId, startedAt, attempt, maxAttempts }: RunView, now: number): RunExplanation {
-  const worker = workerId === null ? "a worker" : formatId("wrk", workerId);
+function running(run: RunView, now: number): RunExplanation {
+  const { workerId, startedAt, attempt, maxAttempts } = run;
   const since = startedAt === null ? "" : ` for ${inWords(now - startedAt)}`;
+  if (run.statusReason === "callback") {
+    const waits = `attempt ${attempt} of ${maxAttempts} waits for a callback, without a worker${since}`;
+    return { ...told("running", waits), facts: { attempt, max_attempts: maxAttempts } };
+  }
+  const worker = workerId === null ? "a worker" : formatId("wrk", workerId);
   const detail = `attempt ${attempt} of ${maxAttempts} runs on ${worker}${since}`;
   return { ...told("running", detail), facts: { worker, attempt, max_attempts: maxAttempts } };
 }

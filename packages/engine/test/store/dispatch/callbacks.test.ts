@@ -147,6 +147,15 @@ describe("a run that waits for a callback", () => {
     expect(await call(done(1))).toBe("over");
   });
 
+  it("is cancelled by itself as well, and says what it waits for until then", async () => {
+    const { id } = await parked();
+    const waits = await engine.api.explainRun("default", id);
+    expect(waits?.explanation.detail).toMatch(/^attempt 1 of \d+ waits for a callback, without a worker/);
+    await engine.api.cancelRun("default", id);
+    await ended();
+    expect(await runOf(id)).toMatchObject({ status: "cancelled", statusReason: "cancelled_by_user" });
+  });
+
   it("outlives its worker and the worker's session [INV-6]", async () => {
     const { id, worker } = await parked();
     await worker.stop(0);
