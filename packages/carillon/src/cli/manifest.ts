@@ -103,6 +103,11 @@ export const commands: readonly CommandEntry[] = [
   },
   { path: ["run", "list"], summary: "list runs, newest first", load: () => import("./commands/run-list.js") },
   {
+    path: ["run", "cancel"],
+    summary: "end a run, or ask its worker to stop",
+    load: () => import("./commands/run-cancel.js"),
+  },
+  {
     path: ["run", "retry"],
     summary: "make a new run in the place of one that failed",
     load: () => import("./commands/run-retry.js"),

@@ -20,7 +20,11 @@ const noteKinds = [
 
 const Line = Type.Object(
   {
-    number: Type.Integer({ minimum: 1, description: "From 1 within the attempt: one that comes twice is shown once" }),
+    number: Type.Integer({
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: "From 1 within the attempt: one that comes twice is shown once",
+    }),
     level: stringEnum(logLevels),
     message: Type.String({ maxLength: noteLimits.logLineBytes }),
     fields_json: Type.Optional(Type.String({ maxLength: noteLimits.logLineBytes, description: "An object as JSON" })),
@@ -37,7 +41,11 @@ export const WorkerNote = Type.Object(
     fence: Fence,
     kind: stringEnum(noteKinds),
     number: Type.Optional(
-      Type.Integer({ minimum: 1, description: "Of a checkpoint or a progress: grows within the attempt" }),
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "Of a checkpoint or a progress: grows within the attempt",
+      }),
     ),
     value_json: Type.Optional(
       Type.String({

@@ -9,7 +9,11 @@ export const RunUuid = Type.String({
   description: "The run's UUID in lower case",
   examples: ["019a7f71-ece5-7060-8d10-5b3a9c36e0ad"],
 });
-export const Fence = Type.Integer({ minimum: 0, description: "Names the claim; grows with every claim of the run" });
+export const Fence = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "Names the claim; grows with every claim of the run",
+});
 export const AgoMs = (description: string) => Type.Integer({ minimum: 0, maximum: workerLimits.agoMs, description });
 
 /** A run under one claim. */
@@ -128,7 +132,11 @@ export const WorkerResult = Type.Object(
 export const WorkerPoll = Type.Object(
   {
     number: Type.Optional(
-      Type.Integer({ minimum: 1, description: "Numbers the polls of a worker that has more than one under way" }),
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "Numbers the polls of a worker that has more than one under way",
+      }),
     ),
     heard: Type.Optional(
       Count("All polls up to this number are over; without `held` it also says that each was answered"),

@@ -4,12 +4,24 @@ import { wholeNumber } from "./number.js";
 
 const DEFAULT_LIMIT = 50;
 
+/** Options and the parameters that they become. */
+const filters = [
+  ["status", "status"],
+  ["task", "task"],
+  ["queue", "queue"],
+  ["owner", "owner"],
+  ["selector", "label_selector"],
+  ["since", "created_after"],
+] as const;
+
 export function withListFilter(command: Command): Command {
   return withListLimit(command)
     .option("--status <list>", "only with these statuses, or groups such as pending, separated by commas")
     .option("--task <name>", "only of this task")
     .option("--queue <name>", "only in this queue")
-    .option("--owner <name>", "only of this owner");
+    .option("--owner <name>", "only of this owner")
+    .option("-l, --selector <labels>", "only with such labels: a=b,c!=d,e in (x,y)")
+    .option("--since <time>", "only those made then or later");
 }
 
 export function withListLimit(command: Command): Command {
@@ -18,8 +30,8 @@ export function withListLimit(command: Command): Command {
 
 export function listFilter(invocation: Invocation): Record<string, string> {
   const filter: Record<string, string> = {};
-  for (const name of ["status", "task", "queue", "owner"]) {
-    const value = textOption(invocation, name);
+  for (const [option, name] of filters) {
+    const value = textOption(invocation, option);
     if (value !== undefined) filter[name] = value;
   }
   return filter;

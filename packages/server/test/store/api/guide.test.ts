@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type RealApi, realApi } from "./real-api.js";
 
-const guides = ["policies", "queues", "limits-and-fairness", "events"] as const;
+const guides = ["api", "policies", "queues", "limits-and-fairness", "events"] as const;
 const pageOf = (guide: string): string =>
   readFileSync(new URL(`../../../../../docs/guides/${guide}.md`, import.meta.url), "utf8");
 
