@@ -1,8 +1,8 @@
 import { defaultFiringPolicy, type DurationMs, type Instant } from "@carillon/core";
 import type { Coordinator, ShardChange } from "../coordinator/port.js";
-import { Gateway } from "../dispatch/gateway.js";
-import { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
-import { WorkerDoor } from "../dispatch/remote/worker-door.js";
+import type { Gateway } from "../dispatch/gateway.js";
+import type { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
+import type { WorkerDoor } from "../dispatch/remote/worker-door.js";
 import type { EngineEvent } from "../events.js";
 import { forecastsApi } from "../forecast/forecasts-api.js";
 import { JobCreator } from "../jobs/create-job.js";
@@ -29,6 +29,7 @@ import { type Following, makeFollowing } from "./following.js";
 import { makeCoordinator } from "./coordination.js";
 import { type Backfilling, makeBackfilling } from "./backfilling.js";
 import { type Calendaring, makeCalendaring } from "./calendaring.js";
+import { type Dispatching, makeDispatching } from "./dispatching.js";
 import { engineApi, withinNamespace } from "./engine-api.js";
 import { makeEnqueueing } from "./enqueueing.js";
 import { makeExplaining } from "./explaining.js";
@@ -148,9 +149,8 @@ class NodeEngine implements Engine {
       wake: () => this.#waiterLoop.wake(),
       most: this.#limits.runWaiters,
     });
-    this.gateway = this.#makeGateway();
-    this.remoteWorkers = this.#makeRemoteWorkers();
-    this.workerDoor = new WorkerDoor({ ...this.#store, workers: this.remoteWorkers, gateway: this.gateway });
+    const dispatching = this.#makeDispatching();
+    ({ gateway: this.gateway, remoteWorkers: this.remoteWorkers, workerDoor: this.workerDoor } = dispatching);
     const insertRun = insertRuns(this.#store.runs, this.#insertBounds);
     const kept = this.#insertKept();
     const creator = this.#makeCreator(insertRun, kept);
@@ -222,7 +222,7 @@ class NodeEngine implements Engine {
       this.#clockLoop,
       this.#waiterLoop,
       this.#operationLoop,
-      this.#loop("workers", () => this.#sayWhoLives()),
+      this.#loop("workers", () => dispatching.sayWhoLives()),
       this.#loop("gateway", () => this.gateway.look().then(() => this.#limits.fullLookMs)),
     ];
   }
@@ -295,12 +295,6 @@ class NodeEngine implements Engine {
   async #admit(): Promise<DurationMs> {
     await this.#admitter.tick();
     return this.#admitter.idleMs;
-  }
-
-  async #sayWhoLives(): Promise<DurationMs> {
-    this.remoteWorkers.tidy();
-    await this.gateway.heartbeat();
-    return this.#limits.workerSilenceMs / 5;
   }
 
   #passOnStops(): void {
@@ -474,34 +468,13 @@ class NodeEngine implements Engine {
     });
   }
 
-  #makeGateway(): Gateway {
-    const { claims, sessions, lanes, namespaces, namespaceBook, breakers, records, queueBook, durations, rank } =
-      this.#store;
-    const { random, newId, clock, timers } = this.#options;
-    return new Gateway({
-      claims,
-      sessions,
-      lanes,
-      namespaces,
-      rank,
-      queues: queueBook,
-      weightOf: (namespaceId) => namespaceBook.weightOf(namespaceId),
-      breakers,
-      onBreakersChanged: () => this.#hints.queuesChanged(),
-      onDuration(run, durationMs) {
-        if (queueBook.orderOf(run.namespaceId, run.queue)?.kind === "sjf") durations.note(run, durationMs);
-      },
-      records,
-      callbacks: this.#store.callbacks,
-      random,
-      newId,
-      // A claim that arrives later than this finds its session dead, unless the rest of the node was in time all along.
-      doubtMs: 2 * this.#limits.workerSilenceMs,
-      clock,
-      timers,
-      fullLookMs: this.#limits.fullLookMs,
-      batch: this.#limits.claimBatch,
+  #makeDispatching(): Dispatching {
+    return makeDispatching({
+      engine: this.#options,
+      limits: this.#limits,
+      store: this.#store,
       now: () => this.#now(),
+      onBreakersChanged: () => this.#hints.queuesChanged(),
       onRetry: (runs) => this.#hints.dueRuns(runs),
       onQueued: (queued) => this.#hints.queued(queued),
       onFreed: (jobIds) => this.#freed(jobIds),
@@ -512,21 +485,6 @@ class NodeEngine implements Engine {
       isToldOf: this.#notifying.isToldOf,
       onEvent: this.#emit,
       onError: (error) => this.#emit({ type: "loop.failed", loop: "gateway", error }),
-    });
-  }
-
-  #makeRemoteWorkers(): RemoteWorkers {
-    const { claims, sessions } = this.#store;
-    const { clock, timers } = this.#options;
-    const silenceMs = this.#limits.workerSilenceMs;
-    return new RemoteWorkers({
-      gateway: this.gateway,
-      claims,
-      sessions,
-      clock,
-      timers,
-      now: () => this.#now(),
-      silenceMs,
     });
   }
 

@@ -55,6 +55,32 @@ const doubling: StandardSchema<{ n: number }, { twice: number }> = {
 };
 
 describe("an app over a database", () => {
+  it("gives runs to the worker that has what they ask for: labels, a version of the task, and that it lasts", async () => {
+    const app = open();
+    const seen: string[] = [];
+    const by = (name: string, versions: readonly string[]) =>
+      task({ name: "report", weight: 2, versions, run: () => void seen.push(name) });
+    const workers = [
+      app.worker({ tasks: [by("old", ["1"])], queues: { default: 4 }, labels: { zone: "eu" }, signals: false }),
+      app.worker({ tasks: [by("new", ["2"])], queues: { default: 4 }, labels: { zone: "us" }, signals: false }),
+      app.worker({ tasks: [by("spot", ["3"])], queues: { default: 4 }, spot: true, signals: false }),
+    ];
+    for (const worker of workers) await worker.start();
+    const run = async (asked: Parameters<LibraryApp["enqueue"]>[2]): Promise<void> => {
+      const done = next(app, "succeeded");
+      await app.enqueue("report", null, asked);
+      await done;
+    };
+    await run({ taskVersion: "2" });
+    await run({ requires: { zone: "eu" } });
+    await run({ taskVersion: "3", allowSpot: true });
+    expect(seen).toEqual(["new", "old", "spot"]);
+  });
+
+  it("refuses a weight that is no number of slots", () => {
+    expect(() => task({ name: "report", weight: 0, run: () => null })).toThrow("from 1 on, not 0");
+  });
+
   it("makes its schema, stores a run and runs it", async () => {
     const app = open();
     const seen: unknown[] = [];
