@@ -258,5 +258,10 @@ export const commands: readonly CommandEntry[] = [
     summary: "check this machine and its database",
     load: () => import("./commands/doctor.js"),
   },
+  {
+    path: ["completion"],
+    summary: "a script that completes commands in your shell",
+    load: () => import("./commands/completion.js"),
+  },
   { path: ["version"], summary: "show versions", load: () => import("./commands/version.js") },
 ];

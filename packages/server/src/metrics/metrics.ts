@@ -1,7 +1,7 @@
 import type { OnEngineEvent } from "@carillon/engine";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { ApiMetrics } from "../api/ports.js";
-import type { DeliveryOutcome } from "../webhooks/webhook-task.js";
+import type { DeliveryOutcome } from "../webhooks/delivery-outcome.js";
 import { latencyBuckets } from "./buckets.js";
 import { loadMetrics, type ShowLoads } from "./load-metrics.js";
 import { runMetrics } from "./run-metrics.js";
@@ -55,23 +55,25 @@ export function createMetrics({ version }: { readonly version: string }): Metric
 }
 
 function streamMetrics(registry: Registry, of: () => { readonly streams: number; readonly cut: number }): void {
-  new Gauge({
+  const streams = new Gauge({
     name: "carillon_event_streams",
     help: "Readers that follow the events of this node",
-    registers: [registry],
+    registers: [],
     collect() {
       this.set(of().streams);
     },
   });
   let told = 0;
-  new Counter({
+  const cutOff = new Counter({
     name: "carillon_event_streams_cut_total",
     help: "Readers that were cut off because they did not read",
-    registers: [registry],
+    registers: [],
     collect() {
       const { cut } = of();
       this.inc(cut - told);
       told = cut;
     },
   });
+  registry.registerMetric(streams);
+  registry.registerMetric(cutOff);
 }

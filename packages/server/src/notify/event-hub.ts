@@ -30,7 +30,7 @@ export interface EventLimits {
   readonly rememberMs: DurationMs;
 }
 
-export const eventLimits: EventLimits = Object.freeze({
+const eventLimits: EventLimits = Object.freeze({
   ring: 2_000,
   streams: 500,
   gatherMs: 20,

@@ -3,7 +3,8 @@ import { systemClock, systemSoon, systemTimers, webhookQueue } from "@carillon/c
 import type { Engine } from "@carillon/engine";
 import { AddressRules, checkedAddresses, httpCall, LocalTransport, Worker } from "@carillon/worker";
 import type { Service } from "../../lifecycle/service.js";
-import { type DeliveryOutcome, type Post, webhookSender } from "../../webhooks/webhook-task.js";
+import type { DeliveryOutcome } from "../../webhooks/delivery-outcome.js";
+import { type Post, webhookSender } from "../webhooks/webhook-task.js";
 import type { NodeContext } from "../context.js";
 import { logWorkerEvent } from "../event-log.js";
 

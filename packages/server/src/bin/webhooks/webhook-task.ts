@@ -1,7 +1,8 @@
 import { type Instant, webhookTask } from "@carillon/core";
 import type { WebhookDelivery, Webhooks, WebhookTarget } from "@carillon/engine";
 import { type HttpAnswer, NonRetryableError, RetryAfterError, type Task, type TaskContext } from "@carillon/worker";
-import { signedHeaders } from "./signature.js";
+import type { DeliveryOutcome } from "../../webhooks/delivery-outcome.js";
+import { signedHeaders } from "../../webhooks/signature.js";
 
 /** Posts to an address that was checked to be one that may be reached. */
 export type Post = (request: {
@@ -18,8 +19,6 @@ export interface WebhookTaskOptions {
   readonly version: string;
   readonly onDelivery: (outcome: DeliveryOutcome) => void;
 }
-
-export type DeliveryOutcome = "delivered" | "failed" | "gone" | "disabled";
 
 /** Of the answer so much is kept as tells what the other side thought. */
 const excerptLength = 500;
