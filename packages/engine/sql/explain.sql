@@ -2,7 +2,7 @@
 -- purpose: what decides over a live run beside the run itself: its queue and its lane
 -- params: $1 namespace id int, $2 run id uuid
 -- fence: none, a read
-select l.kind as lane_kind, q.pause, q.order_kind, clock_timestamp() as now
+select l.kind as lane_kind, l.requires, q.pause, q.order_kind, clock_timestamp() as now
 from carillon.run r
 join carillon.lane l on l.id = r.lane
 left join carillon.queue q on q.namespace_id = r.namespace_id and q.name = r.queue

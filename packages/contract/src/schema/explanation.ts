@@ -19,7 +19,7 @@ export const RunExplanation = Type.Object(
     code: Type.String({
       description:
         "ended, running, due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, limit_order, " +
-        "limit_pending, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, no_worker_with_labels, " +
+        "limit_pending, breaker_open, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, no_worker_with_labels, " +
         "only_spot_workers, workers_cordoned",
     }),
     ...answer,

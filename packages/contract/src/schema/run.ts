@@ -62,7 +62,7 @@ export const WaitingOn = Type.Object(
   {
     code: Type.String({
       description:
-        "As in explain: due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, limit_order, limit_pending, " +
+        "As in explain: due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, limit_order, limit_pending, breaker_open, " +
         "position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, no_worker_with_labels, only_spot_workers, workers_cordoned",
     }),
     detail: Type.String({ examples: ["no worker serves task pdf"] }),

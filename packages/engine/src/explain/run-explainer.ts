@@ -1,4 +1,5 @@
-import { formatId } from "@carillon/core";
+import { breakerNameIn, formatId } from "@carillon/core";
+import type { Breakers } from "../model/breakers.js";
 import type { Limits } from "../model/limits.js";
 import type { RunExplanation } from "../model/explanations.js";
 import type { RunView } from "../model/run-view.js";
@@ -12,6 +13,7 @@ export interface RunExplainerOptions {
   readonly reads: ExplainReads;
   readonly whyUnserved: (namespaceId: number, run: RunToServe) => Promise<Unserved | null>;
   readonly limitsOf: Limits["limitsOf"];
+  readonly breakerOf: Breakers["getBreaker"];
   /** The live runs of a job, oldest first. */
   readonly liveOf: (jobId: string) => Promise<LiveRunOfJob[]>;
 }
@@ -50,12 +52,34 @@ export class RunExplainer {
     if (run.status === "blocked" && run.statusReason === "overlap") return this.#overlaps(run);
     if (around.queuePause !== null) return queuePaused(run, around.queuePause);
     if (run.status === "blocked") return this.#limited(name, run, around.now);
+    const behind = await this.#behindBreaker(name, run, around);
+    if (behind !== null) return behind;
     const unserved = await this.#options.whyUnserved(namespaceId, run);
     if (unserved !== null)
       return { ...told(unserved.code, unserved.detail), facts: { task: run.task, queue: run.queue } };
     if (around.laneKind === "gated")
       return told("limit_pending", "its limits are about to be looked at: it is admitted in its turn");
     return this.#inLine(namespaceId, run, around);
+  }
+
+  /** null: it is behind none, or behind one that is closed. */
+  async #behindBreaker(
+    namespace: string,
+    run: RunView,
+    { requires, now }: RunSurroundings,
+  ): Promise<RunExplanation | null> {
+    const name = breakerNameIn(requires, run.task);
+    const breaker = name === null ? null : await this.#options.breakerOf(namespace, name);
+    if (breaker === null || breaker.state === "closed") return null;
+    const facts = { breaker: breaker.name, state: breaker.state };
+    if (breaker.state === "half_open")
+      return {
+        ...told("breaker_open", `breaker ${breaker.name}: one run is being tried${because(breaker.reason)}`),
+        facts,
+      };
+    const until = breaker.probeAt;
+    const detail = `breaker ${breaker.name} is open until ${at(until)}, for ${inWords(until - now)} more${because(breaker.reason)}`;
+    return { ...told("breaker_open", detail), until, facts };
   }
 
   async #overlaps(run: RunView): Promise<RunExplanation> {

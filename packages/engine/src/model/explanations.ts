@@ -18,6 +18,7 @@ export type RunWaitCode =
   | "limit_rate"
   | "limit_order"
   | "limit_pending"
+  | "breaker_open"
   | "position"
   | Unserved["code"];
 

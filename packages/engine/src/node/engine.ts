@@ -176,6 +176,7 @@ class NodeEngine implements Engine {
         store: this.#store,
         changes: this.#changing.api,
         limitsOf: (namespace, runId) => this.#limiting.api.limitsOf(namespace, runId),
+        breakerOf: (namespace, name) => this.api.getBreaker(namespace, name),
         now: () => this.#now(),
       }),
       answerCallback: (tokenHash, answer) => this.gateway.waiting.answer(tokenHash, answer),

@@ -6,6 +6,7 @@ import { JobReader } from "../jobs/job-reader.js";
 import { RunLister } from "../jobs/run-lister.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { Explanations } from "../model/explanations.js";
+import type { Breakers } from "../model/breakers.js";
 import type { Limits } from "../model/limits.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { Queryable } from "../store/db/queryable.js";
@@ -17,12 +18,13 @@ export interface ExplainingOptions {
   readonly store: Store;
   readonly changes: Pick<JobChanges, "countMissed" | "listOccurrences">;
   readonly limitsOf: Limits["limitsOf"];
+  readonly breakerOf: Breakers["getBreaker"];
   /** The database's clock. */
   readonly now: () => Instant;
 }
 
 /** The parts that say why, put together. */
-export function makeExplaining({ db, store, changes, limitsOf, now }: ExplainingOptions): Explanations {
+export function makeExplaining({ db, store, changes, limitsOf, breakerOf, now }: ExplainingOptions): Explanations {
   const { settler, sessions } = store;
   const runs = new RunReader(store.reads);
   return explanationsApi({
@@ -35,6 +37,7 @@ export function makeExplaining({ db, store, changes, limitsOf, now }: Explaining
       reads: store.explainReads,
       whyUnserved: async (namespaceId, run) => whyUnserved(run, await sessions.kinds(namespaceId, run.task)),
       limitsOf,
+      breakerOf,
       liveOf: (jobId) => settler.reads.live(db, [jobId], { hold: false }),
     }),
     async isHeld(jobId) {

@@ -5,6 +5,8 @@ import type { Statements } from "../sql/statement.js";
 /** What decides over a live run beside the run itself. */
 export interface RunSurroundings {
   readonly laneKind: string;
+  /** What its workers must have, as its lane says it. */
+  readonly requires: string;
   readonly queuePause: { readonly reason: string | null; readonly actor: string | null; readonly at: Instant } | null;
   readonly isStrict: boolean;
   readonly now: Instant;
@@ -37,6 +39,7 @@ export function explainReads(db: Queryable, statements: Statements): ExplainRead
       if (row === undefined) return null;
       return {
         laneKind: row.lane_kind,
+        requires: row.requires,
         queuePause: row.pause,
         isStrict: row.order_kind === "strict",
         now: row.now,
@@ -52,6 +55,7 @@ export function explainReads(db: Queryable, statements: Statements): ExplainRead
 
 interface SurroundingsRow {
   lane_kind: string;
+  requires: string;
   pause: RunSurroundings["queuePause"];
   order_kind: string | null;
   now: Instant;

@@ -1,4 +1,4 @@
-import { formatId, type JobSpec } from "@carillon/core";
+import { formatId, type JobSpec, requirementsOf } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { limitText } from "../../../src/limits/limit-text.js";
 import type { RunExplanation } from "../../../src/index.js";
@@ -110,6 +110,21 @@ describe("explain says of a run", () => {
     });
     await h.select("update carillon.limit_key set used = 4 where name = 'customer:42'");
     expect(await explain(ids[0] ?? "")).toMatchObject({ code: "limit_pending" });
+  });
+
+  it("that its breaker is open, until when and why", async () => {
+    const [id = ""] = await make({
+      task: "pay",
+      queue: "pay",
+      policy: { requires: requirementsOf({ breaker: null }) },
+    });
+    await h.select(
+      `insert into carillon.breaker (namespace_id, name, state, reason, opened_at, probe_at, open_for_ms, updated_at)
+       values (1, 'pay', 'open', '6 of 10 failed', now(), now() + interval '1 minute', 60000, now())`,
+    );
+    const explanation = await explain(id);
+    expect(explanation?.code).toBe("breaker_open");
+    expect(explanation?.detail).toMatch(/^breaker pay is open until .*, for (59s|1m) more: 6 of 10 failed$/);
   });
 
   it("which run of its job it waits for", async () => {
