@@ -87,7 +87,7 @@ export const commonErrors: readonly ErrorCode[] = [
 ];
 
 /** What a call that takes an Idempotency-Key can end with besides. */
-export const keyErrors = [
+const keyErrors = [
   "idempotency_in_progress",
   "idempotency_key_reused",
   "field_invalid",

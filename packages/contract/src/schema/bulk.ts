@@ -5,7 +5,7 @@ import { NextPageToken } from "./paging.js";
 import { Count, Timestamp } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
 
-export const bulkActions = ["cancel", "retry", "discard"] as const;
+const bulkActions = ["cancel", "retry", "discard"] as const;
 
 const { page_size: _size, page_token: _token, order_by: _order, user_id: _user, ...filters } = RunListQuery.properties;
 

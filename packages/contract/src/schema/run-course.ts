@@ -28,7 +28,7 @@ export const RunAttempts = Type.Object(
   { title: "RunAttempts", additionalProperties: false },
 );
 
-export const runEventTypes = [
+const runEventTypes = [
   "created",
   "due",
   "started",
