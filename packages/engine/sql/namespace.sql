@@ -8,13 +8,13 @@ select id, name from carillon.namespace where name = $1;
 -- purpose: every namespace with its weight, for the gateway's turn-taking
 -- params: none
 -- fence: none
-select id, name, weight from carillon.namespace order by id;
+select id, name, weight, version, limits is not null as is_limited from carillon.namespace order by id;
 
 -- name: namespace.page
 -- purpose: a keyset page of namespaces, by name
 -- params: $1 after name text or null, $2 limit int, $3 only this one text or null
 -- fence: none, a read
-select name, weight, version, created_at, updated_at
+select name, weight, limits, version, created_at, updated_at
 from carillon.namespace
 where ($1::text is null or name > $1) and ($3::text is null or name = $3)
 order by name
@@ -26,13 +26,15 @@ limit $2;
 -- fence: unique name
 insert into carillon.namespace (name, weight) values ($1, $2)
 on conflict (name) do nothing
-returning id, name, weight, version, created_at, updated_at;
+returning id, name, weight, limits, version, created_at, updated_at;
 
 -- name: namespace.change
 -- purpose: changes a namespace; what is null stays. Answers nothing if there is none, or if it has another version
--- params: $1 name text, $2 version as expected int or null, $3 weight int or null
+-- params: $1 name text, $2 version as expected int or null, $3 weight int or null, $4 limits that are set jsonb, $5 limits that are
+--         taken away text[]
 -- fence: the row's lock, and its version if the caller names one
 update carillon.namespace
-set weight = coalesce($3, weight), version = version + 1, updated_at = clock_timestamp()
+set weight = coalesce($3, weight), limits = nullif((coalesce(limits::jsonb, '{}') || $4::jsonb) - $5::text[], '{}')::json,
+    version = version + 1, updated_at = clock_timestamp()
 where name = $1 and ($2::int is null or version = $2)
-returning name, weight, version, created_at, updated_at;
+returning name, weight, limits, version, created_at, updated_at;

@@ -50,6 +50,7 @@ export type {
 export type { JobStats, RunChanges } from "./model/run-changes.js";
 export type {
   QueueChange,
+  QueueLimits,
   QueuePause,
   QueuePauseSpec,
   QueuePurge,

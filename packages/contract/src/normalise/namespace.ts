@@ -1,5 +1,6 @@
 import { NamespaceCreate, NamespacePatch } from "../schema/namespace.js";
 import { readBody } from "./body.js";
+import { type OwnLimitChange, ownLimitChange } from "./own-limits.js";
 
 const usualWeight = 1;
 
@@ -7,6 +8,12 @@ export function readNamespaceCreate(body: unknown): { readonly name: string; rea
   return readBody(NamespaceCreate, body, ({ name = "", weight = usualWeight }) => ({ name, weight }));
 }
 
-export function readNamespacePatch(body: unknown): { readonly weight?: number } {
-  return readBody(NamespacePatch, body, ({ weight }) => (weight === undefined ? {} : { weight }));
+export interface NamespaceChange extends OwnLimitChange {
+  readonly weight?: number;
+}
+
+export function readNamespacePatch(body: unknown): NamespaceChange {
+  return readBody(NamespacePatch, body, ({ weight, ...limits }, findings) => {
+    return { ...(weight !== undefined && { weight }), ...ownLimitChange(limits, findings) };
+  });
 }

@@ -1,15 +1,12 @@
-import { type DurationMs, type Instant, type OrderKind, parseDuration, type RateLimit } from "@carillon/core";
+import { type DurationMs, type Instant, type OrderKind, parseDuration } from "@carillon/core";
 import { QueuePatch, QueuePauseRequest, QueuePurgeRequest } from "../schema/queue.js";
-import type { Findings } from "../check/findings.js";
 import { readBody } from "./body.js";
 import { pauseEnd } from "./job-verbs.js";
-import { rateOf } from "./run-limits.js";
+import { type OwnLimitChange, ownLimitChange } from "./own-limits.js";
 
-export interface QueueChange {
+export interface QueueChange extends OwnLimitChange {
   readonly order?: OrderKind;
   readonly boundMs?: DurationMs | null;
-  readonly concurrency?: { readonly limit: number } | null;
-  readonly rateLimit?: Omit<RateLimit, "key"> | null;
 }
 
 export function readQueuePatch(body: unknown): QueueChange {
@@ -22,37 +19,10 @@ export function readQueuePatch(body: unknown): QueueChange {
     return {
       ...(order !== undefined && { order }),
       ...(boundMs !== undefined && { boundMs }),
-      ...(concurrency !== undefined && { concurrency: concurrencyOf(concurrency, findings) }),
-      ...(rate !== undefined && { rateLimit: rate === null ? null : queueRate(rate, findings) }),
+      ...ownLimitChange({ concurrency, rate_limit: rate }, findings),
     };
   });
 }
-
-/** A limit is given whole, or taken away. */
-function concurrencyOf(given: Patched<{ limit: number }> | null, findings: Findings): { limit: number } | null {
-  if (given === null || typeof given.limit === "number") return given === null ? null : { limit: given.limit ?? 0 };
-  findings.add("/concurrency/limit", "field_missing", "limit is required: runs at a time");
-  return null;
-}
-
-function queueRate(given: Patched<QueueRate>, findings: Findings): RateLimit | null {
-  const { limit, per, burst } = given;
-  if (typeof limit !== "number")
-    findings.add("/rate_limit/limit", "field_missing", "limit is required: starts in any window");
-  if (typeof per !== "string")
-    findings.add("/rate_limit/per", "field_missing", 'per is required: a duration such as "1m"');
-  if (typeof limit !== "number" || typeof per !== "string") return null;
-  const rate = { limit, per, ...(typeof burst === "number" && { burst }) };
-  return rateOf(rate, "/rate_limit", findings) ?? null;
-}
-
-interface QueueRate {
-  readonly limit: number;
-  readonly per: string;
-  readonly burst?: number;
-}
-
-type Patched<Value> = { readonly [Key in keyof Value]?: Value[Key] | null };
 
 export interface QueuePauseAsked {
   readonly reason: string | null;

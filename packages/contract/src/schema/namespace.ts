@@ -1,7 +1,10 @@
 import { Type, type Static } from "typebox";
 import { namespaceNameLength, namespaceNamePattern } from "./limits.js";
+import { removable } from "./merge-patch.js";
 import { NextPageToken } from "./paging.js";
+import { QueueConcurrency, QueueRateLimit } from "./run-limits.js";
 import { Timestamp } from "./scalars.js";
+import { nullable } from "./string-enum.js";
 
 const Weight = Type.Integer({
   minimum: 1,
@@ -24,12 +27,24 @@ export const NamespaceCreate = Type.Object(
 );
 
 export const NamespacePatch = Type.Object(
-  { weight: Type.Optional(Weight) },
+  {
+    weight: Type.Optional(Weight),
+    concurrency: Type.Optional(removable<Static<typeof QueueConcurrency>>(QueueConcurrency)),
+    rate_limit: Type.Optional(removable<Static<typeof QueueRateLimit>>(QueueRateLimit)),
+  },
   { title: "NamespacePatch", additionalProperties: false, examples: [{ weight: 3 }] },
 );
 
 export const Namespace = Type.Object(
-  { name: Type.String(), weight: Weight, version: Type.Integer(), created_at: Timestamp, updated_at: Timestamp },
+  {
+    name: Type.String(),
+    weight: Weight,
+    concurrency: nullable(QueueConcurrency),
+    rate_limit: nullable(QueueRateLimit),
+    version: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
   { title: "Namespace", additionalProperties: false },
 );
 

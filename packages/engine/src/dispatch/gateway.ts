@@ -51,7 +51,8 @@ export class Gateway {
       options.fullLookMs,
       (namespaceId, lane) =>
         options.queues.isPaused(namespaceId, lane.queue) ||
-        (lane.kind !== "admitted" && options.queues.isLimited(namespaceId, lane.queue)) ||
+        (lane.kind !== "admitted" &&
+          (options.queues.isLimited(namespaceId, lane.queue) || options.isLimited?.(namespaceId) === true)) ||
         this.breakers.isHeld(namespaceId, lane),
     );
     this.breakers = new NodeBreakers({

@@ -590,6 +590,7 @@ class NodeEngine implements Engine {
 
   #makeQueueing(): Queueing {
     this.#store.queueBook.onPauses(() => this.gateway.queuesChanged());
+    this.#store.namespaceBook.onLimits(() => this.gateway.queuesChanged());
     return makeQueueing({
       store: this.#store,
       breakers: this.gateway.breakers,

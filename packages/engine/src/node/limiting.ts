@@ -12,7 +12,7 @@ import type { Queued } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 
 export interface LimitingOptions {
-  readonly store: Pick<Store, "limits" | "lanes" | "queueBook" | "settle" | "namespaces">;
+  readonly store: Pick<Store, "limits" | "lanes" | "queueBook" | "settle" | "namespaces" | "namespaceBook">;
   readonly clock: Pick<HostClock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -38,19 +38,21 @@ export interface Limiting {
 /** The parts that hold runs to their limits, put together. */
 export function makeLimiting(options: LimitingOptions): Limiting {
   const { store, membership, shards } = options;
-  const { limits, lanes, queueBook, settle } = store;
+  const { limits, lanes, queueBook, namespaceBook, settle } = store;
   const isOwn = (shard: number): boolean => membership().epochs.has(shard % shards);
 
   async function limitedLanes(): Promise<LimitedLane[]> {
     const limited = queueBook.limited;
     const all = await lanes.list();
     const gated = all.filter((lane) => lane.kind === "gated" && isOwn(lane.id));
+    const open = all.filter(({ id, kind }) => ["plain", "solo", "lost"].includes(kind) && isOwn(id));
     const ofQueues = limited.flatMap(({ namespaceId, name }) =>
-      all
-        .filter(({ id, queue, kind }) => queue === name && ["plain", "solo", "lost"].includes(kind) && isOwn(id))
-        .map((lane) => ({ lane: lane.id, namespaceId })),
+      open.filter((lane) => lane.queue === name).map((lane) => ({ lane: lane.id, namespaceId })),
     );
-    return [...gated.map((lane) => ({ lane: lane.id, namespaceId: null })), ...ofQueues];
+    const ofNamespaces = namespaceBook.limited.flatMap((namespaceId) =>
+      open.map((lane) => ({ lane: lane.id, namespaceId })),
+    );
+    return [...gated.map((lane) => ({ lane: lane.id, namespaceId: null })), ...ofQueues, ...ofNamespaces];
   }
 
   const admitter = new LimitAdmitter({
@@ -75,11 +77,13 @@ export function makeLimiting(options: LimitingOptions): Limiting {
     admitter,
     hint(ids) {
       const limited = new Set(queueBook.limited.map((queue) => queue.name));
+      const isAny = namespaceBook.limited.length > 0;
       let isWanted = false;
       for (const id of ids) {
         const lane = lanes.get(id);
         // One that another node made a moment ago may be gated.
-        if (lane === null || lane.kind === "gated" || (limited.has(lane.queue) && lane.kind !== "admitted")) {
+        const isHeld = lane !== null && (isAny || limited.has(lane.queue)) && lane.kind !== "admitted";
+        if (lane === null || lane.kind === "gated" || isHeld) {
           admitter.arrived();
           isWanted = true;
         } else if (lane.kind === "admitted") {

@@ -9,7 +9,16 @@ afterEach(() => vi.unstubAllGlobals());
 const server = "http://127.0.0.1:8023/v1";
 const at = "2030-01-01T00:00:00.000Z";
 const namespace = (over: Partial<Namespace> = {}): Namespace => {
-  return { name: "billing", weight: 1, version: 1, created_at: at, updated_at: at, ...over };
+  return {
+    name: "billing",
+    weight: 1,
+    concurrency: null,
+    rate_limit: null,
+    version: 1,
+    created_at: at,
+    updated_at: at,
+    ...over,
+  };
 };
 
 describe("carillon namespace", () => {

@@ -1,12 +1,17 @@
 import type { Instant } from "@carillon/core";
 import type { NamespaceChange, NamespaceView } from "../../model/namespaces.js";
+import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import type { OwnLimits } from "./limits.js";
 
 export interface KnownNamespace {
   readonly id: number;
   readonly name: string;
   readonly weight: number;
+  /** It has limits: its runs wait for them. */
+  readonly isLimited: boolean;
+  readonly version: number;
 }
 
 export interface NamespaceStore {
@@ -24,6 +29,7 @@ export interface NamespaceStore {
 interface ViewRow {
   readonly name: string;
   readonly weight: number;
+  readonly limits: OwnLimits | null;
   readonly version: number;
   readonly created_at: Instant;
   readonly updated_at: Instant;
@@ -56,9 +62,10 @@ export function namespaceStore(db: Queryable, statements: Statements): Namespace
       return answer;
     },
     async list() {
-      const { rows } = await db.query<KnownNamespace>(list);
+      type Row = Omit<KnownNamespace, "isLimited"> & { is_limited: boolean };
+      const { rows } = await db.query<Row>(list);
       for (const row of rows) known.set(row.name, row.id);
-      return rows;
+      return rows.map(({ is_limited: isLimited, ...row }) => ({ ...row, isLimited }));
     },
     page: async ({ after = null, limit, only = null }) =>
       (await db.query<ViewRow>(page, [after, limit, only])).rows.map(toView),
@@ -66,13 +73,18 @@ export function namespaceStore(db: Queryable, statements: Statements): Namespace
       const [row] = (await db.query<ViewRow>(create, [name, weight])).rows;
       return row === undefined ? null : toView(row);
     },
-    async change(name, { weight }, ifVersion) {
-      const [row] = (await db.query<ViewRow>(change, [name, ifVersion, weight ?? null])).rows;
+    async change(name, { weight, concurrency, rateLimit }, ifVersion) {
+      const limits = Object.entries({ concurrency, rateLimit });
+      const set = Object.fromEntries(limits.filter(([, limit]) => limit !== undefined && limit !== null));
+      const gone = limits.filter(([, limit]) => limit === null).map(([kind]) => kind);
+      const values = [name, ifVersion, weight ?? null, jsonParam(set), gone];
+      const [row] = (await db.query<ViewRow>(change, values)).rows;
       return row === undefined ? null : toView(row);
     },
   };
 }
 
-function toView({ name, weight, version, created_at: createdAt, updated_at: updatedAt }: ViewRow): NamespaceView {
-  return { name, weight, version, createdAt, updatedAt };
+function toView(row: ViewRow): NamespaceView {
+  const { name, weight, limits, version, created_at: createdAt, updated_at: updatedAt } = row;
+  return { name, weight, limits, version, createdAt, updatedAt };
 }

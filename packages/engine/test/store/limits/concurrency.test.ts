@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Engine } from "../../../src/index.js";
 import { LimitHarness } from "../../harness/limit-harness.js";
 
 let h: LimitHarness;
@@ -6,6 +7,17 @@ beforeEach(async () => {
   h = await LimitHarness.create();
 });
 afterEach(() => h.close());
+
+/** No claim is under way any more that began before a limit is set. */
+async function untilQuiet(engine: Engine): Promise<void> {
+  await h.enqueue(engine, {}, [{ key: "first" }]);
+  await h.until(() => h.open.length === 1);
+  h.endOne();
+  await h.until(() => h.engines.count("run.finished") === 1);
+  await h.untilRow(
+    "select from pg_stat_activity where datname = current_database() having count(*) filter (where state = 'active' and query like '%run.exchange%') = 0",
+  );
+}
 
 const byKey = { concurrency: { key: "customer:{payload.key}", limit: 2 } };
 
@@ -24,4 +36,50 @@ test("no more runs of a key run at once than its limit, and all of them run [INV
   }
   await h.until(() => h.engines.count("run.finished") === 9);
   expect([...h.mostOpen().values()]).toEqual([2, 2]);
+});
+
+test("a queue's own limit holds for runs that have none, from when the nodes know it [INV-14]", async () => {
+  const engine = await h.startNode();
+  await untilQuiet(engine);
+  await engine.api.changeQueue("default", "default", { concurrency: { limit: 2 } }, { actor: null });
+  await h.enqueue(
+    engine,
+    {},
+    Array.from({ length: 6 }, () => ({ key: "q" })),
+  );
+  for (let ended = 1; ended <= 6; ended++) {
+    await h.until(() => h.open.length > 0);
+    h.endOne();
+  }
+  await h.until(() => h.engines.count("run.finished") === 7);
+  expect(h.mostOpen().get("q")).toBeLessThanOrEqual(2);
+  await engine.api.changeQueue("default", "default", { concurrency: null }, { actor: null });
+  await h.enqueue(
+    engine,
+    {},
+    Array.from({ length: 3 }, () => ({ key: "free" })),
+  );
+  await h.until(() => h.open.length === 3);
+});
+
+test("a namespace's own limit holds for all its runs, limited otherwise or not [INV-14]", async () => {
+  const engine = await h.startNode();
+  await untilQuiet(engine);
+  await engine.api.changeNamespace("default", { concurrency: { limit: 2 } }, { actor: null });
+  await h.enqueue(
+    engine,
+    {},
+    Array.from({ length: 4 }, () => ({ key: "n" })),
+  );
+  await h.enqueue(
+    engine,
+    byKey,
+    Array.from({ length: 4 }, () => ({ key: "n" })),
+  );
+  for (let ended = 1; ended <= 8; ended++) {
+    await h.until(() => h.open.length > 0);
+    h.endOne();
+  }
+  await h.until(() => h.engines.count("run.finished") === 9);
+  expect(h.mostOpen().get("n")).toBeLessThanOrEqual(2);
 });

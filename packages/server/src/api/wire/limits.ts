@@ -1,6 +1,6 @@
-import type { JobDefinition, Limit } from "@carillon/contract";
+import type { JobDefinition, Limit, Queue } from "@carillon/contract";
 import { formatDuration, formatId, type RateLimit, type RunLimits } from "@carillon/core";
-import type { ListedLimit } from "@carillon/engine";
+import type { ListedLimit, QueueLimits } from "@carillon/engine";
 import { timestamp } from "./scalars.js";
 
 type WireLimits = Pick<JobDefinition, "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure">;
@@ -14,7 +14,15 @@ export function wireLimits({ concurrency, rateLimit, ordering }: RunLimits): Wir
   };
 }
 
-export function wireRate({ perMs, ...rest }: RateLimit): NonNullable<WireLimits["rate_limit"]> {
+/** Of a queue or a namespace. */
+export function wireOwnLimits(limits: QueueLimits | null): Pick<Queue, "concurrency" | "rate_limit"> {
+  return {
+    concurrency: limits?.concurrency === undefined ? null : { ...limits.concurrency },
+    rate_limit: limits?.rateLimit === undefined ? null : wireRate(limits.rateLimit),
+  };
+}
+
+function wireRate({ perMs, ...rest }: RateLimit): NonNullable<WireLimits["rate_limit"]> {
   return { ...rest, per: formatDuration(perMs) };
 }
 

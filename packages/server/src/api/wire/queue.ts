@@ -1,7 +1,7 @@
 import type { Queue, QueueStats } from "@carillon/contract";
 import { boundOf, formatDuration } from "@carillon/core";
 import type { QueuePause, QueueStats as StatsView, QueueView } from "@carillon/engine";
-import { wireRate } from "./limits.js";
+import { wireOwnLimits } from "./limits.js";
 import { timestamp } from "./scalars.js";
 
 export function wireQueue({ name, order, pause, limits, version, createdAt, updatedAt }: QueueView): Queue {
@@ -10,8 +10,7 @@ export function wireQueue({ name, order, pause, limits, version, createdAt, upda
     name,
     order: order.kind,
     bound: boundMs === null ? null : formatDuration(boundMs),
-    concurrency: limits?.concurrency ? { ...limits.concurrency } : null,
-    rate_limit: limits?.rateLimit ? wireRate(limits.rateLimit) : null,
+    ...wireOwnLimits(limits),
     paused: pause !== null,
     pause: pause === null ? null : wirePause(pause),
     version,

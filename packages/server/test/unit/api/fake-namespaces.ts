@@ -31,7 +31,7 @@ export class FakeNamespaces extends FakeBackfills implements Namespaces, Breaker
   async createNamespace(name: string, weight: number): Promise<NamespaceView> {
     if (this.namespaces.has(name)) throw new CarillonError("namespace_taken", "the name is taken");
     const at = this.now();
-    const made = { name, weight, version: 1, createdAt: at, updatedAt: at };
+    const made = { name, weight, limits: null, version: 1, createdAt: at, updatedAt: at };
     this.namespaces.set(name, made);
     return made;
   }
