@@ -15,7 +15,7 @@ async function untilQuiet(engine: Engine): Promise<void> {
   h.endOne();
   await h.until(() => h.engines.count("run.finished") === 1);
   await h.untilRow(
-    "select from pg_stat_activity where datname = current_database() having count(*) filter (where state = 'active' and query like '%run.exchange%') = 0",
+    "select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() having count(*) filter (where state = 'active' and query like '%run.exchange%') = 0",
   );
 }
 
