@@ -69,7 +69,7 @@ function makeGateway({ engine, limits, store, now, ...events }: DispatchingOptio
     rank,
     queues: queueBook,
     weightOf: (namespaceId) => namespaceBook.weightOf(namespaceId),
-      isLimited: (namespaceId) => namespaceBook.isLimited(namespaceId),
+    isLimited: (namespaceId) => namespaceBook.isLimited(namespaceId),
     breakers,
     onDuration(run, durationMs) {
       if (queueBook.orderOf(run.namespaceId, run.queue)?.kind === "sjf") durations.note(run, durationMs);
