@@ -14,7 +14,7 @@ const Weight = Type.Integer({
   examples: [3],
 });
 
-export const NamespaceName = Type.String({
+const NamespaceName = Type.String({
   minLength: 1,
   maxLength: namespaceNameLength,
   pattern: namespaceNamePattern,
