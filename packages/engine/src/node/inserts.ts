@@ -1,4 +1,4 @@
-import type { DurationMs, Instant } from "@carillon/core";
+import { type DurationMs, type Instant, systemSoon } from "@carillon/core";
 import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
 import { Coalescer } from "../store/db/coalescer.js";
 import type { DedupedRun, DedupeStore } from "../store/entities/dedupes.js";
@@ -14,14 +14,13 @@ export interface InsertBounds {
 /** While one batch is made durable, the next is on its way. */
 const maxInFlight = 2;
 
-const soon = (work: () => void): void => void setImmediate(work);
 
 /** Concurrent creations of jobs share a statement; null stands for a key that is taken. */
 export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJob, StoredJob> {
   return new Coalescer({
     ...bounds,
     maxInFlight,
-    soon,
+    soon: systemSoon,
     write: async (batch) => {
       const stored = await jobs.insert(batch);
       return batch.map((job) => stored.get(job.id) ?? null);
@@ -37,7 +36,7 @@ export function insertRuns(
   return new Coalescer({
     ...bounds,
     maxInFlight,
-    soon,
+    soon: systemSoon,
     write: async (batch) => {
       const stored = new Map((await runs.insert(batch, horizonMs)).map((run) => [run.id, run]));
       return batch.map((run) => {
@@ -63,7 +62,7 @@ export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<N
   return new Coalescer({
     ...bounds,
     maxInFlight,
-    soon,
+    soon: systemSoon,
     write: async (batch, isAlone) => {
       const [run] = batch;
       const isTold = isAlone && batch.length === 1 && run !== undefined;
@@ -81,7 +80,7 @@ export function insertDeduped(
   return new Coalescer({
     ...bounds,
     maxInFlight,
-    soon,
+    soon: systemSoon,
     write: (batch) => storeInRounds(batch, (runs) => dedupes.insert(runs, horizonMs)),
   });
 }
