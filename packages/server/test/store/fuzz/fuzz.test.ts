@@ -80,7 +80,8 @@ it(`answers ${requests} requests, however wrong, as its document says, never wit
   expect(faults).toEqual([]);
   if (requests < documented.length * mutations.length) return;
   // Otherwise the requests were not near enough to right ones to prove anything.
-  const rare = [200, 201, 202, 204, 400, 404, 409, 415, 422].filter((status) => (statuses.get(status) ?? 0) === 0);
+  const expected = [200, 201, 204, 400, 404, 409, 415, 422];
+  const rare = expected.filter((status) => (statuses.get(status) ?? 0) === 0);
   expect(rare).toEqual([]);
   expect([...seen.values()].filter((some) => some.size < mutations.length)).toEqual([]);
   expect(seen.size).toBe(documented.length);
