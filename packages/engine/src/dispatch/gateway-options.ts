@@ -30,9 +30,9 @@ export interface GatewayOptions {
   /** Where a run stands in its queue. */
   readonly rank: RankRun;
   /** A paused queue hands out nothing; one with limits only what was admitted. */
+  readonly queues: Pick<QueueBook, "isPaused" | "isLimited" | "edition" | "inUse">;
   /** Whether a namespace has limits: of it only what was admitted is handed out. */
   readonly isLimited?: (namespaceId: number) => boolean;
-  readonly queues: Pick<QueueBook, "isPaused" | "isLimited" | "edition" | "inUse">;
   readonly breakers: BreakerStore;
   /** Breakers opened or closed: other nodes are to know. */
   readonly onBreakersChanged?: () => void;
