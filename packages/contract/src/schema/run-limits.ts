@@ -45,12 +45,12 @@ export const RateLimit = Type.Object(
   },
 );
 
-export const OrderingKey = KeyTemplate(
+const OrderingKey = KeyTemplate(
   "Runs of one key go one after the other, in the order of their times.",
   "account:{payload.account}",
 );
 
-export const OrderingFailure = stringEnum(orderFailures, {
+const OrderingFailure = stringEnum(orderFailures, {
   description:
     "What the failure of a run does to those behind it. block, the default: they wait until it is retried or discarded; skip: " +
     "the next one starts; stop: those that wait are cancelled",
