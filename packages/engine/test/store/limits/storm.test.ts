@@ -11,7 +11,7 @@ afterEach(() => h.close());
 const retry = { maxAttempts: 3, initialMs: 1, jitter: "none" as const };
 const context = { actor: null };
 
-test("over two nodes, with failures, cancels, pauses, changed limits and lost workers, no key has more runs than its limit and none stands still [INV-8] [INV-14]", async () => {
+test("over two nodes, with failures, cancels, a pause and a lost worker, no key has more runs than its limit and none stands still [INV-8] [INV-14]", async () => {
   const [first, second] = [await h.startNode("one"), await h.startNode("two")];
   const limited = { concurrency: { key: "{payload.key}", limit: 2 }, retry };
   const ordered = { ordering: { key: "{payload.key}", onFailure: "skip" as const }, retry };
