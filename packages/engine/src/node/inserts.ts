@@ -14,7 +14,6 @@ export interface InsertBounds {
 /** While one batch is made durable, the next is on its way. */
 const maxInFlight = 2;
 
-
 /** Concurrent creations of jobs share a statement; null stands for a key that is taken. */
 export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJob, StoredJob> {
   return new Coalescer({
