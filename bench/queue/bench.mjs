@@ -1,5 +1,5 @@
 // The queue beside its peers, in one run: `npm run bench:queue [-- --quick] [-- --json] [-- --only drain,latency,…]
-// [-- --systems carillon,pg-boss]`. Every system runs in processes of its own under the same Node (24: the newest peers ask
+// [-- --systems carillon,pg-boss] [-- --rounds 1]`. Every system runs in processes of its own under the same Node (24: the newest peers ask
 // for it) over an empty database of the same embedded PostgreSQL, fsync and synchronous_commit on; 200-byte payloads.
 import { describeMachine, printTable } from "../report.mjs";
 import { median, say } from "../schedules/results.mjs";
@@ -22,8 +22,9 @@ const listOf = (name) => {
 };
 const only = listOf("--only");
 const wanted = listOf("--systems");
-const rounds = quick ? 1 : 3;
-const size = quick ? 20_000 : 100_000;
+const rounds = quick ? 1 : Number(listOf("--rounds")?.[0] ?? 3);
+// Enough that a new process has warmed up long before the end.
+const size = quick ? 20_000 : 200_000;
 
 async function medianOf(work) {
   const values = [];
