@@ -15,14 +15,14 @@ join carillon.job j on j.id = i.job_id join carillon.job_due d on d.job_id = j.i
 `;
 
 const secondTransaction = `(fire, values).then(async (answer) => {
-  const fired = answer.rows.filter((row) => row.outcome === "fired");
-  const nominalOf = new Map(rows.map((row) => [row.job.jobId, timestampParam(row.job.nominal)]));
+  const ids = answer.rows.filter((row) => row.outcome === "fired").flatMap((row) => row.job_ids.split(","));
+  const fired = rows.filter((row) => ids.includes(row.job.jobId));
   await db.query(statements.get("due.make"), [
-    fired.map((row) => row.run_id), fired.map((row) => row.job_id),
-    fired.map((row) => nominalOf.get(row.job_id)), fired.map((row) => row.rank),
+    fired.map((row) => row.runId), fired.map((row) => row.job.jobId),
+    fired.map((row) => timestampParam(row.job.nominal)), fired.map((row) => row.rank),
   ]);
   return answer;
-})).rows.map(toFired);`;
+})).rows;`;
 
 /** Moves the job on, and makes its run afterwards: whoever dies between the two loses the occurrence. */
 export const fireInTwoTransactions: Mutant = {
@@ -32,7 +32,7 @@ export const fireInTwoTransactions: Mutant = {
   faults: ["lose_fire"],
   edits: [
     { in: "due.fire", from: "  where p.outcome = 'fired'\n", to: "  where p.outcome = 'fired' and false\n" },
-    { in: "due.fire", from: "from judged;\n", to: `from judged;\n${make}` },
-    { in: "engine/src/store/entities/due.ts", from: "(fire, values)).rows.map(toFired);", to: secondTransaction },
+    { in: "due.fire", from: "and is_last, lane;\n", to: `and is_last, lane;\n${make}` },
+    { in: "engine/src/store/entities/due.ts", from: "(fire, values)).rows;", to: secondTransaction },
   ],
 };

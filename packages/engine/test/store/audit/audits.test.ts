@@ -81,6 +81,17 @@ const later = {
   id: ids.planted,
 };
 
+/** Held by one, and nobody holds it. */
+const limit = {
+  namespace_id: 1,
+  scope: "key",
+  kind: "concurrency",
+  name: "k",
+  most: 1,
+  used: 1,
+  defined_at: secondsAgo(60),
+};
+
 /** What breaks each invariant, planted behind the product's back. */
 const plants: Record<number, (tx: Queryable) => Promise<unknown>> = {
   1: (tx) => insert(tx, "run_history", { ...ended, id: ids.planted, job_id: ids.job }),
@@ -89,7 +100,11 @@ const plants: Record<number, (tx: Queryable) => Promise<unknown>> = {
   5: (tx) => insert(tx, "run_history", { ...ended, id: ids.planted, started_at: secondsAgo(30) }),
   6: (tx) => insert(tx, "run", { ...planted, state: "scheduled", run_at: secondsAgo(600) }),
   7: (tx) => insert(tx, "run", { ...planted, job_id: ids.job, namespace_id: 2 }),
+  8: async (tx) => {
+    for (const id of [ids.planted, ids.node]) await insert(tx, "run", { ...planted, id, limits: "o:1 customer" });
+  },
   11: (tx) => tx.query({ text: "update carillon.job_due set fired_through = fired_through + interval '1 second'" }),
+  14: (tx) => insert(tx, "limit_key", limit),
 };
 
 const overdueJob = {

@@ -16,7 +16,9 @@ describe("asking for runs over HTTP", () => {
     const run = response.json<RunCreated>();
     expect([response.statusCode, run.is_new]).toEqual([201, true]);
     const { is_new: _, ...shown } = run;
-    expect((await api.get(`/v1/runs/${run.id}`)).json<Run>()).toEqual(shown);
+    const read = (await api.get(`/v1/runs/${run.id}`)).json<Run>();
+    // What it waits for is looked up when it is read, not when it is asked for.
+    expect(read).toEqual({ ...shown, waiting_on: { code: "due_later", detail: expect.stringMatching(/^due in /) } });
   });
 
   it("answers a dedupe key with the run that counts, replaces it, and refuses", async () => {

@@ -7,7 +7,7 @@ import type { FakeEngine } from "./fake-webhooks.js";
 
 /** The same requests every time, so that a failure is the change's fault; FUZZ_SEED and FUZZ_RUNS look further. */
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_261_112);
-const numRuns = Number(process.env["FUZZ_RUNS"] ?? 2_500);
+const numRuns = Number(process.env["FUZZ_RUNS"] ?? 5_000);
 
 const declared: Operation[] = Object.values(operations);
 
