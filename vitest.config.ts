@@ -16,7 +16,7 @@ const tools = [{ find: /^date-holidays$/, replacement: `${root}tools/node_module
  * Tests of a process share its modules: nothing of ours keeps state at a module's level that a test could meet, and loading everything
  * for each file took a third of the time.
  */
-const shared = { isolate: false };
+const shared = { isolate: false, maxWorkers: 2 };
 
 /** A tier is a folder name: packages/<name>/test/<tier>/…; its tests share the tier's needs and limits. */
 const tier = (name: string, extra: object) => ({
@@ -38,7 +38,6 @@ export default defineConfig({
         ...shared,
         testTimeout: 60_000,
         hookTimeout: 60_000,
-        maxWorkers: 2,
         sequence: { groupOrder: 1 },
         globalSetup: [`${root}packages/testkit/src/vitest-setup.ts`],
       }),
