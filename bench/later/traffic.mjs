@@ -63,7 +63,7 @@ async function finishAndClaim(client, text, session, held) {
   const all = (value) => held.map(() => value);
   const ended = [
     held.map((row) => row.id),
-    held.map((row) => row.fence),
+    held.map((row) => row.fence ?? 1),
     all(session),
     all("null"),
     all(iso(Date.now())),

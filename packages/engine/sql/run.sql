@@ -100,13 +100,15 @@ returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId";
 -- name: run.exchange
 -- purpose: moves runs that succeeded into history and hands queued runs to waiting sessions, in one commit. Of each lane the
 --   first few in rank order are looked at from a lower bound on; of all these the first get a place each. Answers the claimed
---   runs, and in a last row what became of those that succeeded: how many, which (if not all), whose jobs are freed
+--   runs (seat: the index of its session in $6), with null for what is as usual, which costs neither side anything; and in a last
+--   row what became of those that succeeded: how many, which (if not all), whose jobs are freed
 -- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at timestamptz[],
 --         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
 --         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[],
 --         $14 gateway uuid
 -- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock) with this gateway in it, skips
---   what is locked, and has a higher fence than any before
+--   what is locked, and has a higher fence than any before. Sessions are locked when a run was found for them: a look that finds
+--   none writes nothing
 with ended as (
   delete from carillon.run r
   using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[])
@@ -131,7 +133,6 @@ with ended as (
     cross join lateral (
       select r.ctid, r.id, r.rank from carillon.run r
       where r.lane = l.lane and r.namespace_id = l.namespace_id and r.stage = 1 and r.state = 'queued' and r.rank >= l.low
-        and exists (select 1 from alive)
       order by r.rank
       limit l.most
       for update of r skip locked
@@ -140,19 +141,22 @@ with ended as (
     limit cardinality($7::int[])
   ) q
 ), given as materialized (
-  select place, solo, ($6::uuid[])[($7::int[])[number]] as session_id from pick where not solo or number <= $8::int
+  select place, solo, ($7::int[])[number] as seat, ($6::uuid[])[($7::int[])[number]] as session_id
+  from pick where not solo or number <= $8::int
 ), claimed as (
   update carillon.run r
   set state = 'running', session_id = g.session_id, fence = r.fence + 1, claimed_at = clock_timestamp(),
       started_at = case when g.solo then clock_timestamp() end, state_reason = null
   from given g
   where r.ctid = g.place and (g.session_id in (select id from alive)) is true
-  returning r.id, r.job_id, r.namespace_id, r.lane, r.session_id, r.payload::text as payload, r.policy, r.attempt, r.losses,
-            r.fence, r.rank, r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason, r.deadline_at
+  returning r.id, nullif(r.job_id, r.id) as job_id, nullif(r.job_id is null, false) as is_without_job, r.namespace_id, r.lane,
+            g.seat, r.payload::text as payload, r.policy, nullif(r.attempt, 0) as attempt, nullif(r.losses, 0) as losses,
+            nullif(r.fence, 1) as fence, r.rank, nullif(r.priority, 4) as priority, r.run_at,
+            nullif(r.nominal_at, r.run_at) as nominal_at, nullif(r.trigger, 'once') as trigger, r.cancel_reason, r.deadline_at
 )
 select c.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed c
 union all
-select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
        count(*), case when count(*) < cardinality($1::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
 from ended;
 
@@ -164,7 +168,8 @@ from ended;
 --         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[],
 --         $14 gateway uuid, $15 most of the lane's namespace int[]
 -- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock) with this gateway in it, skips
---   what is locked, and has a higher fence than any before
+--   what is locked, and has a higher fence than any before. Sessions are locked when a run was found for them: a look that finds
+--   none writes nothing
 with ended as (
   delete from carillon.run r
   using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[])
@@ -191,7 +196,6 @@ with ended as (
     cross join lateral (
       select r.ctid, r.id, r.rank from carillon.run r
       where r.lane = l.lane and r.namespace_id = l.namespace_id and r.stage = 1 and r.state = 'queued' and r.rank >= l.low
-        and exists (select 1 from alive)
       order by r.rank
       limit l.most
       for update of r skip locked
@@ -201,19 +205,22 @@ with ended as (
   order by q.turn, q.rank, q.id
   limit cardinality($7::int[])
 ), given as materialized (
-  select place, solo, ($6::uuid[])[($7::int[])[number]] as session_id from pick where not solo or number <= $8::int
+  select place, solo, ($7::int[])[number] as seat, ($6::uuid[])[($7::int[])[number]] as session_id
+  from pick where not solo or number <= $8::int
 ), claimed as (
   update carillon.run r
   set state = 'running', session_id = g.session_id, fence = r.fence + 1, claimed_at = clock_timestamp(),
       started_at = case when g.solo then clock_timestamp() end, state_reason = null
   from given g
   where r.ctid = g.place and (g.session_id in (select id from alive)) is true
-  returning r.id, r.job_id, r.namespace_id, r.lane, r.session_id, r.payload::text as payload, r.policy, r.attempt, r.losses,
-            r.fence, r.rank, r.priority, r.run_at, r.nominal_at, r.trigger, r.cancel_reason, r.deadline_at
+  returning r.id, nullif(r.job_id, r.id) as job_id, nullif(r.job_id is null, false) as is_without_job, r.namespace_id, r.lane,
+            g.seat, r.payload::text as payload, r.policy, nullif(r.attempt, 0) as attempt, nullif(r.losses, 0) as losses,
+            nullif(r.fence, 1) as fence, r.rank, nullif(r.priority, 4) as priority, r.run_at,
+            nullif(r.nominal_at, r.run_at) as nominal_at, nullif(r.trigger, 'once') as trigger, r.cancel_reason, r.deadline_at
 )
 select c.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed c
 union all
-select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+select null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
        count(*), case when count(*) < cardinality($1::uuid[]) then array_agg(id) end, array_agg(job_id) filter (where serial)
 from ended;
 

@@ -42,8 +42,12 @@ export class Spot {
   fullLookAt: DurationMs = 0;
   /** No claimable run has a lower rank, except one of which nobody told us. */
   #low = everything;
-  /** There may be runs; otherwise only a hint or the full look can bring some. */
+  /** There may be runs that no look under way takes; otherwise only its answer, a hint or the full look can bring some. */
   #isOpen = false;
+  /** The last look left runs behind: two looks at a time are worth it. */
+  #isDeep = false;
+  /** A hint came after the last look began. */
+  #isHinted = false;
   /** Its queue is paused, or its breaker open. */
   #isHeld: boolean;
   /** Although it is held, the next look may take one run. */
@@ -89,6 +93,7 @@ export class Spot {
   lower(rank: number): void {
     this.#low = Math.min(this.#low, rank);
     for (const look of this.#underWay) look.hinted = Math.min(look.hinted, rank);
+    this.#isHinted = true;
     this.#open(true);
   }
 
@@ -100,6 +105,9 @@ export class Spot {
     const low = wanted.isFull || isOne ? everything : this.#low;
     const wasOpen = this.isOpen;
     this.#letsOne = false;
+    this.#isHinted = false;
+    // A second look at the same time would find nothing, and be in the first one's way.
+    this.#isOpen &&= this.#isDeep;
     this.#tell(wasOpen);
     const read = { lane: lane.id, namespaceId, isSolo: lane.kind !== "plain", most, low };
     const look: Look = { read, isFull: wanted.isFull, spot: this, hinted: nothing };
@@ -119,7 +127,8 @@ export class Spot {
     const above = isOfItself ? Math.max(read.low, found.highest) : found.highestOfAll;
     this.#low = Math.max(this.#low, Math.min(above, hinted));
     // Without saturation or cut, all that could be claimed was.
-    this.#open(isSaturated || isCut || hinted < nothing);
+    this.#isDeep = isSaturated || isCut;
+    this.#open(this.#isDeep || this.#isHinted);
   }
 
   /** Nothing is known of what the look would have found. */

@@ -224,9 +224,10 @@ function partsOf(word: string, gathered: Map<string, LaneHint>): string[] {
 const laneText = ({ lane, rank, namespaceId }: LaneHint): string =>
   namespaceId === undefined ? `${lane}:${rank}` : `${lane}:${rank}:${namespaceId}`;
 
-/** The hint of one run, for the statement that stores it. */
-export function noticeOf(run: LaneHint): Notice {
-  return { channel, payload: `lanes ${laneText(run)}` };
+/** The hint of runs, for the statement that stores them; null if it would be too long. */
+export function noticeOf(runs: readonly Queued[]): Notice | null {
+  const lanes = lowestOf(runs);
+  return lanes.length > lanesPerHint ? null : { channel, payload: `lanes ${lanes.map(laneText).join(",")}` };
 }
 
 function toLaneHint(text: string): LaneHint {

@@ -54,8 +54,8 @@ export interface StoredNow {
 }
 
 /**
- * Runs that may start at once: they come in great numbers, so their statement does no more than it must. One that comes alone
- * brings its hint along, which saves a round trip; of many, commits would wait for one another.
+ * Runs that may start at once: they come in great numbers, so their statement does no more than it must. A batch that goes alone
+ * brings its hint along, which saves a round trip; of several at a time, commits would wait for one another.
  */
 export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<NewRun, StoredNow> {
   return new Coalescer({
@@ -63,10 +63,9 @@ export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<N
     maxInFlight,
     soon: systemSoon,
     write: async (batch, isAlone) => {
-      const [run] = batch;
-      const isTold = isAlone && batch.length === 1 && run !== undefined;
-      const at = await runs.insertNow(batch, isTold ? noticeOf(run) : null);
-      return batch.map(() => ({ at, isTold }));
+      const notice = isAlone ? noticeOf(batch) : null;
+      const at = await runs.insertNow(batch, notice);
+      return batch.map(() => ({ at, isTold: notice !== null }));
     },
   });
 }

@@ -2,7 +2,7 @@ import { CarillonError } from "@carillon/core";
 import { classifyPgError, type PgErrorClass } from "./classify.js";
 
 export interface CoalescerOptions<In, Out> {
-  /** Writes a batch in one round trip, all or nothing, and answers in the batch's order. Alone: nothing else is under way or waits. */
+  /** Writes a batch in one round trip, all or nothing, and answers in the batch's order. Alone: nothing else is under way. */
   readonly write: (batch: readonly In[], isAlone: boolean) => Promise<readonly Out[]>;
   readonly maxBatch: number;
   /** Items that may wait while a write is under way; one more is refused as overloaded. */
@@ -22,6 +22,7 @@ interface Waiting<In, Out> {
   readonly settle: (outcomes: readonly Outcome<Out>[]) => void;
 }
 
+/** So few are not worth a write beside one that is under way: they go together with those that come until it ends. */
 const smallestShare = 16;
 
 export type Outcome<Out> = PromiseSettledResult<Out>;
@@ -98,7 +99,10 @@ export class Coalescer<In, Out> {
 
   #pump(): void {
     const { maxInFlight = 1 } = this.#options;
-    while (this.#inFlight < maxInFlight && this.#queued > 0) {
+    while (
+      this.#queued > 0 &&
+      (this.#inFlight === 0 || (this.#inFlight < maxInFlight && this.#queued >= smallestShare))
+    ) {
       const batch = this.#takeBatch();
       this.#inFlight++;
       void this.#write(batch).finally(() => {
@@ -109,7 +113,7 @@ export class Coalescer<In, Out> {
     }
   }
 
-  /** What waits is dealt to the writes that may go, so that they go side by side; a few items are not worth two. */
+  /** What waits is dealt to the writes that may go, so that they go side by side. */
   #takeBatch(): Waiting<In, Out>[] {
     const { maxBatch, maxInFlight = 1 } = this.#options;
     const share = Math.max(smallestShare, Math.ceil(this.#queued / (maxInFlight - this.#inFlight)));
@@ -155,7 +159,7 @@ export class Coalescer<In, Out> {
   /** A deadlock or a serialization failure is nobody's bad row: the same batch may simply go again. */
   async #tryTwice(items: readonly In[]): Promise<readonly Out[]> {
     try {
-      return await this.#options.write(items, this.#inFlight === 1 && this.#queued === 0);
+      return await this.#options.write(items, this.#inFlight === 1);
     } catch (error) {
       if (classifyPgError(error) !== "serialization") throw error;
       return this.#options.write(items, false);

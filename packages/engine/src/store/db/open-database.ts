@@ -1,4 +1,4 @@
-import { CarillonError, type DurationMs } from "@carillon/core";
+import { CarillonError, type DurationMs, systemSoon } from "@carillon/core";
 import { backoffMs, pause } from "./backoff.js";
 import { classifyPgError, sqlStateOf } from "./classify.js";
 import type { Connection } from "./connection.js";
@@ -103,7 +103,7 @@ class OpenDatabase implements Database {
       onNotification: (channel, payload) => this.#listeners.deliver(channel, payload),
       pingMs,
     });
-    this.#notifier = new Notifier(this, onEvent);
+    this.#notifier = new Notifier(this, onEvent, systemSoon);
   }
 
   async start(): Promise<void> {

@@ -67,6 +67,54 @@ export interface ClaimedRow {
   readonly started_at?: Instant | null;
 }
 
+/** As an exchange answers it: null where a run is as most are. */
+export interface UsualRow {
+  readonly id: string;
+  readonly job_id: string | null;
+  readonly is_without_job: true | null;
+  readonly namespace_id: number;
+  readonly lane: number;
+  /** From 1, among the sessions that wait. */
+  readonly seat: number;
+  readonly payload: string | null;
+  readonly policy: RunPolicy | null;
+  readonly attempt: number | null;
+  readonly losses: number | null;
+  readonly fence: number | null;
+  readonly rank: number;
+  readonly priority: number | null;
+  readonly run_at: Instant;
+  readonly nominal_at: Instant | null;
+  readonly trigger: string | null;
+  readonly cancel_reason: string | null;
+  readonly deadline_at: Instant | null;
+}
+
+export function usualRun(row: UsualRow, sessions: readonly string[]): ClaimedRun {
+  const session = sessions[row.seat - 1];
+  if (session === undefined) throw new Error(`a run was claimed for the session ${row.seat} of ${sessions.length}`);
+  return {
+    id: row.id,
+    jobId: row.is_without_job === true ? null : (row.job_id ?? row.id),
+    namespaceId: row.namespace_id,
+    lane: row.lane,
+    session,
+    payload: row.payload ?? "null",
+    policy: row.policy ?? noPolicy,
+    spent: row.attempt ?? 0,
+    losses: row.losses ?? 0,
+    fence: row.fence ?? 1,
+    rank: row.rank,
+    priority: row.priority ?? 4,
+    runAt: row.run_at,
+    nominal: row.nominal_at ?? row.run_at,
+    trigger: row.trigger ?? "once",
+    deadline: row.deadline_at,
+    isStopped: row.cancel_reason !== null,
+    isBegun: false,
+  };
+}
+
 export function toClaimedRun(row: ClaimedRow): ClaimedRun {
   return {
     id: row.id,

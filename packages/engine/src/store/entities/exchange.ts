@@ -1,7 +1,7 @@
 import { storableJson, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import { type ClaimedRow, type ClaimedRun, type FinishedRun, toClaimedRun } from "./claimed-run.js";
+import { type ClaimedRun, type FinishedRun, type UsualRow, usualRun } from "./claimed-run.js";
 import { inLockOrder } from "./lock-order.js";
 import { columns } from "./parameters.js";
 
@@ -42,7 +42,7 @@ export interface Exchanged {
   readonly freedJobs: readonly string[];
 }
 
-interface ExchangeRow extends ClaimedRow {
+interface ExchangeRow extends UsualRow {
   readonly ended: number | null;
   readonly ended_ids: readonly string[] | null;
   readonly freed_job_ids: readonly string[] | null;
@@ -67,7 +67,7 @@ export function exchangeOver(db: Queryable, statements: Statements): (exchange: 
     const claimed: ClaimedRun[] = [];
     let last: ExchangeRow | null = null;
     for (const row of rows) {
-      if (row.ended === null) claimed.push(toClaimedRun(row));
+      if (row.ended === null) claimed.push(usualRun(row, demand?.sessions ?? []));
       else last = row;
     }
     if (last === null) throw new Error("an exchange was not answered in full");

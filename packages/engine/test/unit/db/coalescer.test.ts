@@ -79,13 +79,36 @@ describe("Coalescer", () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30, 40]);
   });
 
-  it("keeps as many writes under way as allowed", async () => {
-    const { writer, coalescer } = setUp({ maxInFlight: 2 });
-    const answers = [1, 2, 3, 4].map((item) => coalescer.add(item));
-    expect(writer.batches).toEqual([[1], [2]]);
+  it("keeps as many writes under way as allowed, once enough waits for another", async () => {
+    const { writer, coalescer } = setUp({ maxInFlight: 2, maxBatch: 100 });
+    const items = Array.from({ length: 20 }, (_, index) => index);
+    const answers = items.slice(0, 16).map((item) => coalescer.add(item));
+    expect(writer.batches).toEqual([[0]]);
+    answers.push(...items.slice(16).map((item) => coalescer.add(item)));
+    expect(writer.batches).toEqual([[0], items.slice(1, 17)]);
     await writer.releaseAll();
-    expect(writer.batches.flat().sort((a, b) => a - b)).toEqual([1, 2, 3, 4]);
-    await Promise.all(answers);
+    expect(writer.batches.flat()).toEqual(items);
+    expect(await Promise.all(answers)).toEqual(items.map((item) => item * 10));
+  });
+
+  it("tells a write whether it goes alone", async () => {
+    const alone: boolean[] = [];
+    const held: (() => void)[] = [];
+    const coalescer = new Coalescer<number, number>({
+      maxBatch: 100,
+      maxQueued: 100,
+      maxInFlight: 2,
+      write: async (batch, isAlone) => {
+        alone.push(isAlone);
+        await new Promise<void>((resolve) => held.push(resolve));
+        return batch;
+      },
+    });
+    const first = coalescer.add(0);
+    const others = coalescer.addAll(Array.from({ length: 16 }, (_, index) => index + 1));
+    expect(alone).toEqual([true, false]);
+    for (const release of held) release();
+    await Promise.all([first, others]);
   });
 
   it("refuses as overloaded what exceeds the queue, and only that", async () => {

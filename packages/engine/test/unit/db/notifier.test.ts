@@ -22,10 +22,33 @@ class HeldTarget implements Queryable {
   }
 }
 
+const atOnce = (work: () => void): void => work();
+
 describe("Notifier", () => {
+  it("waits for the end of the turn, so that what becomes claimable together is told together", async () => {
+    const target = new HeldTarget();
+    const turn: (() => void)[] = [];
+    const notifier = new Notifier(
+      target,
+      () => undefined,
+      (work) => turn.push(work),
+    );
+    for (const payload of ["a", "b"]) notifier.send("x", payload);
+    notifier.send("x", () => []);
+    expect(target.sent).toEqual([]);
+    for (const work of turn) work();
+    await target.release();
+    expect(target.sent).toEqual([
+      [
+        ["x", "x"],
+        ["a", "b"],
+      ],
+    ]);
+  });
+
   it("sends at once, then what gathered meanwhile in one statement, equal hints once", async () => {
     const target = new HeldTarget();
-    const notifier = new Notifier(target, () => undefined);
+    const notifier = new Notifier(target, () => undefined, atOnce);
     for (const payload of ["a", "b", "b", "c", "b"]) notifier.send("x", payload);
     notifier.send("y", "b");
     await target.release();
@@ -41,7 +64,7 @@ describe("Notifier", () => {
 
   it("asks a hint that gathers for its payloads when it is sent, and once", async () => {
     const target = new HeldTarget();
-    const notifier = new Notifier(target, () => undefined);
+    const notifier = new Notifier(target, () => undefined, atOnce);
     let lowest = 9;
     const gathering = () => [String(lowest)];
     notifier.send("x", "a");
@@ -57,7 +80,7 @@ describe("Notifier", () => {
   it("only reports a failure, and goes on", async () => {
     const events: DatabaseEvent[] = [];
     const target = new HeldTarget();
-    const notifier = new Notifier(target, (event) => events.push(event));
+    const notifier = new Notifier(target, (event) => events.push(event), atOnce);
     target.failure = new Error("down");
     notifier.send("x", "a");
     await target.release();
@@ -70,7 +93,7 @@ describe("Notifier", () => {
 
   it("drops hints rather than let them pile up", async () => {
     const target = new HeldTarget();
-    const notifier = new Notifier(target, () => undefined);
+    const notifier = new Notifier(target, () => undefined, atOnce);
     for (let i = 0; i < 5_000; i++) notifier.send("x", String(i));
     await target.release();
     expect(target.sent[1]).toEqual([expect.objectContaining({ length: 1_000 }), expect.anything()]);

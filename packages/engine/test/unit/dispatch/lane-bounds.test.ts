@@ -74,6 +74,27 @@ describe("the bounds of lanes", () => {
     expect(read(look(bounds, 2))).toMatchObject([{ low: 40 }]);
   });
 
+  it("let one look at a time go to a lane that is not known to have more than it takes", () => {
+    const bounds = new LaneBounds(1_000);
+    answer(bounds, look(bounds, 0), []);
+    bounds.hint(1, 40);
+    const first = look(bounds);
+    expect(first).toHaveLength(1);
+    expect(look(bounds)).toEqual([]);
+    bounds.hint(1, 50);
+    const second = look(bounds);
+    expect(second).toHaveLength(1);
+    answer(bounds, first, claimed(1, 40));
+    expect(look(bounds)).toEqual([]);
+    answer(bounds, second, claimed(1, 50));
+    expect(look(bounds)).toEqual([]);
+  });
+
+  it("let two looks at a time go to a lane that had more than the last one took", () => {
+    const bounds = drained();
+    expect([look(bounds), look(bounds)].map(read)).toMatchObject([[{ low: 100 }], [{ low: 100 }]]);
+  });
+
   it("are not moved back by the slower of two looks", () => {
     const bounds = drained();
     const [slow, fast] = [look(bounds), look(bounds)];
