@@ -42,7 +42,13 @@ async function drain(client, text, session) {
   let low = -1;
   for (let ended = 0; ; ended += held.length) {
     const all = (value) => held.map(() => value);
-    const done = [held.map((row) => row.id), held.map((row) => row.fence ?? 1), all(session), all("null"), all(new Date())];
+    const done = [
+      held.map((row) => row.id),
+      held.map((row) => row.fence ?? 1),
+      all(session),
+      all("null"),
+      all(new Date()),
+    ];
     const wanted = [[session], places, batch, [1], [1], [low], [batch], [false], session];
     const { rows: answered } = await client.query({ name: "exchange", text, values: [...done, ...wanted] });
     const claimed = answered.filter((row) => row.id !== null);

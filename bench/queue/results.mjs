@@ -35,11 +35,11 @@ export function rateResult(name, metric, { ours, peers, postgres = [] }, { floor
 }
 
 /** Less is better. */
-export function timeResult(name, metric, { ours, peers }, atMost = null) {
+export function timeResult(name, metric, { ours, peers }, atMost = null, floor = null) {
   const best = Math.min(...Object.values(peers));
   const ratio = Object.keys(peers).length > 0 ? best / ours : null;
   const met = atMost === null ? null : ours <= atMost;
-  return { case: name, metric, unit: "ms", ours, peers, floor: null, ratio, target: atMost, met };
+  return { case: name, metric, unit: "ms", ours, peers, floor, ratio, target: atMost, met };
 }
 
 function timesOf(wish, peers, postgres) {

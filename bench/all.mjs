@@ -1,0 +1,54 @@
+// Everything against the peers, one benchmark after the other: `npm run bench [-- --quick] [-- --json] [-- --only queue,cron]`. Keeps what each
+// printed in bench/results/<name>.json and draws bench/results/overview.svg from all that is there. What was measured with --quick is
+// printed and not kept: it says that the benchmarks work, and little else.
+import { spawn } from "node:child_process";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { describeMachine, printTable } from "./report.mjs";
+import { drawOverview } from "./overview.mjs";
+
+const folder = new URL("results/", import.meta.url);
+const benchmarks = ["cron", "wheel", "queue", "claims", "fairness", "later", "failover", "schedules"];
+const quick = process.argv.includes("--quick");
+const at = process.argv.indexOf("--only");
+const only = at === -1 ? benchmarks : (process.argv[at + 1] ?? "").split(",");
+const unknown = only.filter((name) => !benchmarks.includes(name));
+if (unknown.length > 0) {
+  console.error(`no benchmark ${unknown.join(", ")}; there are ${benchmarks.join(", ")}`);
+  process.exit(2);
+}
+
+/** What one benchmark printed as its object; its progress goes on to stderr. */
+async function run(name) {
+  const script = new URL(`${name}/bench.mjs`, import.meta.url).pathname;
+  const args = ["--expose-gc", script, "--json", ...(quick ? ["--quick"] : [])];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  for await (const part of child.stdout) text += part;
+  const line = text
+    .trimEnd()
+    .split("\n")
+    .findLast((one) => one.startsWith('{"machine"'));
+  if (line === undefined) throw new Error(`bench:${name} printed no results`);
+  return JSON.parse(line);
+}
+
+const reports = [];
+for (const name of only) {
+  console.error(`── ${name} ${"─".repeat(60 - name.length)}`);
+  const report = await run(name);
+  reports.push(report);
+  if (quick) continue;
+  await mkdir(folder, { recursive: true });
+  await writeFile(new URL(`${name}.json`, folder), `${JSON.stringify(report, null, 2)}\n`);
+}
+if (!quick) await writeFile(new URL("overview.svg", folder), drawOverview(await kept()));
+
+const together = { machine: describeMachine(), results: reports.flatMap((report) => report.results) };
+if (process.argv.includes("--json")) console.log(JSON.stringify(together));
+else printTable(together);
+process.exitCode = together.results.some((result) => result.met === false) ? 1 : 0;
+
+async function kept() {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
+  return Promise.all(names.map(async (name) => JSON.parse(await readFile(new URL(name, folder), "utf8"))));
+}
