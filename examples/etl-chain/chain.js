@@ -5,9 +5,28 @@ export const extract = task({
   name: "etl.extract",
   run: async ({ source }) => ({ source, rows: source === "empty" ? 0 : 42, file: `/tmp/${source}.csv` }),
 });
-export const clean = task({ name: "etl.clean", run: async () => ({ kept: 40 }) });
-export const load = task({ name: "etl.load", run: async ({ table }) => ({ table }) });
-export const alert = task({ name: "etl.alert", run: async () => "somebody was told" });
+// What started a run, it can ask for: the runs that ended, with outcome and output.
+export const clean = task({
+  name: "etl.clean",
+  run: async (_payload, { upstream }) => {
+    const [extracted] = await upstream();
+    return { file: extracted.output.file, kept: extracted.output.rows - 2 };
+  },
+});
+export const load = task({
+  name: "etl.load",
+  run: async ({ table }, { upstream }) => {
+    const [cleaned] = await upstream();
+    return { table, loaded: cleaned.output.kept };
+  },
+});
+export const alert = task({
+  name: "etl.alert",
+  run: async (_payload, { upstream }) => {
+    const [failed] = await upstream();
+    return `${failed.jobKey} failed: ${failed.error.message}`;
+  },
+});
 
 export const tasks = [extract, clean, load, alert];
 

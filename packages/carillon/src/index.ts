@@ -14,6 +14,7 @@ export {
   RunStoppedError,
   SnoozeError,
   type TaskContext,
+  type UpstreamRun,
 } from "@carillon/worker";
 export type { AppEvent, AppWorker, Enqueued, EnqueueItem, Producer, Scheduled, WorkerSettings } from "./sdk/app.js";
 export { carillon } from "./sdk/carillon.js";
@@ -22,4 +23,11 @@ export type { LibraryOptions, Role } from "./sdk/library-engine.js";
 export type { RemoteApp } from "./sdk/remote-app.js";
 export type { EnqueueOptions, ScheduleOptions, TaskReference } from "./sdk/requests.js";
 export type { StandardSchema } from "./sdk/standard-schema.js";
-export { type BatchItem, type RetryOptions, type RunDefaults, task, type TaskDefinition } from "./sdk/task.js";
+export {
+  type BatchItem,
+  type BreakerOptions,
+  type RetryOptions,
+  type RunDefaults,
+  task,
+  type TaskDefinition,
+} from "./sdk/task.js";

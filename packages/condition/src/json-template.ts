@@ -12,6 +12,7 @@ const mostParts = 2_000;
  */
 export class JsonTemplate {
   readonly #root: Part;
+  readonly #paths: string[] = [];
 
   constructor(source: unknown, options: TemplateOptions = {}) {
     let parts = 0;
@@ -22,13 +23,24 @@ export class JsonTemplate {
           `the template has more than ${mostParts} values or nests more than ${deepest} deep`,
         );
       }
-      if (typeof value === "string") return new Template(value, options);
+      if (typeof value === "string") return this.#template(value, options);
       if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
       if (Array.isArray(value)) return value.map((item: unknown) => parse(item, depth + 1));
       if (typeof value !== "object") throw new CarillonError("template_invalid", `a ${typeof value} is not JSON`);
       return new Map(Object.entries(value).map(([name, item]) => [name, parse(item, depth + 1)]));
     };
     this.#root = parse(source, 0);
+  }
+
+  /** The paths whose values it needs, in order. */
+  get paths(): readonly string[] {
+    return this.#paths;
+  }
+
+  #template(source: string, options: TemplateOptions): Template {
+    const template = new Template(source, options);
+    this.#paths.push(...template.paths);
+    return template;
   }
 
   /** Puts the values in; refuses a value that is missing. */

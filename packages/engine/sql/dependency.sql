@@ -191,3 +191,20 @@ with ranked as materialized (
 select count(*) filter (where not is_told) as count, min(ended_at) filter (where not is_told) as from_at,
        max(ended_at) filter (where not is_told) as to_at, count(*) as of
 from ranked;
+
+-- name: dependency.trigger_of
+-- purpose: what asked for a run that ended
+-- params: $1 namespace id int, $2 run id uuid, $3 not ended before timestamptz
+-- fence: none, a read
+select trigger from carillon.run_history where namespace_id = $1 and id = $2 and finished_at >= $3;
+
+-- name: dependency.upstream_runs
+-- purpose: runs that ended, as those hear of them whom they started; an output of more bytes than may be handed on is left out
+-- params: $1 namespace id int, $2 run ids uuid[], $3 not ended before timestamptz, $4 most bytes of an output int
+-- fence: none, a read
+select h.id, h.job_id, j.key, h.status, h.status_reason, h.finished_at, h.error,
+       case when octet_length(h.output::text) <= $4 then h.output end as output,
+       coalesce(octet_length(h.output::text) > $4, false) as is_cut
+from carillon.run_history h
+left join carillon.job j on j.id = h.job_id
+where h.namespace_id = $1 and h.id = any ($2::uuid[]) and h.finished_at >= $3;

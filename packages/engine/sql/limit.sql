@@ -298,7 +298,7 @@ returning id, namespace_id, scope, kind, name, most, per_ms, burst, on_failure, 
 -- fence: none, a read
 select r.limits, r.queue, q.limits as queue_limits, n.limits as namespace_limits, before.count as position
 from carillon.run r
-join carillon.queue q on q.namespace_id = r.namespace_id and q.name = r.queue
+left join carillon.queue q on q.namespace_id = r.namespace_id and q.name = r.queue
 join carillon.namespace n on n.id = r.namespace_id
 cross join lateral (
   select count(*) from (

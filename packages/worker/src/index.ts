@@ -17,6 +17,7 @@ export type {
   TaskContext,
   TaskHandler,
   TaskLog,
+  UpstreamRun,
 } from "./runtime/task.js";
 export { type FollowOptions, followWork, type RemoteWork } from "./runtime/follow-work.js";
 export type { Registration, StartedRun, Transport, TransportEvents } from "./runtime/transport.js";

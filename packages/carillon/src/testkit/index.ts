@@ -1,2 +1,2 @@
 export type { TestLine, TestProgress } from "./memory-notes.js";
-export { TestKit, type TestKitOptions, type TestRun } from "./test-kit.js";
+export { TestKit, type TestKitOptions, type TestRun, type TestRunOptions } from "./test-kit.js";

@@ -23,10 +23,16 @@ export class MemoryNotes {
   readonly #progress = new Map<string, TestProgress>();
   readonly #successes = new Map<string, { readonly valueJson: string; readonly at: Instant }>();
   readonly #jobs = new Map<string, string>();
+  readonly #upstream = new Map<string, string>();
   readonly #atWork = new Set<string>();
 
   constructor(now: () => Instant) {
     this.#now = now;
+  }
+
+  /** The runs that a run is told to have been started by, as a list. */
+  follow(runId: string, runsJson: string): void {
+    this.#upstream.set(runId, runsJson);
   }
 
   /** The job of a run, for what is remembered of jobs. */
@@ -48,7 +54,7 @@ export class MemoryNotes {
       this.#successes.set(jobId, { valueJson: outputJson, at: this.#now() });
     }
     const left = { lines: this.#lines.get(runId) ?? [], progress: this.#progress.get(runId) ?? null };
-    for (const kept of [this.#checkpoints, this.#lines, this.#progress, this.#jobs]) kept.delete(runId);
+    for (const kept of [this.#checkpoints, this.#lines, this.#progress, this.#jobs, this.#upstream]) kept.delete(runId);
     for (const name of this.#steps.keys()) if (name.startsWith(`${runId} `)) this.#steps.delete(name);
     return left;
   }
@@ -78,6 +84,7 @@ export class MemoryNotes {
   #find(note: RunNote): NoteAnswer {
     if (note.kind === "checkpoint_load") return this.#answer(this.#checkpoints.get(note.runId));
     if (note.kind === "step_load") return this.#answer(this.#steps.get(`${note.runId} ${note.name}`));
+    if (note.kind === "upstream") return this.#answer(this.#upstream.get(note.runId));
     if (note.kind !== "last_success") return done;
     const success = this.#successes.get(this.#jobs.get(note.runId) ?? "");
     return success === undefined ? done : { kind: "value", ...success };

@@ -17,11 +17,12 @@ import {
   systemSoon,
 } from "@carillon/core";
 import { type VirtualRun, VirtualSchedule } from "@carillon/engine";
-import { type Attempt, runAttempt, type Task } from "@carillon/worker";
+import { type Attempt, runAttempt, type Task, type UpstreamRun } from "@carillon/worker";
 import { type EnqueueOptions, jobRequest, runRequest, type ScheduleOptions } from "../sdk/requests.js";
 import type { TaskDefinition } from "../sdk/task.js";
 import { workerTask } from "../sdk/worker-task.js";
 import { MemoryNotes, type TestLine, type TestProgress } from "./memory-notes.js";
+import { upstreamJson } from "./upstream-json.js";
 
 export interface TestKitOptions {
   /** The tasks that runs call. */
@@ -32,6 +33,11 @@ export interface TestKitOptions {
   readonly random?: () => number;
   /** How long a handler may wait for something that is not the kit's clock, in real time; 5 s by default. */
   readonly patienceMs?: DurationMs;
+}
+
+export interface TestRunOptions {
+  /** The runs that the handler is told to have been started by; what is not said of one is that it succeeded. */
+  readonly upstream?: readonly Partial<UpstreamRun>[];
 }
 
 /** A run that has ended. */
@@ -116,14 +122,24 @@ export class TestKit {
     payload: Input,
     options: Omit<EnqueueOptions, "dedupe"> = {},
   ): Promise<string> {
+    return formatId("run", await this.#add(task, payload, options));
+  }
+
+  async #add<Input>(task: TaskDefinition<Input, unknown>, payload: Input, options: EnqueueOptions): Promise<string> {
     const now = this.#clock.now();
     const { runAt, ...spec } = readRunCreate(await runRequest(task, payload, options), { now });
-    return formatId("run", this.#schedule.add({ ...spec, schedule: { kind: "at", at: runAt ?? now } }));
+    return this.#schedule.add({ ...spec, schedule: { kind: "at", at: runAt ?? now } });
   }
 
   /** Runs a task now, with its retries, and answers how it ended; the clock moves as far as that takes. */
-  async run<Input>(task: TaskDefinition<Input, unknown>, payload: Input): Promise<TestRun> {
-    const id = await this.enqueue(task, payload);
+  async run<Input>(
+    task: TaskDefinition<Input, unknown>,
+    payload: Input,
+    { upstream = [] }: TestRunOptions = {},
+  ): Promise<TestRun> {
+    const added = await this.#add(task, payload, {});
+    this.#notes.follow(added, upstreamJson(upstream, this.#clock.now()));
+    const id = formatId("run", added);
     const find = (): TestRun | undefined => this.runs.find((run) => run.id === id);
     await this.advance(0);
     for (let ended = find(); ; ended = find()) {

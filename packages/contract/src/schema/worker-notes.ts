@@ -14,6 +14,7 @@ const noteKinds = [
   "once_begin",
   "once_end",
   "last_success",
+  "upstream",
   "callback",
   "alive",
 ] as const;

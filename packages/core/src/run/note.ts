@@ -36,6 +36,8 @@ export type NoteContent =
   | { readonly kind: "once_end"; readonly key: string; readonly valueJson: string }
   /** The last run of the job that succeeded before this one. */
   | { readonly kind: "last_success" }
+  /** The runs whose ends started this one, as a list. */
+  | { readonly kind: "upstream" }
   /**
    * Whoever has the token of this hash (SHA-256, in hexadecimal) may end the run. Answered with what came for an earlier claim of
    * the same try and was not used, if anything did.

@@ -2,6 +2,7 @@ import { formatId, occurrenceRunId } from "@carillon/core";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { Queryable } from "../store/db/queryable.js";
 import type { Dependency, DependencyStore, UpstreamEnd } from "../store/entities/dependencies.js";
+import { afterTrigger } from "./after-trigger.js";
 import type { Conditions } from "./conditions.js";
 import { judgeEnds } from "./judge-ends.js";
 
@@ -54,9 +55,9 @@ export class Follower {
       const detail = `the condition on ${formatId("run", runId)} ${why}`;
       draft.noteApart({ reason: "condition", from: endedAt, to: endedAt, count: 1, detail });
     }
-    for (const { endedAt: nominal, runId } of judgement.fires) {
-      const trigger = `after:${runId}`;
-      const id = occurrenceRunId(jobId, nominal, trigger);
+    for (const { endedAt: nominal, runId, runIds } of judgement.fires) {
+      const trigger = afterTrigger(runId, runIds);
+      const id = occurrenceRunId(jobId, nominal, `after:${runId}`);
       if (draft.place({ id, trigger, nominal, runAt: now }) !== "refused") continue;
       draft.noteApart({ reason: "overlap", from: nominal, to: nominal, count: 1, detail: formatId("run", runId) });
     }

@@ -3,13 +3,18 @@ import type { Instant } from "@carillon/core";
 import type { AwaitedEnd, Dependency, UpstreamEnd } from "../store/entities/dependencies.js";
 
 /** A job that waited is to be fired; the run whose end was the last that it needed. */
-export interface AfterFire {
+export interface AfterFire extends JudgedEnd {
+  /** All the runs that it needed, in the order of `after`. */
+  readonly runIds: readonly string[];
+}
+
+interface JudgedEnd {
   readonly runId: string;
   readonly endedAt: Instant;
 }
 
 /** An end that would have counted, had its condition held. */
-export interface UnmetCondition extends AfterFire {
+export interface UnmetCondition extends JudgedEnd {
   readonly why: string;
 }
 
@@ -43,7 +48,7 @@ export function judgeEnds({ mode, dependencies }: Waiting, ends: readonly Upstre
     const why = isAwaited(dependency.on, end.status) ? whyUnmet(dependency, end, holds) : "";
     if (why !== null && why !== "") unmet.push({ runId, endedAt, why });
     if (mode === "any") {
-      if (why === null) fires.push({ runId, endedAt });
+      if (why === null) fires.push({ runId, endedAt, runIds: [runId] });
       continue;
     }
     if (dependency.seenAt !== null && endedAt < dependency.seenAt) continue;
@@ -54,8 +59,9 @@ export function judgeEnds({ mode, dependencies }: Waiting, ends: readonly Upstre
       metRunId: isMet ? runId : null,
       metAt: isMet ? endedAt : null,
     });
-    if ([...now.values()].some((one) => one.metRunId === null)) continue;
-    fires.push({ runId, endedAt });
+    const runIds = [...now.values()].flatMap((one) => one.metRunId ?? []);
+    if (runIds.length < now.size) continue;
+    fires.push({ runId, endedAt, runIds });
     for (const one of now.values()) now.set(one.position, { ...one, metRunId: null, metAt: null });
   }
   return { fires, unmet, dependencies: [...now.values()] };

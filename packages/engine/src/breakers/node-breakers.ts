@@ -16,6 +16,8 @@ export interface NodeBreakersOptions {
   readonly gatewayId: string;
   /** Whether somebody here serves a lane behind the breaker. */
   readonly serves: (isBehind: IsBehind) => boolean;
+  /** Whether a worker of this node has the run. */
+  readonly isAtWork: (runId: string) => boolean;
   /** Lets one run of such lanes through, if one waits. */
   readonly letOneThrough: (isBehind: IsBehind) => Promise<void>;
   /** What is open has changed here. */
@@ -34,6 +36,8 @@ interface Probe {
 /** Who tries a run says so again within this time, or another may. */
 const probeLeaseMs: DurationMs = 15_000;
 const leastDelayMs: DurationMs = 100;
+/** A Retry-After may be wrong, and all that share the breaker wait for it. */
+const longestAskedMs: DurationMs = 86_400_000;
 
 /**
  * The circuit breakers as this node sees them. Failures are counted here; that one is open is a row, which every node reads. A
@@ -72,7 +76,7 @@ export class NodeBreakers {
     if (policy === undefined || breaker === null) return null;
     if (outcome.kind === "succeeded") this.#succeeded(run, breaker, policy);
     if (outcome.kind !== "failed" || !outcome.error.retryable) return null;
-    this.#failed(run, breaker, policy, outcome.retryAfterMs);
+    this.#failed(run, breaker, policy, askedWait(outcome.retryAfterMs));
     const open = this.#open.get(keyOf(breaker));
     if (open === undefined || run.policy.guarantee === "at_most_once") return null;
     return Math.max(leastDelayMs, open.probeAt - this.#options.now());
@@ -156,10 +160,14 @@ export class NodeBreakers {
     await letOneThrough(this.#isBehind(breaker));
   }
 
-  /** The run is at work; or none waited so far, and they are looked at again. */
+  /**
+   * The run is at work; or none waited so far, and they are looked at again. A run that came back and says nothing of the
+   * breaker (its worker was lost, it was cancelled, snoozed or refused) leaves its place to another.
+   */
   async #keep(key: string, probe: Probe): Promise<void> {
-    const { store, gatewayId, letOneThrough } = this.#options;
+    const { store, gatewayId, isAtWork, letOneThrough } = this.#options;
     const { breaker } = probe;
+    if (probe.runId !== null && !isAtWork(probe.runId)) probe.runId = null;
     if (!(await store.keepProbe(breaker, gatewayId, probeLeaseMs))) this.#probes.delete(key);
     else if (probe.runId === null) await letOneThrough(this.#isBehind(breaker));
   }
@@ -184,3 +192,9 @@ export class NodeBreakers {
 }
 
 const keyOf = ({ namespaceId, name }: BreakerName): string => `${namespaceId} ${name}`;
+
+/** How long a Retry-After keeps a breaker open; undefined: it asks for no time. */
+function askedWait(retryAfterMs: DurationMs | undefined): DurationMs | undefined {
+  if (retryAfterMs === undefined || !Number.isFinite(retryAfterMs) || retryAfterMs <= 0) return undefined;
+  return Math.min(retryAfterMs, longestAskedMs);
+}

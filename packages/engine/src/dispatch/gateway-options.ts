@@ -13,6 +13,7 @@ import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { RunRecords } from "../store/entities/run-records.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { SessionStore } from "../store/entities/sessions.js";
+import type { UpstreamReads } from "../store/entities/upstream-reads.js";
 import type { ResultsOptions } from "./results.js";
 
 export interface GatewayOptions {
@@ -22,6 +23,7 @@ export interface GatewayOptions {
   readonly namespaces: NamespaceStore;
   readonly records: RunRecords;
   readonly callbacks: CallbackStore;
+  readonly upstream: UpstreamReads;
   readonly clock: Pick<HostClock, "monotonic">;
   readonly timers: Timers;
   /** The database's clock. */

@@ -62,6 +62,7 @@ export class Gateway {
       monotonic: () => clock.monotonic(),
       gatewayId: this.#id,
       serves: (isBehind) => this.#bounds.spotsWhere(isBehind).length > 0,
+      isAtWork: (runId) => [...this.#sessions.values()].some((session) => session.held.has(runId)),
       letOneThrough: (isBehind) => this.#letOneThrough(isBehind),
       onHeld: () => this.queuesChanged(),
       onChanged: options.onBreakersChanged ?? (() => undefined),
@@ -131,7 +132,7 @@ export class Gateway {
     });
     this.#savings = new HeavySavings({ claims, groups: () => this.#groups.values() });
     this.#stops = new StopOrders(claims, sessions);
-    this.#notes = new Notes(options.records, options.callbacks);
+    this.#notes = new Notes(options);
     this.waiting = new WaitingRuns({ ...options, results: this.#results });
   }
 

@@ -1,14 +1,22 @@
 import { type NoteAnswer, noteLimits, type RunNote } from "@carillon/core";
+import { upstreamJson, upstreamOf } from "../after/upstream-of.js";
 import { Coalescer } from "../store/db/coalescer.js";
 import { isFaultOfRows } from "../store/db/fault-of-rows.js";
 import type { CallbackStore } from "../store/entities/callbacks.js";
 import type { ClaimName } from "../store/entities/claimed-run.js";
 import type { Kept, RunRecords } from "../store/entities/run-records.js";
+import type { UpstreamReads } from "../store/entities/upstream-reads.js";
 import type { WorkerSession } from "./worker-session.js";
 
 type NoteOf<Kind extends RunNote["kind"]> = Extract<RunNote, { kind: Kind }>;
 
-type Question = NoteOf<"checkpoint_load" | "step_load" | "last_success" | "alive">;
+type Question = NoteOf<"checkpoint_load" | "step_load" | "last_success" | "upstream" | "alive">;
+
+export interface NotesOptions {
+  readonly records: RunRecords;
+  readonly callbacks: Pick<CallbackStore, "open">;
+  readonly upstream: UpstreamReads;
+}
 
 const bounds = { maxBatch: 500, maxQueued: 20_000 };
 const done: NoteAnswer = { kind: "done" };
@@ -20,15 +28,17 @@ const lost: NoteAnswer = { kind: "lost" };
  */
 export class Notes {
   readonly #records: RunRecords;
-  readonly #callbacks: Pick<CallbackStore, "open">;
+  readonly #callbacks: NotesOptions["callbacks"];
+  readonly #upstreamReads: UpstreamReads;
   readonly #checkpoints: Keeper<"checkpoint">;
   readonly #progress: Keeper<"progress">;
   readonly #steps: Keeper<"step">;
   readonly #logs: Keeper<"log">;
 
-  constructor(records: RunRecords, callbacks: Pick<CallbackStore, "open">) {
+  constructor({ records, callbacks, upstream }: NotesOptions) {
     this.#records = records;
     this.#callbacks = callbacks;
+    this.#upstreamReads = upstream;
     this.#checkpoints = keeper((notes) =>
       records.keepCheckpoints(notes.map((one) => ({ ...one, value: one.valueJson }))),
     );
@@ -89,6 +99,8 @@ export class Notes {
         return answerOf((await this.#records.steps([{ id: note.runId, name: note.name }]))[0]);
       case "last_success":
         return this.#lastSuccess(session, note);
+      case "upstream":
+        return this.#upstream(session, note);
       default:
         return done;
     }
@@ -120,6 +132,13 @@ export class Notes {
     // A one-off job is its run: there was none before.
     if (jobId === null || jobId === runId) return done;
     return answerOf(await this.#records.lastSuccess(session.namespaceOf(runId), jobId));
+  }
+
+  async #upstream(session: WorkerSession, { runId }: RunNote): Promise<NoteAnswer> {
+    const trigger = session.held.get(runId)?.trigger ?? "";
+    const runs = await upstreamOf(this.#upstreamReads, session.namespaceOf(runId), trigger);
+    const last = Math.max(0, ...runs.map((run) => run.finishedAt));
+    return runs.length === 0 ? done : { kind: "value", valueJson: upstreamJson(runs), at: last };
   }
 }
 

@@ -37,7 +37,7 @@ export class RunExplainer {
         return running(run, now);
       case "scheduled":
       case "retrying":
-        return waitsForTime(run, now);
+        return (await this.#parked(namespace, run)) ?? waitsForTime(run, now);
       case "blocked":
       case "queued":
         return this.#stands(namespace, run);
@@ -60,6 +60,13 @@ export class RunExplainer {
     if (around.laneKind === "gated")
       return told("limit_pending", "its limits are about to be looked at: it is admitted in its turn");
     return this.#inLine(namespaceId, run, around);
+  }
+
+  /** It failed while its breaker was open, and waits with all that are behind it; null: it does not. */
+  async #parked({ id, name }: Within, run: RunView): Promise<RunExplanation | null> {
+    if (run.statusReason !== "breaker_open") return null;
+    const around = await this.#options.reads.surroundings(id, run.id);
+    return around === null ? null : this.#behindBreaker(name, run, around);
   }
 
   /** null: it is behind none, or behind one that is closed. */

@@ -58,7 +58,7 @@ export function makeDispatching(options: DispatchingOptions): Dispatching {
 }
 
 function makeGateway({ engine, limits, store, now, ...events }: DispatchingOptions): Gateway {
-  const { claims, sessions, lanes, namespaces, namespaceBook, breakers, records, callbacks } = store;
+  const { claims, sessions, lanes, namespaces, namespaceBook, breakers, records, callbacks, upstream } = store;
   const { queueBook, durations, rank } = store;
   const { random, newId, clock, timers } = engine;
   return new Gateway({
@@ -76,6 +76,7 @@ function makeGateway({ engine, limits, store, now, ...events }: DispatchingOptio
     },
     records,
     callbacks,
+    upstream,
     random,
     newId,
     // A claim that arrives later than this finds its session dead, unless the rest of the node was in time all along.

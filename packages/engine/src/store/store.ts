@@ -34,6 +34,7 @@ import { type RunStore, runStore } from "./entities/runs.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
 import { type ShardStore, shardStore } from "./entities/shards.js";
 import { UpstreamLinks } from "./entities/upstream-links.js";
+import { type UpstreamReads, upstreamReads } from "./entities/upstream-reads.js";
 import { type WebhookStore, webhookStore } from "./entities/webhooks.js";
 import { type WindowStore, windowStore } from "./entities/window-store.js";
 import { makingMissingDay } from "./entities/missing-day.js";
@@ -87,6 +88,7 @@ export interface Store {
   /** Which jobs wait for which. */
   readonly dependencies: DependencyStore;
   readonly upstreamLinks: UpstreamLinks;
+  readonly upstream: UpstreamReads;
   /** What decides over runs beside themselves. */
   readonly explainReads: ExplainReads;
   readonly forecastReads: ForecastReads;
@@ -175,6 +177,7 @@ export function createStore(db: Database): Store {
     calendarLinks: links,
     dependencies,
     upstreamLinks,
+    upstream: upstreamReads(db, statements),
     explainReads: explainReads(db, statements),
     forecastReads: forecastReads(db, statements),
     windows: windowStore(db, statements),

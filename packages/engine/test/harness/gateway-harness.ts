@@ -30,7 +30,19 @@ export interface GatewayHarness {
 export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {}): GatewayHarness {
   const errors = new Errors();
   const events: EngineEvent[] = [];
-  const { claims, sessions, lanes, namespaces, namespaceBook, breakers, queueBook, rank, records, callbacks } = h.store;
+  const {
+    claims,
+    sessions,
+    lanes,
+    namespaces,
+    namespaceBook,
+    breakers,
+    queueBook,
+    rank,
+    records,
+    callbacks,
+    upstream,
+  } = h.store;
   const gateway = new Gateway({
     claims,
     sessions,
@@ -43,6 +55,7 @@ export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {})
     onDuration: () => undefined,
     records,
     callbacks,
+    upstream,
     clock: hostPorts.clock,
     timers: hostPorts.timers,
     now: Date.now,

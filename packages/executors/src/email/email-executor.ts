@@ -14,7 +14,9 @@ export function emailExecutor(host: ExecutorHost): Executor {
     name: "email",
     check: (payload) => faultsOf(readEmailPayload, payload),
     run: async (payload, context) => {
-      const mail = mailOf(readEmailPayload(payload), scopeOf(payload, context), host);
+      const read = readEmailPayload(payload);
+      const templates = [read.subject, read.text, read.html];
+      const mail = mailOf(read, await scopeOf(payload, context, { templates }), host);
       server ??= openMailServer(host.env["CARILLON_SMTP_URL"]);
       const { send } = await server.catch((error: unknown) => {
         server = null;

@@ -8,7 +8,7 @@ import {
   RetryAfterError,
 } from "@carillon/worker";
 import { type HttpPayload, readHttpPayload } from "./http-payload.js";
-import { httpRequest } from "./http-request.js";
+import { httpRequest, httpScope } from "./http-request.js";
 import { retryAfterMs } from "./retry-after.js";
 import { sendGuarded } from "./send-guarded.js";
 
@@ -34,7 +34,8 @@ export function httpExecutor(host: ExecutorHost): Executor {
       const read = readHttpPayload(payload);
       const callback = read.callbackMs === null ? null : await context.callback();
       if (callback !== null && callback.answer !== null) return outputOf(callback.answer);
-      const request = await httpRequest(read, payload, context, host);
+      const scope = await httpScope(read, payload, context);
+      const request = await httpRequest(read, scope, context, host);
       if (callback !== null) request.headers[callbackHeader] = callbackUrl(callback.token, host);
       const { connectMs, firstByteMs, totalMs, answerBytes: mostBytes, redirects } = read;
       const limits = {
@@ -47,7 +48,7 @@ export function httpExecutor(host: ExecutorHost): Executor {
       const answer = await sendGuarded(request, limits, redirects, host);
       if (callback !== null && read.callbackMs !== null && answer.status === accepted)
         throw callback.wait(read.callbackMs);
-      return judged(read, answer, host);
+      return judged(read, answer, scope.upstream, host);
     },
   };
 }
@@ -67,11 +68,11 @@ function outputOf(answer: CallbackAnswer): unknown {
   throw answer.retryAfterMs === undefined ? new Error(message) : new RetryAfterError(message, answer.retryAfterMs);
 }
 
-function judged(read: HttpPayload, answer: HttpAnswer, { now }: ExecutorHost): unknown {
+function judged(read: HttpPayload, answer: HttpAnswer, upstream: unknown, { now }: ExecutorHost): unknown {
   const { status, headers, isCut } = answer;
   const body = bodyOf(answer);
   const isOk = status >= 200 && status < 300;
-  const why = read.success === null ? (isOk ? null : "") : ruleFault(read.success, { status, headers, body });
+  const why = read.success === null ? (isOk ? null : "") : ruleFault(read.success, { status, headers, body, upstream });
   if (why === null) return { status, body, ...(isCut && { truncated: true }) };
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const message = `the other side answered ${status}${why}${text === "" ? "" : `: ${text.slice(0, 200)}`}`;

@@ -127,7 +127,7 @@ function successOf(reader: PayloadReader): Condition | null {
   const source = reader.text("success");
   if (source === undefined) return null;
   try {
-    return new Condition(source, { status: "int", headers: "map", body: "dyn" });
+    return new Condition(source, { status: "int", headers: "map", body: "dyn", upstream: "dyn" });
   } catch (error) {
     if (!(error instanceof CarillonError)) throw error;
     reader.fault("success", error.message);

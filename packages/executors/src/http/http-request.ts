@@ -12,14 +12,19 @@ export interface PlainRequest {
 
 const longestUrl = 16_384;
 
+/** The values for the templates of a request, and for the rule that judges its answer. */
+export function httpScope(read: HttpPayload, payload: unknown, context: TaskContext): Promise<TemplateScope> {
+  const templates = [read.url, read.bodyTemplate, ...read.headers.values()];
+  return scopeOf(payload, context, { templates, needsUpstream: /\bupstream\b/.test(read.success?.source ?? "") });
+}
+
 /** What is sent: the templates with their values, the secrets in their place. */
 export async function httpRequest(
   read: HttpPayload,
-  payload: unknown,
+  scope: TemplateScope,
   context: TaskContext,
   { secrets }: Pick<ExecutorHost, "secrets">,
 ): Promise<PlainRequest> {
-  const scope = scopeOf(payload, context);
   const headers: Record<string, string> = { "user-agent": "carillon", accept: "*/*" };
   for (const [name, template] of read.headers) headers[name] = rendered(template, scope);
   const body = bodyOf(read, scope, headers);

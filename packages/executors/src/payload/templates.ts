@@ -1,18 +1,25 @@
 import { CarillonError } from "@carillon/core";
 import { JsonTemplate, Template } from "@carillon/condition";
 import { NonRetryableError, type PayloadReader, type TaskContext } from "@carillon/worker";
+import { namesUpstream, sampleUpstream, upstreamScope } from "./upstream-scope.js";
 
-/** What templates may name: `{payload.data.id}`, `{run.id}`. */
+/** What templates may name: `{payload.data.id}`, `{run.id}`, `{upstream.0.output.rows}`. */
 export interface TemplateScope extends Readonly<Record<string, unknown>> {
   readonly payload: unknown;
   readonly run: Readonly<Record<string, string | number>>;
+  /** The runs whose ends started this one; none where no template names them. */
+  readonly upstream: unknown;
 }
 
-interface Renders {
+interface TemplatePaths {
+  readonly paths: readonly string[];
+}
+
+interface Renders extends TemplatePaths {
   render(scope: TemplateScope): unknown;
 }
 
-const options = { roots: ["payload", "run"], maxLength: 262_144, maxRendered: 1_048_576 };
+const options = { roots: ["payload", "run", "upstream"], maxLength: 262_144, maxRendered: 1_048_576 };
 
 /** Stands for the run while a job is created. */
 const sampleRun = {
@@ -24,16 +31,23 @@ const sampleRun = {
   scheduled_for: "1970-01-01T00:00:00.000Z",
 };
 
-export function scopeOf(payload: unknown, context: TaskContext): TemplateScope {
+/** The runs before this one are asked for where a template names them, or somebody else needs them. */
+export async function scopeOf(
+  payload: unknown,
+  context: TaskContext,
+  { templates, needsUpstream = false }: { templates: Iterable<TemplatePaths | null>; needsUpstream?: boolean },
+): Promise<TemplateScope> {
   const { runId: id, jobId, task, queue, attempt, scheduledFor } = context;
   const scheduled = new Date(scheduledFor).toISOString();
-  return { payload, run: { id, job_id: jobId ?? "", task, queue, attempt, scheduled_for: scheduled } };
+  const isNamed = needsUpstream || [...templates].some((template) => template?.paths.some(namesUpstream));
+  const upstream = isNamed ? upstreamScope(await context.upstream()) : [];
+  return { payload, upstream, run: { id, job_id: jobId ?? "", task, queue, attempt, scheduled_for: scheduled } };
 }
 
 /** Reads templates of one payload. What is wrong with one is a fault of its field, a value that is missing too. */
 export class TemplateReader {
   readonly #reader: PayloadReader;
-  readonly #sample: TemplateScope;
+  readonly #sample: Pick<TemplateScope, "payload" | "run">;
 
   constructor(reader: PayloadReader, payload: unknown) {
     this.#reader = reader;
@@ -52,7 +66,7 @@ export class TemplateReader {
   #checked<Made extends Renders>(name: string, reader: PayloadReader, make: () => Made): Made | null {
     try {
       const made = make();
-      made.render(this.#sample);
+      made.render({ ...this.#sample, upstream: sampleUpstream(made.paths) });
       return made;
     } catch (error) {
       if (!(error instanceof CarillonError)) throw error;

@@ -1,4 +1,5 @@
 import { type Executor, type ExecutorHost, faultsOf, NonRetryableError, type TaskContext } from "@carillon/worker";
+import { upstreamScope } from "../payload/upstream-scope.js";
 import { OutputTail } from "./output-tail.js";
 import { type CommandEnd, runCommand } from "./process-group.js";
 import { readShellPayload, type ShellPayload } from "./shell-payload.js";
@@ -31,10 +32,12 @@ export function shellExecutor(host: ExecutorHost, options: ShellOptions = {}): E
     run: async (payload, context) => {
       const read = readShellPayload(payload);
       const secrets = await secretsOf(read, host);
+      const stdin = read.hearsUpstream ? JSON.stringify(upstreamScope(await context.upstream())) : read.stdin;
       const hide = hiding(Object.values(secrets));
       const stdout = new OutputTail(read.outputBytes, (line) => context.log.info(hide(line)));
       const stderr = new OutputTail(read.outputBytes, (line) => context.log.warn(hide(line), { stream: "stderr" }));
       const end = await started(read, {
+        stdin,
         env: { ...passedEnv(host, options), ...read.env, ...secrets, ...ownEnv(context) },
         cwd: read.cwd ?? options.cwd,
         signal: context.signal,
@@ -80,11 +83,11 @@ function ownEnv({ runId, attempt, fence, idempotencyKey }: TaskContext): Record<
 }
 
 async function started(
-  { command, args, stdin, graceMs }: ShellPayload,
-  rest: Omit<Parameters<typeof runCommand>[0], "command" | "args" | "stdin" | "graceMs">,
+  { command, args, graceMs }: ShellPayload,
+  rest: Omit<Parameters<typeof runCommand>[0], "command" | "args" | "graceMs">,
 ): Promise<CommandEnd> {
   try {
-    return await runCommand({ command, args, stdin, graceMs, ...rest });
+    return await runCommand({ command, args, graceMs, ...rest });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (!neverStarts.has(code)) throw error;

@@ -9,6 +9,8 @@ export interface ShellPayload {
   /** Names of secrets by variable. */
   readonly secretEnv: Readonly<Record<string, string>>;
   readonly stdin: string | undefined;
+  /** The runs whose ends started this one are its input, as JSON. */
+  readonly hearsUpstream: boolean;
   readonly successCodes: readonly number[];
   /** Ends the run at once: trying again is useless. */
   readonly fatalCodes: readonly number[];
@@ -42,6 +44,7 @@ export function readShellPayload(payload: unknown): ShellPayload {
     env: variables(reader, "env"),
     secretEnv,
     stdin: reader.text("stdin"),
+    hearsUpstream: hearsUpstream(reader),
     successCodes: codes(reader, "success_codes") ?? [0],
     fatalCodes: codes(reader, "fatal_codes") ?? [],
     outputBytes: reader.whole("max_output_bytes", 0, mostOutputBytes) ?? outputBytes,
@@ -50,6 +53,13 @@ export function readShellPayload(payload: unknown): ShellPayload {
   };
   reader.end();
   return read;
+}
+
+function hearsUpstream(reader: PayloadReader): boolean {
+  const value = reader.value("upstream");
+  if (value !== undefined && typeof value !== "boolean") reader.fault("upstream", "must be true or false");
+  if (value === true && reader.has("stdin")) reader.fault("upstream", "cannot go with stdin");
+  return value === true;
 }
 
 function variables(reader: PayloadReader, name: string): Readonly<Record<string, string>> {

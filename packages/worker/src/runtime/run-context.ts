@@ -6,6 +6,7 @@ import { openCallback } from "./open-callback.js";
 import { RunNotes } from "./run-notes.js";
 import type { StopSignal } from "./stop-signal.js";
 import type { Checkpoint, OnceOptions, TaskContext, TaskLog, Work } from "./task.js";
+import { upstreamRuns } from "./upstream-runs.js";
 import type { WorkerTimers } from "./timers.js";
 
 export interface ContextOptions {
@@ -96,6 +97,13 @@ export class RunContext implements TaskContext {
       const answer = await this.#left.ask({ kind: "last_success" });
       if (answer.kind !== "value") return null;
       return { finishedAt: answer.at, output: JSON.parse(answer.valueJson) as unknown };
+    };
+  }
+
+  get upstream(): TaskContext["upstream"] {
+    return async () => {
+      const answer = await this.#left.ask({ kind: "upstream" });
+      return answer.kind === "value" ? upstreamRuns(answer.valueJson) : [];
     };
   }
 

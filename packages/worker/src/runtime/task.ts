@@ -34,6 +34,8 @@ export interface TaskContext {
   readonly once: <Result>(key: string, work: Work<Result>, options?: OnceOptions) => Promise<Result>;
   /** The last run of the same job that succeeded; null if there is none. */
   readonly previousSuccess: () => Promise<PreviousSuccess | null>;
+  /** The runs whose ends started this one, in the order of `after`; none if nothing did. */
+  readonly upstream: () => Promise<readonly UpstreamRun[]>;
   /** A token by which somebody else may end this run, while the handler works or after it threw what `wait` makes. */
   readonly callback: () => Promise<Callback>;
   /**
@@ -77,6 +79,21 @@ export interface OnceOptions {
 export interface PreviousSuccess {
   readonly finishedAt: Instant;
   readonly output: unknown;
+}
+
+/** A run whose end started another, as the other hears of it. */
+export interface UpstreamRun {
+  readonly runId: string;
+  readonly jobId: string;
+  readonly jobKey: string | null;
+  readonly status: "succeeded" | "failed" | "cancelled";
+  /** Why, where it did not succeed. */
+  readonly reason: string | null;
+  readonly finishedAt: Instant;
+  readonly output: unknown;
+  /** It has more than 256 KiB as JSON, or all have more than 1 MiB: it is not handed on. */
+  readonly isOutputCut: boolean;
+  readonly error: { readonly type: string; readonly message: string } | null;
 }
 
 export type TaskHandler = (payload: unknown, context: TaskContext) => unknown;

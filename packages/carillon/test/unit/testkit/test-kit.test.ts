@@ -161,6 +161,13 @@ describe("a task under test", () => {
     ]);
   });
 
+  it("is told the runs that the test says it was started by", async () => {
+    const { work, kit } = kitOf((_payload, ctx) => ctx.upstream());
+    const ended = await kit.run(work, null, { upstream: [{ jobKey: "etl", output: { rows: 3 } }] });
+    expect(ended.output).toMatchObject([{ jobKey: "etl", status: "succeeded", output: { rows: 3 } }]);
+    expect((await kit.run(work, null)).output).toEqual([]);
+  });
+
   it("that waits for the real world is reported, not waited for for ever", async () => {
     const hanging = task({ name: "hanging", run: () => new Promise<void>(() => undefined) });
     const kit = new TestKit({ tasks: [hanging], now, patienceMs: 20 });

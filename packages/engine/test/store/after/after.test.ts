@@ -144,12 +144,12 @@ describe("a job after several", () => {
       { job: name(b), on: "success" },
     ]);
     await h.runOnce(a);
-    await h.runOnce(a);
+    const latest = await h.runOnce(a);
     await h.tell();
     expect(await triggers(down)).toEqual([]);
     const first = await h.runOnce(b);
     await h.tell();
-    expect(await triggers(down)).toEqual([`after:${first}`]);
+    expect(await triggers(down)).toEqual([`after:${first}:${latest}:${first}`]);
     await h.runOnce(b);
     await h.tell();
     expect(await triggers(down)).toHaveLength(1);
@@ -167,12 +167,12 @@ describe("a job after several", () => {
     await h.runOnce(a);
     await h.tell();
     await h.runOnce(a, failed);
-    await h.runOnce(b);
+    const met = await h.runOnce(b);
     await h.tell();
     expect(await triggers(down)).toEqual([]);
     const again = await h.runOnce(a);
     await h.tell();
-    expect(await triggers(down)).toEqual([`after:${again}`]);
+    expect(await triggers(down)).toEqual([`after:${again}:${again}:${met}`]);
   });
 
   it("is started at each that fits under any", async () => {

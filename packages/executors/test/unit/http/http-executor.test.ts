@@ -64,6 +64,53 @@ describe("http", () => {
     ]);
   });
 
+  describe("that another job's end started", () => {
+    const before = {
+      runId: "u1",
+      jobId: "j0",
+      jobKey: "etl",
+      status: "succeeded",
+      reason: null,
+      finishedAt: 0,
+    } as const;
+    const upstream = async () => [{ ...before, output: { rows: 3, name: "a/b" }, isOutputCut: false, error: null }];
+
+    it("puts the output and the outcome of the runs before into its templates", async () => {
+      answering(200);
+      const payload = {
+        url: `${base}/files/{upstream.0.output.name}`,
+        method: "POST",
+        headers: { "x-before": "{upstream.0.job_key} {upstream.0.status}" },
+        body_template: { rows: "{upstream.0.output.rows}", all: "{upstream.0.output}" },
+      };
+      expect(http.check(payload)).toEqual([]);
+      await run(http, payload, { upstream });
+      expect(seen[0]).toMatchObject({ url: "/files/a%2Fb", headers: { "x-before": "etl succeeded" } });
+      expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ rows: 3, all: { rows: 3, name: "a/b" } });
+    });
+
+    it("judges the answer by a rule that knows them", async () => {
+      answering(200, json, '{"stored":3}');
+      const payload = { url: `${base}/x`, success: "body.stored == upstream[0].output.rows" };
+      expect(await run(http, payload, { upstream })).toMatchObject({ status: 200 });
+      answering(200, json, '{"stored":2}');
+      await expect(run(http, payload, { upstream })).rejects.toThrow(/does not take/);
+    });
+
+    it("asks for them only where something names them, and refuses a value that is not there", async () => {
+      answering(200);
+      let asked = 0;
+      const none = async () => {
+        asked++;
+        return [];
+      };
+      await run(http, { url: `${base}/x` }, { upstream: none });
+      expect(asked).toBe(0);
+      const payload = { url: `${base}/{upstream.0.output.name}` };
+      await expect(run(http, payload, { upstream: none })).rejects.toThrow(/there is no upstream\.0/);
+    });
+  });
+
   it("puts values into the address, the headers and the body, each so that it stays within its place", async () => {
     answering(200);
     const data = { id: 'a/b?c="d"', n: 3 };

@@ -79,6 +79,22 @@ describe("shell", () => {
     expect(await run(shell, { command: ["cat"], stdin: "hello" })).toMatchObject({ stdout: "hello" });
   });
 
+  it("hands the command the runs that started it, where the job says so", async () => {
+    const before = {
+      runId: "u1",
+      jobId: "j0",
+      jobKey: "etl",
+      status: "succeeded",
+      reason: null,
+      finishedAt: 0,
+    } as const;
+    const upstream = async () => [{ ...before, output: { rows: 3 }, isOutputCut: false, error: null }];
+    const ended = run(shell, { command: ["cat"], upstream: true, output: "json" }, { upstream });
+    expect(await ended).toMatchObject({ stdout: [{ job_key: "etl", status: "succeeded", output: { rows: 3 } }] });
+    expect(shell.check({ command: ["cat"], upstream: true, stdin: "x" })).toMatchObject([{ pointer: "/upstream" }]);
+    expect(shell.check({ command: ["cat"], upstream: "yes" })).toMatchObject([{ pointer: "/upstream" }]);
+  });
+
   it("ends the whole process group when its signal fires: asked first, then ended", async () => {
     const controller = new AbortController();
     const stop = new RunStoppedError("cancelled_by_user");

@@ -253,6 +253,20 @@ describe("a handler", () => {
     expect(other.transport.noted).toEqual([]);
   });
 
+  it("is told the runs whose ends started it, or that there are none", async () => {
+    const h = await handling(({ upstream }) => upstream(), { jobId: "j1" });
+    const run = { run_id: "u1", job_id: "j0", job_key: "etl", status: "succeeded", reason: null, finished_at: 9 };
+    const valueJson = JSON.stringify([{ ...run, output: { rows: 5 }, output_cut: false, error: null }]);
+    h.transport.answer = () => ({ kind: "value", valueJson, at: 9 });
+    h.give();
+    const ended = (await h.ended()) as { readonly outputJson: string };
+    expect(JSON.parse(ended.outputJson)).toMatchObject([{ runId: "u1", jobKey: "etl", output: { rows: 5 } }]);
+    expect(h.transport.noted).toMatchObject([[{ kind: "upstream" }]]);
+    const other = await handling(({ upstream }) => upstream(), { jobId: "j1" });
+    other.give();
+    expect(await other.ended()).toMatchObject({ outputJson: "[]" });
+  });
+
   it("that ignores its signal is reported, and what it brings late counts for nothing [INV-4]", async () => {
     let release: (value: string) => void = () => undefined;
     const h = await handling(() => new Promise((resolve) => (release = resolve)), { timeoutMs: 1_000 });

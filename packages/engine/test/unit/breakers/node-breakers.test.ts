@@ -1,0 +1,187 @@
+import { type Outcome, requirementsOf, requirementText, type RunPolicy } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { NodeBreakers } from "../../../src/breakers/node-breakers.js";
+import type { BreakerStore, OpenBreaker, Opening } from "../../../src/store/entities/breakers.js";
+import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+import type { Lane } from "../../../src/store/entities/lanes.js";
+
+const breaker = { failureRatio: 0.5, windowMs: 60_000, minCalls: 4, openForMs: 30_000 };
+const name = { namespaceId: 1, name: "payments" };
+
+/** Two jobs of different tasks, behind one named breaker; and one behind that of its own task. */
+const lanes: readonly Partial<Lane>[] = [
+  { id: 0, task: "charge", requires: requirementText(requirementsOf({ breaker: "payments" })) },
+  { id: 1, task: "refund", requires: requirementText(requirementsOf({ breaker: "payments" })) },
+  { id: 2, task: "pdf", requires: requirementText(requirementsOf({ breaker: null })) },
+];
+const laneAt = (id: number): Lane => lanes[id] as Lane;
+
+/** One row, as the store keeps it. */
+class MemoryBreakers implements Partial<BreakerStore> {
+  row: OpenBreaker | null = null;
+  readonly openings: Opening[] = [];
+  now = 1_000_000;
+  by: string | null = null;
+
+  notClosed = async (): Promise<OpenBreaker[]> => (this.row === null ? [] : [this.row]);
+  open = async (of: typeof name, opening: Opening): Promise<void> => {
+    this.openings.push(opening);
+    const { forMs, usualMs } = opening;
+    this.row = { ...of, state: "open", probeAt: this.now + forMs, openForMs: usualMs, probeUntil: null };
+  };
+  takeProbe = async (_of: unknown, by: string, forMs: number): Promise<boolean> => {
+    const { row, now } = this;
+    if (row === null || (row.state === "half_open" ? (row.probeUntil ?? 0) : row.probeAt) > now) return false;
+    this.by = by;
+    this.row = { ...row, state: "half_open", probeUntil: now + forMs };
+    return true;
+  };
+  keepProbe = async (_of: unknown, by: string, forMs: number): Promise<boolean> => {
+    if (this.row?.state !== "half_open" || this.by !== by) return false;
+    this.row = { ...this.row, probeUntil: this.now + forMs };
+    return true;
+  };
+  endProbe = async (_of: unknown, by: string, end: { closes: boolean; openForMs: number }): Promise<boolean> => {
+    if (this.row === null || this.by !== by) return false;
+    this.row = end.closes ? null : { ...this.row, state: "open", probeAt: this.now + end.openForMs, probeUntil: null };
+    return true;
+  };
+}
+
+class Node {
+  /** How often a run was let through. */
+  let = 0;
+  readonly atWork = new Set<string>();
+  readonly breakers: NodeBreakers;
+
+  constructor(store: MemoryBreakers, gatewayId = "a") {
+    this.breakers = new NodeBreakers({
+      store: store as unknown as BreakerStore,
+      lane: laneAt,
+      now: () => store.now,
+      monotonic: () => store.now,
+      gatewayId,
+      serves: () => true,
+      isAtWork: (runId) => this.atWork.has(runId),
+      letOneThrough: async () => void this.let++,
+      onHeld: () => undefined,
+      onChanged: () => undefined,
+      onError: (error) => {
+        throw error;
+      },
+    });
+  }
+
+  claim(id: string, lane = 0): ClaimedRun {
+    const policy: RunPolicy = { breaker };
+    const run = { id, namespaceId: 1, lane, policy } as ClaimedRun;
+    this.atWork.add(id);
+    this.breakers.claimed([run]);
+    return run;
+  }
+
+  /** Answers how long the run is to wait; null: it is decided as any other. */
+  end(run: ClaimedRun, outcome: Outcome): number | null {
+    this.atWork.delete(run.id);
+    return this.breakers.judge(run, { runId: run.id, fence: 1, startedAgoMs: 0, outcome });
+  }
+}
+
+const error = { type: "Down", message: "down", retryable: true };
+const down = { kind: "failed", reason: "handler_error", error } as const;
+const good: Outcome = { kind: "succeeded", outputJson: "null" };
+
+async function openOne(): Promise<{ store: MemoryBreakers; node: Node }> {
+  const store = new MemoryBreakers();
+  const node = new Node(store);
+  node.end(node.claim("first"), { ...down, retryAfterMs: 5_000 });
+  return { store, node };
+}
+
+async function halfOpen(): Promise<{ store: MemoryBreakers; node: Node; probe: ClaimedRun }> {
+  const { store, node } = await openOne();
+  store.now += 5_000;
+  await node.breakers.tick();
+  expect([store.row?.state, node.let]).toEqual(["half_open", 1]);
+  return { store, node, probe: node.claim("probe") };
+}
+
+describe("a breaker as a node sees it", () => {
+  it("is one for all tasks that name it, and another for a task without a name", async () => {
+    const { node } = await openOne();
+    expect([0, 1, 2].map((lane) => node.breakers.isHeld(1, laneAt(lane)))).toEqual([true, true, false]);
+    expect(node.breakers.isHeld(2, laneAt(0))).toBe(false);
+  });
+
+  it("counts the attempts of all tasks that name it together, and not what is the run's own fault", async () => {
+    const store = new MemoryBreakers();
+    const node = new Node(store);
+    for (const lane of [0, 1, 0]) node.end(node.claim("r", lane), down);
+    for (let n = 0; n < 9; n++)
+      node.end(node.claim("r"), { kind: "failed", reason: "handler_error", error: { ...error, retryable: false } });
+    expect(store.row).toBeNull();
+    expect(node.end(node.claim("r", 1), down)).toBe(30_000);
+    expect(store.openings).toEqual([{ reason: "4 of 4 failed", forMs: 30_000, usualMs: 30_000 }]);
+  });
+
+  it("opens at once by a Retry-After, for as long as that says; a longer one makes it longer, a shorter one nothing", async () => {
+    const { store, node } = await openOne();
+    expect(store.openings).toEqual([{ reason: "retry_after", forMs: 5_000, usualMs: 30_000 }]);
+    expect(node.end(node.claim("late", 1), { ...down, retryAfterMs: 60_000 })).toBe(60_000);
+    expect(node.end(node.claim("later"), { ...down, retryAfterMs: 1_000 })).toBe(60_000);
+    expect(store.row?.probeAt).toBe(store.now + 60_000);
+  });
+
+  it("is not opened by a Retry-After of nothing or nonsense, and never for longer than a day", async () => {
+    const store = new MemoryBreakers();
+    const node = new Node(store);
+    for (const retryAfterMs of [0, -5, Number.NaN]) node.end(node.claim("r"), { ...down, retryAfterMs });
+    expect(store.openings).toEqual([]);
+    node.end(node.claim("r"), { ...down, retryAfterMs: 1e15 });
+    expect(store.openings).toMatchObject([{ reason: "retry_after", forMs: 86_400_000 }]);
+  });
+
+  it("closes when the run that is tried succeeds", async () => {
+    const { store, node, probe } = await halfOpen();
+    await node.breakers.tick();
+    expect(node.let).toBe(1);
+    node.end(probe, good);
+    await node.breakers.tick();
+    expect([store.row, node.breakers.isHeld(1, laneAt(0))]).toEqual([null, false]);
+  });
+
+  it("is open again for as long as a Retry-After of the run that is tried says", async () => {
+    const { store, node, probe } = await halfOpen();
+    expect(node.end(probe, { ...down, retryAfterMs: 7_000 })).toBe(7_000);
+    expect(store.row).toMatchObject({ state: "open", probeAt: store.now + 7_000 });
+  });
+
+  it.each<[string, Outcome | null]>([
+    ["was lost with its worker", null],
+    ["was cancelled", { kind: "cancelled", error: null }],
+    ["asked to be called later", { kind: "snoozed", delayMs: 1_000 }],
+    ["failed by its own fault", { kind: "failed", reason: "handler_error", error: { ...error, retryable: false } }],
+  ])("tries another run when the one that is tried %s", async (_what, outcome) => {
+    const { store, node, probe } = await halfOpen();
+    if (outcome === null) node.atWork.delete(probe.id);
+    else node.end(probe, outcome);
+    await node.breakers.tick();
+    expect([store.row?.state, node.let]).toEqual(["half_open", 2]);
+    node.end(node.claim("second"), good);
+    await node.breakers.tick();
+    expect(store.row).toBeNull();
+  });
+
+  it("is tried by another node when the one that tried is silent for 15 s", async () => {
+    const { store } = await halfOpen();
+    const other = new Node(store, "b");
+    store.now += 14_999;
+    await other.breakers.tick();
+    expect(other.let).toBe(0);
+    store.now += 1;
+    await other.breakers.tick();
+    expect(other.let).toBe(1);
+    other.end(other.claim("third"), good);
+    expect(store.row).toBeNull();
+  });
+});
