@@ -199,6 +199,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import("./commands/breaker-list.js"),
   },
   {
+    path: ["breaker", "show"],
+    summary: "show one circuit breaker",
+    load: () => import("./commands/breaker-show.js"),
+  },
+  {
     path: ["breaker", "reset"],
     summary: "close a circuit breaker",
     load: () => import("./commands/breaker-reset.js"),

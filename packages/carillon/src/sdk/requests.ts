@@ -1,7 +1,13 @@
-import type { JobCreate, RetryRequest, RunCreate } from "@carillon/contract";
+import type { BreakerRequest, JobCreate, RetryRequest, RunCreate } from "@carillon/contract";
 import { CarillonError, type DedupeAction } from "@carillon/core";
 import { checkedPayload } from "./standard-schema.js";
-import { type RetryOptions, type RunDefaults, type TaskDefinition, withoutAbsent } from "./task.js";
+import {
+  type BreakerOptions,
+  type RetryOptions,
+  type RunDefaults,
+  type TaskDefinition,
+  withoutAbsent,
+} from "./task.js";
 
 /** A task, or the name of one that is defined elsewhere. */
 export type TaskReference<Input> = TaskDefinition<Input, unknown> | string;
@@ -121,7 +127,7 @@ type WireDefaults = Pick<
   RunCreate,
   "queue" | "priority" | "timeout" | "deadline" | "guarantee" | "retry" | "requires" | "task_version" | "allow_spot"
 > &
-  Pick<RunCreate, "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure">;
+  Pick<RunCreate, "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure" | "breaker">;
 
 function wireDefaults(defaults: RunDefaults): WireDefaults {
   const { queue, priority, timeout, deadline, guarantee, retry, requires, taskVersion, allowSpot } = defaults;
@@ -137,8 +143,19 @@ function wireDefaults(defaults: RunDefaults): WireDefaults {
     rate_limit: defaults.rateLimit && { ...defaults.rateLimit },
     ordering_key: defaults.orderingKey,
     ordering_on_failure: defaults.orderingOnFailure,
+    breaker: defaults.breaker && wireBreaker(defaults.breaker),
     task_version: taskVersion,
     allow_spot: allowSpot,
+  });
+}
+
+function wireBreaker({ name, failureRatio, window, minCalls, openFor }: BreakerOptions): BreakerRequest {
+  return withoutAbsent({
+    name,
+    failure_ratio: failureRatio,
+    window,
+    min_calls: minCalls,
+    open_for: openFor,
   });
 }
 

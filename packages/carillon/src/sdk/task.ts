@@ -15,6 +15,20 @@ export interface RetryOptions {
   readonly nonRetryable?: readonly string[];
 }
 
+/** A circuit breaker: while it is open its runs wait, and spend nothing. Durations are texts such as "30s". */
+export interface BreakerOptions {
+  /** What it stands for, shared by all that name it; the task when left out. */
+  readonly name?: string;
+  /** It opens when so many of the attempts failed, 0.5 by default, and at once when one ends with a Retry-After. */
+  readonly failureRatio?: number;
+  /** Within this time; "1m" by default. */
+  readonly window?: string;
+  /** If there were so many; 10 by default. */
+  readonly minCalls?: number;
+  /** For so long it stays open before one run is tried; "30s" by default. */
+  readonly openFor?: string;
+}
+
 /** What a task says about its runs; each run can say otherwise. */
 export interface RunDefaults {
   readonly queue?: string;
@@ -39,6 +53,8 @@ export interface RunDefaults {
   readonly orderingKey?: string;
   /** What the failure of a run does to those behind it; "block" by default. */
   readonly orderingOnFailure?: OrderFailure;
+  /** What its runs wait for when too much fails: {} for a breaker of the task, with a name for one that others share. */
+  readonly breaker?: BreakerOptions;
   /** Labels that the worker must have. */
   readonly requires?: Readonly<Record<string, string>>;
   /** Only workers that have this version of the task. */
@@ -111,7 +127,7 @@ export function task(
   const { name, payload, queue, priority, retry, timeout, deadline, guarantee } = options;
   const { requires, taskVersion, allowSpot, weight, versions } = options;
   const { concurrency, rateLimit, orderingKey, orderingOnFailure } = options;
-  const limits = { concurrency, rateLimit, orderingKey, orderingOnFailure };
+  const limits = { concurrency, rateLimit, orderingKey, orderingOnFailure, breaker: options.breaker };
   checkTraits(name, { ...(weight !== undefined && { weight }) });
   return Object.freeze({
     name,

@@ -5,7 +5,8 @@ import { scratchDir } from "./scratch.js";
 
 /**
  * `begin` says that it has begun, under which fence, and ends after the time in its payload; `stay` ends only when it is given out a second
- * time, or asked to stop; `save` leaves a checkpoint and stays, and then answers with what was left.
+ * time, or asked to stop; `save` leaves a checkpoint and stays, and then answers with what was left; `stumble` fails, stays, and then ends;
+ * `hear` answers with the outputs of the runs that started it.
  */
 const tasks = `
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,6 +28,19 @@ export const stay = {
     return new Promise((resolve, reject) => context.signal.addEventListener("abort", () => reject(context.signal.reason)));
   },
 };
+export const stumble = {
+  name: "stumble",
+  run: (payload, context) => {
+    say(context, "begun");
+    if (context.fence === 1) throw new Error("down");
+    if (context.fence > 2) return context.fence;
+    return new Promise((resolve, reject) => context.signal.addEventListener("abort", () => reject(context.signal.reason)));
+  },
+};
+export const hear = {
+  name: "hear",
+  run: async (payload, context) => (await context.upstream()).map(({ runId, output }) => ({ runId, output })),
+};
 export const save = {
   name: "save",
   run: async (payload, context) => {
@@ -44,6 +58,6 @@ export async function startWorker(urls: readonly string[], args: readonly string
   const dir = await scratchDir();
   await writeFile(join(dir, "tasks.mjs"), tasks);
   const process = new CarillonProcess(["worker", "start", "tasks.mjs", "--url", urls.join(","), ...args], { cwd: dir });
-  await process.line(/^carillon: serving begin, save, stay on /);
+  await process.line(/^carillon: serving begin, hear, save, stay, stumble on /);
   return process;
 }

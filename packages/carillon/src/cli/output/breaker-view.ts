@@ -16,6 +16,7 @@ export function renderBreaker(breaker: Breaker): string {
     ["state", breaker.state],
     ["reason", breaker.reason],
     ["opened", breaker.opened_at],
+    ["tries at", breaker.probe_at ?? ""],
     ["openings", String(breaker.openings)],
   ]);
 }

@@ -6,6 +6,7 @@ import {
   type LibraryApp,
   type LibraryOptions,
   NonRetryableError,
+  RetryAfterError,
   type StandardSchema,
   task,
 } from "../../../src/index.js";
@@ -75,6 +76,25 @@ describe("an app over a database", () => {
     await run({ requires: { zone: "eu" } });
     await run({ taskVersion: "3", allowSpot: true });
     expect(seen).toEqual(["new", "old", "spot"]);
+  });
+
+  it("keeps runs behind the breaker of their task, which opens for as long as a Retry-After says, with nothing spent", async () => {
+    const app = open();
+    const pay = task({
+      name: "pay",
+      breaker: { name: "payments" },
+      run: () => {
+        throw new RetryAfterError("busy", 3_600_000);
+      },
+    });
+    const parked = new Promise<number>((resolve) => app.on("run.snoozed", ({ delayMs }) => resolve(delayMs)));
+    await app.worker({ tasks: [pay], signals: false }).start();
+    await app.enqueue(pay, null);
+    expect(await parked).toBeGreaterThan(3_500_000);
+    const pool = new Pool({ connectionString: url, max: 1 });
+    const { rows } = await pool.query("select state, state_reason, attempt from carillon.run");
+    await pool.end();
+    expect(rows).toEqual([{ state: "scheduled", state_reason: "breaker_open", attempt: 0 }]);
   });
 
   it("refuses a weight that is no number of slots", () => {

@@ -57,6 +57,16 @@ describe("an app over a server", () => {
     ]);
   });
 
+  it("sends the breaker of a task, and what a run says instead", async () => {
+    const { app, sent } = server({ id: "run_1", is_new: true });
+    const breaker = { name: "payments", failureRatio: 0.2, window: "30s", minCalls: 5, openFor: "10s" };
+    const pay = task({ name: "pay", breaker, run: () => null });
+    await app.enqueue(pay, null);
+    await app.enqueue(pay, null, { breaker: {} });
+    const wire = { name: "payments", failure_ratio: 0.2, window: "30s", min_calls: 5, open_for: "10s" };
+    expect(sent.map(({ body }) => body)).toMatchObject([{ breaker: wire }, { breaker: {} }]);
+  });
+
   it("puts a job under its key", async () => {
     const { app, sent } = server({ id: "job_1", version: 1, next_run_at: "2026-11-16T08:00:00.000Z" });
     const options = { cron: "0 9 * * MON", timeZone: "Europe/Paris", overlap: "skip" } as const;

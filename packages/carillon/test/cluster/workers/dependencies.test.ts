@@ -1,0 +1,57 @@
+import { expect, it } from "vitest";
+import { NodeCluster } from "../../process/node-cluster.js";
+import { call, createJob } from "../../process/server.js";
+import { startWorker } from "../../process/worker-process.js";
+
+const args = ["--worker-slots", "0", "--worker-silence", "1s"];
+
+it("a node that is killed while runs end loses no start of a job that waits for them, and doubles none [INV-1] [INV-6]", async () => {
+  const cluster = await NodeCluster.start(["a", "b"], { args });
+  const [a, b] = [cluster.node("a"), cluster.node("b")];
+  const worker = await startWorker([a.url, b.url]);
+  const overlap = "allow";
+  await createJob(b.url, { key: "up", task: "begin", payload: { ms: 50 }, schedule: { manual: true }, overlap });
+  await createJob(b.url, { key: "down", task: "hear", schedule: { after: [{ job: "up" }] }, overlap });
+  const runs = 40;
+  for (let n = 0; n < runs; n++) expect((await call(`${b.url}/v1/jobs/@up:runNow`, {})).status).toBe(201);
+  while (worker.count(/^ended/) < 5) await worker.next();
+  await a.kill();
+
+  const open = `select from carillon.run union all select from carillon.dependency_event`;
+  await cluster.until("everything has ended", async () => (await cluster.rows(open)).length === 0);
+  const pairs = `
+    select up.id, count(down.id)::int as started, min(down.output::text) as heard
+    from carillon.run_history up left join carillon.run_history down on down.trigger = 'after:' || up.id
+    where up.task = 'begin' and up.status = 'succeeded' group by up.id, up.output::text`;
+  const found = await cluster.rows<{ id: string; started: number; heard: string }>(pairs);
+  expect(found).toHaveLength(runs);
+  expect(found.filter(({ started }) => started !== 1)).toEqual([]);
+  // Each heard of the run that started it, over HTTP.
+  expect(found.filter(({ id, heard }) => !heard.includes(id) || !heard.includes('"output":'))).toEqual([]);
+  expect(await cluster.auditFindings()).toEqual([]);
+  expect((await worker.stop()).code).toBe(0);
+});
+
+it("a breaker whose run that is tried dies with its worker tries another run, and closes", async () => {
+  const cluster = await NodeCluster.start(["a"], { args });
+  const { url } = cluster.node("a");
+  const first = await startWorker([url]);
+  const breaker = { name: "payments", min_calls: 1, failure_ratio: 0.01, open_for: "300ms" };
+  await createJob(url, { task: "stumble", breaker });
+  await first.line(/^begun stumble 2 /);
+  const behind = await createJob(url, { task: "begin", breaker });
+  const state = async (): Promise<unknown> => (await call(`${url}/v1/breakers/payments`)).body["state"];
+  expect([await state(), first.count(/^begun begin/)]).toEqual(["half_open", 0]);
+  const { run } = (await call(`${url}/v1/jobs/${behind}`)).body as { run: { id: string } };
+  const { body } = await call(`${url}/v1/runs/${run.id}/explain`);
+  expect(body).toMatchObject({ code: "breaker_open", facts: { breaker: "payments", state: "half_open" } });
+
+  const second = await startWorker([url]);
+  first.kill("SIGKILL");
+  await second.line(/^begun begin 1 /);
+  const history = "select from carillon.run_history where status = 'succeeded'";
+  await cluster.until("both runs have ended", async () => (await cluster.rows(history)).length === 2);
+  expect(await state()).toBe("closed");
+  expect(await cluster.auditFindings()).toEqual([]);
+  expect((await second.stop()).code).toBe(0);
+});
