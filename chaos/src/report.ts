@@ -53,6 +53,7 @@ export function reportLines(result: Result): string[] {
     ["targets ok", verdict.targets.ok],
     ["targets skipped", verdict.targets.skipped],
     ["targets optional", verdict.targets.optional],
+    ["ends followed", verdict.followed.ok],
     ["late ms p50/p99/max", `${late(0.5)} / ${late(0.99)} / ${late(1)}`],
     ["runs ok", verdict.runs.ok],
     ["runs repeated", verdict.runs.repeated],

@@ -92,30 +92,32 @@ async function judgedLoad(
   const epochs = await witness.epochs();
   const begin = Math.ceil(Date.now() / 1_000) * 1_000;
   const driver = new Driver(cluster, journal, begin);
-  const [faults, disturbed = [], lives] = await Promise.all([
+  const [faults, disturbed = [], { lives, followers }] = await Promise.all([
     injectAll(cluster, plan.faults, begin),
     workers?.disturb(plan.workerFaults ?? [], begin),
     driver.drive(plan),
   ]);
   await sleep(Math.max(0, begin + loadMs - Date.now()));
   const recoveredMs = await drain(witness);
-  writeFileSync(join(folder, "lives.json"), JSON.stringify(lives));
+  writeFileSync(join(folder, "lives.json"), JSON.stringify({ lives, followers }));
   const seen = {
     lives,
+    followers,
     journal: journal.entries,
     runs: await witness.runs(),
     ledger: await witness.ledger(),
     faults: [...faults, ...disturbed, ...stalls.stalls],
     aftermathMs,
   };
-  const acknowledged = lives.filter((life) => life.acknowledgedAt !== null).length;
+  const asked = [...lives, ...followers];
+  const acknowledged = asked.filter((life) => life.acknowledgedAt !== null).length;
   return {
     verdict: judge({ ...seen, targets: resolveTargets(lives, seen) }),
     audits: await witness.audits(),
     recoveredMs,
     asked: {
       jobs: acknowledged,
-      unknownJobs: lives.length - acknowledged,
+      unknownJobs: asked.length - acknowledged,
       changes: lives.flatMap((life) => life.changes).length,
       runNows: lives.flatMap((life) => life.runNows).filter((outcome) => outcome === "made").length,
     },

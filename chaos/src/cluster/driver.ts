@@ -1,21 +1,31 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JournalServer } from "../journal/journal-server.js";
 import { changeFrom } from "../plan/change.js";
+import type { Follower } from "../plan/follower.js";
 import { type ChaosJob, type PlannedJob, jobFrom } from "../plan/job.js";
 import type { Plan } from "../plan/plan.js";
 import { windowFrom } from "../plan/surroundings.js";
+import type { FollowerLife } from "../targets/follower-life.js";
 import type { DoneChange, Life, RunNowOutcome } from "../targets/life.js";
 import { ApiCaller } from "./api-caller.js";
 import type { Cluster } from "./cluster.js";
 import { JobChanger } from "./job-changer.js";
+import { MadeJobs } from "./made-jobs.js";
 import { type DoneFlip, SurroundingsMaker } from "./surroundings-maker.js";
-import { wireJob } from "./wire-form.js";
+import { wireFollower, wireJob } from "./wire-form.js";
+
+/** All that was asked for. */
+export interface Driven {
+  readonly lives: Life[];
+  readonly followers: FollowerLife[];
+}
 
 /** Asks for every planned job and change at its time, by the public API of the nodes in turn, and keeps what was answered. */
 export class Driver {
   readonly #api: ApiCaller;
   readonly #journal: JournalServer;
   readonly #begin: number;
+  readonly #made = new MadeJobs();
 
   constructor(cluster: Cluster, journal: JournalServer, begin: number) {
     this.#api = new ApiCaller(cluster);
@@ -23,23 +33,28 @@ export class Driver {
     this.#begin = begin;
   }
 
-  async drive({ surroundings, workload }: Plan): Promise<Life[]> {
+  async drive({ surroundings, workload, followers }: Plan): Promise<Driven> {
     const maker = new SurroundingsMaker(this.#api, this.#begin);
     await maker.prepare(surroundings.windows.map((window) => windowFrom(this.#begin, window)));
-    const [flips, ...lives] = await Promise.all([
+    const [flips, lives, followerLives] = await Promise.all([
       maker.flip(surroundings.flips),
-      ...workload.map((one) => this.#live(one)),
+      Promise.all(workload.map((one) => this.#live(one))),
+      Promise.all(followers.map((one) => this.#follow(one))),
     ]);
-    return lives.flatMap((life) => (life === null ? [] : withFlips(life, flips)));
+    return {
+      lives: lives.flatMap((life) => (life === null ? [] : withFlips(life, flips))),
+      followers: followerLives.flatMap((life) => life ?? []),
+    };
   }
 
   /** Null when no node was there to be asked. A job whose making ended unknown is left alone. */
   async #live({ createAtMs, job: plannedJob, changes, runNowAtMs }: PlannedJob): Promise<Life | null> {
     const job = jobFrom(this.#begin, plannedJob);
     await this.#until(createAtMs);
-    if (!this.#api.isReachable) return null;
+    if (!this.#api.isReachable) return this.#made.settle(job.key, null);
     const sentAt = Date.now();
     const made = await this.#create(job);
+    this.#made.settle(job.key, made?.id ?? null);
     if (made === null) return { job, sentAt, acknowledgedAt: null, changes: [], runNows: [] };
     const acknowledgedAt = Date.now();
     const changer = new JobChanger(this.#api, made);
@@ -47,12 +62,29 @@ export class Driver {
     return { job, sentAt, acknowledgedAt, changes: changer.changes, runNows };
   }
 
-  async #create(job: ChaosJob): Promise<{ id: string; etag: string | null } | null> {
+  /** Null when those that it follows are not known to exist. */
+  async #follow(follower: Follower): Promise<FollowerLife | null> {
+    const { key, follows, workMs } = follower;
+    const ids = await Promise.all(follows.map((one) => this.#made.idOf(one)));
+    const known = ids.filter((id) => id !== null);
+    if (known.length < ids.length) return this.#made.settle(key, null);
+    const sentAt = Date.now();
+    const url = this.#journal.urlOf({ job: key, workMs, failsFirst: false });
+    const made = await this.#ask(key, wireFollower(follower, known, url));
+    this.#made.settle(key, made?.id ?? null);
+    return { follower, sentAt, acknowledgedAt: made === null ? null : Date.now() };
+  }
+
+  #create(job: ChaosJob): Promise<{ id: string; etag: string | null } | null> {
     const url = this.#journal.urlOf({ job: job.key, workMs: job.workMs, failsFirst: job.failsFirst });
-    const answer = await this.#api.call({ method: "POST", path: "/v1/jobs", body: wireJob(job, url) });
+    return this.#ask(job.key, wireJob(job, url));
+  }
+
+  async #ask(key: string, body: object): Promise<{ id: string; etag: string | null } | null> {
+    const answer = await this.#api.call({ method: "POST", path: "/v1/jobs", body });
     if (answer === null) return null;
     if (answer.status !== 201 || answer.id === null)
-      throw new Error(`the job ${job.key} was answered with ${answer.status} ${answer.code ?? ""}`);
+      throw new Error(`the job ${key} was answered with ${answer.status} ${answer.code ?? ""}`);
     return { id: answer.id, etag: answer.etag };
   }
 

@@ -1,4 +1,5 @@
 import type { Change } from "../plan/change.js";
+import type { Follower } from "../plan/follower.js";
 import type { ChaosJob } from "../plan/job.js";
 import type { Rule } from "../plan/rule.js";
 import type { ChaosWindow } from "../plan/surroundings.js";
@@ -24,6 +25,12 @@ export function wireWindow({ mode, from, to }: ChaosWindow): object {
   return { mode, labels: { window: mode }, from: instant(from), to: instant(to) };
 }
 
+const workPolicies = {
+  retry: { max_attempts: 20, backoff: "fixed", initial: "500ms" },
+  // Longer than any work takes: who is at work for so long will not end.
+  timeout: "15s",
+};
+
 /** The request that makes a job whose work is done at the URL. */
 export function wireJob(job: ChaosJob, url: string): object {
   const { policy, thresholdMs } = job.misfire;
@@ -32,10 +39,19 @@ export function wireJob(job: ChaosJob, url: string): object {
     payload: { url },
     schedule: job.followsCalendar ? { ...wireRule(job.rule), ...followed } : wireRule(job.rule),
     ...(job.window === null ? {} : { labels: { window: job.window.mode } }),
-    retry: { max_attempts: 20, backoff: "fixed", initial: "500ms" },
-    // Longer than any work takes: who is at work for so long will not end.
-    timeout: "15s",
+    ...workPolicies,
     ...(job.rule.kind === "at" ? {} : { overlap: job.overlap, misfire: policy, misfire_threshold: `${thresholdMs}ms` }),
+  };
+}
+
+/** The request that makes a job after others, whose work is done at the URL. */
+export function wireFollower({ on }: Follower, follows: readonly string[], url: string): object {
+  return {
+    task: "http",
+    payload: { url },
+    schedule: { after: follows.map((job) => ({ job, on })), ...(follows.length > 1 && { mode: "any" }) },
+    ...workPolicies,
+    overlap: "allow",
   };
 }
 

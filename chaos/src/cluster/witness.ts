@@ -22,6 +22,7 @@ from carillon.occurrence join carillon.job on job.id = occurrence.job_id`;
 
 const openWork = `
 select (select count(*) from carillon.run)::int
+     + (select count(*) from carillon.dependency_event)::int
      + (select count(*) from carillon.job_due where state = 'active' and next_fire_at <= clock_timestamp())::int as open`;
 
 /** Reads the database over a connection of its own, past the proxies and the product. */

@@ -1,6 +1,7 @@
 import type { JournalEntry } from "../journal/entry.js";
 import type { FaultKind } from "../plan/fault.js";
 import type { WorkerFaultKind } from "../plan/worker-faults.js";
+import type { FollowerLife } from "../targets/follower-life.js";
 import type { Life } from "../targets/life.js";
 import type { Target } from "../targets/target.js";
 
@@ -9,7 +10,7 @@ export interface RunRow {
   readonly id: string;
   readonly job: string;
   readonly nominal: number;
-  /** What made it: the schedule, the one time of a job, or a call that asked for it. */
+  /** What made it: the schedule, the one time of a job, a call that asked for it, or the end of another run. */
   readonly trigger: string;
   /** `live` for one that has not ended. */
   readonly status: "succeeded" | "failed" | "cancelled" | "skipped" | "live";
@@ -41,6 +42,8 @@ export interface DoneFault {
 
 export interface Evidence {
   readonly lives: readonly Life[];
+  /** Of jobs that start after others. */
+  readonly followers: readonly FollowerLife[];
   /** What the lives promised. */
   readonly targets: readonly Target[];
   readonly journal: readonly JournalEntry[];

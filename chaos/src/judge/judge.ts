@@ -1,4 +1,5 @@
 import type { Evidence } from "./evidence.js";
+import { judgeFollowers } from "./judge-followers.js";
 import { judgeOverlaps } from "./judge-overlaps.js";
 import { judgeRuns } from "./judge-runs.js";
 import { judgeTargets } from "./judge-targets.js";
@@ -10,6 +11,7 @@ export function judge(evidence: Evidence): Verdict {
   const journal = journalView(evidence.journal);
   const targets = judgeTargets(evidence, journal);
   const runs = judgeRuns(evidence, journal);
-  const violations = [...targets.violations, ...runs.violations, ...judgeOverlaps(evidence, journal)];
-  return { targets: targets.targets, runs: runs.runs, lateMs: targets.lateMs, violations };
+  const { followed, violations: lost } = judgeFollowers(evidence, journal);
+  const violations = [...targets.violations, ...runs.violations, ...lost, ...judgeOverlaps(evidence, journal)];
+  return { targets: targets.targets, followed, runs: runs.runs, lateMs: targets.lateMs, violations };
 }

@@ -1,6 +1,7 @@
 import type { Life } from "../targets/life.js";
 import type { RunRow } from "./evidence.js";
 import { occurrenceKey } from "./group-by.js";
+import { isFollowing } from "./judge-followers.js";
 import type { JournalView } from "./journal-view.js";
 
 export const isRunNow = (run: RunRow): boolean => run.trigger.startsWith("run_now");
@@ -16,7 +17,8 @@ export function isUnasked(
   promised: ReadonlySet<string>,
   { life, journal }: { life: Life | undefined; journal: JournalView },
 ): boolean {
-  if (isRunNow(run) || promised.has(occurrenceKey(run))) return false;
+  // What follows others is asked for by their ends.
+  if (isRunNow(run) || isFollowing(run) || promised.has(occurrenceKey(run))) return false;
   const cancelled = life === undefined ? null : cancelledFrom(life);
   const wasEnded = run.status === "cancelled" && cancelled !== null && (run.finishedAt ?? 0) >= cancelled;
   return !(wasEnded && journal.startsOf(run.id).length === 0);

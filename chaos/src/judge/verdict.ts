@@ -20,6 +20,8 @@ export interface Violation {
 
 export interface Verdict {
   readonly targets: { readonly ok: number; readonly skipped: number; readonly optional: number };
+  /** Ends of runs that jobs follow. */
+  readonly followed: { readonly ok: number; readonly optional: number };
   readonly runs: {
     readonly ok: number;
     readonly repeated: number;

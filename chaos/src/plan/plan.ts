@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Fault, type FaultKind, describeFault } from "./fault.js";
 import type { Limits } from "./fault-spans.js";
+import { type Follower, planFollowers } from "./follower.js";
 import { planFaults } from "./plan-faults.js";
 import { SeededRandom } from "./random.js";
 import type { PlannedJob } from "./job.js";
@@ -26,6 +27,8 @@ export interface Plan {
   readonly workerFaults: readonly WorkerFault[] | null;
   readonly surroundings: Surroundings;
   readonly workload: readonly PlannedJob[];
+  /** Jobs that start after some of these. */
+  readonly followers: readonly Follower[];
 }
 
 export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanRequest): Plan {
@@ -36,7 +39,8 @@ export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanR
   const workload = planWorkload(random, { loadMs, recurring, windows });
   // Where only some faults are asked for, all work is done inside the nodes, which they disturb.
   const workerFaults = kinds === null ? planWorkerFaults(random, { loadMs, silenceMs: limits.workerSilenceMs }) : null;
-  return { faults, workerFaults, surroundings, workload };
+  const followers = planFollowers(random, workload);
+  return { faults, workerFaults, surroundings, workload, followers };
 }
 
 const none = { node: null, byMs: null, at: null };
@@ -44,9 +48,9 @@ const none = { node: null, byMs: null, at: null };
 /** The plan for people; the digest covers all of it, so that equal digests are equal plans. */
 export function planLines({ seed, nodes, loadMs }: PlanRequest, plan: Plan): string[] {
   const digest = createHash("sha256").update(JSON.stringify(plan)).digest("hex").slice(0, 12);
-  const { faults, workload, workerFaults } = plan;
+  const { faults, workload, followers, workerFaults } = plan;
   return [
-    `seed ${seed}: ${nodes} nodes, ${workload.length} jobs and ${faults.length} faults in ${loadMs / 1_000} s, plan ${digest}`,
+    `seed ${seed}: ${nodes} nodes, ${workload.length + followers.length} jobs and ${faults.length} faults in ${loadMs / 1_000} s, plan ${digest}`,
     ...faults.map((fault) => `  ${describeFault(fault)}`),
     ...(workerFaults ?? []).map(({ kind, atMs, lastsMs }) => `  ${describeFault({ ...none, kind, atMs, lastsMs })}`),
   ];

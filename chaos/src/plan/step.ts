@@ -10,7 +10,7 @@ export interface Step {
 /** The end of a transaction, as it stands on the wire; all other statements go by their names. */
 export const commit = "commit\0";
 
-/** Each in a fire, a settlement, an admission, a promotion, a claim, the end of a run, a heartbeat or a takeover. */
+/** Each in a fire, a settlement, an admission, a promotion, a claim, the end of a run, a job that hears of it, a heartbeat or a takeover. */
 const statements = [
   "due.fire",
   "settlement.lock_due",
@@ -23,6 +23,7 @@ const statements = [
   "run.finish",
   "run.retry",
   "run.rescue",
+  "dependency.told",
   "node.heartbeat",
   "shard.take",
 ];

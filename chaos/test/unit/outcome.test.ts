@@ -9,6 +9,7 @@ const told = { lies: 5, refusedResults: 4 };
 const good: Result = {
   verdict: {
     targets: { ok: 12, skipped: 1, optional: 2 },
+    followed: { ok: 4, optional: 0 },
     runs: { ok: 9, repeated: 3, replaced: 0, buried: 0 },
     lateMs: [1, 2, 300],
     violations: [],
