@@ -8,6 +8,8 @@ import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { outputForm, renderJson, withOutputForm } from "./output/form.js";
 import { renderTable } from "./output/table.js";
+import { sayNoUndo } from "./output/undo.js";
+import { ProgressLine } from "./output/progress-line.js";
 
 const pageSize = 100;
 
@@ -30,11 +32,16 @@ function bulkAction(invocation: Invocation): DeadLetterAction {
 export async function actOnAll(
   io: Io,
   invocation: Invocation,
-  verb: { readonly done: string; act(action: DeadLetterAction): Promise<DeadLetterActionDone> },
+  verb: {
+    readonly done: string;
+    readonly instead: string;
+    act(action: DeadLetterAction): Promise<DeadLetterActionDone>;
+  },
 ): Promise<boolean> {
   const action = bulkAction(invocation);
   const results: DeadLetterResult[] = [];
   const counts = { done: 0, refused: 0 };
+  const line = new ProgressLine(io);
   let token: string | null = null;
   do {
     const page: DeadLetterActionDone = await verb.act({ ...action, ...(token !== null && { page_token: token }) });
@@ -42,17 +49,15 @@ export async function actOnAll(
     counts.done += page.done;
     counts.refused += page.refused;
     token = page.next_page_token;
-    if (token !== null) io.talk(`carillon: ${counts.done} ${verb.done} so far`);
+    if (token !== null) line.show(`${counts.done} ${verb.done} so far`);
   } while (token !== null);
+  line.clear();
   const form = outputForm(invocation);
   if (form !== "table") await io.out(renderJson(results, form));
   else if (results.length > 0) await io.out(renderTable(columns, results));
   const isDry = action.dry_run === true;
-  io.talk(
-    isDry
-      ? `carillon: ${results.length} would be ${verb.done}; nothing was changed`
-      : `carillon: ${counts.done} ${verb.done}, ${counts.refused} refused`,
-  );
+  if (isDry) io.talk(`carillon: ${results.length} would be ${verb.done}; nothing was changed`);
+  else sayNoUndo(io, `${counts.done} ${verb.done}, ${counts.refused} refused`, verb.instead);
   return counts.refused === 0;
 }
 

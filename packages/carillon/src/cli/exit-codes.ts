@@ -9,8 +9,26 @@ export const ExitCode = {
   runFailed: 6,
   cancelled: 7,
   timedOut: 8,
+  /** A dry run found something that it would change. */
+  wouldChange: 9,
   config: 78,
 } as const;
+
+/** The same in words. */
+export const exitCodeWords: Readonly<Record<keyof typeof ExitCode, string>> = {
+  ok: "ok",
+  failure: "failure",
+  usage: "wrong usage, or a request that the server refuses as wrong",
+  notFound: "not found",
+  auth: "not allowed",
+  conflict: "conflict with what is there",
+  runFailed: "the awaited run failed",
+  cancelled: "it was cancelled",
+  timedOut: "the awaited run was not over in time",
+  wouldChange: "a dry run would change something",
+  config: "wrong configuration",
+};
+
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 /** The code for an answer of the server that is an error. */

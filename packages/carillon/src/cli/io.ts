@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { systemClock, systemTimers } from "@carillon/core";
+import { processTerminal, type Terminal } from "./terminal.js";
 
 /** What a command may touch of the outside. Data goes to `out`, talk to `talk`; tests bring their own. */
 export interface Io {
@@ -12,12 +13,15 @@ export interface Io {
   readonly outColour: boolean;
   readonly talkColour: boolean;
   readonly talkIsTerminal: boolean;
+  /** Where somebody sits at both ends. */
+  readonly terminal: Terminal | null;
   /** Data, as is. Resolves when there is room for more, so that a slow reader slows the writer. */
   out(text: string): Promise<void>;
   /** A line for people. */
   talk(line: string): void;
   now(): number;
-  sleep(ms: number): Promise<void>;
+  /** Over at once when the signal fires. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export function processIo(): Io {
@@ -31,13 +35,27 @@ export function processIo(): Io {
     outColour: colour && stdout.isTTY,
     talkColour: colour && stderr.isTTY,
     talkIsTerminal: stderr.isTTY,
+    terminal: processTerminal(),
     async out(text) {
       if (!stdout.write(text)) await once(stdout, "drain");
     },
     talk: (line) => void stderr.write(`${line}\n`),
     now: () => systemClock.now(),
-    sleep: (ms) => new Promise((resolve) => void systemTimers.setTimeout(resolve, ms)),
+    sleep,
   };
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const over = (): void => {
+      systemTimers.clearTimeout(timer);
+      signal?.removeEventListener("abort", over);
+      resolve();
+    };
+    const timer = systemTimers.setTimeout(over, ms);
+    signal?.addEventListener("abort", over, { once: true });
+  });
 }
 
 /**

@@ -1,9 +1,15 @@
 import { Command } from "commander";
 import type { Invocation } from "./command.js";
-import { ExitCode } from "./exit-codes.js";
+import { ExitCode, exitCodeWords } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { type CommandEntry, commands, nouns } from "./manifest.js";
+import { outputForm } from "./output/form.js";
+import { loadYaml } from "./output/yaml.js";
 import { packageVersion } from "./package-version.js";
+
+const exitCodes = Object.entries(exitCodeWords)
+  .map(([name, words]) => `${ExitCode[name as keyof typeof ExitCode]} ${words}`)
+  .join("; ");
 
 /** Receives the exit code of the command that ran. */
 export type Finish = (code: ExitCode) => void;
@@ -21,7 +27,10 @@ export function buildProgram(io: Io, finish: Finish): Command {
       writeErr: (text) => io.talk(text.trimEnd()),
     })
     .exitOverride()
-    .addHelpText("after", "\nStart with `carillon dev`. Help of a command: carillon <command> --help");
+    .addHelpText(
+      "after",
+      `\nStart with \`carillon dev\`. Help of a command: carillon <command> --help\n\nExit codes: ${exitCodes}`,
+    );
   const entries = new Map<Command, CommandEntry>();
   for (const entry of commands) {
     const parent = entry.path.length === 1 ? program : nounCommand(program, entry.path[0]);
@@ -47,7 +56,8 @@ async function defineCommand(target: Command, entry: CommandEntry, io: Io, finis
   const { command } = await entry.load();
   command.define(target);
   target.action(async () => {
-    const invocation: Invocation = { args: target.processedArgs.map(argument), options: target.opts() };
+    const invocation: Invocation = { args: target.processedArgs.flat().map(argument), options: target.opts() };
+    if (outputForm(invocation) === "yaml") await loadYaml();
     finish((await command.run(io, invocation)) ?? ExitCode.ok);
   });
 }

@@ -30,8 +30,8 @@ export interface Moment {
 }
 
 const defaultCatchupWindowMs: DurationMs = 86_400_000;
-const defaultQueue = "default";
-const defaultPriority = 4;
+export const defaultQueue = "default";
+export const defaultPriority = 4;
 
 /**
  * Turns the body of a request, in our spelling or another one, into a job. `now` is the scheduler's clock: delays count

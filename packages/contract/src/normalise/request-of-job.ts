@@ -120,7 +120,7 @@ function calendarRequest({ exclude, only, roll }: CalendarRule): NonNullable<Sch
   };
 }
 
-function retryRequest(retry: Partial<RetryPolicy>): RetryRequest {
+export function retryRequest(retry: Partial<RetryPolicy>): RetryRequest {
   const { maxAttempts, backoff, initialMs, factor, maxMs, jitter, nonRetryable } = retry;
   return {
     ...(maxAttempts !== undefined && { max_attempts: maxAttempts }),

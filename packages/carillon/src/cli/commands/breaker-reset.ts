@@ -2,6 +2,7 @@ import { type CommandModule, requiredArg } from "../command.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { renderBreaker } from "../output/breaker-view.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { sayNoUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -18,6 +19,6 @@ Example:
     const breaker = await clientOf(io, invocation).breakers.reset(requiredArg(invocation, 0));
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderBreaker(breaker) : renderJson(breaker, form));
-    io.talk("carillon: closed; to hold runs back by hand, pause their queue: carillon queue pause <queue>");
+    sayNoUndo(io, "closed", "to hold runs back by hand, carillon queue pause <queue>");
   },
 };

@@ -2,6 +2,7 @@ import type { CommandModule } from "../command.js";
 import { actOnAll, withDeadLetterAction } from "../dead-letter-action.js";
 import { ExitCode } from "../exit-codes.js";
 import { clientOf } from "../input/server-address.js";
+import { sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -21,12 +22,13 @@ Examples:
     if (id === undefined) {
       const isWhole = await actOnAll(io, invocation, {
         done: "discarded",
+        instead: "one is retried with carillon run retry <id>",
         act: (one) => client.deadLetters.discardMany(one),
       });
       return isWhole ? ExitCode.ok : ExitCode.failure;
     }
     await client.deadLetters.discard(id);
-    io.talk(`carillon: discarded; undo: carillon run retry ${id}`);
+    sayUndo(io, invocation, "discarded", `run retry ${id}`);
     return ExitCode.ok;
   },
 };

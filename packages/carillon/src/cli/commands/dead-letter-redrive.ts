@@ -4,6 +4,7 @@ import { ExitCode } from "../exit-codes.js";
 import { clientOf } from "../input/server-address.js";
 import { outputForm, renderJson } from "../output/form.js";
 import { renderRun } from "../output/run-view.js";
+import { sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -23,6 +24,7 @@ Examples:
     if (id === undefined) {
       const isWhole = await actOnAll(io, invocation, {
         done: "retried",
+        instead: "a new run is cancelled with carillon run cancel <new run>",
         act: (one) => client.deadLetters.redriveMany(one),
       });
       return isWhole ? ExitCode.ok : ExitCode.failure;
@@ -30,6 +32,7 @@ Examples:
     const run = await client.runs.retry(id);
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
+    sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
     return ExitCode.ok;
   },
 };

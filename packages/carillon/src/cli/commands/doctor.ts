@@ -29,9 +29,10 @@ Examples:
     );
     const findings = await examine({ config, logger });
     const form = outputForm(invocation);
-    if (form === "json") await io.out(renderJson(findings, form));
+    if (form === "table")
+      await io.out(findings.map((finding) => renderFinding(finding, painter(io.outColour))).join(""));
     else if (form === "jsonl") await io.out(findings.map((finding) => renderJson(finding, form)).join(""));
-    else await io.out(findings.map((finding) => renderFinding(finding, painter(io.outColour))).join(""));
+    else await io.out(renderJson(findings, form));
     return findings.some(({ status }) => status === "fail") ? ExitCode.failure : ExitCode.ok;
   },
 };

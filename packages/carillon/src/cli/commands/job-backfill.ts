@@ -7,6 +7,7 @@ import { numberWithin, wholeNumber } from "../input/number.js";
 import { clientOf } from "../input/server-address.js";
 import { outputForm, renderJson } from "../output/form.js";
 import { exitCodeOfBackfill, watchBackfill } from "../watch-backfill.js";
+import { sayUndo } from "../output/undo.js";
 
 const { leastPerSecond, perSecond, concurrency } = backfillLimits;
 
@@ -45,7 +46,7 @@ Examples:
       return;
     }
     const started = await client.jobs.backfill(name, range);
-    io.talk(`carillon: ${started.id} is under way; stop it with: carillon backfill abort ${started.id}`);
+    sayUndo(io, invocation, `${started.id} is under way; runs that it made stay`, `backfill abort ${started.id}`);
     const backfill = flagOption(invocation, "watch") ? await watchBackfill(io, client, started) : started;
     await printBackfill(io, invocation, backfill);
     return exitCodeOfBackfill(backfill);

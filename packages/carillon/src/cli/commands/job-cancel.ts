@@ -1,6 +1,7 @@
 import { type CommandModule, flagOption } from "../command.js";
 import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
 import { clientOf } from "../input/server-address.js";
+import { sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -19,5 +20,6 @@ Example:
     const running = flagOption(invocation, "keepRunning") ? "keep" : "signal";
     const job = await clientOf(io, invocation).jobs.cancel(jobArgument(invocation), { running });
     await printJob(io, invocation, job);
+    sayUndo(io, invocation, "fires no more", `job export ${job.id} | job apply -f -`);
   },
 };

@@ -1,3 +1,4 @@
+import { isFinal } from "@carillon/core";
 import { CliError } from "../cli-error.js";
 import { type CommandModule, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
@@ -7,6 +8,7 @@ import { clientOf, withServerAddress } from "../input/server-address.js";
 import { waitLimitMs, withWait } from "../input/wait-flags.js";
 import { withOutputForm } from "../output/form.js";
 import { exitCodeOfRun, waitForRun } from "../wait-for-run.js";
+import { sayNoUndo, sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -34,6 +36,8 @@ Examples:
     const job = wait ? await waitForRun(io, client, created.id, waitLimitMs(invocation)) : created;
     for (const { detail } of job.warnings ?? []) io.talk(`carillon: warning: ${detail}`);
     await printJob(io, invocation, job);
+    if (job.run !== undefined && isFinal(job.run.status)) sayNoUndo(io, "it ran");
+    else sayUndo(io, invocation, "created", `job cancel ${job.key === null ? job.id : `@${job.key}`}`);
     return wait && job.run !== undefined ? exitCodeOfRun(job.run) : ExitCode.ok;
   },
 };

@@ -2,6 +2,7 @@ import { Option } from "commander";
 import { type CommandModule, textOption } from "../command.js";
 import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
 import { clientOf } from "../input/server-address.js";
+import { sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -25,6 +26,6 @@ Example:
       ...(until !== undefined && { until }),
     });
     await printJob(io, invocation, job);
-    io.talk(`carillon: paused; undo with: carillon job resume ${name}`);
+    sayUndo(io, invocation, "paused", `job resume ${name}`);
   },
 };

@@ -2,6 +2,7 @@ import { Option } from "commander";
 import { type CommandModule, flagOption } from "../command.js";
 import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
 import { clientOf } from "../input/server-address.js";
+import { sayUndo } from "../output/undo.js";
 
 const choices = ["none", "latest", "all"] as const;
 
@@ -30,6 +31,7 @@ Examples:
     });
     await printJob(io, invocation, resumed.job);
     const count = `${resumed.missed} occurrence${resumed.missed === 1 ? "" : "s"} inside the pause`;
-    io.talk(`carillon: ${count}; ${dryRun ? "nothing was changed" : `undo with: carillon job pause ${name}`}`);
+    if (dryRun) io.talk(`carillon: ${count}; nothing was changed`);
+    else sayUndo(io, invocation, count, `job pause ${name}`);
   },
 };

@@ -1,3 +1,4 @@
+import { isFinal } from "@carillon/core";
 import { type CommandModule, flagOption, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { jobArgument, withJobArgument } from "../input/job-argument.js";
@@ -7,6 +8,7 @@ import { waitLimitMs, withWait } from "../input/wait-flags.js";
 import { outputForm, renderJson } from "../output/form.js";
 import { renderRun } from "../output/run-view.js";
 import { exitCodeOfRun, waitForEnd } from "../wait-for-run.js";
+import { sayNoUndo, sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -33,6 +35,8 @@ Example:
     const run = wait ? await waitForEnd(io, client, made.id, waitLimitMs(invocation)) : made;
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
+    if (isFinal(run.status)) sayNoUndo(io, "it ran");
+    else sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
     return wait ? exitCodeOfRun(run) : ExitCode.ok;
   },
 };

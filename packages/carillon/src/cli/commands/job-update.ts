@@ -4,6 +4,7 @@ import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js
 import { readJsonArgument } from "../input/json-value.js";
 import { wholeNumber } from "../input/number.js";
 import { clientOf } from "../input/server-address.js";
+import { sayUndo } from "../output/undo.js";
 
 const LAST_VERSION = 2_147_483_647;
 
@@ -26,8 +27,11 @@ Examples:
     const { ifVersion } = invocation.options;
     const options = typeof ifVersion === "number" ? { ifVersion } : {};
     const name = jobArgument(invocation);
-    const job = await clientOf(io, invocation).jobs.update(name, patch, options);
+    const { jobs } = clientOf(io, invocation);
+    const before = typeof ifVersion === "number" ? ifVersion : (await jobs.get(name)).version;
+    const job = await jobs.update(name, patch, options);
     await printJob(io, invocation, job);
-    io.talk(`carillon: version ${job.version}`);
+    if (job.version === before) io.talk(`carillon: nothing changed; it still is version ${before}`);
+    else sayUndo(io, invocation, `version ${job.version}`, `job rollback ${name} ${before}`);
   },
 };

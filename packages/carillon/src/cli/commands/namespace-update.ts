@@ -3,6 +3,7 @@ import { CliError } from "../cli-error.js";
 import { ExitCode } from "../exit-codes.js";
 import { printNamespace, weightOption, withNamespaceArgument } from "../input/namespace-argument.js";
 import { clientOf } from "../input/server-address.js";
+import { sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -22,6 +23,6 @@ Example:
     const { namespaces } = clientOf(io, invocation);
     const { weight } = await namespaces.get(name);
     await printNamespace(io, invocation, await namespaces.update(name, change));
-    io.talk(`carillon: changed; undo with: carillon namespace update ${name} --weight ${weight}`);
+    sayUndo(io, invocation, "changed", `namespace update ${name} --weight ${weight}`);
   },
 };

@@ -1,6 +1,8 @@
 import { type CommandModule, textOption } from "../command.js";
 import { printQueue, queueArgument, withQueueArgument } from "../input/queue-argument.js";
 import { clientOf } from "../input/server-address.js";
+import { sayUndo } from "../output/undo.js";
+import { shellWord } from "../output/shell-word.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -25,6 +27,6 @@ Example:
       ...(length !== undefined && { for: length }),
     });
     await printQueue(io, invocation, queue);
-    io.talk(`carillon: paused; undo with: carillon queue resume ${name}`);
+    sayUndo(io, invocation, "paused", `queue resume ${shellWord(name)}`);
   },
 };

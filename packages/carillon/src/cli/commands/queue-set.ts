@@ -3,6 +3,9 @@ import { Option } from "commander";
 import { type CommandModule, textOption } from "../command.js";
 import { printQueue, queueArgument, withQueueArgument } from "../input/queue-argument.js";
 import { clientOf } from "../input/server-address.js";
+import { ApiError } from "@carillon/client";
+import { sayNoUndo, sayUndo } from "../output/undo.js";
+import { shellWord } from "../output/shell-word.js";
 
 const orders = ["priority", "fifo", "edf", "sjf", "strict"] as const;
 
@@ -31,7 +34,14 @@ Examples:
       ...(order !== undefined && { order: order as (typeof orders)[number] }),
       ...(bound !== undefined && { bound: bound === "usual" ? null : bound }),
     };
-    await printQueue(io, invocation, await clientOf(io, invocation).queues.update(name, patch));
-    io.talk(`carillon: set; what waits keeps its place. Undo with another: carillon queue set ${name} --order …`);
+    const { queues } = clientOf(io, invocation);
+    const before = await queues.get(name).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return null;
+      throw error;
+    });
+    await printQueue(io, invocation, await queues.update(name, patch));
+    if (before === null) return sayNoUndo(io, "made", "a queue stays");
+    const undo = `queue set ${shellWord(name)} --order ${before.order} --bound ${before.bound ?? "usual"}`;
+    sayUndo(io, invocation, "set; what waits keeps its place", undo);
   },
 };

@@ -34,9 +34,9 @@ Examples:
       });
       token = next;
       // One document has an end; lines go out as they come.
-      if (form === "json") all.push(...lines);
+      if (form === "json" || form === "yaml") all.push(...lines);
       else await io.out(lines.map(form === "table" ? renderLogLine : (line) => renderJson(line, "jsonl")).join(""));
     } while (token !== null);
-    if (form === "json") await io.out(renderJson(all, form));
+    if (form === "json" || form === "yaml") await io.out(renderJson(all, form));
   },
 };

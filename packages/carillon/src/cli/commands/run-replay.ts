@@ -3,6 +3,7 @@ import { readJsonArgument } from "../input/json-value.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { renderRun } from "../output/run-view.js";
+import { sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -26,5 +27,6 @@ Example:
     });
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
+    sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
   },
 };

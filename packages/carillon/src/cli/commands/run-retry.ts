@@ -2,6 +2,7 @@ import { type CommandModule, flagOption, requiredArg } from "../command.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { renderRun } from "../output/run-view.js";
+import { sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -19,8 +20,9 @@ Example:
   async run(io, invocation) {
     const how = flagOption(invocation, "force") ? { force: true } : {};
     const run = await clientOf(io, invocation).runs.retry(requiredArg(invocation, 0), how);
-    if (!run.is_new) io.talk("carillon: it had been retried before; this is that run");
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
+    if (run.is_new) sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
+    else io.talk("carillon: it had been retried before; this is that run");
   },
 };

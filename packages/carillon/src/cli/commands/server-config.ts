@@ -27,7 +27,7 @@ Examples:
     const settings = describeConfig(configOf(io, invocation));
     const form = outputForm(invocation);
     if (form === "table") return io.out(renderTable(columns, settings));
-    if (form === "json") return io.out(renderJson(settings, form));
+    if (form !== "jsonl") return io.out(renderJson(settings, form));
     for (const setting of settings) await io.out(renderJson(setting, form));
   },
 };

@@ -4,6 +4,7 @@ import { configOf, withConfigFlags } from "../input/config-flags.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { serverLogger } from "../node-process.js";
 import { packageVersion } from "../package-version.js";
+import { sayNoUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -34,6 +35,6 @@ Examples:
     for (const label of labels) await io.out(`${label}\n`);
     if (labels.length === 0) io.talk("carillon: the schema is up to date");
     else if (dryRun) io.talk("carillon: nothing was run; leave out --dry-run to run these");
-    else io.talk("carillon: there is no undo: migrations are forward only, the way back is a backup");
+    else sayNoUndo(io, "migrated", "migrations are forward only, the way back is a backup");
   },
 };

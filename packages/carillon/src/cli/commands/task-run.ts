@@ -1,3 +1,4 @@
+import { isFinal } from "@carillon/core";
 import { type CommandModule, flagOption, requiredArg, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { readJsonArgument } from "../input/json-value.js";
@@ -6,6 +7,7 @@ import { waitLimitMs, withWait } from "../input/wait-flags.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { renderRun } from "../output/run-view.js";
 import { exitCodeOfRun, waitForEnd } from "../wait-for-run.js";
+import { sayNoUndo, sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -36,7 +38,9 @@ Examples:
     const shown = wait ? await waitForEnd(io, client, run.id, waitLimitMs(invocation)) : run;
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(shown) : renderJson(shown, form));
-    if (!wait) io.talk(`carillon: asked for; watch it with: carillon run watch ${run.id}`);
+    if (!wait) io.talk(`carillon: watch it with: carillon run watch ${run.id}`);
+    if (isFinal(shown.status)) sayNoUndo(io, "it ran");
+    else sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
     return wait ? exitCodeOfRun(shown) : ExitCode.ok;
   },
 };

@@ -2,6 +2,7 @@ import { type CommandModule, requiredArg } from "../command.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { printWebhook, webhookFlags, withWebhookFlags } from "../input/webhook-argument.js";
 import { withOutputForm } from "../output/form.js";
+import { sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -22,6 +23,6 @@ Example:
       ...webhookFlags(invocation),
     });
     await printWebhook(io, invocation, made);
-    io.talk(`carillon: made; undo with: carillon webhook delete ${made.id}`);
+    sayUndo(io, invocation, "made", `webhook delete ${made.id}`);
   },
 };

@@ -1,6 +1,8 @@
 import type { CommandModule } from "../command.js";
 import { clientOf } from "../input/server-address.js";
 import { webhookArgument, withWebhookArgument } from "../input/webhook-argument.js";
+import { sayUndo } from "../output/undo.js";
+import { shellWord } from "../output/shell-word.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -16,6 +18,7 @@ Example:
     const id = webhookArgument(invocation);
     const { url, on } = await client.webhooks.get(id);
     await client.webhooks.delete(id);
-    io.talk(`carillon: removed; undo with: carillon webhook create ${url} --on ${on.join(",")} (with a new secret)`);
+    const undo = `webhook create ${shellWord(url)} --on ${on.join(",")}`;
+    sayUndo(io, invocation, "removed, and its secret with it", undo);
   },
 };

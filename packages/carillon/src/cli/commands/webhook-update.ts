@@ -7,6 +7,8 @@ import {
   withWebhookArgument,
   withWebhookFlags,
 } from "../input/webhook-argument.js";
+import { sayUndo } from "../output/undo.js";
+import { shellWord } from "../output/shell-word.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -33,7 +35,11 @@ Example:
       ...(enabled !== undefined && { enabled }),
     });
     await printWebhook(io, invocation, webhook);
-    const back = [`--to ${before.url}`, `--on ${before.on.join(",")}`, before.enabled ? "--enable" : "--disable"];
-    io.talk(`carillon: changed; undo with: carillon webhook update ${id} ${back.join(" ")}`);
+    const back = [
+      `--to ${shellWord(before.url)}`,
+      `--on ${before.on.join(",")}`,
+      before.enabled ? "--enable" : "--disable",
+    ];
+    sayUndo(io, invocation, "changed", `webhook update ${id} ${back.join(" ")}`);
   },
 };

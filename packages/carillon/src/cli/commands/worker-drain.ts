@@ -1,6 +1,7 @@
 import { type CommandModule, requiredArg } from "../command.js";
 import { clientOf } from "../input/server-address.js";
 import { printWorker, withWorkerArgument } from "../input/worker-argument.js";
+import { sayNoUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -19,10 +20,8 @@ Examples:
   },
   async run(io, invocation) {
     const request = invocation.options["notice"] === true ? { notice: true } : {};
-    await printWorker(
-      io,
-      invocation,
-      await clientOf(io, invocation).workers.drain(requiredArg(invocation, 0), request),
-    );
+    const worker = await clientOf(io, invocation).workers.drain(requiredArg(invocation, 0), request);
+    await printWorker(io, invocation, worker);
+    sayNoUndo(io, "told to end", "start another with carillon worker start");
   },
 };

@@ -9,7 +9,7 @@ import { label } from "../input/label.js";
 import { executorChoice, withExecutorFlags } from "../input/executor-flags.js";
 import { wholeNumber } from "../input/number.js";
 import { queueSlots } from "../input/queue-slots.js";
-import { namespaceOption, serverUrls, withServerAddress } from "../input/server-address.js";
+import { serverAddress, serverUrls, withServerAddress } from "../input/server-address.js";
 import type { Io } from "../io.js";
 import { loadExecutors } from "../tasks/load-executors.js";
 import { loadTasks, refuseDoubles } from "../tasks/load-tasks.js";
@@ -42,7 +42,8 @@ answers it tries on; results wait.
 
 Runs until SIGINT or SIGTERM: then it takes nothing more, lets runs end within --shutdown-grace or gives them back. A second
 signal ends it at once. With --spot SIGUSR2 is the notice that the machine goes: handlers are signalled at once, and what has not
-ended soon is given back with nothing spent. CARILLON_TOKEN is sent as a bearer token.
+ended soon is given back with nothing spent. CARILLON_TOKEN, or the key of the profile, is sent as a
+bearer token.
 
 Examples:
   $ carillon worker start ./tasks.ts
@@ -53,14 +54,14 @@ Examples:
     );
   },
   async run(io, invocation) {
-    const urls = serverUrls(io, invocation);
+    const { token, namespace, ...address } = serverAddress(io, invocation);
+    const urls = serverUrls(address);
     const groups = queueSlots(textOption(invocation, "queues") ?? "*", Number(invocation.options["slots"]));
     const { config } = configOf(io, invocation);
-    const tasks = await tasksOf(io, invocation, config);
+    const tasks = await tasksOf(io, invocation, { config, serverUrl: urls[0] ?? null });
     const name = textOption(invocation, "name") ?? hostname();
     const labels = { ...(invocation.options["label"] as Record<string, string>) };
     const isSpot = invocation.options["spot"] === true;
-    const namespace = namespaceOption(io, invocation);
     const namespaces = textOption(invocation, "namespaces")?.split(",");
     return runWorkerProcess(io, {
       urls,
@@ -70,15 +71,21 @@ Examples:
       name,
       labels,
       isSpot,
+      ...(token !== undefined && { token }),
       ...(namespace !== undefined && { namespace }),
       ...(namespaces !== undefined && { namespaces: namespaces.map((one) => one.trim()) }),
     });
   },
 };
 
-async function tasksOf(io: Io, invocation: Invocation, { outboundAllow, publicUrl }: Config): Promise<Task[]> {
+interface Surroundings {
+  readonly config: Config;
+  readonly serverUrl: string | null;
+}
+
+async function tasksOf(io: Io, invocation: Invocation, { config, serverUrl }: Surroundings): Promise<Task[]> {
   const [entry] = invocation.args;
-  const [serverUrl = null] = serverUrls(io, invocation);
+  const { outboundAllow, publicUrl } = config;
   const around = {
     cwd: io.cwd,
     env: io.env,

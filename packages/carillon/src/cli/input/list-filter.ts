@@ -15,7 +15,12 @@ const filters = [
 ] as const;
 
 export function withListFilter(command: Command): Command {
-  return withListLimit(command)
+  return withRunFilter(withListLimit(command));
+}
+
+/** The same where there is no list. */
+export function withRunFilter(command: Command): Command {
+  return command
     .option("--status <list>", "only with these statuses, or groups such as pending, separated by commas")
     .option("--task <name>", "only of this task")
     .option("--queue <name>", "only in this queue")

@@ -5,45 +5,79 @@ import { CliError } from "../cli-error.js";
 import { type Invocation, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
+import { type Profile, profileNamed, readProfiles } from "../profile/profiles.js";
 
 const pattern = new RegExp(namespaceNamePattern);
 const DEFAULT_URL = "http://127.0.0.1:8023";
 
 export function withServerAddress(command: Command): Command {
   return command
-    .option("--url <url>", `where the server is (default: CARILLON_URL, else ${DEFAULT_URL})`)
-    .option("--namespace <name>", "whose things it is about (default: CARILLON_NAMESPACE, else the server's own)");
+    .option("--url <url>", `where the server is (default: CARILLON_URL, else the profile's, else ${DEFAULT_URL})`)
+    .option(
+      "--namespace <name>",
+      "whose things it is about (default: CARILLON_NAMESPACE, else the profile's, else the server's own)",
+    )
+    .option("--profile <name>", "a server that was logged in to (default: CARILLON_PROFILE, else the one in use)");
 }
 
-/** The client for this command line: --url over CARILLON_URL over the default. */
+/** Where requests go, and as whom. */
+export interface ServerAddress {
+  readonly url: string;
+  readonly token?: string;
+  readonly namespace?: string;
+}
+
+/** The client for this command line. */
 export function clientOf(io: Io, invocation: Invocation): Client {
-  const namespace = namespaceOption(io, invocation);
-  return createClient({
-    url: serverUrl(addressText(io, invocation)),
-    sleep: (ms) => io.sleep(ms),
-    ...(namespace !== undefined && { namespace }),
-  });
+  const { url, ...caller } = serverAddress(io, invocation);
+  return createClient({ url: serverUrl(url), sleep: (ms) => io.sleep(ms), ...caller });
 }
 
-/** --namespace over CARILLON_NAMESPACE; undefined for the server's own. */
-export function namespaceOption(io: Io, invocation: Invocation): string | undefined {
-  const name = textOption(invocation, "namespace") ?? (io.env["CARILLON_NAMESPACE"] || undefined);
-  if (name === undefined || pattern.test(name)) return name;
+/**
+ * Flags win over the environment, the environment over the profile. What a profile holds goes to its own server only: its key is
+ * never sent to an address from elsewhere.
+ */
+export function serverAddress(io: Io, invocation: Invocation): ServerAddress {
+  const asked = textOption(invocation, "profile");
+  const profile = profileOf(io, asked);
+  const variable = (name: string): string | undefined => io.env[name] || undefined;
+  const fromProfile = asked === undefined ? undefined : profile?.url;
+  const url = textOption(invocation, "url") ?? fromProfile ?? variable("CARILLON_URL") ?? profile?.url ?? DEFAULT_URL;
+  const own: Partial<Profile> = profile !== undefined && isSameServer(url, profile.url) ? profile : {};
+  const first = (given: string | undefined, stored: string | undefined): string | undefined =>
+    asked === undefined ? (given ?? stored) : (stored ?? given);
+  const token = first(variable("CARILLON_TOKEN"), own.token);
+  const namespace = textOption(invocation, "namespace") ?? first(variable("CARILLON_NAMESPACE"), own.namespace);
+  return {
+    url,
+    ...(token !== undefined && { token }),
+    ...(namespace !== undefined && { namespace: namespaceName(namespace) }),
+  };
+}
+
+/** --profile over CARILLON_PROFILE over the one in use. */
+function profileOf(io: Io, asked: string | undefined): Profile | undefined {
+  const name = asked ?? (io.env["CARILLON_PROFILE"] || undefined);
+  const stored = readProfiles(io.env);
+  if (name !== undefined) return profileNamed(stored, name);
+  return stored.current === null ? undefined : profileNamed(stored, stored.current);
+}
+
+function isSameServer(one: string, other: string): boolean {
+  return URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin;
+}
+
+function namespaceName(name: string): string {
+  if (pattern.test(name)) return name;
   throw new CliError(ExitCode.usage, `${JSON.stringify(name)} is not a name of a namespace`);
 }
 
 /** The nodes of a cluster, separated by commas. */
-export function serverUrls(io: Io, invocation: Invocation): string[] {
-  return addressText(io, invocation)
-    .split(",")
-    .map((url) => serverUrl(url.trim()));
+export function serverUrls({ url }: ServerAddress): string[] {
+  return url.split(",").map((one) => serverUrl(one.trim()));
 }
 
-function addressText(io: Io, invocation: Invocation): string {
-  return textOption(invocation, "url") ?? (io.env["CARILLON_URL"] || DEFAULT_URL);
-}
-
-function serverUrl(url: string): string {
+export function serverUrl(url: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw new CliError(
     ExitCode.usage,

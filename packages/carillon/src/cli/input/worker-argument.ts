@@ -5,6 +5,7 @@ import type { Io } from "../io.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { renderWorker } from "../output/worker-view.js";
 import { clientOf, withServerAddress } from "./server-address.js";
+import { sayUndo } from "../output/undo.js";
 
 /** A command that asks something of one worker, and how to take it back. */
 export function workerCommand(verb: "cordon" | "uncordon", help: string, undo: string): CommandModule {
@@ -15,7 +16,7 @@ export function workerCommand(verb: "cordon" | "uncordon", help: string, undo: s
     async run(io, invocation) {
       const id = requiredArg(invocation, 0);
       await printWorker(io, invocation, await clientOf(io, invocation).workers[verb](id));
-      io.talk(`carillon: undo with \`carillon worker ${undo} ${id}\``);
+      sayUndo(io, invocation, `${verb}ed`, `worker ${undo} ${id}`);
     },
   };
 }

@@ -1,21 +1,27 @@
 import { type Command, Option } from "commander";
 import type { Invocation } from "../command.js";
+import { renderYaml } from "./yaml.js";
 
-export type OutputForm = "table" | "json" | "jsonl";
+const forms = ["table", "json", "jsonl", "yaml"] as const;
+
+export type OutputForm = (typeof forms)[number];
+/** For machines. */
+export type DataForm = Exclude<OutputForm, "table">;
 
 /** Adds -o and --json to a command that prints data. */
 export function withOutputForm(command: Command): Command {
   return command
-    .addOption(new Option("-o, --output <form>", "how to print").choices(["table", "json", "jsonl"]).default("table"))
+    .addOption(new Option("-o, --output <form>", "how to print").choices(forms).default("table"))
     .option("--json", "the same as -o json");
 }
 
-export function outputForm({ options }: Invocation): OutputForm {
+export function outputForm({ options }: Pick<Invocation, "options">): OutputForm {
   if (options["json"] === true) return "json";
-  const form = options["output"];
-  return form === "json" || form === "jsonl" ? form : "table";
+  return forms.find((form) => form === options["output"]) ?? "table";
 }
 
-/** One value as JSON: indented for json, one line for jsonl. */
-export const renderJson = (value: unknown, form: "json" | "jsonl"): string =>
-  `${form === "json" ? JSON.stringify(value, null, 2) : JSON.stringify(value)}\n`;
+/** One value as JSON, indented for json, one line for jsonl; or as YAML. */
+export function renderJson(value: unknown, form: DataForm): string {
+  if (form === "yaml") return renderYaml(value);
+  return `${form === "json" ? JSON.stringify(value, null, 2) : JSON.stringify(value)}\n`;
+}

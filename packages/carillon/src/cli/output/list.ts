@@ -19,7 +19,7 @@ export interface Listing<Row> {
 
 const LARGEST_PAGE = 1_000;
 
-/** Pages until the limit. jsonl goes out page by page; a table and a JSON array need all rows first. */
+/** Pages until the limit. jsonl goes out page by page; a table and one document need all rows first. */
 export async function printList<Row>(io: Io, listing: Listing<Row>): Promise<void> {
   const { form, limit, columns, noun } = listing;
   const rows: Row[] = [];
@@ -30,7 +30,7 @@ export async function printList<Row>(io: Io, listing: Listing<Row>): Promise<voi
     if (form === "jsonl") await io.out(page.rows.map((row) => renderJson(row, form)).join(""));
     token = page.next;
   } while (token !== null && rows.length < limit);
-  if (form === "json") await io.out(renderJson(rows, form));
+  if (form === "json" || form === "yaml") await io.out(renderJson(rows, form));
   if (form !== "table") return;
   if (rows.length === 0) return io.talk(`carillon: no ${noun}`);
   await io.out(renderTable(columns, rows));

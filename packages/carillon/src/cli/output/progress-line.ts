@@ -33,3 +33,29 @@ export class ProgressLine {
     this.#said = this.#io.talkIsTerminal ? "" : this.#said;
   }
 }
+
+/** Counts a known number on such a line; only where somebody watches. */
+export class CountLine {
+  readonly #line: ProgressLine;
+  readonly #isShown: boolean;
+  readonly #total: number;
+  readonly #word: string;
+  #seen = 0;
+
+  constructor(io: Pick<Io, "talk" | "talkIsTerminal" | "stderr">, total: number, word: string) {
+    this.#line = new ProgressLine(io);
+    this.#isShown = io.talkIsTerminal;
+    this.#total = total;
+    this.#word = word;
+  }
+
+  step(): void {
+    this.#seen += 1;
+    if (!this.#isShown) return;
+    this.#line.show(progressBar(this.#seen / this.#total, `${this.#seen} of ${this.#total} ${this.#word}`));
+  }
+
+  end(): void {
+    this.#line.clear();
+  }
+}

@@ -7,6 +7,8 @@ import type { Io } from "../io.js";
 
 export interface WorkerProcess {
   readonly urls: readonly string[];
+  /** Sent as a bearer token. */
+  readonly token?: string;
   /** To which the worker belongs; undefined for the server's own. */
   readonly namespace?: string;
   /** Those whose runs it takes; left out: its own. */
@@ -30,10 +32,9 @@ export const workerTimers = { ...systemTimers, monotonic: () => systemClock.mono
 
 /** Makes this process a worker until a signal ends it. */
 export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<ExitCode> {
-  const { config, tasks, name, urls, labels, isSpot, namespace, namespaces } = options;
+  const { config, tasks, name, urls, token, labels, isSpot, namespace, namespaces } = options;
   const logger = createLogger(config, { stream: io.stderr, isTerminal: io.talkIsTerminal, colour: io.talkColour });
   const timers = workerTimers;
-  const token = io.env["CARILLON_TOKEN"];
   const asked = new AbortController();
   let isNotice = false;
   const onNotice = (): void => {
@@ -42,7 +43,7 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
   };
   if (isSpot) process.once(noticeSignal, onNotice);
   const workers = options.groups.map(({ queues, slots }) => {
-    const caller = { ...(token && { token }), ...(namespace !== undefined && { namespace }) };
+    const caller = { ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }) };
     const transport = new HttpTransport({ urls, timers, random: systemRandom, ...caller });
     const onEvent = (event: WorkerEvent): void => {
       logWorkerEvent(logger, event);

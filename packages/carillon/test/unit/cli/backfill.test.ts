@@ -57,9 +57,9 @@ describe("job backfill", () => {
     const io = fakeIo();
     expect(await runCli(["job", "backfill", "@k", "--from", from, "--watch"], io)).toBe(0);
     expect(io.said.slice(1)).toEqual([
-      "carillon: running: 0 of 4 made",
-      "carillon: running: 2 of 4 made, 1 ran before",
-      "carillon: done: 2 of 4 made, 1 ran before, 1 left out for overlap",
+      "carillon: [------------------------]   0 %  running: 0 of 4 made",
+      "carillon: [##################------]  75 %  running: 2 of 4 made, 1 ran before",
+      "carillon: [########################] 100 %  done: 2 of 4 made, 1 ran before, 1 left out for overlap",
     ]);
     expect(io.slept).toEqual([500, 500, 500]);
     expect(io.written()).toMatch(/state +done\n/);

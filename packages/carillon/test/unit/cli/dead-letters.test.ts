@@ -20,7 +20,7 @@ describe("dead-letter redrive", () => {
       { method: "POST", url: `${server}/dead-letters:redrive`, body: { ...body, page_token: "t" } },
     ]);
     expect(io.written()).toContain("run_4");
-    expect(io.said.at(-1)).toBe("carillon: 2 retried, 0 refused");
+    expect(io.said.at(-1)).toMatch(/^carillon: 2 retried, 0 refused; there is no undo: /);
   });
 
   it("fails when something was refused", async () => {
@@ -52,7 +52,7 @@ describe("dead-letter discard", () => {
     const io = fakeIo();
     expect(await runCli(["dead-letter", "discard", "run_1"], io)).toBe(0);
     expect(calls.map(({ method, url }) => [method, url])).toEqual([["POST", `${server}/dead-letters/run_1:discard`]]);
-    expect(io.said).toEqual(["carillon: discarded; undo: carillon run retry run_1"]);
+    expect(io.said).toEqual(["carillon: discarded; undo with: carillon run retry run_1"]);
   });
 });
 

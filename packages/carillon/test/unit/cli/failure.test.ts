@@ -20,6 +20,7 @@ describe("how failures show in the exit code", () => {
       runFailed: 6,
       cancelled: 7,
       timedOut: 8,
+      wouldChange: 9,
       config: 78,
     });
   });

@@ -1,5 +1,6 @@
 import { PassThrough, Readable } from "node:stream";
 import type { Io } from "../../../src/cli/io.js";
+import type { Terminal } from "../../../src/cli/terminal.js";
 
 export interface FakeIo extends Io {
   /** Everything that was written to standard output. */
@@ -10,7 +11,16 @@ export interface FakeIo extends Io {
 }
 
 /** An outside that a test owns: standard input as given, time that moves only by sleeping. */
-export function fakeIo(given: { stdin?: Iterable<string>; env?: Record<string, string>; now?: number } = {}): FakeIo {
+export function fakeIo(
+  given: {
+    stdin?: Iterable<string>;
+    env?: Record<string, string>;
+    now?: number;
+    cwd?: string;
+    terminal?: Terminal;
+    talkIsTerminal?: boolean;
+  } = {},
+): FakeIo {
   let output = "";
   let time = given.now ?? Date.parse("2026-02-10T00:00:00Z");
   const said: string[] = [];
@@ -19,10 +29,11 @@ export function fakeIo(given: { stdin?: Iterable<string>; env?: Record<string, s
     stdin: Readable.from(given.stdin ?? []),
     stderr: new PassThrough(),
     env: given.env ?? {},
-    cwd: "/nowhere",
+    cwd: given.cwd ?? "/nowhere",
     outColour: false,
     talkColour: false,
-    talkIsTerminal: false,
+    talkIsTerminal: given.talkIsTerminal ?? false,
+    terminal: given.terminal ?? null,
     async out(text) {
       output += text;
     },

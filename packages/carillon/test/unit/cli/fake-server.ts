@@ -8,11 +8,30 @@ export interface Call {
 
 /** Stands in for the server: answers each request with the next of the given bodies. */
 export function serve(...answers: readonly unknown[]): Call[] {
-  const calls: Call[] = [];
   const left = [...answers];
-  vi.stubGlobal("fetch", async (url: string, { method, body }: { method: string; body?: string }) => {
-    calls.push({ method, url, body: body === undefined ? undefined : JSON.parse(body) });
-    return new Response(JSON.stringify(left.length > 1 ? left.shift() : left[0]), { status: 200 });
+  return serveBy(() => ({ body: left.length > 1 ? left.shift() : left[0] }));
+}
+
+interface Answered {
+  readonly status?: number;
+  readonly body: unknown;
+}
+
+/** The same with an answer for each request by itself. */
+export function serveBy(answer: (call: Call & { readonly headers: Headers }) => Answered): Call[] {
+  const calls: Call[] = [];
+  vi.stubGlobal("fetch", async (url: string, init: RequestInit = {}) => {
+    const { method = "GET", body } = init;
+    const call = { method, url, body: typeof body === "string" ? (JSON.parse(body) as unknown) : undefined };
+    calls.push(call);
+    const answered = answer({ ...call, headers: new Headers(init.headers) });
+    const status = answered.status ?? 200;
+    return new Response(status === 204 ? null : JSON.stringify(answered.body), { status });
   });
   return calls;
 }
+
+export const notFound: Answered = {
+  status: 404,
+  body: { type: "about:blank", title: "Not found", status: 404, code: "not_found", detail: "There is none." },
+};

@@ -67,7 +67,9 @@ describe("carillon queue", () => {
   it("sets order and bound; usual is the order's own bound", async () => {
     const calls = serve(queue());
     expect(await runCli(["queue", "set", "email", "--order", "edf", "--bound", "usual"], fakeIo())).toBe(0);
-    expect(calls).toEqual([{ method: "PATCH", url: `${server}/queues/email`, body: { order: "edf", bound: null } }]);
+    expect(calls.slice(1)).toEqual([
+      { method: "PATCH", url: `${server}/queues/email`, body: { order: "edf", bound: null } },
+    ]);
   });
 
   it("refuses an order that does not exist as usage", async () => {

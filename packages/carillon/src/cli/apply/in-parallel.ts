@@ -1,0 +1,14 @@
+/** Does something for each, so many at a time; answers in the order of the items. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  width: number,
+  act: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const turns = items.entries();
+  const lane = async (): Promise<void> => {
+    for (const [index, item] of turns) results[index] = await act(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, lane));
+  return results;
+}

@@ -1,0 +1,79 @@
+import { ApiError, type Client } from "@carillon/client";
+import { type Job, type JobCreate, plainDefinition } from "@carillon/contract";
+import type { DesiredJob } from "./desired-jobs.js";
+import { type Difference, differences } from "./differences.js";
+import { inParallel } from "./in-parallel.js";
+
+/** What applying files would do about one job. */
+export type PlannedStep =
+  | {
+      readonly action: "create";
+      readonly key: string;
+      readonly desired: DesiredJob;
+      readonly differences: Difference[];
+    }
+  | {
+      readonly action: "change";
+      readonly key: string;
+      readonly desired: DesiredJob;
+      readonly current: Job;
+      readonly differences: Difference[];
+    }
+  | { readonly action: "keep"; readonly key: string; readonly current: Job }
+  | { readonly action: "cancel"; readonly key: string; readonly current: Job };
+
+const lookWidth = 8;
+const largestPage = 1_000;
+
+/** Compares what is wanted with what there is, job by job. */
+export async function planJobs(
+  client: Client,
+  desired: readonly DesiredJob[],
+  onLooked: () => void,
+): Promise<PlannedStep[]> {
+  return inParallel(desired, lookWidth, async (one) => {
+    const current = await found(client, one.key);
+    onLooked();
+    return stepFor(one, current);
+  });
+}
+
+function stepFor(desired: DesiredJob, current: Job | null): PlannedStep {
+  const { key, plain } = desired;
+  const before: JobCreate = current === null ? {} : plainDefinition(current);
+  const changes = differences(before, plain);
+  if (current === null) return { action: "create", key, desired, differences: changes };
+  if (changes.length === 0) return { action: "keep", key, current };
+  return { action: "change", key, desired, current, differences: changes };
+}
+
+/** Jobs that the selector names and the files do not. Jobs without a key never came from a file. */
+export async function planPrune(client: Client, selector: string, keys: ReadonlySet<string>): Promise<PlannedStep[]> {
+  const steps: PlannedStep[] = [];
+  let token: string | null = null;
+  do {
+    const page: Awaited<ReturnType<Client["jobs"]["list"]>> = await client.jobs.list({
+      label_selector: selector,
+      page_size: largestPage,
+      ...(token !== null && { page_token: token }),
+    });
+    for (const current of page.jobs) {
+      const { key, state } = current;
+      if (key === null || keys.has(key) || (state !== "active" && state !== "paused")) continue;
+      steps.push({ action: "cancel", key, current });
+    }
+    token = page.next_page_token;
+  } while (token !== null);
+  return steps;
+}
+
+/** Null where there is none, or none any more. */
+async function found(client: Client, key: string): Promise<Job | null> {
+  try {
+    const job = await client.jobs.get(`@${key}`);
+    return job.state === "cancelled" ? null : job;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}

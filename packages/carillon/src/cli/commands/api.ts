@@ -1,0 +1,84 @@
+import { ServerUnreachable } from "@carillon/client";
+import { Option } from "commander";
+import { CliError } from "../cli-error.js";
+import { type CommandModule, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
+import { ExitCode, exitCodeOfStatus } from "../exit-codes.js";
+import { readJsonArgument } from "../input/json-value.js";
+import { serverAddress, serverUrl, withServerAddress } from "../input/server-address.js";
+import type { Io } from "../io.js";
+import { sayNoUndo } from "../output/undo.js";
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+const timeoutMs = 120_000;
+
+export const command: CommandModule = {
+  define(target) {
+    withServerAddress(target.argument("<path>", "of the API, as in /v1/jobs?page_size=1"))
+      .addOption(new Option("-X, --method <method>", "GET without --data, POST with it, unless said").choices(methods))
+      .option("-d, --data <json>", "the body; @file reads a file, - standard input")
+      .option("-H, --header <line>", "one more header, as in 'If-Match: \"v7\"'; several times", headerLine, {})
+      .option("-i, --include", "show the status and headers of the answer on standard error")
+      .addHelpText(
+        "after",
+        `
+Sends one request, with the key and namespace of the profile, and prints the body of the answer as it came. The exit code says how it
+went. All calls: carillon openapi, or /docs of the server.
+
+Examples:
+  $ carillon api /v1/jobs?page_size=1
+  $ carillon api /v1/jobs -d '{"task":"echo"}'
+  $ carillon api -X PATCH /v1/queues/default -d '{"order":"fifo"}' -i`,
+      );
+  },
+  async run(io, invocation) {
+    const { method, url, init } = await requestOf(io, invocation);
+    const response = await fetch(url, init).catch((error: unknown) => {
+      throw new ServerUnreachable("network", `${new URL(url).origin} cannot be reached.`, error);
+    });
+    if (flagOption(invocation, "include")) {
+      io.talk(`HTTP ${response.status} ${response.statusText}`);
+      for (const [name, value] of response.headers) io.talk(`${name}: ${value}`);
+    }
+    const body = await response.text();
+    if (body !== "") await io.out(body.endsWith("\n") ? body : `${body}\n`);
+    if (!response.ok) {
+      io.talk(`carillon: ${method} ${new URL(url).pathname} was answered ${response.status}`);
+      return exitCodeOfStatus(response.status);
+    }
+    if (method !== "GET") sayNoUndo(io, "sent", "what takes a request back is another request");
+    return ExitCode.ok;
+  },
+};
+
+async function requestOf(io: Io, invocation: Invocation) {
+  const { url, token, namespace } = serverAddress(io, invocation);
+  const data = textOption(invocation, "data");
+  const method = textOption(invocation, "method") ?? (data === undefined ? "GET" : "POST");
+  const body = data === undefined ? undefined : JSON.stringify(await readJsonArgument(io, data, "--data"));
+  const path = requiredArg(invocation, 0);
+  if (!path.startsWith("/"))
+    throw new CliError(ExitCode.usage, `${JSON.stringify(path)} must begin with /, as in /v1/jobs`);
+  return {
+    method,
+    url: `${serverUrl(url).replace(/\/+$/, "")}${path}`,
+    init: {
+      method,
+      headers: {
+        accept: "application/json",
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(namespace !== undefined && { "carillon-namespace": namespace }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(invocation.options["header"] as Record<string, string> | undefined),
+      },
+      ...(body !== undefined && { body }),
+      signal: AbortSignal.timeout(timeoutMs),
+    },
+  };
+}
+
+function headerLine(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
+  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new CliError(ExitCode.usage, `--header ${JSON.stringify(text)}: it must look like 'Name: value'`);
+  return { ...before, [name.toLowerCase()]: value };
+}

@@ -1,0 +1,39 @@
+import type { Calendar } from "@carillon/contract";
+import type { CommandModule } from "../command.js";
+import { listLimit, withListLimit } from "../input/list-filter.js";
+import { clientOf, withServerAddress } from "../input/server-address.js";
+import { outputForm, withOutputForm } from "../output/form.js";
+import { printList } from "../output/list.js";
+import type { Column } from "../output/table.js";
+
+const columns: readonly Column<Calendar>[] = [
+  { title: "NAME", value: ({ name }) => name },
+  { title: "VERSION", value: ({ version }) => String(version), align: "right" },
+  { title: "RULES", value: ({ rules }) => String(rules.length), align: "right" },
+  { title: "CREATED", value: (calendar) => calendar.created_at },
+];
+
+export const command: CommandModule = {
+  define(target) {
+    withListLimit(withServerAddress(withOutputForm(target))).addHelpText(
+      "after",
+      `
+Example:
+  $ carillon calendar list`,
+    );
+  },
+  async run(io, invocation) {
+    const client = clientOf(io, invocation);
+    await printList(io, {
+      form: outputForm(invocation),
+      limit: listLimit(invocation),
+      columns,
+      noun: "calendars",
+      async page(size, token) {
+        const query = { page_size: size, ...(token !== null && { page_token: token }) };
+        const { calendars, next_page_token: next } = await client.calendars.list(query);
+        return { rows: calendars, next };
+      },
+    });
+  },
+};

@@ -1,0 +1,38 @@
+import { ApiError } from "@carillon/client";
+import type { CalendarPut } from "@carillon/contract";
+import { type CommandModule, requiredArg } from "../command.js";
+import { calendarArgument, printCalendar, putCommand, withCalendarArgument } from "../input/calendar-argument.js";
+import { readJsonArgument } from "../input/json-value.js";
+import { clientOf } from "../input/server-address.js";
+import { shellWord } from "../output/shell-word.js";
+import { sayUndo } from "../output/undo.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withCalendarArgument(target)
+      .argument("<json>", "its rules; @file reads a file, - standard input")
+      .addHelpText(
+        "after",
+        `
+Makes the calendar or replaces it; jobs that name it follow at once.
+
+Examples:
+  $ carillon calendar put weekends '{"rules":[{"weekdays":["SAT","SUN"]}]}'
+  $ carillon calendar put closed-days @closed-days.json`,
+      );
+  },
+  async run(io, invocation) {
+    // What a calendar may hold is the server's to judge.
+    const body = (await readJsonArgument(io, requiredArg(invocation, 1), "<json>")) as CalendarPut;
+    const { calendars } = clientOf(io, invocation);
+    const name = calendarArgument(invocation);
+    const before = await calendars.get(name).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return null;
+      throw error;
+    });
+    const calendar = await calendars.put(name, body, before === null ? {} : { ifVersion: before.version });
+    await printCalendar(io, invocation, calendar);
+    const undo = before === null ? `calendar delete ${shellWord(name)}` : putCommand(before);
+    sayUndo(io, invocation, before === null ? "made" : "replaced", undo);
+  },
+};

@@ -1,0 +1,62 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { CliError } from "../cli-error.js";
+import { type CommandModule, flagOption } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
+import { projectFiles } from "../init/project.js";
+import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { shellWord } from "../output/shell-word.js";
+import { packageVersion } from "../package-version.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withOutputForm(target.argument("[dir]", "where; it is made if it is not there", "."))
+      .option("--typescript", "tasks in TypeScript")
+      .addHelpText(
+        "after",
+        `
+Writes package.json, tasks.js (or tasks.ts), jobs.yaml and README.md. Nothing is overwritten: a package.json that is there is kept, and
+if one of the others is there, nothing is written.
+
+Examples:
+  $ carillon init my-jobs
+  $ carillon init --typescript`,
+      );
+  },
+  async run(io, invocation) {
+    const dir = resolve(io.cwd, invocation.args[0] ?? ".");
+    const name = packageName(basename(dir));
+    const language = flagOption(invocation, "typescript") ? "ts" : "js";
+    const files = projectFiles({ name, version: packageVersion(), language });
+    const there = files.filter((file) => existsSync(join(dir, file.name)));
+    const inTheWay = there.filter((file) => file.name !== "package.json");
+    if (inTheWay.length > 0) {
+      const names = inTheWay.map((file) => file.name).join(", ");
+      throw new CliError(ExitCode.conflict, `nothing was written: ${dir} has ${names} already; choose another folder`);
+    }
+    mkdirSync(dir, { recursive: true });
+    const made = files.filter((file) => !there.includes(file));
+    for (const file of made) writeFileSync(join(dir, file.name), file.text, { flag: "wx" });
+    const form = outputForm(invocation);
+    const names = made.map((file) => file.name);
+    await io.out(form === "table" ? names.map((one) => `${one}\n`).join("") : renderJson({ dir, files: names }, form));
+    const place = relative(io.cwd, dir);
+    const cd = place === "" ? "" : `cd ${shellWord(place)} && `;
+    const kept = there.length > 0;
+    const start = kept ? `npm install carillon && npx carillon dev ./tasks.${language}` : "npm install && npm start";
+    const apply = kept ? "npx carillon job apply -f jobs.yaml" : "npm run apply";
+    if (kept) io.talk("carillon: package.json was there and is kept as it is");
+    io.talk(`carillon: made in ${dir}; undo with: ${cd}rm ${names.join(" ")}`);
+    io.talk(`\nNext, and then in another terminal:\n\n  ${cd}${start}\n  ${cd}${apply}\n`);
+  },
+};
+
+/** As npm allows it. */
+function packageName(folder: string): string {
+  const name = folder
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[._-]+/, "")
+    .slice(0, 200);
+  return name === "" ? "jobs" : name;
+}

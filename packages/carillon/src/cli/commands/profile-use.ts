@@ -1,0 +1,29 @@
+import { CliError } from "../cli-error.js";
+import { type CommandModule, flagOption } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
+import { sayUndo } from "../output/undo.js";
+import { profileNamed, readProfiles, writeProfiles } from "../profile/profiles.js";
+
+export const command: CommandModule = {
+  define(target) {
+    target
+      .argument("[name]", "from now on")
+      .option("--none", "no profile: the server of this machine, unless a flag or a variable says another")
+      .addHelpText(
+        "after",
+        `
+Examples:
+  $ carillon profile use production
+  $ carillon profile use --none`,
+      );
+  },
+  async run(io, invocation) {
+    const [name] = invocation.args;
+    const isNone = flagOption(invocation, "none");
+    if ((name === undefined) !== isNone) throw new CliError(ExitCode.usage, "say one of a profile's name and --none");
+    const stored = readProfiles(io.env);
+    const place = name === undefined ? "the server of this machine" : profileNamed(stored, name).url;
+    writeProfiles(io.env, { ...stored, current: name ?? null });
+    sayUndo(io, invocation, `commands go to ${place}`, `profile use ${stored.current ?? "--none"}`);
+  },
+};

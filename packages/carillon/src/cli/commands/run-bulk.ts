@@ -1,0 +1,75 @@
+import type { RunBulk } from "@carillon/contract";
+import { CliError } from "../cli-error.js";
+import { type CommandModule, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
+import { listFilter, withRunFilter } from "../input/list-filter.js";
+import { printOperation } from "../input/operation-argument.js";
+import { clientOf, withServerAddress } from "../input/server-address.js";
+import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { sayUndo } from "../output/undo.js";
+import { exitCodeOfOperation, watchOperation } from "../watch-operation.js";
+
+const actions = ["cancel", "retry", "discard"] as const;
+
+export const command: CommandModule = {
+  define(target) {
+    withRunFilter(
+      withServerAddress(
+        withOutputForm(
+          target
+            .argument("<action>", actions.join(", "))
+            .argument("[run...]", "these runs; else all that the flags name"),
+        ),
+      ),
+    )
+      .option("--job <id>", "only of this job")
+      .option("--all", "every run that the action can be about")
+      .option("--dry-run", "only say how many there are")
+      .option("--watch", "stay and show how far it is")
+      .addHelpText(
+        "after",
+        `
+Goes on by itself: carillon operation get shows how far it is.
+
+Examples:
+  $ carillon run bulk retry --task email.welcome --since 2030-01-01T00:00:00Z --dry-run
+  $ carillon run bulk cancel --queue reports --watch`,
+      );
+  },
+  async run(io, invocation) {
+    const client = clientOf(io, invocation);
+    const what = bulkOf(invocation);
+    if (flagOption(invocation, "dryRun")) {
+      const counted = await client.runs.countBulk(what);
+      const form = outputForm(invocation);
+      const least = counted.is_least ? " or more" : "";
+      await io.out(form === "table" ? `${counted.count}${least}\n` : renderJson(counted, form));
+      io.talk("carillon: so many it would be about; nothing was changed");
+      return ExitCode.ok;
+    }
+    const started = await client.runs.bulk(what);
+    sayUndo(io, invocation, `${started.id} is under way; what it did stays`, `operation abort ${started.id}`);
+    const isWatched = flagOption(invocation, "watch");
+    const operation = isWatched ? await watchOperation(io, client, started) : started;
+    await printOperation(io, invocation, operation);
+    return isWatched ? exitCodeOfOperation(operation) : ExitCode.ok;
+  },
+};
+
+/** To act on everything there is takes a word of its own. */
+function bulkOf(invocation: Invocation): Omit<RunBulk, "dry_run"> {
+  const given = requiredArg(invocation, 0);
+  const action = actions.find((one) => one === given);
+  if (action === undefined)
+    throw new CliError(ExitCode.usage, `${JSON.stringify(given)} is not one of ${actions.join(", ")}`);
+  const ids = invocation.args.slice(1).filter((id) => id !== undefined);
+  const job = textOption(invocation, "job");
+  const filter = { ...listFilter(invocation), ...(job !== undefined && { job_id: job }) };
+  const isNarrowed = Object.keys(filter).length > 0;
+  if (ids.length > 0 && (isNarrowed || flagOption(invocation, "all")))
+    throw new CliError(ExitCode.usage, "name runs, or say which ones by flags; not both");
+  if (ids.length > 0) return { action, ids };
+  if (!isNarrowed && !flagOption(invocation, "all"))
+    throw new CliError(ExitCode.usage, "name runs, say which ones by flags such as --task, or say --all");
+  return { action, filter };
+}

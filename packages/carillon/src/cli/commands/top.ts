@@ -1,0 +1,75 @@
+import { type Client, ServerUnreachable } from "@carillon/client";
+import { Option } from "commander";
+import { type CommandModule, textOption } from "../command.js";
+import { numberWithin, wholeNumber } from "../input/number.js";
+import { clientOf, serverAddress, withServerAddress } from "../input/server-address.js";
+import type { Io } from "../io.js";
+import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { look } from "../top/look.js";
+import { counted, RateMeter } from "../top/rates.js";
+import { renderPlain, sorts } from "../top/top-view.js";
+import { watchTop } from "../top/watch-top.js";
+
+const usualEveryS = 2;
+
+export const command: CommandModule = {
+  define(target) {
+    withServerAddress(withOutputForm(target))
+      .option("--every <seconds>", "how often to look", numberWithin(0.5, 3_600), usualEveryS)
+      .option("-n, --count <number>", "without a terminal, or as data: so many looks", wholeNumber(1, 1_000_000), 1)
+      .addOption(new Option("--sort <by>", "the order of queues").choices(sorts).default("waiting"))
+      .addHelpText(
+        "after",
+        `
+Queues with what waits and for how long, workers, runs at work, and runs a second over the last ten seconds.
+
+Keys: q ends, s sorts queues otherwise, space freezes, + and - look less or more often. Where output is no terminal, and with
+-o json or jsonl, each look is printed whole, after one pause in which events are counted.
+
+Examples:
+  $ carillon top
+  $ carillon top -n 3 --every 5 | cat
+  $ carillon top --json`,
+      );
+  },
+  async run(io, invocation) {
+    const client = clientOf(io, invocation);
+    const { url } = serverAddress(io, invocation);
+    const everyMs = Number(invocation.options["every"]) * 1_000;
+    const sort = sorts.find((one) => one === textOption(invocation, "sort")) ?? "waiting";
+    const form = outputForm(invocation);
+    // Fails at once, with the reason, where there is no server.
+    await client.version();
+    const over = new AbortController();
+    const meter = new RateMeter(io.now());
+    const counting = countEvents(io, client, meter, over.signal);
+    const lookNow = () => look({ client, url, meter, now: () => io.now() });
+    try {
+      if (form === "table" && io.terminal !== null)
+        return await watchTop(io, io.terminal, { everyMs, sort, look: lookNow });
+      for (let left = Number(invocation.options["count"]); left > 0; left--) {
+        await io.sleep(everyMs);
+        const seen = await lookNow();
+        if (seen === null) throw new ServerUnreachable("network", `${url} cannot be reached.`, null);
+        await io.out(form === "table" ? renderPlain(seen, sort) : renderJson(seen, form));
+      }
+    } finally {
+      over.abort();
+      await counting;
+    }
+  },
+};
+
+/** Events are hints: a stream that cannot be had leaves the rates at nothing and the rest as it is. */
+async function countEvents(io: Io, client: Client, meter: RateMeter, signal: AbortSignal): Promise<void> {
+  const kinds: Readonly<Record<string, (typeof counted)[keyof typeof counted] | undefined>> = counted;
+  try {
+    const query = { type: Object.keys(counted).join(",") };
+    for await (const news of client.events.follow(query, { signal, sleep: (ms) => io.sleep(ms, signal) })) {
+      const name = "event" in news ? kinds[news.event.type] : undefined;
+      if ("event" in news && name !== undefined) meter.add(name, news.event.queue, io.now());
+    }
+  } catch (error) {
+    if (!signal.aborted) io.talk(`carillon: no events: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
