@@ -20,6 +20,16 @@ function vitest(project) {
   return { status, passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests + numTodoTests };
 }
 
+/** The packed product in an empty folder, by curl, by the command line and in code; each cell of its table counts as a test. */
+function acceptance() {
+  mkdirSync(`${root}.tmp`, { recursive: true });
+  const report = `${root}.tmp/acceptance.json`;
+  rmSync(report, { force: true });
+  const status = node("scripts/acceptance.mjs", "--link", "--json", report);
+  const { passed, failed } = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : { passed: 0, failed: 1 };
+  return { status, passed, failed, skipped: 0 };
+}
+
 /** A plan of the short form in which every kind of fault is drawn. */
 const chaosRun = ["--short", "--nodes", "3", "--seed", "1"];
 
@@ -75,9 +85,11 @@ const tiers = {
   dead: () => runTool("knip", []),
   generated: () => node("scripts/check/generated.mjs"),
   docs: () => node("scripts/check/docs.mjs"),
+  packages: () => node("scripts/pack.mjs"),
   unit: () => vitest("unit"),
   store: () => vitest("store"),
   cluster: () => vitest("cluster"),
+  acceptance,
   chaos,
 };
 

@@ -1,33 +1,51 @@
-export { ApiError, type Client, type ClientOptions, createClient, ServerUnreachable } from "@carillon/client";
+export {
+  ApiError,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type Job,
+  type JobCreate,
+  type Run,
+  type RunCreate,
+  ServerUnreachable,
+} from "@carillon/client";
 export { CarillonError } from "@carillon/core";
 export {
+  type AppWorker,
+  type BatchItem,
+  type BreakerOptions,
   type Callback,
   checkedAddresses,
   type CreateExecutors,
+  type Enqueued,
+  type EnqueueItem,
+  type EnqueueOptions,
   type Executor,
   type ExecutorHost,
   faultsOf,
   NonRetryableError,
   type PayloadFault,
   PayloadReader,
+  type Producer,
+  type RemoteApp,
   RetryAfterError,
-  RunStoppedError,
-  SnoozeError,
-  type TaskContext,
-  type UpstreamRun,
-} from "@carillon/worker";
-export type { AppEvent, AppWorker, Enqueued, EnqueueItem, Producer, Scheduled, WorkerSettings } from "./sdk/app.js";
-export { carillon } from "./sdk/carillon.js";
-export type { LibraryApp, TransactionOptions } from "./sdk/library-app.js";
-export type { LibraryOptions, Role } from "./sdk/library-engine.js";
-export type { RemoteApp } from "./sdk/remote-app.js";
-export type { EnqueueOptions, ScheduleOptions, TaskReference } from "./sdk/requests.js";
-export type { StandardSchema } from "./sdk/standard-schema.js";
-export {
-  type BatchItem,
-  type BreakerOptions,
   type RetryOptions,
   type RunDefaults,
+  RunStoppedError,
+  type Scheduled,
+  type ScheduleOptions,
+  SnoozeError,
+  type StandardSchema,
   task,
+  type TaskContext,
   type TaskDefinition,
-} from "./sdk/task.js";
+  type TaskInput,
+  type TaskOutput,
+  type TaskReference,
+  type UpstreamRun,
+  type WorkerSettings,
+} from "@carillon/worker";
+export type { AppEvent } from "./sdk/app-event.js";
+export { carillon } from "./sdk/carillon.js";
+export type { LibraryApp, TransactionOptions } from "./sdk/library-app.js";
+export type { LibraryOptions, Role } from "./sdk/library-options.js";

@@ -6,6 +6,11 @@ const longestExcerpt = 200;
 
 type ProblemLike = Omit<Problem, "code"> & { readonly code: ApiError["code"] };
 
+/** The error that a problem inside an answer stands for, as in a batch. */
+export function problemError({ status, code, detail, errors, request_id, retryable }: Problem): ApiError {
+  return new ApiError({ status, code, detail, errors, requestId: request_id, retryable, retryAfterMs: null });
+}
+
 /** The error that a refused call stands for. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const text = await response.text();

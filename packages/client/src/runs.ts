@@ -20,6 +20,8 @@ import type {
 import { segment } from "./segment.js";
 import type { CallOptions, MakeOptions, RunOptions, Transport } from "./transport.js";
 
+export type LogFilter = Omit<RunLogQuery, "follow" | "page_token">;
+
 export interface RunCalls {
   /** With dedupe it may answer with a run that was there before; `is_new` says so. */
   create(run: RunCreate, options?: RunOptions): Promise<RunCreated>;
@@ -30,6 +32,8 @@ export interface RunCalls {
   explain(id: string, options?: CallOptions): Promise<RunExplanation>;
   /** What the run logged, a page at a time; with follow it waits for more. */
   logs(id: string, query?: RunLogQuery, options?: CallOptions): Promise<RunLog>;
+  /** Its lines as they come, until it has ended and there are no more. */
+  followLogs(id: string, query?: LogFilter, options?: CallOptions): AsyncGenerator<RunLog["lines"][number], void>;
   /** A new run in the place of one that failed; asked again, the same one. */
   retry(id: string, how?: RunRepeat, options?: MakeOptions): Promise<RunRetried>;
   /** Another run like one that has ended, every time. */
@@ -48,14 +52,26 @@ export interface RunCalls {
 }
 
 export function runCalls(call: Transport): RunCalls {
+  const logs: RunCalls["logs"] = (id, query = {}, given = {}) =>
+    call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}/logs`, query });
   return {
     create: (run, { wait, ...given } = {}) =>
       call({ ...given, method: "POST", path: "/v1/runs", query: { wait }, body: run }),
     createMany: (runs, given = {}) => call({ ...given, method: "POST", path: "/v1/runs:batchCreate", body: { runs } }),
     get: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}` }),
     explain: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}/explain` }),
-    logs: (id, query = {}, given = {}) =>
-      call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}/logs`, query }),
+    logs,
+    async *followLogs(id, query = {}, given = {}) {
+      for (let token: string | null | undefined; token !== null;) {
+        const page: RunLog = await logs(
+          id,
+          { ...query, follow: "true", ...(token !== undefined && { page_token: token }) },
+          given,
+        );
+        yield* page.lines;
+        token = page.next_page_token;
+      }
+    },
     retry: (id, body = {}, given = {}) =>
       call({ ...given, method: "POST", path: `/v1/runs/${segment(id)}:retry`, body }),
     replay: (id, body = {}, given = {}) =>

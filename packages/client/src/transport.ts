@@ -18,6 +18,8 @@ export interface ClientOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  /** Told the status of a good answer: 201 where something was made, 200 where it was there. */
+  readonly onStatus?: (status: number) => void;
 }
 
 export interface MakeOptions extends CallOptions {
@@ -73,6 +75,7 @@ export function createTransport(options: ClientOptions): Transport {
         signal,
       });
       if (!response.ok && !call.alsoGood?.includes(response.status)) throw await errorOf(response);
+      call.onStatus?.(response.status);
       return (response.status === 204 ? undefined : await response.json()) as Answer;
     } catch (error) {
       if (error instanceof ApiError || call.signal?.aborted) throw error;

@@ -132,7 +132,6 @@ export {
   limits,
   namePattern,
   namespaceNameLength,
-  namespaceNamePattern,
   plainNameLength,
   plainNamePattern,
   workerLimits,

@@ -89,6 +89,7 @@ export {
   type RunId,
   type WorkerId,
 } from "./ids/id.js";
+export { namespaceNamePattern } from "./ids/namespace-name.js";
 export { occurrenceRunId } from "./ids/occurrence-run-id.js";
 export { canonicalUuid, timeOfUuid, uuidV7Of } from "./ids/uuid.js";
 export { makeUuidV7, type RandomBytes, uuidv7 } from "./ids/uuid-v7.js";

@@ -107,7 +107,7 @@ function refusal(status: number, headers: HttpAnswer["headers"], text: string): 
   const message = `lambda answered ${status} ${headers["x-amzn-errortype"] ?? ""}: ${text.slice(0, 300)}`;
   if (status !== 429 && status < 500) return new NonRetryableError(message);
   const seconds = Number(headers["retry-after"] ?? Number.NaN);
-  return Number.isFinite(seconds) ? new RetryAfterError(message, seconds * 1_000) : new Error(message);
+  return Number.isFinite(seconds) ? new RetryAfterError(seconds * 1_000, message) : new Error(message);
 }
 
 function parsed(text: string): unknown {

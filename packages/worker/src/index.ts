@@ -20,6 +20,26 @@ export type {
   UpstreamRun,
 } from "./runtime/task.js";
 export { type FollowOptions, followWork, type RemoteWork } from "./runtime/follow-work.js";
+export type { AppWorker, Enqueued, EnqueueItem, Producer, Scheduled, WorkerSettings } from "./sdk/app.js";
+export { carillon, serverOfEnvironment } from "./sdk/carillon.js";
+export { RemoteApp } from "./sdk/remote-app.js";
+export type { EnqueueOptions, ScheduleOptions, TaskReference } from "./sdk/options.js";
+export { jobRequest, runRequest, soundPayload } from "./sdk/requests.js";
+export type { StandardSchema } from "./sdk/standard-schema.js";
+export {
+  type BatchItem,
+  type BreakerOptions,
+  type CallbackOptions,
+  type RetryOptions,
+  type RunDefaults,
+  task,
+  type TaskDefinition,
+  type TaskInput,
+  type TaskOutput,
+} from "./sdk/task.js";
+export { WorkerGroup, type WorkerGroupOptions } from "./sdk/worker-group.js";
+export { workerTask } from "./sdk/worker-task.js";
+export { workerTimers } from "./sdk/worker-timers.js";
 export type { Registration, StartedRun, Transport, TransportEvents } from "./runtime/transport.js";
 export { type Attempt, type AttemptOptions, runAttempt } from "./runtime/run-attempt.js";
 export type { WorkerTimers } from "./runtime/timers.js";

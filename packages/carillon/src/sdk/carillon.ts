@@ -1,8 +1,8 @@
 import type { ClientOptions } from "@carillon/client";
 import { CarillonError } from "@carillon/core";
+import { RemoteApp, serverOfEnvironment } from "@carillon/worker";
 import { LibraryApp } from "./library-app.js";
-import type { LibraryOptions } from "./library-engine.js";
-import { RemoteApp } from "./remote-app.js";
+import type { LibraryOptions } from "./library-options.js";
 
 /** A server by its URL, or the engine inside this process over a database. Without options, what the environment says. */
 export function carillon(options: ClientOptions): RemoteApp;
@@ -17,9 +17,10 @@ export function carillon(options: ClientOptions | LibraryOptions = fromEnvironme
 }
 
 function fromEnvironment(): ClientOptions | LibraryOptions {
-  const { CARILLON_URL: url, CARILLON_DATABASE_URL: databaseUrl, CARILLON_TOKEN: token } = process.env;
-  if (url !== undefined) return { url, ...(token !== undefined && { token }) };
-  if (databaseUrl !== undefined) return { databaseUrl };
+  const server = serverOfEnvironment();
+  if (server !== null) return server;
+  const { CARILLON_DATABASE_URL: databaseUrl } = process.env;
+  if (databaseUrl) return { databaseUrl };
   throw new CarillonError(
     "config_invalid",
     "give url, databaseUrl or pool, or set CARILLON_URL or CARILLON_DATABASE_URL",

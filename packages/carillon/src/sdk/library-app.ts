@@ -1,21 +1,23 @@
-import { normaliseJobRequest } from "@carillon/contract";
 import { CarillonError, type EnqueueSpec, formatId } from "@carillon/core";
 import type { TransactionQuery } from "@carillon/engine";
-import { LocalTransport } from "@carillon/worker";
-import type {
-  AppEvent,
-  AppListener,
-  AppWorker,
-  Enqueued,
-  EnqueueItem,
-  Producer,
-  Scheduled,
-  WorkerSettings,
-} from "./app.js";
+import {
+  type AppWorker,
+  type Enqueued,
+  type EnqueueItem,
+  type EnqueueOptions,
+  jobRequest,
+  LocalTransport,
+  type Producer,
+  type Scheduled,
+  type ScheduleOptions,
+  type TaskReference,
+  WorkerGroup,
+  type WorkerSettings,
+} from "@carillon/worker";
+import type { AppEvent, AppListener } from "./app-event.js";
 import { drainOnce } from "./drain-once.js";
-import { isEnqueueOnly, type LibraryOptions, type RunningEngine, startLibraryEngine } from "./library-engine.js";
-import { type EnqueueOptions, jobRequest, type ScheduleOptions, type TaskReference } from "./requests.js";
-import { WorkerGroup } from "./worker-group.js";
+import type { RunningEngine } from "./library-engine.js";
+import { isEnqueueOnly, type LibraryOptions } from "./library-options.js";
 
 export interface TransactionOptions {
   /** A client of `pg` with an open transaction, or anything that sends a statement with its values over one. */
@@ -58,7 +60,6 @@ export class LibraryApp implements Producer {
     return { id: formatId("run", id), isNew };
   }
 
-  /** Many runs in few round trips, in their order. If one is refused, the error says which; the others are stored. */
   async enqueueMany<Input>(task: TaskReference<Input>, items: readonly EnqueueItem<Input>[]): Promise<Enqueued[]> {
     const { engine, specs } = await this.#start();
     const read: EnqueueSpec[] = [];
@@ -71,12 +72,12 @@ export class LibraryApp implements Producer {
   }
 
   async schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled> {
-    const { engine } = await this.#start();
+    const { engine, readJob } = await this.#start();
     const request = { ...(await jobRequest(task, options)), key };
     const { job, created } = await engine.api.upsertJob(
       this.#namespace,
       key,
-      (current, now) => normaliseJobRequest(request, { now, ...(current && { current }) }).spec,
+      (current, now) => readJob(request, now, current),
       { actor: null },
     );
     const nextRunAt = job.nextRunAt === null ? null : new Date(job.nextRunAt);
@@ -148,12 +149,18 @@ export class LibraryApp implements Producer {
 
   #start(): Promise<RunningEngine> {
     if (this.#stopping !== null) throw new CarillonError("shutting_down", "the app was stopped");
-    const running = (this.#running ??= startLibraryEngine(this.#options, this.#emit));
+    const running = (this.#running ??= this.#load());
     // A start that failed is tried again by the next call.
     running.catch(() => {
       if (this.#running === running) this.#running = null;
     });
     return running;
+  }
+
+  /** Read only here: an app over a server loads neither the engine nor a database driver. */
+  async #load(): Promise<RunningEngine> {
+    const { startLibraryEngine } = await import("./library-engine.js");
+    return startLibraryEngine(this.#options, this.#emit);
   }
 
   readonly #emit = (event: AppEvent): void => {

@@ -1,41 +1,34 @@
 import { hostname } from "node:os";
-import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
+import { type JobCreate, normaliseJobRequest } from "@carillon/contract";
+import {
+  type Instant,
+  type JobSpec,
+  makeUuidV7,
+  systemClock,
+  systemRandom,
+  systemRandomBytes,
+  systemTimers,
+} from "@carillon/core";
 import {
   checkSchema,
   createEngine,
   type Database,
   type DatabaseEvent,
-  type DatabaseOptions,
   type Engine,
   type EngineEvent,
   migrate,
   openDatabase,
 } from "@carillon/engine";
 import { packageVersion } from "../cli/package-version.js";
+import { isEnqueueOnly, type LibraryOptions } from "./library-options.js";
 import { RunSpecs } from "./run-specs.js";
-
-export type Role = "enqueue" | "schedule" | "work";
-
-export interface LibraryOptions {
-  /** postgres://user:password@host:5432/database */
-  readonly databaseUrl?: string;
-  /** The application's own pool of `pg` in place of databaseUrl. Its size and its end are the application's. */
-  readonly pool?: NonNullable<DatabaseOptions["pool"]>;
-  /** The schema that holds everything; carillon by default. */
-  readonly schema?: string;
-  /** Connections of this process when it has databaseUrl; 3 by default. */
-  readonly connections?: number;
-  /** What this process does; everything by default. One that only enqueues fires nothing and runs nothing. */
-  readonly roles?: readonly Role[];
-  /** Whether the schema is made and brought up to date at the start; true by default. */
-  readonly migrate?: boolean;
-  readonly namespace?: string;
-}
 
 export interface RunningEngine {
   readonly database: Database;
   readonly engine: Engine;
   readonly specs: RunSpecs;
+  /** The definition that a request stands for, in the place of the one that is there. */
+  readonly readJob: (request: JobCreate, now: Instant, current: JobSpec | null) => JobSpec;
 }
 
 const defaultConnections = 3;
@@ -66,13 +59,13 @@ export async function startLibraryEngine(
       onEvent,
     });
     await engine.start();
-    return { database, engine, specs: new RunSpecs(() => database.clock.now()) };
+    return { database, engine, specs: new RunSpecs(() => database.clock.now()), readJob };
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-export function isEnqueueOnly({ roles }: LibraryOptions): boolean {
-  return roles !== undefined && !roles.includes("schedule") && !roles.includes("work");
+function readJob(request: JobCreate, now: Instant, current: JobSpec | null): JobSpec {
+  return normaliseJobRequest(request, { now, ...(current && { current }) }).spec;
 }

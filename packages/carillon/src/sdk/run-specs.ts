@@ -1,6 +1,6 @@
 import { readRunCreate, refuseUnsoundPayload } from "@carillon/contract";
 import type { EnqueueSpec, Instant } from "@carillon/core";
-import { type EnqueueOptions, runRequest, soundPayload, type TaskReference } from "./requests.js";
+import { type EnqueueOptions, runRequest, soundPayload, type TaskReference } from "@carillon/worker";
 
 /**
  * Requests for runs as the engine takes them. Most calls give a payload and nothing else: what the task says is read once, and then

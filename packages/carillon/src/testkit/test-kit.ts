@@ -17,10 +17,18 @@ import {
   systemSoon,
 } from "@carillon/core";
 import { type VirtualRun, VirtualSchedule } from "@carillon/engine";
-import { type Attempt, runAttempt, type Task, type UpstreamRun } from "@carillon/worker";
-import { type EnqueueOptions, jobRequest, runRequest, type ScheduleOptions } from "../sdk/requests.js";
-import type { TaskDefinition } from "../sdk/task.js";
-import { workerTask } from "../sdk/worker-task.js";
+import {
+  type Attempt,
+  type EnqueueOptions,
+  jobRequest,
+  runAttempt,
+  runRequest,
+  type ScheduleOptions,
+  type Task,
+  type TaskDefinition,
+  type UpstreamRun,
+  workerTask,
+} from "@carillon/worker";
 import { MemoryNotes, type TestLine, type TestProgress } from "./memory-notes.js";
 import { upstreamJson } from "./upstream-json.js";
 

@@ -46,6 +46,20 @@ const problem = (status: number, code: string, headers: Record<string, string> =
 
 const busy = () => problem(503, "database_unavailable", { "retry-after": "2" });
 
+describe("the lines of a run that is followed", () => {
+  it("come page after page, until there are no more", async () => {
+    const page = (message: string, next_page_token: string | null) => ok({ lines: [{ message }], next_page_token });
+    const { client, sent } = clientOver([page("a", "t1"), page("b", null)]);
+    const seen: string[] = [];
+    for await (const { message } of client.runs.followLogs("run_1", { level: "warn" })) seen.push(message);
+    expect(seen).toEqual(["a", "b"]);
+    expect(sent.map(({ url }) => new URL(url).search)).toEqual([
+      "?level=warn&follow=true",
+      "?level=warn&follow=true&page_token=t1",
+    ]);
+  });
+});
+
 describe("a call", () => {
   it.each([
     ["jobs.create", (c: Client) => c.jobs.create({ task: "echo" }), "POST", "/v1/jobs"],

@@ -1,3 +1,5 @@
+import { namespaceNamePattern } from "@carillon/core";
+
 /** Every bound on what a request may hold, in one place. Larger things belong into a store of their own, named by the payload. */
 export const limits = {
   bodyBytes: 1_048_576,
@@ -88,8 +90,6 @@ export const printablePattern = "^[^\\u0000-\\u001f\\u007f]*$";
 export const plainNamePattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 export const plainNameLength = 100;
 
-/** Names of namespaces: they are part of headers, and of names elsewhere. */
-export const namespaceNamePattern = "^[a-z0-9][a-z0-9._-]{0,62}$";
 export const namespaceNameLength = 63;
 /** A namespace's name, or all of them. */
 export const namespacesPattern = "^(\\*|[a-z0-9][a-z0-9._-]{0,62})$";

@@ -1,5 +1,6 @@
+import { namespaceNamePattern } from "@carillon/core";
 import { Type, type Static } from "typebox";
-import { namespaceNameLength, namespaceNamePattern } from "./limits.js";
+import { namespaceNameLength } from "./limits.js";
 import { removable } from "./merge-patch.js";
 import { NextPageToken } from "./paging.js";
 import { QueueConcurrency, QueueRateLimit } from "./run-limits.js";

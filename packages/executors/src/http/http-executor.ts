@@ -65,7 +65,7 @@ function outputOf(answer: CallbackAnswer): unknown {
   if (answer.status === "succeeded") return answer.output;
   const { message, retryable } = answer.error;
   if (!retryable) throw new NonRetryableError(message);
-  throw answer.retryAfterMs === undefined ? new Error(message) : new RetryAfterError(message, answer.retryAfterMs);
+  throw answer.retryAfterMs === undefined ? new Error(message) : new RetryAfterError(answer.retryAfterMs, message);
 }
 
 function judged(read: HttpPayload, answer: HttpAnswer, upstream: unknown, { now }: ExecutorHost): unknown {
@@ -79,7 +79,7 @@ function judged(read: HttpPayload, answer: HttpAnswer, upstream: unknown, { now 
   const isWorthRetrying = isOk || status >= 500 || [408, 425, 429].includes(status);
   if (!isWorthRetrying) throw new NonRetryableError(message);
   const afterMs = retryAfterMs(headers["retry-after"], now());
-  if (afterMs !== undefined) throw new RetryAfterError(message, afterMs);
+  if (afterMs !== undefined) throw new RetryAfterError(afterMs, message);
   throw isOk ? new RuleNotMetError(message) : new Error(message);
 }
 

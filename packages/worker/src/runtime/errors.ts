@@ -1,4 +1,4 @@
-import { type DurationMs, longestRetryWaitMs, type Outcome } from "@carillon/core";
+import { type DurationMs, longestRetryWaitMs, type Outcome, parseDuration } from "@carillon/core";
 
 /** Thrown by a handler: trying again is useless. */
 export class NonRetryableError extends Error {
@@ -10,8 +10,10 @@ export class RetryAfterError extends Error {
   override readonly name = "RetryAfterError";
   readonly afterMs: DurationMs;
 
-  constructor(message: string, afterMs: DurationMs) {
-    super(message);
+  /** A text such as "30s", or milliseconds. */
+  constructor(after: string | DurationMs, message?: string) {
+    const afterMs = durationOf(after);
+    super(message ?? `again after ${afterMs} ms`);
     this.afterMs = afterMs;
   }
 }
@@ -21,8 +23,10 @@ export class SnoozeError extends Error {
   override readonly name = "SnoozeError";
   readonly afterMs: DurationMs;
 
-  constructor(afterMs: DurationMs, message = `not yet: again in ${afterMs} ms`) {
-    super(message);
+  /** A text such as "30s", or milliseconds. */
+  constructor(after: string | DurationMs, message?: string) {
+    const afterMs = durationOf(after);
+    super(message ?? `not yet: again in ${afterMs} ms`);
     this.afterMs = afterMs;
   }
 }
@@ -71,7 +75,7 @@ const longestStack = 8_192;
 
 /** What a handler threw, in the form that is stored. */
 export function outcomeOfError(thrown: unknown): Outcome {
-  if (thrown instanceof SnoozeError) return { kind: "snoozed", delayMs: waitOf(thrown.afterMs) };
+  if (isKind(thrown, SnoozeError)) return { kind: "snoozed", delayMs: waitOf(thrown.afterMs) };
   if (thrown instanceof AwaitCallbackError) return { kind: "waiting", waitMs: waitOf(thrown.waitMs) };
   const error =
     thrown instanceof Error
@@ -81,10 +85,19 @@ export function outcomeOfError(thrown: unknown): Outcome {
     type: error.name,
     message: error.message.slice(0, longestMessage),
     ...(error.stack === undefined ? {} : { stack: error.stack.slice(0, longestStack) }),
-    retryable: !(error instanceof NonRetryableError),
+    retryable: !isKind(error, NonRetryableError),
   };
   const failed = { kind: "failed", reason: "handler_error", error: failure } as const;
-  return error instanceof RetryAfterError ? { ...failed, retryAfterMs: error.afterMs } : failed;
+  return isKind(error, RetryAfterError) ? { ...failed, retryAfterMs: waitOf(error.afterMs) } : failed;
+}
+
+/** By its class or by its name: tasks and the runtime may come from two copies of this package. */
+function isKind<Kind extends Error>(thrown: unknown, kind: new (...given: never[]) => Kind): thrown is Kind {
+  return thrown instanceof kind || (thrown instanceof Error && thrown.name === kind.name);
+}
+
+function durationOf(after: string | DurationMs): DurationMs {
+  return typeof after === "string" ? parseDuration(after) : after;
 }
 
 /** A time that makes no sense is none at all. */

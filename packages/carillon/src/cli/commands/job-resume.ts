@@ -1,7 +1,9 @@
 import { Option } from "commander";
 import { type CommandModule, flagOption } from "../command.js";
-import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
+import { jobArgument, withJobArgument } from "../input/job-argument.js";
 import { clientOf } from "../input/server-address.js";
+import { outputForm, renderJson } from "../output/form.js";
+import { renderJob } from "../output/job-view.js";
 import { sayUndo } from "../output/undo.js";
 
 const choices = ["none", "latest", "all"] as const;
@@ -29,7 +31,8 @@ Examples:
       ...(missed !== undefined && { missed }),
       ...(dryRun && { dry_run: true }),
     });
-    await printJob(io, invocation, resumed.job);
+    const form = outputForm(invocation);
+    await io.out(form === "table" ? renderJob(resumed.job) : renderJson(resumed, form));
     const count = `${resumed.missed} occurrence${resumed.missed === 1 ? "" : "s"} inside the pause`;
     if (dryRun) io.talk(`carillon: ${count}; nothing was changed`);
     else sayUndo(io, invocation, count, `job pause ${name}`);

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import type { Config } from "@carillon/server";
-import type { Task } from "@carillon/worker";
+import { type Task, workerTimers } from "@carillon/worker";
 import { CliError } from "../cli-error.js";
 import { type CommandModule, type Invocation, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
@@ -13,7 +13,7 @@ import { serverAddress, serverUrls, withServerAddress } from "../input/server-ad
 import type { Io } from "../io.js";
 import { loadExecutors } from "../tasks/load-executors.js";
 import { loadTasks, refuseDoubles } from "../tasks/load-tasks.js";
-import { runWorkerProcess, workerTimers } from "../tasks/worker-process.js";
+import { runWorkerProcess } from "../tasks/worker-process.js";
 
 const defaultSlots = 10;
 const mostSlots = 10_000;

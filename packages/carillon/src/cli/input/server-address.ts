@@ -1,5 +1,5 @@
 import { type Client, createClient } from "@carillon/client";
-import { namespaceNamePattern } from "@carillon/contract";
+import { namespaceNamePattern } from "@carillon/core";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.js";
 import { type Invocation, textOption } from "../command.js";

@@ -8,13 +8,20 @@ const ignored = /^(?:\.|node_modules$)/;
 const settleMs = 150;
 const mostFolders = 500;
 
+interface Watched {
+  readonly watcher: FSWatcher;
+  /** Whether there are or were source files in it. */
+  hasSources: boolean;
+}
+
 /** Tells of changes to the source files below a folder, once for those that come together. */
 export class SourceWatch {
   readonly #root: string;
   readonly #timers: Timers;
   readonly #onChange: () => void;
-  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #watched = new Map<string, Watched>();
   #timer: unknown = null;
+  #isSourceChanged = false;
 
   constructor(root: string, timers: Timers, onChange: () => void) {
     this.#root = root;
@@ -25,27 +32,51 @@ export class SourceWatch {
 
   close(): void {
     this.#timers.clearTimeout(this.#timer);
-    for (const watcher of this.#watchers.values()) watcher.close();
-    this.#watchers.clear();
+    for (const { watcher } of this.#watched.values()) watcher.close();
+    this.#watched.clear();
   }
 
-  /** Folders of packages and hidden ones are left out: the system's own recursion would walk them all. */
-  #watchFolders(): void {
-    for (const folder of foldersBelow(this.#root)) {
-      if (this.#watchers.has(folder) || this.#watchers.size >= mostFolders) continue;
-      const watcher = watch(folder, (_event, name) => this.#changed(name ?? ""));
-      watcher.on("error", () => this.#watchers.delete(folder));
-      this.#watchers.set(folder, watcher);
+  /**
+   * Watches folders that came, forgets those that went; answers whether source files came or went with them. Folders of packages and
+   * hidden ones are left out: the system's own recursion would walk them all.
+   */
+  #watchFolders(): boolean {
+    const there = new Set(foldersBelow(this.#root));
+    let isChanged = false;
+    for (const [folder, { watcher, hasSources }] of this.#watched) {
+      if (there.has(folder)) continue;
+      watcher.close();
+      this.#watched.delete(folder);
+      isChanged ||= hasSources;
     }
+    for (const folder of there) {
+      if (this.#watched.has(folder) || this.#watched.size >= mostFolders) continue;
+      const hasSources = this.#watch(folder);
+      isChanged ||= hasSources;
+    }
+    return isChanged;
   }
 
-  #changed(name: string): void {
-    const isFolder = !name.includes(".");
-    if (!source.test(name) && !isFolder) return;
+  #watch(folder: string): boolean {
+    const hasSources = sourcesIn(folder);
+    const watcher = watch(folder, (_event, name) => this.#changed(folder, name ?? ""));
+    watcher.on("error", () => this.#watched.delete(folder));
+    this.#watched.set(folder, { watcher, hasSources });
+    return hasSources;
+  }
+
+  /** What has no ending may be a folder that came or went, or a file that a task writes: that is looked at when all is quiet. */
+  #changed(folder: string, name: string): void {
+    const isSource = source.test(name);
+    if (!isSource && name.includes(".")) return;
+    const watched = this.#watched.get(folder);
+    if (isSource && watched !== undefined) watched.hasSources = true;
+    this.#isSourceChanged ||= isSource;
     this.#timers.clearTimeout(this.#timer);
     this.#timer = this.#timers.setTimeout(() => {
-      this.#watchFolders();
-      this.#onChange();
+      const isChanged = this.#watchFolders() || this.#isSourceChanged;
+      this.#isSourceChanged = false;
+      if (isChanged) this.#onChange();
     }, settleMs);
   }
 }
@@ -66,5 +97,13 @@ function namesIn(folder: string): string[] {
     return entries.filter((entry) => entry.isDirectory() && !ignored.test(entry.name)).map((entry) => entry.name);
   } catch {
     return [];
+  }
+}
+
+function sourcesIn(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => source.test(name));
+  } catch {
+    return false;
   }
 }

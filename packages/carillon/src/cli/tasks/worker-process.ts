@@ -1,6 +1,6 @@
-import { systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
+import { systemRandom } from "@carillon/core";
 import { type Config, createLogger, logWorkerEvent, runNode } from "@carillon/server";
-import { HttpTransport, type Task, Worker, type WorkerEvent } from "@carillon/worker";
+import { HttpTransport, type Task, Worker, type WorkerEvent, workerTimers } from "@carillon/worker";
 import { ExitCode } from "../exit-codes.js";
 import type { QueueSlots } from "../input/queue-slots.js";
 import type { Io } from "../io.js";
@@ -27,8 +27,6 @@ const closingMs = 10_000;
 const noticeMs = 20_000;
 /** Sent by whoever hears that the machine goes. */
 const noticeSignal = "SIGUSR2";
-
-export const workerTimers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
 /** Makes this process a worker until a signal ends it. */
 export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<ExitCode> {

@@ -84,7 +84,7 @@ describe("an app over a database", () => {
       name: "pay",
       breaker: { name: "payments" },
       run: () => {
-        throw new RetryAfterError("busy", 3_600_000);
+        throw new RetryAfterError("1h", "busy");
       },
     });
     const parked = new Promise<number>((resolve) => app.on("run.snoozed", ({ delayMs }) => resolve(delayMs)));

@@ -106,6 +106,9 @@ describe("changes of a job", () => {
     expect(calls[0]?.body).toEqual({ missed: "latest", dry_run: true });
     expect(io.said.join()).toContain("3 occurrences inside the pause; nothing was changed");
     expect(await runCli(["job", "resume", "@k", "--missed", "most"], fakeIo())).toBe(2);
+    const second = fakeIo();
+    await runCli(["job", "resume", "@k", "--dry-run", "--json"], second);
+    expect(JSON.parse(second.written())).toMatchObject({ missed: 3, dry_run: true });
   });
 
   it("run prints the run", async () => {

@@ -9,7 +9,7 @@ interface Sent {
 }
 
 /** A server that answers every call with the same body. */
-function server(answer: unknown) {
+function server(answer: unknown, status = 200) {
   const sent: Sent[] = [];
   const fake: typeof fetch = async (input, init) => {
     const request = new Request(input, init);
@@ -19,7 +19,7 @@ function server(answer: unknown) {
       token: request.headers.get("authorization"),
       body: await request.json(),
     });
-    return Response.json(answer);
+    return Response.json(answer, { status });
   };
   return { sent, app: carillon({ url: "http://carillon.test", token: "t", fetch: fake }) };
 }
@@ -68,7 +68,7 @@ describe("an app over a server", () => {
   });
 
   it("puts a job under its key", async () => {
-    const { app, sent } = server({ id: "job_1", version: 1, next_run_at: "2026-11-16T08:00:00.000Z" });
+    const { app, sent } = server({ id: "job_1", next_run_at: "2026-11-16T08:00:00.000Z" }, 201);
     const options = { cron: "0 9 * * MON", timeZone: "Europe/Paris", overlap: "skip" } as const;
     expect(await app.schedule("report", "weekly", options)).toEqual({
       id: "job_1",
@@ -87,6 +87,67 @@ describe("an app over a server", () => {
         },
       },
     ]);
+  });
+
+  it("has every part of a schedule, in the words of the wire", async () => {
+    const { app, sent } = server({ id: "job_1", version: 1, next_run_at: null });
+    const answer = await app.schedule(mail, "all", {
+      cron: "0 9 * * MON",
+      startsAt: new Date(0),
+      endsAt: new Date(1_000),
+      maxRuns: 3,
+      dayMatch: "and",
+      dst: { gap: "skip" },
+      calendars: { exclude: ["holidays"], roll: "next" },
+      misfireThreshold: "1m",
+      catchupWindow: "1d",
+      catchupLimit: 5,
+      catchupRate: 2,
+      callbacks: [{ on: ["dead"], url: "https://x.example", include: ["error"] }],
+      breaker: { name: "smtp", failureRatio: 0.5, minCalls: 20, openFor: "30s" },
+    });
+    expect(answer).toEqual({ id: "job_1", isNew: false, nextRunAt: null });
+    expect(sent[0]?.body).toMatchObject({
+      schedule: {
+        cron: "0 9 * * MON",
+        starts_at: "1970-01-01T00:00:00.000Z",
+        ends_at: "1970-01-01T00:00:01.000Z",
+        max_runs: 3,
+        day_match: "and",
+        dst: { gap: "skip" },
+        calendars: { exclude: ["holidays"], roll: "next" },
+      },
+      misfire_threshold: "1m",
+      catchup_window: "1d",
+      catchup_limit: 5,
+      catchup_rate: 2,
+      callbacks: [{ on: ["dead"], url: "https://x.example", include: ["error"] }],
+      breaker: { name: "smtp", failure_ratio: 0.5, min_calls: 20, open_for: "30s" },
+    });
+  });
+
+  it("sends many runs in one call, and throws what the server says of one that it refuses", async () => {
+    const stored = [
+      { id: "run_1", is_new: true },
+      { id: "run_2", is_new: false },
+    ];
+    const { app, sent } = server({ results: stored });
+    const items = [{ payload: 1 }, { payload: 2, priority: 9 }];
+    expect(await app.enqueueMany(mail, items)).toEqual([
+      { id: "run_1", isNew: true },
+      { id: "run_2", isNew: false },
+    ]);
+    expect(sent).toMatchObject([{ path: "/v1/runs:batchCreate", body: { runs: [{ payload: 1 }, { priority: 9 }] } }]);
+    const problem = {
+      status: 422,
+      code: "payload_invalid",
+      detail: "no",
+      errors: [],
+      request_id: "r",
+      retryable: false,
+    };
+    const refusing = server({ results: [{ problem }, stored[0]] });
+    await expect(refusing.app.enqueueMany(mail, items)).rejects.toMatchObject({ code: "payload_invalid", status: 422 });
   });
 
   it("refuses a payload that is no JSON before it is sent", async () => {

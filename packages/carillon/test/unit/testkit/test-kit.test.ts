@@ -112,7 +112,7 @@ describe("a task under test", () => {
 
   it("that must not be tried again, or not yet, is not", async () => {
     const { work, kit } = kitOf((payload) => {
-      throw payload === "never" ? new NonRetryableError("no") : new RetryAfterError("later", 3_600_000);
+      throw payload === "never" ? new NonRetryableError("no") : new RetryAfterError("1h", "later");
     });
     expect(await kit.run(work, "never")).toMatchObject({ status: "failed", attempts: 1 });
     const before = kit.now.getTime();
@@ -124,7 +124,7 @@ describe("a task under test", () => {
     let calls = 0;
     const { work, kit } = kitOf(() => {
       calls += 1;
-      if (calls < 3) throw new SnoozeError(60_000);
+      if (calls < 3) throw new SnoozeError("1m");
       return calls;
     });
     expect(await kit.run(work, null)).toMatchObject({ status: "succeeded", attempts: 1, output: 3 });

@@ -27,7 +27,7 @@ it("a handler that names a time is tried again then, and not by the backoff", as
   await h.startWorker(engine, {
     name: "work",
     run: () => {
-      throw new RetryAfterError("full", 3_600_000);
+      throw new RetryAfterError("1h", "full");
     },
   });
   const job = await engine.api.createJob("default", spec());

@@ -1,5 +1,5 @@
-import { namespaceNameLength, namespaceNamePattern, readNamespaceCreate, readNamespacePatch } from "@carillon/contract";
-import type { CarillonError } from "@carillon/core";
+import { namespaceNameLength, readNamespaceCreate, readNamespacePatch } from "@carillon/contract";
+import { type CarillonError, namespaceNamePattern } from "@carillon/core";
 import type { NamespaceView } from "@carillon/engine";
 import type { CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";

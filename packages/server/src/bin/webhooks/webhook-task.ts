@@ -88,7 +88,7 @@ function refusal({ status, headers, body }: HttpAnswer): Error {
   if (status === 410) return new NonRetryableError(message);
   const seconds = headers["retry-after"];
   if (seconds !== undefined && /^\d{1,6}$/.test(seconds)) {
-    return new RetryAfterError(message, Math.min(Number(seconds) * 1_000, longestWaitMs));
+    return new RetryAfterError(Math.min(Number(seconds) * 1_000, longestWaitMs), message);
   }
   return new Error(message);
 }

@@ -149,7 +149,8 @@ describe("the worker", () => {
   it.each([
     [new Error("boom"), { reason: "handler_error", error: { type: "Error", message: "boom", retryable: true } }],
     [new NonRetryableError("never"), { error: { type: "NonRetryableError", retryable: false } }],
-    [new RetryAfterError("later", 30_000), { retryAfterMs: 30_000, error: { retryable: true } }],
+    [Object.assign(new Error("of a copy"), { name: "NonRetryableError" }), { error: { retryable: false } }],
+    [new RetryAfterError("30s", "later"), { retryAfterMs: 30_000, error: { retryable: true } }],
   ])("reports %s as a failure of its kind", async (thrown, expected) => {
     const { transport, worker } = setUp(() => {
       throw thrown;

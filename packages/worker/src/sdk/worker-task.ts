@@ -1,5 +1,7 @@
 import { CarillonError } from "@carillon/core";
-import { NonRetryableError, type Task, type WorkerTimers } from "@carillon/worker";
+import { NonRetryableError } from "../runtime/errors.js";
+import type { Task } from "../runtime/task.js";
+import type { WorkerTimers } from "../runtime/timers.js";
 import { Batcher } from "./batcher.js";
 import { checkedPayload } from "./standard-schema.js";
 import type { TaskDefinition } from "./task.js";

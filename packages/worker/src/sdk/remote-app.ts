@@ -1,10 +1,21 @@
-import { type Client, type ClientOptions, createClient } from "@carillon/client";
+import {
+  type ApiError,
+  type Client,
+  type ClientOptions,
+  createClient,
+  problemError,
+  type RunCreate,
+} from "@carillon/client";
 import { systemRandom } from "@carillon/core";
-import { HttpTransport } from "@carillon/worker";
-import type { AppWorker, Enqueued, Producer, Scheduled, WorkerSettings } from "./app.js";
-import { type EnqueueOptions, jobRequest, runRequest, type ScheduleOptions, type TaskReference } from "./requests.js";
+import { HttpTransport } from "../transport/http/http-transport.js";
+import type { AppWorker, Enqueued, EnqueueItem, Producer, Scheduled, WorkerSettings } from "./app.js";
+import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./options.js";
+import { jobRequest, runRequest } from "./requests.js";
 import { WorkerGroup } from "./worker-group.js";
 import { workerTimers } from "./worker-timers.js";
+
+/** What the server takes at a time. */
+const mostInCall = 1_000;
 
 /** A server somewhere else, over HTTP. */
 export class RemoteApp implements Producer {
@@ -22,10 +33,29 @@ export class RemoteApp implements Producer {
     return { id: run.id, isNew: run.is_new };
   }
 
+  async enqueueMany<Input>(task: TaskReference<Input>, items: readonly EnqueueItem<Input>[]): Promise<Enqueued[]> {
+    const runs: RunCreate[] = [];
+    for (const { payload, ...options } of items) runs.push(await runRequest(task, payload, options));
+    const enqueued: Enqueued[] = [];
+    let refused: ApiError | null = null;
+    for (let first = 0; first < runs.length; first += mostInCall) {
+      const { results } = await this.client.runs.createMany(runs.slice(first, first + mostInCall));
+      for (const { id = "", is_new: isNew = false, problem } of results) {
+        if (problem !== undefined) refused ??= problemError(problem);
+        enqueued.push({ id, isNew });
+      }
+    }
+    if (refused !== null) throw refused;
+    return enqueued;
+  }
+
   async schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled> {
-    const job = await this.client.jobs.put(`@${key}`, await jobRequest(task, options));
-    const nextRunAt = job.next_run_at === null ? null : new Date(job.next_run_at);
-    return { id: job.id, isNew: job.version === 1, nextRunAt };
+    let isNew = false;
+    const onStatus = (status: number): void => {
+      isNew = status === 201;
+    };
+    const job = await this.client.jobs.put(`@${key}`, await jobRequest(task, options), { onStatus });
+    return { id: job.id, isNew, nextRunAt: job.next_run_at === null ? null : new Date(job.next_run_at) };
   }
 
   addJob<Input>(task: TaskReference<Input>, time: Date, payload: Input): Promise<Enqueued> {

@@ -1,5 +1,11 @@
-import { CarillonError, type Guarantee, type OrderFailure } from "@carillon/core";
-import type { TaskContext } from "@carillon/worker";
+import {
+  type CallbackMoment,
+  type CallbackPart,
+  CarillonError,
+  type Guarantee,
+  type OrderFailure,
+} from "@carillon/core";
+import type { TaskContext } from "../runtime/task.js";
 import type { StandardSchema } from "./standard-schema.js";
 
 /** After a failure. Durations are texts such as "10s". */
@@ -13,6 +19,14 @@ export interface RetryOptions {
   readonly jitter?: "full" | "equal" | "none";
   /** Names of errors that end the run at once. */
   readonly nonRetryable?: readonly string[];
+}
+
+export interface CallbackOptions {
+  /** Every end when left out. */
+  readonly on?: readonly (CallbackMoment | "dead")[];
+  readonly url?: string;
+  readonly task?: string;
+  readonly include?: readonly CallbackPart[];
 }
 
 /** A circuit breaker: while it is open its runs wait, and spend nothing. Durations are texts such as "30s". */
@@ -53,6 +67,8 @@ export interface RunDefaults {
   readonly orderingKey?: string;
   /** What the failure of a run does to those behind it; "block" by default. */
   readonly orderingOnFailure?: OrderFailure;
+  /** Whom to tell of the ends of runs: an address, or a task that is run with the message. */
+  readonly callbacks?: readonly CallbackOptions[];
   /** What its runs wait for when too much fails: {} for a breaker of the task, with a name for one that others share. */
   readonly breaker?: BreakerOptions;
   /** Labels that the worker must have. */
@@ -115,6 +131,14 @@ export interface TaskDefinition<in Input, out Result> {
   readonly accepts?: (input: Input) => void;
 }
 
+/** What `enqueue` takes for a task. */
+export type TaskInput<Task extends TaskDefinition<never, unknown>> =
+  Task extends TaskDefinition<infer Input, unknown> ? Input : never;
+
+/** What the runs of a task answer. */
+export type TaskOutput<Task extends TaskDefinition<never, unknown>> =
+  Task extends TaskDefinition<never, infer Result> ? Result : never;
+
 export function task<Input, Payload, Result>(
   options: TaskOptions<Input, Payload, Result>,
 ): TaskDefinition<Input, Result>;
@@ -127,7 +151,8 @@ export function task(
   const { name, payload, queue, priority, retry, timeout, deadline, guarantee } = options;
   const { requires, taskVersion, allowSpot, weight, versions } = options;
   const { concurrency, rateLimit, orderingKey, orderingOnFailure } = options;
-  const limits = { concurrency, rateLimit, orderingKey, orderingOnFailure, breaker: options.breaker };
+  const { callbacks, breaker } = options;
+  const limits = { concurrency, rateLimit, orderingKey, orderingOnFailure, breaker };
   checkTraits(name, { ...(weight !== undefined && { weight }) });
   return Object.freeze({
     name,
@@ -142,6 +167,7 @@ export function task(
       taskVersion,
       allowSpot,
       ...limits,
+      callbacks,
     }),
     traits: withoutAbsent({ weight, versions }),
     schema: (payload ?? null) as StandardSchema<never, unknown> | null,

@@ -1,4 +1,5 @@
-import type { TaskContext, WorkerTimers } from "@carillon/worker";
+import type { TaskContext } from "../runtime/task.js";
+import type { WorkerTimers } from "../runtime/timers.js";
 import type { BatchItem } from "./task.js";
 
 type RunBatch = (items: readonly BatchItem<never>[]) => readonly unknown[] | Promise<readonly unknown[]>;

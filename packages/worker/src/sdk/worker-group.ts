@@ -1,5 +1,7 @@
 import { hostname } from "node:os";
-import { type Transport, Worker, type WorkerEvent } from "@carillon/worker";
+import type { Transport } from "../runtime/transport.js";
+import { Worker } from "../runtime/worker.js";
+import type { WorkerEvent } from "../runtime/worker-options.js";
 import type { AppWorker, WorkerSettings } from "./app.js";
 import { workerTimers } from "./worker-timers.js";
 import { workerTask } from "./worker-task.js";

@@ -1,6 +1,7 @@
 import { systemClock, systemSoon, systemTimers } from "@carillon/core";
-import type { WorkerTimers } from "@carillon/worker";
+import type { WorkerTimers } from "../runtime/timers.js";
 
+/** The system's own. */
 export const workerTimers: WorkerTimers = {
   ...systemTimers,
   monotonic: () => systemClock.monotonic(),

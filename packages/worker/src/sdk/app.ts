@@ -1,6 +1,4 @@
-import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
-import type { WorkerEvent } from "@carillon/worker";
-import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./requests.js";
+import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./options.js";
 import type { TaskDefinition } from "./task.js";
 
 /** What became of a request for a run. */
@@ -28,6 +26,8 @@ export interface EnqueueItem<Input> extends EnqueueOptions {
 export interface Producer {
   /** Asks for a run; durable when it resolves. */
   enqueue<Input>(task: TaskReference<Input>, payload: Input, options?: EnqueueOptions): Promise<Enqueued>;
+  /** Many runs in few round trips, in their order. If one is refused, the error says why; the others are stored. */
+  enqueueMany<Input>(task: TaskReference<Input>, items: readonly EnqueueItem<Input>[]): Promise<Enqueued[]>;
   /** Creates the job of this key, or gives it this definition. */
   schedule<Input>(task: TaskReference<Input>, key: string, options: ScheduleOptions<Input>): Promise<Scheduled>;
   /** A run at a time: enqueue under another name. */
@@ -36,10 +36,6 @@ export interface Producer {
   worker(settings: WorkerSettings): AppWorker;
   stop(): Promise<void>;
 }
-
-export type AppEvent = EngineEvent | WorkerEvent | DatabaseEvent;
-
-export type AppListener<Type extends AppEvent["type"]> = (event: Extract<AppEvent, { type: Type }>) => void;
 
 export interface WorkerSettings {
   readonly tasks: readonly TaskDefinition<never, unknown>[];

@@ -1,0 +1,56 @@
+import type { RetryRequest, RunCreate } from "@carillon/client";
+import { type BreakerOptions, type RetryOptions, type RunDefaults, withoutAbsent } from "./task.js";
+
+type WireDefaults = Pick<
+  RunCreate,
+  "queue" | "priority" | "timeout" | "deadline" | "guarantee" | "retry" | "requires" | "task_version" | "allow_spot"
+> &
+  Pick<RunCreate, "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure" | "callbacks" | "breaker">;
+
+/** What a task, a run or a job says about runs, in the words of the wire. */
+export function wireDefaults(defaults: RunDefaults): WireDefaults {
+  const { queue, priority, timeout, deadline, guarantee, retry, requires, taskVersion, allowSpot } = defaults;
+  return withoutAbsent({
+    queue,
+    priority,
+    timeout,
+    deadline,
+    guarantee,
+    retry: retry && wireRetry(retry),
+    requires: requires && { ...requires },
+    concurrency: defaults.concurrency && { ...defaults.concurrency },
+    rate_limit: defaults.rateLimit && { ...defaults.rateLimit },
+    ordering_key: defaults.orderingKey,
+    ordering_on_failure: defaults.orderingOnFailure,
+    callbacks: defaults.callbacks?.map(({ on, include, ...target }) => ({
+      ...target,
+      ...(on && { on: [...on] }),
+      ...(include && { include: [...include] }),
+    })),
+    breaker: defaults.breaker && wireBreaker(defaults.breaker),
+    task_version: taskVersion,
+    allow_spot: allowSpot,
+  });
+}
+
+function wireRetry({ maxAttempts, backoff, initial, factor, max, jitter, nonRetryable }: RetryOptions): RetryRequest {
+  return withoutAbsent({
+    max_attempts: maxAttempts,
+    backoff,
+    initial,
+    factor,
+    max,
+    jitter,
+    non_retryable: nonRetryable && [...nonRetryable],
+  });
+}
+
+function wireBreaker({
+  name,
+  failureRatio,
+  window,
+  minCalls,
+  openFor,
+}: BreakerOptions): NonNullable<RunCreate["breaker"]> {
+  return withoutAbsent({ name, failure_ratio: failureRatio, window, min_calls: minCalls, open_for: openFor });
+}

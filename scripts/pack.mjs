@@ -1,0 +1,76 @@
+// Packs what is published and judges it: what is in the tarballs, what they import, publint, the types as each way of resolving
+// modules finds them (attw). Prints the sizes; exit code 1 if anything is wrong.
+//   npm run pack                       into .tmp/packages
+//   npm run pack -- --out ../somewhere
+import { readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { parseArgs } from "node:util";
+import { contentFindings, importFindings } from "./pack/contents.mjs";
+import { filesOfTar } from "./pack/tar.mjs";
+import { packAll } from "./pack/tarballs.mjs";
+import { ensureTools } from "./tool.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const tools = createRequire(`${root}tools/package.json`);
+const toolModule = (name) => import(pathToFileURL(tools.resolve(name)).href);
+
+/** An ES module alone (docs/adr): resolution that knows no exports, and require in the types of Node before 20.19, are not promised. */
+const promised = new Set(["node16-esm", "bundler"]);
+
+async function judges() {
+  ensureTools();
+  const [{ publint }, { formatMessage }, { checkPackage, createPackageFromTarballData }] = await Promise.all([
+    toolModule("publint"),
+    toolModule("publint/utils"),
+    toolModule("@arethetypeswrong/core"),
+  ]);
+  return {
+    async publint(tarball, manifest) {
+      const { messages } = await publint({ pack: { tarball }, level: "suggestion", strict: true });
+      return messages.map((message) => `publint: ${formatMessage(message, manifest)}`);
+    },
+    async types(tarball) {
+      const { types, problems = [] } = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
+      if (types === false) return ["attw: there are no types"];
+      const kept = problems.filter(
+        ({ resolutionKind }) => resolutionKind === undefined || promised.has(resolutionKind),
+      );
+      return kept.map((problem) => `attw: ${JSON.stringify(problem)}`);
+    },
+  };
+}
+
+/** @param {import("./pack/tarballs.mjs").Packed} packed */
+async function findingsOf(packed, { publint, types }) {
+  const data = readFileSync(packed.path);
+  const texts = filesOfTar(gunzipSync(data), /\.(js|d\.ts|json)$/);
+  const manifest = JSON.parse(texts.get("package.json"));
+  texts.delete("package.json");
+  const tarball = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
+  const outside = [...(await publint(tarball, manifest)), ...(await types(tarball))];
+  return [
+    ...contentFindings(packed),
+    ...importFindings(packed.name, texts, manifest),
+    ...outside.map((finding) => `${packed.name}: ${finding}`),
+  ];
+}
+
+const kilobytes = (bytes) => `${(bytes / 1_024).toFixed(0)} kB`.padStart(9);
+
+const { values } = parseArgs({ options: { out: { type: "string", default: `${root}.tmp/packages` } } });
+const out = resolve(values.out);
+rmSync(out, { recursive: true, force: true });
+const all = packAll(out);
+const judgesOfOthers = await judges();
+const findings = (await Promise.all(all.map((packed) => findingsOf(packed, judgesOfOthers)))).flat();
+console.log(`${"package".padEnd(32)}${"tarball".padStart(9)}${"unpacked".padStart(11)}${"files".padStart(7)}`);
+for (const { name, size, unpackedSize, files } of all)
+  console.log(`${name.padEnd(32)}${kilobytes(size)}  ${kilobytes(unpackedSize)}${String(files.length).padStart(7)}`);
+const sum = (key) => all.reduce((total, packed) => total + packed[key], 0);
+console.log(`${"all".padEnd(32)}${kilobytes(sum("size"))}  ${kilobytes(sum("unpackedSize"))}`);
+for (const finding of findings) console.error(finding);
+console.log(`\n${all.length} packages, ${findings.length} findings`);
+process.exitCode = findings.length === 0 ? 0 : 1;

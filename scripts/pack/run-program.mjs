@@ -1,0 +1,24 @@
+// A program run to its end, with what it said.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, onLine?: (line: string) => void }} [options]
+ * @returns {Promise<{ code: number, stdout: string, stderr: string }>}
+ */
+export async function runProgram(program, args, { cwd, env, onLine } = {}) {
+  const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = once(child, "close");
+  const lines = [];
+  const said = createInterface({ input: child.stdout }).on("line", (line) => {
+    lines.push(line);
+    onLine?.(line);
+  });
+  const [stderr] = await Promise.all([text(child.stderr), once(said, "close")]);
+  const [code] = await ended;
+  return { code, stdout: lines.join("\n"), stderr };
+}
