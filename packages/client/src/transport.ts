@@ -41,7 +41,7 @@ export interface ChangeOptions extends MakeOptions {
 interface WireCall extends ChangeOptions {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | Readonly<Record<string, string>> | undefined>>;
   readonly body?: unknown;
   /** Statuses whose body is an answer, not a refusal, although they are not 2xx. */
   readonly alsoGood?: readonly number[];
@@ -138,7 +138,11 @@ function requestOf(call: WireCall, options: ClientOptions): RequestInit {
 
 function queryText(query: WireCall["query"] = {}): string {
   const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value !== "object") {
+      if (value !== undefined) given.set(name, String(value));
+    } else for (const [member, text] of Object.entries(value)) given.set(`${name}.${member}`, text);
+  }
   return given.size === 0 ? "" : `?${given.toString()}`;
 }
 

@@ -1,4 +1,5 @@
 import type {
+  CallbackSecretMade,
   Delivery,
   DeliveryList,
   PageQuery,
@@ -24,12 +25,17 @@ export interface WebhookCalls {
   test(id: string, options?: CallOptions): Promise<Delivery>;
   deliveries(id: string, query?: PageQuery, options?: CallOptions): Promise<DeliveryList>;
   redeliver(id: string, delivery: string, options?: CallOptions): Promise<Delivery>;
+  /** A new secret for callbacks to addresses; shown this once. */
+  rotateCallbackSecret(how?: WebhookRotate, options?: CallOptions): Promise<CallbackSecretMade>;
 }
 
 export function webhookCalls(call: Transport): WebhookCalls {
   const path = "/v1/webhooks";
   const at = (id: string): string => `${path}/${segment(id)}`;
+  const secret = "/v1/callback-secret";
   return {
+    rotateCallbackSecret: (how = {}, given = {}) =>
+      call({ ...given, method: "POST", path: `${secret}:rotate`, body: how }),
     create: (webhook, given = {}) => call({ ...given, method: "POST", path, body: webhook }),
     list: (query = {}, given = {}) => call({ ...given, method: "GET", path, query }),
     get: (id, given = {}) => call({ ...given, method: "GET", path: at(id) }),

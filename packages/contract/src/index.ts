@@ -91,7 +91,10 @@ export type { Window, WindowList, WindowPut } from "./schema/window.js";
 export { type Event, type EventQuery, type EventReset, type EventType, eventTypes } from "./schema/event.js";
 export { readWebhookCreate, readWebhookPatch, readWebhookRotate } from "./normalise/webhook.js";
 export type { Callback } from "./schema/end-callback.js";
+export type { Cluster, ClusterShards, TaskInfo, TaskInfoList } from "./schema/catalogue.js";
 export type {
+  CallbackSecret,
+  CallbackSecretMade,
   Delivery,
   DeliveryList,
   Webhook,
@@ -130,6 +133,7 @@ export {
   backfillLimits,
   keyPattern,
   limits,
+  anyNamePattern,
   namePattern,
   namespaceNameLength,
   plainNameLength,

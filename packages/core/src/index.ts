@@ -15,6 +15,7 @@ export type {
   ScheduleSpec,
 } from "./schedule/spec.js";
 export type { DurationMs, Instant } from "./time/instant.js";
+export { searchKeyOf, shownLabels, storedLabels } from "./label/searched-labels.js";
 export { type LabelCondition, parseLabelSelector } from "./label/selector.js";
 export type { JobSpec } from "./job/spec.js";
 export {

@@ -40,23 +40,90 @@ from carillon.job j join carillon.job_due d on d.job_id = j.id
 where j.namespace_id = $1 and j.id = any ($2::uuid[]);
 
 -- name: job.list
--- purpose: a keyset page of stored jobs, newest first. Sent without a name, so that it is planned for its values
--- params: $1 namespace id int, $2 before id uuid or null, $3 limit int, $4 task, $5 queue, $6 owner text or null, $7 created from,
---         $8 created before timestamptz or null, $9 labels jsonb or null, $10 other conditions on labels jsonb or null
+-- purpose: a keyset page of stored jobs among the first so many that one index gives in the list's order. A line with a tag counts
+--   where its tag is chosen. Sent without a name, so that it is planned for its values
+-- params: $1 namespace id int, $2 after id uuid or null, $3 limit int, $4 task, $5 queue, $6 owner text or null, $7 created from,
+--         $8 created before timestamptz or null, $9 labels jsonb or null, $10 other conditions on labels jsonb or null,
+--         $11 how many to look through int
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
        j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids
-from carillon.job j join carillon.job_due d on d.job_id = j.id
-where j.namespace_id = $1 and ($2::uuid is null or j.id < $2)
-  and ($4::text is null or j.task = $4) and ($5::text is null or j.queue = $5) and ($6::text is null or j.owner = $6)
-  and ($7::timestamptz is null or j.created_at >= $7) and ($8::timestamptz is null or j.created_at < $8)
-  and ($9::jsonb is null or j.labels @> $9::jsonb)
-  and ($10::jsonb is null or not exists (
-    select from jsonb_to_recordset($10::jsonb) as c (key text, is_in boolean, among jsonb)
-    where c.is_in <> case when c.among is null then j.labels ? c.key else coalesce(c.among ? (j.labels ->> c.key), false) end
-  ))
-order by j.id desc
+from (
+  select * from (
+    select * from carillon.job
+    where namespace_id = $1
+      and ($2::uuid is null or id < $2) --? newest_first
+      and ($2::uuid is null or id > $2) --? oldest_first
+      and task = $4 --? task
+      and queue = $5 --? queue
+      and owner = $6 --? owner
+      and labels @> $9::jsonb --? labels
+    order by id desc --? newest_first
+    order by id --? oldest_first
+    limit $11
+  ) looked
+  where ($4::text is null or task = $4) and ($5::text is null or queue = $5) and ($6::text is null or owner = $6)
+    and ($7::timestamptz is null or created_at >= $7) and ($8::timestamptz is null or created_at < $8)
+    and ($9::jsonb is null or labels @> $9::jsonb)
+    and ($10::jsonb is null or not exists (
+      select from jsonb_to_recordset($10::jsonb) as c (key text, is_in boolean, among jsonb)
+      where c.is_in <> case when c.among is null then labels ? c.key else coalesce(c.among ? (labels ->> c.key), false) end
+    ))
+  order by id desc --? newest_first
+  order by id --? oldest_first
+  limit $3
+) j join carillon.job_due d on d.job_id = j.id
+order by j.id desc --? newest_first
+order by j.id --? oldest_first
 limit $3;
+
+-- name: job.edge
+-- purpose: where job.list stopped looking; nothing if it saw the end
+-- params: $1 namespace id int, $2 after id uuid or null, $3 task, $4 queue, $5 owner text or null, $6 labels jsonb or null,
+--         $7 how many were looked through int
+-- fence: none, a read
+select id, $3::text as task, $4::text as queue, $5::text as owner, $6::jsonb as labels from carillon.job
+where namespace_id = $1
+  and ($2::uuid is null or id < $2) --? newest_first
+  and ($2::uuid is null or id > $2) --? oldest_first
+  and task = $3 --? task
+  and queue = $4 --? queue
+  and owner = $5 --? owner
+  and labels @> $6::jsonb --? labels
+order by id desc --? newest_first
+order by id --? oldest_first
+offset $7::int - 1
+limit 1;
+
+-- name: job.under
+-- purpose: the jobs that one index gives for a filter. Only explained: the planner's estimate says by which index to look
+-- params: $1 namespace id int, $2 task, $3 queue, $4 owner text or null, $5 labels jsonb or null
+-- fence: none, a read
+select $2::text, $3::text, $4::text, $5::jsonb
+from carillon.job
+where namespace_id = $1
+  and task = $2 --? task
+  and queue = $3 --? queue
+  and owner = $4 --? owner
+  and labels @> $5::jsonb --? labels
+  and true;
+
+-- name: job.matches
+-- purpose: the stored jobs of a filter, up to a number: counted, or explained for an estimate
+-- params: $1 namespace id int, $2 task, $3 queue, $4 owner text or null, $5 created from, $6 created before timestamptz or null,
+--         $7 labels jsonb or null, $8 other conditions on labels jsonb or null, $9 how many at most int or null
+-- fence: none, a read
+select id
+from carillon.job
+where namespace_id = $1
+  and ($2::text is null or task = $2) and ($3::text is null or queue = $3) and ($4::text is null or owner = $4)
+  and ($5::timestamptz is null or created_at >= $5) and ($6::timestamptz is null or created_at < $6)
+  and ($7::jsonb is null or labels @> $7::jsonb)
+  and ($8::jsonb is null or not exists (
+    select from jsonb_to_recordset($8::jsonb) as c (key text, is_in boolean, among jsonb)
+    where c.is_in <> case when c.among is null then labels ? c.key else coalesce(c.among ? (labels ->> c.key), false) end
+  ))
+limit $9;
 
 -- name: job.id_of_key
 -- purpose: the job that has a key, else the newest of those that had it and ended

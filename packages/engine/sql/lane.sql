@@ -26,3 +26,9 @@ union all
 select l.id, l.queue, l.task, l.kind, l.requires
 from carillon.lane l join wanted w
   on w.queue = l.queue and w.task = l.task and w.kind = l.kind and w.requires = l.requires;
+
+-- name: lane.tasks_of
+-- purpose: the tasks that were ever put into a queue, up to a number
+-- params: $1 queue text, $2 how many at most int
+-- fence: none, a read
+select distinct task from carillon.lane where queue = $1 limit $2;

@@ -218,14 +218,16 @@ with ended as (
   delete from carillon.run r
   where split_part(r.limits, E'\n', 1) = any ($1::text[]) and r.stage = 3 and r.limits like 'o:%'
   returning r.*
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, 'cancelled', 'ordering_stopped', priority, run_at, nominal_at, created_at, trigger, task, queue,
+         payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, clock_timestamp(), null, null, attempts, version
+  from ended
 )
-insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-  trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-  error, attempts, version)
-select id, job_id, namespace_id, 'cancelled', 'ordering_stopped', priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
-       policy, labels, owner, attempt, losses, fence, session_id, started_at, clock_timestamp(), null, null, attempts, version
-from ended
-returning id;
+select id, job_id as "jobId", namespace_id as "namespaceId", task, queue, case when serial then job_id end as "freedJobId"
+from ended;
 
 -- name: limit.of_runs
 -- purpose: what runs hold, or held

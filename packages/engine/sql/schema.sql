@@ -87,6 +87,17 @@ create table carillon.callback (
   constraint callback_waits CHECK (((due_at IS NULL) OR (begun_at IS NOT NULL)))
 );
 
+create table carillon.callback_secret (
+  namespace_id integer not null,
+  secret text not null,
+  old_secret text,
+  old_secret_until timestamp with time zone,
+  made_at timestamp with time zone not null default clock_timestamp(),
+  constraint callback_secret_pkey PRIMARY KEY (namespace_id),
+  constraint callback_secret_check CHECK (((old_secret IS NULL) = (old_secret_until IS NULL))),
+  constraint callback_secret_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id)
+);
+
 create table carillon.dedupe (
   namespace_id integer not null,
   task text not null,
@@ -587,6 +598,14 @@ create table carillon.run_step (
   constraint run_step_pkey PRIMARY KEY (run_id, name)
 );
 
+create table carillon.search_path (
+  namespace_id integer not null,
+  path text not null,
+  declared_at timestamp with time zone not null default clock_timestamp(),
+  constraint search_path_pkey PRIMARY KEY (namespace_id, path),
+  constraint search_path_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id)
+);
+
 create table carillon.setting (
   name text not null,
   value text not null,
@@ -682,6 +701,8 @@ CREATE UNIQUE INDEX job_live_key ON carillon.job USING btree (namespace_id, key)
 
 CREATE INDEX job_owner ON carillon.job USING btree (namespace_id, owner, id) WHERE (owner IS NOT NULL);
 
+CREATE INDEX job_queue ON carillon.job USING btree (namespace_id, queue, id);
+
 CREATE INDEX job_task ON carillon.job USING btree (namespace_id, task, id);
 
 CREATE INDEX job_calendar_users ON carillon.job_calendar USING btree (calendar_id, seen_version);
@@ -724,6 +745,8 @@ CREATE INDEX run_gate_order ON carillon.run USING btree (split_part(limits, '
 
 CREATE INDEX run_untracked ON carillon.run USING btree (job_id) WHERE untracked;
 
+CREATE INDEX run_history_asked ON ONLY carillon.run_history USING btree (namespace_id, id) WHERE (split_part(trigger, ':'::text, 1) = ANY (ARRAY['run_now'::text, 'backfill'::text, 'retry'::text, 'replay'::text]));
+
 CREATE INDEX run_history_failed ON ONLY carillon.run_history USING btree (namespace_id, id) WHERE (status = 'failed'::text);
 
 CREATE INDEX run_history_id ON ONLY carillon.run_history USING btree (id);
@@ -733,6 +756,8 @@ CREATE INDEX run_history_job ON ONLY carillon.run_history USING btree (job_id, i
 CREATE INDEX run_history_labels ON ONLY carillon.run_history USING gin (labels) WHERE (labels IS NOT NULL);
 
 CREATE INDEX run_history_owner ON ONLY carillon.run_history USING btree (namespace_id, owner, id) WHERE (owner IS NOT NULL);
+
+CREATE INDEX run_history_task ON ONLY carillon.run_history USING btree (namespace_id, task, id);
 
 CREATE INDEX run_history_unrun ON ONLY carillon.run_history USING btree (namespace_id, id) WHERE (status = ANY (ARRAY['cancelled'::text, 'skipped'::text]));
 

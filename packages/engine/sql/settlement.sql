@@ -136,14 +136,16 @@ with ended as (
   using unnest($1::uuid[], $2::text[]) as i (id, reason)
   where r.id = i.id and r.state <> 'running'
   returning r.*, i.reason
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, 'cancelled', reason, priority, least(run_at, started_at), nominal_at, created_at, trigger, task,
+         queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, clock_timestamp(), null, null, attempts,
+         version
+  from ended
 )
-insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-  trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-  error, attempts, version)
-select id, job_id, namespace_id, 'cancelled', reason, priority, least(run_at, started_at), nominal_at, created_at, trigger, task,
-       queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, clock_timestamp(), null, null, attempts, version
-from ended
-returning id;
+select id, job_id as "jobId", namespace_id as "namespaceId", task, queue from ended;
 
 -- name: settlement.stop_runs
 -- purpose: asks the workers of running runs to stop; the first reason stays

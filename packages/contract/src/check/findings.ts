@@ -28,7 +28,13 @@ export class Findings {
 
   add(pointer: string, code: ErrorCode, detail: string): void {
     if (this.isFull) return;
-    this.#items.push({ pointer: pointer === "" ? "" : this.#root + pointer.slice(1), code, detail });
+    this.#items.push({ pointer: pointer === "" ? "" : this.#placeOf(pointer), code, detail });
+  }
+
+  /** What is inside a query's parameter is a parameter itself, with a dot in its name. */
+  #placeOf(pointer: string): string {
+    const path = pointer.slice(1);
+    return this.#root + (this.#root === "?" ? path.replaceAll("/", ".") : path);
   }
 
   /** The result of a parser of core, or undefined with its fault recorded at `pointer`. */

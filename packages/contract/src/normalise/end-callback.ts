@@ -5,13 +5,14 @@ import type { Callback as CallbackRequest } from "../schema/end-callback.js";
 export const usualParts: readonly CallbackPart[] = ["error"];
 
 /** Reads whom to tell; each names one of url and task. */
-export function callbacksOf(given: readonly CallbackRequest[], findings: Findings): Callback[] {
+export function callbacksOf(given: readonly CallbackRequest[], findings: Findings, at = "/callbacks"): Callback[] {
   return given.map(({ on, url, task, include }, place) => {
-    const pointer = `/callbacks/${place}`;
+    const isList = at === "/callbacks";
+    const pointer = isList ? `${at}/${place}` : at;
     if ((url === undefined) === (task === undefined)) {
       findings.add(pointer, "field_invalid", "names one of url and task");
     }
-    if (url !== undefined) checkTarget(url, `${pointer}/url`, findings);
+    if (url !== undefined) checkTarget(url, isList ? `${pointer}/url` : at, findings);
     return {
       on: momentsOf(on),
       ...(url !== undefined && { url }),

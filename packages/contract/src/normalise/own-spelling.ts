@@ -15,6 +15,7 @@ type ScheduleField = keyof ScheduleRequest;
 export interface OwnSpelling {
   readonly task: Placed<string> | undefined;
   readonly owner: Placed<string> | undefined;
+  readonly callbacks: Placed<NonNullable<JobCreate["callbacks"]>> | undefined;
   readonly retry: Placed<RetryPolicySpelling> | undefined;
   readonly maxAttempts: Placed<number> | undefined;
   readonly schedule: { readonly [Field in ScheduleField]?: Placed<NonNullable<ScheduleRequest[Field]>> };
@@ -33,6 +34,10 @@ export function ownSpelling(body: JobCreate, findings: Findings): OwnSpelling {
   return {
     task: one(placed(body.task, "/task"), placed(body.job_type, "/job_type")),
     owner: one(placed(body.owner, "/owner"), placed(body.user_id, "/user_id")),
+    callbacks: one(
+      placed(body.callbacks, "/callbacks"),
+      placed(body.callback_url === undefined ? undefined : toldOfAll(body.callback_url), "/callback_url"),
+    ),
     retry,
     maxAttempts: one(
       retry && placed(retry.value.max_attempts, `${retry.pointer}/max_attempts`),
@@ -60,6 +65,10 @@ export function ownSpelling(body: JobCreate, findings: Findings): OwnSpelling {
 
 function placed<Value>(value: Value | undefined, pointer: string): Placed<Value> | undefined {
   return value === undefined ? undefined : { value, pointer };
+}
+
+function toldOfAll(url: string): NonNullable<JobCreate["callbacks"]> {
+  return [{ url, include: ["output", "error"] }];
 }
 
 /** Other systems count the attempts after the first. */

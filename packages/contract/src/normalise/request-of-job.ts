@@ -42,6 +42,7 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     ...(catchupMost !== undefined && { catchup_limit: catchupMost }),
     ...(catchupPerSecond !== undefined && { catchup_rate: catchupPerSecond }),
     labels: { ...labels },
+    ...(policy.searchable !== undefined && { searchable: [...policy.searchable] }),
     ...(owner !== undefined && { owner }),
   };
 }

@@ -27,10 +27,10 @@ export function readRunCreate(body: unknown, moment: Moment): EnqueueSpec {
     if (isObject(body) && !("task" in body)) {
       findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');
     }
-    const { task = "", queue = "default", priority = 4, payload = null, labels = {}, owner, retry } = given;
+    const { task = "", queue = "default", priority = 4, payload = null, labels = {}, owner, retry, callbacks } = given;
     const runAt = runAtOf(given, moment, findings);
     const dedupe = given.dedupe && dedupeOf(given.dedupe, findings);
-    const own = ownSpelling({ ...(retry && { retry }) }, findings);
+    const own = ownSpelling({ ...(retry && { retry }), ...(callbacks && { callbacks }) }, findings);
     const policy = { ...runPolicy(own, given, findings), ...runLimits(given, { value: payload }, findings) };
     addPayloadFaults(moment.checkPayload, task, payload, findings);
     return {

@@ -14,7 +14,8 @@ import type { OwnSpelling } from "./own-spelling.js";
 
 /** The policies that were given; what was not stays out, so that it follows the product's defaults. */
 export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findings): RunPolicy {
-  const { timeout, deadline, guarantee, callbacks = [] } = given;
+  const { timeout, deadline, guarantee } = given;
+  const { value: callbacks = [], pointer: callbacksAt = "/callbacks" } = own.callbacks ?? {};
   const requires = requiresOf(given);
   const retry = retryOf(own, findings);
   const timeoutMs = timeout === undefined ? undefined : timeOf("/timeout", timeout, findings);
@@ -25,7 +26,9 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
     ...(deadlineMs !== undefined && { deadlineMs }),
     ...(guarantee === "at_most_once" && { guarantee }),
     ...(Object.keys(requires).length > 0 && { requires }),
-    ...(callbacks.length > 0 && { callbacks: callbacksOf(callbacks, findings) }),
+    ...(callbacks.length > 0 && { callbacks: callbacksOf(callbacks, findings, callbacksAt) }),
+    ...(given.searchable !== undefined &&
+      given.searchable.length > 0 && { searchable: [...new Set(given.searchable)] }),
     ...(given.breaker !== undefined && { breaker: breakerOf(given.breaker, findings) }),
   };
   findings.attempt("", () => checkRunPolicy(policy, own.maxAttempts?.pointer));
@@ -35,7 +38,7 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
 /** The policies that have one spelling only. */
 export type PolicyFields = Pick<
   JobCreate,
-  "timeout" | "deadline" | "guarantee" | "requires" | "task_version" | "allow_spot" | "callbacks" | "breaker"
+  "timeout" | "deadline" | "guarantee" | "requires" | "task_version" | "allow_spot" | "breaker" | "searchable"
 >;
 
 function requiresOf(given: PolicyFields): Readonly<Record<string, string>> {

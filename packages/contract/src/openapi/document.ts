@@ -104,8 +104,22 @@ function parameters(place: "path" | "query", schema: TObject | undefined, compon
     name,
     in: place,
     required: place === "path" || required.includes(name),
-    schema: components.reference(property),
+    ...(isRecord(property)
+      ? { style: "form", explode: true, schema: prefixed(name, components.reference(property)) }
+      : { schema: components.reference(property) }),
   }));
+}
+
+function isRecord(property: object): boolean {
+  return "propertyNames" in property;
+}
+
+/** A record is written as one parameter for each member, with the record's name and a dot before the member's. */
+function prefixed(name: string, schema: Json): Json {
+  const { examples: _, propertyNames, ...rest } = schema as Readonly<Record<string, Json>>;
+  const { pattern, minLength: _least, maxLength: _most, ...names } = propertyNames as Readonly<Record<string, Json>>;
+  const shape = typeof pattern === "string" ? pattern.replace("^", `^${name}\\.`) : `^${name}\\.`;
+  return { ...rest, propertyNames: { ...names, pattern: shape } };
 }
 
 /** A status can stand for an answer and for problems at once: /readyz explains itself, a node that stops refuses. */

@@ -22,6 +22,7 @@ export const listJobRuns = {
     ...queryErrors,
     "status_unknown",
     "label_selector_invalid",
+    "path_not_searchable",
     "instant_invalid",
     "page_token_invalid",
     ...storeErrors,

@@ -35,6 +35,7 @@ export const listJobs = {
     ...queryErrors,
     "status_unknown",
     "label_selector_invalid",
+    "path_not_searchable",
     "instant_invalid",
     "page_token_invalid",
     ...storeErrors,

@@ -16,6 +16,7 @@ export type Permission =
   | "calendars:write"
   | "queues:read"
   | "queues:write"
+  | "cluster:read"
   | "namespaces:read"
   | "namespaces:write"
   | "limits:read"

@@ -24,6 +24,7 @@ import {
 import { streamEvents } from "./events.js";
 import { abortOperation, bulkRuns, getOperation, listOperations } from "./bulk.js";
 import { answerCallback } from "./callbacks.js";
+import { getCluster, getTask, listClusterShards, listTasks } from "./catalogue.js";
 import { explainJob, explainRun, getForecast } from "./explanations.js";
 import { createJobs } from "./job-batch.js";
 import { cancelJob, deleteJob, pauseJob, putJob, resumeJob, rollbackJob, updateJob } from "./job-changes.js";
@@ -43,7 +44,9 @@ import {
   getWebhook,
   listDeliveries,
   listWebhooks,
+  getCallbackSecret,
   redeliver,
+  rotateCallbackSecret,
   rotateWebhookSecret,
   testWebhook,
   updateWebhook,
@@ -137,12 +140,18 @@ export const operations = {
   testWebhook,
   listDeliveries,
   redeliver,
+  getCallbackSecret,
+  rotateCallbackSecret,
   listWorkers,
   getWorker,
   listWorkerRuns,
   cordonWorker,
   uncordonWorker,
   drainWorker,
+  listTasks,
+  getTask,
+  getCluster,
+  listClusterShards,
   registerWorker,
   pollWorker,
   heartbeatWorker,

@@ -69,6 +69,7 @@ export const listRuns = {
     ...queryErrors,
     "status_unknown",
     "label_selector_invalid",
+    "path_not_searchable",
     "instant_invalid",
     "id_invalid",
     "page_token_invalid",

@@ -1,6 +1,8 @@
 import { Type } from "typebox";
 import { PageQuery } from "../schema/job-history.js";
 import {
+  CallbackSecret,
+  CallbackSecretMade,
   Delivery,
   DeliveryList,
   Webhook,
@@ -127,4 +129,28 @@ export const redeliver = {
   params: Type.Object({ id, delivery: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) }),
   answers: { 202: { description: "The new delivery", schema: Delivery } },
   errors: findErrors,
+} as const satisfies Operation;
+
+export const getCallbackSecret = {
+  ...reads,
+  path: "/v1/callback-secret",
+  summary: "Since when the namespace has its secret for callbacks",
+  description: "404 while it has none: one is made when the first callback is sent to an address.",
+  answers: { 200: { description: "When it was made", schema: CallbackSecret } },
+  errors: findErrors,
+} as const satisfies Operation;
+
+export const rotateCallbackSecret = {
+  ...writes,
+  method: "POST",
+  path: "/v1/callback-secret:rotate",
+  aliases: [{ path: "/v1/callback-secret/rotate" }],
+  summary: "Give the namespace a new secret for callbacks",
+  description:
+    "Callbacks to addresses are signed as Standard Webhooks says. For a time the secret before signs as well, so that receivers can " +
+    "change over.",
+  body: WebhookRotate,
+  bodyOptional: true,
+  answers: { 200: { description: "With the new secret", schema: CallbackSecretMade } },
+  errors: [...bodyErrors, "duration_invalid", ...storeErrors],
 } as const satisfies Operation;

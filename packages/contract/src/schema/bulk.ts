@@ -7,7 +7,15 @@ import { nullable, stringEnum } from "./string-enum.js";
 
 const bulkActions = ["cancel", "retry", "discard"] as const;
 
-const { page_size: _size, page_token: _token, order_by: _order, user_id: _user, ...filters } = RunListQuery.properties;
+const {
+  page_size: _size,
+  page_token: _token,
+  order_by: _order,
+  user_id: _user,
+  total: _total,
+  payload: _payload,
+  ...filters
+} = RunListQuery.properties;
 
 export const RunBulk = Type.Object(
   {

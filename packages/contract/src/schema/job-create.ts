@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { Callbacks } from "./end-callback.js";
+import { Callbacks, TargetUrl } from "./end-callback.js";
 import { BreakerRequest } from "./breaker.js";
 import { firingRequest } from "./firing.js";
 import { keyPattern, limits, namePattern } from "./limits.js";
@@ -7,7 +7,7 @@ import { RetryPolicySpelling, RetryRequest } from "./retry.js";
 import { DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
 import { limitFields } from "./run-limits.js";
 import { ScheduleRequest } from "./schedule.js";
-import { AllowSpot, Deadline, Guarantee, Requires, TaskVersion } from "./run-policy.js";
+import { AllowSpot, Deadline, Guarantee, Requires, Searchable, TaskVersion } from "./run-policy.js";
 
 const Name = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern, description, examples: [example] });
@@ -25,6 +25,12 @@ const foreignSpellings = {
   ),
   retry_policy: Type.Optional(RetryPolicySpelling),
   user_id: Type.Optional(OwnerName("Other spelling of owner")),
+  callback_url: Type.Optional(
+    Type.Unsafe<string>({
+      ...TargetUrl,
+      description: "Other spelling of callbacks: told of every end, with the output",
+    }),
+  ),
 };
 
 export const JobCreate = Type.Object(
@@ -53,6 +59,7 @@ export const JobCreate = Type.Object(
     queue: Type.Optional(Name("The stream of runs that it joins; default by default", "default")),
     ...firingRequest,
     labels: Type.Optional(Labels),
+    searchable: Type.Optional(Searchable),
     owner: Type.Optional(OwnerName("Whom it belongs to: a user or a team, by your own names")),
     ...foreignSpellings,
   },

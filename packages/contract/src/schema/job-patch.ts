@@ -42,6 +42,7 @@ export const JobPatch = Type.Object(
     catchup_limit: Type.Optional(removable<number>(field.catchup_limit)),
     catchup_rate: Type.Optional(removable<number>(field.catchup_rate)),
     labels: Type.Optional(removable<Record<string, string>>(field.labels)),
+    searchable: Type.Optional(removable<string[]>(field.searchable)),
     owner: Type.Optional(removable<string>(field.owner)),
   },
   {

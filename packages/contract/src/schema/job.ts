@@ -44,6 +44,7 @@ const definition = {
   queue: Type.String(),
   ...firingAnswer,
   labels: Type.Record(Type.String(), Type.String()),
+  searchable: Type.Array(Type.String(), { description: "Paths of the payload by which it and its runs are found" }),
   owner: nullable(Type.String()),
 };
 
@@ -108,6 +109,12 @@ export const Job = Type.Object(
     ),
     job_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
     task_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
+    log_url: Type.Optional(
+      Type.String({
+        description: "Where the lines of its last run are, where the request used another spelling and there is one",
+        examples: ["/v1/runs/run_01k9zq3v5e0r8t2b7n4m6x1c9d/logs"],
+      }),
+    ),
   },
   { title: "Job", additionalProperties: false },
 );

@@ -19,6 +19,9 @@ export const limits = {
   pageTokenLength: 512,
   idempotencyKeyLength: 255,
   selectorLength: 2_000,
+  /** Paths of a payload that one job or run declares, or that one list is asked for by. */
+  searchPaths: 8,
+  searchPathLength: 100,
   /** Calendars that one schedule names in a list. */
   calendars: 20,
   /** Jobs that one schedule waits for. */
@@ -78,11 +81,15 @@ export const backfillDefaults = { perSecond: 10, concurrency: 10 } as const;
 
 /** A job's own name: stable, human, unique in its namespace, safe in a URL and free of colons. */
 export const keyPattern = "^[A-Za-z0-9._-]{1,200}$";
-/** Names of tasks and queues. */
-export const namePattern = "^[A-Za-z0-9_][A-Za-z0-9_.:/-]*$";
+/** Names of tasks and queues that there are, the product's own among them. */
+export const anyNamePattern = "^[A-Za-z0-9_][A-Za-z0-9_.:/-]*$";
+/** Names of tasks and queues; those that begin with carillon: are the product's own. */
+export const namePattern = "^(?!carillon:)[A-Za-z0-9_][A-Za-z0-9_.:/-]*$";
 /** A queue's name, or all of them. */
-export const queuePattern = "^(\\*|[A-Za-z0-9_][A-Za-z0-9_.:/-]*)$";
+export const queuePattern = "^(\\*|(?!carillon:)[A-Za-z0-9_][A-Za-z0-9_.:/-]*)$";
 export const labelKeyPattern = "^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$";
+/** Where in a payload a value is: names of members with dots in between. */
+export const searchPathPattern = "^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$";
 /** Text of people and other systems: anything printable. */
 export const printablePattern = "^[^\\u0000-\\u001f\\u007f]*$";
 
@@ -99,12 +106,16 @@ export const tokenHashPattern = "^[0-9a-f]{64}$";
 /** The patterns in words, for messages. */
 export const patternWords: ReadonlyMap<string, string> = new Map([
   [keyPattern, "1 to 200 letters, digits, dots, dashes and underscores"],
-  [namePattern, "letters, digits and _ . : / -, beginning with a letter, a digit or _"],
-  [queuePattern, "* alone, or letters, digits and _ . : / -, beginning with a letter, a digit or _"],
+  [namePattern, "letters, digits and _ . : / -, beginning with a letter, a digit or _, and not with carillon:"],
+  [
+    queuePattern,
+    "* alone, or letters, digits and _ . : / -, beginning with a letter, a digit or _, and not with carillon:",
+  ],
   [plainNamePattern, "letters, digits and . _ -, beginning with a letter or a digit"],
   [namespaceNamePattern, "1 to 63 small letters, digits and . _ -, beginning with a letter or a digit"],
   [namespacesPattern, "* alone, or small letters, digits and . _ -, beginning with a letter or a digit"],
   [tokenHashPattern, "64 hexadecimal digits"],
+  [searchPathPattern, "names of members with dots in between"],
   [labelKeyPattern, "letters, digits and . _ / - in between"],
   [printablePattern, "text without control characters"],
 ]);

@@ -1,18 +1,18 @@
 import { Type, type Static } from "typebox";
 import { Job } from "./job.js";
-import { limits } from "./limits.js";
-import { NextPageToken, paging } from "./paging.js";
+import { limits, printablePattern, searchPathPattern } from "./limits.js";
+import { NextPageToken, paging, Total, totalQuery } from "./paging.js";
 import { Run, triggerKinds } from "./run.js";
 import { InstantText } from "./scalars.js";
 import { stringEnum } from "./string-enum.js";
 
 export const JobList = Type.Object(
-  { jobs: Type.Array(Job), next_page_token: NextPageToken },
+  { jobs: Type.Array(Job), next_page_token: NextPageToken, total: Type.Optional(Total) },
   { title: "JobList", additionalProperties: false },
 );
 
 export const RunList = Type.Object(
-  { runs: Type.Array(Run), next_page_token: NextPageToken },
+  { runs: Type.Array(Run), next_page_token: NextPageToken, total: Type.Optional(Total) },
   { title: "RunList", additionalProperties: false },
 );
 
@@ -40,8 +40,23 @@ const filters = {
   created_after: Type.Optional(InstantText("Only those made at this time or later.")),
   created_before: Type.Optional(InstantText("Only those made before this time.")),
   order_by: Type.Optional(
-    stringEnum(["created_at desc"], { description: "The newest first, which is how lists are ordered anyway" }),
+    stringEnum(["created_at desc", "created_at asc"], {
+      description: "The newest first, which is how lists are ordered anyway, or the oldest first",
+    }),
   ),
+  payload: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: "object",
+      propertyNames: { type: "string", minLength: 1, maxLength: limits.searchPathLength, pattern: searchPathPattern },
+      additionalProperties: { type: "string", maxLength: limits.labelValueLength, pattern: printablePattern },
+      maxProperties: limits.searchPaths,
+      description:
+        "payload.<path>=<value>: only those with this value in their payload. The path was declared by searchable; the value is a text, " +
+        "a number or true or false, as it is written in JSON without quotes",
+      examples: [{ "customer.id": "42" }],
+    }),
+  ),
+  total: Type.Optional(totalQuery),
 };
 
 export const JobListQuery = Type.Object({ ...paging, ...filters }, { additionalProperties: false });
@@ -68,6 +83,8 @@ export const JobRunListQuery = Type.Object(
     created_after: filters.created_after,
     created_before: filters.created_before,
     order_by: filters.order_by,
+    payload: filters.payload,
+    total: filters.total,
   },
   { additionalProperties: false },
 );

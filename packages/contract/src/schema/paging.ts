@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { limits } from "./limits.js";
-import { nullable } from "./string-enum.js";
+import { Count } from "./scalars.js";
+import { nullable, stringEnum } from "./string-enum.js";
 
 export const NextPageToken = nullable(
   Type.String({ description: "Send it as page_token for the next page; null on the last" }),
@@ -22,3 +23,18 @@ export const paging = {
     }),
   ),
 };
+
+export const totalQuery = stringEnum(["estimate", "exact"], {
+  description:
+    "Says how many there are in all: by an estimate, which costs nothing, or counted, which ends at 100,000. Without it nothing is said",
+});
+
+export const Total = Type.Object(
+  {
+    count: Count("How many there are"),
+    accuracy: stringEnum(["exact", "estimate", "at_least"], {
+      description: "at_least: there are more than are counted",
+    }),
+  },
+  { title: "Total", additionalProperties: false, description: "Of the list, where it was asked for" },
+);

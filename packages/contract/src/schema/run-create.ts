@@ -5,7 +5,7 @@ import { Callbacks } from "./end-callback.js";
 import { limits, namePattern, printablePattern } from "./limits.js";
 import { Problem } from "./problem.js";
 import { RetryRequest } from "./retry.js";
-import { AllowSpot, Deadline, Guarantee, Requires, TaskVersion } from "./run-policy.js";
+import { AllowSpot, Deadline, Guarantee, Requires, Searchable, TaskVersion } from "./run-policy.js";
 import { Run } from "./run.js";
 import { Count, DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
 import { limitFields } from "./run-limits.js";
@@ -70,6 +70,7 @@ export const RunCreate = Type.Object(
     allow_spot: Type.Optional(AllowSpot),
     breaker: Type.Optional(BreakerRequest),
     labels: Type.Optional(Labels),
+    searchable: Type.Optional(Searchable),
     owner: Type.Optional(OwnerName("Whom it belongs to: a user or a team, by your own names")),
     dedupe: Type.Optional(DedupeRequest),
   },

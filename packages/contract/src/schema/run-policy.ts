@@ -1,6 +1,6 @@
 import { guarantees } from "@carillon/core";
 import { Type } from "typebox";
-import { limits, printablePattern } from "./limits.js";
+import { limits, printablePattern, searchPathPattern } from "./limits.js";
 import { DurationText, Labels } from "./scalars.js";
 import { stringEnum } from "./string-enum.js";
 
@@ -22,6 +22,16 @@ export const TaskVersion = Type.String({
   description: "Only workers that have this version of the task get it",
   examples: ["3"],
 });
+
+export const Searchable = Type.Array(
+  Type.String({ minLength: 1, maxLength: limits.searchPathLength, pattern: searchPathPattern }),
+  {
+    maxItems: limits.searchPaths,
+    description:
+      "Paths of the payload by which it and its runs are found: lists take payload.<path>=<value>. What was stored before is not found",
+    examples: [["customer.id"]],
+  },
+);
 
 export const AllowSpot = Type.Boolean({
   description: "Whether workers that may go at any time get it too; false by default",

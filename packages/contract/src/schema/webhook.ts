@@ -89,6 +89,19 @@ export const WebhookWithSecret = Type.Object(
   { title: "WebhookWithSecret", additionalProperties: false },
 );
 
+const callbackSecret = { made_at: Timestamp, old_secret_until: nullable(Timestamp) };
+
+export const CallbackSecret = Type.Object(callbackSecret, {
+  title: "CallbackSecret",
+  additionalProperties: false,
+  description: "Signs callbacks to addresses, of all jobs and runs of the namespace",
+});
+
+export const CallbackSecretMade = Type.Object(
+  { ...callbackSecret, secret: WebhookWithSecret.properties.secret },
+  { title: "CallbackSecretMade", additionalProperties: false },
+);
+
 export const WebhookList = Type.Object(
   { webhooks: Type.Array(Webhook), next_page_token: NextPageToken },
   { title: "WebhookList", additionalProperties: false },
@@ -121,6 +134,8 @@ export type WebhookPatch = Static<typeof WebhookPatch>;
 export type WebhookRotate = Static<typeof WebhookRotate>;
 export type Webhook = Static<typeof Webhook>;
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>;
+export type CallbackSecret = Static<typeof CallbackSecret>;
+export type CallbackSecretMade = Static<typeof CallbackSecretMade>;
 export type WebhookList = Static<typeof WebhookList>;
 export type Delivery = Static<typeof Delivery>;
 export type DeliveryList = Static<typeof DeliveryList>;

@@ -19,6 +19,7 @@ const areas = {
     origin_refused: { status: 403, retryable: false, title: "A web page of another origin may not call this server" },
     id_invalid: { status: 400, retryable: false, title: "The id is not valid" },
     status_unknown: { status: 400, retryable: false, title: "There is no such status" },
+    path_not_searchable: { status: 400, retryable: false, title: "Nothing was declared searchable by this path" },
     label_selector_invalid: { status: 400, retryable: false, title: "The label selector cannot be read" },
     not_found: { status: 404, retryable: false, title: "There is no such thing" },
     method_not_allowed: { status: 405, retryable: false, title: "This address does not take that method" },

@@ -34,6 +34,8 @@ export interface RunPolicy extends RunLimits {
   readonly breaker?: BreakerPolicy;
   /** Whom to tell of its end. */
   readonly callbacks?: readonly Callback[];
+  /** Paths of the payload by which its runs are found. */
+  readonly searchable?: readonly string[];
 }
 
 /** The retries in force. A run that is begun at most once has one attempt, whatever the defaults are. */

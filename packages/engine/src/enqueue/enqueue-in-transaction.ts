@@ -1,5 +1,5 @@
-import { canonicalUuid, type EnqueueSpec } from "@carillon/core";
-import { refuseBadLimits } from "../jobs/lane-name.js";
+import { canonicalUuid, type EnqueueSpec, storedLabels } from "@carillon/core";
+import { refuseUnusable } from "../jobs/lane-name.js";
 import type { TransactionQuery } from "../model/enqueueing.js";
 import { jsonParam, timestampParam } from "../store/db/params.js";
 import { jsonOrNull } from "../store/entities/parameters.js";
@@ -22,7 +22,7 @@ export async function enqueueInTransaction(
   request: TransactionRequest,
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const { spec } = request;
-  refuseBadLimits(spec, null);
+  refuseUnusable(spec, null);
   const answer = rowOf(await tx.query(text, valuesOf(request)));
   if (!answer.isNew && spec.dedupe?.on === "reject") throw duplicateOf(spec, answer.id);
   return answer;
@@ -37,7 +37,7 @@ function valuesOf({ namespace, spec, notify }: TransactionRequest): unknown[] {
     spec.priority,
     runAt === null ? null : timestampParam(runAt),
     jsonOrNull(spec.policy),
-    jsonOrNull(spec.labels),
+    jsonOrNull(storedLabels(spec)),
     spec.owner ?? null,
     dedupe?.key ?? null,
     // A refusal by the function would end the caller's transaction; the caller is told without that.

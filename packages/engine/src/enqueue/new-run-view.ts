@@ -1,4 +1,4 @@
-import { retryOf } from "@carillon/core";
+import { retryOf, shownLabels } from "@carillon/core";
 import type { RunView } from "../model/run-view.js";
 import type { NewRun, StoredRun } from "../store/entities/runs.js";
 
@@ -28,7 +28,7 @@ export function newRunView(run: NewRun, stored: StoredRun): RunView {
     output: null,
     error: null,
     attempts: [],
-    labels: run.labels,
+    labels: shownLabels(run.labels),
     owner: run.owner,
   };
 }

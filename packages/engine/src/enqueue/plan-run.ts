@@ -1,4 +1,4 @@
-import { deadlineOf, type DurationMs, type EnqueueSpec, type Instant } from "@carillon/core";
+import { deadlineOf, type DurationMs, type EnqueueSpec, type Instant, storedLabels } from "@carillon/core";
 import { refuseLongPast } from "../jobs/plan-job.js";
 import { shardOf } from "../jobs/shard-of.js";
 import type { RankRun } from "../queues/rank-run.js";
@@ -42,7 +42,7 @@ export function planRun({ namespaceId, lane }: RunPlace, spec: EnqueueSpec, plan
     queue,
     payload: spec.payload,
     policy: spec.policy,
-    labels: spec.labels,
+    labels: storedLabels(spec),
     owner: spec.owner ?? null,
     deadline,
   };

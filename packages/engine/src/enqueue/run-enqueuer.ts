@@ -1,5 +1,5 @@
 import { CarillonError, type EnqueueSpec, formatId, type Instant, isLimited } from "@carillon/core";
-import { laneNameOf, refuseBadLimits } from "../jobs/lane-name.js";
+import { laneNameOf, refuseUnusable } from "../jobs/lane-name.js";
 import type { EnqueuedRun } from "../model/enqueueing.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import { sqlStateOf } from "../store/db/classify.js";
@@ -109,7 +109,7 @@ export class RunEnqueuer {
   }
 
   plan(place: RunPlace, spec: EnqueueSpec): NewRun {
-    refuseBadLimits(spec, this.#options.queues.orderOf(place.namespaceId, spec.queue));
+    refuseUnusable(spec, this.#options.queues.orderOf(place.namespaceId, spec.queue));
     return planRun(place, spec, this.#options);
   }
 

@@ -1,4 +1,4 @@
-import { CarillonError, formatId, isFinal } from "@carillon/core";
+import { CarillonError, formatId, isFinal, storedLabels } from "@carillon/core";
 import { overlapRefused } from "../jobs/change/run-now.js";
 import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
 import type { ChangeContext } from "../model/job-changes.js";
@@ -82,7 +82,9 @@ export class Repeats {
       throw new CarillonError("run_not_repeatable", detail);
     }
     const lane = this.#options.transaction.laneOf(job.namespaceId, { queue, task, policy: job.policy });
-    return { queue, lane, priority, payload: payload ?? { value: run.payload }, labels };
+    const given = payload ?? { value: run.payload };
+    const stored = storedLabels({ labels, policy: job.policy, payload: given.value });
+    return { queue, lane, priority, payload: given, labels: stored };
   }
 }
 

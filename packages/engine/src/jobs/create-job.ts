@@ -18,7 +18,7 @@ import type { Coalescer, Outcome } from "../store/db/coalescer.js";
 import type { NewJob, StoredJob } from "../store/entities/jobs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
-import { laneNameOf, refuseBadLimits } from "./lane-name.js";
+import { laneNameOf, refuseUnusable } from "./lane-name.js";
 import { type Place, type PlanContext, type PlannedJob, planJob } from "./plan-job.js";
 import { shardOf } from "./shard-of.js";
 
@@ -200,7 +200,7 @@ type Plan = PlannedJob | { readonly kind: "refused"; readonly error: CarillonErr
 function plan(place: Place, spec: JobSpec, context: PlanContext & OrderOf): Plan {
   try {
     const isAsked = spec.schedule.kind === "manual" || spec.schedule.kind === "after";
-    refuseBadLimits({ ...spec, isAsked }, context.orderOf(spec.queue));
+    refuseUnusable({ ...spec, isAsked }, context.orderOf(spec.queue));
     return planJob(place, spec, context);
   } catch (error) {
     if (error instanceof CarillonError) return { kind: "refused", error };

@@ -1,11 +1,12 @@
-import { occurrenceRunId, type RunStatus } from "@carillon/core";
-import type { JobFilter, JobRef, Page, PageRequest } from "../model/api.js";
+import { occurrenceRunId, type RunStatus, shownLabels } from "@carillon/core";
+import type { JobFilter, JobRef, Page, PageRequest, Total, TotalRequest } from "../model/api.js";
 import type { JobView } from "../model/job-view.js";
 import type { RunView } from "../model/run-view.js";
 import type { JobRow, JobStore } from "../store/entities/jobs.js";
 import { readPause } from "../store/entities/stored-pause.js";
 import { jobStatus, runStatusesOf } from "./job-status.js";
 import { mergeParts } from "./merge-parts.js";
+import { mostCounted } from "./most-counted.js";
 import type { RunLister } from "./run-lister.js";
 import { type RunReader, toPage } from "./run-reader.js";
 
@@ -45,7 +46,7 @@ export class JobReader {
     const wanted = filter.status === undefined ? null : new Set(filter.status);
     let after = page.after;
     for (let scanned = 0; ;) {
-      const request = after === undefined ? { pageSize: page.pageSize } : { pageSize: page.pageSize, after };
+      const request: PageRequest = after === undefined ? page : { ...page, after };
       const part = await this.#listAny(namespaceId, filter, request);
       found.push(...part.rows.filter((job) => wanted === null || wanted.has(jobStatus(job))));
       if (found.length > page.pageSize || part.next === null) return toPage(found, page.pageSize);
@@ -57,20 +58,29 @@ export class JobReader {
   }
 
   async #listAny(namespaceId: number, filter: JobFilter, page: PageRequest): Promise<Page<JobView>> {
-    const { status, ...same } = filter;
-    const limit = page.pageSize + 1;
-    const stored = await this.#jobs.list(namespaceId, same, page.after ?? null, limit);
-    const statuses: readonly RunStatus[] | undefined = status === undefined ? undefined : runStatusesOf(status);
-    const runFilter =
-      statuses === undefined ? { ...same, oneOffOnly: true } : { ...same, status: statuses, oneOffOnly: true };
-    const oneOff = await this.#lister.part(namespaceId, runFilter, page);
-    const edge = stored.length < limit ? null : (stored.at(-1)?.id ?? null);
+    const { status: _, ...same } = filter;
+    const { pageSize, after = null, oldestFirst = false } = page;
+    const direction = oldestFirst ? "oldest_first" : "newest_first";
+    const stored = await this.#jobs.list(namespaceId, same, { after, limit: pageSize + 1, direction });
+    const oneOff = await this.#lister.part(namespaceId, oneOffFilter(filter), page);
     // A one-off job that became a stored one is in both: the stored one knows more.
     const parts = [
       { rows: oneOff.rows.map(oneOffJob), edge: oneOff.edge },
-      { rows: await this.#withLastRuns(namespaceId, stored), edge },
+      { rows: await this.#withLastRuns(namespaceId, stored.rows), edge: stored.edge },
     ];
-    return mergeParts(parts, page.pageSize);
+    return mergeParts(parts, { pageSize, direction });
+  }
+
+  /** Without regard to status, which is worked out from a job and its runs and is in no index: a total of it would need all rows. */
+  async total(namespaceId: number, filter: JobFilter, request: TotalRequest): Promise<Total> {
+    const { status: _, ...same } = filter;
+    const oneOff = await this.#lister.total(namespaceId, { ...same, oneOffOnly: true }, request);
+    if (request === "estimate") {
+      return { count: oneOff.count + (await this.#jobs.estimate(namespaceId, same)), accuracy: "estimate" };
+    }
+    const stored = await this.#jobs.count(namespaceId, same, mostCounted);
+    const isWhole = oneOff.accuracy === "exact" && stored < mostCounted;
+    return { count: oneOff.count + stored, accuracy: isWhole ? "exact" : "at_least" };
   }
 
   /** The newest run is known by its id: no index on the hot table is needed. */
@@ -80,6 +90,11 @@ export class JobReader {
     const runs = await this.#runs.findMany(namespaceId, ids);
     return rows.map((row, index) => toJobView(row, runs.get(lastRunIds[index] ?? "") ?? null));
   }
+}
+
+function oneOffFilter({ status, ...same }: JobFilter) {
+  const statuses: readonly RunStatus[] | undefined = status === undefined ? undefined : runStatusesOf(status);
+  return { ...same, ...(statuses !== undefined && { status: statuses }), oneOffOnly: true };
 }
 
 /** One that was made before jobs kept a list of their runs has an id that follows from the job and the instant. */
@@ -98,7 +113,7 @@ function toJobView(row: JobRow, lastRun: RunView | null): JobView {
     schedule: row.schedule,
     policy: row.policy ?? {},
     firing: row.firing ?? {},
-    labels: row.labels,
+    labels: shownLabels(row.labels),
     owner: row.owner,
     state: row.state,
     pause: row.state === "paused" ? readPause(row) : null,

@@ -30,8 +30,8 @@ export function laneNameOf(
   return { queue, task, kind: isOnce ? "solo" : "plain", requires };
 }
 
-/** Refuses limits that no run of this definition could ever be held to. */
-export function refuseBadLimits(
+/** Refuses names that are the product's own, and limits that no run of this definition could ever be held to. */
+export function refuseUnusable(
   run: {
     readonly queue: string;
     readonly task: string;
@@ -43,10 +43,21 @@ export function refuseBadLimits(
   order: QueueOrder | null,
 ): void {
   const { queue, task, policy, payload } = run;
+  refuseOwnName("/task", task);
+  refuseOwnName("/queue", queue);
   if (!isLimited(policy)) return;
   checkLimits(policy);
   if (run.isAsked !== true) keyedLimits(policy, { task, jobId: null, payload });
   if (order?.kind !== "strict") return;
   const detail = `the queue ${JSON.stringify(queue)} is strict: it has one run at a time, in order, and takes no other limits; use another queue`;
   throw new CarillonError("limit_invalid", detail);
+}
+
+/** Runs under these names do the product's own work: nobody else may ask for it. */
+function refuseOwnName(pointer: string, name: string): void {
+  if (!name.startsWith("carillon:")) return;
+  const detail = `${JSON.stringify(name)} begins with carillon:, as the product's own names do; take another`;
+  throw new CarillonError("field_invalid", `${pointer}: ${detail}`, {
+    items: [{ pointer, code: "field_invalid", detail }],
+  });
 }

@@ -1,6 +1,7 @@
 import type { Page } from "../model/api.js";
+import type { ListDirection } from "../store/entities/list-direction.js";
 
-/** Rows of one table, newest first. `edge`: the last id that was looked at; null when nothing lies beyond. */
+/** Rows of one table in the list's order. `edge`: the last id that was looked at; null when nothing lies beyond. */
 export interface Part<Row> {
   readonly rows: readonly Row[];
   readonly edge: string | null;
@@ -12,15 +13,16 @@ export interface Part<Row> {
  */
 export function mergeParts<Row extends { readonly id: string }>(
   parts: readonly Part<Row>[],
-  pageSize: number,
+  { pageSize, direction }: { readonly pageSize: number; readonly direction: ListDirection },
 ): Page<Row> {
-  const edge = parts.reduce<string | null>((highest, part) => {
-    return part.edge !== null && (highest === null || part.edge > highest) ? part.edge : highest;
+  const isBefore = (a: string, b: string): boolean => (direction === "newest_first" ? a > b : a < b);
+  const edge = parts.reduce<string | null>((nearest, part) => {
+    return part.edge !== null && (nearest === null || isBefore(part.edge, nearest)) ? part.edge : nearest;
   }, null);
   const byId = new Map(parts.flatMap((part) => part.rows.map((row) => [row.id, row] as const)));
   const rows = [...byId.values()]
-    .filter((row) => edge === null || row.id >= edge)
-    .sort((a, b) => (a.id < b.id ? 1 : -1));
+    .filter((row) => edge === null || !isBefore(edge, row.id))
+    .sort((a, b) => (isBefore(a.id, b.id) ? -1 : 1));
   const shown = rows.slice(0, pageSize);
   return { rows: shown, next: rows.length > pageSize ? (shown.at(-1)?.id ?? null) : edge };
 }

@@ -9,6 +9,7 @@ import {
   type Instant,
   type JobSpec,
   ownFiring,
+  storedLabels,
 } from "@carillon/core";
 import { checkConditions } from "../after/conditions.js";
 import { calendarRuleOf } from "../calendar/named-calendars.js";
@@ -90,7 +91,7 @@ function planRun(place: Place, spec: JobSpec, { at, rank }: { at: Instant; rank:
     queue: spec.queue,
     payload: spec.payload,
     policy: spec.policy,
-    labels: spec.labels,
+    labels: storedLabels(spec),
     owner: spec.owner ?? null,
     deadline,
   };
@@ -123,7 +124,7 @@ function planDue(place: Place, spec: JobSpec, { now, schedules, calendars }: Pla
     payload: spec.payload,
     schedule,
     policy: spec.policy,
-    labels: spec.labels,
+    labels: storedLabels(spec),
     owner: spec.owner ?? null,
     class: urgency,
     state: next === null && isTimed ? "completed" : "active",

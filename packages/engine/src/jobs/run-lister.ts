@@ -1,13 +1,16 @@
 import { isFinal } from "@carillon/core";
-import type { Page, PageRequest, RunFilter } from "../model/api.js";
+import type { Page, PageRequest, RunFilter, Total, TotalRequest } from "../model/api.js";
 import type { RunView } from "../model/run-view.js";
-import type { RunListFilter, RunSearch } from "../store/entities/run-search.js";
+import type { CountedParts, RunListFilter, RunSearch } from "../store/entities/run-search.js";
 import { mergeParts, type Part } from "./merge-parts.js";
+import { mostCounted } from "./most-counted.js";
 import type { RunReader } from "./run-reader.js";
 
 const nothing = { rows: [], edge: null };
 
-/** Lists live and finished runs together, newest first. */
+type Filter = RunFilter & { readonly oneOffOnly?: boolean };
+
+/** Lists live and finished runs together. */
 export class RunLister {
   readonly #search: RunSearch;
   readonly #runs: Pick<RunReader, "views">;
@@ -19,27 +22,44 @@ export class RunLister {
 
   async list(
     namespaceId: number,
-    filter: RunFilter & { oneOffOnly?: boolean },
-    { pageSize, after = null }: Omit<PageRequest, "after"> & { after?: string | null },
+    filter: Filter,
+    { pageSize, after = null, oldestFirst = false }: Omit<PageRequest, "after"> & { after?: string | null },
   ): Promise<Page<RunView>> {
-    const wanted: RunListFilter = { ...filter, oneOffOnly: filter.oneOffOnly ?? false };
-    const limit = pageSize + 1;
-    const wantsLive = filter.status === undefined || filter.status.some((status) => !isFinal(status));
-    const wantsEnded = filter.status === undefined || filter.status.some((status) => isFinal(status));
-    const live = wantsLive ? await this.#search.live(namespaceId, wanted, after, limit) : nothing;
+    const wanted = toListFilter(filter);
+    const direction = oldestFirst ? "oldest_first" : "newest_first";
+    const place = { after, limit: pageSize + 1, direction } as const;
+    const parts = partsOf(filter);
+    const live = parts.live ? await this.#search.live(namespaceId, wanted, place) : nothing;
     // A run that ended between the two reads is in both: what history says is newer.
-    const ended = wantsEnded ? await this.#search.finished(namespaceId, wanted, after, limit) : nothing;
-    const { rows, next } = mergeParts([live, ended], pageSize);
+    const ended = parts.finished ? await this.#search.finished(namespaceId, wanted, place) : nothing;
+    const { rows, next } = mergeParts([live, ended], { pageSize, direction });
     return { rows: await this.#runs.views(rows), next };
   }
 
   /** The same as a part of a list that holds other things too. */
-  async part(
-    namespaceId: number,
-    filter: RunFilter & { oneOffOnly?: boolean },
-    page: PageRequest,
-  ): Promise<Part<RunView>> {
+  async part(namespaceId: number, filter: Filter, page: PageRequest): Promise<Part<RunView>> {
     const { rows, next } = await this.list(namespaceId, filter, page);
     return { rows, edge: next };
   }
+
+  async total(namespaceId: number, filter: Filter, request: TotalRequest): Promise<Total> {
+    const wanted = toListFilter(filter);
+    const parts = partsOf(filter);
+    if (request === "estimate") {
+      return { count: await this.#search.estimate(namespaceId, wanted, parts), accuracy: "estimate" };
+    }
+    const count = await this.#search.count(namespaceId, wanted, parts, mostCounted);
+    return { count, accuracy: count < mostCounted ? "exact" : "at_least" };
+  }
+}
+
+function toListFilter(filter: Filter): RunListFilter {
+  return { ...filter, oneOffOnly: filter.oneOffOnly ?? false };
+}
+
+function partsOf({ status }: Filter): CountedParts {
+  return {
+    live: status === undefined || status.some((one) => !isFinal(one)),
+    finished: status === undefined || status.some((one) => isFinal(one)),
+  };
 }

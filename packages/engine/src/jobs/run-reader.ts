@@ -1,4 +1,4 @@
-import { isFinal, nobodysSession, retryOf, timeOfUuid } from "@carillon/core";
+import { isFinal, nobodysSession, retryOf, shownLabels, timeOfUuid } from "@carillon/core";
 import type { Page } from "../model/api.js";
 import type { RunView, TriggerKind } from "../model/run-view.js";
 import type { RunReads, RunRow } from "../store/entities/run-reads.js";
@@ -87,7 +87,7 @@ export function toRunView(row: RunRow, progress: RunView["progress"]): RunView {
     output: row.output,
     error: row.error,
     attempts: row.attempts ?? [],
-    labels: row.labels ?? {},
+    labels: shownLabels(row.labels ?? {}),
     owner: row.owner,
   };
 }

@@ -1,5 +1,6 @@
 import type { Instant, KeyedLimit } from "@carillon/core";
 import type { Queryable } from "../store/db/queryable.js";
+import type { EndedRun } from "../store/entities/ended-runs.js";
 import type {
   LimitRow,
   LimitStore,
@@ -35,7 +36,7 @@ export interface Admitted {
   /** Limits of which something was released. */
   readonly freed: readonly number[];
   /** Runs that were cancelled, because one before them failed. */
-  readonly stopped: readonly string[];
+  readonly stopped: readonly EndedRun[];
   /** Limits of runs that could not be judged, because these were not locked. */
   readonly unlocked: readonly NamedLimit[];
 }

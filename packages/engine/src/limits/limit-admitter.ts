@@ -3,7 +3,8 @@ import type { OnEngineEvent } from "../events.js";
 import type { FailedRun } from "../failures/error-tally.js";
 import type { HostClock } from "../store/db/ports.js";
 import type { Queryable } from "../store/db/queryable.js";
-import { freedJobs } from "../store/entities/ended-runs.js";
+import { announceEnded } from "../runs/announce-ended.js";
+import { freedBy, freedJobs } from "../store/entities/ended-runs.js";
 import type { LimitedLane, LimitStore } from "../store/entities/limits.js";
 import type { Queued } from "../store/entities/runs.js";
 import { admit, type Admitted, type AdmissionRequest } from "./admission.js";
@@ -203,7 +204,9 @@ export class LimitAdmitter {
     return admitted.queued.length;
   }
 
-  #take({ queued, more, waiting, nextAt, freed }: Admitted, { gates }: AdmissionRequest): void {
+  #take({ queued, more, waiting, nextAt, freed, stopped }: Admitted, { gates }: AdmissionRequest): void {
+    announceEnded(stopped, "cancelled", this.#options.onEvent);
+    this.#options.onFreed(freedBy(stopped));
     for (const gate of gates) this.#timed.delete(gate);
     for (const gate of more) this.#gates.add(gate);
     for (const id of freed) this.#wakeWaiting(id);

@@ -5,10 +5,20 @@ import type { RunView, TriggerKind } from "./run-view.js";
 
 export type JobRef = { readonly id: string } | { readonly key: string };
 
-/** Keyset page: newest first. `after` is a `next` of this list. */
+/** Keyset page: newest first unless said otherwise. `after` is a `next` of this list. */
 export interface PageRequest {
   readonly pageSize: number;
   readonly after?: string;
+  readonly oldestFirst?: boolean;
+}
+
+/** By the planner's statistics, which costs nothing, or by counting, which ends at a bound. */
+export type TotalRequest = "estimate" | "exact";
+
+/** How many rows a list has. */
+export interface Total {
+  readonly count: number;
+  readonly accuracy: "exact" | "estimate" | "at_least";
 }
 
 export interface Page<Row> {
@@ -23,6 +33,8 @@ export interface JobFilter {
   readonly queue?: string;
   readonly owner?: string;
   readonly labels?: readonly LabelCondition[];
+  /** Values of payloads by their paths. Throws path_not_searchable for one that nobody declared. */
+  readonly payload?: Readonly<Record<string, string>>;
   readonly createdFrom?: Instant;
   readonly createdBefore?: Instant;
 }
@@ -36,6 +48,8 @@ export interface RunFilter {
   readonly owner?: string;
   readonly trigger?: TriggerKind;
   readonly labels?: readonly LabelCondition[];
+  /** Values of payloads by their paths. Throws path_not_searchable for one that nobody declared. */
+  readonly payload?: Readonly<Record<string, string>>;
   readonly createdFrom?: Instant;
   readonly createdBefore?: Instant;
 }
@@ -64,4 +78,7 @@ export interface EngineApi {
   /** The run when it has ended; null when it has not in time, or is not there. Throws overloaded. */
   awaitRun(namespace: string, id: string, request: WaitRequest): Promise<RunView | null>;
   listRuns(namespace: string, filter: RunFilter, page: PageRequest): Promise<Page<RunView>>;
+  totalRuns(namespace: string, filter: RunFilter, request: TotalRequest): Promise<Total>;
+  /** Without regard to status. */
+  totalJobs(namespace: string, filter: Omit<JobFilter, "status">, request: TotalRequest): Promise<Total>;
 }

@@ -59,6 +59,13 @@ export interface WebhookMessage {
   readonly data: unknown;
 }
 
+/** The secret that signs callbacks to addresses; what it is, is said when it is made. */
+export interface CallbackSecretView {
+  readonly madeAt: Instant;
+  /** Until then the secret before signs as well. */
+  readonly oldSecretUntil: Instant | null;
+}
+
 /** Endpoints of a namespace. All throw CarillonError: not_found where there is none. */
 export interface Webhooks {
   createWebhook(namespace: string, spec: WebhookSpec, secret: string): Promise<WebhookView>;
@@ -77,6 +84,11 @@ export interface Webhooks {
   redeliver(namespace: string, id: string, runId: string): Promise<RunView>;
   /** Where a delivery to an endpoint goes now; null when it is gone. */
   webhookTarget(id: string): Promise<WebhookTarget | null>;
+  /** null while the namespace has none. */
+  getCallbackSecret(namespace: string): Promise<CallbackSecretView | null>;
+  rotateCallbackSecret(namespace: string, secret: string, overlapMs: DurationMs): Promise<CallbackSecretView>;
+  /** What signs a callback of the namespace; `fresh` becomes its secret where it has none. */
+  callbackSecrets(namespace: string, fresh: string): Promise<readonly string[]>;
   /** What became of a delivery; answers false when the endpoint was disabled for it. */
   noteDelivery(id: string, outcome: "delivered" | "failed" | "gone"): Promise<boolean>;
 }

@@ -5,10 +5,11 @@ import { RunLister } from "../jobs/run-lister.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { RunWaiters } from "../jobs/run-waiters.js";
 import { LogReader, type LogReaderOptions } from "../jobs/log-reader.js";
-import type { EngineApi } from "../model/api.js";
+import type { EngineApi, JobFilter, RunFilter } from "../model/api.js";
 import type { RunLogs } from "../model/run-logs.js";
 import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { Store } from "../store/store.js";
+import { searchByLabels } from "./declare-paths.js";
 
 export type WithinNamespace = <Result>(name: string, work: (id: number) => Promise<Result>) => Promise<Result>;
 
@@ -31,6 +32,8 @@ export function engineApi(store: Store, creator: JobCreator, ports: ApiPorts): E
   const jobs = new JobReader(store.jobs, runs, lister);
   const logs = new LogReader({ logs: store.logs, runs, timers: ports.timers, clock: ports.clock });
   const within = withinNamespace(store.namespaces);
+  const byLabels = <Filter extends JobFilter | RunFilter>(namespaceId: number, filter: Filter) =>
+    searchByLabels(filter, namespaceId, store.searchPaths);
   return {
     namespaceId: (namespace) => within(namespace, async (id) => id),
     createJob: (namespace, spec, receipt) =>
@@ -42,10 +45,16 @@ export function engineApi(store: Store, creator: JobCreator, ports: ApiPorts): E
       }),
     createJobs: (namespace, specs, receipt) => within(namespace, (id) => creator.createMany(id, specs, receipt)),
     getJob: (namespace, ref) => within(namespace, (id) => jobs.find(id, ref)),
-    listJobs: (namespace, filter, page) => within(namespace, (id) => jobs.list(id, filter, page)),
+    listJobs: (namespace, filter, page) =>
+      within(namespace, async (id) => jobs.list(id, await byLabels(id, filter), page)),
     getRun: (namespace, runId) => within(namespace, (id) => runs.find(id, runId)),
     awaitRun: (namespace, runId, request) => within(namespace, (id) => ports.waiters.wait(id, runId, request)),
-    listRuns: (namespace, filter, page) => within(namespace, (id) => lister.list(id, filter, page)),
+    listRuns: (namespace, filter, page) =>
+      within(namespace, async (id) => lister.list(id, await byLabels(id, filter), page)),
+    totalRuns: (namespace, filter, request) =>
+      within(namespace, async (id) => lister.total(id, await byLabels(id, filter), request)),
+    totalJobs: (namespace, filter, request) =>
+      within(namespace, async (id) => jobs.total(id, await byLabels(id, filter), request)),
     readLogs: (namespace, runId, request) => within(namespace, (id) => logs.read(id, runId, request)),
   };
 }

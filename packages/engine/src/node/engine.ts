@@ -14,13 +14,14 @@ import { DedupeSweeper } from "../retention/dedupe-sweeper.js";
 import { defaultLaterLimits, LaterMover } from "../scheduler/later-mover.js";
 import { ScheduleCache } from "../scheduler/schedule-cache.js";
 import { Scheduler } from "../scheduler/scheduler.js";
+import { announceEnded } from "../runs/announce-ended.js";
 import { announceSettled } from "../settlement/announce-settled.js";
 import { OverlapAdmitter } from "../settlement/overlap-admitter.js";
 import type { Settled } from "../settlement/settler.js";
 import type { Enqueueing } from "../model/enqueueing.js";
 import type { Coalescer } from "../store/db/coalescer.js";
 import type { NewRun, StoredRun } from "../store/entities/runs.js";
-import { freedJobs } from "../store/entities/ended-runs.js";
+import { freedBy } from "../store/entities/ended-runs.js";
 import type { Receipts } from "../model/receipts.js";
 import { KeyBook } from "../idempotency/key-book.js";
 import { loadStatements } from "../store/sql/load-statements.js";
@@ -30,6 +31,8 @@ import { makeCoordinator } from "./coordination.js";
 import { type Backfilling, makeBackfilling } from "./backfilling.js";
 import { type Calendaring, makeCalendaring } from "./calendaring.js";
 import { type Dispatching, makeDispatching } from "./dispatching.js";
+import { catalogueApi } from "./catalogue-api.js";
+import { declarePaths } from "./declare-paths.js";
 import { engineApi, withinNamespace } from "./engine-api.js";
 import { makeEnqueueing } from "./enqueueing.js";
 import { makeExplaining } from "./explaining.js";
@@ -163,6 +166,7 @@ class NodeEngine implements Engine {
       ...this.#makeEnqueueing(insertRun, kept),
       ...this.#makeReceipts(),
       ...workersApi(this.#store, this.gateway),
+      ...catalogueApi(this.#store),
       ...this.#changing.api,
       ...this.#calendaring.api,
       ...this.#backfilling.api,
@@ -188,7 +192,8 @@ class NodeEngine implements Engine {
         within: withinNamespace(this.#store.namespaces),
       }),
     };
-    this.api = tellChanges(api, withinNamespace(this.#store.namespaces), this.#emit);
+    const within = withinNamespace(this.#store.namespaces);
+    this.api = declarePaths(tellChanges(api, within, this.#emit), within, this.#store.searchPaths);
     this.#schedulerLoop = this.#loop("scheduler", () => this.#schedule());
     this.#laterLoop = this.#loop("later", () => this.#moveLater());
     this.#admitterLoop = this.#loop("admitter", () => this.#admit());
@@ -479,7 +484,11 @@ class NodeEngine implements Engine {
       onRetry: (runs) => this.#hints.dueRuns(runs),
       onQueued: (queued) => this.#hints.queued(queued),
       onFreed: (jobIds) => this.#freed(jobIds),
-      onStopped: async (runIds) => this.#freed(freedJobs(await this.#store.runs.endStopped(runIds))),
+      onStopped: async (runIds) => {
+        const ended = await this.#store.runs.endStopped(runIds);
+        announceEnded(ended, "cancelled", this.#emit);
+        this.#freed(freedBy(ended));
+      },
       onFailed: this.#failing.onFailed,
       onLimitedClaimed: (runIds) => this.#tellLimits(() => this.#limiting.admitter.started(runIds)),
       onReleased: (runIds) => this.#tellLimits(() => this.#limiting.admitter.released(runIds)),
@@ -566,7 +575,10 @@ class NodeEngine implements Engine {
       newId: this.#options.newId,
       now: () => this.#now(),
       onStarted: () => this.#hints.backfillStarted(),
-      onStepped: (shard, settled) => this.#tell([shard], settled),
+      onStepped: (shard, settled) => {
+        announceEnded(settled.ended, "cancelled", this.#emit);
+        this.#tell([shard], settled);
+      },
       onEvent: this.#emit,
     });
   }
@@ -618,6 +630,7 @@ class NodeEngine implements Engine {
       onChanged: ({ shard, settled }) => this.#tellSettled([shard], settled),
       onExpired: (settled) => announceSettled(settled, this.#emit),
       onStopped: () => this.#hints.stopped(),
+      onEnded: (ended) => announceEnded(ended, "cancelled", this.#emit),
     });
   }
 }

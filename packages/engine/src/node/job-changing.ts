@@ -35,6 +35,7 @@ export interface JobChangingOptions {
   /** Pauses came to their end. */
   readonly onExpired: (settled: Settled) => void;
   readonly onStopped: (stopped: Settled["stopped"]) => void;
+  readonly onEnded: (ended: Settled["ended"]) => void;
 }
 
 export interface JobChanging {
@@ -66,7 +67,7 @@ export function makeJobChanging(options: JobChangingOptions): JobChanging {
     transaction,
     edits: new JobEdits({ transaction, changes, settler: store.settler, rules, create, now }),
     pauses,
-    endings: new JobEndings({ transaction, store, patienceMs, onStopped }),
+    endings: new JobEndings({ transaction, store, patienceMs, onStopped, onEnded: options.onEnded }),
     runNow: new RunNow({ transaction, newId }),
     records: new JobRecords(db, changes, rules),
     jobs: new JobReader(store.jobs, runs, new RunLister(store.search, runs)),

@@ -62,6 +62,7 @@ export function makeNotifying(options: NotifyingOptions): Notifying {
     notify: () => notifier.tick(),
     api: webhooksApi({
       webhooks,
+      secrets: store.callbackSecrets,
       runs,
       lister: new RunLister(store.search, runs),
       systemRuns,

@@ -10,6 +10,7 @@ import type { Backfills } from "../model/backfills.js";
 import type { Limits } from "../model/limits.js";
 import type { Queues } from "../model/queues.js";
 import type { Callbacks } from "../model/callbacks.js";
+import type { Catalogue } from "../model/catalogue.js";
 import type { Calendars } from "../model/calendars.js";
 import type { Enqueueing } from "../model/enqueueing.js";
 import type { Forecasts } from "../model/forecasts.js";
@@ -121,6 +122,7 @@ export type EngineApis = EngineApi &
   Limits &
   Failures &
   Webhooks &
+  Catalogue &
   Callbacks &
   Workers &
   Explanations &

@@ -1,7 +1,9 @@
 import { deadlineError, type DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { FailedRun } from "../failures/error-tally.js";
+import { announceEnded } from "../runs/announce-ended.js";
 import type { HostClock } from "../store/db/ports.js";
+import { freedBy } from "../store/entities/ended-runs.js";
 import type { RunStore } from "../store/entities/runs.js";
 
 export interface ExpirerOptions {
@@ -31,12 +33,11 @@ export class Expirer {
     const { runs, clock, batch, onFreed, onFailed, onEvent } = this.#options;
     const startedAt = clock.monotonic();
     const ended = await runs.expire(batch);
-    for (const { id: runId, jobId, namespaceId, task, queue } of ended) {
-      const of = { namespaceId, runId, jobId, task, queue };
-      onEvent({ type: "run.finished", ...of, status: "failed", durationMs: 0 });
+    announceEnded(ended, "failed", onEvent);
+    for (const { id: runId, namespaceId, task } of ended) {
       onFailed({ namespaceId, runId, task, error: deadlineError });
     }
-    onFreed(ended.map((run) => run.freedJobId).filter((jobId) => jobId !== null));
+    onFreed(freedBy(ended));
     if (ended.length >= batch) return 0;
     return Math.max(everyMs, (clock.monotonic() - startedAt) * share);
   }

@@ -1,8 +1,9 @@
 import type { DurationMs } from "@carillon/core";
 import { SilenceWatch } from "../coordinator/silence.js";
 import type { OnEngineEvent } from "../events.js";
+import { announceEnded } from "../runs/announce-ended.js";
 import type { HostClock } from "../store/db/ports.js";
-import { freedJobs } from "../store/entities/ended-runs.js";
+import { freedBy } from "../store/entities/ended-runs.js";
 import type { Queued, RunStore } from "../store/entities/runs.js";
 import type { SessionStore } from "../store/entities/sessions.js";
 
@@ -71,10 +72,14 @@ export class Rescuer {
     const { runs, batch, mostLosses, onEvent, onQueued, onFreed } = this.#options;
     const lost = await runs.lost(batch);
     if (lost.length === 0) return { lost: 0, rescued: 0 };
-    onFreed(freedJobs(await runs.buryLost(lost, mostLosses)));
+    const buried = await runs.buryLost(lost, mostLosses);
+    announceEnded(buried, "failed", onEvent);
+    onFreed(freedBy(buried));
     const rescued = await runs.rescue(lost, mostLosses);
     const stopped = rescued.filter((run) => run.isStopped).map((run) => run.id);
-    onFreed(freedJobs(await runs.endStopped(stopped)));
+    const ended = await runs.endStopped(stopped);
+    announceEnded(ended, "cancelled", onEvent);
+    onFreed(freedBy(ended));
     const again = rescued.filter((run) => !run.isStopped);
     if (again.length > 0) onEvent({ type: "run.rescued", count: again.length });
     onQueued(again);

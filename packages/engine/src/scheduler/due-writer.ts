@@ -1,6 +1,7 @@
 import type { Instant, JobPause } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
 import type { OnEngineEvent } from "../events.js";
+import { announceEnded } from "../runs/announce-ended.js";
 import type { Queued } from "../store/entities/runs.js";
 import { type Bisected, type Fault, writeAround } from "./bisect.js";
 import type { BrokenJob, DueSteps } from "./due-planner.js";
@@ -45,8 +46,9 @@ export class DueWriter {
     const fired =
       (await this.#fire("due.fire", steps.fires, (rows) => store.fire(this.#terms(rows, windows), rows))) +
       (await this.#fire("due.settle", steps.settles, async (rows) => {
-        const { fired: done, stopped } = await store.settle(this.#terms(rows, windows), rows);
+        const { fired: done, stopped, ended } = await store.settle(this.#terms(rows, windows), rows);
         this.#options.onStopped(stopped);
+        announceEnded(ended, "cancelled", this.#options.onEvent);
         return done;
       }));
     const passed = await this.#pass(steps.passes, windows);

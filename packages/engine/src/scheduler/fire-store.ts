@@ -7,6 +7,7 @@ import type {
   MaintenanceWindow,
   ScheduleSpec,
 } from "@carillon/core";
+import type { EndedRun } from "../store/entities/ended-runs.js";
 import type { Fence } from "../store/entities/fence.js";
 import type { DueRun, Queued } from "../store/entities/runs.js";
 import type { NextTime } from "./plan-due.js";
@@ -102,6 +103,8 @@ export interface Replaced {
   readonly fired: readonly Fired[];
   /** Running runs that were asked to stop. */
   readonly stopped: readonly string[];
+  /** Waiting runs that were ended. */
+  readonly ended: readonly Omit<EndedRun, "freedJobId">[];
 }
 
 /** The maintenance windows of one namespace; `namespace` is its name. */

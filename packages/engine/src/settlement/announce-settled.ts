@@ -1,8 +1,13 @@
 import { classNames, type OnEngineEvent } from "../events.js";
+import { announceEnded } from "../runs/announce-ended.js";
 import type { Settled } from "./settler.js";
 
 /** Tells what a settlement made of occurrences, as the scheduler does of those that it fires. After the commit. */
-export function announceSettled({ fires, entries }: Pick<Settled, "fires" | "entries">, onEvent: OnEngineEvent): void {
+export function announceSettled(
+  { fires, entries, ended }: Pick<Settled, "fires" | "entries" | "ended">,
+  onEvent: OnEngineEvent,
+): void {
+  announceEnded(ended, "cancelled", onEvent);
   for (const { run, of, nominal, trigger, class: rank, misfireThresholdMs } of fires) {
     const lateMs = Math.max(0, run.createdAt - run.runAt);
     const what = { ...of, runId: run.id, jobId: run.jobId, nominal, lateMs, class: classNames[rank] ?? "normal" };

@@ -3,7 +3,13 @@ import { type RankRun, rankByPriority } from "../queues/rank-run.js";
 import type { Queryable } from "../store/db/queryable.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { LiveRunOfJob, SettlementReads } from "../store/entities/settlement.js";
-import type { LedgerEntry, MadeJobRun, NewJobRun, SettlementWrites } from "../store/entities/settlement-writes.js";
+import type {
+  EndedWaiting,
+  LedgerEntry,
+  MadeJobRun,
+  NewJobRun,
+  SettlementWrites,
+} from "../store/entities/settlement-writes.js";
 import { JobDraft } from "./job-draft.js";
 
 /** What a settlement did, to be told once its transaction has committed. */
@@ -12,7 +18,8 @@ export interface Settled {
   readonly made: ReadonlyMap<string, MadeJobRun>;
   /** Those of them that a worker may take now. */
   readonly queued: readonly Queued[];
-  readonly ended: readonly string[];
+  /** Runs that waited and were ended. */
+  readonly ended: readonly EndedWaiting[];
   /** Running runs that were asked to stop, with the session that holds them. */
   readonly stopped: readonly { id: string; sessionId: string }[];
   readonly entries: readonly LedgerEntry[];
@@ -85,7 +92,7 @@ export class Settler {
     );
     const entries = drafts.flatMap((draft) => draft.entries);
     await this.writes.note(tx, entries);
-    const over = new Set(ended);
+    const over = new Set(ended.map((run) => run.id));
     const queued = [...made.values()].filter((run) => run.state === "queued" && !over.has(run.id));
     const fires = drafts.flatMap((draft) => firesOf(draft, made));
     return { made, queued: [...queued, ...untracked], ended, stopped, entries, fires };

@@ -3,7 +3,9 @@ import { type BreakerStore, breakerStore } from "./entities/breakers.js";
 import { type BackfillStore, backfillStore } from "./entities/backfills.js";
 import { type CalendarLinks, calendarLinks } from "./entities/calendar-links.js";
 import { type CalendarStore, calendarStore } from "./entities/calendars.js";
+import { type CallbackSecrets, callbackSecrets } from "./entities/callback-secrets.js";
 import { type CallbackStore, callbackStore } from "./entities/callbacks.js";
+import { type CatalogueReads, catalogueReads } from "./entities/catalogue-reads.js";
 import { type ClaimStore, claimStore } from "./entities/claims.js";
 import { type DependencyStore, dependencyStore } from "./entities/dependencies.js";
 import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
@@ -31,6 +33,7 @@ import { type RecordSweeps, recordSweeps } from "./entities/record-sweeps.js";
 import { type RunLogStore, runLogStore } from "./entities/run-logs.js";
 import { type RunRecords, runRecords } from "./entities/run-records.js";
 import { type RunStore, runStore } from "./entities/runs.js";
+import { type SearchPaths, searchPaths } from "./entities/search-paths.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
 import { type ShardStore, shardStore } from "./entities/shards.js";
 import { UpstreamLinks } from "./entities/upstream-links.js";
@@ -60,6 +63,7 @@ export interface Store {
   readonly callbacks: CallbackStore;
   readonly reads: RunReads;
   readonly search: RunSearch;
+  readonly searchPaths: SearchPaths;
   /** The same inside a transaction. */
   readonly readsOver: (tx: Queryable) => RunReads;
   readonly lanes: LaneStore;
@@ -94,6 +98,8 @@ export interface Store {
   readonly forecastReads: ForecastReads;
   readonly windows: WindowStore;
   readonly webhooks: WebhookStore;
+  readonly catalogue: CatalogueReads;
+  readonly callbackSecrets: CallbackSecrets;
   readonly backfills: BackfillStore;
   readonly failures: FailureStore;
   readonly past: PastRuns;
@@ -156,6 +162,7 @@ export function createStore(db: Database): Store {
     callbacks: callbackStore(db, statements),
     reads: runReads(db, statements),
     search: runSearch(db, statements),
+    searchPaths: searchPaths(db, statements),
     readsOver: (tx) => runReads(tx, statements),
     lanes: laneStore(db, statements),
     limits: limitStore(db, statements),
@@ -182,6 +189,8 @@ export function createStore(db: Database): Store {
     forecastReads: forecastReads(db, statements),
     windows: windowStore(db, statements),
     webhooks: webhookStore(db, statements),
+    catalogue: catalogueReads(db, statements),
+    callbackSecrets: callbackSecrets(db, statements),
     backfills: backfillStore(db, statements),
     failures: failureStore(db, statements),
     past: pastRuns(statements),

@@ -1,4 +1,4 @@
-import { type CallbackPart, formatId, formatInstant, type Instant } from "@carillon/core";
+import { type CallbackPart, formatId, formatInstant, type Instant, shownLabels } from "@carillon/core";
 import type { WebhookMessage } from "../model/webhooks.js";
 import type { RunRow } from "../store/entities/run-reads.js";
 
@@ -25,7 +25,7 @@ export function runMessage(id: string, run: RunRow, include: readonly CallbackPa
       started_at: started === null ? null : formatInstant(started),
       finished_at: finished === null ? null : formatInstant(finished),
       duration_ms: started === null || finished === null ? null : Math.max(0, finished - started),
-      labels: run.labels ?? {},
+      labels: shownLabels(run.labels ?? {}),
       owner: run.owner,
       ...(include.includes("payload") && { payload: run.payload ?? null }),
       ...(include.includes("output") && { output: run.output ?? null }),

@@ -6,12 +6,14 @@ import type { RunView } from "../model/run-view.js";
 import type { WebhookChange, WebhookDelivery, Webhooks, WebhookView } from "../model/webhooks.js";
 import type { WithinNamespace } from "../node/engine-api.js";
 import type { Queryable } from "../store/db/queryable.js";
+import type { CallbackSecrets } from "../store/entities/callback-secrets.js";
 import type { WebhookState, WebhookStore } from "../store/entities/webhooks.js";
 import { testMessage } from "./message.js";
 import type { SystemRuns } from "./system-runs.js";
 
 export interface WebhooksParts {
   readonly webhooks: WebhookStore;
+  readonly secrets: CallbackSecrets;
   readonly runs: RunReader;
   readonly lister: RunLister;
   readonly systemRuns: SystemRuns;
@@ -26,7 +28,7 @@ export interface WebhooksParts {
 
 /** Webhook endpoints as callers see them: names of namespaces in, views out. */
 export function webhooksApi(parts: WebhooksParts): Webhooks {
-  return { ...endpointCalls(parts), ...deliveryCalls(parts), ...senderCalls(parts) };
+  return { ...endpointCalls(parts), ...deliveryCalls(parts), ...secretCalls(parts), ...senderCalls(parts) };
 }
 
 type EndpointCalls = Pick<
@@ -121,6 +123,17 @@ async function send({ systemRuns, transaction, runs }: WebhooksParts, sending: S
   const run = await runs.find(namespaceId, id);
   if (run === null) throw new Error(`run ${id} was stored and cannot be found`);
   return run;
+}
+
+type SecretCalls = Pick<Webhooks, "getCallbackSecret" | "rotateCallbackSecret" | "callbackSecrets">;
+
+function secretCalls({ secrets, within }: WebhooksParts): SecretCalls {
+  return {
+    getCallbackSecret: (namespace) => within(namespace, (id) => secrets.find(id)),
+    rotateCallbackSecret: (namespace, secret, overlapMs) =>
+      within(namespace, (id) => secrets.rotate(id, secret, overlapMs)),
+    callbackSecrets: (namespace, fresh) => within(namespace, (id) => secrets.signing(id, fresh)),
+  };
 }
 
 type SenderCalls = Pick<Webhooks, "webhookTarget" | "noteDelivery">;

@@ -8,6 +8,7 @@ import { backfillHandlers } from "./handlers/backfills.js";
 import { breakerHandlers } from "./handlers/breakers.js";
 import { calendarHandlers } from "./handlers/calendars.js";
 import { callbackHandlers } from "./handlers/callbacks.js";
+import { catalogueHandlers } from "./handlers/catalogue.js";
 import { deadLetterHandlers } from "./handlers/dead-letters.js";
 import { errorGroupHandlers } from "./handlers/error-groups.js";
 import { eventHandlers } from "./handlers/events.js";
@@ -102,6 +103,7 @@ function handlersOf(options: ApiOptions): Handlers {
     ...calendarHandlers(options),
     ...windowHandlers(options),
     ...workerHandlers(options),
+    ...catalogueHandlers(options),
     ...workerProtocolHandlers(options),
     ...metaHandlers(options),
   };

@@ -6,6 +6,7 @@ import type {
   Breakers,
   Callbacks,
   Calendars,
+  Catalogue,
   Limits,
   Operations,
   Queues,
@@ -68,6 +69,7 @@ export type ApiEngine = EngineApi &
   Limits &
   Failures &
   Callbacks &
+  Catalogue &
   Webhooks &
   Workers &
   Explanations &

@@ -11,11 +11,28 @@ export function readQuery<Schema extends TObject>(schema: Schema | undefined, ra
   const findings = new Findings("query");
   const expected: TObject = schema ?? noParameters;
   const given: [string, unknown][] = Object.entries(raw ?? {});
-  const read = given.map(([name, value]) => [name, readParameter(expected, name, value, findings)]);
-  checkJsonValue(Object.fromEntries(read), findings);
-  const sound = checkValue(expected, Object.fromEntries(read), { findings });
+  const read = gathered(
+    expected,
+    given.map(([name, value]) => [name, readParameter(expected, name, value, findings)]),
+  );
+  checkJsonValue(read, findings);
+  const sound = checkValue(expected, read, { findings });
   findings.raise();
   return sound as Static<Schema>;
+}
+
+/** `payload.a.b=c` is a member of the parameter payload, where the schema has a record of that name. */
+function gathered(schema: TObject, given: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  const isRecord = (name: string): boolean => "propertyNames" in (schema.properties[name] ?? {});
+  const query: Record<string, unknown> = {};
+  for (const [name, value] of given) {
+    const dot = name.indexOf(".");
+    const record = name.slice(0, Math.max(dot, 0));
+    if (dot !== -1 && isRecord(record)) {
+      query[record] = { ...(query[record] as object | undefined), [name.slice(dot + 1)]: value };
+    } else query[name] = value;
+  }
+  return query;
 }
 
 function readParameter(schema: TObject, name: string, value: unknown, findings: Findings): unknown {

@@ -3,7 +3,7 @@ import { CarillonError, type Clock, type DurationMs, type Timers } from "@carill
 import type { EventReset } from "@carillon/contract";
 import type { EngineEvent } from "@carillon/engine";
 import type { EventFilter } from "./event-filter.js";
-import { EventRing } from "./event-ring.js";
+import { EventRing, lost } from "./event-ring.js";
 import { EventStream } from "./event-stream.js";
 import { type Notice, noticeOf } from "./wire-event.js";
 
@@ -53,6 +53,8 @@ export class EventHub {
   #feeding: unknown = null;
   #minding: unknown = null;
   #cut = 0;
+  /** When a reader went last. */
+  #leftAt = 0;
 
   constructor(options: EventHubOptions) {
     this.#options = options;
@@ -63,6 +65,14 @@ export class EventHub {
   get streams(): number {
     return this.#streams.size;
   }
+
+  /** Somebody follows, or did a moment ago and may come back: what happens is remembered. */
+  get isAwake(): boolean {
+    return this.#isAwake;
+  }
+
+  /** The first reader is there. */
+  onWake: (() => void) | null = null;
 
   /** Readers that were cut off because they did not read. */
   get cut(): number {
@@ -80,6 +90,10 @@ export class EventHub {
 
   /** Also of other nodes. */
   take(notice: Notice): void {
+    this.#keep(notice);
+  }
+
+  #keep(notice: Notice | typeof lost): void {
     if (!this.#isAwake) return;
     this.#ring.add(notice);
     if (this.#streams.size > 0) this.#feeding ??= this.#options.timers.setTimeout(this.#feed, this.#limits.gatherMs);
@@ -91,9 +105,9 @@ export class EventHub {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Events of other nodes were lost on the way. */
+  /** Events of other nodes were lost on the way; who comes back later is told so too. */
   missed(): void {
-    for (const stream of this.#streams) stream.tellReset("gap");
+    this.#keep(lost);
   }
 
   /** Throws overloaded when there are too many readers. */
@@ -102,12 +116,17 @@ export class EventHub {
     if (this.#streams.size >= this.#limits.streams) {
       throw new CarillonError("overloaded", `${this.#limits.streams} others follow the events of this node`);
     }
+    const isWoken = !this.#isAwake;
     this.#isAwake = true;
+    if (isWoken) this.onWake?.();
     const stream = new EventStream({
       ring: this.#ring,
       filter,
       idPrefix: `${this.#options.node}.${this.#era}.`,
-      onGone: (gone) => void this.#streams.delete(gone),
+      onGone: (gone) => {
+        this.#streams.delete(gone);
+        this.#leftAt = this.#options.clock.monotonic();
+      },
       ...this.#placeAfter(lastEventId),
     });
     this.#streams.add(stream);
@@ -140,14 +159,13 @@ export class EventHub {
 
   #mind(): void {
     if (this.#minding !== null || this.#isStopped) return;
-    const delayMs = this.#streams.size > 0 ? this.#limits.pingMs : this.#limits.rememberMs;
-    this.#minding = this.#options.timers.setTimeout(this.#mindNow, delayMs);
+    this.#minding = this.#options.timers.setTimeout(this.#mindNow, this.#limits.pingMs);
   }
 
   readonly #mindNow = (): void => {
     this.#minding = null;
-    if (this.#streams.size === 0) return this.#sleep();
     const now = this.#options.clock.monotonic();
+    if (this.#streams.size === 0 && now - this.#leftAt >= this.#limits.rememberMs) return this.#sleep();
     for (const stream of this.#streams) {
       if (stream.stuckMs(now) >= this.#limits.stuckMs) this.#cutOff(stream);
       else stream.ping();

@@ -5,7 +5,7 @@ import type { EventHub } from "./event-hub.js";
 import type { Notice } from "./wire-event.js";
 
 export interface EventRelayOptions {
-  readonly hub: Pick<EventHub, "streams" | "listen" | "take" | "missed">;
+  readonly hub: Pick<EventHub, "isAwake" | "listen" | "take" | "missed" | "onWake">;
   readonly database: Pick<Database, "listen" | "notify">;
   /** Names this process among the others. */
   readonly node: string;
@@ -49,10 +49,13 @@ export class EventRelay {
       (payload) => this.#hear(payload),
       () => hub.missed(),
     );
+    // Without waiting for the next pass: what the others do from now on is to be seen.
+    hub.onWake = () => this.tick();
     this.#pace();
   }
 
   async stop(): Promise<void> {
+    this.#options.hub.onWake = null;
     this.#options.timers.clearTimeout(this.#timer);
     this.#stopListening?.();
     const listening = this.#listening;
@@ -67,14 +70,14 @@ export class EventRelay {
     }, everyMs);
   }
 
-  /** One pass: asks the others if somebody follows here, and passes on what they asked for. */
+  /** One pass: asks the others if somebody follows here, or may come back, and passes on what they asked for. */
   tick(): void {
     const { hub, clock } = this.#options;
     const now = clock.monotonic();
-    if (hub.streams > 0 && now - this.#askedAt >= askEveryMs) {
+    if (hub.isAwake && now - this.#askedAt >= askEveryMs) {
       this.#askedAt = now;
       this.#send("want", "");
-    } else if (hub.streams === 0) this.#askedAt = Number.NEGATIVE_INFINITY;
+    } else if (!hub.isAwake) this.#askedAt = Number.NEGATIVE_INFINITY;
     if (now > this.#wantedUntil) {
       this.#stopListening?.();
       this.#stopListening = null;
@@ -124,7 +127,7 @@ export class EventRelay {
       this.#stopListening ??= hub.listen(this.#collect);
       return;
     }
-    if (hub.streams === 0) return;
+    if (!hub.isAwake) return;
     if (kind === "missed") hub.missed();
     if (kind === "events") for (const notice of readNotices(body)) hub.take(notice);
   }

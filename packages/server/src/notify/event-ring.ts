@@ -1,9 +1,12 @@
 import type { Notice } from "./wire-event.js";
 
+/** What stands in the place of events that were lost on their way here. */
+export const lost = "lost";
+
 /** The last events, numbered from 1. Older ones are forgotten: memory does not grow. */
 export class EventRing {
   readonly #size: number;
-  readonly #notices: Notice[] = [];
+  readonly #notices: (Notice | typeof lost)[] = [];
   #last = 0;
 
   constructor(size: number) {
@@ -20,12 +23,12 @@ export class EventRing {
     return Math.max(1, this.#last - this.#size + 1);
   }
 
-  add(notice: Notice): void {
+  add(notice: Notice | typeof lost): void {
     this.#last += 1;
     this.#notices[this.#last % this.#size] = notice;
   }
 
-  get(number: number): Notice | undefined {
+  get(number: number): Notice | typeof lost | undefined {
     return number < this.first || number > this.#last ? undefined : this.#notices[number % this.#size];
   }
 }

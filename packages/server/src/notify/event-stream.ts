@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { EventReset } from "@carillon/contract";
 import { type EventFilter, passes } from "./event-filter.js";
-import type { EventRing } from "./event-ring.js";
+import { type EventRing, lost } from "./event-ring.js";
 import type { Notice } from "./wire-event.js";
 
 /** Bytes that one write brings at most, and that wait for a reader. */
@@ -66,11 +66,6 @@ export class EventStream extends Readable {
     return now - this.#stuckSince;
   }
 
-  /** Something was missed that no place in the ring shows. */
-  tellReset(reason: EventReset["reason"]): void {
-    if (this.#wants) this.#give(this.#reset({ reason }));
-  }
-
   #give(text: string): void {
     this.#wants = this.push(text);
   }
@@ -93,7 +88,8 @@ export class EventStream extends Readable {
     while (this.#after < ring.last && text.length < chunkBytes) {
       this.#after += 1;
       const notice = ring.get(this.#after);
-      if (notice !== undefined && passes(filter, notice)) text += this.#event(notice);
+      if (notice === lost) text += this.#reset({ reason: "gap" });
+      else if (notice !== undefined && passes(filter, notice)) text += this.#event(notice);
     }
     return text;
   }

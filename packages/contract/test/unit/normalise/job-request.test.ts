@@ -236,7 +236,7 @@ describe("a job's other fields", () => {
     ],
     ["a long label", { task: "echo", labels: { a: "x".repeat(257) } }, ["/labels/a field_invalid"]],
     ["a line break in the owner", { task: "echo", owner: "a\nb" }, ["/owner field_invalid"]],
-    ["what this version lacks", { task: "echo", callback_url: "https://x" }, ["/callback_url not_supported_yet"]],
+    ["what this version lacks", { task: "echo", sla: {} }, ["/sla not_supported_yet"]],
     ["nothing to wait for", { task: "echo", schedule: { after: [] } }, ["/schedule/after field_invalid"]],
     [
       "an end that there is not",

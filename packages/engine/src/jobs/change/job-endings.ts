@@ -14,6 +14,8 @@ export interface JobEndingsOptions {
   readonly store: Pick<Store, "settle" | "settler" | "changes" | "readsOver" | "backfills" | "dependencies">;
   readonly patienceMs: number;
   readonly onStopped: (stopped: Settled["stopped"]) => void;
+  /** Waiting runs ended that no settlement tells of. */
+  readonly onEnded: (ended: Settled["ended"]) => void;
 }
 
 const reason = "cancelled_by_job";
@@ -21,6 +23,8 @@ const reason = "cancelled_by_job";
 const mostEnded = 5_000;
 /** Jobs that a refusal names. */
 const mostNamed = 10;
+
+const nothing: Pick<Settled, "stopped" | "ended"> = { stopped: [], ended: [] };
 
 /** Cancels jobs. Answers the job's id; a job that is cancelled already is answered as it is. */
 export class JobEndings {
@@ -40,6 +44,7 @@ export class JobEndings {
         apply: (subject) => this.#apply(subject, request),
       });
       if (result === "done") return jobId;
+      this.#options.onEnded(result);
     }
   }
 
@@ -47,7 +52,7 @@ export class JobEndings {
    * A job with more waiting runs than one transaction should end loses them in parts, and is cancelled in the last: who
    * asked hears of it then, or asks again.
    */
-  async #apply({ tx, draft, schedule }: Subject, request: CancelRequest): Promise<Applied<"done" | "more">> {
+  async #apply({ tx, draft, schedule }: Subject, request: CancelRequest): Promise<Applied<"done" | Settled["ended"]>> {
     const { settler, backfills } = this.#options.store;
     const { id, endedAt } = draft.job;
     if (endedAt !== null) return { result: "done", patch: null };
@@ -59,7 +64,7 @@ export class JobEndings {
       const ended = await settler.writes.endRuns(tx, ends);
       if (ended.length < ends.length)
         throw new Error(`${ended.length} of ${ends.length} runs ended that this transaction holds`);
-      return { result: "more", patch: null };
+      return { result: ended, patch: null };
     }
     await settler.learnLive(tx, draft, { hold: true });
     return { result: "done", patch: applyCancel(draft, schedule, request) };
@@ -93,15 +98,17 @@ export class JobEndings {
       if (await this.#isStored(tx, id)) return null;
       const state = await changes.holdRun(tx, namespaceId, id);
       if (await this.#isStored(tx, id)) return null;
-      if (state === null) return (await this.#hasEnded(tx, namespaceId, id)) ? [] : null;
+      if (state === null) return (await this.#hasEnded(tx, namespaceId, id)) ? nothing : null;
       if (ifVersion !== undefined && ifVersion !== 1)
         throw new CarillonError("precondition_failed", `the job has version 1 and the change asks for ${ifVersion}`);
-      if (state !== "running") await settler.writes.endRuns(tx, [{ id, reason }]);
-      else if (request.running === "signal") return settler.writes.stopRuns(tx, [{ id, reason }]);
-      return [];
+      if (state !== "running") return { ...nothing, ended: await settler.writes.endRuns(tx, [{ id, reason }]) };
+      if (request.running !== "signal") return nothing;
+      return { ...nothing, stopped: await settler.writes.stopRuns(tx, [{ id, reason }]) };
     });
-    if (done !== null && done.length > 0) this.#options.onStopped(done);
-    return done !== null;
+    if (done === null) return false;
+    if (done.stopped.length > 0) this.#options.onStopped(done.stopped);
+    this.#options.onEnded(done.ended);
+    return true;
   }
 
   /** A one-off job whose run is over is over with it. */

@@ -1,4 +1,4 @@
-import { CarillonError, checkRunPolicy, formatId, keyedLimits, type RunPolicy } from "@carillon/core";
+import { CarillonError, checkRunPolicy, formatId, keyedLimits, type RunPolicy, storedLabels } from "@carillon/core";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext, RunNowRequest } from "../../model/job-changes.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
@@ -54,7 +54,13 @@ export class RunNow {
       ...((queue !== undefined || request.policy !== undefined) && {
         lane: transaction.laneOf(job.namespaceId, { queue: queue ?? job.queue, task: job.task, policy }),
       }),
-      ...(labels === undefined ? {} : { labels: { ...job.labels, ...labels } }),
+      ...((labels !== undefined || (payload !== undefined && policy.searchable !== undefined)) && {
+        labels: storedLabels({
+          labels: { ...job.labels, ...labels },
+          policy,
+          payload: payload === undefined ? job.payload : payload.value,
+        }),
+      }),
       ...(request.policy === undefined ? {} : { policy }),
     };
   }

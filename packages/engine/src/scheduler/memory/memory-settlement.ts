@@ -92,7 +92,8 @@ export function memorySettlementWrites(tables: MemoryTables): SettlementWrites {
         const run = tables.runs.get(id);
         if (run === undefined || run.state === "running") return [];
         endRun(tables, run, "cancelled", reason);
-        return [id];
+        const { jobId, namespaceId, task, queue } = run;
+        return [{ id, jobId, namespaceId, task, queue }];
       });
     },
     async stopRuns(_tx, runs) {

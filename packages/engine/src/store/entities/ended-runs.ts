@@ -14,3 +14,19 @@ export function toEnded(rows: readonly EndedRow[]): EndedRuns {
 export function freedJobs(ended: EndedRuns): string[] {
   return [...ended.values()].filter((jobId) => jobId !== null);
 }
+
+/** A run that ended elsewhere than on its worker, as whoever follows events is told of it. */
+export interface EndedRun {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly namespaceId: number;
+  readonly task: string;
+  readonly queue: string;
+  /** Others of this job may wait for its end. */
+  readonly freedJobId: string | null;
+}
+
+/** The jobs of which another run may start now. */
+export function freedBy(runs: readonly EndedRun[]): string[] {
+  return runs.map((run) => run.freedJobId).filter((jobId) => jobId !== null);
+}

@@ -33,7 +33,8 @@ export function settleRows({ settler, transaction }: SettleParts): FireStore["se
   return async ({ fence, windows }, rows) => {
     const work = { fence, windows, rows: rows.map(toOccurrence) };
     const { outcomes, settled } = await transaction((tx) => settleOccurrences(settler, tx, work));
-    return { fired: outcomes.map(toFired), stopped: settled.stopped.map((run) => run.id) };
+    const { stopped, ended } = settled;
+    return { fired: outcomes.map(toFired), stopped: stopped.map((run) => run.id), ended };
   };
 }
 

@@ -1,4 +1,11 @@
-import { type Instant, type JobSpec, type LedgerReason, type LiveRunStatus, ownFiring } from "@carillon/core";
+import {
+  type Instant,
+  type JobSpec,
+  type LedgerReason,
+  type LiveRunStatus,
+  ownFiring,
+  storedLabels,
+} from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -93,7 +100,15 @@ function changeWrites(statements: Statements): Writes {
     async redefine(tx, { id, version, lane, spec, definedAt }) {
       const { task, queue, priority, payload, schedule, policy, firing = {}, labels, owner = null } = spec;
       const rules = [jsonParam(schedule), jsonOrNull(policy), jsonOrNull(ownFiring(firing))];
-      const what = [task, queue, priority, jsonParam(payload), ...rules, jsonParam(labels), owner];
+      const what = [
+        task,
+        queue,
+        priority,
+        jsonParam(payload),
+        ...rules,
+        jsonParam(storedLabels({ labels, policy, payload })),
+        owner,
+      ];
       const { rowCount } = await tx.query(redefine, [id, version, lane, ...what, timestampParam(definedAt)]);
       requireCount(redefine.name, rowCount, 1);
     },

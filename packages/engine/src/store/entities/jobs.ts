@@ -3,7 +3,6 @@ import type {
   FiringPolicy,
   Instant,
   JobState,
-  LabelCondition,
   OverlapPolicy,
   RunPolicy,
   ScheduleSpec,
@@ -14,7 +13,8 @@ import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { CalendarLinks } from "./calendar-links.js";
 import type { CalendarEdition } from "./calendars.js";
-import { labelParams } from "./label-params.js";
+import { type JobListFilter, JobSearch } from "./job-search.js";
+import type { ListPlace, Looked } from "./list-direction.js";
 import type { DependencyStore, Neighbour, NewDependency } from "./dependencies.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 import type { PauseColumn } from "./stored-pause.js";
@@ -81,15 +81,6 @@ export interface JobRow {
   readonly feeds?: boolean | null;
 }
 
-export interface JobListFilter {
-  readonly task?: string;
-  readonly queue?: string;
-  readonly owner?: string;
-  readonly labels?: readonly LabelCondition[];
-  readonly createdFrom?: Instant;
-  readonly createdBefore?: Instant;
-}
-
 export interface JobStore {
   /** What became of each, by id; one that is missing has a key that is taken. */
   insert(jobs: readonly NewJob[], tx?: Queryable): Promise<Map<string, StoredJob>>;
@@ -98,7 +89,10 @@ export interface JobStore {
   neighbours(id: string): Promise<Neighbour[]>;
   /** The job that has the key, else the newest of those that had it and ended. */
   idOfKey(namespaceId: number, key: string): Promise<string | null>;
-  list(namespaceId: number, filter: JobListFilter, before: string | null, limit: number): Promise<JobRow[]>;
+  list(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<Looked<JobRow>>;
+  /** How many there are: by the planner's statistics, or counted up to a number. */
+  estimate(namespaceId: number, filter: JobListFilter): Promise<number>;
+  count(namespaceId: number, filter: JobListFilter, most: number): Promise<number>;
 }
 
 export interface JobLinks {
@@ -114,7 +108,7 @@ export function jobStore(db: Database, statements: Statements, links: JobLinks):
   const insert = statements.get("job.insert");
   const find = statements.get("job.find");
   const idOfKey = statements.get("job.id_of_key");
-  const list = statements.get("job.list");
+  const search = new JobSearch(db, statements);
   const insertOn = async (on: Queryable, jobs: readonly NewJob[]): Promise<Map<string, StoredJob>> => {
     const { rows } = await on.query<{ id: string; created_at: Instant }>(insert, insertParameters(jobs));
     return new Map(rows.map((row) => [row.id, row.created_at]));
@@ -133,12 +127,9 @@ export function jobStore(db: Database, statements: Statements, links: JobLinks):
     async idOfKey(namespaceId, key) {
       return (await db.query<{ id: string }>(idOfKey, [namespaceId, key])).rows[0]?.id ?? null;
     },
-    async list(namespaceId, filter, before, limit) {
-      const { task = null, queue = null, owner = null, createdFrom = null, createdBefore = null } = filter;
-      const times = [timestampOrNull(createdFrom), timestampOrNull(createdBefore)];
-      const values = [namespaceId, before, limit, task, queue, owner, ...times, ...labelParams(filter.labels)];
-      return (await db.query<JobRow>({ text: list.text }, values)).rows;
-    },
+    list: (namespaceId, filter, place) => search.page(namespaceId, filter, place),
+    estimate: (namespaceId, filter) => search.estimate(namespaceId, filter),
+    count: (namespaceId, filter, most) => search.count(namespaceId, filter, most),
   };
 }
 

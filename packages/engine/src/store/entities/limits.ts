@@ -12,7 +12,7 @@ import type { LimitChange, LimitFilter } from "../../model/limits.js";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import { type EndedRow, type EndedRuns, toEnded } from "./ended-runs.js";
+import { type EndedRow, type EndedRun, type EndedRuns, toEnded } from "./ended-runs.js";
 import { columns, timestampOrNull } from "./parameters.js";
 import type { Queued } from "./runs.js";
 
@@ -130,7 +130,7 @@ export interface LimitStore {
   release(tx: Queryable, limitIds: readonly number[], runIds: readonly string[] | null): Promise<ReleasedHold[]>;
   holders(tx: Queryable, limitIds: readonly number[]): Promise<OrderHolder[]>;
   admit(tx: Queryable, admission: Admission): Promise<Queued[]>;
-  stop(tx: Queryable, gates: readonly string[]): Promise<string[]>;
+  stop(tx: Queryable, gates: readonly string[]): Promise<readonly EndedRun[]>;
   ofRuns(runIds: readonly string[], onlyRates: boolean): Promise<{ limitId: number; gate: string }[]>;
   unswept(afterMs: DurationMs, limit: number): Promise<number[]>;
   forget(afterMs: DurationMs, limit: number): Promise<number>;
@@ -313,7 +313,7 @@ function admissionStore(db: Queryable, statements: Statements): Omit<LimitStore,
     },
     admit: async (tx, admission) => (await tx.query<Queued>(admit, admissionParameters(admission))).rows,
     async stop(tx, of) {
-      return of.length === 0 ? [] : (await tx.query<{ id: string }>(stop, [of])).rows.map((row) => row.id);
+      return of.length === 0 ? [] : (await tx.query<EndedRun>(stop, [of])).rows;
     },
     async ofRuns(runIds, onlyRates) {
       if (runIds.length === 0) return [];

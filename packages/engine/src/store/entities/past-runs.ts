@@ -1,4 +1,11 @@
-import { type CalendarDefinition, deadlineOf, type Instant, type JobSpec, occurrenceRunId } from "@carillon/core";
+import {
+  type CalendarDefinition,
+  deadlineOf,
+  type Instant,
+  type JobSpec,
+  occurrenceRunId,
+  storedLabels,
+} from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -98,7 +105,15 @@ function pastWrites(statements: Statements): Pick<PastRuns, "insertRuns" | "note
         (run) => run.serial,
         (run) => run.untracked,
       ]);
-      const what = [task, queue, priority, jsonParam(payload), jsonOrNull(policy), jsonOrNull(labels), owner];
+      const what = [
+        task,
+        queue,
+        priority,
+        jsonParam(payload),
+        jsonOrNull(policy),
+        jsonOrNull(storedLabels({ labels, policy, payload })),
+        owner,
+      ];
       const [deadlines] = columns(runs, [(run) => timestampOrNull(deadlineOf(policy, run.runAt))]);
       const { rows } = await tx.query<MadeRow>(insertRuns, [...made, jobId, version, lane, ...what, deadlines]);
       return rows.map(toMadeRun);

@@ -1,110 +1,71 @@
-import { type Instant, type LabelCondition, type RunStatus, uuidV7Of } from "@carillon/core";
-import type { TriggerKind } from "../../model/run-view.js";
-import type { Queryable, SqlText } from "../db/queryable.js";
+import { uuidV7Of } from "@carillon/core";
+import type { Queryable } from "../db/queryable.js";
+import { pickLines } from "../sql/pick-lines.js";
 import type { Statements } from "../sql/statement.js";
-import { labelParams } from "./label-params.js";
-import { timestampOrNull } from "./parameters.js";
+import { FinishedSearch } from "./finished-search.js";
+import { type ListPlace, type Looked, mostScanned } from "./list-direction.js";
+import { countRows, estimateRows } from "./row-estimates.js";
+import { clockSlackMs, notEndedBefore, type RunListFilter, runFilterParams } from "./run-filter-params.js";
 import type { RunRow } from "./run-reads.js";
 
-export interface RunListFilter {
-  readonly status?: readonly RunStatus[];
-  readonly task?: string;
-  readonly queue?: string;
-  readonly jobId?: string;
-  readonly workerId?: string;
-  readonly owner?: string;
-  readonly trigger?: TriggerKind;
-  readonly labels?: readonly LabelCondition[];
-  readonly createdFrom?: Instant;
-  readonly createdBefore?: Instant;
-  readonly oneOffOnly: boolean;
-}
+export type { RunListFilter } from "./run-filter-params.js";
 
-/** Rows of one list, newest first, and how far it was looked: null when there is nothing beyond. */
-export interface RunRows {
-  readonly rows: readonly RunRow[];
-  readonly edge: string | null;
+/** Which runs are counted: those that are live, those that have ended. */
+export interface CountedParts {
+  readonly live: boolean;
+  readonly finished: boolean;
 }
 
 export interface RunSearch {
-  live(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): Promise<RunRows>;
-  finished(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): Promise<RunRows>;
-}
-
-/** Rows that one page looks through where no index serves its filter. */
-const mostScanned = 10_000;
-/** A run's id is made by a node's clock and its creation is noted by the database's. */
-const clockSlackMs = 3_600_000;
-
-/** Without a name a statement is planned for its values: members of the filter that are absent cost nothing. */
-function unnamed({ text }: SqlText): SqlText {
-  return { text };
+  live(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
+  finished(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
+  /** How many there are, by the planner's statistics. */
+  estimate(namespaceId: number, filter: RunListFilter, parts: CountedParts): Promise<number>;
+  /** How many there are, up to a number. */
+  count(namespaceId: number, filter: RunListFilter, parts: CountedParts, most: number): Promise<number>;
 }
 
 export function runSearch(db: Queryable, statements: Statements): RunSearch {
-  const listLive = unnamed(statements.get("run.list"));
+  const listLive = statements.get("run.list");
   const liveEdge = statements.get("run.edge");
-  const listFinished = unnamed(statements.get("history.list"));
-  const searchFinished = unnamed(statements.get("history.search"));
-  const finishedEdge = statements.get("history.edge");
-  const edgeOf = async (statement: SqlText, values: unknown[]): Promise<string | null> =>
-    (await db.query<{ id: string }>(statement, values)).rows[0]?.id ?? null;
+  const liveMatches = statements.get("run.matches");
+  const endedMatches = statements.get("history.matches");
+  const ended = new FinishedSearch(db, statements);
+  const sum = async (of: typeof countRows, { namespaceId, filter, parts, most }: Counted): Promise<number> => {
+    const params = [namespaceId, ...runFilterParams(filter)];
+    const counts = [
+      parts.live ? await of(db, liveMatches, [...params, most]) : 0,
+      parts.finished ? await of(db, endedMatches, [...params, notEndedBefore(filter), most]) : 0,
+    ];
+    return counts.reduce((total, count) => total + count);
+  };
   return {
-    async live(namespaceId, filter, before, limit) {
-      const from = startOf(filter, before);
-      const values = [...parameters(namespaceId, filter, from, limit), mostScanned];
-      const { rows } = await db.query<RunRow>(listLive, values);
+    async live(namespaceId, filter, place) {
+      const { after, limit, direction } = startOf(filter, place);
+      const list = pickLines(listLive, direction);
+      const values = [namespaceId, after, limit, ...runFilterParams(filter), mostScanned];
+      const { rows } = await db.query<RunRow>(list, values);
       if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
-      return { rows, edge: await edgeOf(liveEdge, [namespaceId, from, mostScanned]) };
+      const edge = await db.query<{ id: string }>(pickLines(liveEdge, direction), [namespaceId, after, mostScanned]);
+      return { rows, edge: edge.rows[0]?.id ?? null };
     },
-    async finished(namespaceId, filter, before, limit) {
-      const from = startOf(filter, before);
-      const values = parameters(namespaceId, filter, from, limit);
-      if (!isOrdered(filter)) {
-        const { rows } = await db.query<RunRow>(listFinished, [...values, mostScanned]);
-        if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
-        const createdFrom = timestampOrNull(filter.createdFrom ?? null);
-        const edge = await edgeOf(finishedEdge, [namespaceId, from, createdFrom, mostScanned]);
-        if (edge === null || labelParams(filter.labels)[0] === null) return { rows, edge };
-      }
-      const { rows } = await db.query<RunRow>(searchFinished, values);
-      return { rows, edge: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
-    },
+    finished: (namespaceId, filter, place) => ended.page(namespaceId, filter, startOf(filter, place)),
+    estimate: (namespaceId, filter, parts) => sum(estimateRows, { namespaceId, filter, parts, most: null }),
+    count: (namespaceId, filter, parts, most) => sum(countRows, { namespaceId, filter, parts, most }),
   };
 }
 
-/** Whether an index gives the rows of this filter in the order of the list. */
-function isOrdered({ jobId, owner, status }: RunListFilter): boolean {
-  if (jobId !== undefined || owner !== undefined) return true;
-  if (status === undefined) return false;
-  const ended = status.filter(
-    (one) => one === "succeeded" || one === "failed" || one === "cancelled" || one === "skipped",
-  );
-  return ended.every((one) => one === "failed") || ended.every((one) => one === "cancelled" || one === "skipped");
+interface Counted {
+  readonly namespaceId: number;
+  readonly filter: RunListFilter;
+  readonly parts: CountedParts;
+  readonly most: number | null;
 }
 
 /** No run is made before its id says: those made before a time have ids from before it, or soon after. */
-function startOf({ createdBefore }: RunListFilter, before: string | null): string | null {
-  if (createdBefore === undefined) return before;
+function startOf({ createdBefore }: RunListFilter, place: ListPlace): ListPlace {
+  const { after, direction } = place;
+  if (createdBefore === undefined || direction === "oldest_first") return place;
   const bound = uuidV7Of(Math.min(Math.max(0, createdBefore + clockSlackMs), 2 ** 48 - 1), 0, 0, 0);
-  return before === null || bound < before ? bound : before;
-}
-
-function parameters(namespaceId: number, filter: RunListFilter, before: string | null, limit: number): unknown[] {
-  return [
-    namespaceId,
-    before,
-    limit,
-    filter.status ?? null,
-    filter.task ?? null,
-    filter.queue ?? null,
-    filter.jobId ?? null,
-    filter.workerId ?? null,
-    filter.owner ?? null,
-    filter.oneOffOnly,
-    timestampOrNull(filter.createdFrom ?? null),
-    timestampOrNull(filter.createdBefore ?? null),
-    filter.trigger ?? null,
-    ...labelParams(filter.labels),
-  ];
+  return { ...place, after: after === null || bound < after ? bound : after };
 }

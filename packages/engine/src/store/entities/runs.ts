@@ -4,7 +4,7 @@ import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./fence.js";
 import { alikeParameters } from "./alike-runs.js";
-import { type EndedRow, type EndedRuns, toEnded } from "./ended-runs.js";
+import type { EndedRun } from "./ended-runs.js";
 import type { NewRun } from "./new-run.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 
@@ -41,16 +41,6 @@ export interface GivenBackRun extends Queued {
   readonly isStopped: boolean;
 }
 
-export interface ExpiredRun {
-  readonly id: string;
-  readonly jobId: string | null;
-  readonly namespaceId: number;
-  readonly task: string;
-  readonly queue: string;
-  /** Others of this job may wait for its end. */
-  readonly freedJobId: string | null;
-}
-
 /** For those who listen. */
 export interface Notice {
   readonly channel: string;
@@ -69,11 +59,11 @@ export interface RunStore {
   /** Queues again those of the runs whose session is gone. */
   rescue(ids: readonly string[], mostLosses: number): Promise<GivenBackRun[]>;
   /** Ends those of the runs whose session is gone and that took their workers down too often. */
-  buryLost(ids: readonly string[], mostLosses: number): Promise<EndedRuns>;
+  buryLost(ids: readonly string[], mostLosses: number): Promise<readonly EndedRun[]>;
   /** Ends runs that wait and whose deadline has passed. */
-  expire(limit: number): Promise<ExpiredRun[]>;
+  expire(limit: number): Promise<readonly EndedRun[]>;
   /** Ends those of the runs that were to stop and do not run. */
-  endStopped(ids: readonly string[]): Promise<EndedRuns>;
+  endStopped(ids: readonly string[]): Promise<readonly EndedRun[]>;
 }
 
 const lostError = named({
@@ -123,21 +113,14 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
     },
     async buryLost(ids, mostLosses) {
       const values = [ids, mostLosses, jsonParam(lostError), lostError.fingerprint];
-      return toEnded((await db.query<EndedRow>(buryLost, values)).rows);
+      return (await db.query<EndedRun>(buryLost, values)).rows;
     },
     async expire(limit) {
-      type Row = Omit<ExpiredRun, "jobId" | "namespaceId" | "freedJobId"> & {
-        readonly job_id: string | null;
-        readonly namespace_id: number;
-        readonly freed_job_id: string | null;
-      };
-      const { rows } = await db.query<Row>(expire, [limit, jsonParam(deadlineError), deadlineError.fingerprint]);
-      return rows.map(({ id, job_id: jobId, namespace_id: namespaceId, task, queue, freed_job_id: freedJobId }) => {
-        return { id, jobId, namespaceId, task, queue, freedJobId };
-      });
+      const values = [limit, jsonParam(deadlineError), deadlineError.fingerprint];
+      return (await db.query<EndedRun>(expire, values)).rows;
     },
     async endStopped(ids) {
-      return ids.length === 0 ? new Map() : toEnded((await db.query<EndedRow>(endStopped, [ids])).rows);
+      return ids.length === 0 ? [] : (await db.query<EndedRun>(endStopped, [ids])).rows;
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Instant, LedgerReason, RunPolicy } from "@carillon/core";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import type { EndedRun } from "./ended-runs.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 import type { Queued } from "./runs.js";
 import type { DueState } from "./settlement.js";
@@ -65,12 +66,15 @@ export interface RunEnd {
   readonly reason: string;
 }
 
+/** A run that waited and was ended. */
+export type EndedWaiting = Omit<EndedRun, "freedJobId">;
+
 /** The writes of a settlement, as sets. Each needs the jobs' rows locked by the same transaction. */
 export interface SettlementWrites {
   /** What is not answered had its run already. */
   insertRuns(tx: Queryable, runs: readonly NewJobRun[]): Promise<MadeJobRun[]>;
   /** Ends runs that wait; answers those that did. */
-  endRuns(tx: Queryable, runs: readonly RunEnd[]): Promise<string[]>;
+  endRuns(tx: Queryable, runs: readonly RunEnd[]): Promise<readonly EndedWaiting[]>;
   /** Asks running ones to stop; answers those that run, with the session that holds them. */
   stopRuns(tx: Queryable, runs: readonly RunEnd[]): Promise<{ id: string; sessionId: string }[]>;
   /** Their job keeps no list of its runs any more; answers those that waited for others of it and may start now. */
@@ -98,7 +102,7 @@ export function settlementWrites(statements: Statements): SettlementWrites {
     },
     async endRuns(tx, runs) {
       if (runs.length === 0) return [];
-      return (await tx.query<{ id: string }>(endRuns, ends(runs))).rows.map((row) => row.id);
+      return (await tx.query<EndedWaiting>(endRuns, ends(runs))).rows;
     },
     async stopRuns(tx, runs) {
       if (runs.length === 0) return [];

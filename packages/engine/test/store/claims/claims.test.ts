@@ -128,7 +128,7 @@ describe("a failed run", () => {
     expect(await h.store.claims.retry([{ session, id, fence, delayMs: 60_000, rank: 0, record }])).toMatchObject([
       { id, isStopped: true },
     ]);
-    expect([...(await h.store.runs.endStopped([id])).keys()]).toEqual([id]);
+    expect((await h.store.runs.endStopped([id])).map((one) => one.id)).toEqual([id]);
     expect(await startedEarly()).toEqual([]);
   });
 
@@ -148,7 +148,8 @@ describe("a failed run", () => {
     } as const;
     await h.store.claims.retry([{ session, id, fence, delayMs: 60_000, rank: 0, record }]);
     const { settler, settle } = h.store;
-    expect(await settle((tx) => settler.writes.endRuns(tx, [{ id, reason: "cancelled_by_job" }]))).toEqual([id]);
+    const ended = await settle((tx) => settler.writes.endRuns(tx, [{ id, reason: "cancelled_by_job" }]));
+    expect(ended).toMatchObject([{ id, task: "echo" }]);
     expect(await startedEarly()).toEqual([]);
   });
 });

@@ -163,7 +163,7 @@ describe("a strict queue", () => {
     await claim(session, [lane]);
     await h.store.sessions.close(session);
     expect(await h.store.runs.rescue([first], 3)).toEqual([]);
-    expect([...(await h.store.runs.buryLost([first], 3)).keys()]).toEqual([first]);
+    expect((await h.store.runs.buryLost([first], 3)).map((run) => run.id)).toEqual([first]);
   });
 });
 

@@ -1,84 +1,105 @@
-import { randomBytes } from "node:crypto";
-import { parseLabelSelector, uuidv7 } from "@carillon/core";
+import { parseLabelSelector } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RunLister } from "../../../src/jobs/run-lister.js";
 import { RunReader } from "../../../src/jobs/run-reader.js";
 import type { RunFilter } from "../../../src/model/api.js";
+import { fillHistory, foreignCount, searchCount } from "../../harness/search-history.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 let lister: RunLister;
+let ids: string[];
 const now = Date.now();
-/** More than one page looks through. */
-const count = 24_000;
-const idOf = (n: number): string => uuidv7(now - (count - n) * 1_000, randomBytes);
-const ids = Array.from({ length: count }, (_, n) => idOf(n));
 
 beforeAll(async () => {
   h = await storeHarness();
   lister = new RunLister(h.store.search, new RunReader(h.store.reads));
-  // Run n has the owner o<n % 4000>, the label n=<n % 8000>, and task rare once.
-  await h.db.query(
-    {
-      text: `insert into carillon.run_history (id, job_id, namespace_id, status, priority, run_at, nominal_at, created_at, trigger, task,
-               queue, labels, owner, attempt, losses, fence, started_at, finished_at)
-             select i.id, i.id, 1, case when i.n % 5000 = 1 then 'failed' when i.n % 5000 = 2 then 'cancelled' else 'succeeded' end, 4,
-                    t.at, t.at, t.at, case when i.n % 6000 = 3 then 'run_now:x' else 'once' end,
-                    case when i.n = 5 then 'rare' else 'echo' end, 'default',
-                    case when i.n % 2 = 0 then jsonb_build_object('n', (i.n % 8000)::text, 'kind', 'a') end,
-                    case when i.n % 2 = 1 then 'o' || i.n % 4000 end, 1, 0, 1, t.at, now()
-             from unnest($1::uuid[]) with ordinality as o (id, place)
-             cross join lateral (select o.id, (o.place - 1)::int as n) i
-             cross join lateral (select to_timestamp($2::float8 / 1000) - (${count} - i.n) * interval '1 second' as at) t`,
-    },
-    [ids, now],
-  );
-  await h.db.query({ text: "analyze carillon.run_history" });
+  ids = await fillHistory(h, now);
 });
 afterAll(() => h.close());
 
-const numberOf = new Map(ids.map((id, n) => [id, n]));
+interface How {
+  readonly namespaceId?: number;
+  readonly pageSize?: number;
+  readonly oldestFirst?: boolean;
+}
 
 /** All pages of a list; `pages` says how many there were. */
-async function all(filter: RunFilter, pageSize = 50) {
+async function all(filter: RunFilter, { namespaceId = 1, pageSize = 50, oldestFirst = false }: How = {}) {
+  const numberOf = new Map(ids.map((id, n) => [id, n]));
   const found: number[] = [];
-  let pages = 0;
-  for (let after: string | null = null; ; pages += 1) {
-    const page = await lister.list(1, filter, { pageSize, after });
+  for (let after: string | null = null, pages = 1; ; pages += 1) {
+    const page = await lister.list(namespaceId, filter, { pageSize, after, oldestFirst });
     found.push(...page.rows.map((run) => numberOf.get(run.id) ?? -1));
-    if (page.next === null) return { found, pages: pages + 1 };
+    if (page.next === null) return { found, pages };
     after = page.next;
   }
 }
 
-const expected = (is: (n: number) => boolean): number[] => ids.flatMap((_, n) => (is(n) ? [n] : [])).toReversed();
+const expected = (is: (n: number) => boolean): number[] =>
+  ids.flatMap((_, n) => (n >= foreignCount && is(n) ? [n] : [])).toReversed();
+
+const customer = (value: number) => [{ key: "$.customer.id", isIn: true, among: [String(value)] }];
+
+const filters: [string, RunFilter, (n: number) => boolean][] = [
+  ["owner", { owner: "o57" }, (n) => n % 4_000 === 57],
+  ["a label", { labels: parseLabelSelector("n=56") }, (n) => n % 8_000 === 56],
+  ["a value of the payload", { labels: customer(6_047) }, (n) => n === 6_047],
+  ["labels in a set", { labels: parseLabelSelector("kind=a,n in (56,58)") }, (n) => [56, 58].includes(n % 8_000)],
+  ["a label's absence", { labels: parseLabelSelector("!kind,n!=4"), owner: "o57" }, (n) => n % 4_000 === 57],
+  ["failed", { status: ["failed"] }, (n) => n % 5_000 === 41],
+  ["cancelled", { status: ["cancelled", "skipped"] }, (n) => n % 5_000 === 42],
+  ["task", { task: "rare" }, (n) => n === 45],
+  ["queue", { queue: "rare" }, (n) => n === 45],
+  ["trigger", { trigger: "run_now" }, (n) => n % 6_000 === 43],
+  ["two that meet in one index", { owner: "o57", status: ["succeeded"], task: "echo" }, (n) => n % 4_000 === 57],
+  ["two that never meet", { owner: "o57", task: "rare" }, () => false],
+  [
+    "time",
+    { createdFrom: now - 30_500, createdBefore: now - 20_500 },
+    (n) => n >= searchCount - 30 && n < searchCount - 20,
+  ],
+  ["an old time", { createdBefore: now - (searchCount - 50) * 1_000 + 500 }, (n) => n <= 50],
+];
 
 describe("searching finished runs", () => {
-  it.each<[string, RunFilter, (n: number) => boolean]>([
-    ["owner", { owner: "o17" }, (n) => n % 4_000 === 17],
-    ["a label", { labels: parseLabelSelector("n=16") }, (n) => n % 8_000 === 16],
-    ["labels in a set", { labels: parseLabelSelector("kind=a,n in (16,18)") }, (n) => [16, 18].includes(n % 8_000)],
-    ["a label's absence", { labels: parseLabelSelector("!kind,n!=4"), owner: "o17" }, (n) => n % 4_000 === 17],
-    ["failed", { status: ["failed"] }, (n) => n % 5_000 === 1],
-    ["cancelled", { status: ["cancelled", "skipped"] }, (n) => n % 5_000 === 2],
-    ["task", { task: "rare" }, (n) => n === 5],
-    ["trigger", { trigger: "run_now" }, (n) => n % 6_000 === 3],
-    ["time", { createdFrom: now - 30_500, createdBefore: now - 20_500 }, (n) => n >= count - 30 && n < count - 20],
-    ["an old time", { createdBefore: now - (count - 10) * 1_000 + 500 }, (n) => n <= 10],
-  ])("by %s gives each match once, newest first", async (_, filter, is) => {
+  it.each(filters)("by %s gives each match once, newest first", async (_, filter, is) => {
     expect((await all(filter)).found).toEqual(expected(is));
-    expect((await all(filter, 2)).found).toEqual(expected(is));
+    expect((await all(filter, { pageSize: 2 })).found).toEqual(expected(is));
+  });
+
+  it.each(filters)("by %s gives the same matches, oldest first", async (_, filter, is) => {
+    expect((await all(filter, { pageSize: 3, oldestFirst: true })).found).toEqual(expected(is).toReversed());
   });
 
   it("looks through a bounded number of rows for one page: it may be empty and not the last", async () => {
-    const { rows, next } = await lister.list(1, { task: "rare" }, { pageSize: 50 });
+    const nobody = { workerId: ids[60] ?? "", trigger: "schedule" as const };
+    const { rows, next } = await lister.list(1, nobody, { pageSize: 50 });
     expect([rows, next]).toEqual([[], expect.any(String)]);
-    expect((await all({ task: "rare" })).pages).toBe(3);
+    expect((await all(nobody)).pages).toBe(3);
   });
 
   it("by what an index serves is one page, however far back it lies", async () => {
-    for (const filter of [{ owner: "o17" }, { labels: parseLabelSelector("n=16") }, { status: ["failed" as const] }]) {
+    const served = ["owner", "a label", "a value of the payload", "failed", "cancelled", "task", "queue", "trigger"];
+    for (const [, filter] of filters.filter(([name]) => served.includes(name)))
       expect((await all(filter)).pages).toBe(1);
-    }
+  });
+
+  it("of a small namespace beside a large one is one page, without a filter too", async () => {
+    const [small] = (
+      await h.db.query<{ id: number }>({ text: "select id from carillon.namespace where name = 'small'" })
+    ).rows;
+    const newestFirst = Array.from({ length: foreignCount }, (_, n) => foreignCount - 1 - n);
+    expect(await all({}, { namespaceId: small?.id ?? 0 })).toEqual({ found: newestFirst, pages: 1 });
+    expect(await all({ owner: "o17" }, { namespaceId: small?.id ?? 0 })).toEqual({ found: [17], pages: 1 });
+  });
+
+  it("says how many match: near enough by an estimate, and exactly up to a bound when counted", async () => {
+    const total = searchCount - foreignCount;
+    const estimated = await lister.total(1, {}, "estimate");
+    expect(estimated.accuracy).toBe("estimate");
+    expect(Math.abs(estimated.count - total)).toBeLessThan(total / 10);
+    expect(await lister.total(1, {}, "exact")).toEqual({ count: total, accuracy: "exact" });
+    expect(await lister.total(1, { owner: "o57" }, "exact")).toEqual({ count: 6, accuracy: "exact" });
   });
 });

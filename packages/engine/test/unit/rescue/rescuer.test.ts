@@ -22,9 +22,9 @@ function setUp() {
         state.sweeps++;
         return state.lost;
       },
-      buryLost: async () => new Map(),
+      buryLost: async () => [],
       rescue: async (ids) => (state.isLocked ? [] : ids).map((id) => ({ id, lane: 1, rank: 1, isStopped: false })),
-      endStopped: async () => new Map(),
+      endStopped: async () => [],
     },
     clock: { monotonic: () => state.nowMs } as never,
     silenceMs: 15_000,

@@ -1,4 +1,4 @@
-import { limits, namePattern } from "@carillon/contract";
+import { anyNamePattern, limits } from "@carillon/contract";
 import type { CarillonError } from "@carillon/core";
 import type { Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
@@ -8,7 +8,7 @@ import { nextPageToken, pageRequest } from "./list-page.js";
 
 type BreakerHandlers = Pick<Handlers, "listBreakers" | "getBreaker" | "resetBreaker">;
 
-const pattern = new RegExp(namePattern);
+const pattern = new RegExp(anyNamePattern);
 
 export function breakerHandlers({ engine }: ApiOptions): BreakerHandlers {
   return {

@@ -20,6 +20,7 @@ interface SharedQuery {
   readonly label_selector?: string;
   readonly created_after?: string;
   readonly created_before?: string;
+  readonly payload?: Readonly<Record<string, string>>;
 }
 
 interface SharedFilter {
@@ -29,6 +30,7 @@ interface SharedFilter {
   readonly labels?: readonly LabelCondition[];
   readonly createdFrom?: Instant;
   readonly createdBefore?: Instant;
+  readonly payload?: Readonly<Record<string, string>>;
 }
 
 /** Members are always written in the same order: the page token's fingerprint is made from the JSON. */
@@ -46,7 +48,12 @@ function sharedFilter(query: SharedQuery): SharedFilter {
     ...(selector !== undefined && { labels: parsed("?label_selector", () => parseLabelSelector(selector)) }),
     ...(after !== undefined && { createdFrom: parsed("?created_after", () => parseInstant(after)) }),
     ...(before !== undefined && { createdBefore: parsed("?created_before", () => parseInstant(before)) }),
+    ...(query.payload !== undefined && { payload: sorted(query.payload) }),
   };
+}
+
+function sorted(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 export function jobFilter(query: JobListQuery): JobFilter {
@@ -93,4 +100,10 @@ function parsed<Value>(pointer: string, parse: () => Value): Value {
 
 function refused(pointer: string, code: ErrorCode, detail: string): CarillonError {
   return new CarillonError(code, `${pointer}: ${detail}`, { items: [{ pointer, code, detail }] });
+}
+
+/** The status of a job is worked out from it and its runs: to count by it would mean to read all of them. */
+export function refuseTotalOfStatus({ status }: JobListQuery): void {
+  if (status === undefined) return;
+  throw refused("?total", "field_invalid", "is not there for jobs by status; leave out one of the two");
 }

@@ -2,9 +2,9 @@ import { normaliseJobRequest } from "@carillon/contract";
 import type { Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
 import { wireJob } from "../wire/job.js";
-import { jobFilter } from "./filters.js";
+import { jobFilter, refuseTotalOfStatus } from "./filters.js";
 import { JobAnswers } from "./job-answer.js";
-import { nextPageToken, pageRequest } from "./list-page.js";
+import { nextPageToken, orderOf, pageRequest } from "./list-page.js";
 import { momentOf } from "./moment.js";
 
 type JobHandlers = Pick<Handlers, "createJob" | "listJobs" | "getJob">;
@@ -20,9 +20,18 @@ export function jobHandlers(options: ApiOptions): JobHandlers {
     },
     async listJobs({ query, namespace }) {
       const filter = jobFilter(query);
-      const list = ["jobs", namespace, filter];
+      const list = ["jobs", namespace, filter, ...orderOf(query)];
+      if (query.total !== undefined) refuseTotalOfStatus(query);
       const page = await engine.listJobs(namespace, filter, pageRequest(query, list));
-      return { status: 200, body: { jobs: page.rows.map(wireJob), next_page_token: nextPageToken(page, list) } };
+      const total = query.total === undefined ? undefined : await engine.totalJobs(namespace, filter, query.total);
+      return {
+        status: 200,
+        body: {
+          jobs: page.rows.map(wireJob),
+          next_page_token: nextPageToken(page, list),
+          ...(total !== undefined && { total: { ...total } }),
+        },
+      };
     },
     async getJob({ params, namespace, foreign }) {
       return answers.shown(await answers.found(namespace, params.id), { namespace, foreign });

@@ -1,5 +1,5 @@
-import { limits, namePattern, readQueuePatch, readQueuePause, readQueuePurge } from "@carillon/contract";
-import type { QueueView } from "@carillon/engine";
+import { anyNamePattern, limits, readQueuePatch, readQueuePause, readQueuePurge } from "@carillon/contract";
+import type { Queues, QueueView } from "@carillon/engine";
 import type { CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
 import { wireQueue, wireQueueStats } from "../wire/queue.js";
@@ -12,7 +12,7 @@ type QueueHandlers = Pick<
   "listQueues" | "getQueue" | "getQueueStats" | "updateQueue" | "pauseQueue" | "resumeQueue" | "purgeQueue"
 >;
 
-const pattern = new RegExp(namePattern);
+const pattern = new RegExp(anyNamePattern);
 
 /** Bodies are read before anything is looked up: a wrong one is refused whatever it is about. */
 export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
@@ -34,10 +34,12 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
     },
     async updateQueue(call) {
       const change = readQueuePatch(call.body);
+      await refuseNewOwn(engine, call.namespace, call.params.name);
       return shown(await engine.changeQueue(call.namespace, nameOf(call.params.name), change, contextOf(call)));
     },
     async pauseQueue(call) {
       const asked = readQueuePause(call.body, now());
+      await refuseNewOwn(engine, call.namespace, call.params.name);
       return shown(await engine.pauseQueue(call.namespace, nameOf(call.params.name), asked, contextOf(call)));
     },
     async purgeQueue({ params, namespace, body }) {
@@ -47,12 +49,18 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
       return { status: 200, body: { count: purged.count, more: purged.isMore, dry_run: dryRun } };
     },
     async resumeQueue(call) {
+      await refuseNewOwn(engine, call.namespace, call.params.name);
       return shown(await engine.resumeQueue(call.namespace, nameOf(call.params.name), contextOf(call)));
     },
   };
 }
 
 const unknown = (name: string): Error => notFound(`There is no queue ${JSON.stringify(name)}.`);
+
+/** Queues of the product can be paused and changed like others, and nobody else makes one. */
+async function refuseNewOwn(engine: Pick<Queues, "getQueue">, namespace: string, name: string): Promise<void> {
+  if (name.startsWith("carillon:") && (await engine.getQueue(namespace, nameOf(name))) === null) throw unknown(name);
+}
 
 function readQueueName(text: string): string | null {
   return text.length <= limits.nameLength && pattern.test(text) ? text : null;

@@ -1,4 +1,4 @@
-import type { RunListQuery } from "@carillon/contract";
+import type { RunList, RunListQuery } from "@carillon/contract";
 import { isFinal } from "@carillon/core";
 import type { EngineApi, RunView } from "@carillon/engine";
 import type { CallAnswer, Handlers } from "../call.js";
@@ -6,7 +6,7 @@ import type { ApiOptions } from "../ports.js";
 import { type RunFacts, wireRun } from "../wire/run.js";
 import { runFilter } from "./filters.js";
 import { idOrNotFound, notFound } from "./job-ref.js";
-import { nextPageToken, pageRequest } from "./list-page.js";
+import { nextPageToken, orderOf, pageRequest } from "./list-page.js";
 
 export function runHandlers({ engine }: ApiOptions): Pick<Handlers, "listRuns" | "getRun"> {
   return {
@@ -33,6 +33,11 @@ export function madeRun(run: RunView): CallAnswer {
   return { status: 201, body, headers: { Location: `/v1/runs/${body.id}` } };
 }
 
+function noRuns({ total }: RunListQuery): RunList {
+  const none = { count: 0, accuracy: "exact" } as const;
+  return { runs: [], next_page_token: null, ...(total !== undefined && { total: none }) };
+}
+
 /** One page of runs: of all, or of one job. */
 export async function runPage(
   engine: EngineApi,
@@ -41,11 +46,16 @@ export async function runPage(
   jobId?: string,
 ): Promise<CallAnswer> {
   const filter = runFilter(query, jobId);
-  if (filter === undefined) return { status: 200, body: { runs: [], next_page_token: null } };
-  const list = ["runs", namespace, filter];
+  if (filter === undefined) return { status: 200, body: noRuns(query) };
+  const list = ["runs", namespace, filter, ...orderOf(query)];
   const page = await engine.listRuns(namespace, filter, pageRequest(query, list));
+  const total = query.total === undefined ? undefined : await engine.totalRuns(namespace, filter, query.total);
   return {
     status: 200,
-    body: { runs: page.rows.map((run) => wireRun(run)), next_page_token: nextPageToken(page, list) },
+    body: {
+      runs: page.rows.map((run) => wireRun(run)),
+      next_page_token: nextPageToken(page, list),
+      ...(total !== undefined && { total: { ...total } }),
+    },
   };
 }

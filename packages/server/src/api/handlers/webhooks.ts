@@ -5,7 +5,7 @@ import type { WebhookView } from "@carillon/engine";
 import { secretBytes, secretOf } from "../../webhooks/signature.js";
 import type { CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
-import { wireDelivery, wireWebhook } from "../wire/webhook.js";
+import { wireCallbackSecret, wireDelivery, wireWebhook } from "../wire/webhook.js";
 import { contextOf } from "./job-changes.js";
 import { idOrNotFound, notFound } from "./job-ref.js";
 import { nextPageToken, pageRequest } from "./list-page.js";
@@ -16,8 +16,10 @@ type EndpointHandlers = Pick<
 >;
 type DeliveryHandlers = Pick<Handlers, "testWebhook" | "listDeliveries" | "redeliver">;
 
-export function webhookHandlers(options: ApiOptions): EndpointHandlers & DeliveryHandlers {
-  return { ...endpointHandlers(options), ...deliveryHandlers(options) };
+type SecretHandlers = Pick<Handlers, "getCallbackSecret" | "rotateCallbackSecret">;
+
+export function webhookHandlers(options: ApiOptions): EndpointHandlers & DeliveryHandlers & SecretHandlers {
+  return { ...endpointHandlers(options), ...deliveryHandlers(options), ...secretHandlers(options) };
 }
 
 function endpointHandlers({ engine }: ApiOptions): EndpointHandlers {
@@ -73,6 +75,22 @@ function deliveryHandlers({ engine }: ApiOptions): DeliveryHandlers {
     async redeliver({ params, namespace }) {
       const run = await engine.redeliver(namespace, idOf(params), idOrNotFound("run", params.delivery));
       return { status: 202, body: wireDelivery(run) };
+    },
+  };
+}
+
+function secretHandlers({ engine }: ApiOptions): SecretHandlers {
+  return {
+    async getCallbackSecret({ namespace }) {
+      const found = await engine.getCallbackSecret(namespace);
+      if (found === null) throw notFound("The namespace has no secret for callbacks yet.");
+      return { status: 200, body: wireCallbackSecret(found) };
+    },
+    async rotateCallbackSecret({ body, namespace }) {
+      const { overlapMs } = readWebhookRotate(body);
+      const secret = secretOf(randomBytes(secretBytes));
+      const made = await engine.rotateCallbackSecret(namespace, secret, overlapMs);
+      return { status: 200, body: { ...wireCallbackSecret(made), secret } };
     },
   };
 }

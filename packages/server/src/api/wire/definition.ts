@@ -51,6 +51,7 @@ export function wireDefinition(definition: Definition): JobDefinition {
     queue: definition.queue,
     ...wireFiring(firingPolicy(definition.firing)),
     labels: { ...definition.labels },
+    searchable: [...(policy.searchable ?? [])],
     owner: definition.owner,
   };
 }

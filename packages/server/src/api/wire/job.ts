@@ -49,8 +49,12 @@ export function wireOneJob(job: JobView, { now, foreign, calendars }: Reader): J
     warnings: warningsOf(job, calendars, now),
     ...wireNeighbours(job),
     ...(isOneOff(job) && job.lastRun !== null && { run: wireRun(job.lastRun) }),
-    ...(foreign && { job_id: wire.id, task_id: wire.id }),
+    ...(foreign && { job_id: wire.id, task_id: wire.id, ...logUrl(job) }),
   };
+}
+
+function logUrl({ lastRun }: JobView): Pick<Job, "log_url"> {
+  return lastRun === null ? {} : { log_url: `/v1/runs/${formatId("run", lastRun.id)}/logs` };
 }
 
 /** Only of jobs that wait or are waited for. */

@@ -1,6 +1,6 @@
-import type { Delivery, Webhook } from "@carillon/contract";
+import type { CallbackSecret, Delivery, Webhook } from "@carillon/contract";
 import { formatId, isFinal } from "@carillon/core";
-import type { RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
+import type { CallbackSecretView, RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
 import { wireRun } from "./run.js";
 import { timestamp, timestampOrNull } from "./scalars.js";
 
@@ -21,6 +21,10 @@ export function wireWebhook(webhook: WebhookView): Webhook {
     created_at: timestamp(webhook.createdAt),
     updated_at: timestamp(webhook.updatedAt),
   };
+}
+
+export function wireCallbackSecret({ madeAt, oldSecretUntil }: CallbackSecretView): CallbackSecret {
+  return { made_at: timestamp(madeAt), old_secret_until: timestampOrNull(oldSecretUntil) };
 }
 
 /** The run that sends a message, as whoever looks after the endpoint sees it. */

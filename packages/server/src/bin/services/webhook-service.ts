@@ -75,7 +75,7 @@ export class WebhookService implements Service {
     const { now, onDelivery } = this.#options;
     return new Worker({
       transport: new LocalTransport(engine.gateway, { namespace, nodeId: () => engine.nodeId }),
-      tasks: [webhookSender({ webhooks: engine.api, post, now, version, onDelivery })],
+      tasks: [webhookSender({ webhooks: engine.api, namespace, post, now, version, onDelivery })],
       name: `${config.nodeName ?? hostname()}/webhooks`,
       queues: [webhookQueue],
       slots,

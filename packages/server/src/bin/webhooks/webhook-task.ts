@@ -1,8 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { type Instant, webhookTask } from "@carillon/core";
 import type { WebhookDelivery, Webhooks, WebhookTarget } from "@carillon/engine";
 import { type HttpAnswer, NonRetryableError, RetryAfterError, type Task, type TaskContext } from "@carillon/worker";
 import type { DeliveryOutcome } from "../../webhooks/delivery-outcome.js";
-import { signedHeaders } from "../../webhooks/signature.js";
+import { secretBytes, secretOf, signedHeaders } from "../../webhooks/signature.js";
 
 /** Posts to an address that was checked to be one that may be reached. */
 export type Post = (request: {
@@ -13,7 +14,9 @@ export type Post = (request: {
 }) => Promise<HttpAnswer>;
 
 export interface WebhookTaskOptions {
-  readonly webhooks: Pick<Webhooks, "webhookTarget" | "noteDelivery">;
+  readonly webhooks: Pick<Webhooks, "webhookTarget" | "noteDelivery" | "callbackSecrets">;
+  /** Whose messages it sends: callbacks are signed by its secret. */
+  readonly namespace: string;
   readonly post: Post;
   readonly now: () => Instant;
   readonly version: string;
@@ -38,10 +41,13 @@ export function webhookSender(options: WebhookTaskOptions): Task {
 }
 
 async function targetOf(
-  { webhooks, onDelivery }: WebhookTaskOptions,
+  { webhooks, namespace, onDelivery }: WebhookTaskOptions,
   delivery: WebhookDelivery,
 ): Promise<WebhookTarget> {
-  if (delivery.endpointId === null) return { url: delivery.url ?? "", isEnabled: true, secrets: [] };
+  if (delivery.endpointId === null) {
+    const secrets = await webhooks.callbackSecrets(namespace, secretOf(randomBytes(secretBytes)));
+    return { url: delivery.url ?? "", isEnabled: true, secrets };
+  }
   const target = await webhooks.webhookTarget(delivery.endpointId);
   const isTest = delivery.message.type === "webhook.test";
   if (target !== null && (target.isEnabled || isTest)) return target;

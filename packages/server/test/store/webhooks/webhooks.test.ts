@@ -33,6 +33,7 @@ async function startNode() {
   const rules = new AddressRules(["loopback"]);
   const sender = webhookSender({
     webhooks: engine.api,
+    namespace: "default",
     post: async ({ url, ...request }) =>
       httpCall({ ...request, url, method: "POST", timers, addresses: await checkedAddresses(url, rules) }),
     now: () => database.clock.now(),
@@ -216,6 +217,23 @@ describe("callbacks of a job", () => {
       path: "/bad",
       body: { data: { id: late.id, status_reason: "expired" } },
     });
+  });
+
+  it("to an address are signed by the secret of the namespace, which changes without losing anything", async () => {
+    const run = { callbacks: [{ on: ["succeeded"], url: `${receiver.url}/signed` }] };
+    const rotate = async (overlap: string) =>
+      (await node.post("/v1/callback-secret:rotate", { overlap })).json<{ secret: string }>().secret;
+    const first = await rotate("0s");
+    const second = await rotate("1h");
+    await ask("echo", run);
+    await receiver.until(1);
+    expect([first, second].map((one) => receiver.received[0]?.isSignedBy(one))).toEqual([true, true]);
+    const shown = (await node.get("/v1/callback-secret")).json<Record<string, unknown>>();
+    expect(Object.keys(shown).toSorted()).toEqual(["made_at", "old_secret_until"]);
+    const third = await rotate("0s");
+    await ask("echo", run);
+    await receiver.until(2);
+    expect([second, third].map((one) => receiver.received[1]?.isSignedBy(one))).toEqual([false, true]);
   });
 
   it("names one of url and task", async () => {

@@ -19,6 +19,7 @@ import type {
   LogPage,
   LogRequest,
   RunLine,
+  TotalRequest,
   BegunCall,
   KeptAnswer,
   KeyedCall,
@@ -156,6 +157,16 @@ export class FakeJobs implements EngineApi, Enqueueing, Receipts {
     return pageOf(rows, page);
   }
 
+  async totalRuns(namespace: string, filter: Parameters<EngineApi["totalRuns"]>[1], accuracy: TotalRequest) {
+    const { rows } = await this.listRuns(namespace, filter, { pageSize: Number.MAX_SAFE_INTEGER });
+    return { count: rows.length, accuracy };
+  }
+
+  async totalJobs(namespace: string, filter: Parameters<EngineApi["totalJobs"]>[1], accuracy: TotalRequest) {
+    const { rows } = await this.listJobs(namespace, filter, { pageSize: Number.MAX_SAFE_INTEGER });
+    return { count: rows.length, accuracy };
+  }
+
   async awaitRun(_namespace: string, id: string): Promise<RunView | null> {
     return this.runs.find((run) => run.id === id && run.finishedAt !== null) ?? null;
   }
@@ -206,8 +217,9 @@ function matches(filter: SharedFilter, row: JobView | RunView, status: string): 
 
 export function pageOf<Row extends { readonly id: string }>(
   rows: readonly Row[],
-  { after, pageSize }: PageRequest,
+  { after, pageSize, oldestFirst = false }: PageRequest,
 ): Page<Row> {
+  if (oldestFirst) return pageOf(rows.toReversed(), { pageSize, ...(after !== undefined && { after }) });
   const from = after === undefined ? 0 : rows.findIndex((row) => row.id === after) + 1;
   const page = rows.slice(from, from + pageSize);
   return { rows: page, next: from + pageSize < rows.length ? (page.at(-1)?.id ?? null) : null };

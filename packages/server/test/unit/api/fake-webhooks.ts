@@ -1,5 +1,14 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import type { Page, RunView, WebhookChange, Webhooks, WebhookSpec, WebhookTarget, WebhookView } from "@carillon/engine";
+import type {
+  CallbackSecretView,
+  Page,
+  RunView,
+  WebhookChange,
+  Webhooks,
+  WebhookSpec,
+  WebhookTarget,
+  WebhookView,
+} from "@carillon/engine";
 import { FakeEngine as Base } from "./fake-calendars.js";
 
 /** Endpoints in memory; nothing is sent. */
@@ -57,6 +66,18 @@ export class FakeEngine extends Base implements Webhooks {
 
   async webhookTarget(): Promise<WebhookTarget | null> {
     return null;
+  }
+
+  async getCallbackSecret(): Promise<CallbackSecretView | null> {
+    return null;
+  }
+
+  async rotateCallbackSecret(_namespace: string, _secret: string, overlapMs: DurationMs): Promise<CallbackSecretView> {
+    return { madeAt: this.now(), oldSecretUntil: overlapMs === 0 ? null : this.now() + overlapMs };
+  }
+
+  async callbackSecrets(_namespace: string, fresh: string): Promise<readonly string[]> {
+    return [fresh];
   }
 
   async noteDelivery(): Promise<boolean> {

@@ -1,5 +1,7 @@
 import { CarillonError } from "@carillon/core";
 import type {
+  ClusterView,
+  TaskView,
   Forecast,
   JobExplanation,
   JobRef,
@@ -18,6 +20,24 @@ import { FakeOperations } from "./fake-operations.js";
 export class FakeWorkerViews extends FakeOperations {
   workers: WorkerView[] = [];
   unserved: Unserved | null = null;
+
+  tasks: TaskView[] = [];
+
+  async listTasks(_namespace: string, page: PageRequest): Promise<Page<TaskView>> {
+    const { rows, next } = pageOf(
+      this.tasks.map((task) => ({ ...task, id: task.name })),
+      page,
+    );
+    return { rows, next };
+  }
+
+  async getTask(_namespace: string, name: string): Promise<TaskView | null> {
+    return this.tasks.find((task) => task.name === name) ?? null;
+  }
+
+  async cluster(): Promise<ClusterView> {
+    return { nodes: [], shards: [{ id: 0, owner: null, epoch: 1 }] };
+  }
 
   async listWorkers(_namespace: string, page: PageRequest): Promise<Page<WorkerView>> {
     return pageOf(this.workers, page);

@@ -1,6 +1,6 @@
 import type { Job, JobList, RunList, RunRetried } from "@carillon/contract";
 import { describe, expect, it } from "vitest";
-import { apiUnderTest } from "./api-under-test.js";
+import { apiUnderTest, refusalOf } from "./api-under-test.js";
 
 type ForeignJob = Job & { readonly job_id?: string; readonly task_id?: string };
 
@@ -23,6 +23,25 @@ describe("what users of other systems send is taken as it is", () => {
   it("a retry policy by retry_policy", async () => {
     const body = { task: "echo", retry_policy: { max_attempts: 7 } };
     expect((await apiUnderTest().post("/v1/jobs", body)).json<Job>().retry).toMatchObject({ max_attempts: 7 });
+  });
+
+  it("a callback by callback_url, told of every end with the output", async () => {
+    const api = apiUnderTest();
+    const url = "https://example.com/done";
+    const job = (await api.post("/v1/jobs", { job_type: "echo", callback_url: url })).json<Job>();
+    expect(job.callbacks).toEqual([{ url, on: ["succeeded", "failed", "cancelled"], include: ["output", "error"] }]);
+    const both = await api.post("/v1/jobs", { task: "echo", callback_url: url, callbacks: [{ url }] });
+    expect(refusalOf(both)).toMatchObject({ status: 400, faults: ["/callback_url field_invalid"] });
+    const wrong = await api.post("/v1/jobs", { task: "echo", callback_url: "https://u:p@example.com/" });
+    expect(refusalOf(wrong)).toMatchObject({ status: 400, faults: ["/callback_url field_invalid"] });
+  });
+
+  it("and is told where the log is, by log_url", async () => {
+    const api = apiUnderTest();
+    const job = (await api.post("/task", { job_type: "echo" })).json<ForeignJob>();
+    expect(job.log_url).toBe(`/v1/runs/${job.run?.id}/logs`);
+    expect((await api.get(job.log_url ?? "")).statusCode).toBe(200);
+    expect((await api.post("/v1/jobs", { task: "echo" })).json<Job>()).not.toHaveProperty("log_url");
   });
 
   it.each(["/task", "/v1/task"])("jobs at %s, with their cancel and their retry", async (address) => {

@@ -73,6 +73,37 @@ describe("a list of jobs", () => {
     expect(response.json<{ detail: string }>().detail).toContain(words);
   });
 
+  it("can be the oldest first, with tokens of its own", async () => {
+    const api = await withJobs(3);
+    const ask = async (query: string) => (await api.get(`/v1/jobs?order_by=created_at%20asc${query}`)).json<JobList>();
+    const { jobs, next_page_token: token } = await ask("&page_size=2");
+    expect(jobs.map((job) => job.id)).toEqual([1, 2].map((number) => formatId("job", uuid(number))));
+    expect((await ask(`&page_token=${token}`)).jobs.map((job) => job.id)).toEqual([formatId("job", uuid(3))]);
+    expect((await api.get(`/v1/jobs?page_token=${token}`)).statusCode).toBe(400);
+    expect((await api.get("/v1/jobs?order_by=priority")).statusCode).toBe(400);
+  });
+
+  it("says how many there are where that is asked for, by an estimate or counted", async () => {
+    const api = await withJobs(6);
+    const total = async (query: string) => (await api.get(query)).json<JobList>().total;
+    expect(await total("/v1/jobs?task=echo&total=estimate&page_size=1")).toEqual({ count: 3, accuracy: "estimate" });
+    expect(await total("/v1/runs?total=exact")).toEqual({ count: 6, accuracy: "exact" });
+    expect(await total("/v1/runs?total=exact&worker_id=w001")).toEqual({ count: 0, accuracy: "exact" });
+    expect(await total("/v1/jobs")).toBeUndefined();
+    expect(refusalOf(await api.get("/v1/jobs?total=exact&status=failed")).faults).toEqual(["?total field_invalid"]);
+  });
+
+  it.each([
+    ["payload.=1", "?payload. field_invalid"],
+    ["payload.a..b=1", "?payload.a..b field_invalid"],
+    ["payload=1", "?payload field_invalid"],
+    [`payload.a=${"x".repeat(300)}`, "?payload.a field_invalid"],
+    ["payload.a=1&payload.a=2", "?payload.a field_invalid"],
+  ])("refuses the payload's path in %s by name", async (query, fault) => {
+    const refused = refusalOf(await apiUnderTest().get(`/v1/runs?${query}`));
+    expect([refused.status, refused.faults]).toEqual([400, [fault]]);
+  });
+
   it("refuses the token of a list with another filter", async () => {
     const api = await withJobs(3);
     const { next_page_token: token } = (await api.get("/v1/jobs?page_size=1&task=echo")).json<JobList>();

@@ -1,0 +1,109 @@
+import { CarillonError, type JobSpec, type LabelCondition, type RunPolicy, searchKeyOf } from "@carillon/core";
+import type { EngineApi } from "../model/api.js";
+import type { Enqueueing } from "../model/enqueueing.js";
+import type { JobChanges } from "../model/job-changes.js";
+import type { SearchPaths } from "../store/entities/search-paths.js";
+import type { WithinNamespace } from "./engine-api.js";
+
+type Declaring = EngineApi & Enqueueing & JobChanges;
+type Declare = (namespace: string, specs: readonly { readonly policy: RunPolicy }[]) => Promise<void>;
+
+/** The same calls; the paths of payloads that they declare searchable are known before what is found by them is there. */
+export function declarePaths<Api extends Declaring>(api: Api, within: WithinNamespace, paths: SearchPaths): Api {
+  const declare: Declare = async (namespace, specs) => {
+    const named = specs.flatMap(({ policy }) => policy.searchable ?? []);
+    if (named.length > 0) await within(namespace, (id) => paths.declare(id, named));
+  };
+  return { ...api, ...creations(api, declare), ...edits(api, declare) };
+}
+
+type Creations = Pick<Declaring, "createJob" | "createJobs" | keyof Enqueueing>;
+
+function creations(api: Declaring, declare: Declare): Creations {
+  return {
+    async createJob(namespace, spec, receipt) {
+      await declare(namespace, [spec]);
+      return api.createJob(namespace, spec, receipt);
+    },
+    async createJobs(namespace, specs, receipt) {
+      await declare(namespace, specs);
+      return api.createJobs(namespace, specs, receipt);
+    },
+    async enqueue(namespace, spec) {
+      if (spec.policy.searchable !== undefined) await declare(namespace, [spec]);
+      return api.enqueue(namespace, spec);
+    },
+    async enqueueShown(namespace, spec, receipt) {
+      if (spec.policy.searchable !== undefined) await declare(namespace, [spec]);
+      return api.enqueueShown(namespace, spec, receipt);
+    },
+    async enqueueMany(namespace, specs, receipt) {
+      await declare(namespace, specs);
+      return api.enqueueMany(namespace, specs, receipt);
+    },
+    async enqueueIn(tx, namespace, spec, notify) {
+      await declare(namespace, [spec]);
+      return api.enqueueIn(tx, namespace, spec, notify);
+    },
+  };
+}
+
+type Edits = Pick<Declaring, "editJob" | "upsertJob">;
+
+/** What an edit gives is known only while it has the job: its paths are declared after it. */
+function edits(api: Declaring, declare: Declare): Edits {
+  return {
+    async editJob(namespace, ref, edit, context) {
+      const given: JobSpec[] = [];
+      const noted: typeof edit = (current, now) => {
+        const spec = edit(current, now);
+        given.push(spec);
+        return spec;
+      };
+      const job = await api.editJob(namespace, ref, noted, context);
+      await declare(namespace, given);
+      return job;
+    },
+    async upsertJob(namespace, key, define, context) {
+      const given: JobSpec[] = [];
+      const noted: typeof define = (current, now) => {
+        const spec = define(current, now);
+        given.push(spec);
+        return spec;
+      };
+      const answer = await api.upsertJob(namespace, key, noted, context);
+      await declare(namespace, given);
+      return answer;
+    },
+  };
+}
+
+interface PayloadFilter {
+  readonly payload?: Readonly<Record<string, string>>;
+  readonly labels?: readonly LabelCondition[];
+}
+
+/** A filter by values of payloads as one by the labels that these are stored as. Throws path_not_searchable. */
+export async function searchByLabels<Filter extends PayloadFilter>(
+  filter: Filter,
+  namespaceId: number,
+  paths: SearchPaths,
+): Promise<Omit<Filter, "payload">> {
+  const { payload, ...rest } = filter;
+  if (payload === undefined) return filter;
+  const unknown = await paths.unknown(namespaceId, Object.keys(payload));
+  if (unknown.length > 0) throw notSearchable(unknown);
+  const values = Object.entries(payload).map(([path, value]): LabelCondition => ({
+    key: searchKeyOf(path),
+    isIn: true,
+    among: [value],
+  }));
+  return { ...rest, labels: [...(filter.labels ?? []), ...values] };
+}
+
+function notSearchable(paths: readonly string[]): CarillonError {
+  const code = "path_not_searchable";
+  const detail = 'nothing here was declared searchable by this path; send searchable: ["…"] with a job or a run first';
+  const items = paths.map((path) => ({ pointer: `?payload.${path}`, code, detail }) as const);
+  return new CarillonError(code, `?payload.${paths[0]}: ${detail}`, { items });
+}

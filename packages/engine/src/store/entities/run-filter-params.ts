@@ -1,0 +1,49 @@
+import { type Instant, type LabelCondition, type RunStatus, timeOfUuid } from "@carillon/core";
+import type { TriggerKind } from "../../model/run-view.js";
+import { labelParams } from "./label-params.js";
+import { timestampOrNull } from "./parameters.js";
+
+export interface RunListFilter {
+  readonly status?: readonly RunStatus[];
+  readonly task?: string;
+  readonly queue?: string;
+  readonly jobId?: string;
+  readonly workerId?: string;
+  readonly owner?: string;
+  readonly trigger?: TriggerKind;
+  readonly labels?: readonly LabelCondition[];
+  readonly createdFrom?: Instant;
+  readonly createdBefore?: Instant;
+  readonly oneOffOnly: boolean;
+}
+
+/** A run's id is made by a node's clock and its creation is noted by the database's. */
+export const clockSlackMs = 3_600_000;
+
+/** The end of the year 9999: who names a worker may name any. */
+const latestTime = 253_402_300_799_999;
+
+/** The filter as statements take it, in the order that all of them have. */
+export function runFilterParams(filter: RunListFilter): unknown[] {
+  return [
+    filter.status ?? null,
+    filter.task ?? null,
+    filter.queue ?? null,
+    filter.jobId ?? null,
+    filter.workerId ?? null,
+    filter.owner ?? null,
+    filter.oneOffOnly,
+    timestampOrNull(filter.createdFrom ?? null),
+    timestampOrNull(filter.createdBefore ?? null),
+    filter.trigger ?? null,
+    ...labelParams(filter.labels),
+  ];
+}
+
+/** No run ends before it is made, nor before the worker that has it is there: days before that are not looked at. */
+export function notEndedBefore({ createdFrom, workerId }: RunListFilter): string | null {
+  const begun =
+    workerId === undefined ? undefined : Math.min(Math.max(0, timeOfUuid(workerId) - clockSlackMs), latestTime);
+  const bounds = [createdFrom, begun].filter((bound) => bound !== undefined);
+  return timestampOrNull(bounds.length === 0 ? null : Math.max(...bounds));
+}

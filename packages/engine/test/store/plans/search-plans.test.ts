@@ -1,0 +1,93 @@
+import { parseLabelSelector } from "@carillon/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mostScanned } from "../../../src/store/entities/list-direction.js";
+import { runSearch, type RunListFilter } from "../../../src/store/entities/run-search.js";
+import type { Queryable, SqlText } from "../../../src/store/db/queryable.js";
+import { loadStatements } from "../../../src/index.js";
+import { fillHistory, searchCount } from "../../harness/search-history.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows"?: number;
+  readonly "Actual Loops"?: number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+let h: StoreHarness;
+let ids: string[];
+const now = Date.now();
+
+beforeAll(async () => {
+  h = await storeHarness();
+  ids = await fillHistory(h, now);
+});
+afterAll(() => h.close());
+
+function all(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(all)];
+}
+
+/** Rows of history that a node of a plan looked at, over all of its runs. */
+function looked(node: PlanNode): number {
+  if (node["Relation Name"]?.startsWith("run_history") !== true) return 0;
+  const each = (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0);
+  return each * (node["Actual Loops"] ?? 1);
+}
+
+/** A database that says how many rows of history each statement looked at. */
+function watched(counts: number[]): Queryable {
+  return {
+    async query<Row extends object>(statement: SqlText, values?: readonly unknown[]) {
+      if (!statement.text.startsWith("explain")) {
+        const text = `explain (analyze, format json) ${statement.text}`;
+        const { rows } = await h.db.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>({ text }, values);
+        const nodes = rows.flatMap((row) => row["QUERY PLAN"].flatMap(({ Plan }) => all(Plan)));
+        counts.push(nodes.reduce((sum, node) => sum + looked(node), 0));
+      }
+      return h.db.query<Row>(statement, values);
+    },
+  };
+}
+
+const first = { after: null, limit: 51 } as const;
+
+describe("a page of a search over finished runs", () => {
+  it.each<[string, Omit<RunListFilter, "oneOffOnly">]>([
+    ["nothing", {}],
+    ["task", { task: "rare" }],
+    ["a task that never was", { task: "nobody" }],
+    ["queue", { queue: "rare" }],
+    ["owner", { owner: "o57" }],
+    ["status", { status: ["failed"] }],
+    ["statuses", { status: ["cancelled", "skipped"] }],
+    ["status that most have", { status: ["succeeded"], trigger: "schedule" }],
+    ["job", { jobId: "01890000-0000-7000-8000-000000000001" }],
+    ["trigger", { trigger: "run_now" }],
+    ["a trigger that nothing had", { trigger: "schedule" }],
+    ["label", { labels: parseLabelSelector("n=56") }],
+    ["a label that most have, and what never meets it", { labels: parseLabelSelector("kind=a"), trigger: "schedule" }],
+    ["a label's absence", { labels: parseLabelSelector("!kind,!n"), trigger: "schedule" }],
+    ["time", { createdFrom: now - 5_000 }],
+    ["an old time", { createdBefore: now - searchCount * 1_000 }],
+    ["all of these", { task: "echo", owner: "o57", labels: parseLabelSelector("kind=a"), status: ["succeeded"] }],
+  ])("by %s looks at no more rows than it may, in either order", async (_, filter) => {
+    for (const direction of ["newest_first", "oldest_first"] as const) {
+      const counts: number[] = [];
+      const search = runSearch(watched(counts), loadStatements("carillon"));
+      await search.finished(1, { ...filter, oneOffOnly: false }, { ...first, direction });
+      expect(counts.length).toBeGreaterThan(0);
+      expect(Math.max(...counts)).toBeLessThanOrEqual(mostScanned + first.limit);
+    }
+  });
+
+  it("by worker looks at no more rows than it may", async () => {
+    const counts: number[] = [];
+    const search = runSearch(watched(counts), loadStatements("carillon"));
+    const filter = { workerId: ids[100] ?? "", oneOffOnly: false };
+    await search.finished(1, filter, { ...first, direction: "newest_first" });
+    expect(Math.max(...counts)).toBeLessThanOrEqual(mostScanned + first.limit);
+  });
+});
