@@ -65,7 +65,7 @@ function chaos() {
  */
 function installServers() {
   if (!process.env.CI) return;
-  for (const name of ["pgbouncer", "etcd", "libfaketime"]) {
+  for (const name of ["pgbouncer", "etcd", "libfaketime", "promtool"]) {
     const script = `scripts/servers/${name}.sh`;
     const done = spawnSync("sh", [script, "install"], { cwd: root, encoding: "utf8" });
     console.log(

@@ -8,6 +8,8 @@ export interface ClientOptions {
   readonly token?: string;
   /** Whose things the calls are about; left out: the server's own namespace. */
   readonly namespace?: string;
+  /** More headers, asked for with every call: a place in a trace, for one. */
+  readonly headers?: () => Readonly<Record<string, string>>;
   readonly fetch?: typeof fetch;
   /** For one request with its answer; 30 s by default. */
   readonly timeoutMs?: number;
@@ -119,8 +121,9 @@ export function createStreaming(options: ClientOptions): Streaming {
   };
 }
 
-function headersOf({ token, namespace }: ClientOptions): Record<string, string> {
+function headersOf({ token, namespace, headers }: ClientOptions): Record<string, string> {
   return {
+    ...headers?.(),
     accept: "application/json",
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(namespace !== undefined && { "carillon-namespace": namespace }),

@@ -103,6 +103,7 @@ export {
   retryPolicy,
   type RetryPolicy,
 } from "./retry/policy.js";
+export { formatTraceParent, parseTraceParent, type TraceParent } from "./trace/traceparent.js";
 export {
   type JobEvent,
   type JobState,

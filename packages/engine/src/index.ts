@@ -7,7 +7,7 @@ export type { WorkerDoor } from "./dispatch/remote/worker-door.js";
 export { etcdStatus, type EtcdStatus } from "./coordinator/etcd/etcd-status.js";
 export type { Coordinator, Membership, ShardChange } from "./coordinator/port.js";
 export { createEngine } from "./node/engine.js";
-export type { Engine, EngineLimits, EngineOptions, EtcdOptions } from "./node/options.js";
+export type { Engine, EngineLimits, EngineLoad, EngineOptions, EtcdOptions } from "./node/options.js";
 export type { ClassName, EngineEvent, JobChange, OnEngineEvent } from "./events.js";
 export type {
   DueJob,
@@ -108,7 +108,7 @@ export type { Neighbour } from "./store/entities/dependencies.js";
 export type { LinePlace, LogPage, LogRequest, RunLine, RunLogs } from "./model/run-logs.js";
 export type { AttemptRecord, RunProgress, RunView, TriggerKind } from "./model/run-view.js";
 export { classifyPgError, sqlStateOf, type PgErrorClass } from "./store/db/classify.js";
-export type { Capabilities, Database, Listening } from "./store/db/database.js";
+export type { Capabilities, Database, DatabaseLoad, Listening } from "./store/db/database.js";
 export type { DatabaseClock } from "./store/db/database-clock.js";
 export type { DatabaseEvent } from "./store/db/events.js";
 export { openDatabase } from "./store/db/open-database.js";

@@ -4,6 +4,8 @@ export { type HttpAnswer, type HttpCall, httpCall, HttpTimeoutError } from "./ou
 export { checkedAddresses, type HostAddress, type ResolveHost } from "./outbound/resolve-host.js";
 export type { PayloadFault } from "./payload/payload-fault.js";
 export { faultsOf, PayloadError, PayloadReader, type TextRules } from "./payload/payload-reader.js";
+export { enqueueTraced } from "./trace/enqueue-span.js";
+export { activeTraceParent, beginSpan, type OpenSpan } from "./trace/span.js";
 export { environmentSecrets, secretName, type Secrets } from "./secrets/secrets.js";
 export type { CreateExecutors, ExecutorHost } from "./runtime/executor-host.js";
 export { NonRetryableError, RetryAfterError, RunStoppedError, SnoozeError, type StopReason } from "./runtime/errors.js";

@@ -5,6 +5,7 @@ import {
   type Enqueued,
   type EnqueueItem,
   type EnqueueOptions,
+  enqueueTraced,
   jobRequest,
   LocalTransport,
   type Producer,
@@ -54,9 +55,11 @@ export class LibraryApp implements Producer {
     const { engine, specs } = await this.#start();
     const { tx, notify = false, ...rest } = options;
     const spec = await specs.read(task, payload, rest);
-    const { id, isNew } = await (tx === undefined
-      ? engine.api.enqueue(this.#namespace, spec)
-      : engine.api.enqueueIn(tx, this.#namespace, spec, notify));
+    const { id, isNew } = await enqueueTraced("active", [spec], ([one = spec]) =>
+      tx === undefined
+        ? engine.api.enqueue(this.#namespace, one)
+        : engine.api.enqueueIn(tx, this.#namespace, one, notify),
+    );
     return { id: formatId("run", id), isNew };
   }
 
@@ -64,7 +67,7 @@ export class LibraryApp implements Producer {
     const { engine, specs } = await this.#start();
     const read: EnqueueSpec[] = [];
     for (const { payload, ...options } of items) read.push(await specs.read(task, payload, options));
-    const enqueued = await engine.api.enqueueMany(this.#namespace, read);
+    const enqueued = await enqueueTraced("active", read, (runs) => engine.api.enqueueMany(this.#namespace, runs));
     return enqueued.map((one) => {
       if ("error" in one) throw one.error;
       return { id: formatId("run", one.id), isNew: one.isNew };

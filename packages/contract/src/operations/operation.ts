@@ -102,7 +102,8 @@ export function takesKey({ method, rateClass }: Operation): boolean {
 
 /** All that an operation can end with. */
 export function errorsOf(operation: Operation): ErrorCode[] {
-  return [...new Set([...operation.errors, ...commonErrors, ...(takesKey(operation) ? keyErrors : [])])];
+  const common = operation.rateClass === "none" ? commonErrors : [...commonErrors, "overloaded" as const];
+  return [...new Set([...operation.errors, ...common, ...(takesKey(operation) ? keyErrors : [])])];
 }
 
 /** What any call that needs the database can end with; not_found stands for an unknown namespace. */

@@ -118,6 +118,7 @@ export const Run = Type.Object(
     attempts: Type.Array(Attempt),
     labels: Type.Record(Type.String(), Type.String()),
     owner: nullable(Type.String()),
+    trace_id: nullable(Type.String({ description: "The trace of whoever asked for it, by W3C Trace Context" })),
   },
   { title: "Run", additionalProperties: false },
 );

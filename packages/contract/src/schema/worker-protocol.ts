@@ -172,6 +172,9 @@ const Assigned = Type.Object(
     timeout_ms: nullable(Milliseconds("How long its handler may take")),
     scheduled_for: Type.Number({ description: "Milliseconds since 1970" }),
     run_at: Type.Number({ description: "Milliseconds since 1970" }),
+    traceparent: Type.Optional(
+      Type.String({ description: "Where the trace of whoever asked for the run was left, by W3C Trace Context" }),
+    ),
   },
   { title: "AssignedRun", additionalProperties: false },
 );

@@ -36,6 +36,8 @@ export interface RunPolicy extends RunLimits {
   readonly callbacks?: readonly Callback[];
   /** Paths of the payload by which its runs are found. */
   readonly searchable?: readonly string[];
+  /** Where the trace of whoever asked for the run was left; never of a job that runs again and again. */
+  readonly traceparent?: string;
 }
 
 /** The retries in force. A run that is begun at most once has one attempt, whatever the defaults are. */

@@ -18,6 +18,8 @@ export interface Assignment {
   readonly timeoutMs: DurationMs | null;
   readonly scheduledFor: Instant;
   readonly runAt: Instant;
+  /** Where the trace of whoever asked for it was left. */
+  readonly traceparent?: string | undefined;
 }
 
 /** What a handler threw, in the form that is stored and shown. */

@@ -22,5 +22,6 @@ export function assignmentOf(run: ClaimedRun, lane: Lane | null): Assigned {
     timeoutMs: run.policy.timeoutMs ?? null,
     scheduledFor: run.nominal,
     runAt: run.runAt,
+    traceparent: run.policy.traceparent,
   };
 }

@@ -12,7 +12,7 @@ import { LaneBounds } from "./lane-bounds.js";
 import { LaneGroups } from "./lane-groups.js";
 import { Notes } from "./notes.js";
 import { Results } from "./results.js";
-import { ServedSessions } from "./served-sessions.js";
+import { ServedSessions, type WorkerLoad } from "./served-sessions.js";
 import { SessionWatch } from "./session-watch.js";
 import { StopOrders } from "./stop-orders.js";
 import { StrictClaims } from "./strict-claims.js";
@@ -297,6 +297,10 @@ export class Gateway {
   /** Null: this node does not serve the session. */
   namespaceOf(sessionId: string): number | null {
     return this.#sessions.find(sessionId)?.namespaceId ?? null;
+  }
+
+  get load(): WorkerLoad {
+    return this.#sessions.load;
   }
 
   isOpen(sessionId: string): boolean {

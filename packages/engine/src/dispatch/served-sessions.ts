@@ -28,6 +28,14 @@ export type Served = WorkerHandlers &
   WorkerSkills &
   Pick<WorkerRegistration, "namespaces" | "queues" | "tasks" | "slots" | "ahead">;
 
+/** How much the workers of a node have to do. */
+export interface WorkerLoad {
+  readonly workers: number;
+  readonly slots: number;
+  readonly usedSlots: number;
+  readonly heldRuns: number;
+}
+
 /** The workers that this node serves, and what operators ask of them. */
 export class ServedSessions {
   readonly #options: ServedSessionsOptions;
@@ -39,6 +47,17 @@ export class ServedSessions {
 
   values(): Iterable<WorkerSession> {
     return this.#served.values();
+  }
+
+  get load(): WorkerLoad {
+    const load = { workers: 0, slots: 0, usedSlots: 0, heldRuns: 0 };
+    for (const { slots, usedSlots, held } of this.#served.values()) {
+      load.workers++;
+      load.slots += slots;
+      load.usedSlots += usedSlots;
+      load.heldRuns += held.size;
+    }
+    return load;
   }
 
   find(id: string): WorkerSession | null {

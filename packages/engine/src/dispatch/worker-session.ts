@@ -97,6 +97,11 @@ export class WorkerSession {
     return this.isOpen ? Math.max(0, this.slots - this.#occupied) : 0;
   }
 
+  /** Slots for which somebody works or is on the way. */
+  get usedSlots(): number {
+    return Math.min(this.slots, this.#occupied);
+  }
+
   /** Slots of held runs that take more than one. */
   get heavySlots(): number {
     if (this.#weightOf === null) return 0;

@@ -19,8 +19,6 @@ import { announceSettled } from "../settlement/announce-settled.js";
 import { OverlapAdmitter } from "../settlement/overlap-admitter.js";
 import type { Settled } from "../settlement/settler.js";
 import type { Enqueueing } from "../model/enqueueing.js";
-import type { Coalescer } from "../store/db/coalescer.js";
-import type { NewRun, StoredRun } from "../store/entities/runs.js";
 import { freedBy } from "../store/entities/ended-runs.js";
 import type { Receipts } from "../model/receipts.js";
 import { KeyBook } from "../idempotency/key-book.js";
@@ -39,14 +37,21 @@ import { makeExplaining } from "./explaining.js";
 import { type Failing, makeFailing } from "./failing.js";
 import { Hints } from "./hints.js";
 import { type Limiting, makeLimiting } from "./limiting.js";
-import { type InsertBounds, insertJobs, insertRuns } from "./inserts.js";
+import { type InsertBounds, type Inserts, makeInserts } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
 import { type InsertKept, insertKept } from "../idempotency/kept-inserts.js";
 import { makeNotifying, type Notifying } from "./notifying.js";
 import { makeOperating, type Operating } from "./operating.js";
 import { makeQueueing, type Queueing } from "./queueing.js";
 import { makeRetention, type Retention } from "./retention.js";
-import { defaultLimits, type Engine, type EngineApis, type EngineLimits, type EngineOptions } from "./options.js";
+import {
+  defaultLimits,
+  type Engine,
+  type EngineApis,
+  type EngineLoad,
+  type EngineLimits,
+  type EngineOptions,
+} from "./options.js";
 import { tellChanges } from "./tell-changes.js";
 import { workersApi } from "./workers-api.js";
 
@@ -83,6 +88,8 @@ class NodeEngine implements Engine {
   readonly #following: Following;
   readonly #notifying: Notifying;
   readonly #operating: Operating;
+  readonly #inserts: Inserts;
+  #leaseAt: DurationMs | null = null;
   readonly #schedulerLoop: Loop;
   readonly #laterLoop: Loop;
   readonly #admitter: OverlapAdmitter;
@@ -154,16 +161,16 @@ class NodeEngine implements Engine {
     });
     const dispatching = this.#makeDispatching();
     ({ gateway: this.gateway, remoteWorkers: this.remoteWorkers, workerDoor: this.workerDoor } = dispatching);
-    const insertRun = insertRuns(this.#store.runs, this.#insertBounds);
+    this.#inserts = makeInserts(this.#store, this.#insertBounds);
     const kept = this.#insertKept();
-    const creator = this.#makeCreator(insertRun, kept);
+    const creator = this.#makeCreator(kept);
     this.#changing = this.#makeChanging(creator);
     this.#backfilling = this.#makeBackfilling();
     this.#queueing = this.#makeQueueing();
     this.#operating = this.#makeOperating();
     const api: EngineApis = {
       ...engineApi(this.#store, creator, { ...options, waiters: this.#waiters }),
-      ...this.#makeEnqueueing(insertRun, kept),
+      ...this.#makeEnqueueing(kept),
       ...this.#makeReceipts(),
       ...workersApi(this.#store, this.gateway),
       ...catalogueApi(this.#store),
@@ -237,6 +244,12 @@ class NodeEngine implements Engine {
     return this.#coordinator.membership.epochs.has(0);
   }
 
+  get load(): EngineLoad {
+    const leaseAgeMs = this.#leaseAt === null ? null : this.#options.clock.monotonic() - this.#leaseAt;
+    const { leaseMs } = this.#limits;
+    return { ...this.gateway.load, leaseMs, leaseAgeMs, writesWaiting: this.#inserts.waiting };
+  }
+
   get nodeId(): string {
     return this.#coordinator.membership.nodeId;
   }
@@ -250,7 +263,7 @@ class NodeEngine implements Engine {
     // Before the first claim and the first fire: what is paused, and in which order the rest goes.
     await this.#queueing.tick();
     await this.#notifying.look();
-    this.#applyChange(await this.#coordinator.join());
+    await this.#keepLease(() => this.#coordinator.join());
     this.#hints.sharesMoved();
     await this.#rescuer.tick();
     this.#hints.start();
@@ -336,8 +349,15 @@ class NodeEngine implements Engine {
   }
 
   async #coordinate(): Promise<DurationMs> {
-    this.#applyChange(await this.#coordinator.tick());
+    await this.#keepLease(() => this.#coordinator.tick());
     return this.#coordinator.idleMs;
+  }
+
+  /** The lease counts from before it was asked for. */
+  async #keepLease(ask: () => Promise<ShardChange>): Promise<void> {
+    const askedAt = this.#options.clock.monotonic();
+    this.#applyChange(await ask());
+    this.#leaseAt = askedAt;
   }
 
   async #measureClock(): Promise<DurationMs> {
@@ -499,8 +519,9 @@ class NodeEngine implements Engine {
   }
 
   get #insertBounds(): InsertBounds & { readonly horizonMs: DurationMs } {
-    const { insertBatch: maxBatch, insertQueue: maxQueued, later } = this.#limits;
-    return { maxBatch, maxQueued, horizonMs: later.horizonMs ?? defaultLaterLimits.horizonMs };
+    const { insertBatch: maxBatch, insertQueue: maxQueued, insertPatienceMs: ms, later } = this.#limits;
+    const patience = { ms, monotonic: () => this.#options.clock.monotonic() };
+    return { maxBatch, maxQueued, patience, horizonMs: later.horizonMs ?? defaultLaterLimits.horizonMs };
   }
 
   #insertKept(): InsertKept {
@@ -514,12 +535,12 @@ class NodeEngine implements Engine {
     return { beginCall: (namespace, call) => within(namespace, (id) => book.begin(id, call)) };
   }
 
-  #makeEnqueueing(insertRun: Coalescer<NewRun, StoredRun>, kept: InsertKept): Enqueueing {
+  #makeEnqueueing(kept: InsertKept): Enqueueing {
     return makeEnqueueing({
       store: this.#store,
-      insertRun,
+      inserts: this.#inserts,
       insertKept: kept,
-      bounds: this.#insertBounds,
+      chunk: this.#limits.insertBatch,
       callText: loadStatements(this.#options.database.schema).get("enqueue.call").text,
       newId: this.#options.newId,
       now: () => this.#now(),
@@ -529,12 +550,11 @@ class NodeEngine implements Engine {
     });
   }
 
-  #makeCreator(insertRun: Coalescer<NewRun, StoredRun>, kept: InsertKept): JobCreator {
-    const { maxBatch, maxQueued } = this.#insertBounds;
+  #makeCreator(kept: InsertKept): JobCreator {
     return new JobCreator({
       lanes: this.#store.lanes,
-      insertJob: insertJobs(this.#store.jobs, { maxBatch, maxQueued }),
-      insertRun,
+      insertJob: this.#inserts.jobs,
+      insertRun: this.#inserts.runs,
       insertKept: kept,
       queues: this.#store.queueBook,
       rank: this.#store.rank,

@@ -6,19 +6,18 @@ import { RunEnqueuer } from "../enqueue/run-enqueuer.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { Enqueueing } from "../model/enqueueing.js";
 import type { Receipt } from "../model/receipts.js";
-import type { Coalescer } from "../store/db/coalescer.js";
-import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
+import type { DueRun, Queued } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 import { withinNamespace } from "./engine-api.js";
-import { insertDeduped, insertRunsNow, type InsertBounds } from "./inserts.js";
+import type { Inserts } from "./inserts.js";
 import type { InsertKept } from "../idempotency/kept-inserts.js";
 
 export interface EnqueueingOptions {
   readonly store: Store;
-  /** Shared with the jobs that are one run. */
-  readonly insertRun: Coalescer<NewRun, StoredRun>;
+  readonly inserts: Inserts;
   readonly insertKept: InsertKept;
-  readonly bounds: InsertBounds & { readonly horizonMs: number };
+  /** Runs of one batch that are stored at a time. */
+  readonly chunk: number;
   readonly newId: () => string;
   readonly now: () => Instant;
   readonly shards: number;
@@ -29,15 +28,15 @@ export interface EnqueueingOptions {
 }
 
 export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
-  const { store, bounds, ...rest } = options;
+  const { store, inserts, ...rest } = options;
   const planner = { ...rest, rank: store.rank, catchupWindowMs: defaultFiringPolicy.catchupWindowMs };
   const enqueuer = new RunEnqueuer({
     ...planner,
     lanes: store.lanes,
     queues: store.queueBook,
-    insertNow: insertRunsNow(store.runs, bounds),
-    insertDeduped: insertDeduped(store.dedupes, bounds),
-    chunk: bounds.maxBatch,
+    insertNow: inserts.runsNow,
+    insertRun: inserts.runs,
+    insertDeduped: inserts.deduped,
   });
   const kept = new KeptEnqueuer({ ...planner, enqueuer });
   const runs = new RunReader(store.reads);

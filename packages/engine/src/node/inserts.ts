@@ -1,21 +1,53 @@
 import { type DurationMs, type Instant, systemSoon } from "@carillon/core";
 import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
-import { Coalescer } from "../store/db/coalescer.js";
+import { Coalescer, type CoalescerOptions } from "../store/db/coalescer.js";
 import type { DedupedRun, DedupeStore } from "../store/entities/dedupes.js";
 import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
 import { noticeOf } from "./hints.js";
 import type { NewRun, RunStore, StoredRun } from "../store/entities/runs.js";
+import type { Store } from "../store/store.js";
 
 export interface InsertBounds {
   readonly maxBatch: number;
   readonly maxQueued: number;
+  readonly patience?: NonNullable<CoalescerOptions<never, never>["patience"]>;
+}
+
+/** Everything that concurrent callers write together. */
+export interface Inserts {
+  readonly jobs: Coalescer<NewJob, StoredJob>;
+  readonly runs: Coalescer<NewRun, StoredRun>;
+  readonly runsNow: Coalescer<NewRun, StoredNow>;
+  readonly deduped: Coalescer<DedupedRun, DedupeOutcome>;
+  /** What waits to be written. */
+  readonly waiting: number;
+}
+
+export function makeInserts(
+  store: Pick<Store, "jobs" | "runs" | "dedupes">,
+  { horizonMs, ...bounds }: InsertBounds & { readonly horizonMs: DurationMs },
+): Inserts {
+  const jobs = insertJobs(store.jobs, bounds);
+  const runs = insertRuns(store.runs, { ...bounds, horizonMs });
+  const runsNow = insertRunsNow(store.runs, bounds);
+  const deduped = insertDeduped(store.dedupes, { ...bounds, horizonMs });
+  const all = [jobs, runs, runsNow, deduped];
+  return {
+    jobs,
+    runs,
+    runsNow,
+    deduped,
+    get waiting() {
+      return all.reduce((sum, one) => sum + one.queued, 0);
+    },
+  };
 }
 
 /** While one batch is made durable, the next is on its way. */
 const maxInFlight = 2;
 
 /** Concurrent creations of jobs share a statement; null stands for a key that is taken. */
-export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJob, StoredJob> {
+function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJob, StoredJob> {
   return new Coalescer({
     ...bounds,
     maxInFlight,
@@ -28,7 +60,7 @@ export function insertJobs(jobs: JobStore, bounds: InsertBounds): Coalescer<NewJ
 }
 
 /** Concurrent creations of runs share a statement; a one-off job due beyond the horizon waits in run_later. */
-export function insertRuns(
+function insertRuns(
   runs: RunStore,
   { horizonMs, ...bounds }: InsertBounds & { readonly horizonMs: DurationMs },
 ): Coalescer<NewRun, StoredRun> {
@@ -48,7 +80,7 @@ export function insertRuns(
 }
 
 /** When a run was stored, and whether other nodes were told of it by the same statement. */
-export interface StoredNow {
+interface StoredNow {
   readonly at: Instant;
   readonly isTold: boolean;
 }
@@ -71,7 +103,7 @@ export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<N
 }
 
 /** Runs with a dedupe key apart from the others: only they may have to wait for somebody's open transaction. */
-export function insertDeduped(
+function insertDeduped(
   dedupes: DedupeStore,
   { horizonMs, ...bounds }: InsertBounds & { readonly horizonMs: DurationMs },
 ): Coalescer<DedupedRun, DedupeOutcome> {

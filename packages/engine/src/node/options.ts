@@ -1,6 +1,7 @@
 import type { DurationMs } from "@carillon/core";
 import type { Gateway } from "../dispatch/gateway.js";
 import type { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
+import type { WorkerLoad } from "../dispatch/served-sessions.js";
 import type { WorkerDoor } from "../dispatch/remote/worker-door.js";
 import type { OnEngineEvent } from "../events.js";
 import type { LaterLimits } from "../scheduler/later-mover.js";
@@ -67,6 +68,8 @@ export interface EngineLimits {
   readonly claimBatch: number;
   readonly insertBatch: number;
   readonly insertQueue: number;
+  /** What is to be written is refused when it has waited this long. */
+  readonly insertPatienceMs: DurationMs;
   readonly rescueBatch: number;
   /** Dedupe keys that one pass of the sweep looks at. */
   readonly sweepBatch: number;
@@ -95,6 +98,7 @@ export const defaultLimits: EngineLimits = Object.freeze({
   claimBatch: 500,
   insertBatch: 1_000,
   insertQueue: 50_000,
+  insertPatienceMs: 10_000,
   rescueBatch: 1_000,
   sweepBatch: 2_000,
   changePatienceMs: 2_000,
@@ -128,6 +132,15 @@ export type EngineApis = EngineApi &
   Explanations &
   Forecasts;
 
+/** How much a node has to do, now. */
+export interface EngineLoad extends WorkerLoad {
+  readonly leaseMs: DurationMs;
+  /** Since the node last made sure of its lease; null: it has none. */
+  readonly leaseAgeMs: DurationMs | null;
+  /** New jobs and runs that wait to be written. */
+  readonly writesWaiting: number;
+}
+
 /** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
 export interface Engine {
   readonly api: EngineApis;
@@ -140,6 +153,7 @@ export interface Engine {
   readonly nodeId: string;
   /** One node of the cluster at a time, for what is enough to be done once: whoever owns the first shard. Only a hint. */
   readonly isElected: boolean;
+  readonly load: EngineLoad;
   start(): Promise<void>;
   /** Ends the loops and hands the shards over. Workers are stopped before. */
   stop(): Promise<void>;

@@ -26,6 +26,7 @@ export async function httpRequest(
   { secrets }: Pick<ExecutorHost, "secrets">,
 ): Promise<PlainRequest> {
   const headers: Record<string, string> = { "user-agent": "carillon", accept: "*/*" };
+  if (context.traceparent !== undefined) headers["traceparent"] = context.traceparent;
   for (const [name, template] of read.headers) headers[name] = rendered(template, scope);
   const body = bodyOf(read, scope, headers);
   if (read.auth !== null) Object.assign(headers, authHeader(read.auth, await secretOf(read.auth, secrets)));

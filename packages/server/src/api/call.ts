@@ -13,6 +13,8 @@ export interface Call<Op extends Operation> {
   /** The version that the call is meant for, by If-Match. */
   readonly ifVersion?: number;
   readonly requestId: string;
+  /** Where the caller's trace goes on; absent: it is in none. */
+  readonly traceparent?: string;
   /** To be kept with what the call makes; only under an Idempotency-Key. */
   readonly receipt?: Receipt;
   /** Fires when the caller goes away; only for operations that wait. */
@@ -35,3 +37,10 @@ export type Handler<Op extends Operation> = (call: Call<Op>) => CallAnswer | Pro
 
 /** One handler for each declared operation: a missing one does not compile. */
 export type Handlers = { readonly [Id in OperationId]: Handler<(typeof operations)[Id]> };
+
+/** Where a call is in its caller's trace, for what it begins. */
+export function traceOf({ traceparent }: { readonly traceparent?: string }): {
+  readonly traceparent: string | undefined;
+} {
+  return { traceparent };
+}

@@ -33,9 +33,10 @@ import { webhookHandlers } from "./handlers/webhooks.js";
 import { windowHandlers } from "./handlers/windows.js";
 import { workerHandlers } from "./handlers/workers.js";
 import { workerProtocolHandlers } from "./handlers/worker-protocol.js";
+import { type BudgetName, defaultIntake, Intake, intakeLimits } from "./intake.js";
 import { acceptJsonBodies } from "./json-body.js";
 import { assertLoopbackCaller } from "./loopback-guard.js";
-import type { ApiOptions } from "./ports.js";
+import type { ApiMetrics, ApiOptions } from "./ports.js";
 import { problemOf, problemType } from "./problem.js";
 import { registerOperations } from "./register-operations.js";
 import { requestIdHeader, requestIdOf } from "./request-id.js";
@@ -54,19 +55,19 @@ export function createApi(options: ApiOptions): Api {
   const app = fastify({
     ...(options.logger !== undefined && { loggerInstance: options.logger }),
     // One line for each call is written by a hook below, with its outcome.
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     bodyLimit: limits.bodyBytes,
     requestTimeout: requestTimeoutMs,
     return503OnClosing: false,
     requestIdHeader: false,
     genReqId: (request) => requestIdOf(request.headers[requestIdHeader], options.newRequestId),
-    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
+    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, options.metrics),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options.newRequestId()),
     routerOptions: { maxParamLength: longestParam, ignoreTrailingSlash: true },
   });
   acceptJsonBodies(app);
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
-  app.setNotFoundHandler((request, reply) => sendProblem(noSuchAddress(request), request, reply));
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options.metrics));
+  app.setNotFoundHandler((request, reply) => sendProblem(noSuchAddress(request), request, reply, options.metrics));
   addHooks(app, options);
   const { engine: receipts, namespace = "default" } = options;
   registerOperations(app, handlersOf(options), { namespace, receipts, recalls: recallsOf(options) });
@@ -109,7 +110,10 @@ function handlersOf(options: ApiOptions): Handlers {
   };
 }
 
-function addHooks(app: FastifyInstance, { dev, metrics }: ApiOptions): void {
+function addHooks(app: FastifyInstance, { dev, metrics, intake: most = defaultIntake }: ApiOptions): void {
+  const intake = new Intake(intakeLimits(most));
+  metrics.watchIntake(intake.load);
+  app.decorateRequest("ticket", null);
   let closing = false;
   app.addHook("preClose", async () => {
     closing = true;
@@ -123,19 +127,30 @@ function addHooks(app: FastifyInstance, { dev, metrics }: ApiOptions): void {
       reply.header("Connection", "close");
       throw new CarillonError("shutting_down", "This node is shutting down.");
     }
+    const budget = budgetOf(request);
+    if (budget !== undefined) request.ticket = intake.enter(budget, request, reply);
   });
   app.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.config.operationPath ?? "other";
     metrics.httpRequest({ method: request.method, route, status: reply.statusCode, durationMs: reply.elapsedTime });
-    request.log.debug({ method: request.method, url: request.url, status: reply.statusCode }, "request answered");
+    const { method } = request;
+    request.log.debug({ method, path: pathOf(request), status: reply.statusCode }, "request answered");
   });
 }
 
-function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function budgetOf({ routeOptions: { config }, query }: FastifyRequest): BudgetName | undefined {
+  const { budget, mayWait } = config;
+  const asksToWait =
+    mayWait === true && typeof query === "object" && query !== null && ("wait" in query || "follow" in query);
+  return asksToWait ? "waits" : budget;
+}
+
+function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, metrics: ApiMetrics): FastifyReply {
   const { body, headers, ours } = problemOf(error, request.id);
+  metrics.httpProblem(body.code);
   // Where a retry may help, others report the cause once: a line for each caller would only bury it.
   const level = body.retryable && body.status !== 500 ? "debug" : "error";
-  if (ours) request.log[level]({ err: error, method: request.method, url: request.url }, "request failed");
+  if (ours) request.log[level]({ err: error, method: request.method, path: pathOf(request) }, "request failed");
   return reply
     .headers(securityHeaders)
     .headers({ ...headers, [requestIdHeader]: request.id })
@@ -149,6 +164,11 @@ function noSuchAddress({ method, url }: FastifyRequest): CarillonError {
     "not_found",
     `There is nothing at ${method} ${shortened(url)}; GET /docs lists what there is.`,
   );
+}
+
+/** Without the query: what somebody searches for is nobody else's business. */
+function pathOf({ url }: FastifyRequest): string {
+  return shortened(url.split("?", 1)[0] ?? "");
 }
 
 function shortened(url: string): string {

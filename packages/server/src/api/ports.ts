@@ -1,6 +1,6 @@
 import type { CheckPayload } from "@carillon/contract";
 import type { Readable } from "node:stream";
-import type { DurationMs, Instant } from "@carillon/core";
+import type { DurationMs, ErrorCode, Instant } from "@carillon/core";
 import type {
   Backfills,
   Breakers,
@@ -25,6 +25,7 @@ import type {
   Workers,
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
+import type { BudgetLimits, IntakeLoad } from "./intake.js";
 import type { EventFilter } from "../notify/event-filter.js";
 
 /** One thing that must hold for the node to do its work. */
@@ -44,6 +45,10 @@ export interface ApiMetrics {
   readonly contentType: string;
   render(): Promise<string>;
   httpRequest(call: HttpObservation): void;
+  /** A call ended with a problem of this code. */
+  httpProblem(code: ErrorCode): void;
+  /** Shows what is under way. */
+  watchIntake(load: IntakeLoad): void;
 }
 
 export interface HttpObservation {
@@ -98,6 +103,8 @@ export interface ApiOptions {
   /** Knows payloads of some tasks: what is wrong is said when a job is created, not when it runs. */
   readonly checkPayload?: CheckPayload;
   readonly newRequestId: () => string;
+  /** What may be under way at a time; more is refused. */
+  readonly intake?: BudgetLimits;
   readonly logger?: FastifyBaseLogger;
   /** Whose jobs callers see who name no namespace. */
   readonly namespace?: string;

@@ -6,7 +6,10 @@ import type { Call, CallAnswer, Handler, Handlers } from "./call.js";
 import type { Receipts } from "@carillon/engine";
 import { answerOnce, idempotencyKeyOf, type Recalls } from "./idempotency.js";
 import { ifVersionOf } from "./if-match.js";
+import { beginHttpSpan, endHttpSpan } from "./http-span.js";
+import type { BudgetName, Ticket } from "./intake.js";
 import { readQuery } from "./read-query.js";
+import { inTime } from "../lifecycle/within.js";
 import { namespaceOf } from "./namespace-header.js";
 import { routePath } from "./route-path.js";
 
@@ -18,6 +21,14 @@ declare module "fastify" {
     readonly probe?: boolean;
     /** Nothing where a body could be is an empty object. */
     readonly mayBeEmpty?: boolean;
+    /** What its calls count against; left out: nothing. */
+    readonly budget?: BudgetName;
+    /** Its callers may ask it to wait for something to happen. */
+    readonly mayWait?: boolean;
+  }
+  interface FastifyRequest {
+    /** Null where nothing is counted. */
+    ticket: Ticket | null;
   }
 }
 
@@ -56,13 +67,16 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
         config: {
           operationPath: operation.path,
           probe: operation.rateClass === "none",
+          ...budgetOf(operation),
           mayBeEmpty: operation.body === undefined || operation.bodyOptional === true,
         },
         ...(operation.bodyBytes !== undefined && { bodyLimit: operation.bodyBytes }),
         handler: async (request, reply) => {
           const call = callOf(operation, request, namespace, foreign);
           const signal = operation.waits === true ? goneSignal(reply) : undefined;
-          return send(reply, await answer(signal === undefined ? call : { ...call, signal }, request));
+          const given = signal === undefined ? call : { ...call, signal };
+          const work = held(request.ticket, () => traced(operation, request, given, answer));
+          return send(reply, await (isBounded(operation) ? inTime(longestMs, work, tooLong) : work));
         },
       });
     }
@@ -70,7 +84,57 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
   for (const address of addresses.values()) answerOtherMethods(app, address);
 }
 
+/** Streams have a bound of their own, and probes are answered to the last. */
+function budgetOf({ rateClass, streams, waits }: Operation): { budget?: BudgetName; mayWait?: boolean } {
+  if (rateClass === "none" || streams === true) return {};
+  if (rateClass === "worker") return { budget: "workers" };
+  return { budget: "calls", mayWait: waits === true };
+}
+
 type Answering = (call: Call<Operation>, request: FastifyRequest) => CallAnswer | Promise<CallAnswer>;
+
+/** Whatever a call needs ends by itself sooner than this; that nobody waits for ever does not depend on it. */
+const longestMs = 60_000;
+
+function isBounded({ rateClass, waits, streams }: Operation): boolean {
+  return rateClass !== "none" && rateClass !== "worker" && waits !== true && streams !== true;
+}
+
+function tooLong(): CarillonError {
+  return new CarillonError("database_timeout", `The call was not done within ${longestMs} ms.`);
+}
+
+/** The call keeps its place until its work has ended, whether or not anybody still waits for that. */
+async function held(ticket: Ticket | null, work: () => Promise<CallAnswer>): Promise<CallAnswer> {
+  const done = ticket?.work();
+  try {
+    return await work();
+  } finally {
+    done?.();
+  }
+}
+
+/** Within a span, if anybody watches. Who waits for work or for news is in no trace. */
+async function traced(
+  operation: Operation,
+  request: FastifyRequest,
+  call: Call<Operation>,
+  answer: Answering,
+): Promise<CallAnswer> {
+  const { rateClass, path, streams } = operation;
+  if (rateClass === "none" || rateClass === "worker" || streams === true) return answer(call, request);
+  const span = beginHttpSpan(request, path);
+  const { traceparent } = span;
+  if (traceparent === undefined) return answer(call, request);
+  try {
+    const answered = await span.run(() => answer({ ...call, traceparent }, request));
+    endHttpSpan(span, answered);
+    return answered;
+  } catch (error) {
+    endHttpSpan(span, { error });
+    throw error;
+  }
+}
 
 /** Once for each Idempotency-Key, where the operation takes one and the caller sends one. */
 function answering(

@@ -1,3 +1,4 @@
+import type { DatabaseEvent } from "@carillon/engine";
 import type { Service } from "../lifecycle/service.js";
 import type { NodeContext } from "./context.js";
 import { DatabaseService } from "./services/database-service.js";
@@ -11,13 +12,13 @@ export interface DatabaseServices {
   readonly services: readonly Service[];
 }
 
-export function databaseServices(context: NodeContext): DatabaseServices {
+export function databaseServices(context: NodeContext, onEvent?: (event: DatabaseEvent) => void): DatabaseServices {
   const { databaseUrl } = context.config;
   if (databaseUrl !== null) {
-    const database = new DatabaseService(context, () => databaseUrl);
+    const database = new DatabaseService(context, () => databaseUrl, onEvent);
     return { embedded: null, database, services: [database] };
   }
   const embedded = new EmbeddedPostgresService(context);
-  const database = new DatabaseService(context, () => embedded.server.url);
+  const database = new DatabaseService(context, () => embedded.server.url, onEvent);
   return { embedded, database, services: [embedded, database] };
 }

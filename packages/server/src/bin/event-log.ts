@@ -1,4 +1,4 @@
-import { CarillonError } from "@carillon/core";
+import { canonicalUuid, CarillonError, formatId } from "@carillon/core";
 import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
 import type { WorkerEvent } from "@carillon/worker";
 import type { Logger } from "pino";
@@ -65,10 +65,19 @@ function levelOfFailure(event: object): "debug" | "warn" {
   return error instanceof CarillonError && error.code === "database_unavailable" ? "debug" : "warn";
 }
 
-/** An Error logs as {} by itself: give it as pino's `err`. */
+/** An Error logs as {} by itself, and ids are shown as everywhere else. */
 function plain(event: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { reason, error, ...rest } = event;
+  const { reason, error, runId, jobId, ...others } = event;
+  const rest = {
+    ...others,
+    ...(typeof runId === "string" && { run_id: shownId("run", runId) }),
+    ...(typeof jobId === "string" && { job_id: shownId("job", jobId) }),
+  };
   const thrown = reason ?? error;
   if (thrown === undefined) return rest;
   return thrown instanceof Error ? { ...rest, reason: thrown.message } : { ...rest, reason: thrown };
+}
+
+function shownId(kind: "run" | "job", id: string): string {
+  return canonicalUuid(id) === null ? id : formatId(kind, id);
 }

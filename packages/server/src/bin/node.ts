@@ -1,3 +1,4 @@
+import type { Database } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../config/options.js";
 import { ServiceGroup } from "../lifecycle/service-group.js";
@@ -44,9 +45,9 @@ export class Node implements Service {
 
   constructor({ config, logger, version, dev, reset }: NodeOptions) {
     const context: NodeContext = { config, logger, version, stopping: this.#stopping.signal };
-    const below = databaseServices(context);
-    const database = () => below.database.database;
     const metrics = createMetrics({ version });
+    const below = databaseServices(context, metrics.databaseEvent);
+    const database = () => below.database.database;
     const events = new EventsService(database);
     metrics.watchStreams(() => events.hub);
     const engine = new EngineService(context, {
@@ -58,6 +59,7 @@ export class Node implements Service {
         logEngineEvent(logger, event);
       },
     });
+    metrics.watchNode({ engine: () => engine.started?.load ?? null, database: () => loadOf(below.database.opened) });
     const executors = nodeExecutors(config, process.env, () => (api.url === "" ? null : api.url));
     const worker = new WorkerService(context, () => engine.engine, executors);
     const webhooks = new WebhookService(context, {
@@ -120,4 +122,8 @@ export class Node implements Service {
       },
     };
   }
+}
+
+function loadOf(database: Database | null) {
+  return database === null ? null : { ...database.load, isUp: database.state === "up" };
 }

@@ -5,13 +5,14 @@ import { within } from "../lifecycle/within.js";
 /** A probe that hangs is worse than one that says no. */
 const LIMIT_MS = 2_000;
 
-/** Ready means that the database answers now, not that it did a while ago. */
+/** Ready means that the database answers now, not that it did a while ago. Those who ask at the same time share a question. */
 export function readiness(database: () => Database): HealthPort {
-  return {
-    ready: async () => [
-      await within(LIMIT_MS, checkDatabase(database()), () => failed(`no answer within ${LIMIT_MS} ms`)),
-    ],
-  };
+  let asked: Promise<HealthCheck> | null = null;
+  const ask = (): Promise<HealthCheck> =>
+    within(LIMIT_MS, checkDatabase(database()), () => failed(`no answer within ${LIMIT_MS} ms`)).finally(() => {
+      asked = null;
+    });
+  return { ready: async () => [await (asked ??= ask())] };
 }
 
 async function checkDatabase(database: Database): Promise<HealthCheck> {

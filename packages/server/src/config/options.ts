@@ -62,6 +62,16 @@ export const options = {
     "beginning of every key in etcd; clusters that share an etcd differ in it",
   ),
   workerSilence: option(duration("1s", "10m"), 15_000, "how long a silent worker keeps its runs"),
+  maxRequests: option(
+    wholeNumber(1, 1_000_000),
+    2_000,
+    "calls under way at a time; more are answered 503 (of those that wait, and of workers', five times as many)",
+  ),
+  maxRequestBytes: option(
+    wholeNumber(1_048_576, 2 ** 40),
+    67_108_864,
+    "size of the bodies of those calls together, in bytes",
+  ),
   roles: option(someOf(ROLES), ROLES, "what this node does"),
   workerSlots: option(wholeNumber(0, 10_000), 10, "runs at a time in this process; 0 for none"),
   outboundAllow: option<readonly string[] | null>(

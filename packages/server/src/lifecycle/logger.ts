@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 import { type Logger, pino } from "pino";
 import type { Config } from "../config/options.js";
+import { maskSecrets, redactedPaths } from "./mask-secrets.js";
 import { prettyLine } from "./pretty-line.js";
 
 export interface LogTarget {
@@ -12,7 +13,12 @@ export interface LogTarget {
 /** JSON lines for machines; on a terminal (or by choice) single readable lines. Written synchronously: a crash loses none. */
 export function createLogger(config: Pick<Config, "logLevel" | "logFormat">, target: LogTarget): Logger {
   const pretty = config.logFormat === "pretty" || (config.logFormat === "auto" && target.isTerminal);
-  const options = { level: config.logLevel, base: null };
+  const options = {
+    level: config.logLevel,
+    base: null,
+    redact: { paths: redactedPaths, censor: "***" },
+    hooks: { streamWrite: maskSecrets },
+  };
   return pino(options, pretty ? prettyStream(target) : target.stream);
 }
 

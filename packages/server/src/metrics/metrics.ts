@@ -1,9 +1,10 @@
-import type { OnEngineEvent } from "@carillon/engine";
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { DatabaseEvent, OnEngineEvent } from "@carillon/engine";
+import { collectDefaultMetrics, Registry } from "prom-client";
 import type { ApiMetrics } from "../api/ports.js";
 import type { DeliveryOutcome } from "../webhooks/delivery-outcome.js";
-import { latencyBuckets } from "./buckets.js";
+import { DeclaredMetrics } from "./declared-metrics.js";
 import { loadMetrics, type ShowLoads } from "./load-metrics.js";
+import { databaseMetrics, type NodeLoads, watchNode } from "./node-metrics.js";
 import { runMetrics } from "./run-metrics.js";
 
 /** All numbers of a node. The wiring connects the engine's events to it and gives it to the API. */
@@ -11,9 +12,11 @@ export interface Metrics extends ApiMetrics {
   readonly showLoads: ShowLoads;
   /** Shows what there is to tell of the streams of events. */
   readonly watchStreams: (of: () => { readonly streams: number; readonly cut: number }) => void;
+  readonly watchNode: (loads: NodeLoads) => void;
   /** What became of one try to send a message. */
   readonly webhookDelivery: (outcome: DeliveryOutcome) => void;
   readonly engineEvent: OnEngineEvent;
+  readonly databaseEvent: (event: DatabaseEvent) => void;
 }
 
 /** Gauges that the library names as if they were counters, which Prometheus' own linter refuses. */
@@ -23,57 +26,43 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of misnamed) registry.removeSingleMetric(name);
-  new Gauge({
-    name: "carillon_build_info",
-    help: "Always 1; the labels say what runs here",
-    labelNames: ["version", "node_version"],
-    registers: [registry],
-  }).set({ version, node_version: process.version }, 1);
-  const http = new Histogram({
-    name: "carillon_http_request_duration_seconds",
-    help: "Time from a request's arrival to the end of its answer",
-    labelNames: ["method", "route", "status"] as const,
-    buckets: latencyBuckets,
-    registers: [registry],
-  });
-  const deliveries = new Counter({
-    name: "carillon_webhook_deliveries_total",
-    help: "Tries to send a message to a webhook endpoint or a callback address, by outcome",
-    labelNames: ["outcome"] as const,
-    registers: [registry],
-  });
+  const declared = new DeclaredMetrics(registry);
+  declared.gauge("carillon_build_info").set({ version, node_version: process.version }, 1);
+  const deliveries = declared.counter("carillon_webhook_deliveries_total");
   return {
-    showLoads: loadMetrics(registry),
-    watchStreams: (of) => streamMetrics(registry, of),
+    showLoads: loadMetrics(declared),
+    watchStreams: (of) => streamMetrics(declared, of),
+    watchNode: (loads) => watchNode(declared, loads),
     webhookDelivery: (outcome) => deliveries.inc({ outcome }),
     contentType: registry.contentType,
     render: () => registry.metrics(),
-    httpRequest: ({ method, route, status, durationMs }) =>
-      http.observe({ method, route, status: String(status) }, durationMs / 1_000),
-    engineEvent: runMetrics(registry),
+    ...httpMetrics(declared),
+    engineEvent: runMetrics(declared),
+    databaseEvent: databaseMetrics(declared),
   };
 }
 
-function streamMetrics(registry: Registry, of: () => { readonly streams: number; readonly cut: number }): void {
-  const streams = new Gauge({
-    name: "carillon_event_streams",
-    help: "Readers that follow the events of this node",
-    registers: [],
-    collect() {
-      this.set(of().streams);
-    },
+function httpMetrics(declared: DeclaredMetrics): Pick<ApiMetrics, "httpRequest" | "httpProblem" | "watchIntake"> {
+  const durations = declared.histogram("carillon_http_request_duration_seconds");
+  const problems = declared.counter("carillon_http_problems_total");
+  let shown: Parameters<ApiMetrics["watchIntake"]>[0] | null = null;
+  declared.watch("carillon_http_requests_active", (gauge) => {
+    for (const [budget, { calls }] of Object.entries(shown ?? {})) gauge.set({ budget }, calls);
   });
-  let told = 0;
-  const cutOff = new Counter({
-    name: "carillon_event_streams_cut_total",
-    help: "Readers that were cut off because they did not read",
-    registers: [],
-    collect() {
-      const { cut } = of();
-      this.inc(cut - told);
-      told = cut;
-    },
+  declared.watch("carillon_http_request_active_bytes", (gauge) => {
+    for (const [budget, { bytes }] of Object.entries(shown ?? {})) gauge.set({ budget }, bytes);
   });
-  registry.registerMetric(streams);
-  registry.registerMetric(cutOff);
+  return {
+    httpRequest: ({ method, route, status, durationMs }) =>
+      durations.observe({ method, route, status: String(status) }, durationMs / 1_000),
+    httpProblem: (code) => problems.inc({ code }),
+    watchIntake(load) {
+      shown = load;
+    },
+  };
+}
+
+function streamMetrics(declared: DeclaredMetrics, of: () => { readonly streams: number; readonly cut: number }): void {
+  declared.watch("carillon_event_streams", (gauge) => gauge.set(of().streams));
+  declared.follow("carillon_event_streams_cut_total", () => of().cut);
 }

@@ -1,6 +1,7 @@
 import { type Assignment, type DurationMs, type Outcome, timeoutOutcome } from "@carillon/core";
 import { NonRetryableError, outcomeOfError, RunStoppedError } from "./errors.js";
 import { type ContextOptions, RunContext } from "./run-context.js";
+import { beginRunSpan, endRunSpan } from "./run-span.js";
 import type { Task } from "./task.js";
 
 export interface ExecuteOptions extends ContextOptions {
@@ -21,13 +22,15 @@ export async function execute(
     options.onSettled();
     return outcomeOfError(new NonRetryableError(`this worker has no task ${JSON.stringify(assignment.task)}`));
   }
-  const context = new RunContext(assignment, options);
-  const handled = callHandler(task, assignment, context, options.onSettled);
+  const span = beginRunSpan(assignment);
+  const context = new RunContext(assignment, options, span.traceparent);
+  const handled = span.run(() => callHandler(task, assignment, context, options.onSettled));
   const { timeoutMs } = assignment;
   const outcome = await (timeoutMs === null ? handled : raceTimeout(handled, timeoutMs, options));
   // Notes need the claim, which the result ends.
   const left = context.close();
   if (left !== null) await within(longestCloseMs, left, options);
+  endRunSpan(span, outcome);
   return outcome;
 }
 

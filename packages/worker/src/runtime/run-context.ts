@@ -28,6 +28,7 @@ export class RunContext implements TaskContext {
   readonly maxAttempts: number;
   readonly fence: number;
   readonly scheduledFor: Instant;
+  readonly traceparent: string | undefined;
   readonly #assignment: Assignment;
   readonly #options: ContextOptions;
   #notes: RunNotes | null = null;
@@ -36,7 +37,7 @@ export class RunContext implements TaskContext {
   #log: TaskLog | null = null;
   #heartbeatAt: DurationMs = Number.NEGATIVE_INFINITY;
 
-  constructor(assignment: Assignment, options: ContextOptions) {
+  constructor(assignment: Assignment, options: ContextOptions, traceparent?: string) {
     this.runId = assignment.runId;
     this.jobId = assignment.jobId;
     this.task = assignment.task;
@@ -45,6 +46,7 @@ export class RunContext implements TaskContext {
     this.maxAttempts = assignment.maxAttempts;
     this.fence = assignment.fence;
     this.scheduledFor = assignment.scheduledFor;
+    this.traceparent = traceparent;
     this.#assignment = assignment;
     this.#options = options;
   }

@@ -1,4 +1,4 @@
-import { CarillonError } from "@carillon/core";
+import { CarillonError, type DurationMs } from "@carillon/core";
 import { classifyPgError, type PgErrorClass } from "./classify.js";
 
 export interface CoalescerOptions<In, Out> {
@@ -9,6 +9,8 @@ export interface CoalescerOptions<In, Out> {
   readonly maxQueued: number;
   /** Writes under way at a time. 1 by default. */
   readonly maxInFlight?: number;
+  /** Items that waited longer are refused as overloaded instead of being written; left out: they wait as long as it takes. */
+  readonly patience?: { readonly ms: DurationMs; readonly monotonic: () => DurationMs };
   /**
    * Calls back when this turn's work is done, at once when left out. Callers whose answers came together ask again together: the first of
    * them should not go alone.
@@ -19,6 +21,7 @@ export interface CoalescerOptions<In, Out> {
 /** Items of one caller, which are answered together. */
 interface Waiting<In, Out> {
   readonly items: readonly In[];
+  readonly since: DurationMs;
   readonly settle: (outcomes: readonly Outcome<Out>[]) => void;
 }
 
@@ -82,7 +85,7 @@ export class Coalescer<In, Out> {
       settle(items.map(() => ({ status: "rejected", reason })));
       return;
     }
-    this.#waiting.push({ items, settle });
+    this.#waiting.push({ items, since: this.#options.patience?.monotonic() ?? 0, settle });
     this.#queued += items.length;
   }
 
@@ -99,6 +102,7 @@ export class Coalescer<In, Out> {
 
   #pump(): void {
     const { maxInFlight = 1 } = this.#options;
+    this.#refuseStale();
     while (
       this.#queued > 0 &&
       (this.#inFlight === 0 || (this.#inFlight < maxInFlight && this.#queued >= smallestShare))
@@ -108,8 +112,28 @@ export class Coalescer<In, Out> {
       void this.#write(batch).finally(() => {
         this.#inFlight--;
         this.#pumpSoon();
-        if (this.#inFlight === 0 && this.#queued === 0) for (const resolve of this.#idle.splice(0)) resolve();
+        this.#tellIdle();
       });
+    }
+    this.#tellIdle();
+  }
+
+  #tellIdle(): void {
+    if (this.#inFlight === 0 && this.#queued === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** Where every write takes long, those at the end of the line would wait for minutes: they may better ask again. */
+  #refuseStale(): void {
+    const { patience } = this.#options;
+    const [oldest] = this.#waiting;
+    if (patience === undefined || oldest === undefined) return;
+    const from = patience.monotonic() - patience.ms;
+    if (oldest.since >= from) return;
+    const first = this.#waiting.findIndex((one) => one.since >= from);
+    for (const { items, settle } of this.#waiting.splice(0, first === -1 ? this.#waiting.length : first)) {
+      this.#queued -= items.length;
+      const reason = new CarillonError("overloaded", `The database did not take a write within ${patience.ms} ms.`);
+      settle(items.map(() => ({ status: "rejected", reason })));
     }
   }
 

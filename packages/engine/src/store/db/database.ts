@@ -3,6 +3,7 @@ import type { DatabaseClock } from "./database-clock.js";
 import type { Hold } from "./direct-line.js";
 import type { Hint } from "./notifier.js";
 import type { DatabaseState } from "./health.js";
+import type { PoolLoad } from "./pool.js";
 import type { HostClock, Random, Timers } from "./ports.js";
 import type { Queryable } from "./queryable.js";
 import type { ServerFacts } from "./server-facts.js";
@@ -15,6 +16,14 @@ export interface Capabilities {
   /** Session-level advisory locks work; otherwise plain leases alone say who is alive. */
   readonly advisoryLocks: boolean;
   readonly preparedStatements: boolean;
+}
+
+/** How much is asked of the database by this process, now. */
+export interface DatabaseLoad {
+  readonly pool: PoolLoad;
+  /** Statements without an answer yet. */
+  readonly hot: number;
+  readonly reserved: number;
 }
 
 export interface Listening {
@@ -32,6 +41,7 @@ export interface Database extends Queryable {
   readonly server: ServerFacts;
   readonly capabilities: Capabilities;
   readonly state: DatabaseState;
+  readonly load: DatabaseLoad;
   readonly ports: { readonly clock: HostClock; readonly timers: Timers; readonly random: Random };
   /** Hot single statements, pipelined over one or two dedicated connections. */
   readonly hot: Queryable;

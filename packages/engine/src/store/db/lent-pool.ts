@@ -1,9 +1,11 @@
+import { CarillonError, type DurationMs } from "@carillon/core";
 import type { Pool, PoolClient } from "pg";
 import { Connection } from "./connection.js";
 import { describeConnectFailure, type ConnectionSource } from "./connector.js";
 import type { ConnectionRole } from "./events.js";
 import type { ResolvedOptions } from "./options.js";
-import type { ConnectionPool } from "./pool.js";
+import { Gate } from "./gate.js";
+import { type ConnectionPool, type PoolLoad, waitingPerConnection } from "./pool.js";
 import { greet } from "./greeting.js";
 import type { StatementNames } from "./statement-names.js";
 
@@ -15,20 +17,35 @@ export class LentPool implements ConnectionPool, ConnectionSource {
   readonly #pool: Pool;
   readonly #options: ResolvedOptions;
   readonly #names: StatementNames;
+  readonly #gate: Gate;
   readonly #connections = new WeakMap<PoolClient, Connection>();
 
   constructor(pool: Pool, options: ResolvedOptions, names: StatementNames) {
     this.#pool = pool;
     this.#options = options;
     this.#names = names;
+    const { max: size } = pool.options;
+    // The pool's own queue has no bound: of ours, no more stand in it than it could serve at a time.
+    this.#gate = new Gate({ size, maxWaiting: size * waitingPerConnection, timers: options.timers });
+  }
+
+  get load(): PoolLoad {
+    const { totalCount, idleCount, waitingCount, options } = this.#pool;
+    const busy = totalCount - idleCount;
+    return { limit: options.max, busy, idle: idleCount, waiting: waitingCount + this.#gate.waiting };
   }
 
   async use<T>(borrow: (connection: Connection) => Promise<T>): Promise<T> {
-    const { client, connection } = await this.#borrow();
+    await this.#gate.enter(this.#options.timeouts.acquireMs);
     try {
-      return await borrow(connection);
+      const { client, connection } = await this.#borrow();
+      try {
+        return await borrow(connection);
+      } finally {
+        client.release(!connection.alive);
+      }
     } finally {
-      client.release(!connection.alive);
+      this.#gate.leave();
     }
   }
 
@@ -47,8 +64,9 @@ export class LentPool implements ConnectionPool, ConnectionSource {
   async #borrow(): Promise<{ client: PoolClient; connection: Connection }> {
     let client: PoolClient;
     try {
-      client = await this.#pool.connect();
+      client = await this.#connect(this.#options.timeouts.acquireMs);
     } catch (error) {
+      if (error instanceof CarillonError) throw error;
       throw describeConnectFailure(error, "the application's pool");
     }
     try {
@@ -57,6 +75,29 @@ export class LentPool implements ConnectionPool, ConnectionSource {
       client.release(true);
       throw error;
     }
+  }
+
+  /** The application may use all of its connections for as long as it likes: nobody of ours waits for ever. */
+  #connect(limitMs: DurationMs): Promise<PoolClient> {
+    const { timers } = this.#options;
+    return new Promise((resolve, reject) => {
+      let isLate = false;
+      const timer = timers.setTimeout(() => {
+        isLate = true;
+        reject(new CarillonError("overloaded", `The application's pool had no free connection within ${limitMs} ms.`));
+      }, limitMs);
+      this.#pool.connect().then(
+        (client) => {
+          timers.clearTimeout(timer);
+          if (isLate) client.release();
+          else resolve(client);
+        },
+        (error: Error) => {
+          timers.clearTimeout(timer);
+          reject(error);
+        },
+      );
+    });
   }
 
   async #adopt(client: PoolClient): Promise<Connection> {

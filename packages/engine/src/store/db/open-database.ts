@@ -5,7 +5,7 @@ import type { Connection } from "./connection.js";
 import { planConnections, type Connections } from "./connections.js";
 import type { ConnectionSource } from "./connector.js";
 import { DatabaseClock } from "./database-clock.js";
-import type { Capabilities, Database, DedicatedSession, Listening } from "./database.js";
+import type { Capabilities, Database, DatabaseLoad, DedicatedSession, Listening } from "./database.js";
 import { DirectLine, type Hold } from "./direct-line.js";
 import { Health, type DatabaseState } from "./health.js";
 import { Listeners } from "./listeners.js";
@@ -74,7 +74,8 @@ class OpenDatabase implements Database {
   readonly #options: ResolvedOptions;
   readonly #connections: Connections;
   readonly #health: Health;
-  readonly #sessions: readonly Session[];
+  readonly #hot: readonly Session[];
+  readonly #reserved: Session | undefined;
   readonly #line: DirectLine;
   readonly #listeners: Listeners;
   readonly #notifier: Notifier;
@@ -90,7 +91,8 @@ class OpenDatabase implements Database {
     this.#options = options;
     this.#connections = connections;
     const hot = Array.from({ length: connections.hot }, () => new Session(connections.source, "hot", onEvent));
-    this.#sessions = reserved === undefined ? hot : [reserved, ...hot];
+    this.#hot = hot;
+    this.#reserved = reserved;
     this.#health = new Health({ probe: () => this.#probe(reserved), clock, timers, random, onEvent });
     this.reserved = reserved === undefined ? this : this.#guarded([reserved]);
     this.hot = hot.length === 0 ? this : this.#guarded(hot);
@@ -113,6 +115,14 @@ class OpenDatabase implements Database {
 
   get state(): DatabaseState {
     return this.#health.state;
+  }
+
+  get load(): DatabaseLoad {
+    return {
+      pool: this.#connections.pool.load,
+      hot: this.#hot.reduce((sum, session) => sum + session.waiting, 0),
+      reserved: this.#reserved?.waiting ?? 0,
+    };
   }
 
   get clock(): DatabaseClock {
@@ -193,7 +203,8 @@ class OpenDatabase implements Database {
       this.#health.close(),
       this.#line.close(),
       this.#connections.pool.close(),
-      ...this.#sessions.map((session) => session.close()),
+      this.#reserved?.close(),
+      ...this.#hot.map((session) => session.close()),
     ]).finally(() => enough.abort());
     await pause(limitMs, this.#options.timers, enough.signal);
     this.#connections.destroyAll();

@@ -6,10 +6,20 @@ import { Gate } from "./gate.js";
 import type { ResolvedOptions } from "./options.js";
 
 /** Calls that may wait for a connection, for each connection of the pool. More would only time out. */
-const waitingPerConnection = 100;
+export const waitingPerConnection = 100;
+
+/** What is lent out now. */
+export interface PoolLoad {
+  readonly limit: number;
+  readonly busy: number;
+  readonly idle: number;
+  /** Callers without a connection. */
+  readonly waiting: number;
+}
 
 /** Lends connections, one borrower each. A connection that broke is never lent again. */
 export interface ConnectionPool {
+  readonly load: PoolLoad;
   use<T>(borrow: (connection: Connection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -18,6 +28,7 @@ export interface ConnectionPool {
 export class OwnPool implements ConnectionPool {
   readonly #pool: Pool;
   readonly #gate: Gate;
+  readonly #size: number;
   readonly #acquireMs: number;
   readonly #connections = new WeakMap<PoolClient, Connection>();
 
@@ -28,6 +39,7 @@ export class OwnPool implements ConnectionPool {
         connector.track(this);
       }
     }
+    this.#size = size;
     this.#acquireMs = options.timeouts.acquireMs;
     // Who waits, waits at our gate, which is bounded; so the pool itself never queues, and its errors are of connecting.
     this.#gate = new Gate({ size, maxWaiting: size * waitingPerConnection, timers: options.timers });
@@ -44,6 +56,11 @@ export class OwnPool implements ConnectionPool {
       },
     });
     this.#pool.on("error", (reason) => options.onEvent({ type: "connection.lost", role: "pool", reason }));
+  }
+
+  get load(): PoolLoad {
+    const { inside: busy, waiting } = this.#gate;
+    return { limit: this.#size, busy, idle: this.#pool.idleCount, waiting };
   }
 
   async use<T>(borrow: (connection: Connection) => Promise<T>): Promise<T> {

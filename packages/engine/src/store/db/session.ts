@@ -24,6 +24,11 @@ export class Session implements Queryable {
     this.#onEvent = onEvent;
   }
 
+  /** Statements without an answer yet. */
+  get waiting(): number {
+    return this.#inFlight;
+  }
+
   async query<Row extends object = Record<string, unknown>>(
     statement: SqlText,
     values?: readonly unknown[],

@@ -86,4 +86,14 @@ describe("the application's own pool", () => {
     expect((await database.reserved.query(text("select 1 as one"))).rows).toEqual([{ one: 1 }]);
     expect((await database.query(text("select 1 as one"))).rows).toEqual([{ one: 1 }]);
   });
+
+  it("is waited for within bounds: whoever finds it used up by the application is told so in time", async () => {
+    const { pool } = await lend(3);
+    const { database } = await open({ pool, timeouts: { acquireMs: 100 } });
+    expect(database.load.pool).toMatchObject({ limit: 3, waiting: 0 });
+    const taken = await Promise.all(Array.from({ length: 3 }, () => pool.connect()));
+    await expect(database.query(text("select 1"))).rejects.toMatchObject({ code: "overloaded" });
+    for (const client of taken) client.release();
+    expect((await database.query(text("select 1 as one"))).rows).toEqual([{ one: 1 }]);
+  });
 });

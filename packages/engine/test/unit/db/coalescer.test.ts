@@ -49,6 +49,22 @@ describe("Coalescer", () => {
     expect(await Promise.all(answers)).toEqual([10, 20, 30]);
   });
 
+  it("refuses what has waited too long instead of writing it", async () => {
+    let now = 0;
+    const { writer, coalescer } = setUp({ patience: { ms: 100, monotonic: () => now } });
+    const first = coalescer.add(1);
+    const early = coalescer.add(2).catch((error: unknown) => error);
+    now = 60;
+    const late = coalescer.add(3);
+    now = 120;
+    await writer.release();
+    expect(writer.batches).toEqual([[1], [3]]);
+    expect(await early).toMatchObject({ code: "overloaded" });
+    expect(coalescer.queued).toBe(0);
+    await writer.release();
+    expect([await first, await late]).toEqual([10, 30]);
+  });
+
   it("writes items that came together in one batch, though nothing is under way", async () => {
     const { writer, coalescer } = setUp();
     const answers = coalescer.addAll(Array.from({ length: 12 }, (_, index) => index));

@@ -1,7 +1,8 @@
 import { type BatchResult, normaliseJobRequest, readJobBatch } from "@carillon/contract";
 import { CarillonError, formatId, type JobSpec } from "@carillon/core";
 import type { CreatedJob } from "@carillon/engine";
-import type { CallAnswer, Handlers } from "../call.js";
+import { enqueueTraced } from "@carillon/worker";
+import { type CallAnswer, type Handlers, traceOf } from "../call.js";
 import type { Recall } from "../idempotency.js";
 import type { ApiOptions } from "../ports.js";
 import { problemOf } from "../problem.js";
@@ -12,10 +13,12 @@ type Read = { readonly spec: JobSpec } | { readonly error: unknown };
 export function jobBatchHandlers(options: ApiOptions): Pick<Handlers, "createJobs"> {
   const { engine, logger } = options;
   return {
-    async createJobs({ body, namespace, requestId, receipt }) {
+    async createJobs(call) {
+      const { body, namespace, requestId, receipt } = call;
       const read = readAll(options, body);
       const specs = read.flatMap((one) => ("spec" in one ? [one.spec] : []));
-      const stored = specs.length === 0 ? [] : await engine.createJobs(namespace, specs, receipt);
+      const store = (traced: readonly JobSpec[]) => engine.createJobs(namespace, traced, receipt);
+      const stored = specs.length === 0 ? [] : await enqueueTraced(traceOf(call), specs, store);
       const ours = stored.find((one) => "error" in one && problemOf(one.error, requestId).ours);
       // Where nothing was stored and the caller could not help it, the call as a whole has failed.
       if (ours !== undefined && "error" in ours) {

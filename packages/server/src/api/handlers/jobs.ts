@@ -1,5 +1,6 @@
 import { normaliseJobRequest } from "@carillon/contract";
-import type { Handlers } from "../call.js";
+import { enqueueTraced } from "@carillon/worker";
+import { type Handlers, traceOf } from "../call.js";
 import type { ApiOptions } from "../ports.js";
 import { wireJob } from "../wire/job.js";
 import { jobFilter, refuseTotalOfStatus } from "./filters.js";
@@ -13,9 +14,12 @@ export function jobHandlers(options: ApiOptions): JobHandlers {
   const { engine } = options;
   const answers = new JobAnswers(options);
   return {
-    async createJob({ body, namespace, foreign, receipt }) {
+    async createJob(call) {
+      const { body, namespace, foreign, receipt } = call;
       const request = normaliseJobRequest(body, momentOf(options));
-      const job = await engine.createJob(namespace, request.spec, receipt);
+      const job = await enqueueTraced(traceOf(call), [request.spec], ([one = request.spec]) =>
+        engine.createJob(namespace, one, receipt),
+      );
       return answers.created(job, { namespace, foreign: foreign || request.foreign });
     },
     async listJobs({ query, namespace }) {

@@ -1,7 +1,8 @@
 import { readRunBatch, readRunCreate, type RunBatchResult, type RunCreated } from "@carillon/contract";
 import { type EnqueueSpec, formatId } from "@carillon/core";
 import type { EnqueuedRun, RunView } from "@carillon/engine";
-import type { CallAnswer, Handlers } from "../call.js";
+import { enqueueTraced } from "@carillon/worker";
+import { type CallAnswer, type Handlers, traceOf } from "../call.js";
 import type { Recall } from "../idempotency.js";
 import type { ApiOptions } from "../ports.js";
 import { problemOf } from "../problem.js";
@@ -19,13 +20,17 @@ export function runCreateHandlers(options: ApiOptions): Pick<Handlers, "createRu
       const { body, namespace, receipt } = call;
       const waitMs = waitOf(call.query);
       const spec = readRunCreate(body, momentOf(options));
-      const { run, isNew } = await engine.enqueueShown(namespace, spec, receipt);
+      const { run, isNew } = await enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
+        engine.enqueueShown(namespace, one, receipt),
+      );
       return createdRun(await awaitEnd(engine, call, run, waitMs), isNew);
     },
-    async createRuns({ body, namespace, requestId, receipt }) {
+    async createRuns(call) {
+      const { body, namespace, requestId, receipt } = call;
       const read = readAll(options, body);
       const specs = read.flatMap((one) => ("spec" in one ? [one.spec] : []));
-      const stored = specs.length === 0 ? [] : await engine.enqueueMany(namespace, specs, receipt);
+      const store = (traced: readonly EnqueueSpec[]) => engine.enqueueMany(namespace, traced, receipt);
+      const stored = specs.length === 0 ? [] : await enqueueTraced(traceOf(call), specs, store);
       const ours = stored.find((one) => "error" in one && problemOf(one.error, requestId).ours);
       // Where nothing was stored and the caller could not help it, the call as a whole has failed.
       if (ours !== undefined && "error" in ours) {

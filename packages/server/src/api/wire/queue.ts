@@ -2,6 +2,7 @@ import type { Queue, QueueStats } from "@carillon/contract";
 import { boundOf, formatDuration } from "@carillon/core";
 import type { QueuePause, QueueStats as StatsView, QueueView } from "@carillon/engine";
 import { wireOwnLimits } from "./limits.js";
+import { desiredWorkers } from "../../metrics/desired-workers.js";
 import { timestamp } from "./scalars.js";
 
 export function wireQueue({ name, order, pause, limits, version, createdAt, updatedAt }: QueueView): Queue {
@@ -25,18 +26,8 @@ export function wireQueueStats(stats: StatsView): QueueStats {
   return { queued, running, oldest_due_at: oldest, wait_ms: waitMs, workers, slots, exact: isExact, ...scaling(stats) };
 }
 
-/** A worker that nobody has seen yet. */
-const usualSlots = 10;
-
-function scaling({
-  queued,
-  running,
-  waitMs,
-  workers,
-  slots,
-}: StatsView): Pick<QueueStats, "lag_ms" | "desired_workers"> {
-  const slotsOfOne = workers > 0 ? slots / workers : usualSlots;
-  return { lag_ms: waitMs, desired_workers: Math.ceil((queued + running) / slotsOfOne) };
+function scaling(stats: StatsView): Pick<QueueStats, "lag_ms" | "desired_workers"> {
+  return { lag_ms: stats.waitMs, desired_workers: desiredWorkers(stats) };
 }
 
 function wirePause({ reason, actor, at, until = null }: QueuePause): Queue["pause"] {

@@ -1,5 +1,5 @@
 import type { Run, RunError as WireError, RunSummary } from "@carillon/contract";
-import { formatId, type RunError } from "@carillon/core";
+import { formatId, parseTraceParent, type RunError } from "@carillon/core";
 import type { AttemptRecord, RunExplanation, RunView } from "@carillon/engine";
 import { timestamp, timestampOrNull } from "./scalars.js";
 
@@ -61,6 +61,7 @@ export function wireRun(run: RunView, { waitingOn = null, retriedAs = null }: Ru
     attempts: run.attempts.map(wireAttempt),
     labels: { ...run.labels },
     owner: run.owner,
+    trace_id: parseTraceParent(run.policy.traceparent ?? "")?.traceId ?? null,
   };
 }
 

@@ -28,10 +28,11 @@ const idOf = ({ runId }: Completion): string => runId;
 
 function assignedJson(run: Assigned): string {
   const { runId, jobId, timeoutMs } = run;
+  const trace = run.traceparent === undefined ? "" : `"traceparent":${JSON.stringify(run.traceparent)},`;
   const job = jobId === null ? "null" : `"${jobId}"`;
   return (
     `{"run_id":"${runId}","job_id":${job},"task":${JSON.stringify(run.task)},"queue":${JSON.stringify(run.queue)},` +
     `"attempt":${run.attempt},"max_attempts":${run.maxAttempts},"at_most_once":${run.atMostOnce},"fence":${run.fence},` +
-    `"timeout_ms":${timeoutMs ?? "null"},"scheduled_for":${run.scheduledFor},"run_at":${run.runAt},"payload":${run.payloadJson}}`
+    `"timeout_ms":${timeoutMs ?? "null"},"scheduled_for":${run.scheduledFor},"run_at":${run.runAt},${trace}"payload":${run.payloadJson}}`
   );
 }

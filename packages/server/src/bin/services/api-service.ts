@@ -69,7 +69,7 @@ export class ApiService implements Service {
   }
 
   #makeApp(): Api {
-    const { logger, version } = this.#context;
+    const { config, logger, version } = this.#context;
     const { engine, workers, database, metrics, events, checkPayload } = this.#options;
     return createApi({
       engine: engine(),
@@ -81,6 +81,7 @@ export class ApiService implements Service {
       version,
       now: () => database().clock.now(),
       newRequestId: randomUUID,
+      intake: { calls: config.maxRequests, bytes: config.maxRequestBytes },
       logger: logger.child({ component: this.name }),
       dev: { loopbackOnly: true },
     });

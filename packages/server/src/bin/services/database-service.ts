@@ -1,5 +1,5 @@
 import { systemClock, systemRandom, systemTimers } from "@carillon/core";
-import { type Database, type DatabaseOptions, waitForDatabase } from "@carillon/engine";
+import { type Database, type DatabaseEvent, type DatabaseOptions, waitForDatabase } from "@carillon/engine";
 import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
 import { logDatabaseEvent } from "../event-log.js";
@@ -8,6 +8,7 @@ import { logDatabaseEvent } from "../event-log.js";
 export function databaseOptions(
   { config, logger }: Pick<NodeContext, "config" | "logger">,
   url: string,
+  onEvent?: (event: DatabaseEvent) => void,
 ): DatabaseOptions {
   return {
     url,
@@ -17,7 +18,10 @@ export function databaseOptions(
     clock: systemClock,
     timers: systemTimers,
     random: systemRandom,
-    onEvent: (event) => logDatabaseEvent(logger, event),
+    onEvent: (event) => {
+      onEvent?.(event);
+      logDatabaseEvent(logger, event);
+    },
   };
 }
 
@@ -26,11 +30,18 @@ export class DatabaseService implements Service {
   readonly name = "database";
   readonly #context: NodeContext;
   readonly #url: () => string;
+  readonly #onEvent: ((event: DatabaseEvent) => void) | undefined;
   #database: Database | null = null;
 
-  constructor(context: NodeContext, url: () => string) {
+  constructor(context: NodeContext, url: () => string, onEvent?: (event: DatabaseEvent) => void) {
     this.#context = context;
     this.#url = url;
+    this.#onEvent = onEvent;
+  }
+
+  /** Null while it is not open. */
+  get opened(): Database | null {
+    return this.#database;
   }
 
   get database(): Database {
@@ -41,7 +52,7 @@ export class DatabaseService implements Service {
   async start(): Promise<void> {
     if (this.#database !== null) return;
     const { config, logger, stopping } = this.#context;
-    this.#database = await waitForDatabase(databaseOptions(this.#context, this.#url()), {
+    this.#database = await waitForDatabase(databaseOptions(this.#context, this.#url(), this.#onEvent), {
       deadlineMs: config.databaseWait,
       signal: stopping,
       onWait: (message, leftMs) =>

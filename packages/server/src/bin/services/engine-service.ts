@@ -23,6 +23,11 @@ export class EngineService implements Service {
     this.#options = options;
   }
 
+  /** Null while it is not started. */
+  get started(): Engine | null {
+    return this.#engine;
+  }
+
   get engine(): Engine {
     if (this.#engine === null) throw new Error("the engine is read before it was started");
     return this.#engine;

@@ -25,6 +25,8 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
       contentType: "text/plain; version=0.0.4; charset=utf-8",
       render: async () => "# nothing\n",
       httpRequest: (call) => observed.push(call),
+      httpProblem: () => undefined,
+      watchIntake: () => undefined,
     },
     // Ends at once: who injects a request waits for the end of the answer.
     events: { open: () => Readable.from(["retry: 2000\n\n"]) },

@@ -45,6 +45,7 @@ function assignmentOf(run: WorkerPolled["runs"][number]): Assignment {
     timeoutMs: run.timeout_ms,
     scheduledFor: run.scheduled_for,
     runAt: run.run_at,
+    traceparent: run.traceparent,
   };
 }
 

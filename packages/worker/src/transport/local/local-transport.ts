@@ -99,5 +99,6 @@ function readPayload(assigned: Assigned): Assignment {
     timeoutMs: assigned.timeoutMs,
     scheduledFor: assigned.scheduledFor,
     runAt: assigned.runAt,
+    traceparent: assigned.traceparent,
   };
 }

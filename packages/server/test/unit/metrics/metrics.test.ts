@@ -1,26 +1,86 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { metricCatalogue } from "../../../src/metrics/catalogue.js";
 import { createMetrics } from "../../../src/metrics/metrics.js";
-
-/** The rules that `promtool check metrics` holds names to. */
-function lint(text: string): string[] {
-  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => ({ name, type }));
-  const helps = new Set([...text.matchAll(/^# HELP (\S+) \S/gm)].map((match) => match[1]));
-  return types.flatMap(({ name, type }) => [
-    ...(helps.has(name) ? [] : [`${name} has no help`]),
-    ...((type === "counter") === name.endsWith("_total") ? [] : [`${name} is a ${type}`]),
-    ...(/_(ms|millis|milliseconds|minutes|kb|mb)(_|$)/.test(name) ? [`${name} is not in a base unit`] : []),
-    ...(/_(histogram|gauge|counter|summary)(_|$)/.test(name) ? [`${name} names its type`] : []),
-    ...(/[A-Z]/.test(name) ? [`${name} has capitals`] : []),
-  ]);
-}
+import { lintNames, parseExposition } from "./exposition.js";
 
 const line = (text: string, start: string) => text.split("\n").find((one) => one.startsWith(start));
 
 describe("metrics", () => {
   it("follow Prometheus' rules for names", async () => {
-    const text = await createMetrics({ version: "1.2.3" }).render();
-    expect(text).toContain("# TYPE nodejs_heap_size_used_bytes gauge");
-    expect(lint(text)).toEqual([]);
+    const families = parseExposition(await createMetrics({ version: "1.2.3" }).render());
+    expect(families.get("nodejs_heap_size_used_bytes")?.type).toBe("gauge");
+    expect(lintNames(families.values())).toEqual([]);
+  });
+
+  it("are those that are declared, as they are declared", async () => {
+    const metrics = createMetrics({ version: "1.2.3" });
+    metrics.watchStreams(() => ({ streams: 0, cut: 0 }));
+    metrics.watchNode({ engine: () => null, database: () => null });
+    const families = parseExposition(await metrics.render());
+    const ours = [...families.values()].filter(({ name }) => name.startsWith("carillon_"));
+    expect(ours.map(({ name }) => name).sort()).toEqual(Object.keys(metricCatalogue).sort());
+    for (const { name, type, help } of ours) {
+      expect({ name, type, help }).toMatchObject({
+        type: metricCatalogue[name as keyof typeof metricCatalogue].type,
+        help: metricCatalogue[name as keyof typeof metricCatalogue].help,
+      });
+    }
+  });
+
+  it("are those that the guide speaks of", () => {
+    const guide = readFileSync(new URL("../../../../../docs/guides/observability.md", import.meta.url), "utf8");
+    const named = new Set(
+      [...guide.matchAll(/carillon_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, "")),
+    );
+    expect(named.size).toBeGreaterThan(20);
+    expect([...named].filter((name) => !(name in metricCatalogue))).toEqual([]);
+  });
+
+  it("show workers, lease and connections as they are when somebody looks", async () => {
+    const metrics = createMetrics({ version: "0" });
+    const load = {
+      workers: 2,
+      slots: 20,
+      usedSlots: 7,
+      heldRuns: 9,
+      leaseMs: 5_000,
+      leaseAgeMs: 800,
+      writesWaiting: 4,
+    };
+    const pool = { limit: 6, busy: 3, idle: 1, waiting: 2 };
+    metrics.watchNode({ engine: () => load, database: () => ({ isUp: true, pool, hot: 5, reserved: 1 }) });
+    metrics.watchIntake({
+      calls: { calls: 8, bytes: 640 },
+      waits: { calls: 0, bytes: 0 },
+      workers: { calls: 1, bytes: 2 },
+    });
+    metrics.httpProblem("overloaded");
+    metrics.databaseEvent({ type: "connection.lost", role: "hot", reason: "gone" });
+    metrics.databaseEvent({ type: "transaction.retried", sqlState: "40001", attempt: 1 });
+    const lines = (await metrics.render()).split("\n");
+    for (const expected of [
+      "carillon_workers 2",
+      "carillon_worker_slots 20",
+      "carillon_worker_slots_used 7",
+      "carillon_runs_held 9",
+      "carillon_lease_seconds 5",
+      "carillon_lease_age_seconds 0.8",
+      "carillon_database_up 1",
+      "carillon_database_writes_waiting 4",
+      "carillon_database_pool_limit 6",
+      'carillon_database_pool_connections{state="busy"} 3',
+      'carillon_database_pool_connections{state="idle"} 1',
+      "carillon_database_pool_waiting 2",
+      'carillon_database_statements_waiting{role="hot"} 5',
+      'carillon_database_connections_lost_total{role="hot"} 1',
+      "carillon_database_transactions_retried_total 1",
+      'carillon_http_requests_active{budget="calls"} 8',
+      'carillon_http_request_active_bytes{budget="workers"} 2',
+      'carillon_http_problems_total{code="overloaded"} 1',
+    ]) {
+      expect(lines).toContain(expected);
+    }
   });
 
   it("say what runs here", async () => {
@@ -40,8 +100,9 @@ describe("metrics", () => {
     expect(line(text, `carillon_queue_depth_runs${of}`)).toBe(`carillon_queue_depth_runs${of} 7`);
     expect(line(text, `carillon_queue_oldest_age_seconds${of}`)).toBe(`carillon_queue_oldest_age_seconds${of} 1.5`);
     expect(line(text, `carillon_queue_desired_slots${of}`)).toBe(`carillon_queue_desired_slots${of} 9`);
+    expect(line(text, `carillon_queue_desired_workers${of}`)).toBe(`carillon_queue_desired_workers${of} 3`);
     expect(line(text, "carillon_event_streams ")).toBe("carillon_event_streams 3");
-    expect(lint(text)).toEqual([]);
+    expect(lintNames(parseExposition(text).values())).toEqual([]);
     metrics.showLoads(null);
     expect(await metrics.render()).not.toContain('queue="mail"');
     // Asked twice, it still counts once.

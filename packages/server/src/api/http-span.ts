@@ -1,0 +1,32 @@
+import { parseTraceParent } from "@carillon/core";
+import { activeTraceParent, beginSpan, type OpenSpan } from "@carillon/worker";
+import type { FastifyRequest } from "fastify";
+import type { CallAnswer } from "./call.js";
+import { problemOf } from "./problem.js";
+
+/** A call, in the trace of its caller; in that of whatever watches the server itself, if something does. */
+export function beginHttpSpan({ method, headers }: FastifyRequest, route: string): OpenSpan {
+  const parent = activeTraceParent() === undefined ? { traceparent: callersTrace(headers["traceparent"]) } : "active";
+  const span = beginSpan({ name: `${method} ${route}`, kind: "server", parent });
+  if (span.isSeen) span.note({ "http.request.method": method, "http.route": route });
+  return span;
+}
+
+export function endHttpSpan(span: OpenSpan, outcome: CallAnswer | { readonly error: unknown }): void {
+  if (span.isSeen) {
+    const status = "error" in outcome ? problemOf(outcome.error, "").body.status : outcome.status;
+    span.note({ "http.response.status_code": status });
+    if ("error" in outcome && status >= 500) span.fail(thrownBy(outcome.error));
+  }
+  span.end();
+}
+
+function callersTrace(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" && parseTraceParent(header) !== null ? header : undefined;
+}
+
+function thrownBy(error: unknown): { type: string; message: string; stack?: string } {
+  if (!(error instanceof Error)) return { type: "Error", message: String(error) };
+  const { name: type, message, stack } = error;
+  return { type, message, ...(stack !== undefined && { stack }) };
+}

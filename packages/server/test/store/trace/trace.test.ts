@@ -1,0 +1,129 @@
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { randomBytes } from "node:crypto";
+import { makeUuidV7, systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
+import { createEngine, type EngineEvent, openDatabase } from "@carillon/engine";
+import { httpExecutor } from "@carillon/executors";
+import { freshDatabase } from "@carillon/testkit";
+import { AddressRules, LocalTransport, Worker } from "@carillon/worker";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type RecordedSpan, recordSpans } from "../../../../worker/test/unit/trace/recorded-spans.js";
+import { apiUnderTest, json } from "../../unit/api/api-under-test.js";
+
+const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const caller = { spanId: "b7ad6b7169203331", header: `00-${traceId}-b7ad6b7169203331-01` };
+
+/** An API with a worker that sends HTTP requests, over a real engine. */
+async function tracedNode() {
+  const fresh = await freshDatabase({ migrated: true });
+  const database = await openDatabase({ url: fresh.url, schema: "carillon", ...ports });
+  const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
+  const node = { name: "test", address: null, version: "0" };
+  const ended: ((event: EngineEvent) => void)[] = [];
+  const onEvent = (event: EngineEvent): void => {
+    if (event.type === "run.finished") for (const hear of ended.splice(0)) hear(event);
+  };
+  const engine = createEngine({ database, ...ports, newId, node, alone: true, onEvent });
+  await engine.start();
+  const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
+  const worker = new Worker({
+    transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
+    tasks: [
+      httpExecutor({
+        timers,
+        env: {},
+        now: () => database.clock.now(),
+        secrets: { find: async () => undefined },
+        outbound: new AddressRules(["loopback"]),
+      }),
+    ],
+    name: "test",
+    queues: ["default"],
+    slots: 1,
+    timers,
+  });
+  await worker.start();
+  const api = apiUnderTest({ engine: engine.api, workers: engine.workerDoor, now: () => database.clock.now() });
+  return {
+    ...api,
+    untilEnded: () => new Promise<EngineEvent>((resolve) => ended.push(resolve)),
+    async close() {
+      await worker.stop(0);
+      await api.app.close();
+      await engine.stop();
+      await database.close();
+      await fresh.drop();
+    },
+  };
+}
+
+describe("the trace of whoever asks for a run", () => {
+  let node: Awaited<ReturnType<typeof tracedNode>>;
+  const received: (string | undefined)[] = [];
+  const other = createServer((request, response) => {
+    const header = request.headers["traceparent"];
+    received.push(typeof header === "string" ? header : undefined);
+    response.end("ok");
+  });
+  let url: string;
+  beforeAll(async () => {
+    node = await tracedNode();
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    url = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
+  });
+  afterAll(async () => {
+    await node.close();
+    other.close();
+  });
+
+  const ask = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const ended = node.untilEnded();
+    const answer = await node.call({
+      method: "POST",
+      url: path,
+      headers: { ...json, ...headers },
+      payload: JSON.stringify(body),
+    });
+    expect(answer.statusCode).toBe(201);
+    await ended;
+    return answer.json<{ id: string; trace_id?: string | null }>();
+  };
+
+  it("goes through the API and the run to whom the run calls, each span the next one's parent", async () => {
+    const recorded = recordSpans();
+    const made = await ask("/v1/runs", { task: "http", payload: { url } }, { traceparent: caller.header });
+    expect(made.trace_id).toBe(traceId);
+    expect(await node.get(`/v1/runs/${made.id}`).then((answer) => answer.json<object>())).toMatchObject({
+      trace_id: traceId,
+      status: "succeeded",
+    });
+    const spans = new Map(recorded.spans().map((span): [string, RecordedSpan] => [span.name, span]));
+    await recorded.stop();
+    const chain = ["POST /v1/runs", "enqueue http", "run http"].map((name) => spans.get(name));
+    expect(chain.map((span) => span?.traceId)).toEqual([traceId, traceId, traceId]);
+    expect(chain.map((span) => span?.parentId)).toEqual([caller.spanId, chain[0]?.spanId, chain[1]?.spanId]);
+    expect(chain[0]?.attributes).toEqual({
+      "http.request.method": "POST",
+      "http.route": "/v1/runs",
+      "http.response.status_code": 201,
+    });
+    expect(received.at(-1)).toBe(`00-${traceId}-${chain[2]?.spanId}-01`);
+  });
+
+  it("is carried along without an SDK as well, by runs and by jobs that run once", async () => {
+    const made = await ask("/v1/runs", { task: "http", payload: { url } }, { traceparent: caller.header });
+    expect(made.trace_id).toBe(traceId);
+    expect(received.at(-1)).toBe(caller.header);
+    await ask("/v1/jobs", { task: "http", payload: { url } }, { traceparent: caller.header });
+    expect(received.at(-1)).toBe(caller.header);
+  });
+
+  it("is none where the caller has none, or sends what is no traceparent", async () => {
+    const made = await ask("/v1/runs", { task: "http", payload: { url } }, { traceparent: "00-zz" });
+    expect(made.trace_id).toBeNull();
+    expect(received.at(-1)).toBeUndefined();
+  });
+});

@@ -1,0 +1,103 @@
+import { formatTraceParent, parseTraceParent } from "@carillon/core";
+import {
+  type Attributes,
+  type Context,
+  context,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
+
+/** A piece of work in somebody's trace. Without an SDK in the process all of this does nothing, and costs next to nothing. */
+export interface OpenSpan {
+  /** Where the trace goes on, for whoever is told of the work; undefined where there is no trace. */
+  readonly traceparent: string | undefined;
+  /** Whether anybody will see what is said of it. */
+  readonly isSeen: boolean;
+  /** Within the work this span is the active one. */
+  run<Result>(work: () => Result): Result;
+  note(attributes: Attributes): void;
+  /** It failed, for this reason. */
+  fail(reason: { readonly type: string; readonly message: string; readonly stack?: string }): void;
+  end(): void;
+}
+
+export interface SpanStart {
+  readonly name: string;
+  readonly kind: "server" | "producer" | "consumer";
+  /** active: what the caller is doing; else where its trace was left, undefined: nowhere. */
+  readonly parent: "active" | { readonly traceparent: string | undefined };
+}
+
+const kinds = { server: SpanKind.SERVER, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
+export function beginSpan({ name, kind, parent }: SpanStart): OpenSpan {
+  const within = parent === "active" ? context.active() : contextOf(parent.traceparent);
+  // Asked for each time: an SDK may come late, and in tests it goes.
+  const span = trace.getTracer("carillon").startSpan(name, { kind: kinds[kind] }, within);
+  const spanContext = span.spanContext();
+  if (!isSpanContextValid(spanContext)) return nothing;
+  return new StartedSpan(span, trace.setSpan(within, span), textOf(span));
+}
+
+/** Where the caller's trace is, if it is in one. */
+export function activeTraceParent(): string | undefined {
+  const span = trace.getActiveSpan();
+  return span !== undefined && isSpanContextValid(span.spanContext()) ? textOf(span) : undefined;
+}
+
+class StartedSpan implements OpenSpan {
+  readonly traceparent: string;
+  readonly #span: Span;
+  readonly #context: Context;
+
+  constructor(span: Span, within: Context, traceparent: string) {
+    this.#span = span;
+    this.#context = within;
+    this.traceparent = traceparent;
+  }
+
+  get isSeen(): boolean {
+    return this.#span.isRecording();
+  }
+
+  run<Result>(work: () => Result): Result {
+    return context.with(this.#context, work);
+  }
+
+  note(attributes: Attributes): void {
+    this.#span.setAttributes(attributes);
+  }
+
+  fail({ type, message, stack }: Parameters<OpenSpan["fail"]>[0]): void {
+    this.#span.recordException({ name: type, message, ...(stack !== undefined && { stack }) });
+    this.#span.setStatus({ code: SpanStatusCode.ERROR, message });
+  }
+
+  end(): void {
+    this.#span.end();
+  }
+}
+
+const nothing: OpenSpan = Object.freeze({
+  traceparent: undefined,
+  isSeen: false,
+  run: <Result>(work: () => Result): Result => work(),
+  note: () => undefined,
+  fail: () => undefined,
+  end: () => undefined,
+});
+
+function contextOf(traceparent: string | undefined): Context {
+  const parent = traceparent === undefined ? null : parseTraceParent(traceparent);
+  if (parent === null) return ROOT_CONTEXT;
+  const { traceId, spanId, flags: traceFlags } = parent;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+}
+
+function textOf(span: Span): string {
+  const { traceId, spanId, traceFlags: flags } = span.spanContext();
+  return formatTraceParent({ traceId, spanId, flags });
+}

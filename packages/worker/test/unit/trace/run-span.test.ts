@@ -1,0 +1,83 @@
+import { parseTraceParent } from "@carillon/core";
+import { SpanKind, trace } from "@opentelemetry/api";
+import { afterEach, describe, expect, it } from "vitest";
+import { runAttempt, type Task } from "../../../src/index.js";
+import { manualTimers } from "../runtime/manual-timers.js";
+import { recordSpans } from "./recorded-spans.js";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+const assignment = {
+  runId: "r1",
+  jobId: "j1",
+  task: "mail",
+  queue: "default",
+  payload: null,
+  attempt: 2,
+  maxAttempts: 3,
+  atMostOnce: false,
+  fence: 5,
+  timeoutMs: null,
+  scheduledFor: 0,
+  runAt: 0,
+};
+
+/** What a handler of the run is given, and sees. */
+async function attempt(given: object, fails = false) {
+  const seen: { traceparent?: string | undefined; active?: string | undefined } = {};
+  const task: Task = {
+    name: "mail",
+    async run(_payload, context) {
+      seen.traceparent = context.traceparent;
+      await Promise.resolve();
+      seen.active = trace.getActiveSpan()?.spanContext().spanId;
+      if (fails) throw new Error("no such user");
+    },
+  };
+  const options = { note: async () => [], timers: manualTimers() };
+  const { kind } = await runAttempt(task, { ...assignment, ...given }, options).outcome;
+  return { ...seen, kind };
+}
+
+describe("the span of a run", () => {
+  let recorded: ReturnType<typeof recordSpans> | null = null;
+  afterEach(async () => {
+    await recorded?.stop();
+    recorded = null;
+  });
+
+  it("goes on with the trace that came with the run, and is the active one within its handler", async () => {
+    recorded = recordSpans();
+    const { traceparent: given, active, kind } = await attempt({ traceparent });
+    expect(kind).toBe("succeeded");
+    const [span] = recorded.spans();
+    expect(span).toMatchObject({
+      name: "run mail",
+      kind: SpanKind.CONSUMER,
+      traceId,
+      parentId: "b7ad6b7169203331",
+      error: undefined,
+      attributes: {
+        "carillon.task": "mail",
+        "carillon.queue": "default",
+        "carillon.run.id": "r1",
+        "carillon.job.id": "j1",
+        "carillon.run.attempt": 2,
+        "carillon.run.outcome": "succeeded",
+      },
+    });
+    expect(parseTraceParent(given ?? "")).toMatchObject({ traceId, spanId: span?.spanId });
+    expect(active).toBe(span?.spanId);
+  });
+
+  it("begins a trace where none came, and says why the attempt failed", async () => {
+    recorded = recordSpans();
+    expect((await attempt({}, true)).kind).toBe("failed");
+    expect(recorded.spans()).toMatchObject([{ name: "run mail", parentId: undefined, error: "no such user" }]);
+  });
+
+  it("is nothing without an SDK; what came with the run goes on to the handler as it is", async () => {
+    expect(await attempt({ traceparent })).toMatchObject({ traceparent, active: undefined, kind: "succeeded" });
+    expect((await attempt({})).traceparent).toBeUndefined();
+  });
+});
