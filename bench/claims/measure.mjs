@@ -49,7 +49,7 @@ async function drain(client, text, session) {
       all("null"),
       all(new Date()),
     ];
-    const wanted = [[session], places, batch, [1], [1], [low], [batch], [false], session];
+    const wanted = [[session], places, batch, [1], [1], [low], [batch], [false], session, 0];
     const { rows: answered } = await client.query({ name: "exchange", text, values: [...done, ...wanted] });
     const claimed = answered.filter((row) => row.id !== null);
     if (claimed.length + held.length === 0) return ended;

@@ -1,9 +1,7 @@
 // How workers that serve several namespaces are shared: `npm run bench:fairness [-- --queued 100000] [-- --json]`.
 // Three namespaces, weights 3:1:1, so many runs queued in each; two nodes with 40 and 10 slots. The shares of the first tenth of one
 // backlog are taken from history; then a fourth namespace comes, and how long its first run waits is measured.
-import { randomBytes } from "node:crypto";
-import { makeUuidV7, systemClock, systemRandom, systemTimers } from "../../packages/core/dist/index.js";
-import { createEngine, migrate, openDatabase } from "../../packages/engine/dist/index.js";
+import { Moments, prepare, spec, startNode, startWorker } from "../engine-node.mjs";
 import { describeMachine, printTable } from "../report.mjs";
 import { result, say } from "../schedules/results.mjs";
 import { Site } from "../schedules/site.mjs";
@@ -11,54 +9,12 @@ import { Site } from "../schedules/site.mjs";
 const queued = Number(process.argv[process.argv.indexOf("--queued") + 1]) || 100_000;
 const measured = Math.max(500, queued / 10);
 const weights = { heavy: 3, light: 1, other: 1 };
-const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
-
-async function startNode(url, name) {
-  const database = await openDatabase({ url, schema: "carillon", ...ports });
-  const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
-  const node = { name, address: null, version: "0" };
-  const engine = createEngine({ database, ...ports, newId, node, alone: false });
-  await engine.start();
-  return { engine, database };
-}
-
-async function prepare(url) {
-  const database = await openDatabase({ url, schema: "carillon", ...ports });
-  await migrate(database);
-  await database.close();
-}
-
 async function fill({ api }, name, weight) {
   await api.createNamespace(name, weight);
   for (let made = 0; made < queued; made += 5_000) {
     const specs = Array.from({ length: Math.min(5_000, queued - made) }, () => spec);
     await api.enqueueMany(name, specs);
   }
-}
-
-const spec = { task: "work", queue: "default", priority: 4, payload: null, policy: {}, labels: {} };
-
-/** Ends every run at once; tells when a run of interest begins. */
-async function startWorker({ gateway }, slots, onRun) {
-  const outcome = { kind: "succeeded", outputJson: "null" };
-  const session = await gateway.open({
-    namespace: "default",
-    namespaces: ["*"],
-    name: "bench",
-    queues: ["default"],
-    tasks: ["work"],
-    slots,
-    nodeId: null,
-    onAssign(assigned) {
-      for (const { runId } of assigned) onRun(runId);
-      const completions = assigned.map(({ runId, fence }) => ({ runId, fence, startedAgoMs: 0, outcome }));
-      gateway.complete(session, completions).catch(() => {});
-    },
-    onStop() {},
-    onLost() {},
-  });
-  gateway.resume(session);
-  return () => gateway.pause(session);
 }
 
 async function measure({ url, reader }) {
@@ -68,25 +24,30 @@ async function measure({ url, reader }) {
   for (const [name, weight] of Object.entries(weights)) await fill(first.engine, name, weight);
   say(`${queued} runs queued in each of three namespaces`);
   let begun = 0;
-  let newcomer = null;
-  let newcomerAt = 0;
-  const waiting = [];
-  const onRun = (runId) => {
-    begun++;
-    if (runId === newcomer) newcomerAt = performance.now();
-    for (const one of waiting.filter(({ isOver }) => isOver())) one.resolve();
+  /** When runs began, from when the newcomer asks: its run may begin before its call is answered. */
+  let begins = null;
+  const moments = new Moments();
+  const onRuns = (assigned) => {
+    begun += assigned.length;
+    for (const { runId } of begins === null ? [] : assigned) begins.set(runId, performance.now());
+    moments.look();
   };
-  const until = (isOver) => new Promise((resolve) => waiting.push({ isOver, resolve }));
-  const enough = until(() => begun >= measured * 1.2);
-  const pauses = [await startWorker(first.engine, 40, onRun), await startWorker(nodes[1].engine, 10, onRun)];
+  const enough = moments.until(() => begun >= measured * 1.2);
+  const workers = { namespaces: ["*"], onRuns };
+  const pauses = [
+    await startWorker(first.engine, { ...workers, slots: 40 }),
+    await startWorker(nodes[1].engine, { ...workers, slots: 10 }),
+  ];
   await enough;
   await first.engine.api.createNamespace("newcomer", 1);
-  const arrived = until(() => newcomerAt > 0);
+  begins = new Map();
   const askedAt = performance.now();
-  newcomer = (await first.engine.api.enqueue("newcomer", spec)).id;
+  const newcomer = (await first.engine.api.enqueue("newcomer", spec)).id;
   const storedAt = performance.now();
-  await Promise.race([arrived, new Promise((resolve) => setTimeout(resolve, 5_000))]);
-  const askedMs = newcomerAt === 0 ? 5_000 : newcomerAt - askedAt;
+  const arrived = moments.until(() => begins.has(newcomer));
+  moments.look();
+  await Promise.race([arrived, new Promise((resolve) => setTimeout(resolve, 5_000).unref())]);
+  const askedMs = (begins.get(newcomer) ?? askedAt + 5_000) - askedAt;
   say(
     `the newcomer's run was asked for in ${(storedAt - askedAt).toFixed(1)} ms, its namespace's first queue included`,
   );
@@ -102,10 +63,7 @@ async function measure({ url, reader }) {
     [newcomer],
   );
   const waitedMs = found[0]?.ms ?? 5_000;
-  for (const { engine, database } of nodes) {
-    await engine.stop();
-    await database.close();
-  }
+  for (const node of nodes) await node.stop();
   return { rows, waitedMs, askedMs };
 }
 

@@ -68,7 +68,7 @@ async function finishAndClaim(client, text, session, held) {
     all("null"),
     all(iso(Date.now())),
   ];
-  const wanted = [[session], places, 500, [1], [1], ["-9007199254740991"], [500], [false], session];
+  const wanted = [[session], places, 500, [1], [1], ["-9007199254740991"], [500], [false], session, 0];
   const { rows } = await client.query({ name: "exchange", text, values: [...ended, ...wanted] });
   return rows.filter((row) => row.id !== null);
 }

@@ -5,6 +5,7 @@ import { type DeadLetterCalls, deadLetterCalls, type ErrorGroupCalls, errorGroup
 import { type EventCalls, eventCalls } from "./events.js";
 import { type JobCalls, jobCalls } from "./jobs.js";
 import { type BreakerCalls, breakerCalls } from "./breakers.js";
+import { type LimitCalls, limitCalls } from "./limits.js";
 import { type NamespaceCalls, namespaceCalls } from "./namespaces.js";
 import { type OperationCalls, operationCalls } from "./operations.js";
 import { type RunCalls, runCalls } from "./runs.js";
@@ -25,6 +26,7 @@ export interface Client {
   readonly queues: QueueCalls;
   readonly namespaces: NamespaceCalls;
   readonly breakers: BreakerCalls;
+  readonly limits: LimitCalls;
   readonly runs: RunCalls;
   readonly events: EventCalls;
   readonly operations: OperationCalls;
@@ -49,6 +51,7 @@ export function createClient(options: ClientOptions): Client {
     queues: queueCalls(call),
     namespaces: namespaceCalls(call),
     breakers: breakerCalls(call),
+    limits: limitCalls(call),
     runs: runCalls(call),
     webhooks: webhookCalls(call),
     events: eventCalls(createStreaming(options)),

@@ -1,6 +1,7 @@
 export type { BackfillCalls } from "./backfills.js";
 export type { CalendarCalls, WindowCalls } from "./calendars.js";
 export type { BreakerCalls } from "./breakers.js";
+export type { LimitCalls } from "./limits.js";
 export type { NamespaceCalls } from "./namespaces.js";
 export type { QueueCalls } from "./queues.js";
 export type { WebhookCalls } from "./webhooks.js";

@@ -1,4 +1,5 @@
 import type {
+  BulkOperation,
   PageQuery,
   Queue,
   QueueList,
@@ -19,8 +20,8 @@ export interface QueueCalls {
   update(name: string, patch: QueuePatch, options?: ChangeOptions): Promise<Queue>;
   pause(name: string, how?: QueuePauseRequest, options?: ChangeOptions): Promise<Queue>;
   resume(name: string, options?: ChangeOptions): Promise<Queue>;
-  /** Ends all runs that wait for a worker. */
-  purge(name: string, how?: QueuePurgeRequest, options?: CallOptions): Promise<QueuePurged>;
+  /** Ends all runs that wait; many by an operation that goes on. */
+  purge(name: string, how?: QueuePurgeRequest, options?: CallOptions): Promise<QueuePurged | BulkOperation>;
 }
 
 export function queueCalls(call: Transport): QueueCalls {

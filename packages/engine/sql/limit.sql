@@ -46,6 +46,94 @@ with ended as (
 )
 select id, case when serial then job_id end as freed_job_id from ended;
 
+-- name: limit.owners
+-- purpose: the queues and namespaces that have limits of their own, and the revision of that
+-- params: none
+-- fence: none, a read of one snapshot; a claim compares the revision
+select r.value as revision, o.namespace_id, o.queue
+from carillon.revision r
+left join (
+  select namespace_id, name as queue from carillon.queue where limits is not null
+  union all
+  select id, null from carillon.namespace where limits is not null
+) o on true
+where r.name = 'limits';
+
+-- name: limit.fence
+-- purpose: from now on only those claim for a worker who know the limits of queues and namespaces as this transaction leaves them
+-- params: none
+-- fence: the lock on the revision's row, which this transaction has: no session is opened meanwhile. The lock on each session's row:
+--   claims that are under way end first, later ones find another revision in it
+with locked as materialized (
+  select id from carillon.worker_session order by id for update
+)
+update carillon.worker_session s set limits_revision = r.value
+from locked, carillon.revision r
+where s.id = locked.id and r.name = 'limits';
+
+-- name: limit.recount
+-- purpose: limits that a queue or a namespace has from now on: they have no room until those are counted that are at work already
+-- params: $1 namespace id int, $2 scope text, $3 name text, $4 kinds text[], $5 limits int[], $6 per ms bigint[], $7 bursts int[]
+-- fence: unique (namespace_id, scope, kind, name); the owner's row is locked
+insert into carillon.limit_key (namespace_id, scope, kind, name, most, per_ms, burst, defined_at, is_counted)
+select $1, $2, i.kind, $3, i.most, i.per_ms, i.burst, clock_timestamp(), false
+from unnest($4::text[], $5::int[], $6::bigint[], $7::int[]) as i (kind, most, per_ms, burst)
+order by i.kind
+on conflict (namespace_id, scope, kind, name) do update set is_counted = false;
+
+-- name: limit.dismiss
+-- purpose: limits that a queue or a namespace had: nobody has to be counted for them
+-- params: $1 namespace id int, $2 scope text, $3 name text, $4 kinds text[]
+-- fence: the row's lock; the owner's row is locked
+update carillon.limit_key set is_counted = true
+where namespace_id = $1 and scope = $2 and name = $3 and kind = any ($4::text[]) and not is_counted;
+
+-- name: limit.at_work
+-- purpose: runs that are at work or admitted: of a page of lanes of a queue, or of all queues of a namespace, those among the first
+--   of each lane, and up to which rank these were read
+-- params: $1 namespace id int, $2 queue text or null for all, $3 from lane int, $4 after rank bigint (of the first lane),
+--         $5 lanes int, $6 of each lane int
+-- fence: none: who counts them compares each row again
+select l.id as lane, coalesce(p.rank, $4) as rank, p.seen, p.run_ids
+from (
+  select id, kind from carillon.lane
+  where id >= $3 and ($2::text is null or queue = $2) and kind not in ('gated', 'strict', 'strict_once')
+  order by id
+  limit $5
+) l
+cross join lateral (
+  select max(r.rank) as rank, count(*)::int as seen,
+         array_agg(r.id) filter (where r.state = 'running' or l.kind = 'admitted') as run_ids
+  from (
+    select id, rank, state from carillon.run
+    where lane = l.id and namespace_id = $1 and stage = 1
+      and rank > case when l.id = $3 then $4::bigint else -9223372036854775808 end
+    order by rank
+    fetch first $6 rows with ties
+  ) r
+) p
+order by l.id;
+
+-- name: limit.count
+-- purpose: of these runs, those that are at work hold the limit from now on; of a rate those that are admitted and have not started
+-- params: $1 limit id bigint, $2 run ids uuid[], $3 it is a rate boolean
+-- fence: the limit is locked, and not counted yet; state on each run's row
+with uncounted as materialized (
+  select id from carillon.limit_key where id = $1 and not is_counted
+), held as (
+  insert into carillon.limit_hold (limit_id, run_id, fence, gate, admitted_at)
+  select u.id, r.id, case r.state when 'running' then r.fence - 1 else r.fence end,
+         coalesce(split_part(r.limits, E'\n', 1), ''), clock_timestamp()
+  from uncounted u cross join carillon.run r
+  where r.id = any ($2::uuid[]) and (r.state = 'queued' and r.limits is not null or r.state = 'running' and not $3)
+  on conflict (limit_id, run_id, fence) do nothing
+  returning 1
+)
+update carillon.limit_key k
+set is_counted = true, used = k.used + (select count(*) from held), used_at = clock_timestamp()
+from uncounted u
+where k.id = u.id;
+
 -- name: limit.gates
 -- purpose: a page of the gates behind which runs wait, in their order
 -- params: $1 after gate text, $2 limit int
@@ -73,7 +161,8 @@ select gate from waiting where gate is not null limit $2;
 -- purpose: the first runs behind each gate, and what their queue and namespace say. Those with an ordering key stand in the order of
 --   their times, the others in that of their ranks; one that waits for another run of its job is passed over
 -- params: $1 gates text[], $2 most of each int
--- fence: none, a read; sent after the limits are locked it sees what the one before committed. The admission compares each row again
+-- fence: none, a read; sent after the limits are locked it sees what the one before committed. The admission compares each row again.
+--   The rows of queue and namespace stay as they are until the admission is over: who sets limits waits for it
 select h.id, h.namespace_id, h.queue, h.rank, h.fence, h.lane, h.limits, h.created_at, q.pause is not null as is_paused,
        q.limits as queue_limits, n.limits as namespace_limits
 from (
@@ -98,7 +187,8 @@ from (
   where g.gate like 'o:%'
 ) h
 join carillon.queue q on q.namespace_id = h.namespace_id and q.name = h.queue
-join carillon.namespace n on n.id = h.namespace_id;
+join carillon.namespace n on n.id = h.namespace_id
+for key share of q, n;
 
 -- name: limit.define
 -- purpose: makes the rows of limits that were not used before
@@ -116,7 +206,7 @@ on conflict (namespace_id, scope, kind, name) do nothing;
 -- params: $1 namespace ids int[], $2 scopes text[], $3 kinds text[], $4 names text[], $5 ids bigint[]
 -- fence: the row locks, in the order of ids; what decides is read in later statements
 select k.id, k.namespace_id, k.scope, k.kind, k.name, k.most, k.per_ms, k.burst, k.on_failure, k.is_fixed, k.defined_at, k.used,
-       k.starts, k.stopped_by, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
+       k.starts, k.stopped_by, k.is_counted, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
 from carillon.limit_key k
 where k.id = any ($5::bigint[])
    or (k.namespace_id, k.scope, k.kind, k.name) in (select * from unnest($1::int[], $2::text[], $3::text[], $4::text[]))
@@ -165,7 +255,7 @@ left join lateral (
 -- name: limit.holders
 -- purpose: who holds ordering keys; one that waits for its next try goes before those that were never admitted
 -- params: $1 limit ids bigint[]
--- fence: none, a read; sent after the limits are locked
+-- fence: none, a read; sent after the limits are locked. The rows of queue and namespace stay as they are, as in limit.heads
 select h.limit_id, h.run_id, r.id, r.namespace_id, r.queue, r.rank, r.fence, r.lane, r.limits, r.created_at,
        r.state = 'blocked' and r.state_reason is distinct from 'overlap' as waits, q.pause is not null as is_paused,
        q.limits as queue_limits, n.limits as namespace_limits
@@ -173,7 +263,8 @@ from carillon.limit_hold h
 join carillon.run r on r.id = h.run_id
 join carillon.queue q on q.namespace_id = r.namespace_id and q.name = r.queue
 join carillon.namespace n on n.id = r.namespace_id
-where h.limit_id = any ($1::bigint[]);
+where h.limit_id = any ($1::bigint[])
+for key share of q, n;
 
 -- name: limit.admit
 -- purpose: queues runs, notes what they hold, and sets the counters of the limits
@@ -251,7 +342,7 @@ limit $2;
 -- fence: the row's lock; one that is held, or that an operator has set, stays, and one whose window still counts
 with idle as materialized (
   select k.id from carillon.limit_key k
-  where k.used = 0 and not k.is_fixed and k.stopped_by is null
+  where k.used = 0 and not k.is_fixed and k.stopped_by is null and k.is_counted
     and k.used_at < clock_timestamp() - greatest($1::bigint, coalesce(k.per_ms, 0)) * interval '1 millisecond'
   limit $2
   for update of k skip locked
@@ -264,7 +355,7 @@ returning k.id;
 -- purpose: a keyset page of limits that are in use or that an operator has set
 -- params: $1 namespace id int, $2 after id bigint, $3 limit int, $4 scope, $5 kind, $6 name text or null
 -- fence: none, a read
-select id, namespace_id, scope, kind, name, most, per_ms, burst, on_failure, is_fixed, defined_at, used, starts, stopped_by
+select id, namespace_id, scope, kind, name, most, per_ms, burst, on_failure, is_fixed, defined_at, used, starts, stopped_by, is_counted
 from carillon.limit_key
 where namespace_id = $1 and id > $2 and ($4::text is null or scope = $4) and ($5::text is null or kind = $5)
   and ($6::text is null or name = $6)
@@ -292,7 +383,7 @@ update carillon.limit_key
 set most = coalesce($3, most), per_ms = coalesce($4, per_ms), burst = coalesce($5, burst), is_fixed = coalesce($6, is_fixed),
     stopped_by = case when $7 then null else stopped_by end, used_at = clock_timestamp()
 where namespace_id = $1 and id = $2
-returning id, namespace_id, scope, kind, name, most, per_ms, burst, on_failure, is_fixed, defined_at, used, starts, stopped_by;
+returning id, namespace_id, scope, kind, name, most, per_ms, burst, on_failure, is_fixed, defined_at, used, starts, stopped_by, is_counted;
 
 -- name: limit.of_run
 -- purpose: what a run waits for, and how many wait before it behind the same gate, counted up to a limit
@@ -317,7 +408,7 @@ where r.namespace_id = $1 and r.id = $2 and r.stage = 3 and r.limits is not null
 -- params: $1 namespace id int, $2 scopes text[], $3 kinds text[], $4 names text[]
 -- fence: none, a read
 select k.id, k.namespace_id, k.scope, k.kind, k.name, k.most, k.per_ms, k.burst, k.on_failure, k.is_fixed, k.defined_at, k.used,
-       k.starts, k.stopped_by
+       k.starts, k.stopped_by, k.is_counted
 from carillon.limit_key k
 join unnest($2::text[], $3::text[], $4::text[]) as i (scope, kind, name)
   on k.namespace_id = $1 and k.scope = i.scope and k.kind = i.kind and k.name = i.name;

@@ -4,11 +4,23 @@
 -- fence: none
 select id, name from carillon.namespace where name = $1;
 
+-- name: namespace.lock
+-- purpose: takes a namespace for a change of its limits; admissions that are under way end first
+-- params: $1 id int
+-- fence: the row's lock
+select id from carillon.namespace where id = $1 for update;
+
 -- name: namespace.list
 -- purpose: every namespace with its weight, for the gateway's turn-taking
 -- params: none
 -- fence: none
-select id, name, weight, version, limits is not null as is_limited from carillon.namespace order by id;
+select id, name, weight, version from carillon.namespace order by id;
+
+-- name: namespace.limits
+-- purpose: the limits of a namespace, for a change of it
+-- params: $1 name text
+-- fence: the row's lock, under which no other change of it begins
+select id, limits from carillon.namespace where name = $1 for no key update;
 
 -- name: namespace.page
 -- purpose: a keyset page of namespaces, by name

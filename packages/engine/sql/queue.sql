@@ -2,7 +2,7 @@
 -- purpose: the queues that changed since the node last asked
 -- params: $1 highest revision known bigint
 -- fence: none, a read; one that commits late has a lower revision than others that are visible, so callers look back a little
-select namespace_id, name, order_kind, bound_ms, pause, limits, revision
+select namespace_id, name, order_kind, bound_ms, pause, revision
 from carillon.queue
 where revision > $1
 order by revision;
@@ -17,11 +17,11 @@ with wanted as materialized (
   insert into carillon.queue (namespace_id, name)
   select namespace_id, name from wanted order by namespace_id, name
   on conflict (namespace_id, name) do nothing
-  returning namespace_id, name, order_kind, bound_ms, pause, limits, revision
+  returning namespace_id, name, order_kind, bound_ms, pause, revision
 )
-select namespace_id, name, order_kind, bound_ms, pause, limits, revision from made
+select namespace_id, name, order_kind, bound_ms, pause, revision from made
 union all
-select q.namespace_id, q.name, q.order_kind, q.bound_ms, q.pause, q.limits, q.revision
+select q.namespace_id, q.name, q.order_kind, q.bound_ms, q.pause, q.revision
 from carillon.queue q join wanted w on w.namespace_id = q.namespace_id and w.name = q.name;
 
 -- name: queue.find
@@ -70,49 +70,6 @@ set pause = null, paused_until = null, version = version + 1, updated_at = clock
     revision = nextval(pg_get_serial_sequence('carillon.queue', 'revision'))
 where paused_until <= clock_timestamp()
 returning namespace_id, name;
-
--- name: queue.purge
--- purpose: ends runs of a queue that wait for a worker; answers as run.finish does
--- params: $1 namespace id int, $2 name text, $3 limit int
--- fence: the row's lock; what somebody claims meanwhile stays his
-with waiting as materialized (
-  select r.id
-  from carillon.lane l
-  cross join lateral (
-    select id from carillon.run
-    where lane = l.id and namespace_id = $1 and stage = 1 and state = 'queued'
-    order by rank
-    limit $3
-    for update skip locked
-  ) r
-  where l.queue = $2
-  limit $3
-), ended as (
-  delete from carillon.run r using waiting w where r.id = w.id returning r.*
-), kept as (
-  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-    error, attempts, version)
-  select id, job_id, namespace_id, 'cancelled', 'purged', priority, least(run_at, claimed_at), nominal_at, created_at, trigger,
-         task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, claimed_at, clock_timestamp(), null,
-         null, attempts, version
-  from ended
-)
-select id, job_id, task, case when serial then job_id end as freed_job_id, limits is not null as limited from ended;
-
--- name: queue.count_waiting
--- purpose: how many runs of a queue wait for a worker, counted up to a limit in each of its lanes
--- params: $1 namespace id int, $2 name text, $3 most of each lane int
--- fence: none, a read
-select coalesce(sum(r.count), 0)::int as count
-from carillon.lane l
-cross join lateral (
-  select count(*) as count
-  from (
-    select 1 from carillon.run where lane = l.id and namespace_id = $1 and stage = 1 and state = 'queued' limit $3
-  ) w
-) r
-where l.queue = $2;
 
 -- name: queue.stats
 -- purpose: what waits and works in a queue, counted up to a limit in each of its lanes, and who serves it

@@ -1,9 +1,9 @@
 -- Changes of single runs that somebody asks for, whatever their job.
 
 -- name: run_change.cancel
--- purpose: ends runs that wait, near their time or far from it, and asks the workers of those that run to stop; of the others it
---   says nothing. One that failed before has the time of a try that will not be: it was due by its last start
--- params: $1 namespace id int, $2 ids uuid[], $3 reason text
+-- purpose: ends runs that wait, near their time or far from it, and asks the workers of those that run to stop, unless these are to
+--   go on; of the others it says nothing. One that failed before has the time of a try that will not be: it was due by its last start
+-- params: $1 namespace id int, $2 ids uuid[], $3 reason text, $4 those that run too boolean
 -- fence: the row's lock, taken in the order of ids; state on the locked row
 with pick as materialized (
   select r.id, r.state from carillon.run r where r.namespace_id = $1 and r.id = any ($2::uuid[]) order by r.id for update
@@ -24,7 +24,8 @@ with pick as materialized (
          e.payload, e.policy, e.labels, e.owner, 0, 0, 0, null, null, clock_timestamp(), null, null, null, null
   from ended_later e join carillon.lane l on l.id = e.lane
 ), stopped as (
-  update carillon.run r set cancel_reason = coalesce(r.cancel_reason, $3) from pick p where r.id = p.id and p.state = 'running'
+  update carillon.run r set cancel_reason = coalesce(r.cancel_reason, $3) from pick p
+  where r.id = p.id and p.state = 'running' and $4::boolean
   returning r.id, r.job_id, r.task, r.queue
 )
 select id, job_id, task, queue, true as is_ended, case when serial then job_id end as freed_job_id from ended

@@ -105,10 +105,10 @@ returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId";
 -- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at timestamptz[],
 --         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
 --         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[],
---         $14 gateway uuid
--- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock) with this gateway in it, skips
---   what is locked, and has a higher fence than any before. Sessions are locked when a run was found for them: a look that finds
---   none writes nothing
+--         $14 gateway uuid, $15 revision of the limits that the reads go by bigint
+-- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock) with this gateway and no later
+--   revision of limits in it, skips what is locked, and has a higher fence than any before. Sessions are locked
+--   when a run was found for them: a look that finds none writes nothing
 with ended as (
   delete from carillon.run r
   using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[])
@@ -124,7 +124,10 @@ with ended as (
          output::json, null, attempts, version
   from ended
 ), alive as materialized (
-  select id from carillon.worker_session where id = any ($6::uuid[]) and gateway_id = $14::uuid order by id for key share
+  select id from carillon.worker_session
+  where id = any ($6::uuid[]) and gateway_id = $14::uuid and limits_revision <= $15::bigint
+  order by id
+  for key share
 ), pick as materialized (
   select q.place, q.solo, row_number() over (order by q.rank, q.id) as number
   from (
@@ -166,10 +169,10 @@ from ended;
 -- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at timestamptz[],
 --         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
 --         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[],
---         $14 gateway uuid, $15 most of the lane's namespace int[]
--- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock) with this gateway in it, skips
---   what is locked, and has a higher fence than any before. Sessions are locked when a run was found for them: a look that finds
---   none writes nothing
+--         $14 gateway uuid, $15 revision of the limits that the reads go by bigint, $16 most of the lane's namespace int[]
+-- fence: (id, fence, session) on a running row; a claim needs its session's row (key share lock) with this gateway and no later
+--   revision of limits in it, skips what is locked, and has a higher fence than any before. Sessions are locked
+--   when a run was found for them: a look that finds none writes nothing
 with ended as (
   delete from carillon.run r
   using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[])
@@ -185,13 +188,16 @@ with ended as (
          output::json, null, attempts, version
   from ended
 ), alive as materialized (
-  select id from carillon.worker_session where id = any ($6::uuid[]) and gateway_id = $14::uuid order by id for key share
+  select id from carillon.worker_session
+  where id = any ($6::uuid[]) and gateway_id = $14::uuid and limits_revision <= $15::bigint
+  order by id
+  for key share
 ), pick as materialized (
   select q.place, q.solo, row_number() over (order by q.turn, q.rank, q.id) as number
   from (
     select q.ctid as place, q.id, q.rank, l.solo, l.quota,
            (row_number() over (partition by l.namespace_id order by q.rank, q.id) - 1)::real / l.quota as turn
-    from unnest($9::int[], $10::int[], $11::bigint[], $12::int[], $13::boolean[], $15::int[])
+    from unnest($9::int[], $10::int[], $11::bigint[], $12::int[], $13::boolean[], $16::int[])
       as l (lane, namespace_id, low, most, solo, quota)
     cross join lateral (
       select r.ctid, r.id, r.rank from carillon.run r

@@ -293,6 +293,7 @@ create table carillon.limit_key (
   stopped_by uuid,
   swept_at timestamp with time zone,
   used_at timestamp with time zone not null default clock_timestamp(),
+  is_counted boolean not null default true,
   constraint limit_key_pkey PRIMARY KEY (id),
   constraint limit_key_of UNIQUE (namespace_id, scope, kind, name),
   constraint limit_key_kind CHECK ((kind = ANY (ARRAY['concurrency'::text, 'rate'::text, 'order'::text]))),
@@ -399,7 +400,7 @@ create table carillon.operation (
   finished_at timestamp with time zone,
   constraint operation_pkey PRIMARY KEY (id),
   constraint operation_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
-  constraint operation_kind_check CHECK ((kind = ANY (ARRAY['cancel'::text, 'retry'::text, 'discard'::text]))),
+  constraint operation_kind_check CHECK ((kind = ANY (ARRAY['cancel'::text, 'retry'::text, 'discard'::text, 'purge'::text]))),
   constraint operation_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'aborted'::text])))
 );
 
@@ -669,6 +670,7 @@ create table carillon.worker_session (
   weights jsonb not null default '{}'::jsonb,
   is_spot boolean not null default false,
   namespaces text[],
+  limits_revision bigint not null default 0,
   constraint worker_session_pkey PRIMARY KEY (id),
   constraint worker_session_state CHECK ((state = ANY (ARRAY['active'::text, 'cordoned'::text, 'draining'::text, 'leaving'::text])))
 );
@@ -720,6 +722,8 @@ CREATE INDEX once_expiry ON carillon.once USING btree (expires_at);
 CREATE INDEX operation_by_namespace ON carillon.operation USING btree (namespace_id, id);
 
 CREATE INDEX operation_running ON carillon.operation USING btree (shard, updated_at) WHERE (state = 'running'::text);
+
+CREATE INDEX queue_limited ON carillon.queue USING btree (namespace_id, name) WHERE (limits IS NOT NULL);
 
 CREATE INDEX queue_newer ON carillon.queue USING btree (revision);
 

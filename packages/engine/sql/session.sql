@@ -3,10 +3,13 @@
 -- params: $1 id uuid, $2 namespace id int, $3 name text, $4 queues text[], $5 tasks text[], $6 slots int, $7 node uuid,
 --         $8 gateway uuid, $9 labels text, $10 versions text, $11 weights text, $12 is spot boolean,
 --         $13 namespaces that it serves text[] or null
--- fence: none, the id is new
+-- fence: the id is new; the revision's row is locked, so that who sets limits sees the session, or the session what was set
 insert into carillon.worker_session (id, namespace_id, name, queues, tasks, slots, node_id, gateway_id, started_at, heartbeat_at,
-                                     labels, versions, weights, is_spot, namespaces)
-values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp(), $9::jsonb, $10::jsonb, $11::jsonb, $12, $13);
+                                     labels, versions, weights, is_spot, namespaces, limits_revision)
+select $1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp(), clock_timestamp(), $9::jsonb, $10::jsonb, $11::jsonb, $12, $13, r.value
+from carillon.revision r
+where r.name = 'limits'
+for share;
 
 -- name: session.adopt
 -- purpose: from now on another node claims for a worker; claims that are under way end first, since they lock its row

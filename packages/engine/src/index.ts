@@ -56,7 +56,6 @@ export type {
   QueueLimits,
   QueuePause,
   QueuePauseSpec,
-  QueuePurge,
   Queues,
   QueueStats,
   QueueView,

@@ -21,6 +21,7 @@ export const nouns: Readonly<Record<string, string>> = {
   "error-group": "look at the kinds of errors",
   queue: "look at queues, pause and purge them, set their order",
   webhook: "tell others of the ends of runs",
+  limit: "look at limits, set them and take them away",
   breaker: "look at circuit breakers and close them",
   namespace: "make namespaces and weigh them",
   backfill: "look at backfills and stop them",
@@ -299,6 +300,28 @@ export const commands: readonly CommandEntry[] = [
     summary: "end all runs of a queue that wait",
     changes: true,
     load: () => import("./commands/queue-purge.js"),
+  },
+  {
+    path: ["limit", "list"],
+    summary: "list limits that are in use or set by hand",
+    load: () => import("./commands/limit-list.js"),
+  },
+  {
+    path: ["limit", "show"],
+    summary: "show who holds a limit and how many wait",
+    load: () => import("./commands/limit-show.js"),
+  },
+  {
+    path: ["limit", "set"],
+    summary: "set a limit of a queue, of a namespace or by hand",
+    changes: true,
+    load: () => import("./commands/limit-set.js"),
+  },
+  {
+    path: ["limit", "remove"],
+    summary: "take a limit away",
+    changes: true,
+    load: () => import("./commands/limit-remove.js"),
   },
   {
     path: ["breaker", "list"],

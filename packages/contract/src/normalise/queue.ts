@@ -35,6 +35,13 @@ export function readQueuePause(body: unknown, now: Instant): QueuePauseAsked {
   });
 }
 
-export function readQueuePurge(body: unknown): { readonly dryRun: boolean } {
-  return readBody(QueuePurgeRequest, body, ({ dry_run: dryRun = false }) => ({ dryRun }));
+export interface QueuePurgeAsked {
+  readonly isOfDelayed: boolean;
+  readonly dryRun: boolean;
+}
+
+export function readQueuePurge(body: unknown): QueuePurgeAsked {
+  return readBody(QueuePurgeRequest, body, ({ delayed: isOfDelayed = true, dry_run: dryRun = false }) => {
+    return { isOfDelayed, dryRun };
+  });
 }

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { BulkOperation } from "../schema/bulk.js";
 import { PageQuery } from "../schema/job-history.js";
 import {
   Queue,
@@ -87,12 +88,16 @@ export const purgeQueue = {
   method: "POST",
   path: "/v1/queues/{name}:purge",
   aliases: [{ path: "/v1/queues/{name}/purge" }],
-  summary: "End all runs of a queue that wait for a worker",
+  summary: "End all runs of a queue that wait",
   description:
-    "They end as cancelled, with the reason purged. What workers have goes on, and so does what waits for its time, for a " +
-    "limit or for its next try. One call ends 100,000 at most.",
+    "For a worker, for a limit or their order, behind an open breaker or another run of their job, and, unless delayed is false, for " +
+    "their time or their next try. They end as cancelled, with the reason purged; what workers have goes on. Up to a thousand end " +
+    "with the call, more by an operation that can be watched and aborted.",
   body: QueuePurgeRequest,
   bodyOptional: true,
-  answers: { 200: { description: "Done, or counted", schema: QueuePurged } },
+  answers: {
+    200: { description: "Done, or counted", schema: QueuePurged },
+    202: { description: "The operation that goes on", schema: BulkOperation, headers: { Location: "Where it is" } },
+  },
   errors: [...bodyErrors, "not_found", ...storeErrors],
 } as const satisfies Operation;

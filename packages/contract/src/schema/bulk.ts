@@ -63,7 +63,7 @@ const OperationFailure = Type.Object(
 export const BulkOperation = Type.Object(
   {
     id: Type.String({ examples: ["op_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
-    action: stringEnum(bulkActions),
+    action: stringEnum([...bulkActions, "purge"]),
     state: stringEnum(["running", "done", "aborted"]),
     state_reason: nullable(Type.String()),
     total: nullable(Count("How many runs it is about, where they were named")),

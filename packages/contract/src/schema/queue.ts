@@ -39,14 +39,22 @@ export const QueuePauseRequest = Type.Object(
 );
 
 export const QueuePurgeRequest = Type.Object(
-  { dry_run: Type.Optional(Type.Boolean({ description: "Only says how many there are" })) },
+  {
+    delayed: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: "false leaves those alone that wait for their time or for their next try",
+      }),
+    ),
+    dry_run: Type.Optional(Type.Boolean({ description: "Only says how many there are" })),
+  },
   { title: "QueuePurgeRequest", additionalProperties: false },
 );
 
 export const QueuePurged = Type.Object(
   {
     count: Count("Runs that were ended, or would be"),
-    more: Type.Boolean({ description: "There are more than one call ends: call again" }),
+    more: Type.Boolean({ description: "There may be more: it was not looked at all of them" }),
     dry_run: Type.Boolean(),
   },
   { title: "QueuePurged", additionalProperties: false },

@@ -8,6 +8,7 @@ import type { Plan, Wanted } from "./lane-agenda.js";
 import type { LaneBounds } from "./lane-bounds.js";
 import type { LaneGroup } from "./lane-group.js";
 import { dealPlaces, type Places } from "./places.js";
+import { TurnLength } from "./turn-length.js";
 
 export interface ExchangerOptions {
   readonly gatewayId: string;
@@ -18,6 +19,8 @@ export interface ExchangerOptions {
   readonly monotonic: () => DurationMs;
   /** Runs that succeeded or are claimed by one statement. */
   readonly batch: number;
+  /** Of the limits of queues and namespaces that plans go by. */
+  readonly limitsRevision: () => number;
   /** Before places are dealt out: whoever needs one of them first takes it now. */
   readonly onWake: () => void;
   /** Claimed for a session. */
@@ -46,6 +49,8 @@ interface Claim {
   readonly group: LaneGroup;
   readonly places: Places;
   readonly plan: Plan;
+  /** Read together with the plan: a claim that goes by other limits than the database's claims nothing. */
+  readonly limitsRevision: number;
 }
 
 const maxInFlight = 2;
@@ -63,9 +68,11 @@ export class Exchanger {
   #pausedUntil: DurationMs = 0;
   #isStopped = false;
   #turn = 0;
+  readonly #turnLength: TurnLength;
 
   constructor(options: ExchangerOptions) {
     this.#options = options;
+    this.#turnLength = new TurnLength(options.batch);
   }
 
   /** For runs that succeeded. */
@@ -102,8 +109,8 @@ export class Exchanger {
   #takeResults(): Results[] {
     let count = 0;
     let taken = 0;
-    while (taken < this.#results.length && count < this.#options.batch)
-      count += this.#results[taken++]?.runs.length ?? 0;
+    const batch = [...this.#options.groups()].some(isShared) ? this.#turnLength.size : this.#options.batch;
+    while (taken < this.#results.length && count < batch) count += this.#results[taken++]?.runs.length ?? 0;
     return this.#results.splice(0, taken);
   }
 
@@ -115,13 +122,13 @@ export class Exchanger {
     for (let offset = 1; offset <= groups.length; offset++) {
       const group = groups[(this.#turn + offset) % groups.length];
       if (group?.agenda.isReady(now) !== true) continue;
-      const places = dealPlaces(group.sessions, batch, group);
+      const places = dealPlaces(group.sessions, isShared(group) ? this.#turnLength.size : batch, group);
       if (places.order.length === 0) continue;
       const plan = group.agenda.plan(wantedFor(places), now, group.turns);
       if (plan.looks.length === 0) continue;
       this.#turn = (this.#turn + offset) % groups.length;
       for (const index of places.order) places.sessions[index]?.promise(group);
-      return { group, places, plan };
+      return { group, places, plan, limitsRevision: this.#options.limitsRevision() };
     }
     return null;
   }
@@ -135,7 +142,9 @@ export class Exchanger {
         succeeded,
         demand: claim === null ? null : { gatewayId, ...demandOf(claim) },
       });
-      if (claim !== null) this.#claimed(claim, claimed, monotonic() - startedAt);
+      const durationMs = monotonic() - startedAt;
+      this.#turnLength.took(Math.max(succeeded.length, claimed.length), durationMs);
+      if (claim !== null) this.#claimed(claim, claimed, durationMs);
       answer(results, accepted);
       onFreed(freedJobs);
     } catch (error) {
@@ -229,8 +238,12 @@ function countByNamespace(runs: readonly ClaimedRun[]): Map<number, number> {
   return counts;
 }
 
-function demandOf({ places, plan }: Claim): Omit<Demand, "gatewayId"> {
+/** Its workers serve several namespaces. */
+const isShared = ({ only }: LaneGroup): boolean => only === null;
+
+function demandOf({ places, plan, limitsRevision }: Claim): Omit<Demand, "gatewayId"> {
   return {
+    limitsRevision,
     sessions: places.sessions.map((session) => session.id),
     places: places.order,
     free: places.free,

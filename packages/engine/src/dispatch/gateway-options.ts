@@ -1,6 +1,7 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { FailedRun } from "../failures/error-tally.js";
+import type { LimitOwners } from "../limits/limit-owners.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
@@ -31,10 +32,10 @@ export interface GatewayOptions {
   readonly random: Random;
   /** Where a run stands in its queue. */
   readonly rank: RankRun;
-  /** A paused queue hands out nothing; one with limits only what was admitted. */
-  readonly queues: Pick<QueueBook, "isPaused" | "isLimited" | "edition" | "inUse">;
-  /** Whether a namespace has limits: of it only what was admitted is handed out. */
-  readonly isLimited?: (namespaceId: number) => boolean;
+  /** A paused queue hands out nothing. */
+  readonly queues: Pick<QueueBook, "isPaused" | "edition" | "inUse">;
+  /** Of a queue or a namespace with limits only what was admitted is handed out. */
+  readonly limitOwners: Pick<LimitOwners, "isLimited" | "revision">;
   readonly breakers: BreakerStore;
   /** Breakers opened or closed: other nodes are to know. */
   readonly onBreakersChanged?: () => void;

@@ -47,14 +47,10 @@ export class Gateway {
     this.#options = options;
     this.#id = options.newId();
     const { claims, timers, clock, batch, onFreed, onError } = options;
-    this.#bounds = new LaneBounds(
-      options.fullLookMs,
-      (namespaceId, lane) =>
-        options.queues.isPaused(namespaceId, lane.queue) ||
-        (lane.kind !== "admitted" &&
-          (options.queues.isLimited(namespaceId, lane.queue) || options.isLimited?.(namespaceId) === true)) ||
-        this.breakers.isHeld(namespaceId, lane),
-    );
+    this.#bounds = new LaneBounds(options.fullLookMs, (namespaceId, lane) => {
+      if (this.#isShut(namespaceId, lane)) return "shut";
+      return this.breakers.isHeld(namespaceId, lane) ? "tried" : null;
+    });
     this.breakers = new NodeBreakers({
       store: options.breakers,
       lane: (laneId) => options.lanes.get(laneId),
@@ -94,6 +90,7 @@ export class Gateway {
       timers,
       monotonic: () => clock.monotonic(),
       batch,
+      limitsRevision: () => options.limitOwners.revision,
       onWake: () => this.#strict.wake(),
       onClaimed: ({ sessions }, runs) => {
         this.breakers.claimed(runs);
@@ -307,10 +304,16 @@ export class Gateway {
     return this.#sessions.find(sessionId) !== null;
   }
 
+  /** Its queue is paused, or its runs have to be admitted first. */
+  #isShut(namespaceId: number, { queue, kind }: Lane): boolean {
+    const { queues, limitOwners } = this.#options;
+    return queues.isPaused(namespaceId, queue) || (kind !== "admitted" && limitOwners.isLimited(namespaceId, queue));
+  }
+
   /** One run of the lanes that are meant and held, if one waits. */
   async #letOneThrough(isMeant: (namespaceId: number, lane: Lane) => boolean): Promise<void> {
     for (const spot of this.#bounds.spotsWhere(isMeant)) {
-      if (!(await this.#options.claims.areWaiting(spot.namespaceId, [spot.lane.id]))) continue;
+      if (spot.isShut || !(await this.#options.claims.areWaiting(spot.namespaceId, [spot.lane.id]))) continue;
       spot.letOneThrough();
       return this.#exchanger.wake();
     }

@@ -2,7 +2,7 @@ import type { DurationMs } from "@carillon/core";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { Lane } from "../store/entities/lanes.js";
 import { LaneAgenda } from "./lane-agenda.js";
-import { everything, type Look, Spot } from "./lane-spot.js";
+import { everything, type Hold, type Look, Spot } from "./lane-spot.js";
 
 export interface Taken {
   readonly claimed: readonly ClaimedRun[];
@@ -15,7 +15,7 @@ export interface Taken {
 }
 
 /** Whether runs of the lane are to stay where they are. */
-export type IsHeld = (namespaceId: number, lane: Lane) => boolean;
+export type IsHeld = (namespaceId: number, lane: Lane) => Hold | null;
 
 /** A full look takes at most a twentieth of the time. */
 const fullLookShare = 20;
@@ -37,7 +37,7 @@ export class LaneBounds {
   readonly #isHeld: IsHeld;
   readonly #spots = new Map<number, Map<number, Spot>>();
 
-  constructor(fullLookMs: DurationMs, isHeld: IsHeld = () => false) {
+  constructor(fullLookMs: DurationMs, isHeld: IsHeld = () => null) {
     this.#fullLookMs = fullLookMs;
     this.#isHeld = isHeld;
   }

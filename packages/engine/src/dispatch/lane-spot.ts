@@ -33,6 +33,9 @@ export interface SpotWatcher {
   closed(spot: Spot): void;
 }
 
+/** Why nothing of a lane is handed out. `tried`: its breaker is open, but one run may be tried; `shut`: none may. */
+export type Hold = "tried" | "shut";
+
 /** Where the next look at one lane of one namespace begins. */
 export class Spot {
   readonly lane: Lane;
@@ -48,42 +51,45 @@ export class Spot {
   #isDeep = false;
   /** A hint came after the last look began. */
   #isHinted = false;
-  /** Its queue is paused, or its breaker open. */
-  #isHeld: boolean;
+  #held: Hold | null;
   /** Although it is held, the next look may take one run. */
   #letsOne = false;
   /** How many of its runs are looked at together with those of other lanes. */
   #most = fewest;
   readonly #underWay = new Set<Look>();
 
-  constructor(lane: Lane, namespaceId: number, isHeld: boolean) {
+  constructor(lane: Lane, namespaceId: number, held: Hold | null) {
     this.lane = lane;
     this.namespaceId = namespaceId;
-    this.#isHeld = isHeld;
+    this.#held = held;
   }
 
   /** A lane that is held is not open, whatever it has. */
   get isOpen(): boolean {
-    return this.#isHeld ? this.#letsOne : this.#isOpen;
+    return this.isHeld ? this.#letsOne : this.#isOpen;
   }
 
   get isHeld(): boolean {
-    return this.#isHeld;
+    return this.#held !== null;
+  }
+
+  get isShut(): boolean {
+    return this.#held === "shut";
   }
 
   /** Nothing of a lane that is held is looked at. */
-  hold(isHeld: boolean): void {
-    if (isHeld === this.#isHeld) return;
+  hold(held: Hold | null): void {
+    if (held === this.#held) return;
     const wasOpen = this.isOpen;
-    this.#isHeld = isHeld;
+    this.#held = held;
     this.#letsOne = false;
     this.#tell(wasOpen);
-    if (!isHeld) this.lower(everything);
+    if (held === null) this.lower(everything);
   }
 
   /** The next look takes one run, and no look after it takes any. */
   letOneThrough(): void {
-    if (!this.#isHeld) return;
+    if (this.#held !== "tried") return;
     const wasOpen = this.isOpen;
     this.#letsOne = true;
     this.#tell(wasOpen);
@@ -100,7 +106,7 @@ export class Spot {
   /** Whoever asks for a look must tell what came of it. */
   look(wanted: { most: number; isAlone: boolean; isFull: boolean }): Look {
     const { lane, namespaceId } = this;
-    const isOne = this.#isHeld;
+    const isOne = this.isHeld;
     const most = isOne ? 1 : wanted.isAlone ? wanted.most : Math.min(wanted.most, this.#most);
     const low = wanted.isFull || isOne ? everything : this.#low;
     const wasOpen = this.isOpen;

@@ -1,14 +1,8 @@
 import type { Instant, KeyedLimit } from "@carillon/core";
 import type { Queryable } from "../store/db/queryable.js";
 import type { EndedRun } from "../store/entities/ended-runs.js";
-import type {
-  LimitRow,
-  LimitStore,
-  NamedLimit,
-  OwnLimits,
-  ReleasedHold,
-  WaitingHead,
-} from "../store/entities/limits.js";
+import type { LimitAdmissions, ReleasedHold } from "../store/entities/limit-admissions.js";
+import type { LimitRow, NamedLimit, OwnLimits, WaitingHead } from "../store/entities/limit-rows.js";
 import type { Queued } from "../store/entities/runs.js";
 import { type Candidate, type Choice, chooseRuns } from "./choose-runs.js";
 import { gateOf, isOrdered, limitsIn } from "./limit-text.js";
@@ -39,6 +33,8 @@ export interface Admitted {
   readonly stopped: readonly EndedRun[];
   /** Limits of runs that could not be judged, because these were not locked. */
   readonly unlocked: readonly NamedLimit[];
+  /** Limits that have no room because nobody has counted yet who was at work when they were set. */
+  readonly uncounted: readonly LimitRow[];
 }
 
 /** Runs of one gate that one transaction looks at. */
@@ -53,7 +49,7 @@ interface Needed {
  * One short transaction: locks the rows of the limits in one order, and only then reads, in later statements, who holds them and
  * who waits. Two of them over one limit follow each other; over different limits they do not meet.
  */
-export async function admit(tx: Queryable, store: LimitStore, request: AdmissionRequest): Promise<Admitted> {
+export async function admit(tx: Queryable, store: LimitAdmissions, request: AdmissionRequest): Promise<Admitted> {
   const { gates, limitIds, released: runIds } = request;
   const before = (await store.heads(tx, gates, 1)).map(neededBy);
   const wanted = distinct([...before.flatMap((one) => one.limits), ...(request.named ?? [])]);
@@ -79,12 +75,13 @@ export async function admit(tx: Queryable, store: LimitStore, request: Admission
   const queued = await write(tx, store, { choice, limits, heads, isSwept: runIds === null });
   const freed = [...new Set(released.map((hold) => hold.limitId))];
   const unlocked = needed.filter((one) => !known.includes(one)).flatMap((one) => one.limits);
-  return { ...choice, queued, more: gatesWithMore(heads, choice), freed, stopped, unlocked };
+  const uncounted = rows.filter((row) => !row.isCounted);
+  return { ...choice, queued, more: gatesWithMore(heads, choice), freed, stopped, unlocked, uncounted };
 }
 
 function write(
   tx: Queryable,
-  store: LimitStore,
+  store: LimitAdmissions,
   done: {
     readonly choice: Choice;
     readonly limits: ReadonlyMap<number, LimitRow>;
@@ -112,7 +109,7 @@ function write(
 /** What the runs that ceased to hold leave behind: room, starts to remember, and failures that stop an ordering key. */
 async function judge(
   tx: Queryable,
-  store: LimitStore,
+  store: LimitAdmissions,
   rows: readonly LimitRow[],
   { released, now }: { readonly released: readonly ReleasedHold[]; readonly now: Instant },
 ): Promise<Map<number, LimitRow>> {
@@ -151,7 +148,7 @@ function stoppedGates(limits: ReadonlyMap<number, LimitRow>, released: readonly 
 /** Who waits, read under the locks. Behind an ordering key that somebody holds only that one may go on. */
 async function candidates(
   tx: Queryable,
-  store: LimitStore,
+  store: LimitAdmissions,
   gates: readonly string[],
   limits: ReadonlyMap<number, LimitRow>,
 ): Promise<{ heads: WaitingHead[]; holders: Map<number, string> }> {

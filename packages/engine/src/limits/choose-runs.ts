@@ -10,6 +10,8 @@ export interface LimitState {
   readonly starts: readonly number[];
   /** An ordering key: the failed run that everything behind it waits for. */
   readonly stoppedBy: string | null;
+  /** False: it is not known yet who held it when it was set. */
+  readonly isCounted: boolean;
 }
 
 /** A run that waits, as it was read after its limits were locked. */
@@ -81,7 +83,8 @@ export function rateStateOf({ limit, starts, used: unstarted }: LimitState): Rat
 }
 
 function roomOf(state: LimitState, now: Instant): Room {
-  const { limit, used, stoppedBy } = state;
+  const { limit, used, stoppedBy, isCounted } = state;
+  if (!isCounted) return { left: 0, nextAt: null };
   if (limit.kind === "rate") {
     const rate = rateStateOf(state);
     return { left: rateRoom(rate, now), nextAt: nextRoomAt(rate, now) };

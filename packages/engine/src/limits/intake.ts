@@ -2,11 +2,11 @@ import { CarillonError, checkLimits, keyedLimits, named } from "@carillon/core";
 import type { Queryable } from "../store/db/queryable.js";
 import type { EndedRuns } from "../store/entities/ended-runs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
-import type { ArrivedRun, BlockedRun, LimitedLane, LimitStore, RefusedRun } from "../store/entities/limits.js";
+import type { ArrivedRun, BlockedRun, LimitedLane, LimitIntake, RefusedRun } from "../store/entities/limit-intake.js";
 import { gateOf, limitText } from "./limit-text.js";
 
 export interface IntakeOptions {
-  readonly limits: LimitStore;
+  readonly limits: LimitIntake;
   readonly lanes: Pick<LaneStore, "get" | "known" | "ensure">;
   readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
 }

@@ -5,9 +5,12 @@ import type { HostClock } from "../store/db/ports.js";
 import type { Queryable } from "../store/db/queryable.js";
 import { announceEnded } from "../runs/announce-ended.js";
 import { freedBy, freedJobs } from "../store/entities/ended-runs.js";
-import type { LimitedLane, LimitStore } from "../store/entities/limits.js";
+import type { LimitedLane } from "../store/entities/limit-intake.js";
+import type { LimitRow } from "../store/entities/limit-rows.js";
+import type { LimitStore } from "../store/entities/limits.js";
 import type { Queued } from "../store/entities/runs.js";
 import { admit, type Admitted, type AdmissionRequest } from "./admission.js";
+import { countHolders } from "./count-holders.js";
 import type { Intake } from "./intake.js";
 
 export interface LimitAdmitterOptions {
@@ -58,6 +61,8 @@ export class LimitAdmitter {
   /** Gates whose limits are all looked at. */
   readonly #swept = new Set<string>();
   readonly #waiting = new Map<number, Set<string>>();
+  /** Limits that have no room until their holders are counted. */
+  readonly #uncounted = new Map<number, LimitRow>();
   /** Gates for which a time makes room. */
   readonly #timed = new Map<string, Instant>();
   #isIntakeAsked = true;
@@ -101,13 +106,15 @@ export class LimitAdmitter {
       this.#nextSweep = Math.max(this.#nextSweep, this.#earliestSweep);
     }
     await this.#takeIn();
+    await this.#count();
     const limitIds = await this.#takeReleased();
     this.#wakeTimed();
     return this.#admit(limitIds);
   }
 
   get idleMs(): DurationMs {
-    if (this.#isIntakeAsked || this.#gates.size + this.#swept.size + this.#released.size > 0) return 0;
+    if (this.#isIntakeAsked || this.#gates.size + this.#swept.size + this.#released.size + this.#uncounted.size > 0)
+      return 0;
     const now = this.#options.now();
     const timed = Math.min(...[...this.#timed.values()].map((at) => at - now));
     return Math.max(0, Math.min(this.#nextSweep - this.#options.clock.monotonic(), Math.ceil(timed)));
@@ -138,6 +145,14 @@ export class LimitAdmitter {
       onFailed({ namespaceId, runId, task, error });
     }
     onFreed(freedJobs(ended));
+  }
+
+  async #count(): Promise<void> {
+    for (const limit of this.#uncounted.values()) {
+      await countHolders(limit, this.#options);
+      this.#uncounted.delete(limit.id);
+      this.#wakeWaiting(limit.id);
+    }
   }
 
   /** The gates of the runs that ended, and others that wait for the same limits. */
@@ -204,9 +219,10 @@ export class LimitAdmitter {
     return admitted.queued.length;
   }
 
-  #take({ queued, more, waiting, nextAt, freed, stopped }: Admitted, { gates }: AdmissionRequest): void {
+  #take({ queued, more, waiting, nextAt, freed, stopped, uncounted }: Admitted, { gates }: AdmissionRequest): void {
     announceEnded(stopped, "cancelled", this.#options.onEvent);
     this.#options.onFreed(freedBy(stopped));
+    for (const limit of uncounted) this.#uncounted.set(limit.id, limit);
     for (const gate of gates) this.#timed.delete(gate);
     for (const gate of more) this.#gates.add(gate);
     for (const id of freed) this.#wakeWaiting(id);

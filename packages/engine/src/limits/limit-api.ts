@@ -1,13 +1,14 @@
 import { CarillonError, type Instant, type KeyedLimit } from "@carillon/core";
 import type { LimitChange, Limits, LimitView, ListedLimit, WaitingView } from "../model/limits.js";
-import type { LimitRow, LimitStore, WaitingGroup } from "../store/entities/limits.js";
+import type { LimitReads, WaitingGroup } from "../store/entities/limit-reads.js";
+import type { LimitRow } from "../store/entities/limit-rows.js";
 import { rateStateOf } from "./choose-runs.js";
 import { limitsIn } from "./limit-text.js";
 import { ownLimitsOf } from "./own-limits.js";
 import { nextRoomAt, startsSince } from "./rate-window.js";
 
 export interface LimitApiParts {
-  readonly limits: LimitStore;
+  readonly limits: LimitReads;
   /** The id of a namespace; throws not_found. */
   readonly namespaceId: (name: string) => Promise<number>;
   /** The database's clock. */

@@ -1,5 +1,5 @@
 import { type KeyedLimit, type LimitScope, usualBurstOf } from "@carillon/core";
-import type { OwnLimits } from "../store/entities/limits.js";
+import type { OwnLimits } from "../store/entities/limit-rows.js";
 
 /** The limits that a queue or a namespace has itself. */
 export function ownLimitsOf({ concurrency, rateLimit }: OwnLimits, scope: LimitScope, name: string): KeyedLimit[] {

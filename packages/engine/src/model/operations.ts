@@ -4,6 +4,9 @@ import type { ChangeContext } from "./job-changes.js";
 
 export type BulkAction = "cancel" | "retry" | "discard";
 
+/** What an operation does. purge: ends runs that wait, and leaves those alone that workers have. */
+export type OperationAction = BulkAction | "purge";
+
 /** Which runs: those with these ids, or those that match. */
 export type BulkTarget = { readonly ids: readonly string[] } | { readonly filter: RunFilter };
 
@@ -21,7 +24,7 @@ export interface OperationFailure {
 
 export interface OperationView {
   readonly id: string;
-  readonly action: BulkAction;
+  readonly action: OperationAction;
   readonly target: BulkTarget;
   readonly state: "running" | "done" | "aborted";
   readonly stateReason: string | null;
@@ -44,7 +47,24 @@ export interface BulkCount {
   readonly isLeast: boolean;
 }
 
+/** Which runs of a queue end. */
+export interface PurgeRequest {
+  /** Also those that wait for their time, or for their next try. */
+  readonly isOfDelayed: boolean;
+}
+
 export interface Operations {
+  /**
+   * Ends the runs of a queue that wait: for a worker, for a limit or their order, or behind another run of their job. What is little is
+   * done when the call ends, the rest goes on by itself. null: there is no such queue.
+   */
+  purgeQueue(
+    namespace: string,
+    queue: string,
+    asked: PurgeRequest,
+    context: ChangeContext,
+  ): Promise<OperationView | null>;
+  countPurge(namespace: string, queue: string, asked: PurgeRequest): Promise<BulkCount | null>;
   startBulk(namespace: string, request: BulkRequest, context: ChangeContext): Promise<OperationView>;
   countBulk(namespace: string, request: BulkRequest): Promise<BulkCount>;
   getOperation(namespace: string, id: string): Promise<OperationView | null>;

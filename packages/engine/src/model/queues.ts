@@ -17,13 +17,6 @@ export interface QueuePauseSpec {
   readonly until: Instant | null;
 }
 
-export interface QueuePurge {
-  /** Runs that were ended, or would be. */
-  readonly count: number;
-  /** There are more than one call ends, or counts. */
-  readonly isMore: boolean;
-}
-
 /** At most so many runs of the queue at a time, and so many starts in any window. */
 export interface QueueLimits {
   readonly concurrency?: { readonly limit: number };
@@ -74,8 +67,6 @@ export interface Queues {
   /** Nothing more is handed out; schedules go on firing. */
   pauseQueue(namespace: string, name: string, asked: QueuePauseSpec, context: ChangeContext): Promise<QueueView>;
   resumeQueue(namespace: string, name: string, context: ChangeContext): Promise<QueueView>;
-  /** Ends runs that wait for a worker; null when there is no such queue. */
-  purgeQueue(namespace: string, name: string, isDryRun: boolean): Promise<QueuePurge | null>;
   /** null when there is no such queue. */
   queueStats(namespace: string, name: string): Promise<QueueStats | null>;
 }

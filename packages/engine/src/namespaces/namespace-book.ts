@@ -6,7 +6,6 @@ const usualWeight = 1;
 export class NamespaceBook {
   readonly #store: Pick<NamespaceStore, "list">;
   readonly #known = new Map<number, KnownNamespace>();
-  readonly #listeners: (() => void)[] = [];
 
   constructor(store: Pick<NamespaceStore, "list">) {
     this.#store = store;
@@ -24,29 +23,12 @@ export class NamespaceBook {
     return this.#known.get(id)?.name ?? null;
   }
 
-  /** Its runs wait for limits that it has itself. */
-  isLimited(id: number): boolean {
-    return this.#known.get(id)?.isLimited ?? false;
-  }
-
-  get limited(): number[] {
-    return [...this.#known.values()].filter((namespace) => namespace.isLimited).map((namespace) => namespace.id);
-  }
-
-  /** Called when one has limits now that had none, or the other way. */
-  onLimits(listener: () => void): void {
-    this.#listeners.push(listener);
-  }
-
   /** Reads them again, whoever changed them. */
   async look(): Promise<void> {
-    let isOther = false;
     for (const namespace of await this.#store.list()) {
       // Of two looks at once the one that began first may be answered last.
       if (namespace.version < (this.#known.get(namespace.id)?.version ?? 0)) continue;
-      if (namespace.isLimited !== this.isLimited(namespace.id)) isOther = true;
       this.#known.set(namespace.id, namespace);
     }
-    if (isOther) for (const listener of this.#listeners) listener();
   }
 }

@@ -59,7 +59,7 @@ export function makeDispatching(options: DispatchingOptions): Dispatching {
 
 function makeGateway({ engine, limits, store, now, ...events }: DispatchingOptions): Gateway {
   const { claims, sessions, lanes, namespaces, namespaceBook, breakers, records, callbacks, upstream } = store;
-  const { queueBook, durations, rank } = store;
+  const { queueBook, limitOwners, durations, rank } = store;
   const { random, newId, clock, timers } = engine;
   return new Gateway({
     claims,
@@ -69,7 +69,7 @@ function makeGateway({ engine, limits, store, now, ...events }: DispatchingOptio
     rank,
     queues: queueBook,
     weightOf: (namespaceId) => namespaceBook.weightOf(namespaceId),
-    isLimited: (namespaceId) => namespaceBook.isLimited(namespaceId),
+    limitOwners,
     breakers,
     onDuration(run, durationMs) {
       if (queueBook.orderOf(run.namespaceId, run.queue)?.kind === "sjf") durations.note(run, durationMs);

@@ -622,7 +622,12 @@ class NodeEngine implements Engine {
 
   #makeQueueing(): Queueing {
     this.#store.queueBook.onPauses(() => this.gateway.queuesChanged());
-    this.#store.namespaceBook.onLimits(() => this.gateway.queuesChanged());
+    // What a claim did not find because it went by another revision is looked for again.
+    this.#store.limitOwners.onChanged(() => {
+      this.gateway.queuesChanged();
+      this.gateway.hintAll();
+      this.#tellLimits(() => this.#limiting.admitter.lookSoon());
+    });
     return makeQueueing({
       store: this.#store,
       breakers: this.gateway.breakers,
@@ -630,9 +635,6 @@ class NodeEngine implements Engine {
       now: () => this.#now(),
       periodMs: this.#limits.fullLookMs,
       onChanged: () => this.#hints.queuesChanged(),
-      onFreed: (jobIds) => this.#freed(jobIds),
-      onReleased: (runIds) => this.#tellLimits(() => this.#limiting.admitter.released(runIds)),
-      onEvent: this.#emit,
     });
   }
 

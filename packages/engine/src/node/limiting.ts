@@ -7,12 +7,12 @@ import { LimitAdmitter } from "../limits/limit-admitter.js";
 import { limitApi } from "../limits/limit-api.js";
 import type { Limits } from "../model/limits.js";
 import type { HostClock } from "../store/db/ports.js";
-import type { LimitedLane } from "../store/entities/limits.js";
+import type { LimitedLane } from "../store/entities/limit-intake.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 
 export interface LimitingOptions {
-  readonly store: Pick<Store, "limits" | "lanes" | "queueBook" | "settle" | "namespaces" | "namespaceBook">;
+  readonly store: Pick<Store, "limits" | "limitOwners" | "lanes" | "settle" | "namespaces">;
   readonly clock: Pick<HostClock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -38,21 +38,17 @@ export interface Limiting {
 /** The parts that hold runs to their limits, put together. */
 export function makeLimiting(options: LimitingOptions): Limiting {
   const { store, membership, shards } = options;
-  const { limits, lanes, queueBook, namespaceBook, settle } = store;
+  const { limits, limitOwners, lanes, settle } = store;
   const isOwn = (shard: number): boolean => membership().epochs.has(shard % shards);
 
   async function limitedLanes(): Promise<LimitedLane[]> {
-    const limited = queueBook.limited;
     const all = await lanes.list();
     const gated = all.filter((lane) => lane.kind === "gated" && isOwn(lane.id));
     const open = all.filter(({ id, kind }) => ["plain", "solo", "lost"].includes(kind) && isOwn(id));
-    const ofQueues = limited.flatMap(({ namespaceId, name }) =>
-      open.filter((lane) => lane.queue === name).map((lane) => ({ lane: lane.id, namespaceId })),
+    const ofOwners = limitOwners.all.flatMap(({ namespaceId, queue }) =>
+      open.filter((lane) => queue === null || lane.queue === queue).map((lane) => ({ lane: lane.id, namespaceId })),
     );
-    const ofNamespaces = namespaceBook.limited.flatMap((namespaceId) =>
-      open.map((lane) => ({ lane: lane.id, namespaceId })),
-    );
-    return [...gated.map((lane) => ({ lane: lane.id, namespaceId: null })), ...ofQueues, ...ofNamespaces];
+    return [...gated.map((lane) => ({ lane: lane.id, namespaceId: null })), ...ofOwners];
   }
 
   const admitter = new LimitAdmitter({
@@ -76,8 +72,8 @@ export function makeLimiting(options: LimitingOptions): Limiting {
     api,
     admitter,
     hint(ids) {
-      const limited = new Set(queueBook.limited.map((queue) => queue.name));
-      const isAny = namespaceBook.limited.length > 0;
+      const limited = new Set(limitOwners.all.map((owner) => owner.queue));
+      const isAny = limited.has(null);
       let isWanted = false;
       for (const id of ids) {
         const lane = lanes.get(id);

@@ -56,7 +56,7 @@ export function makeOperating(options: OperatingOptions): Operating {
   return {
     tick: () => runner.tick(),
     api: {
-      ...operationsApi({ db, operations, targets, within, newId, shards, onStarted }),
+      ...operationsApi({ db, operations, targets, runner, queues: store.queues, within, newId, shards, onStarted }),
       cancelRun: (namespace, id) => within(namespace, (namespaceId) => changer.cancel(namespaceId, id)),
       rescheduleRun: (namespace, id, runAt) =>
         within(namespace, (namespaceId) => changer.reschedule(namespaceId, id, runAt)),

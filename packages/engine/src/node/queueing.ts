@@ -1,5 +1,4 @@
 import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
 import { breakerApi } from "../breakers/breaker-api.js";
 import type { NodeBreakers } from "../breakers/node-breakers.js";
 import type { Breakers } from "../model/breakers.js";
@@ -8,11 +7,13 @@ import type { Queues } from "../model/queues.js";
 import { namespaceApi } from "../namespaces/namespace-api.js";
 import { queueApi } from "../queues/queue-api.js";
 import type { HostClock } from "../store/db/ports.js";
-import type { PurgedRun, QueueName } from "../store/entities/queues.js";
 import type { Store } from "../store/store.js";
 
 export interface QueueingOptions {
-  readonly store: Pick<Store, "queues" | "queueBook" | "durations" | "namespaces" | "namespaceBook" | "breakers">;
+  readonly store: Pick<
+    Store,
+    "queues" | "queueBook" | "durations" | "namespaces" | "namespaceBook" | "breakers" | "limitOwners"
+  >;
   /** The breakers as this node sees them. */
   readonly breakers: Pick<NodeBreakers, "look" | "tick">;
   readonly clock: Pick<HostClock, "monotonic">;
@@ -21,11 +22,6 @@ export interface QueueingOptions {
   /** A change whose hint was lost is followed after at most this time. */
   readonly periodMs: DurationMs;
   readonly onChanged: () => void;
-  /** Runs of these jobs ended for which others of the same job may wait. */
-  readonly onFreed: (jobIds: readonly string[]) => void;
-  /** Runs that held limits are over. */
-  readonly onReleased: (runIds: readonly string[]) => void;
-  readonly onEvent: OnEngineEvent;
 }
 
 export interface Queueing {
@@ -40,7 +36,7 @@ const durationsPeriodMs: DurationMs = 60_000;
 /** The parts that keep queues, namespaces and breakers, put together. */
 export function makeQueueing(options: QueueingOptions): Queueing {
   const { store, clock, now, periodMs, onChanged } = options;
-  const { queues, queueBook, durations, namespaces, namespaceBook } = store;
+  const { queues, queueBook, durations, namespaces, namespaceBook, limitOwners } = store;
   let sharedAt = Number.NEGATIVE_INFINITY;
 
   async function shareDurations(): Promise<void> {
@@ -50,19 +46,12 @@ export function makeQueueing(options: QueueingOptions): Queueing {
     durations.learn(await queues.durations());
   }
 
-  const look = async (): Promise<void> => void (await Promise.all([namespaceBook.look(), queueBook.look()]));
+  const look = async (): Promise<void> =>
+    void (await Promise.all([namespaceBook.look(), queueBook.look(), limitOwners.look()]));
   const stored = async (): Promise<void> => {
     await look();
     onChanged();
   };
-
-  function tellPurged({ namespaceId, name: queue }: QueueName, runs: readonly PurgedRun[]): void {
-    const ended = { type: "run.finished", namespaceId, queue, status: "cancelled", durationMs: 0 } as const;
-    for (const { id: runId, jobId, task } of runs) options.onEvent({ ...ended, runId, jobId, task });
-    options.onFreed(runs.map((run) => run.freedJobId).filter((jobId) => jobId !== null));
-    const limited = runs.filter((run) => run.isLimited).map((run) => run.id);
-    if (limited.length > 0) options.onReleased(limited);
-  }
 
   const namespaceId = async (name: string): Promise<number> => {
     const id = await namespaces.find(name);
@@ -79,7 +68,6 @@ export function makeQueueing(options: QueueingOptions): Queueing {
     now,
     namespaceId,
     onChanged: stored,
-    onPurged: tellPurged,
   });
   return {
     api: {

@@ -1,7 +1,7 @@
 import type { RunStatus } from "@carillon/core";
 import type { RunLister } from "../jobs/run-lister.js";
 import type { RunReader } from "../jobs/run-reader.js";
-import type { BulkAction, BulkTarget } from "../model/operations.js";
+import type { BulkTarget, OperationAction } from "../model/operations.js";
 import type { RunView } from "../model/run-view.js";
 
 export interface TargetPage {
@@ -12,10 +12,11 @@ export interface TargetPage {
   readonly cursor: string | null;
 }
 
-const ofAction: Readonly<Record<BulkAction, readonly RunStatus[]>> = {
+const ofAction: Readonly<Record<OperationAction, readonly RunStatus[]>> = {
   cancel: ["scheduled", "queued", "blocked", "running", "retrying"],
   retry: ["failed"],
   discard: ["failed"],
+  purge: ["scheduled", "queued", "blocked", "retrying"],
 };
 
 export interface BulkTargetsOptions {
@@ -61,7 +62,7 @@ export class BulkTargets {
 
 export interface PageOf {
   readonly namespaceId: number;
-  readonly action: BulkAction;
+  readonly action: OperationAction;
   readonly target: BulkTarget;
   readonly cursor: string | null;
   readonly pageSize: number;

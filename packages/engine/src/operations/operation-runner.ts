@@ -11,7 +11,7 @@ import type { BulkTargets } from "./bulk-targets.js";
 export interface OperationRunnerOptions {
   readonly operations: Pick<OperationStore, "due" | "step" | "sweep">;
   readonly targets: BulkTargets;
-  readonly changer: Pick<RunChanger, "cancelMany">;
+  readonly changer: Pick<RunChanger, "cancelMany" | "purgeMany">;
   readonly repeats: Pick<Repeats, "retry">;
   readonly failures: Pick<FailureStore, "discard">;
   readonly membership: () => Membership;
@@ -48,14 +48,22 @@ export class OperationRunner {
     return due.length > 0 ? 0 : lookMs;
   }
 
-  async #step(operation: StoredOperation): Promise<void> {
+  /** Takes its first steps at once; answers how far it came. The owner of its shard may take them too: each counts once. */
+  async begin(operation: StoredOperation, steps: number): Promise<StoredOperation> {
+    let current = operation;
+    for (let taken = 0; taken < steps && current.state === "running"; taken += 1)
+      current = (await this.#step(current)) ?? current;
+    return current;
+  }
+
+  async #step(operation: StoredOperation): Promise<StoredOperation | null> {
     const { operations, targets } = this.#options;
     const { namespaceId, action, target, cursor } = operation;
     const page = await targets.page({ namespaceId, action, target, cursor, pageSize });
     const { done, failed } = await this.#act(operation, page.runs);
     const missing = page.missing.map((id) => ({ id, code: "not_found", detail: "there is no such run" }));
     const refused = [...missing, ...failed];
-    await operations.step(operation, {
+    return operations.step(operation, {
       cursor: page.cursor,
       seen: page.runs.length + missing.length,
       done,
@@ -71,6 +79,7 @@ export class OperationRunner {
     if (runs.length === 0) return { done: 0, failed: [] };
     const ids = runs.map((run) => run.id);
     if (action === "cancel") return { done: (await changer.cancelMany(namespaceId, ids)).size, failed: [] };
+    if (action === "purge") return { done: (await changer.purgeMany(namespaceId, ids)).size, failed: [] };
     if (action === "retry") return this.#retry(operation, runs);
     const letters = runs.filter((run) => run.status === "failed");
     const discarded = await failures.discard(

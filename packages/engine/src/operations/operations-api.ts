@@ -1,15 +1,20 @@
 import { toPage } from "../jobs/run-reader.js";
 import { shardOf } from "../jobs/shard-of.js";
-import type { BulkCount, BulkRequest, Operations } from "../model/operations.js";
+import type { ChangeContext } from "../model/job-changes.js";
+import type { BulkCount, Operations, OperationAction, BulkTarget, PurgeRequest } from "../model/operations.js";
 import type { WithinNamespace } from "../node/engine-api.js";
 import type { Database } from "../store/db/database.js";
-import type { OperationStore } from "../store/entities/operations.js";
+import type { NewOperation, OperationStore, StoredOperation } from "../store/entities/operations.js";
+import type { QueueStore } from "../store/entities/queues.js";
 import type { BulkTargets } from "./bulk-targets.js";
+import type { OperationRunner } from "./operation-runner.js";
 
 export interface OperationsParts {
   readonly db: Pick<Database, "transaction">;
   readonly operations: OperationStore;
   readonly targets: BulkTargets;
+  readonly runner: Pick<OperationRunner, "begin">;
+  readonly queues: Pick<QueueStore, "find">;
   readonly within: WithinNamespace;
   readonly newId: () => string;
   readonly shards: number;
@@ -20,21 +25,42 @@ export interface OperationsParts {
 const mostPages = 10;
 const pageSize = 1_000;
 
+/** Steps of a purge that its call waits for. */
+const stepsAtOnce = 5;
+
 /** Operations as callers see them: names of namespaces in, views out. */
 export function operationsApi(parts: OperationsParts): Operations {
-  const { db, operations, within, newId, shards, onStarted } = parts;
+  const { db, operations, queues, runner, within, newId, shards, onStarted } = parts;
+  function insert(
+    asked: Pick<NewOperation, "namespaceId" | "action" | "target">,
+    { actor, receipt }: ChangeContext,
+  ): Promise<StoredOperation> {
+    const id = newId();
+    return db.transaction(async (tx) => {
+      await receipt?.keep(tx, { operation: id });
+      return operations.insert(tx, { ...asked, id, shard: shardOf(id, shards), actor });
+    });
+  }
   return {
-    startBulk: (namespace, request, { actor, receipt }) =>
+    startBulk: (namespace, request, context) =>
       within(namespace, async (namespaceId) => {
-        const id = newId();
-        const made = await db.transaction(async (tx) => {
-          await receipt?.keep(tx, { operation: id });
-          return operations.insert(tx, { ...request, id, namespaceId, shard: shardOf(id, shards), actor });
-        });
+        const made = await insert({ ...request, namespaceId }, context);
         onStarted();
         return made;
       }),
     countBulk: (namespace, request) => within(namespace, (id) => count(parts, id, request)),
+    purgeQueue: (namespace, queue, asked, context) =>
+      within(namespace, async (namespaceId) => {
+        if ((await queues.find(namespaceId, queue)) === null) return null;
+        const begun = await runner.begin(await insert({ namespaceId, ...purgeOf(queue, asked) }, context), stepsAtOnce);
+        if (begun.state === "running") onStarted();
+        return begun;
+      }),
+    countPurge: (namespace, queue, asked) =>
+      within(namespace, async (namespaceId) => {
+        if ((await queues.find(namespaceId, queue)) === null) return null;
+        return count(parts, namespaceId, purgeOf(queue, asked));
+      }),
     getOperation: (namespace, id) => within(namespace, (namespaceId) => operations.find(namespaceId, id)),
     listOperations: (namespace, { pageSize: limit, after }) =>
       within(namespace, async (id) => toPage(await operations.list(id, after ?? null, limit + 1), limit)),
@@ -46,7 +72,17 @@ export function operationsApi(parts: OperationsParts): Operations {
   };
 }
 
-async function count({ targets }: OperationsParts, namespaceId: number, request: BulkRequest): Promise<BulkCount> {
+interface Asked {
+  readonly action: OperationAction;
+  readonly target: BulkTarget;
+}
+
+function purgeOf(queue: string, { isOfDelayed }: PurgeRequest): Asked {
+  const status = isOfDelayed ? {} : { status: ["queued", "blocked"] as const };
+  return { action: "purge", target: { filter: { queue, ...status } } };
+}
+
+async function count({ targets }: OperationsParts, namespaceId: number, request: Asked): Promise<BulkCount> {
   let found = 0;
   let cursor: string | null = null;
   for (let pages = 0; pages < mostPages; pages += 1) {

@@ -1,7 +1,7 @@
 import { CarillonError, type Instant, type QueueOrder } from "@carillon/core";
 import type { ChangeContext } from "../model/job-changes.js";
 import type { QueueChange, QueueLimits, Queues, QueueView } from "../model/queues.js";
-import type { NewQueueState, PurgedRun, QueueName, QueueStore } from "../store/entities/queues.js";
+import type { NewQueueState, QueueStore } from "../store/entities/queues.js";
 
 export interface QueueApiParts {
   readonly queues: QueueStore;
@@ -11,19 +11,14 @@ export interface QueueApiParts {
   readonly now: () => Instant;
   /** A change is stored. Awaited, so that this node follows it before callers hear of it. */
   readonly onChanged: () => Promise<void>;
-  /** Runs of the queue were ended. */
-  readonly onPurged: (queue: QueueName, runs: readonly PurgedRun[]) => void;
 }
 
 const usualState: NewQueueState = { order: { kind: "priority" }, pause: null, limits: null };
 /** Runs of one lane that are counted. */
 const mostCounted = 10_000;
-/** Runs that one call ends, and one statement. */
-const mostPurged = 100_000;
-const purgeBatch = 1_000;
 
 /** Queues as callers see them: names of namespaces in, views out. */
-export function queueApi({ queues, namespaceId, now, onChanged, onPurged }: QueueApiParts): Queues {
+export function queueApi({ queues, namespaceId, now, onChanged }: QueueApiParts): Queues {
   async function change(
     at: { namespace: string; name: string },
     { ifVersion }: ChangeContext,
@@ -58,22 +53,6 @@ export function queueApi({ queues, namespaceId, now, onChanged, onPurged }: Queu
         const begun = before ?? { reason, actor: context.actor, at: now() };
         return { order, pause: { ...begun, until: until ?? begun.until ?? null }, limits };
       }),
-    async purgeQueue(namespace, name, isDryRun) {
-      const queue = { namespaceId: await namespaceId(namespace), name };
-      if ((await queues.find(queue.namespaceId, name)) === null) return null;
-      if (isDryRun) {
-        const count = await queues.countWaiting(queue, mostPurged);
-        return { count, isMore: count >= mostPurged };
-      }
-      let count = 0;
-      while (count < mostPurged) {
-        const purged = await queues.purge(queue, purgeBatch);
-        count += purged.length;
-        onPurged(queue, purged);
-        if (purged.length < purgeBatch) return { count, isMore: false };
-      }
-      return { count, isMore: true };
-    },
     resumeQueue: (namespace, name, context) =>
       change({ namespace, name }, context, ({ order, limits }) => ({ order, pause: null, limits })),
     async queueStats(namespace, name) {

@@ -28,16 +28,6 @@ export class QueueBook {
     return this.#known.get(namespaceId)?.get(name)?.isPaused ?? false;
   }
 
-  /** Its runs wait for limits that it has itself. */
-  isLimited(namespaceId: number, name: string): boolean {
-    return this.#known.get(namespaceId)?.get(name)?.isLimited ?? false;
-  }
-
-  /** The queues with limits of their own. */
-  get limited(): QueueName[] {
-    return [...this.#known.values()].flatMap((queues) => [...queues.values()].filter((queue) => queue.isLimited));
-  }
-
   isKnown(namespaceId: number, name: string): boolean {
     return this.#known.get(namespaceId)?.has(name) ?? false;
   }
@@ -52,7 +42,7 @@ export class QueueBook {
     for (const [namespaceId, queues] of this.#known) yield [namespaceId, queues.keys()];
   }
 
-  /** Called when queues were paused or resumed, or have limits now that had none, or the other way. */
+  /** Called when queues were paused or resumed. */
   onPauses(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -81,7 +71,6 @@ export class QueueBook {
     let isOther = false;
     for (const row of changed) {
       if (row.isPaused !== this.isPaused(row.namespaceId, row.name)) isOther = true;
-      if (row.isLimited !== this.isLimited(row.namespaceId, row.name)) isOther = true;
       let queues = this.#known.get(row.namespaceId);
       if (queues === undefined) this.#known.set(row.namespaceId, (queues = new Map<string, KnownQueue>()));
       if (!queues.has(row.name)) this.#edition++;

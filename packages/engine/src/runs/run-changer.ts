@@ -3,7 +3,7 @@ import type { OnEngineEvent } from "../events.js";
 import type { RunReader } from "../jobs/run-reader.js";
 import type { RunView } from "../model/run-view.js";
 import type { RankRun } from "../queues/rank-run.js";
-import type { RunChangeStore } from "../store/entities/run-changes.js";
+import type { EndingOfRuns, RunChangeStore } from "../store/entities/run-changes.js";
 import type { DueRun, Queued } from "../store/entities/runs.js";
 
 export interface RunChangerOptions {
@@ -32,8 +32,17 @@ export class RunChanger {
 
   /** Answers those that ended, or are asked to stop; of the others nothing was left to cancel. */
   async cancelMany(namespaceId: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#end(namespaceId, ids, { reason, isOfRunning: true });
+  }
+
+  /** Answers those that ended; what workers have goes on. */
+  async purgeMany(namespaceId: number, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#end(namespaceId, ids, { reason: "purged", isOfRunning: false });
+  }
+
+  async #end(namespaceId: number, ids: readonly string[], how: EndingOfRuns): Promise<ReadonlySet<string>> {
     const { changes, onEvent, onFreed, onStopped } = this.#options;
-    const cancelled = await changes.cancel(namespaceId, ids, reason);
+    const cancelled = await changes.cancel(namespaceId, ids, how);
     for (const { id: runId, jobId, task, queue, isEnded } of cancelled) {
       const of = { namespaceId, runId, jobId, task, queue };
       if (isEnded) onEvent({ type: "run.finished", ...of, status: "cancelled", durationMs: 0 });

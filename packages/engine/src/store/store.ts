@@ -19,6 +19,7 @@ import { type JobChangeStore, jobChangeStore } from "./entities/job-changes.js";
 import { type LaterStore, laterStore } from "./entities/later.js";
 import { type JobStore, jobStore } from "./entities/jobs.js";
 import { type LaneStore, laneStore } from "./entities/lanes.js";
+import { limitOwners } from "./entities/limit-owners.js";
 import { type LimitStore, limitStore } from "./entities/limits.js";
 import { type NamespaceStore, namespaceStore } from "./entities/namespaces.js";
 import { type NodeStore, nodeStore } from "./entities/nodes.js";
@@ -43,6 +44,7 @@ import { type WindowStore, windowStore } from "./entities/window-store.js";
 import { makingMissingDay } from "./entities/missing-day.js";
 import { settlementReads } from "./entities/settlement.js";
 import { settlementWrites } from "./entities/settlement-writes.js";
+import { LimitOwners } from "../limits/limit-owners.js";
 import { NamespaceBook } from "../namespaces/namespace-book.js";
 import { QueueBook } from "../queues/queue-book.js";
 import { type RankRun, rankRunBy } from "../queues/rank-run.js";
@@ -68,6 +70,8 @@ export interface Store {
   readonly readsOver: (tx: Queryable) => RunReads;
   readonly lanes: LaneStore;
   readonly limits: LimitStore;
+  /** Who has limits of its own, as this node knows it. */
+  readonly limitOwners: LimitOwners;
   readonly namespaces: NamespaceStore;
   readonly breakers: BreakerStore;
   /** The namespaces as this node knows them. */
@@ -166,6 +170,7 @@ export function createStore(db: Database): Store {
     readsOver: (tx) => runReads(tx, statements),
     lanes: laneStore(db, statements),
     limits: limitStore(db, statements),
+    limitOwners: new LimitOwners(limitOwners(db, statements)),
     breakers: breakerStore(db, statements),
     namespaces,
     namespaceBook: new NamespaceBook(namespaces),

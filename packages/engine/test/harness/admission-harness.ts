@@ -22,6 +22,15 @@ export class AdmissionHarness {
     return new AdmissionHarness(h, lane);
   }
 
+  /** As it was made, for the next test of the file. */
+  async reset(): Promise<void> {
+    await this.h.db.query({
+      text: `truncate carillon.run, carillon.run_history, carillon.redrive, carillon.limit_key, carillon.limit_hold, carillon.worker_session;
+             update carillon.queue set limits = null, pause = null; update carillon.namespace set limits = null;
+             update carillon.revision set value = 0 where name = 'limits'`,
+    });
+  }
+
   /** A node's part, over its own way to the database if it has one. */
   admitter(store: Store = this.h.store, over: Partial<LimitAdmitterOptions> = {}): Pick<LimitAdmitter, "tick"> {
     const { limits, lanes, settle } = store;

@@ -49,6 +49,7 @@ export function gatewayOver(h: StoreHarness, over: Partial<GatewayOptions> = {})
     lanes,
     namespaces,
     queues: queueBook,
+    limitOwners: { isLimited: () => false, revision: 0 },
     breakers,
     weightOf: (namespaceId) => namespaceBook.weightOf(namespaceId),
     rank,

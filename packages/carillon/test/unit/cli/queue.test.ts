@@ -82,11 +82,19 @@ describe("carillon queue", () => {
     expect(calls[0]?.body).toEqual({ for: "2h" });
   });
 
-  it("purges in as many calls as it takes, or only counts", async () => {
-    const calls = serve({ count: 100_000, more: true, dry_run: false }, { count: 5, more: false, dry_run: false });
-    const io = fakeIo();
-    expect(await runCli(["queue", "purge", "email"], io)).toBe(0);
-    expect([calls.length, io.written()]).toEqual([2, "100005\n"]);
+  it("purges, follows the operation where there are many, or only counts", async () => {
+    serve({ count: 5, more: false, dry_run: false });
+    const few = fakeIo();
+    expect(await runCli(["queue", "purge", "email"], few)).toBe(0);
+    expect(few.written()).toBe("5\n");
+    const counts = { seen: 1_000, failed: 0, total: null, state_reason: null };
+    const operation = { id: "op_1", action: "purge", state: "running", done: 1_000, ...counts };
+    const calls = serve(operation, { ...operation, done: 2_000 }, { ...operation, done: 2_500, state: "done" });
+    const many = fakeIo();
+    expect(await runCli(["queue", "purge", "email", "--keep-delayed"], many)).toBe(0);
+    expect(calls.map(({ url }) => url).slice(1)).toEqual([`${server}/operations/op_1`, `${server}/operations/op_1`]);
+    expect([calls[0]?.body, many.written()]).toEqual([{ delayed: false }, "2500\n"]);
+    expect(many.said.join()).toContain("2000 done");
     const counted = serve({ count: 7, more: false, dry_run: true });
     expect(await runCli(["queue", "purge", "email", "--dry-run"], fakeIo())).toBe(0);
     expect(counted[0]).toMatchObject({ url: `${server}/queues/email:purge`, body: { dry_run: true } });

@@ -23,6 +23,8 @@ export interface Demand {
   /** How many of the places are slots that are free at once. */
   readonly free: number;
   readonly reads: readonly LaneRead[];
+  /** Of the limits of queues and namespaces that the reads go by; left out: of none. */
+  readonly limitsRevision?: number;
   /** Most of each namespace, if the reads are of several. */
   readonly quotas?: ReadonlyMap<number, number> | null;
 }
@@ -87,7 +89,8 @@ function succeededParameters(runs: readonly FinishedRun[]): unknown[] {
   ]);
 }
 
-function demandParameters({ gatewayId, sessions, places, free, reads }: Demand | typeof nobody): unknown[] {
+function demandParameters(demand: Demand | typeof nobody): unknown[] {
+  const { gatewayId, sessions, places, free, reads, limitsRevision = 0 } = demand;
   return [
     ...columns(sessions, [(session) => session]),
     ...columns(places, [(place) => place + 1]),
@@ -100,5 +103,6 @@ function demandParameters({ gatewayId, sessions, places, free, reads }: Demand |
       (read) => read.isSolo,
     ]),
     gatewayId,
+    limitsRevision,
   ];
 }

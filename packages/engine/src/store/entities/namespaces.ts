@@ -1,16 +1,15 @@
 import type { Instant } from "@carillon/core";
 import type { NamespaceChange, NamespaceView } from "../../model/namespaces.js";
 import { jsonParam } from "../db/params.js";
-import type { Queryable } from "../db/queryable.js";
+import type { Database } from "../db/database.js";
 import type { Statements } from "../sql/statement.js";
-import type { OwnLimits } from "./limits.js";
+import { changeOwnLimits } from "./limit-owners.js";
+import type { OwnLimits } from "./limit-rows.js";
 
 export interface KnownNamespace {
   readonly id: number;
   readonly name: string;
   readonly weight: number;
-  /** It has limits: its runs wait for them. */
-  readonly isLimited: boolean;
   readonly version: number;
 }
 
@@ -36,13 +35,14 @@ interface ViewRow {
 }
 
 /** Namespaces are few and never renumbered, so a name that was found once is remembered. */
-export function namespaceStore(db: Queryable, statements: Statements): NamespaceStore {
+export function namespaceStore(db: Database, statements: Statements): NamespaceStore {
   const known = new Map<string, number>();
   /** Callers that come together ask once. */
   const asked = new Map<string, Promise<number | null>>();
   const [find, list] = [statements.get("namespace.find"), statements.get("namespace.list")];
   const [page, create] = [statements.get("namespace.page"), statements.get("namespace.create")];
-  const change = statements.get("namespace.change");
+  const [change, lock] = [statements.get("namespace.change"), statements.get("namespace.limits")];
+  const changeLimits = changeOwnLimits(statements);
   async function ask(name: string): Promise<number | null> {
     try {
       const { rows } = await db.query<{ id: number }>(find, [name]);
@@ -62,10 +62,9 @@ export function namespaceStore(db: Queryable, statements: Statements): Namespace
       return answer;
     },
     async list() {
-      type Row = Omit<KnownNamespace, "isLimited"> & { is_limited: boolean };
-      const { rows } = await db.query<Row>(list);
+      const { rows } = await db.query<KnownNamespace>(list);
       for (const row of rows) known.set(row.name, row.id);
-      return rows.map(({ is_limited: isLimited, ...row }) => ({ ...row, isLimited }));
+      return rows;
     },
     page: async ({ after = null, limit, only = null }) =>
       (await db.query<ViewRow>(page, [after, limit, only])).rows.map(toView),
@@ -78,8 +77,13 @@ export function namespaceStore(db: Queryable, statements: Statements): Namespace
       const set = Object.fromEntries(limits.filter(([, limit]) => limit !== undefined && limit !== null));
       const gone = limits.filter(([, limit]) => limit === null).map(([kind]) => kind);
       const values = [name, ifVersion, weight ?? null, jsonParam(set), gone];
-      const [row] = (await db.query<ViewRow>(change, values)).rows;
-      return row === undefined ? null : toView(row);
+      return db.transaction(async (tx) => {
+        const [before] = (await tx.query<{ id: number; limits: OwnLimits | null }>(lock, [name])).rows;
+        const [row] = (await tx.query<ViewRow>(change, values)).rows;
+        if (before === undefined || row === undefined) return null;
+        await changeLimits(tx, { namespaceId: before.id, queue: null }, { before: before.limits, after: row.limits });
+        return toView(row);
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { BulkRequest, OperationFailure, OperationView } from "../../model/operations.js";
+import type { BulkTarget, OperationAction, OperationFailure, OperationView } from "../../model/operations.js";
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -11,7 +11,9 @@ export interface StoredOperation extends OperationView {
   readonly step: number;
 }
 
-export interface NewOperation extends BulkRequest {
+export interface NewOperation {
+  readonly action: OperationAction;
+  readonly target: BulkTarget;
   readonly id: string;
   readonly namespaceId: number;
   readonly shard: number;

@@ -5,7 +5,8 @@ import type { Database } from "../db/database.js";
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import type { OwnLimits } from "./limits.js";
+import { changeOwnLimits } from "./limit-owners.js";
+import type { OwnLimits } from "./limit-rows.js";
 import { columns, timestampOrNull } from "./parameters.js";
 
 export interface QueueName {
@@ -17,8 +18,6 @@ export interface QueueName {
 export interface KnownQueue extends QueueName {
   readonly order: QueueOrder;
   readonly isPaused: boolean;
-  /** It has limits of its own, or its namespace has. */
-  readonly isLimited: boolean;
   readonly revision: number;
 }
 
@@ -40,22 +39,8 @@ export interface QueueStore {
   stats(queue: QueueName, mostOfLane: number): Promise<QueueStats>;
   /** Ends pauses whose time is over; answers how many. */
   resumeExpired(): Promise<number>;
-  /** Ends runs that wait for a worker, so many at most. */
-  purge(queue: QueueName, limit: number): Promise<PurgedRun[]>;
-  countWaiting(queue: QueueName, mostOfLane: number): Promise<number>;
   durations(): Promise<ExpectedDuration[]>;
   learn(durations: readonly ExpectedDuration[]): Promise<void>;
-}
-
-/** A run that was ended while it waited. */
-export interface PurgedRun {
-  readonly id: string;
-  readonly jobId: string | null;
-  readonly task: string;
-  /** Others of this job may wait for its end. */
-  readonly freedJobId: string | null;
-  /** It may have held a slot of a limit. */
-  readonly isLimited: boolean;
 }
 
 interface KnownRow {
@@ -64,11 +49,11 @@ interface KnownRow {
   order_kind: OrderKind;
   bound_ms: number | null;
   pause: QueuePause | null;
-  limits: OwnLimits | null;
   revision: number;
 }
 
 interface QueueRow extends KnownRow {
+  limits: OwnLimits | null;
   version: number;
   created_at: Instant;
   updated_at: Instant;
@@ -80,10 +65,10 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
   const [lock, put] = [statements.get("queue.lock"), statements.get("queue.put")];
   const [durations, learn] = [statements.get("queue.durations"), statements.get("queue.learn")];
   const resumeExpired = statements.get("queue.resume_expired");
+  const changeLimits = changeOwnLimits(statements);
   const stats = queueStats(db, statements);
   return {
     stats,
-    ...queuePurge(db, statements),
     resumeExpired: async () => (await db.query(resumeExpired)).rowCount,
     newer: async (revision) => (await db.query<KnownRow>(newer, [revision])).rows.map(toKnown),
     async ensure(queues) {
@@ -105,6 +90,7 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
         const values = [namespaceId, name, order.kind, order.boundMs ?? null, paused, limited, until];
         const [after] = (await tx.query<QueueRow>(put, values)).rows;
         if (after === undefined) throw new Error(`the queue ${name} was stored and not answered`);
+        await changeLimits(tx, { namespaceId, queue: name }, { before: before?.limits ?? null, after: after.limits });
         return toView(after);
       }),
     async durations() {
@@ -123,22 +109,6 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
         (one) => one.expectedMs,
       ]);
       await db.query(learn, values);
-    },
-  };
-}
-
-function queuePurge(db: Queryable, statements: Statements): Pick<QueueStore, "purge" | "countWaiting"> {
-  const [purge, count] = [statements.get("queue.purge"), statements.get("queue.count_waiting")];
-  return {
-    async purge({ namespaceId, name }, limit) {
-      type Row = { id: string; job_id: string | null; task: string; freed_job_id: string | null; limited: boolean };
-      const { rows } = await db.query<Row>(purge, [namespaceId, name, limit]);
-      return rows.map(({ id, job_id: jobId, task, freed_job_id: freedJobId, limited: isLimited }) => {
-        return { id, jobId, task, freedJobId, isLimited };
-      });
-    },
-    async countWaiting({ namespaceId, name }, mostOfLane) {
-      return (await db.query<{ count: number }>(count, [namespaceId, name, mostOfLane])).rows[0]?.count ?? 0;
     },
   };
 }
@@ -167,8 +137,8 @@ function orderOf({ order_kind: kind, bound_ms: boundMs }: KnownRow): QueueOrder 
 }
 
 function toKnown(row: KnownRow): KnownQueue {
-  const { namespace_id: namespaceId, name, pause, limits, revision } = row;
-  return { namespaceId, name, order: orderOf(row), isPaused: pause !== null, isLimited: limits !== null, revision };
+  const { namespace_id: namespaceId, name, pause, revision } = row;
+  return { namespaceId, name, order: orderOf(row), isPaused: pause !== null, revision };
 }
 
 function toView(row: QueueRow): QueueView {

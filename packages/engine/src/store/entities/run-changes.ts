@@ -25,8 +25,14 @@ export interface MovedRun {
   readonly runAt: Instant;
 }
 
+export interface EndingOfRuns {
+  readonly reason: string;
+  /** Those that run are asked to stop. */
+  readonly isOfRunning: boolean;
+}
+
 export interface RunChangeStore {
-  cancel(namespaceId: number, ids: readonly string[], reason: string): Promise<CancelledRun[]>;
+  cancel(namespaceId: number, ids: readonly string[], how: EndingOfRuns): Promise<CancelledRun[]>;
   /** Null: it does not wait for its time or for a worker. */
   reschedule(namespaceId: number, id: string, runAt: Instant, rank: number): Promise<MovedRun | null>;
   recall(namespaceId: number, id: string): Promise<void>;
@@ -39,7 +45,7 @@ export function runChangeStore(db: Queryable, statements: Statements): RunChange
   const recall = statements.get("run_change.recall");
   const jobStats = statements.get("run_change.job_stats");
   return {
-    async cancel(namespaceId, ids, reason) {
+    async cancel(namespaceId, ids, { reason, isOfRunning }) {
       type Row = {
         id: string;
         job_id: string | null;
@@ -48,7 +54,7 @@ export function runChangeStore(db: Queryable, statements: Statements): RunChange
         is_ended: boolean;
         freed_job_id: string | null;
       };
-      const { rows } = await db.query<Row>(cancel, [namespaceId, ids, reason]);
+      const { rows } = await db.query<Row>(cancel, [namespaceId, ids, reason, isOfRunning]);
       return rows.map(({ id, job_id: jobId, task, queue, is_ended: isEnded, freed_job_id: freedJobId }) => {
         return { id, jobId, task, queue, isEnded, freedJobId };
       });

@@ -26,11 +26,9 @@ test("no more runs of a key run at once than its limit, and all of them run [INV
   expect([...h.mostOpen().values()]).toEqual([2, 2]);
 });
 
-test("a queue's own limit holds for runs that have none, from when the nodes know it [INV-14]", async () => {
-  // A claim that is under way when a limit is set may still take runs: there is none before the first worker.
-  const engine = await h.engines.startNode();
+test("a queue's own limit holds for runs that have none [INV-14]", async () => {
+  const engine = await h.startNode();
   await engine.api.changeQueue("default", "default", { concurrency: { limit: 2 } }, { actor: null });
-  await h.startWorker(engine);
   await h.enqueue(
     engine,
     {},
@@ -52,10 +50,8 @@ test("a queue's own limit holds for runs that have none, from when the nodes kno
 });
 
 test("a namespace's own limit holds for all its runs, limited otherwise or not [INV-14]", async () => {
-  // A claim that is under way when a limit is set may still take runs: there is none before the first worker.
-  const engine = await h.engines.startNode();
+  const engine = await h.startNode();
   await engine.api.changeNamespace("default", { concurrency: { limit: 2 } }, { actor: null });
-  await h.startWorker(engine);
   await h.enqueue(
     engine,
     {},

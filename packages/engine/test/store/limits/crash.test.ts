@@ -1,18 +1,21 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { createStore } from "../../../src/store/store.js";
 import { AdmissionHarness } from "../../harness/admission-harness.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
 
 let h: AdmissionHarness;
 let frail: FrailDatabase;
-beforeEach(async () => {
+beforeAll(async () => {
   h = await AdmissionHarness.create();
+});
+beforeEach(async () => {
   frail = await frailDatabase(h.h.url);
 });
 afterEach(async () => {
   await frail.close();
-  await h.close();
+  await h.reset();
 });
+afterAll(() => h.close());
 
 const policy = { concurrency: { key: "{payload.key}", limit: 2 }, rateLimit: { limit: 4, perMs: 3_600_000 } };
 
@@ -28,15 +31,28 @@ const statements = [
   "limit.unswept",
 ];
 
-test.each(statements.flatMap((name) => [`before ${name}`, `after ${name}, before its answer`]))(
+const momentsOf = (...names: string[]): string[] =>
+  names.flatMap((name) => [`before ${name}`, `after ${name}, before its answer`]);
+
+/** The next statement of that name finds its node dead. */
+function dieAt(moment: string): void {
+  const [, name = ""] = /(limit\.\w+)/.exec(moment) ?? [];
+  if (moment.startsWith("before")) frail.breakBefore(name);
+  else frail.proxy.loseAnswerTo(name);
+}
+
+/** A node over the frail way to the database takes a step and dies in it. */
+async function tickAndDie(moment: string): Promise<void> {
+  dieAt(moment);
+  const node = h.admitter(createStore(frail.database));
+  await expect(node.tick()).rejects.toMatchObject({ code: "database_unavailable" });
+}
+
+test.each(momentsOf(...statements))(
   "a node that dies %s leaves nothing behind that exceeds or blocks a limit [INV-14]",
   async (moment) => {
     await h.runs(policy, 3);
-    const [, name = ""] = /(limit\.\w+)/.exec(moment) ?? [];
-    if (moment.startsWith("before")) frail.breakBefore(name);
-    else frail.proxy.loseAnswerTo(name);
-    const store = createStore(frail.database);
-    await expect(h.admitter(store).tick()).rejects.toMatchObject({ code: "database_unavailable" });
+    await tickAndDie(moment);
     const other = h.admitter();
     await other.tick();
     expect(await h.states()).toEqual({ blocked: 1, queued: 2 });
@@ -57,3 +73,89 @@ test.each(["commit\0"])("a node that never hears of its commit leaves nothing be
   expect(await h.states()).toEqual({ blocked: 1, queued: 2 });
   expect(await h.broken()).toEqual([]);
 });
+
+/** The first run of an ordering key fails; answers its id. */
+async function failFirst(onFailure: "block" | "stop"): Promise<string> {
+  await h.runs({ ordering: { key: "{payload.key}", onFailure } }, 3);
+  await h.admitter().tick();
+  const session = await h.h.session();
+  const [run] = await h.h.claim(session, 5);
+  if (run === undefined) throw new Error("nothing was claimed");
+  const { id, fence } = run;
+  const failed = { status: "failed" as const, reason: "handler_error", output: "null", error: null };
+  await h.h.store.claims.finish([{ session, id, fence, startedAt: Date.now(), ...failed }]);
+  return id;
+}
+
+test.each(momentsOf("limit.holders", "limit.stop"))(
+  "a node that dies %s ends what waits behind a failed run once, and lets nothing by [INV-8]",
+  async (moment) => {
+    await failFirst("stop");
+    await tickAndDie(moment);
+    await h.admitter().tick();
+    expect(await h.states()).toEqual({});
+    const ended = await h.h.db.query({ text: "select from carillon.run_history" });
+    expect(ended.rowCount).toBe(3);
+    expect(await h.broken()).toEqual([]);
+  },
+);
+
+test.each(momentsOf("limit.disposed"))(
+  "a node that dies %s lets one run of an ordering key go on [INV-8]",
+  async (moment) => {
+    const failed = await failFirst("block");
+    await h.admitter().tick();
+    expect(await h.states()).toEqual({ blocked: 2 });
+    const text =
+      "insert into carillon.redrive (run_id, kind, namespace_id, created_at) values ($1, 'discard', 1, now())";
+    await h.h.db.query({ text }, [failed]);
+    await tickAndDie(moment);
+    await h.admitter().tick();
+    expect(await h.states()).toEqual({ blocked: 1, queued: 1 });
+    expect(await h.broken()).toEqual([]);
+  },
+);
+
+test.each(momentsOf("limit.refuse"))("a node that dies %s ends a run without a key once", async (moment) => {
+  await h.runs({ concurrency: { key: "{payload.nothing}", limit: 1 } }, 1);
+  await tickAndDie(moment);
+  await h.admitter().tick();
+  expect(await h.states()).toEqual({});
+  expect((await h.h.db.query({ text: "select from carillon.run_history" })).rowCount).toBe(1);
+});
+
+const queueLimits = { order: { kind: "priority" as const }, pause: null, limits: { concurrency: { limit: 1 } } };
+const theQueue = { namespaceId: 1, name: "default" };
+
+test.each(momentsOf("limit.at_work", "limit.count"))(
+  "a node that dies %s leaves a queue's first limit to be counted by the next [INV-14]",
+  async (moment) => {
+    await h.h.run();
+    await h.h.claim(await h.h.session(), 1);
+    await h.h.store.queues.change(theQueue, () => queueLimits);
+    await h.runs(policy, 1);
+    dieAt(moment);
+    const dying = h.admitter(createStore(frail.database));
+    await expect(dying.tick().then(() => dying.tick())).rejects.toMatchObject({ code: "database_unavailable" });
+    const other = h.admitter();
+    for (let round = 0; round < 3; round++) await other.tick();
+    expect(await h.states()).toEqual({ blocked: 1, running: 1 });
+    expect(await h.used()).toContain(1);
+    expect(await h.broken()).toEqual([]);
+  },
+);
+
+test.each(momentsOf("limit.fence", "limit.recount"))(
+  "a node that dies %s has set no limit, and workers are served on [INV-14]",
+  async (moment) => {
+    await h.h.run();
+    const session = await h.h.session();
+    dieAt(moment);
+    const store = createStore(frail.database);
+    await expect(store.queues.change(theQueue, () => queueLimits)).rejects.toMatchObject({
+      code: "database_unavailable",
+    });
+    expect((await h.h.store.queues.find(1, "default"))?.limits).toBeNull();
+    expect(await h.h.claim(session, 1)).toHaveLength(1);
+  },
+);

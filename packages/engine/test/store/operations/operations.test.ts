@@ -4,9 +4,11 @@ import { RunReader } from "../../../src/jobs/run-reader.js";
 import type { BulkRequest } from "../../../src/model/operations.js";
 import { BulkTargets } from "../../../src/operations/bulk-targets.js";
 import { OperationRunner } from "../../../src/operations/operation-runner.js";
+import { operationsApi } from "../../../src/operations/operations-api.js";
+import { shardOf } from "../../../src/jobs/shard-of.js";
 import { RunChanger } from "../../../src/runs/run-changer.js";
 import type { StoredOperation } from "../../../src/store/entities/operations.js";
-import { newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { newId, newRun, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 const membership = { nodeId: newId(), epochs: new Map([[3, 1]]) };
@@ -115,5 +117,70 @@ describe("an operation", () => {
     const operation = await start({ action: "cancel", target: { filter: { owner: "somebody" } } });
     expect(await toEnd(nodeOf(), operation)).toMatchObject({ done: others.length });
     expect(await live()).toBe(5);
+  });
+});
+
+/** The calls, over a node that takes the first steps of each at once. */
+function api() {
+  const runs = new RunReader(h.store.reads);
+  return operationsApi({
+    db: h.db,
+    operations: h.store.operations,
+    targets: new BulkTargets({ lister: new RunLister(h.store.search, runs), runs }),
+    runner: nodeOf(),
+    queues: h.store.queues,
+    within: (_namespace, work) => work(1),
+    newId,
+    shards: 1_024,
+    onStarted: ignore,
+  });
+}
+
+describe("a purge of a queue", () => {
+  const context = { actor: null };
+  const set = (id: string, change: string) =>
+    h.db.query({ text: `update carillon.run set ${change} where id = $1` }, [id]);
+  const ids = async (table: string): Promise<string[]> => {
+    const { rows } = await h.db.query<{ id: string }>({ text: `select id from carillon.${table} order by id` });
+    return rows.map((row) => row.id);
+  };
+
+  it("ends what waits, for whatever, and leaves what workers have and other queues alone", async () => {
+    await h.db.query({ text: "delete from carillon.run_history; delete from carillon.run_later" });
+    await h.store.queueBook.ensure(1, ["default", "other"]);
+    const [other = 0] = await h.store.lanes.ensure([{ queue: "other", task: "echo" }]);
+    const claimed = await h.run({ rank: 0 });
+    await h.claim(await h.session(), 1);
+    const elsewhere = await h.run({ lane: other, queue: "other" });
+    const [queued, gated, overlapping, retrying] = [await h.run(), await h.run(), await h.run(), await h.run()];
+    await set(gated, "state = 'blocked', limits = 'g:1'");
+    await set(overlapping, "state = 'blocked', state_reason = 'overlap', serial = true");
+    await set(retrying, "state = 'retrying', run_at = now() + interval '1 hour'");
+    const soon = await h.run({ runAt: Date.now() + 60_000 });
+    const farOff = Date.now() + 86_400_000;
+    const later = await h.run({ runAt: farOff, nominal: farOff });
+    const { countPurge, purgeQueue } = api();
+    const [whatever, undelayed] = [{ isOfDelayed: true }, { isOfDelayed: false }];
+    expect(await countPurge("default", "default", whatever)).toEqual({ count: 6, isLeast: false });
+    expect(await countPurge("default", "default", undelayed)).toEqual({ count: 3, isLeast: false });
+    expect(await purgeQueue("default", "default", undelayed, context)).toMatchObject({ state: "done", done: 3 });
+    expect(await ids("run_history")).toEqual([queued, gated, overlapping].sort());
+    expect(await purgeQueue("default", "default", whatever, context)).toMatchObject({ state: "done", done: 3 });
+    expect(await ids("run_history")).toEqual([queued, gated, overlapping, retrying, soon, later].sort());
+    const reasons = await h.db.query({ text: "select distinct status, status_reason from carillon.run_history" });
+    expect(reasons.rows).toEqual([{ status: "cancelled", status_reason: "purged" }]);
+    expect(await ids("run")).toEqual([claimed, elsewhere].sort());
+    expect(await purgeQueue("default", "nowhere", whatever, context)).toBeNull();
+  });
+
+  it("of many runs goes on after its call, and can be watched", async () => {
+    await h.store.queueBook.ensure(1, ["default"]);
+    const [lane = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo" }]);
+    await h.store.runs.insert(Array.from({ length: 1_100 }, () => newRun(lane, {})));
+    const begun = await api().purgeQueue("default", "default", { isOfDelayed: true }, context);
+    expect(begun).toMatchObject({ state: "running", done: 1_000 });
+    membership.epochs = new Map([[shardOf(begun?.id ?? "", 1_024), 1]]);
+    expect(await toEnd(nodeOf(), begun as StoredOperation)).toMatchObject({ state: "done", done: 1_100 });
+    expect(await live()).toBe(0);
   });
 });

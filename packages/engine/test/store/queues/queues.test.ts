@@ -21,9 +21,8 @@ const nobody = { actor: null };
 const nothing = (): void => undefined;
 
 function queueing(store: Store = h.store): Queueing {
-  const told = { onChanged: nothing, onFreed: nothing, onReleased: nothing, onEvent: nothing };
   const breakers = { look: async () => undefined, tick: async () => undefined };
-  return makeQueueing({ store, breakers, clock: hostPorts.clock, now: Date.now, periodMs: 1_000, ...told });
+  return makeQueueing({ store, breakers, clock: hostPorts.clock, now: Date.now, periodMs: 1_000, onChanged: nothing });
 }
 
 const api = (): Queues => queueing().api;
@@ -183,26 +182,5 @@ describe("a pause with an end", () => {
     await pause("moving", null);
     const { pause: moved } = await pause(null, 5_000_000_000_000);
     expect(moved).toMatchObject({ reason: "moving", until: 5_000_000_000_000 });
-  });
-});
-
-describe("a purge", () => {
-  it("ends what waits for a worker, and nothing else", async () => {
-    await h.store.queueBook.ensure(1, ["default", "other"]);
-    const [other = 0] = await h.store.lanes.ensure([{ queue: "other", task: "echo" }]);
-    const claimed = await h.run({ rank: 0 });
-    await h.claim(await h.session(), 1);
-    const waiting = await Promise.all([h.run({}), h.run({}), h.run({})]);
-    const later = await h.run({ runAt: Date.now() + 60_000 });
-    const elsewhere = await h.run({ lane: other, queue: "other" });
-    expect(await api().purgeQueue("default", "default", true)).toEqual({ count: 3, isMore: false });
-    expect(await api().purgeQueue("default", "default", false)).toEqual({ count: 3, isMore: false });
-    const { rows } = await h.db.query<{ id: string }>({ text: "select id from carillon.run order by id" });
-    expect(rows.map(({ id }) => id)).toEqual([claimed, later, elsewhere].sort());
-    const text = "select id, status, status_reason from carillon.run_history order by id";
-    const history = (await h.db.query<{ id: string; status: string; status_reason: string }>({ text })).rows;
-    expect(history.map(({ id }) => id)).toEqual(waiting.sort());
-    expect(history[0]).toMatchObject({ status: "cancelled", status_reason: "purged" });
-    expect(await api().purgeQueue("default", "nowhere", false)).toBeNull();
   });
 });

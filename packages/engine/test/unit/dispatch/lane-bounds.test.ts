@@ -159,7 +159,7 @@ describe("the bounds of lanes", () => {
 describe("lanes of a paused queue", () => {
   it("are not looked at, whatever is hinted, and from their beginning when it is resumed", () => {
     let isPaused = true;
-    const bounds = new LaneBounds(1_000, () => isPaused);
+    const bounds = new LaneBounds(1_000, () => (isPaused ? "shut" : null));
     expect(look(bounds, 0)).toEqual([]);
     bounds.hint(1, 40);
     expect(look(bounds, 1_000)).toEqual([]);
@@ -170,7 +170,7 @@ describe("lanes of a paused queue", () => {
 
   it("close when it is paused, also while a look is under way", () => {
     let isPaused = false;
-    const bounds = new LaneBounds(1_000, () => isPaused);
+    const bounds = new LaneBounds(1_000, () => (isPaused ? "shut" : null));
     const looks = look(bounds, 0);
     isPaused = true;
     bounds.holdAgain();

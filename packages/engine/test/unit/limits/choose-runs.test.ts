@@ -13,7 +13,7 @@ const concurrency = (name: string, limit: number): KeyedLimit => ({
 });
 const state = (id: number, limit: number, used = 0): [number, LimitState] => [
   id,
-  { id, limit: concurrency(`k${id}`, limit), used, starts: [], stoppedBy: null },
+  { id, limit: concurrency(`k${id}`, limit), used, starts: [], stoppedBy: null, isCounted: true },
 ];
 const run = (id: string, rank: number, gate: string, ...limitIds: number[]): Candidate => ({
   id,

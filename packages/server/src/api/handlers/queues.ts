@@ -5,6 +5,7 @@ import type { ApiOptions } from "../ports.js";
 import { wireQueue, wireQueueStats } from "../wire/queue.js";
 import { contextOf } from "./job-changes.js";
 import { notFound } from "./job-ref.js";
+import { startedOperation } from "./operations.js";
 import { nextPageToken, pageRequest } from "./list-page.js";
 
 type QueueHandlers = Pick<
@@ -42,11 +43,19 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
       await refuseNewOwn(engine, call.namespace, call.params.name);
       return shown(await engine.pauseQueue(call.namespace, nameOf(call.params.name), asked, contextOf(call)));
     },
-    async purgeQueue({ params, namespace, body }) {
-      const { dryRun } = readQueuePurge(body);
-      const purged = await engine.purgeQueue(namespace, nameOf(params.name), dryRun);
-      if (purged === null) throw unknown(params.name);
-      return { status: 200, body: { count: purged.count, more: purged.isMore, dry_run: dryRun } };
+    async purgeQueue(call) {
+      const { params, namespace } = call;
+      const { dryRun, ...asked } = readQueuePurge(call.body);
+      const name = nameOf(params.name);
+      if (dryRun) {
+        const counted = await engine.countPurge(namespace, name, asked);
+        if (counted === null) throw unknown(params.name);
+        return { status: 200, body: { count: counted.count, more: counted.isLeast, dry_run: true } };
+      }
+      const operation = await engine.purgeQueue(namespace, name, asked, contextOf(call));
+      if (operation === null) throw unknown(params.name);
+      if (operation.state === "running") return startedOperation(operation);
+      return { status: 200, body: { count: operation.done, more: false, dry_run: false } };
     },
     async resumeQueue(call) {
       await refuseNewOwn(engine, call.namespace, call.params.name);

@@ -91,4 +91,8 @@ it("a queue has limits of its own, unless it is strict", async () => {
   expect(taken.body).toMatchObject({ concurrency: null, rate_limit: limits.rate_limit });
   const strict = await call("PATCH", "/v1/queues/strict-one", { order: "strict", concurrency: { limit: 2 } });
   expect(strict).toMatchObject({ status: 422, body: { code: "limit_invalid" } });
+  expect((await call("PATCH", "/v1/queues/strict-two", { order: "strict" })).status).toBe(200);
+  const run = { task: "echo", queue: "strict-two", concurrency: { limit: 1 } };
+  for (const path of ["/v1/runs", "/v1/jobs"])
+    expect(await call("POST", path, run)).toMatchObject({ status: 422, body: { code: "limit_invalid" } });
 });

@@ -37,7 +37,22 @@ export class FakeOperations extends FakeFailures implements Operations, RunChang
     return { ...none, firstAt: null, lastAt: null, durationP50Ms: null, durationP95Ms: null, lagP95Ms: null };
   }
 
-  async startBulk(_namespace: string, { action, target }: BulkRequest): Promise<OperationView> {
+  /** Of the queue `many` the purge goes on. */
+  async purgeQueue(_namespace: string, queue: string): Promise<OperationView | null> {
+    if (!this.queues.has(queue)) return null;
+    const operation = this.#operation({ action: "purge", target: { filter: { queue } } });
+    return queue === "many" ? operation : { ...operation, state: "done", done: 3 };
+  }
+
+  async countPurge(_namespace: string, queue: string): Promise<BulkCount | null> {
+    return this.queues.has(queue) ? { count: 3, isLeast: false } : null;
+  }
+
+  async startBulk(_namespace: string, request: BulkRequest): Promise<OperationView> {
+    return this.#operation(request);
+  }
+
+  #operation({ action, target }: Pick<OperationView, "action" | "target">): OperationView {
     this.failOnce();
     const at = this.now();
     const counts = { seen: 0, done: 0, failed: 0, failures: [] };

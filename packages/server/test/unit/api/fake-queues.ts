@@ -5,7 +5,6 @@ import type {
   PageRequest,
   QueueChange,
   QueuePauseSpec,
-  QueuePurge,
   Queues,
   QueueStats,
   QueueView,
@@ -44,10 +43,6 @@ export class FakeQueues extends FakeNamespaces implements Queues {
 
   async resumeQueue(_namespace: string, name: string, context: ChangeContext): Promise<QueueView> {
     return this.#put(name, context, { pause: null });
-  }
-
-  async purgeQueue(_namespace: string, name: string): Promise<QueuePurge | null> {
-    return this.queues.has(name) ? { count: 3, isMore: false } : null;
   }
 
   async queueStats(_namespace: string, name: string): Promise<QueueStats | null> {

@@ -1,0 +1,31 @@
+import { CliError } from "../cli-error.js";
+import type { CommandModule } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
+import { limitTarget, withLimitArgument } from "../input/limit-argument.js";
+import { clientOf } from "../input/server-address.js";
+import { outputForm, renderJson } from "../output/form.js";
+import { renderLimit } from "../output/limit-view.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withLimitArgument(target).addHelpText(
+      "after",
+      `
+Examples:
+  $ carillon limit show lim_42
+  $ carillon limit show queue:email`,
+    );
+  },
+  async run(io, invocation) {
+    const { limits } = clientOf(io, invocation);
+    const target = limitTarget(io, invocation);
+    const form = outputForm(invocation);
+    const found =
+      target.of === "limit"
+        ? [await limits.get(target.id)]
+        : (await limits.list({ scope: target.of, key: target.of === "queue" ? target.name : "" })).limits;
+    if (found.length === 0)
+      throw new CliError(ExitCode.notFound, `no run has needed a limit of this ${target.of} within the last hour`);
+    for (const limit of found) await io.out(form === "table" ? renderLimit(limit) : renderJson(limit, form));
+  },
+};

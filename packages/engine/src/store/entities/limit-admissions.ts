@@ -1,0 +1,164 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import { timestampParam } from "../db/params.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+import type { EndedRun } from "./ended-runs.js";
+import {
+  type HeadRow,
+  type KeyRow,
+  type LimitRow,
+  type NamedLimit,
+  toHead,
+  toLimit,
+  type WaitingHead,
+} from "./limit-rows.js";
+import { columns, timestampOrNull } from "./parameters.js";
+import type { Queued } from "./runs.js";
+
+export interface ReleasedHold {
+  readonly limitId: number;
+  readonly runId: string;
+  readonly gate: string;
+  readonly hasFailed: boolean;
+  /** null: it never started. */
+  readonly startedAt: Instant | null;
+}
+
+export interface OrderHolder {
+  readonly limitId: number;
+  readonly runId: string;
+  /** The run, if it waits to be admitted again. */
+  readonly head: WaitingHead | null;
+}
+
+export interface NewHold {
+  readonly limitId: number;
+  readonly runId: string;
+  readonly fence: number;
+  readonly gate: string;
+}
+
+export interface Admission {
+  readonly runs: readonly { readonly id: string; readonly fence: number }[];
+  readonly holds: readonly NewHold[];
+  /** `used` without the new holds. */
+  readonly limits: readonly LimitRow[];
+  /** Every hold was looked at. */
+  readonly isSwept: boolean;
+}
+
+/** What admission asks of the store. Each call with a transaction needs the limits locked by it, except those before `lock`. */
+export interface LimitAdmissions {
+  gates(after: string, limit: number): Promise<string[]>;
+  heads(tx: Queryable, gates: readonly string[], mostOfEach: number): Promise<WaitingHead[]>;
+  define(tx: Queryable, limits: readonly NamedLimit[]): Promise<void>;
+  lock(
+    tx: Queryable,
+    limits: readonly NamedLimit[],
+    ids: readonly number[],
+  ): Promise<{ rows: LimitRow[]; now: Instant }>;
+  disposed(tx: Queryable, runIds: readonly string[]): Promise<Set<string>>;
+  /** null: of all runs. */
+  release(tx: Queryable, limitIds: readonly number[], runIds: readonly string[] | null): Promise<ReleasedHold[]>;
+  holders(tx: Queryable, limitIds: readonly number[]): Promise<OrderHolder[]>;
+  admit(tx: Queryable, admission: Admission): Promise<Queued[]>;
+  stop(tx: Queryable, gates: readonly string[]): Promise<readonly EndedRun[]>;
+  ofRuns(runIds: readonly string[], onlyRates: boolean): Promise<{ limitId: number; gate: string }[]>;
+  unswept(afterMs: DurationMs, limit: number): Promise<number[]>;
+  forget(afterMs: DurationMs, limit: number): Promise<number>;
+}
+
+export function limitAdmissions(db: Queryable, statements: Statements): LimitAdmissions {
+  const statement = (name: string) => statements.get(`limit.${name}`);
+  const [gates, heads, define, lock] = [statement("gates"), statement("heads"), statement("define"), statement("lock")];
+  const [disposed, release, holders] = [statement("disposed"), statement("release"), statement("holders")];
+  const [admit, stop, ofRuns] = [statement("admit"), statement("stop"), statement("of_runs")];
+  const [unswept, forget] = [statement("unswept"), statement("forget")];
+  return {
+    gates: async (after, limit) =>
+      (await db.query<{ gate: string }>(gates, [after, limit])).rows.map((row) => row.gate),
+    heads: async (tx, of, mostOfEach) => (await tx.query<HeadRow>(heads, [of, mostOfEach])).rows.map(toHead),
+    async define(tx, limits) {
+      if (limits.length === 0) return;
+      const values = columns(limits, [
+        ...nameColumns,
+        ({ limit }) => limit.limit,
+        ({ limit }) => limit.perMs,
+        ({ limit }) => limit.burst,
+        ({ limit }) => limit.onFailure,
+        ({ definedAt }) => timestampParam(definedAt),
+      ]);
+      await tx.query(define, values);
+    },
+    async lock(tx, limits, ids) {
+      const { rows } = await tx.query<KeyRow & { now_ms: number }>(lock, [...columns(limits, nameColumns), ids]);
+      // Read before the locks were had, so too early rather than too late: a window then holds more, never less.
+      return { rows: rows.map(toLimit), now: rows[0]?.now_ms ?? 0 };
+    },
+    async disposed(tx, runIds) {
+      if (runIds.length === 0) return new Set();
+      return new Set((await tx.query<{ run_id: string }>(disposed, [runIds])).rows.map((row) => row.run_id));
+    },
+    async release(tx, limitIds, runIds) {
+      type Row = {
+        limit_id: number;
+        run_id: string;
+        gate: string;
+        has_failed: boolean | null;
+        started_ms: number | null;
+      };
+      return (await tx.query<Row>(release, [limitIds, runIds])).rows.map((row) => ({
+        limitId: row.limit_id,
+        runId: row.run_id,
+        gate: row.gate,
+        hasFailed: row.has_failed === true,
+        startedAt: row.started_ms,
+      }));
+    },
+    async holders(tx, limitIds) {
+      if (limitIds.length === 0) return [];
+      type Row = HeadRow & { limit_id: number; run_id: string; waits: boolean };
+      return (await tx.query<Row>(holders, [limitIds])).rows.map((row) => {
+        return { limitId: row.limit_id, runId: row.run_id, head: row.waits ? toHead(row) : null };
+      });
+    },
+    admit: async (tx, admission) => (await tx.query<Queued>(admit, admissionParameters(admission))).rows,
+    async stop(tx, of) {
+      return of.length === 0 ? [] : (await tx.query<EndedRun>(stop, [of])).rows;
+    },
+    async ofRuns(runIds, onlyRates) {
+      if (runIds.length === 0) return [];
+      const { rows } = await db.query<{ limit_id: number; gate: string }>(ofRuns, [runIds, onlyRates]);
+      return rows.map((row) => ({ limitId: row.limit_id, gate: row.gate }));
+    },
+    unswept: async (afterMs, limit) =>
+      (await db.query<{ id: number }>(unswept, [afterMs, limit])).rows.map((row) => row.id),
+    forget: async (afterMs, limit) => (await db.query(forget, [afterMs, limit])).rowCount,
+  };
+}
+
+const nameColumns = [
+  ({ namespaceId }: NamedLimit) => namespaceId,
+  ({ limit }: NamedLimit) => limit.scope,
+  ({ limit }: NamedLimit) => limit.kind,
+  ({ limit }: NamedLimit) => limit.name,
+];
+
+function admissionParameters({ runs, holds, limits, isSwept }: Admission): unknown[] {
+  return [
+    ...columns(runs, [(run) => run.id, (run) => run.fence]),
+    ...columns(holds, [(hold) => hold.limitId, (hold) => hold.runId, (hold) => hold.fence, (hold) => hold.gate]),
+    ...columns(limits, [
+      (row) => row.id,
+      (row) => row.limit.limit,
+      (row) => row.limit.perMs,
+      (row) => row.limit.burst,
+      (row) => row.limit.onFailure,
+      (row) => timestampOrNull(row.definedAt),
+      (row) => row.used,
+      (row) => `{${row.starts.join(",")}}`,
+      (row) => row.stoppedBy,
+    ]),
+    isSwept,
+  ];
+}

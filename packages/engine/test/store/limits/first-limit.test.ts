@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { loadStatements } from "../../../src/index.js";
+import type { OwnLimits } from "../../../src/store/entities/limit-rows.js";
+import { exchangeOver } from "../../../src/store/entities/exchange.js";
+import { createStore } from "../../../src/store/store.js";
+import { AdmissionHarness } from "../../harness/admission-harness.js";
+import { gatewayId, untilSomebodyWaits } from "../../harness/store-harness.js";
+
+let h: AdmissionHarness;
+beforeAll(async () => {
+  h = await AdmissionHarness.create();
+});
+afterAll(() => h.close());
+afterEach(async () => {
+  const broken = await h.broken();
+  await h.reset();
+  if (broken.length > 0) throw new Error(`the audits found ${JSON.stringify(broken)}`);
+});
+
+const everything = Number.MIN_SAFE_INTEGER;
+
+/** From the plain lane alone, as a gateway does that knows of no limits. */
+async function demand(session: string, limitsRevision: number) {
+  const lane = (await h.h.store.lanes.list()).find(({ kind }) => kind === "plain");
+  const read = { lane: lane?.id ?? 0, namespaceId: 1, low: everything, most: 9, isSolo: false };
+  return { gatewayId, sessions: [session], places: [0, 0], free: 2, reads: [read], limitsRevision };
+}
+
+async function setLimits(limits: OwnLimits | null): Promise<void> {
+  await h.h.store.queues.change({ namespaceId: 1, name: "default" }, () => {
+    return { order: { kind: "priority" }, pause: null, limits };
+  });
+}
+
+const one: OwnLimits = { concurrency: { limit: 1 } };
+const keyed = { concurrency: { key: "k", limit: 9 } };
+
+describe("the first limit of a queue holds from the commit that sets it", () => {
+  test("a gateway that has not read it claims nothing, whenever its worker registered [INV-14]", async () => {
+    const session = await h.h.session();
+    await h.h.run();
+    await setLimits(one);
+    const later = await h.h.session();
+    for (const of of [session, later]) {
+      const stale = await h.h.store.claims.exchange({ succeeded: [], demand: await demand(of, 0) });
+      expect(stale.claimed).toEqual([]);
+    }
+    const owners = createStore(h.h.db).limitOwners;
+    await owners.look();
+    expect(owners.isLimited(1, "default")).toBe(true);
+    const knowing = { ...(await demand(session, owners.revision)), places: [0] };
+    expect((await h.h.store.claims.exchange({ succeeded: [], demand: knowing })).claimed).toHaveLength(1);
+  });
+
+  test("a claim that is under way ends first, and what it claimed counts [INV-14]", async () => {
+    const session = await h.h.session();
+    const id = await h.h.run();
+    await h.runs(keyed, 1);
+    const asked = await demand(session, 0);
+    let set: Promise<void> = Promise.resolve();
+    await h.h.db.transaction(async (tx) => {
+      const { claimed } = await exchangeOver(tx, loadStatements("carillon"))({ succeeded: [], demand: asked });
+      expect(claimed.map((run) => run.id)).toEqual([id]);
+      set = setLimits(one);
+      await untilSomebodyWaits(h.h);
+    });
+    await set;
+    const admitter = h.admitter();
+    for (let round = 0; round < 3; round++) await admitter.tick();
+    expect(await h.states()).toEqual({ blocked: 1, running: 1 });
+    await h.finish(session, [{ id, fence: 1 }]);
+    await admitter.tick();
+    expect(await h.states()).toEqual({ queued: 1 });
+  });
+
+  test("an admission that is under way ends first, and what it admitted counts [INV-14]", async () => {
+    await h.runs(keyed, 1);
+    const set: Promise<void>[] = [];
+    const { settle } = h.h.store;
+    const first = h.admitter(undefined, {
+      settle: (work) =>
+        settle(async (tx) => {
+          const done = await work(tx);
+          if (set.length > 0) return done;
+          set.push(setLimits(one));
+          await untilSomebodyWaits(h.h);
+          return done;
+        }),
+    });
+    await first.tick();
+    await Promise.all(set);
+    await h.runs(keyed, 1);
+    const admitter = h.admitter();
+    for (let round = 0; round < 3; round++) await admitter.tick();
+    expect(await h.states()).toEqual({ blocked: 1, queued: 1 });
+  });
+
+  test("runs that were at work when it was set hold it until they end, however the limit came [INV-14]", async () => {
+    const session = await h.h.session();
+    for (let made = 0; made < 3; made++) await h.h.run();
+    const claimed = await h.h.claim(session, 3);
+    // Set, taken away, and set once more: what was counted for the first does not count twice.
+    for (const limits of [one, null, { concurrency: { limit: 2 } }]) await setLimits(limits);
+    await h.runs({ rateLimit: { key: "r", limit: 9, perMs: 60_000 } }, 2);
+    const admitter = h.admitter();
+    for (let round = 0; round < 3; round++) await admitter.tick();
+    expect(await h.states()).toEqual({ blocked: 2, running: 3 });
+    await h.finish(session, claimed.slice(0, 2));
+    await admitter.tick();
+    expect(await h.states()).toEqual({ blocked: 1, queued: 1, running: 1 });
+  });
+
+  test("of a rate what is admitted and has not started counts, and what started before does not [INV-14]", async () => {
+    const admitter = h.admitter();
+    const session = await h.h.session();
+    await h.runs(keyed, 1);
+    await admitter.tick();
+    await h.h.claim(session, 1);
+    await h.runs(keyed, 1);
+    await admitter.tick();
+    await setLimits({ rateLimit: { limit: 2, perMs: 3_600_000 } });
+    await h.runs(keyed, 3);
+    for (let round = 0; round < 3; round++) await admitter.tick();
+    expect(await h.states()).toEqual({ blocked: 2, queued: 2, running: 1 });
+  });
+});
+
+test("a namespace's first limit holds from its commit, over all its queues [INV-14]", async () => {
+  const session = await h.h.session();
+  await h.h.run();
+  const [claimed] = await h.h.claim(session, 1);
+  if (claimed === undefined) throw new Error("nothing was claimed");
+  await h.h.store.namespaces.change("default", { concurrency: { limit: 1 } }, null);
+  await h.h.run();
+  const stale = await h.h.store.claims.exchange({ succeeded: [], demand: await demand(session, 0) });
+  expect(stale.claimed).toEqual([]);
+  await h.runs(keyed, 1);
+  const admitter = h.admitter();
+  for (let round = 0; round < 3; round++) await admitter.tick();
+  expect(await h.states()).toEqual({ blocked: 1, queued: 1, running: 1 });
+  await h.finish(session, [claimed]);
+  await admitter.tick();
+  expect(await h.states()).toEqual({ queued: 2 });
+});
