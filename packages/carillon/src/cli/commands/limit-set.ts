@@ -69,9 +69,7 @@ async function setByHand(
   const after = await client.limits.update(before.id, change);
   const form = outputForm(invocation);
   await io.out(form === "table" ? renderLimit(after) : renderJson(after, form));
-  const undo = before.fixed
-    ? `limit set ${before.id} ${flagsOf(before)}`
-    : `limit remove ${before.id}`;
+  const undo = before.fixed ? `limit set ${before.id} ${flagsOf(before)}` : `limit remove ${before.id}`;
   sayUndo(io, invocation, "set by hand", undo);
 }
 

@@ -59,7 +59,12 @@ export function readOwn(client: Client, { of, name }: LimitOwner): Promise<OwnLi
 export function sayUndoOfOwn(
   io: Io,
   invocation: Invocation,
-  { done, owner, before, kinds }: { done: string; owner: LimitOwner; before: OwnLimits; kinds: readonly (keyof OwnLimits)[] },
+  {
+    done,
+    owner,
+    before,
+    kinds,
+  }: { done: string; owner: LimitOwner; before: OwnLimits; kinds: readonly (keyof OwnLimits)[] },
 ): void {
   const target = ownerText(owner);
   const undos = kinds.map((kind) => {
