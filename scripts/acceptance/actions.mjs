@@ -186,7 +186,9 @@ export function actionsOf(marks) {
       async act(way) {
         const jobs = await way.jobsWith(`by=${way.name}-team,kind in (at,delay)`);
         const runs = await way.runsWith(`by=${way.name}-team,kind in (at,delay)`);
-        return { jobs: jobs.map(definition), runs: runs.map(outcome) };
+        const kindOf = ({ labels }) => labels.kind;
+        const inOrder = (found) => found.toSorted((one, other) => (kindOf(one) < kindOf(other) ? -1 : 1));
+        return { jobs: inOrder(jobs).map(definition), runs: inOrder(runs).map(outcome) };
       },
       expect: { jobs: { length: 2 }, runs: { length: 2 } },
     },
