@@ -10,97 +10,75 @@ where namespace_id = $1 and id = any ($2::uuid[]) and finished_at >= $3;
 
 -- name: history.list
 -- purpose: a keyset page of finished runs among the first so many that one index gives in the list's order: the rest of the filter
---   is looked up in those. A line with a tag counts where its tag is chosen. Sent without a name, so that it is planned for its values
+--   is looked up in those. The last that was looked at is among the answers, with how many before it were of the namespace. A line with
+--   a tag counts where its tag is chosen. Sent without a name, so that it is planned for its values
 -- params: $1 namespace id int, $2 after id uuid or null, $3 limit int, $4 statuses text[] or null, $5 task, $6 queue text or
 --         null, $7 job id uuid or null, $8 session uuid or null, $9 owner text or null, $10 one-off jobs only boolean,
 --         $11 created from, $12 created before timestamptz or null, $13 kind of trigger text or null, $14 labels jsonb or null,
---         $15 other conditions on labels jsonb or null, $16 not ended before timestamptz or null, $17 tasks to look under text[],
---         $18 how many to look through int
+--         $15 other conditions on labels jsonb or null, $16 ended from, $17 ended before timestamptz, $18 tasks to look under text[],
+--         $19 how many to look through int, $20 none before this id uuid
 -- fence: none, a read
 select h.id, h.job_id, h.task, h.queue, h.priority, h.status, h.status_reason, h.trigger, h.nominal_at, h.run_at, h.created_at,
        h.started_at, h.finished_at, h.attempt, h.losses, h.fence, h.session_id, h.payload, h.policy, h.output, h.error, h.attempts,
-       h.labels, h.owner, null::timestamptz as deadline_at
-from unnest($17::text[]) as under (task)
+       h.labels, h.owner, null::timestamptz as deadline_at, h.is_match, h.place = $19 as is_last, h.own::int as own
+from unnest($18::text[]) as under (task)
 cross join lateral (
   select *
   from (
-    select * from carillon.run_history
-    where finished_at >= coalesce($16::timestamptz, '-infinity')
-      and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first
-      and id > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000') --? oldest_first
-      and namespace_id = $1 --? task owner job failed unrun asked labels
-      and task = under.task --? task
-      and owner = $9 --? owner
-      and job_id = $7 --? job
-      and status = 'failed' --? failed
-      and status in ('cancelled', 'skipped') --? unrun
-      and split_part(trigger, ':', 1) in ('run_now', 'backfill', 'retry', 'replay') --? asked
-      and labels @> $14::jsonb --? labels
-    order by id desc --? newest_first
-    order by id --? oldest_first
-    limit $18
-  ) looked
-  where namespace_id = $1
-    and ($4::text[] is null or status = any ($4)) and ($5::text is null or task = $5) and ($6::text is null or queue = $6)
-    and ($7::uuid is null or job_id = $7) and ($8::uuid is null or session_id = $8) and ($9::text is null or owner = $9)
-    and (not $10::boolean or job_id = id)
-    and ($11::timestamptz is null or created_at >= $11) and ($12::timestamptz is null or created_at < $12)
-    and ($13::text is null or split_part(trigger, ':', 1) = $13)
-    and ($14::jsonb is null or labels @> $14::jsonb)
-    and ($15::jsonb is null or not exists (
-      select from jsonb_to_recordset($15::jsonb) as c (key text, is_in boolean, among jsonb)
-      where c.is_in <> case when c.among is null then coalesce(labels ? c.key, false)
-                            else coalesce(c.among ? (labels ->> c.key), false) end
-    ))
+    select looked.*, coalesce(
+      namespace_id = $1
+      and ($4::text[] is null or status = any ($4)) and ($5::text is null or task = $5) and ($6::text is null or queue = $6)
+      and ($7::uuid is null or job_id = $7) and ($8::uuid is null or session_id = $8) and ($9::text is null or owner = $9)
+      and (not $10::boolean or job_id = id)
+      and ($11::timestamptz is null or created_at >= $11) and ($12::timestamptz is null or created_at < $12)
+      and ($13::text is null or split_part(trigger, ':', 1) = $13)
+      and ($14::jsonb is null or labels @> $14::jsonb)
+      and ($15::jsonb is null or not exists (
+        select from jsonb_to_recordset($15::jsonb) as c (key text, is_in boolean, among jsonb)
+        where c.is_in <> case when c.among is null then coalesce(labels ? c.key, false)
+                              else coalesce(c.among ? (labels ->> c.key), false) end
+      )), false) as is_match
+    from (
+      select numbered.*, row_number() over in_order as place, count(*) filter (where namespace_id = $1) over in_order as own
+      from (
+        select * from carillon.run_history
+        where finished_at >= $16::timestamptz and finished_at < $17::timestamptz
+          and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') and id >= $20::uuid --? newest_first
+          and id > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000') and id >= $20::uuid --? oldest_first
+          and namespace_id = $1 --? task owner job failed unrun asked labels
+          and task = under.task --? task
+          and owner = $9 --? owner
+          and job_id = $7 --? job
+          and status = 'failed' --? failed
+          and status in ('cancelled', 'skipped') --? unrun
+          and split_part(trigger, ':', 1) in ('run_now', 'backfill', 'retry', 'replay') --? asked
+          and labels @> $14::jsonb --? labels
+        order by id desc --? newest_first
+        order by id --? oldest_first
+        limit $19
+      ) numbered
+      window in_order as (order by id desc) --? newest_first
+      window in_order as (order by id) --? oldest_first
+    ) looked
+  ) judged
+  where is_match or place = $19
   order by id desc --? newest_first
   order by id --? oldest_first
   limit $3
 ) h
-order by h.id desc --? newest_first
-order by h.id --? oldest_first
-limit $3;
-
--- name: history.edge
--- purpose: where history.list stopped looking, and how many of the rows it looked through were of the namespace; no id if it saw the end
--- params: $1 namespace id int, $2 after id uuid or null, $3 job id uuid or null, $4 owner text or null, $5 labels jsonb or null,
---         $6 not ended before timestamptz or null, $7 tasks to look under text[], $8 how many were looked through int
--- fence: none, a read
-select max(edge.id collate "C")::uuid as id, --? newest_first
-select min(edge.id collate "C")::uuid as id, --? oldest_first
-       sum(edge.own)::int as own, $1::int as namespace_id, $3::uuid as job_id, $4::text as owner, $5::jsonb as labels
-from unnest($7::text[]) as under (task)
-cross join lateral (
-  select case when count(*) = $8::int then min(looked.id::text collate "C") end as id, --? newest_first
-  select case when count(*) = $8::int then max(looked.id::text collate "C") end as id, --? oldest_first
-         count(*) filter (where looked.namespace_id = $1) as own
-  from (
-    select id, namespace_id from carillon.run_history
-    where finished_at >= coalesce($6::timestamptz, '-infinity')
-      and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first
-      and id > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000') --? oldest_first
-      and namespace_id = $1 --? task owner job failed unrun asked labels
-      and task = under.task --? task
-      and owner = $4 --? owner
-      and job_id = $3 --? job
-      and status = 'failed' --? failed
-      and status in ('cancelled', 'skipped') --? unrun
-      and split_part(trigger, ':', 1) in ('run_now', 'backfill', 'retry', 'replay') --? asked
-      and labels @> $5::jsonb --? labels
-    order by id desc --? newest_first
-    order by id --? oldest_first
-    limit $8
-  ) looked
-) edge;
+order by is_last desc, h.id desc --? newest_first
+order by is_last desc, h.id --? oldest_first
+limit $3 + cardinality($18);
 
 -- name: history.under
--- purpose: the rows that one index gives for a filter. Only explained: the planner's estimate says by which index to look
--- params: $1 namespace id int, $2 job id uuid or null, $3 owner text or null, $4 labels jsonb or null, $5 not ended before
---         timestamptz or null, $6 tasks text[]
+-- purpose: the rows of some days that one index gives for a filter. Only explained: the planner's estimate says by which index to look
+-- params: $1 namespace id int, $2 job id uuid or null, $3 owner text or null, $4 labels jsonb or null, $5 ended from, $6 ended before
+--         timestamptz, $7 tasks text[]
 -- fence: none, a read
-select $2::uuid, $3::text, $4::jsonb, $6::text[]
+select $2::uuid, $3::text, $4::jsonb, $7::text[]
 from carillon.run_history
-where finished_at >= coalesce($5::timestamptz, '-infinity')
-  and task = any ($6::text[]) --? task
+where finished_at >= $5::timestamptz and finished_at < $6::timestamptz
+  and task = any ($7::text[]) --? task
   and owner = $3 --? owner
   and job_id = $2 --? job
   and status = 'failed' --? failed

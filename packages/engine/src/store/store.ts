@@ -165,7 +165,7 @@ export function createStore(db: Database): Store {
     },
     callbacks: callbackStore(db, statements),
     reads: runReads(db, statements),
-    search: runSearch(db, statements),
+    search: runSearch(db, statements, () => db.clock.now()),
     searchPaths: searchPaths(db, statements),
     readsOver: (tx) => runReads(tx, statements),
     lanes: laneStore(db, statements),

@@ -21,7 +21,7 @@ export interface RunListFilter {
 export const clockSlackMs = 3_600_000;
 
 /** The end of the year 9999: who names a worker may name any. */
-const latestTime = 253_402_300_799_999;
+export const latestTime = 253_402_300_799_999;
 
 /** The filter as statements take it, in the order that all of them have. */
 export function runFilterParams(filter: RunListFilter): unknown[] {
@@ -41,9 +41,9 @@ export function runFilterParams(filter: RunListFilter): unknown[] {
 }
 
 /** No run ends before it is made, nor before the worker that has it is there: days before that are not looked at. */
-export function notEndedBefore({ createdFrom, workerId }: RunListFilter): string | null {
+export function earliestEnd({ createdFrom, workerId }: RunListFilter): Instant | null {
   const begun =
     workerId === undefined ? undefined : Math.min(Math.max(0, timeOfUuid(workerId) - clockSlackMs), latestTime);
   const bounds = [createdFrom, begun].filter((bound) => bound !== undefined);
-  return timestampOrNull(bounds.length === 0 ? null : Math.max(...bounds));
+  return bounds.length === 0 ? null : Math.max(...bounds);
 }

@@ -1,11 +1,12 @@
-import { uuidV7Of } from "@carillon/core";
+import { type Instant, uuidV7Of } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import { pickLines } from "../sql/pick-lines.js";
 import type { Statements } from "../sql/statement.js";
 import { FinishedSearch } from "./finished-search.js";
 import { type ListPlace, type Looked, mostScanned } from "./list-direction.js";
 import { countRows, estimateRows } from "./row-estimates.js";
-import { clockSlackMs, notEndedBefore, type RunListFilter, runFilterParams } from "./run-filter-params.js";
+import { clockSlackMs, earliestEnd, type RunListFilter, runFilterParams } from "./run-filter-params.js";
+import { timestampOrNull } from "./parameters.js";
 import type { RunRow } from "./run-reads.js";
 
 export type { RunListFilter } from "./run-filter-params.js";
@@ -25,17 +26,17 @@ export interface RunSearch {
   count(namespaceId: number, filter: RunListFilter, parts: CountedParts, most: number): Promise<number>;
 }
 
-export function runSearch(db: Queryable, statements: Statements): RunSearch {
+export function runSearch(db: Queryable, statements: Statements, now: () => Instant): RunSearch {
   const listLive = statements.get("run.list");
   const liveEdge = statements.get("run.edge");
   const liveMatches = statements.get("run.matches");
   const endedMatches = statements.get("history.matches");
-  const ended = new FinishedSearch(db, statements);
+  const ended = new FinishedSearch(db, statements, now);
   const sum = async (of: typeof countRows, { namespaceId, filter, parts, most }: Counted): Promise<number> => {
     const params = [namespaceId, ...runFilterParams(filter)];
     const counts = [
       parts.live ? await of(db, liveMatches, [...params, most]) : 0,
-      parts.finished ? await of(db, endedMatches, [...params, notEndedBefore(filter), most]) : 0,
+      parts.finished ? await of(db, endedMatches, [...params, timestampOrNull(earliestEnd(filter)), most]) : 0,
     ];
     return counts.reduce((total, count) => total + count);
   };

@@ -95,6 +95,19 @@ describe("a job, from its creation to its history", () => {
     expect(run?.startedAt).toBeGreaterThanOrEqual(at);
   });
 
+  it("that is cancelled before its time is told of, however its runs waited", async () => {
+    const at = database.clock.now() + 60_000;
+    const waiting = await engine.api.createJob("default", spec({ schedule: { kind: "at", at } }));
+    const far = await engine.api.createJob("default", spec({ schedule: { kind: "at", at: at + 3_600_000 } }));
+    const manual = { schedule: { kind: "manual" }, firing: { overlap: "allow" } } as const;
+    const kept = await engine.api.createJob("default", spec(manual));
+    const asked = await engine.api.runNow("default", { id: kept.id }, {}, { actor: null });
+    const request = { running: "signal" } as const;
+    for (const { id } of [waiting, far, kept]) await engine.api.cancelJob("default", { id }, request, { actor: null });
+    const told = events.flatMap((event) => (event.type === "run.finished" ? [[event.runId, event.status]] : []));
+    expect(told).toEqual([waiting, far, asked].map(({ id }) => [id, "cancelled"]));
+  });
+
   it("that recurs fires once for each instant, with its lateness known [INV-1]", async () => {
     await startWorker(echo);
     const anchor = Math.ceil(database.clock.now());

@@ -76,16 +76,29 @@ describe("a page of a search over finished runs", () => {
   ])("by %s looks at no more rows than it may, in either order", async (_, filter) => {
     for (const direction of ["newest_first", "oldest_first"] as const) {
       const counts: number[] = [];
-      const search = runSearch(watched(counts), loadStatements("carillon"));
+      const search = runSearch(watched(counts), loadStatements("carillon"), () => Date.now());
       await search.finished(1, { ...filter, oneOffOnly: false }, { ...first, direction });
       expect(counts.length).toBeGreaterThan(0);
       expect(Math.max(...counts)).toBeLessThanOrEqual(mostScanned + first.limit);
     }
   });
 
+  it.each<[string, Omit<RunListFilter, "oneOffOnly">]>([
+    ["nothing", {}],
+    ["a common task", { task: "echo" }],
+    ["a common status", { status: ["succeeded"] }],
+  ])("by %s that is full looks at little more than it shows, in either order", async (_, filter) => {
+    for (const direction of ["newest_first", "oldest_first"] as const) {
+      const counts: number[] = [];
+      const search = runSearch(watched(counts), loadStatements("carillon"), () => Date.now());
+      await search.finished(1, { ...filter, oneOffOnly: false }, { ...first, direction });
+      expect(Math.max(...counts)).toBeLessThan(3 * first.limit);
+    }
+  });
+
   it("by worker looks at no more rows than it may", async () => {
     const counts: number[] = [];
-    const search = runSearch(watched(counts), loadStatements("carillon"));
+    const search = runSearch(watched(counts), loadStatements("carillon"), () => Date.now());
     const filter = { workerId: ids[100] ?? "", oneOffOnly: false };
     await search.finished(1, filter, { ...first, direction: "newest_first" });
     expect(Math.max(...counts)).toBeLessThanOrEqual(mostScanned + first.limit);

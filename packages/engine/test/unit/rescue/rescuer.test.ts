@@ -1,5 +1,16 @@
 import { expect, it } from "vitest";
+import type { EngineEvent } from "../../../src/events.js";
 import { Rescuer } from "../../../src/rescue/rescuer.js";
+import type { EndedRun } from "../../../src/store/entities/ended-runs.js";
+
+const ended = (id: string): EndedRun => ({
+  id,
+  jobId: null,
+  namespaceId: 1,
+  task: "echo",
+  queue: "default",
+  freedJobId: null,
+});
 
 /** A rescuer over sessions and runs in memory; `sweeps` counts the looks at all live runs. */
 function setUp() {
@@ -9,6 +20,9 @@ function setUp() {
     isLocked: false,
     sweeps: 0,
     queued: [] as string[],
+    buried: [] as string[],
+    stopped: [] as string[],
+    told: [] as EngineEvent[],
     nowMs: 0,
   };
   const rescuer = new Rescuer({
@@ -22,9 +36,10 @@ function setUp() {
         state.sweeps++;
         return state.lost;
       },
-      buryLost: async () => [],
-      rescue: async (ids) => (state.isLocked ? [] : ids).map((id) => ({ id, lane: 1, rank: 1, isStopped: false })),
-      endStopped: async () => [],
+      buryLost: async () => state.buried.map(ended),
+      rescue: async (ids) =>
+        (state.isLocked ? [] : ids).map((id) => ({ id, lane: 1, rank: 1, isStopped: state.stopped.includes(id) })),
+      endStopped: async (ids) => ids.map(ended),
     },
     clock: { monotonic: () => state.nowMs } as never,
     silenceMs: 15_000,
@@ -35,7 +50,7 @@ function setUp() {
       if (queued.length > 0) state.lost = [];
     },
     onFreed: () => undefined,
-    onEvent: () => undefined,
+    onEvent: (event) => void state.told.push(event),
   });
   /** Ticks every three seconds, as the engine does. */
   const pass = async (ms: number): Promise<void> => {
@@ -96,4 +111,15 @@ it("finds within a minute what nobody noticed: its session came and went between
   state.lost = ["run-1"];
   await pass(63_000);
   expect(state.queued).toEqual(["run-1"]);
+});
+
+it("tells of the runs that it ends: those that took their workers down too often, and those that were to stop", async () => {
+  const { state, pass } = setUp();
+  Object.assign(state, { lost: ["a", "b", "c"], buried: ["a"], stopped: ["b"] });
+  await pass(3_000);
+  const told = state.told.flatMap((event) => (event.type === "run.finished" ? [[event.runId, event.status]] : []));
+  expect(told).toEqual([
+    ["a", "failed"],
+    ["b", "cancelled"],
+  ]);
 });
