@@ -4,7 +4,10 @@ import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { Lane } from "../store/entities/lanes.js";
 import { FailureWindow } from "./failure-window.js";
 
-type IsBehind = (namespaceId: number, lane: Lane) => boolean;
+/** Where a run that is to be tried comes from; null: none waits. */
+export type Way = "lane" | "strict" | null;
+
+export type IsBehind = (namespaceId: number, lane: Lane) => boolean;
 
 export interface NodeBreakersOptions {
   readonly store: BreakerStore;
@@ -18,8 +21,8 @@ export interface NodeBreakersOptions {
   readonly serves: (isBehind: IsBehind) => boolean;
   /** Whether a worker of this node has the run. */
   readonly isAtWork: (runId: string) => boolean;
-  /** Lets one run of such lanes through, if one waits. */
-  readonly letOneThrough: (isBehind: IsBehind) => Promise<void>;
+  /** Lets one run of such lanes through, if one waits; answers where. One of a strict queue comes when it is not held any more. */
+  readonly letOneThrough: (isBehind: IsBehind) => Promise<Way>;
   /** What is open has changed here. */
   readonly onHeld: () => void;
   /** Others are to know. */
@@ -31,6 +34,7 @@ export interface NodeBreakersOptions {
 interface Probe {
   readonly breaker: OpenBreaker;
   runId: string | null;
+  way: Way;
 }
 
 /** Who tries a run says so again within this time, or another may. */
@@ -58,6 +62,14 @@ export class NodeBreakers {
     if (this.#open.size === 0 || lane.requires === "") return false;
     const name = breakerNameIn(lane.requires, lane.task);
     return name !== null && this.#open.has(keyOf({ namespaceId, name }));
+  }
+
+  /** The same of a strict queue, whose first run is claimed by itself: it is let through if it is the one to be tried. */
+  isHeldStrict(namespaceId: number, lane: Lane): boolean {
+    if (!this.isHeld(namespaceId, lane)) return false;
+    const name = breakerNameIn(lane.requires, lane.task) ?? "";
+    const probe = this.#probes.get(keyOf({ namespaceId, name }));
+    return probe === undefined || probe.runId !== null || probe.way !== "strict";
   }
 
   claimed(runs: readonly ClaimedRun[]): void {
@@ -154,10 +166,17 @@ export class NodeBreakers {
   }
 
   async #try(key: string, breaker: OpenBreaker): Promise<void> {
-    const { store, gatewayId, serves, letOneThrough } = this.#options;
+    const { store, gatewayId, serves } = this.#options;
     if (!serves(this.#isBehind(breaker)) || !(await store.takeProbe(breaker, gatewayId, probeLeaseMs))) return;
-    this.#probes.set(key, { breaker, runId: null });
-    await letOneThrough(this.#isBehind(breaker));
+    const probe: Probe = { breaker, runId: null, way: null };
+    this.#probes.set(key, probe);
+    await this.#letThrough(probe);
+  }
+
+  async #letThrough(probe: Probe): Promise<void> {
+    const { letOneThrough, onHeld } = this.#options;
+    probe.way = await letOneThrough(this.#isBehind(probe.breaker));
+    if (probe.way === "strict") onHeld();
   }
 
   /**
@@ -165,11 +184,11 @@ export class NodeBreakers {
    * breaker (its worker was lost, it was cancelled, snoozed or refused) leaves its place to another.
    */
   async #keep(key: string, probe: Probe): Promise<void> {
-    const { store, gatewayId, isAtWork, letOneThrough } = this.#options;
+    const { store, gatewayId, isAtWork } = this.#options;
     const { breaker } = probe;
     if (probe.runId !== null && !isAtWork(probe.runId)) probe.runId = null;
     if (!(await store.keepProbe(breaker, gatewayId, probeLeaseMs))) this.#probes.delete(key);
-    else if (probe.runId === null) await letOneThrough(this.#isBehind(breaker));
+    else if (probe.runId === null) await this.#letThrough(probe);
   }
 
   #isBehind(breaker: BreakerName): IsBehind {

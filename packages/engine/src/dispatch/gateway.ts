@@ -11,6 +11,7 @@ import { HeldClaims } from "./held-claims.js";
 import { LaneBounds } from "./lane-bounds.js";
 import { LaneGroups } from "./lane-groups.js";
 import { Notes } from "./notes.js";
+import { ProbeDoor } from "./probe-door.js";
 import { Results } from "./results.js";
 import { ServedSessions, type WorkerLoad } from "./served-sessions.js";
 import { SessionWatch } from "./session-watch.js";
@@ -51,15 +52,22 @@ export class Gateway {
       if (this.#isShut(namespaceId, lane)) return "shut";
       return this.breakers.isHeld(namespaceId, lane) ? "tried" : null;
     });
+    const door = new ProbeDoor({
+      bounds: this.#bounds,
+      groups: () => this.#groups.values(),
+      lanes: options.lanes,
+      claims,
+      wake: () => this.#exchanger.wake(),
+    });
     this.breakers = new NodeBreakers({
       store: options.breakers,
       lane: (laneId) => options.lanes.get(laneId),
       now: options.now,
       monotonic: () => clock.monotonic(),
       gatewayId: this.#id,
-      serves: (isBehind) => this.#bounds.spotsWhere(isBehind).length > 0,
+      serves: (isBehind) => door.serves(isBehind),
       isAtWork: (runId) => [...this.#sessions.values()].some((session) => session.held.has(runId)),
-      letOneThrough: (isBehind) => this.#letOneThrough(isBehind),
+      letOneThrough: (isBehind) => door.letOneThrough(isBehind),
       onHeld: () => this.queuesChanged(),
       onChanged: options.onBreakersChanged ?? (() => undefined),
       onError,
@@ -77,7 +85,14 @@ export class Gateway {
       timers,
       monotonic: () => clock.monotonic(),
       fullLookMs: options.fullLookMs,
-      onClaimed: (session, run) => this.#handout.give([session], [run]),
+      isHeld: (namespaceId, laneId) => {
+        const lane = options.lanes.get(laneId);
+        return lane !== null && this.breakers.isHeldStrict(namespaceId, lane);
+      },
+      onClaimed: (session, run) => {
+        this.breakers.claimed([run]);
+        this.#handout.give([session], [run]);
+      },
       onDoubt: (session) => session.doubt.raise(options.now()),
       onSettled: () => this.#exchanger.wake(),
       onError,
@@ -308,15 +323,6 @@ export class Gateway {
   #isShut(namespaceId: number, { queue, kind }: Lane): boolean {
     const { queues, limitOwners } = this.#options;
     return queues.isPaused(namespaceId, queue) || (kind !== "admitted" && limitOwners.isLimited(namespaceId, queue));
-  }
-
-  /** One run of the lanes that are meant and held, if one waits. */
-  async #letOneThrough(isMeant: (namespaceId: number, lane: Lane) => boolean): Promise<void> {
-    for (const spot of this.#bounds.spotsWhere(isMeant)) {
-      if (spot.isShut || !(await this.#options.claims.areWaiting(spot.namespaceId, [spot.lane.id]))) continue;
-      spot.letOneThrough();
-      return this.#exchanger.wake();
-    }
   }
 
   /** A run lies in a lane that was made since the last look at them. */

@@ -10,6 +10,8 @@ export interface StrictClaimsOptions {
   readonly gatewayId: string;
   readonly claims: Pick<ClaimStore, "claimStrict">;
   readonly groups: () => Iterable<LaneGroup>;
+  /** Runs of the lane are to stay where they are: while one is the first of its queue, nothing of the queue is claimed. */
+  readonly isHeld: (namespaceId: number, laneId: number) => boolean;
   readonly timers: Timers;
   readonly monotonic: () => DurationMs;
   /** A run whose hint was lost, and a slot whose end nobody told, are found after at most this time. */
@@ -67,7 +69,8 @@ export class StrictClaims {
         if (desk.isUnderWay) continue;
         const session = freest(group);
         if (session === null) break;
-        const lanes = [...(group.strict.get(queue) ?? [])];
+        const lanes = [...(group.strict.get(queue) ?? [])].filter((lane) => !this.#options.isHeld(namespaceId, lane));
+        if (lanes.length === 0) continue;
         if (desk.isOpen || now >= desk.lookAt)
           void this.#claim(desk, { group, session }, { namespaceId, queue, lanes });
         else next = Math.min(next, desk.lookAt);

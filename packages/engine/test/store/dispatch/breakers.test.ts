@@ -182,6 +182,29 @@ describe("a circuit breaker", () => {
     expect((await breaker())?.state).toBe("closed");
   });
 
+  it("holds a strict queue back whose first run is behind it, and tries that run", async () => {
+    const text = "insert into carillon.queue (namespace_id, name, order_kind) values (1, 'default', 'strict')";
+    await h.db.query({ text: `${text} on conflict (namespace_id, name) do update set order_kind = 'strict'` });
+    const name = laneNameOf({ queue: "default", task: "echo", policy }, { kind: "strict" });
+    lane = (await h.store.lanes.ensure([name]))[0] ?? 0;
+    const worker = new HandWorker(20);
+    await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
+    await worker.gateway.breakers.tick();
+    await worker.open();
+    await make(3);
+    await worker.gateway.look();
+    expect(worker.given).toEqual([]);
+    await due();
+    await worker.gateway.breakers.tick();
+    await worker.until(1);
+    expect((await breaker())?.state).toBe("half_open");
+    await worker.end(good);
+    await worker.until(1);
+    await worker.end(good);
+    await worker.until(1);
+    expect((await breaker())?.state).toBe("closed");
+  });
+
   it("that is reset by hand lets everything through", async () => {
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
     const worker = new HandWorker(3_600_000);

@@ -1,6 +1,6 @@
 import { type Outcome, requirementsOf, requirementText, type RunPolicy } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { NodeBreakers } from "../../../src/breakers/node-breakers.js";
+import { NodeBreakers, type Way } from "../../../src/breakers/node-breakers.js";
 import type { BreakerStore, OpenBreaker, Opening } from "../../../src/store/entities/breakers.js";
 import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
 import type { Lane } from "../../../src/store/entities/lanes.js";
@@ -51,6 +51,7 @@ class MemoryBreakers implements Partial<BreakerStore> {
 class Node {
   /** How often a run was let through. */
   let = 0;
+  way: Way = "lane";
   readonly atWork = new Set<string>();
   readonly breakers: NodeBreakers;
 
@@ -63,7 +64,10 @@ class Node {
       gatewayId,
       serves: () => true,
       isAtWork: (runId) => this.atWork.has(runId),
-      letOneThrough: async () => void this.let++,
+      letOneThrough: async () => {
+        this.let++;
+        return this.way;
+      },
       onHeld: () => undefined,
       onChanged: () => undefined,
       onError: (error) => {
@@ -170,6 +174,20 @@ describe("a breaker as a node sees it", () => {
     node.end(node.claim("second"), good);
     await node.breakers.tick();
     expect(store.row).toBeNull();
+  });
+
+  it("lets one run of a strict queue through while that is the one to be tried, and none before or after", async () => {
+    const { store, node } = await openOne();
+    node.way = "strict";
+    const isHeld = (): boolean => node.breakers.isHeldStrict(1, laneAt(0));
+    expect(isHeld()).toBe(true);
+    store.now += 5_000;
+    await node.breakers.tick();
+    expect([isHeld(), node.breakers.isHeld(1, laneAt(0))]).toEqual([false, true]);
+    const probe = node.claim("probe");
+    expect(isHeld()).toBe(true);
+    node.end(probe, good);
+    expect(isHeld()).toBe(false);
   });
 
   it("is tried by another node when the one that tried is silent for 15 s", async () => {
