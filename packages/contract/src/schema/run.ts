@@ -32,6 +32,11 @@ const Trigger = Type.Object(
     kind: stringEnum(triggerKinds, { description: "Who asked for the run" }),
     id: nullable(Type.String({ description: "What asked for it, where that has an id" })),
     scheduled_for: Timestamp,
+    upstream: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Of kind after: the runs whose ends started it, in the order of the job's `after`",
+      }),
+    ),
   },
   { title: "Trigger", additionalProperties: false },
 );

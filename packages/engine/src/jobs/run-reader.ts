@@ -1,4 +1,5 @@
 import { isFinal, nobodysSession, retryOf, shownLabels, timeOfUuid } from "@carillon/core";
+import { upstreamIdsOf } from "../after/after-trigger.js";
 import type { Page } from "../model/api.js";
 import type { RunView, TriggerKind } from "../model/run-view.js";
 import type { RunReads, RunRow } from "../store/entities/run-reads.js";
@@ -59,7 +60,9 @@ const triggerKinds: ReadonlySet<string> = new Set([
 function triggerOf(row: RunRow): RunView["trigger"] {
   const [kind = "", id = null] = row.trigger.split(":", 2);
   if (!triggerKinds.has(kind)) throw new Error(`run ${row.id} has the unknown trigger ${row.trigger}`);
-  return { kind: kind as TriggerKind, id, scheduledFor: row.nominal_at };
+  const upstreamIds = upstreamIdsOf(row.trigger);
+  const after = upstreamIds.length > 0 ? { upstreamIds } : {};
+  return { kind: kind as TriggerKind, id, scheduledFor: row.nominal_at, ...after };
 }
 
 export function toRunView(row: RunRow, progress: RunView["progress"]): RunView {

@@ -1,6 +1,16 @@
 import type { Instant, RunError, RunPolicy, RunStatus } from "@carillon/core";
 
 /** Who asked for a run: its schedule, the creation of a one-off job, the end of another run, or a call that names itself. */
+/** Who asked for a run. */
+export interface RunTrigger {
+  readonly kind: TriggerKind;
+  /** What asked for it, where that has an id. */
+  readonly id: string | null;
+  readonly scheduledFor: Instant;
+  /** The runs whose ends started it, in the order of its job's `after`. */
+  readonly upstreamIds?: readonly string[];
+}
+
 export type TriggerKind = "schedule" | "once" | "run_now" | "backfill" | "retry" | "replay" | "after" | "callback";
 
 /** One try that ended without success, kept with the run. */
@@ -32,7 +42,7 @@ export interface RunView {
   readonly priority: number;
   readonly status: RunStatus;
   readonly statusReason: string | null;
-  readonly trigger: { readonly kind: TriggerKind; readonly id: string | null; readonly scheduledFor: Instant };
+  readonly trigger: RunTrigger;
   /** When it may start: the nominal instant plus jitter, or the next try. */
   readonly runAt: Instant;
   /** When it is to have ended; only of live runs. */

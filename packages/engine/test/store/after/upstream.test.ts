@@ -74,10 +74,13 @@ describe("a handler that another job's end started", () => {
   it("is told all of several, in the order in which its job names them, and an output that is too long is left out", async () => {
     const [one, two] = [await upstream("say", 1), await upstream("say", "long")];
     await job({ task: "listen", schedule: after([one, two]) });
-    const { upstream: told } = await nextHeard(async () => {
+    const { upstream: told, runId } = await nextHeard(async () => {
       await runNow(two);
       await runNow(one);
     });
+    const { trigger } = (await engine.api.getRun("default", runId)) ?? {};
+    expect(trigger).toMatchObject({ kind: "after", upstreamIds: told.map((run) => run.runId) });
+    expect(told.map((run) => run.runId)).toContain(trigger?.id);
     expect(told).toMatchObject([
       { jobId: one, output: { said: 1 }, isOutputCut: false },
       { jobId: two, output: null, isOutputCut: true },

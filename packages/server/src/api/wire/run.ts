@@ -19,8 +19,14 @@ export function runSummary(run: RunView): RunSummary {
   };
 }
 
-function wireTrigger({ kind, id, scheduledFor }: RunView["trigger"]): RunSummary["trigger"] {
-  return { kind, id: id === null ? null : wireId(kind, id), scheduled_for: timestamp(scheduledFor) };
+function wireTrigger({ kind, id, scheduledFor, upstreamIds }: RunView["trigger"]): RunSummary["trigger"] {
+  const upstream = upstreamIds?.map((one) => formatId("run", one));
+  return {
+    kind,
+    id: id === null ? null : wireId(kind, id),
+    scheduled_for: timestamp(scheduledFor),
+    ...(upstream !== undefined && { upstream }),
+  };
 }
 
 function wireId(kind: RunView["trigger"]["kind"], id: string): string {
