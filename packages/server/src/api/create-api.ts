@@ -39,6 +39,7 @@ import { assertLoopbackCaller } from "./loopback-guard.js";
 import type { ApiMetrics, ApiOptions } from "./ports.js";
 import { problemOf, problemType } from "./problem.js";
 import { registerOperations } from "./register-operations.js";
+import { QuietConnections } from "./quiet-connections.js";
 import { requestIdHeader, requestIdOf } from "./request-id.js";
 import { securityHeaders } from "./security-headers.js";
 
@@ -115,8 +116,10 @@ function addHooks(app: FastifyInstance, { dev, metrics, intake: most = defaultIn
   metrics.watchIntake(intake.load);
   app.decorateRequest("ticket", null);
   let closing = false;
+  const connections = new QuietConnections(app.server);
   app.addHook("preClose", async () => {
     closing = true;
+    connections.end();
   });
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders).header(requestIdHeader, request.id);

@@ -64,13 +64,13 @@ function sayResults(
     io.talk(`carillon: @${step.key} ${were[step.action]}; undo with: ${undoLine(invocation, undoOf(result))}`);
   }
   if (done.length > mostUndos) io.talk(`carillon: and so on for ${done.length - mostUndos} more`);
-  const refused = results.flatMap(({ step, problem }) => (problem === undefined ? [] : [{ step, problem }]));
-  for (const { step, problem } of refused) {
-    const faults = problem.errors.map(({ pointer, detail }) => `\n  - ${pointer}: ${detail}`);
-    io.talk(`carillon: @${step.key} was refused: ${problem.message} (${problem.code})${faults.join("")}`);
+  const refused = results.flatMap(({ step, refusal }) => (refusal === undefined ? [] : [{ step, refusal }]));
+  for (const { step, refusal } of refused) {
+    const faults = refusal.errors.map(({ pointer, detail }) => `\n  - ${pointer}: ${detail}`);
+    io.talk(`carillon: @${step.key} was refused: ${refusal.detail} (${refusal.code})${faults.join("")}`);
   }
   const [first] = refused;
-  return first === undefined ? ExitCode.ok : exitCodeOfStatus(first.problem.status);
+  return first === undefined ? ExitCode.ok : exitCodeOfStatus(first.refusal.status);
 }
 
 /** A cancelled job still answers by its id, and so can be made again as it was. */
@@ -85,10 +85,10 @@ function undoOf({ step }: StepResult): string {
   }
 }
 
-function resultJson({ step, job, problem }: StepResult): object {
+function resultJson({ step, job, refusal }: StepResult): object {
   return {
     ...planJson(step),
     ...(job !== undefined && { id: job.id, version: job.version }),
-    ...(problem !== undefined && { problem: { code: problem.code, detail: problem.message, errors: problem.errors } }),
+    ...(refusal !== undefined && { problem: refusal }),
   };
 }

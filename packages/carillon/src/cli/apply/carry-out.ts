@@ -1,18 +1,26 @@
 import { ApiError, type Client } from "@carillon/client";
-import { type Job, plainDefinition } from "@carillon/contract";
+import { type Job, plainDefinition, type Problem } from "@carillon/contract";
 import { inParallel } from "./in-parallel.js";
 import type { PlannedStep } from "./plan.js";
 import { waves } from "./waves.js";
 
+/** Why a step was not done. */
+export type Refusal = Pick<Problem, "status" | "detail" | "errors"> & { readonly code: string };
+
 /** What became of one step. */
 export interface StepResult {
   readonly step: PlannedStep;
-  /** The job as it is now. */
-  readonly job?: Job;
-  readonly problem?: ApiError;
+  /** The job as it is now, as far as it was told. */
+  readonly job?: Pick<Job, "id" | "version" | "warnings">;
+  readonly refusal?: Refusal;
 }
 
+type CreateStep = Extract<PlannedStep, { action: "create" }>;
+
 const width = 8;
+/** From so many new jobs on they are made in batches, which cost far less and tell no warnings. */
+const batchFrom = 50;
+const batchSize = 100;
 
 /**
  * Does what was planned, each job on the condition that it is still as it was looked at; one that is refused does not stop the others. A
@@ -24,15 +32,20 @@ export async function carryOut(
   onDone: () => void,
 ): Promise<StepResult[]> {
   const results = new Map<PlannedStep, StepResult>();
+  const note = (result: StepResult): void => {
+    results.set(result.step, result);
+    onDone();
+  };
   const ordered = [
     ...waves(steps.filter((step) => step.action !== "cancel").map(placed)),
     ...waves(steps.filter((step) => step.action === "cancel").map(placed)).toReversed(),
   ];
   for (const wave of ordered) {
-    await inParallel(wave, width, async ({ step }) => {
-      results.set(step, await carriedOut(client, step));
-      onDone();
-    });
+    const creates = wave.flatMap(({ step }) => (step.action === "create" ? [step] : []));
+    const isMany = creates.length >= batchFrom;
+    if (isMany) for (const made of await createdInBatches(client, creates)) note(made);
+    const others = wave.filter(({ step }) => !isMany || step.action !== "create");
+    await inParallel(others, width, async ({ step }) => note(await carriedOut(client, step)));
   }
   return steps.flatMap((step) => results.get(step) ?? []);
 }
@@ -42,12 +55,30 @@ function placed(step: PlannedStep) {
   return { key: step.key, definition, step };
 }
 
+async function createdInBatches({ jobs }: Client, steps: readonly CreateStep[]): Promise<StepResult[]> {
+  const made: StepResult[] = [];
+  for (let from = 0; from < steps.length; from += batchSize) {
+    const batch = steps.slice(from, from + batchSize);
+    const { results } = await jobs.createMany(batch.map(({ desired }) => desired.body));
+    for (const [index, step] of batch.entries()) {
+      const { id, problem } = results[index] ?? {};
+      made.push({
+        step,
+        ...(id !== undefined && { job: { id, version: 1 } }),
+        ...(problem !== undefined && { refusal: problem }),
+      });
+    }
+  }
+  return made;
+}
+
 async function carriedOut(client: Client, step: PlannedStep): Promise<StepResult> {
   try {
     return { step, job: await done(client, step) };
   } catch (error) {
-    if (error instanceof ApiError) return { step, problem: error };
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    const { status, code, message: detail, errors } = error;
+    return { step, refusal: { status, code, detail, errors: [...errors] } };
   }
 }
 

@@ -77,7 +77,7 @@ Examples:
 const columns: readonly Column<CrontabJob>[] = [
   { title: "LINE", value: ({ line }) => line, align: "right" },
   { title: "KEY", value: ({ job }) => job.key },
-  { title: "SCHEDULE", value: ({ description, job }) => `${description} (${job.schedule?.time_zone ?? "UTC"})` },
+  { title: "SCHEDULE", value: ({ description }) => description },
   { title: "NEXT", value: ({ fires }) => fires.map(({ wallTime }) => wallTime.slice(0, 16)).join(", ") },
 ];
 

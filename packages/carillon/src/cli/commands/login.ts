@@ -49,10 +49,13 @@ Examples:
     await client.jobs.list({ page_size: 1 });
     const path = writeProfiles(io.env, { current: name, profiles: { ...before.profiles, [name]: profile } });
     const form = outputForm(invocation);
-    const shown = shownProfile(name, profile, true);
-    await io.out(
-      form === "table" ? renderFields(Object.entries({ ...shown, server: version })) : renderJson(shown, form),
-    );
+    const fields = [
+      ["profile", name],
+      ["url", url],
+      ["namespace", namespace],
+      ["server", version],
+    ] as const;
+    await io.out(form === "table" ? renderFields(fields) : renderJson(shownProfile(name, profile, true), form));
     const isNew = before.profiles[name] === undefined;
     const back = before.current === null || before.current === name ? "" : ` && carillon profile use ${before.current}`;
     io.talk(`carillon: stored in ${path}`);

@@ -51,7 +51,7 @@ export function crontabJobs({ entries, faults }: Crontab, choices: CrontabChoice
   const keys = new Map<string, number>();
   for (const entry of entries) {
     const read = readJob(entry, choices, keys);
-    if (typeof read === "string") refused.push({ line: entry.line, text: entry.command, reason: read });
+    if (typeof read === "string") refused.push({ line: entry.line, text: entry.text, reason: read });
     else jobs.push(read);
   }
   return { jobs, faults: refused.sort((a, b) => a.line - b.line) };

@@ -1,6 +1,8 @@
 /** One line of a crontab that runs something. */
 export interface CrontabEntry {
   readonly line: number;
+  /** As it stands there. */
+  readonly text: string;
   /** Five fields, or a macro such as @daily. */
   readonly cron: string;
   /** In system crontabs. */
@@ -44,12 +46,12 @@ export function parseCrontab(text: string, { isSystem }: { readonly isSystem: bo
     }
     const read = readEntry(source, isSystem);
     if ("reason" in read) faults.push({ line: index + 1, text: source, reason: read.reason });
-    else entries.push({ line: index + 1, env, ...read });
+    else entries.push({ line: index + 1, text: source, env, ...read });
   }
   return { entries, faults };
 }
 
-type ReadEntry = Omit<CrontabEntry, "line" | "env"> | { readonly reason: string };
+type ReadEntry = Omit<CrontabEntry, "line" | "text" | "env"> | { readonly reason: string };
 
 function readEntry(source: string, isSystem: boolean): ReadEntry {
   const isMacro = source.startsWith("@");

@@ -58,7 +58,7 @@ function headLines(view: Look, { note }: Pick<ViewOptions, "note">, paint: Paint
   return [
     `${paint("bold", "carillon")} ${view.version}  ${note === null ? state : paint("yellow", note)}  ${view.url}  ${view.at.slice(0, 19)}Z`,
     `runs a second: fired ${fired}  started ${started}  succeeded ${succeeded}  ${failing}  retried ${retried}`,
-    `now: ${waiting} waiting, ${running} running, the oldest due for ${seconds(lagMs)}; ${view.workers.length} workers`,
+    `now: ${waiting} waiting, ${running} running, the oldest due for ${seconds(lagMs)}; ${view.workers.length} worker${view.workers.length === 1 ? "" : "s"}`,
   ];
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { runCli } from "../../../src/cli/main.js";
 import { fakeIo } from "./fake-io.js";
@@ -189,6 +190,26 @@ describe("job apply", () => {
     expect(code).toBe(5);
     expect(said).toContain("@nightly was refused: It is taken. (key_taken)");
     expect(said).toContain("@b created; undo with: carillon job cancel @b");
+  });
+
+  it("makes many new jobs in batches, each made or refused by itself, and shows how far it is on a terminal", async () => {
+    const files = Array.from({ length: 120 }, (_, index) => ({
+      key: `j${index}`,
+      task: "echo",
+      schedule: { manual: true },
+    }));
+    const calls = serveBy(({ method, body }) => {
+      if (method === "GET") return notFound;
+      const { jobs } = body as { jobs: { key: string }[] };
+      const problem = { status: 409, code: "key_taken", detail: "It is taken.", errors: [] };
+      return { body: { results: jobs.map(({ key }) => (key === "j7" ? { problem } : { id: `job_${key}` })) } };
+    });
+    const io = fakeIo({ stdin: [JSON.stringify(files)], talkIsTerminal: true });
+    expect(await runCli(["job", "apply", "-f", "-"], io)).toBe(5);
+    const sizes = calls.filter(({ method }) => method === "POST").map(({ body }) => (body as { jobs: [] }).jobs.length);
+    expect(sizes).toEqual([100, 20]);
+    expect(io.said.join("\n")).toMatch(/119 created[^]*and so on for 99 more[^]*@j7 was refused/);
+    expect(String((io.stderr as PassThrough).read())).toContain("[########################] 100 %  120 of 120 done");
   });
 
   it.each([

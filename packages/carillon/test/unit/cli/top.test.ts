@@ -117,7 +117,7 @@ describe("top without a terminal", () => {
     expect(await runCli(["top", "-n", "2", "--sort", "name"], io)).toBe(0);
     expect(io.slept.filter((ms) => ms === 2_000)).toHaveLength(2);
     expect(io.written()).toContain("started 2 ");
-    expect(io.written()).toMatch(/now: 10 waiting, 2 running, the oldest due for 65\.0 s; 1 workers/);
+    expect(io.written()).toMatch(/now: 10 waiting, 2 running, the oldest due for 65\.0 s; 1 worker$/m);
     expect(io.written()).toMatch(/^a +open +3 +1 +400 ms/m);
   });
 
