@@ -32,10 +32,37 @@ function judge({ expect }, answers) {
 }
 
 const { values } = parseArgs({ options: { link: { type: "boolean", default: false }, json: { type: "string" } } });
-const dir = mkdtempSync(join(tmpdir(), "carillon-acceptance-"));
-chmodSync(dir, 0o755); // The database of root runs as somebody else.
 const begun = performance.now();
 const seconds = (since) => (performance.now() - since) / 1_000;
+
+/** Those of a round at the same time, and each by all ways at the same time; a row for each. */
+async function perform(actions, ways) {
+  const kept = ways.map(() => ({}));
+  const rowOf = async (action) => {
+    const since = performance.now();
+    const answers = await Promise.all(ways.map((way, index) => answerOf(action, way, kept[index])));
+    return { title: action.title, cells: judge(action, answers), seconds: seconds(since) };
+  };
+  const rows = new Map();
+  for (const round of new Set(actions.map((action) => action.round).toSorted())) {
+    const together = actions.filter((action) => action.round === round);
+    await Promise.all(together.map(async (action) => rows.set(action, await rowOf(action))));
+  }
+  return actions.map((action) => rows.get(action));
+}
+
+function report(names, rows, said) {
+  const wrong = rows.flatMap(({ cells }) => cells).filter((cell) => cell !== null).length;
+  console.log(`\n${tableOf(names, rows)}`);
+  console.log(`\n${rows.length} actions by ${names.length} ways, ${wrong} not ok, ${seconds(begun).toFixed(1)} s`);
+  if (wrong > 0) console.log(`\nthe server said:\n${said.slice(-20).join("\n")}`);
+  const passed = rows.length * names.length - wrong;
+  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ passed, failed: wrong }));
+  process.exitCode = wrong === 0 ? 0 : 1;
+}
+
+const dir = mkdtempSync(join(tmpdir(), "carillon-acceptance-"));
+chmodSync(dir, 0o755); // The database of root runs as somebody else.
 let server;
 try {
   const packed = packAll(join(dir, "tarballs"));
@@ -46,27 +73,14 @@ try {
   server = await startDev(dir);
   const { codeWay } = await import(pathToFileURL(join(dir, "code-way.mjs")).href);
   const ways = [curlWay(server.url), cliWay(server.url, dir), codeWay(server.url)];
-  const kept = ways.map(() => ({}));
   const marks = join(dir, "marks");
   mkdirSync(marks);
-  const rows = [];
-  for (const action of actionsOf(marks)) {
-    const since = performance.now();
-    const answers = await Promise.all(ways.map((way, index) => answerOf(action, way, kept[index])));
-    rows.push({ title: action.title, cells: judge(action, answers), seconds: seconds(since) });
-  }
-  console.log(
-    `\n${tableOf(
-      ways.map(({ name }) => name),
-      rows,
-    )}`,
+  const rows = await perform(actionsOf(marks), ways);
+  report(
+    ways.map(({ name }) => name),
+    rows,
+    server.said,
   );
-  const wrong = rows.flatMap(({ cells }) => cells).filter((cell) => cell !== null).length;
-  console.log(`\n${rows.length} actions by ${ways.length} ways, ${wrong} not ok, ${seconds(begun).toFixed(1)} s`);
-  if (wrong > 0) console.log(`\nthe server said:\n${server.said.slice(-20).join("\n")}`);
-  const passed = rows.length * ways.length - wrong;
-  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ passed, failed: wrong }));
-  process.exitCode = wrong === 0 ? 0 : 1;
 } finally {
   await server?.stop();
   rmSync(dir, { recursive: true, force: true });

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /**
  * @typedef {object} Action
  * @property {string} title
+ * @property {number} round those of one round are done at the same time
  * @property {(way: any, kept: any) => Promise<unknown>} act `kept` is what earlier actions of this way left
  * @property {object} expect a part of what it answers
  */
@@ -34,6 +35,7 @@ async function until(what, ask, isSo) {
 
 const creation = (kind, schedule, expected) => ({
   title: `create a job: ${kind}`,
+  round: 1,
   async act(way, kept) {
     const job = await way.create({
       key: `${way.name}-${kind}`,
@@ -50,6 +52,7 @@ const creation = (kind, schedule, expected) => ({
 
 const sight = (kind) => ({
   title: `see it run: ${kind}`,
+  round: 2,
   async act(way, kept) {
     const ended = await until(
       "a run",
@@ -75,11 +78,13 @@ export function actionsOf(marks) {
     ...["cron", "every", "at", "delay"].map(sight),
     {
       title: "be refused, and read why",
+      round: 1,
       act: (way) => way.refused({ task: "greet", schedule: { cron: "61 * * * *" } }),
       expect: { code: "cron_invalid" },
     },
     {
       title: "break one, and read why",
+      round: 1,
       async act(way, kept) {
         const job = await way.create({
           key: `${way.name}-charge`,
@@ -106,6 +111,7 @@ export function actionsOf(marks) {
     },
     {
       title: "retry the dead letter",
+      round: 3,
       async act(way, kept) {
         writeFileSync(mark(way, "account"), "");
         const { id, is_new } = await way.retry(kept.dead);
@@ -117,6 +123,7 @@ export function actionsOf(marks) {
     },
     {
       title: "pause",
+      round: 3,
       async act(way, kept) {
         const { state, pause } = await way.pause(kept.cron, "a look");
         return { state, pause, shown: (await way.job(kept.cron)).status };
@@ -125,6 +132,7 @@ export function actionsOf(marks) {
     },
     {
       title: "resume",
+      round: 4,
       async act(way, kept) {
         const { job, dry_run } = await way.resume(kept.cron);
         return { state: job.state, pause: job.pause, dry_run };
@@ -133,6 +141,7 @@ export function actionsOf(marks) {
     },
     {
       title: "run now",
+      round: 4,
       async act(way, kept) {
         const run = await way.runNow(kept.charge);
         return outcome(run);
@@ -141,6 +150,7 @@ export function actionsOf(marks) {
     },
     {
       title: "backfill",
+      round: 5,
       async act(way, kept) {
         const begun = await way.backfill(kept.charge, "2025-01-01T00:00:00Z", "2025-01-03T23:59:59Z");
         const isOver = ({ state }) => state !== "running";
@@ -150,6 +160,7 @@ export function actionsOf(marks) {
     },
     {
       title: "stream logs",
+      round: 2,
       async act(way, kept) {
         const job = await way.create({
           key: `${way.name}-talk`,
@@ -175,6 +186,7 @@ export function actionsOf(marks) {
     },
     {
       title: "cancel",
+      round: 6,
       async act(way, kept) {
         const ended = await Promise.all(["cron", "every", "charge"].map((kind) => way.cancel(kept[kind])));
         return ended.map(({ state, status, next_run_at }) => ({ state, status, next_run_at }));
@@ -183,6 +195,7 @@ export function actionsOf(marks) {
     },
     {
       title: "search by label",
+      round: 6,
       async act(way) {
         const jobs = await way.jobsWith(`by=${way.name}-team,kind in (at,delay)`);
         const runs = await way.runsWith(`by=${way.name}-team,kind in (at,delay)`);

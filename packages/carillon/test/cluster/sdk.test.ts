@@ -43,7 +43,7 @@ describe("an app over a server", () => {
     const { url } = await startServer(databaseUrl);
     onTestFinished(killStarted);
     const far = await startApp(
-      `import { carillon, task } from "carillon";
+      `import { carillon, task } from "@carillon/worker";
        const app = carillon();
        const hello = task({ name: "hello", run: (payload) => console.log(payload) });
        await app.worker({ tasks: [hello] }).start();
