@@ -46,6 +46,13 @@ async function tickAndDie(moment: string): Promise<void> {
   dieAt(moment);
   const node = h.admitter(createStore(frail.database));
   await expect(node.tick()).rejects.toMatchObject({ code: "database_unavailable" });
+  await untilUndone();
+}
+
+/** The database has noticed the death: what the node had locked is free. */
+async function untilUndone(): Promise<void> {
+  const text = "select from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'";
+  while ((await h.h.db.query({ text })).rowCount > 0);
 }
 
 test.each(momentsOf(...statements))(
@@ -137,6 +144,7 @@ test.each(momentsOf("limit.at_work", "limit.count"))(
     dieAt(moment);
     const dying = h.admitter(createStore(frail.database));
     await expect(dying.tick().then(() => dying.tick())).rejects.toMatchObject({ code: "database_unavailable" });
+    await untilUndone();
     const other = h.admitter();
     for (let round = 0; round < 3; round++) await other.tick();
     expect(await h.states()).toEqual({ blocked: 1, running: 1 });
@@ -155,6 +163,7 @@ test.each(momentsOf("limit.fence", "limit.recount"))(
     await expect(store.queues.change(theQueue, () => queueLimits)).rejects.toMatchObject({
       code: "database_unavailable",
     });
+    await untilUndone();
     expect((await h.h.store.queues.find(1, "default"))?.limits).toBeNull();
     expect(await h.h.claim(session, 1)).toHaveLength(1);
   },
