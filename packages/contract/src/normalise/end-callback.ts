@@ -9,7 +9,7 @@ export function callbacksOf(given: readonly CallbackRequest[], findings: Finding
   return given.map(({ on, url, task, include }, place) => {
     const isList = at === "/callbacks";
     const pointer = isList ? `${at}/${place}` : at;
-    if ((url === undefined) === (task === undefined)) {
+    if ((url === undefined) === (task === undefined) && !findings.hasInside(pointer)) {
       findings.add(pointer, "field_invalid", "names one of url and task");
     }
     if (url !== undefined) checkTarget(url, isList ? `${pointer}/url` : at, findings);

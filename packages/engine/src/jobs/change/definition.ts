@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type JobSpec, ownFiring } from "@carillon/core";
+import { type JobSpec, ownFiring, shownLabels } from "@carillon/core";
 import type { LockedJob } from "../../store/entities/settlement.js";
 
 /** A stored job as its user would write it. */
@@ -14,7 +14,7 @@ export function specOf(job: LockedJob): JobSpec {
     schedule,
     policy,
     ...(Object.keys(firing).length === 0 ? {} : { firing }),
-    labels,
+    labels: shownLabels(labels),
     ...(owner === null ? {} : { owner }),
   };
 }

@@ -1,4 +1,13 @@
-import type { Run, RunBatchCreated, RunCreated } from "@carillon/contract";
+import type {
+  Cluster,
+  ClusterShards,
+  Job,
+  JobList,
+  Run,
+  RunBatchCreated,
+  RunCreated,
+  TaskInfoList,
+} from "@carillon/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { refusalOf } from "../../unit/api/api-under-test.js";
 import { type RealApi, realApi } from "./real-api.js";
@@ -32,6 +41,61 @@ describe("asking for runs over HTTP", () => {
       status: "cancelled",
       status_reason: "cancelled_by_dedupe",
     });
+  });
+
+  it("finds jobs and runs by values of their payload, at paths that were declared", async () => {
+    const idsBy = async (query: string) =>
+      (await api.get(query)).json<{ runs?: Run[]; jobs?: Job[] }>().runs?.map((run) => run.id);
+    const customer = (id: unknown) => ({ task: "nobody", payload: { customer: { id } }, labels: { team: "a" } });
+    expect(refusalOf(await api.get("/v1/runs?payload.customer.id=42"))).toEqual({
+      status: 400,
+      code: "path_not_searchable",
+      faults: ["?payload.customer.id path_not_searchable"],
+    });
+    const made = async (body: object) =>
+      (await api.post("/v1/runs", { ...body, searchable: ["customer.id"] })).json<RunCreated>();
+    const [one, two] = [await made(customer(42)), await made(customer("42"))];
+    await made(customer(43));
+    await api.post("/v1/runs", customer(42));
+    expect(await idsBy("/v1/runs?payload.customer.id=42")).toEqual([two.id, one.id]);
+    expect(await idsBy("/v1/runs?payload.customer.id=42&task=other")).toEqual([]);
+    expect(one.labels).toEqual({ team: "a" });
+
+    const job = { ...customer("j1"), key: "found", schedule: { manual: true }, searchable: ["customer.id"] };
+    expect((await api.send("PUT", "/v1/jobs/@found", job)).json<Job>()).toMatchObject({
+      searchable: ["customer.id"],
+      labels: { team: "a" },
+    });
+    const jobsBy = async (value: string) =>
+      (await api.get(`/v1/jobs?payload.customer.id=${value}`)).json<JobList>().jobs.map(({ key }) => key);
+    expect(await jobsBy("j1")).toEqual(["found"]);
+    await api.send("PATCH", "/v1/jobs/@found", { payload: { customer: { id: "j2" } } });
+    expect([await jobsBy("j1"), await jobsBy("j2")]).toEqual([[], ["found"]]);
+    const own = (await api.post("/v1/jobs/@found:runNow", { payload: { customer: { id: "r" } } })).json<Run>();
+    expect(await idsBy("/v1/runs?payload.customer.id=r")).toEqual([own.id]);
+    await api.post(`/v1/runs/${own.id}:cancel`, {});
+    expect(await idsBy("/v1/runs?payload.customer.id=r&status=cancelled&total=exact")).toEqual([own.id]);
+  });
+
+  it("knows the tasks of a namespace and the cluster", async () => {
+    await api.send("PUT", "/v1/jobs/@named", { task: "named", schedule: { manual: true } });
+    const { tasks } = (await api.get("/v1/tasks")).json<TaskInfoList>();
+    expect(tasks.find(({ name }) => name === "named")).toEqual({
+      name: "named",
+      workers: 0,
+      slots: 0,
+      queues: [],
+      has_jobs: true,
+      expected_ms: null,
+    });
+    expect((await api.get("/v1/tasks/named")).statusCode).toBe(200);
+    expect((await api.get("/v1/tasks/nobody.knows")).statusCode).toBe(404);
+    expect((await api.other.get("/v1/tasks/named")).statusCode).toBe(404);
+    expect((await api.get("/v1/cluster")).json<Cluster>()).toMatchObject({
+      nodes: [{ name: "test", takes_shards: true }],
+      shards: { total: 1_024 },
+    });
+    expect((await api.get("/v1/cluster/shards")).json<ClusterShards>().shards).toHaveLength(1_024);
   });
 
   it("takes a thousand at a time", async () => {

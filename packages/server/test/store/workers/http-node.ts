@@ -6,6 +6,7 @@ import { createEngine, type Database, type EngineEvent, openDatabase } from "@ca
 import { freshDatabase } from "@carillon/testkit";
 import { expect } from "vitest";
 import { createApi } from "../../../src/api/create-api.js";
+import { watchAnswers } from "../../unit/api/declared-answers.js";
 
 const lookMs = 20;
 const patienceMs = 30_000;
@@ -84,11 +85,13 @@ async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<
     now: () => database.clock.now(),
     newRequestId: () => "test",
   });
+  const violations = watchAnswers(app);
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   let stopping: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
     engine.remoteWorkers.stop();
     await app.close();
+    expect(violations).toEqual([]);
     await engine.stop();
     await database.close();
   };
@@ -98,6 +101,7 @@ async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<
       ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
     });
     const text = await response.text();
+    expect(violations).toEqual([]);
     return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>) };
   };
   return {

@@ -6,6 +6,28 @@ import { apiUnderTest, json, refusalOf } from "./api-under-test.js";
 const send = (payload: string | Buffer, headers: Record<string, string> = json) =>
   apiUnderTest().call({ method: "POST", url: "/v1/jobs", payload, headers });
 
+describe("a name that is the product's own", () => {
+  it.each([
+    ["/v1/jobs", { task: "carillon:webhook" }, "/task"],
+    ["/v1/jobs", { task: "echo", queue: "carillon:webhooks" }, "/queue"],
+    ["/v1/jobs", { job_type: "carillon:x" }, "/job_type"],
+    ["/v1/runs", { task: "carillon:webhook" }, "/task"],
+    ["/v1/runs", { task: "echo", queue: "carillon:x" }, "/queue"],
+    ["/v1/jobs", { task: "echo", callbacks: [{ task: "carillon:webhook" }] }, "/callbacks/0/task"],
+  ])("is refused to users of %s in %j", async (url, body, pointer) => {
+    const refused = await apiUnderTest().post(url, body);
+    expect(refusalOf(refused)).toEqual({ status: 400, code: "field_invalid", faults: [`${pointer} field_invalid`] });
+  });
+
+  it("is refused to workers, and to whoever would make a queue of that name", async () => {
+    const api = apiUnderTest();
+    const worker = { name: "w", queues: ["default"], tasks: ["carillon:webhook"], slots: 1 };
+    expect((await api.post("/v1/workers:register", worker)).statusCode).toBe(400);
+    expect((await api.post("/v1/queues/carillon:mine/pause", {})).statusCode).toBe(404);
+    expect((await api.send("PATCH", "/v1/queues/carillon:mine", { order: "fifo" })).statusCode).toBe(404);
+  });
+});
+
 describe("a body that cannot be read", () => {
   it.each<[string, string | Buffer, string]>([
     ["broken JSON", '{"task": "echo",}', "json_invalid"],
