@@ -40,8 +40,8 @@ export const guardedMutants: readonly Mutant[] = [
     edits: [
       {
         in: "due.fire",
-        from: "    $12::uuid[], $13::bigint[]\n",
-        to: "    (select array_agg(gen_random_uuid()) from unnest($12::uuid[])), $13::bigint[]\n",
+        from: "unnest(($16::uuid[])[g.first : g.last])",
+        to: "case when $16::uuid[] is not null then gen_random_uuid() end",
       },
     ],
   },

@@ -14,8 +14,8 @@ const whichVersion = inFire(" and d.version = i.version", "");
 const whichRuns = inFire(" and d.runs_made = i.runs_made", "");
 const dueCheck = inFire("      and d.next_fire_at <= clock_timestamp()\n", "");
 const uniqueKey = inFire(
-  "    $12::uuid[], $13::bigint[]\n",
-  "    (select array_agg(gen_random_uuid()) from unnest($12::uuid[])), $13::bigint[]\n",
+  "unnest(($16::uuid[])[g.first : g.last])",
+  "case when $16::uuid[] is not null then gen_random_uuid() end",
 );
 /** Nobody is told of anything: what a node knows is as old as its last full look. */
 const noHint: Edit = {

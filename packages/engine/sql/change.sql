@@ -78,12 +78,12 @@ with job as (
   delete from carillon.run r using job where r.id = job.id and r.state = 'scheduled' returning r.id
 )
 insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, next_nominal_at, next_fire_at, fired_through,
-                              fired_count, runs_made, run_ids, catch_up_to)
+                              fired_count, runs_made, run_ids, catch_up_to, defined_at)
 select r.id, r.namespace_id, r.shard, $2, case r.state when 'scheduled' then 'active' else 'completed' end, 1,
        case r.state when 'scheduled' then r.nominal_at end, case r.state when 'scheduled' then r.run_at end,
        case r.state when 'scheduled' then null else r.nominal_at end, case r.state when 'scheduled' then 0 else 1 end,
        case r.state when 'scheduled' then 0 else 1 end, case r.state when 'scheduled' then '{}' else array[r.id] end,
-       case when r.state = 'scheduled' and r.run_at <= clock_timestamp() then r.nominal_at end
+       case when r.state = 'scheduled' and r.run_at <= clock_timestamp() then r.nominal_at end, r.created_at
 from carillon.run r join job on job.id = r.id
 returning job_id;
 
@@ -102,8 +102,8 @@ with job as (
   returning id, namespace_id, shard
 )
 insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, fired_through, fired_count, runs_made,
-                              run_ids)
-select j.id, j.namespace_id, j.shard, $3, 'completed', 1, h.nominal_at, 1, 1, array[j.id]
+                              run_ids, defined_at)
+select j.id, j.namespace_id, j.shard, $3, 'completed', 1, h.nominal_at, 1, 1, array[j.id], h.created_at
 from job j join carillon.run_history h on h.id = j.id and h.finished_at >= $2
 returning job_id;
 

@@ -1,33 +1,39 @@
 -- name: due.load
 -- purpose: the jobs of the given shards that are due before an instant, for the wheel, soonest first within a class. Those that differ in
---   nothing but id and shard come in one row: in a herd most do, and to read a row for each costs the node more than to fire it
+--   nothing but id and shard come in one row, with the definition of the first: in a herd most do, and to read a row and a definition for
+--   each costs more than to fire it
 -- params: $1 shards smallint[], $2 until timestamptz, $3 limit per shard and class int
 -- fence: none: what is loaded is only a hint, the fire compares again
-select string_agg(d.job_id::text || d.shard, ',') as jobs, d.class, d.state, d.version, d.next_nominal_at, d.next_fire_at, d.runs_made,
-       d.catch_up_to, greatest(d.fired_through, coalesce(j.defined_at, j.created_at)) as settled_to,
-       j.namespace_id, j.schedule::text, j.firing::text, j.priority, j.task, j.queue, j.labels::text, j.deadline_ms
-from unnest($1::smallint[]) as s (id)
-cross join generate_series(0, 2) as c (class)
-cross join lateral (
-  select job_id, shard, class, state, version, next_nominal_at, next_fire_at, runs_made, catch_up_to, fired_through
-  from carillon.job_due
-  where shard = s.id and class = c.class and next_fire_at is not null and next_fire_at < $2
-  order by next_fire_at
-  limit $3
-) d
-join carillon.job j on j.id = d.job_id
-group by 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
-order by d.class, d.next_fire_at;
+select g.*, j.namespace_id, j.schedule::text, j.firing::text, j.priority, j.task, j.queue, j.labels::text, j.deadline_ms
+from (
+  select string_agg(d.job_id::text || d.shard, ',') as jobs, d.class, d.state, d.version, d.next_nominal_at, d.next_fire_at, d.runs_made,
+         d.catch_up_to, greatest(d.fired_through, d.defined_at) as settled_to
+  from unnest($1::smallint[]) as s (id)
+  cross join generate_series(0, 2) as c (class)
+  cross join lateral (
+    select job_id, namespace_id, shard, class, state, version, next_nominal_at, next_fire_at, runs_made, catch_up_to, fired_through,
+           defined_at, definition
+    from carillon.job_due
+    where shard = s.id and class = c.class and next_fire_at is not null and next_fire_at < $2
+    order by next_fire_at
+    limit $3
+  ) d
+  group by 2, 3, 4, 5, 6, 7, 8, 9, d.namespace_id, d.definition, case when d.definition is null then d.job_id end
+) g
+join carillon.job j on j.id = left(g.jobs, 36)::uuid
+order by g.class, g.next_fire_at;
 
 -- name: due.fire
 -- purpose: turns due occurrences into runs and moves each job to its next time, in one step; one whose job has a live run and
 --          lets none overlap becomes an entry of the ledger. Only for jobs with overlap allow or skip. Answers the jobs that have the
 --          same outcome and lane in one row: the caller knows the rest, and a row for each would cost more than it says
 -- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 revision of the maintenance windows bigint,
---         $5 job ids uuid[], $6 versions int[], $7 nominals timestamptz[], $8 runs made bigint[], $9 next nominals
---         timestamptz[], $10 next fires timestamptz[], $11 catch up to timestamptz[], $12 run ids uuid[], $13 ranks bigint[];
---         what else goes to the ledger with them: $14 job ids uuid[], $15 namespace ids int[], $16 versions int[],
---         $17 reasons text[], $18 from timestamptz[], $19 to timestamptz[], $20 counts bigint[], $21 details text[]
+--         $5 whether to look for a run of the same id boolean: without it such a run is an error, and nothing is done;
+--         what is the same for some jobs is said once: $6 first, $7 last of these among the jobs int[], $8 versions int[],
+--         $9 nominals timestamptz[], $10 runs made bigint[], $11 next nominals timestamptz[], $12 next fires timestamptz[],
+--         $13 catch up to timestamptz[], $14 ranks bigint[]; of each job: $15 ids uuid[], $16 run ids uuid[];
+--         what else goes to the ledger with them: $17 job ids uuid[], $18 namespace ids int[], $19 versions int[],
+--         $20 reasons text[], $21 from timestamptz[], $22 to timestamptz[], $23 counts bigint[], $24 details text[]
 -- fence: (shard, owner, epoch) under a share lock; (version, next_nominal_at, fired_through) compared on the locked row, and
 --        runs_made where a live run decides: runs are read as of the statement's start, a later one has moved the row. Who
 --        makes a run under such an id locks that row, so that a conflict of ids is an error and not a case
@@ -38,11 +44,12 @@ with fence as materialized (
   order by s.id
   for share of s
 ), input as materialized (
-  select * from unnest(
-    $5::uuid[], $6::int[], $7::timestamptz[], $8::bigint[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[],
-    $12::uuid[], $13::bigint[]
-  ) as i (job_id, version, nominal_at, runs_made, next_nominal_at, next_fire_at, catch_up_to, run_id, rank)
-  order by job_id
+  select unnest(($15::uuid[])[g.first : g.last]) as job_id, unnest(($16::uuid[])[g.first : g.last]) as run_id, g.*
+  from unnest(
+    $6::int[], $7::int[], $8::int[], $9::timestamptz[], $10::bigint[], $11::timestamptz[], $12::timestamptz[],
+    $13::timestamptz[], $14::bigint[]
+  ) as g (first, last, version, nominal_at, runs_made, next_nominal_at, next_fire_at, catch_up_to, rank)
+  order by 1
 ), pick as materialized (
   select i.*, d.*
   from input i cross join lateral (
@@ -60,12 +67,12 @@ with fence as materialized (
 ), judged as materialized (
   select p.*, j.shard, j.lane, j.priority, j.task, j.queue, j.payload, j.policy, nullif(j.labels, '{}') as labels, j.owner,
          j.deadline_ms, j.feeds, clock_timestamp() as made_at,
-         coalesce((
+         case when not $5 and (p.overlap = 'allow' or p.run_ids = '{}') then 'fired' else coalesce((
            select case r.id when p.run_id then 'duplicate' else 'overlap' end
            from carillon.run r
-           where r.id = any (case p.overlap when 'skip' then p.run_ids || p.run_id else array[p.run_id] end)
+           where r.id = any (case when not $5 then p.run_ids when p.overlap = 'skip' then p.run_ids || p.run_id else array[p.run_id] end)
            limit 1
-         ), 'fired') as outcome
+         ), 'fired') end as outcome
   from pick p join carillon.job j on j.id = p.job_id
 ), made as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
@@ -99,7 +106,7 @@ with fence as materialized (
   union all
   select n.*, clock_timestamp()
   from unnest(
-    $14::uuid[], $15::int[], $16::int[], $17::text[], $18::timestamptz[], $19::timestamptz[], $20::bigint[], $21::text[]
+    $17::uuid[], $18::int[], $19::int[], $20::text[], $21::timestamptz[], $22::timestamptz[], $23::bigint[], $24::text[]
   ) as n (job_id, namespace_id, version, reason, from_at, to_at, count, detail)
   where (n.job_id in (select job_id from pick)) is true
   on conflict (job_id, version, reason, from_at) do update
@@ -111,12 +118,13 @@ group by outcome, outcome = 'fired' and is_last, lane;
 
 -- name: due.pass
 -- purpose: passes over occurrences that are not fired, with the ledger's range extended while the reason repeats
--- params: $1, $2, $3, $4 as due.fire, $5 job ids uuid[], $6 versions int[], $7 expected nominals timestamptz[], $8 next
---         nominals timestamptz[], $9 next fires timestamptz[], $10 catch up to timestamptz[], $11 last passed nominals
---         timestamptz[], $12 counts bigint[], $13 reasons text[], $14 details text[]; what else goes to the ledger with them:
---         $15 job ids uuid[], $16 namespace ids int[], $17 versions int[], $18 reasons text[], $19 from timestamptz[],
---         $20 to timestamptz[], $21 counts bigint[], $22 details text[]
--- fence: as due.fire, without runs_made: no run is made
+-- params: $1, $2, $3, $4 as due.fire, $5 when it was decided by the caller's clock timestamptz or null, $6 job ids uuid[], $7 versions int[], $8 expected nominals timestamptz[], $9 next
+--         nominals timestamptz[], $10 next fires timestamptz[], $11 catch up to timestamptz[], $12 last passed nominals
+--         timestamptz[], $13 counts bigint[], $14 reasons text[], $15 details text[]; what else goes to the ledger with them:
+--         $16 job ids uuid[], $17 namespace ids int[], $18 versions int[], $19 reasons text[], $20 from timestamptz[],
+--         $21 to timestamptz[], $22 counts bigint[], $23 details text[]
+-- fence: as due.fire, without runs_made: no run is made; and the clock, which must not be behind the caller's: a node that is
+--        ahead takes for missed what is due now
 with fence as materialized (
   select s.id
   from carillon.shard s join unnest($1::smallint[], $2::bigint[]) as f (id, epoch) on f.id = s.id
@@ -125,8 +133,8 @@ with fence as materialized (
   for share of s
 ), input as materialized (
   select * from unnest(
-    $5::uuid[], $6::int[], $7::timestamptz[], $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[],
-    $12::bigint[], $13::text[], $14::text[]
+    $6::uuid[], $7::int[], $8::timestamptz[], $9::timestamptz[], $10::timestamptz[], $11::timestamptz[], $12::timestamptz[],
+    $13::bigint[], $14::text[], $15::text[]
   ) as i (job_id, version, nominal_at, next_nominal_at, next_fire_at, catch_up_to, through_at, count, reason, detail)
   order by job_id
 ), pick as materialized (
@@ -137,7 +145,7 @@ with fence as materialized (
     where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
       and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
       and (d.fired_through is null or i.nominal_at > d.fired_through)
-      and d.next_fire_at <= clock_timestamp()
+      and d.next_fire_at <= clock_timestamp() and ($5::timestamptz is null or $5 <= clock_timestamp() + interval '1 second')
       and (select r.value from carillon.revision r where r.name = 'windows') = $4
     for update of d skip locked
   ) d
@@ -160,7 +168,7 @@ with fence as materialized (
   union all
   select n.*, clock_timestamp()
   from unnest(
-    $15::uuid[], $16::int[], $17::int[], $18::text[], $19::timestamptz[], $20::timestamptz[], $21::bigint[], $22::text[]
+    $16::uuid[], $17::int[], $18::int[], $19::text[], $20::timestamptz[], $21::timestamptz[], $22::bigint[], $23::text[]
   ) as n (job_id, namespace_id, version, reason, from_at, to_at, count, detail)
   where (n.job_id in (select job_id from pick)) is true
   on conflict (job_id, version, reason, from_at) do update
@@ -171,7 +179,7 @@ select job_id from pick;
 
 -- name: due.hold
 -- purpose: lets due occurrences wait for the end of a maintenance window
--- params: $1, $2, $3, $4 as due.fire, $5 job ids uuid[], $6 versions int[], $7 nominals timestamptz[], $8 until timestamptz[]
+-- params: $1, $2, $3, $4, $5 as due.pass, $6 job ids uuid[], $7 versions int[], $8 nominals timestamptz[], $9 until timestamptz[]
 -- fence: as due.pass
 with fence as materialized (
   select s.id
@@ -180,7 +188,7 @@ with fence as materialized (
   order by s.id
   for share of s
 ), input as materialized (
-  select * from unnest($5::uuid[], $6::int[], $7::timestamptz[], $8::timestamptz[]) as i (job_id, version, nominal_at, until_at)
+  select * from unnest($6::uuid[], $7::int[], $8::timestamptz[], $9::timestamptz[]) as i (job_id, version, nominal_at, until_at)
   order by job_id
 ), pick as materialized (
   select d.job_id, i.until_at
@@ -190,7 +198,7 @@ with fence as materialized (
     where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
       and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
       and (d.fired_through is null or i.nominal_at > d.fired_through)
-      and d.next_fire_at <= clock_timestamp()
+      and d.next_fire_at <= clock_timestamp() and ($5::timestamptz is null or $5 <= clock_timestamp() + interval '1 second')
       and (select r.value from carillon.revision r where r.name = 'windows') = $4
     for update of d skip locked
   ) d
@@ -219,7 +227,7 @@ with fence as materialized (
   for update of d skip locked
 )
 update carillon.job_due d
-set next_fire_at = d.next_nominal_at, state_reason = null
+set next_fire_at = greatest(d.next_nominal_at, least(d.next_fire_at, clock_timestamp())), state_reason = null
 from pick p
 where d.job_id = p.job_id
 returning d.shard;

@@ -20,12 +20,13 @@ with input as materialized (
          labels::jsonb, owner, firing::json, now(), now()
   from input
   on conflict do nothing
-  returning id, created_at
+  returning id, created_at,
+            carillon.definition_key(namespace_id, schedule, firing, priority, task, queue, labels, deadline_ms) as definition
 ), due as (
   insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, next_nominal_at, next_fire_at, max_runs,
-                                overlap, catch_up_to)
+                                overlap, catch_up_to, defined_at, definition)
   select i.id, i.namespace_id, i.shard, i.class, i.state, 1, i.next_nominal_at, i.next_fire_at, i.max_runs, i.overlap,
-         i.catch_up_to
+         i.catch_up_to, m.created_at, m.definition
   from input i join made m on m.id = i.id
 )
 select id, created_at from made;

@@ -224,6 +224,8 @@ create table carillon.job_due (
   ledger_from timestamp with time zone,
   ledger_reason text,
   catch_up_to timestamp with time zone,
+  defined_at timestamp with time zone not null default now(),
+  definition uuid,
   constraint job_due_pkey PRIMARY KEY (job_id),
   constraint job_due_check1 CHECK ((next_fire_at >= next_nominal_at)),
   constraint job_due_next_check CHECK (
@@ -771,6 +773,16 @@ CREATE INDEX run_log_run ON ONLY carillon.run_log USING btree (run_id, fence, nu
 
 CREATE INDEX webhook_namespace ON carillon.webhook USING btree (namespace_id, id);
 
+CREATE OR REPLACE FUNCTION carillon.definition_key(namespace_id integer, schedule json, firing json, priority smallint, task text, queue text, labels jsonb, deadline_ms bigint)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select encode(substr(sha256(convert_to(
+    json_build_array(namespace_id, schedule, firing, priority, task, queue, labels, deadline_ms)::text, 'UTF8'
+  )), 1, 16), 'hex')::uuid
+$function$;
+
 CREATE OR REPLACE FUNCTION carillon.enqueue(task text, payload json DEFAULT NULL::json, queue text DEFAULT 'default'::text, priority integer DEFAULT 4, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, policy jsonb DEFAULT NULL::jsonb, labels jsonb DEFAULT NULL::jsonb, owner text DEFAULT NULL::text, dedupe_key text DEFAULT NULL::text, dedupe_on text DEFAULT NULL::text, dedupe_window interval DEFAULT NULL::interval, notify boolean DEFAULT false, namespace text DEFAULT 'default'::text, OUT run_id uuid, OUT is_new boolean)
  RETURNS record
  LANGUAGE plpgsql
@@ -1004,6 +1016,21 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION carillon.note_redefined()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update "carillon".job_due
+  set defined_at = coalesce(new.defined_at, new.created_at),
+      definition = "carillon".definition_key(
+        new.namespace_id, new.schedule, new.firing, new.priority, new.task, new.queue, new.labels, new.deadline_ms
+      )
+  where job_id = new.id;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION carillon.rank_of(due_ms bigint, priority integer, order_kind text, bound_ms bigint, deadline_in_ms bigint, expected_ms double precision)
  RETURNS bigint
  LANGUAGE sql
@@ -1018,6 +1045,8 @@ AS $function$
     else due_ms + coalesce(bound_ms, 5400000) * 4 / 9 - coalesce(bound_ms, 5400000) * priority / 9
   end
 $function$;
+
+CREATE TRIGGER job_redefined AFTER UPDATE OF schedule, firing, priority, task, queue, labels, policy, created_at, defined_at ON carillon.job FOR EACH ROW EXECUTE FUNCTION note_redefined();
 
 CREATE TRIGGER run_ended AFTER DELETE ON carillon.run FOR EACH ROW WHEN (old.feeds) EXECUTE FUNCTION note_ended();
 

@@ -17,6 +17,8 @@ export interface BrokenJob {
 export interface DueSteps {
   /** The revision of the maintenance windows that decided. */
   readonly windows: number;
+  /** The clock that decided. */
+  readonly asOf: Instant;
   /** Overlap allow or skip. */
   readonly fires: FireRow[];
   /** Those whose runs wait for one another or replace one another. */
@@ -45,7 +47,16 @@ export class DuePlanner {
 
   plan(jobs: readonly DueJob[], now: Instant): DueSteps {
     const windows = this.#options.maintenance.revision;
-    const steps: DueSteps = { windows, fires: [], settles: [], passes: [], holds: [], expired: [], broken: [] };
+    const steps: DueSteps = {
+      windows,
+      asOf: now,
+      fires: [],
+      settles: [],
+      passes: [],
+      holds: [],
+      expired: [],
+      broken: [],
+    };
     for (const job of jobs) {
       if (job.state === "paused") steps.expired.push(job);
       else {

@@ -8,7 +8,7 @@ import type { BrokenJob, DueSteps } from "./due-planner.js";
 import { fenceOf } from "./fence-of.js";
 import { announceFired, announcePassed } from "./fire-events.js";
 import { Suspects } from "./suspects.js";
-import type { DueJob, Fired, FireRow, FireStore, HoldRow, PassRow, Terms } from "./fire-store.js";
+import type { DueJob, Fired, FireRow, FireStore, PassRow, Terms } from "./fire-store.js";
 
 export interface DueWriterOptions {
   readonly store: Pick<FireStore, "fire" | "settle" | "pass" | "hold" | "park">;
@@ -42,17 +42,16 @@ export class DueWriter {
 
   async write(steps: DueSteps): Promise<Written> {
     const { store } = this.#options;
-    const { windows } = steps;
     const fired =
-      (await this.#fire("due.fire", steps.fires, (rows) => store.fire(this.#terms(rows, windows), rows))) +
+      (await this.#fire("due.fire", steps.fires, (rows) => store.fire(this.#terms(rows, steps), rows))) +
       (await this.#fire("due.settle", steps.settles, async (rows) => {
-        const { fired: done, stopped, ended } = await store.settle(this.#terms(rows, windows), rows);
+        const { fired: done, stopped, ended } = await store.settle(this.#terms(rows, steps), rows);
         this.#options.onStopped(stopped);
         announceEnded(ended, "cancelled", this.#options.onEvent);
         return done;
       }));
-    const passed = await this.#pass(steps.passes, windows);
-    await this.#hold(steps.holds, windows);
+    const passed = await this.#pass(steps);
+    await this.#hold(steps);
     return { fired, passed };
   }
 
@@ -98,10 +97,11 @@ export class DueWriter {
     return done.length;
   }
 
-  async #pass(rows: readonly PassRow[], windows: number): Promise<number> {
+  async #pass(steps: DueSteps): Promise<number> {
+    const { passes: rows } = steps;
     if (rows.length === 0) return 0;
     const { store, onEvent, onRefused } = this.#options;
-    const { done, faults } = await this.#writeAround(rows, (part) => store.pass(this.#terms(part, windows), part));
+    const { done, faults } = await this.#writeAround(rows, (part) => store.pass(this.#terms(part, steps), part));
     const moved = new Set(done);
     for (const row of rows) {
       if (!moved.has(row.job.jobId)) continue;
@@ -118,10 +118,11 @@ export class DueWriter {
     return done.length;
   }
 
-  async #hold(rows: readonly HoldRow[], windows: number): Promise<void> {
+  async #hold(steps: DueSteps): Promise<void> {
+    const { holds: rows } = steps;
     if (rows.length === 0) return;
     const { store, onNext, onRefused } = this.#options;
-    const held = new Set(await store.hold(this.#terms(rows, windows), rows));
+    const held = new Set(await store.hold(this.#terms(rows, steps), rows));
     for (const { job, until } of rows) if (held.has(job.jobId)) onNext({ ...job, fireAt: until });
     refuse(
       rows.map((row) => row.job),
@@ -162,9 +163,9 @@ export class DueWriter {
     });
   }
 
-  #terms(rows: readonly { readonly job: DueJob }[], windows: number): Terms {
+  #terms(rows: readonly { readonly job: DueJob }[], { windows, asOf }: DueSteps): Terms {
     const jobs = rows.map((row) => row.job);
-    return { fence: fenceOf(this.#options.membership(), jobs), windows };
+    return { fence: fenceOf(this.#options.membership(), jobs), windows, asOf };
   }
 }
 

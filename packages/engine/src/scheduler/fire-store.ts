@@ -124,6 +124,8 @@ export interface Terms {
   readonly fence: Fence;
   /** The revision of the maintenance windows. */
   readonly windows: number;
+  /** When it was decided that something is late or has to wait; a store whose clock is well before it passes and holds nothing. */
+  readonly asOf?: Instant;
 }
 
 /**

@@ -6,6 +6,8 @@ import { nearest } from "./nearest.js";
 
 type DueStore = Pick<FireStore, "load" | "pass" | "hold" | "release" | "park">;
 
+const nothing: ReadonlySet<number> = new Set();
+
 /** The statements of due.sql that make no run. */
 export function memoryDue(tables: MemoryTables): DueStore {
   return {
@@ -23,7 +25,7 @@ export function memoryDue(tables: MemoryTables): DueStore {
       }),
     pass: (terms, rows) =>
       tables.statement(() => {
-        const fenced = tables.fenced(terms.fence);
+        const fenced = tables.isTimeFor(terms) ? tables.fenced(terms.fence) : nothing;
         return rows.flatMap((row) => {
           const job = tables.pick(fenced, terms, row.job);
           if (job === null) return [];
@@ -46,7 +48,7 @@ export function memoryDue(tables: MemoryTables): DueStore {
       }),
     hold: (terms, rows) =>
       tables.statement(() => {
-        const fenced = tables.fenced(terms.fence);
+        const fenced = tables.isTimeFor(terms) ? tables.fenced(terms.fence) : nothing;
         return rows.flatMap(({ job: { jobId, version, nominal }, until }) => {
           const job = tables.pick(fenced, terms, { jobId, version, nominal });
           if (job === null) return [];
@@ -96,7 +98,11 @@ function release(tables: MemoryTables, shard: number, present: string): boolean 
     const isHeld = stateReason?.startsWith("held ") === true && stateReason !== present;
     return isHeld && state === "active" && !tables.locked.has(id);
   });
-  for (const job of held) tables.move(job, { fireAt: job.due.nominal, stateReason: null });
+  const now = tables.now();
+  for (const job of held) {
+    const { nominal, fireAt } = job.due;
+    tables.move(job, { fireAt: Math.max(nominal ?? now, Math.min(fireAt ?? now, now)), stateReason: null });
+  }
   return held.length > 0;
 }
 

@@ -13,6 +13,9 @@ export interface MemoryTablesOptions {
   readonly owns: (node: string, shard: { readonly id: number; readonly epoch: number }) => boolean;
 }
 
+/** How far a caller's clock may be ahead; `due.pass` and `due.hold` say the same. */
+const aheadMs = 1_000;
+
 /** What PostgreSQL is to the scheduler, in one process: rows, locks on them, and a clock. */
 export class MemoryTables {
   readonly now: () => Instant;
@@ -95,6 +98,11 @@ export class MemoryTables {
     const isAsBelieved = state === "active" && version === expected.version && nominal === expected.nominal;
     const isNew = firedThrough === null || expected.nominal > firedThrough;
     return isAsBelieved && isNew && fireAt !== null && fireAt <= this.now() ? job : null;
+  }
+
+  /** Whether what a caller took for late, or for a time to wait, is so by this clock. */
+  isTimeFor({ asOf }: Pick<Terms, "asOf">): boolean {
+    return asOf === undefined || asOf <= this.now() + aheadMs;
   }
 
   move(job: MemoryJob, due: Partial<DueState>): void {

@@ -45,6 +45,44 @@ export function fireLaws(under: () => FireStoreUnderTest): void {
       expect(await ledger(one.jobId)).toMatchObject([{ reason: "duplicate", from: one.nominal, count: 1 }]);
     });
 
+    it("the others of a batch in which the row of one was set back [INV-1]", async () => {
+      const { store, terms, job, runs, setDue } = await open();
+      const jobs = [await job(), await job(), await job({ overlap: "allow" })];
+      const [back] = jobs;
+      if (back === undefined) throw new Error("there is no first job");
+      await store.fire(terms, [fireOf(back)]);
+      await setDue(back.jobId, {
+        nominal: back.nominal,
+        fireAt: back.nominal,
+        firedThrough: null,
+        runsMade: 0,
+        runIds: [],
+      });
+      const answers = await store.fire(
+        terms,
+        jobs.map((one) => fireOf(one)),
+      );
+      const outcomes = new Map(answers.map(({ jobId, outcome }) => [jobId, outcome]));
+      expect(jobs.map(({ jobId }) => outcomes.get(jobId))).toEqual(["duplicate", "fired", "fired"]);
+      for (const { jobId } of jobs) expect(await runs(jobId)).toHaveLength(1);
+    });
+
+    it("each job of a batch as it was asked for: its own run, rank and next time", async () => {
+      const { store, terms, job, runs, due } = await open();
+      const jobs = await Promise.all([0, 1, 2, 3, 4, 5].map(() => job()));
+      const rows = jobs.map((one, nth) => {
+        const nominal = one.nominal + (1 + (nth % 2)) * minute;
+        const next = nth === 5 ? null : { nominal, fireAt: nominal + (nth === 4 ? 7 : 0) };
+        return fireOf(one, { next, rank: nth % 3, catchUpTo: nth === 3 ? one.nominal : null });
+      });
+      expect(await store.fire(terms, rows)).toHaveLength(rows.length);
+      for (const { job: one, runId, next, catchUpTo } of rows) {
+        expect(await runs(one.jobId)).toMatchObject([{ id: runId, nominal: one.nominal }]);
+        const { nominal = null, fireAt = null } = next ?? {};
+        expect(await due(one.jobId)).toMatchObject({ nominal, fireAt, catchUpTo, runIds: [runId] });
+      }
+    });
+
     it("the last run of a job with a bound, and completes it", async () => {
       const { store, terms, job, due } = await open();
       const one = await job({ overlap: "allow", maxRuns: 2 });

@@ -50,6 +50,19 @@ export function moveLaws(under: () => FireStoreUnderTest): void {
     });
   });
 
+  describe("goes by its own clock, and does not", () => {
+    it("pass or hold for a caller whose clock is ahead [INV-11]", async () => {
+      const { store, terms, job, due, ledger, now } = await open();
+      const one = await job();
+      const ahead = { ...terms, asOf: now() + minute };
+      expect(await store.pass(ahead, [passOf(one)])).toEqual([]);
+      expect(await store.hold(ahead, [holdOf(one, now() + minute)])).toEqual([]);
+      expect(await ledger(one.jobId)).toEqual([]);
+      expect(await due(one.jobId)).toMatchObject({ nominal: one.nominal, fireAt: one.fireAt });
+      expect(await store.pass({ ...terms, asOf: now() }, [passOf(one)])).toEqual([one.jobId]);
+    });
+  });
+
   describe("holds an occurrence", () => {
     it("until its window is over, under its own name", async () => {
       const { store, terms, job, due, now } = await open();
@@ -64,14 +77,17 @@ export function moveLaws(under: () => FireStoreUnderTest): void {
       expect(await store.fire(terms, [fireOf(one)])).toEqual([]);
     });
 
-    it("and makes it due again when the windows have changed, not before", async () => {
+    it("and makes it due when the windows have changed, from then on and not before", async () => {
       const { store, terms, job, due, now, setWindows } = await open();
       const one = await job();
       await store.hold(terms, [holdOf(one, now() + 60 * minute)]);
       expect(await store.release(terms)).not.toContain(one.shard);
       const windows = await setWindows([]);
+      const before = now();
       expect(await store.release({ ...terms, windows })).toContain(one.shard);
-      expect(await due(one.jobId)).toMatchObject({ fireAt: one.nominal, stateReason: null });
+      const { fireAt, stateReason } = await due(one.jobId);
+      expect(stateReason).toBeNull();
+      expect(fireAt).toBeGreaterThanOrEqual(before);
       expect(await store.fire({ ...terms, windows }, [fireOf(one)])).toHaveLength(1);
     });
   });

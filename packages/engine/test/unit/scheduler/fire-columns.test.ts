@@ -1,0 +1,103 @@
+import { defaultFiringPolicy } from "@carillon/core";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { FireRow } from "../../../src/scheduler/fire-store.js";
+import { fireColumns } from "../../../src/store/entities/fire-columns.js";
+
+const start = Date.UTC(2026, 5, 1, 12);
+const few = fc.constantFrom(0, 1, 2);
+const instant = few.map((nth) => start + nth * 60_000);
+
+const row: fc.Arbitrary<FireRow> = fc
+  .record({
+    version: few,
+    nominal: instant,
+    runsMade: few,
+    next: fc.option(fc.record({ nominal: instant, fireAt: instant })),
+    catchUpTo: fc.option(instant),
+    rank: few,
+  })
+  .map(({ version, nominal, runsMade, ...step }) => ({
+    job: {
+      jobId: "",
+      shard: 0,
+      class: 1,
+      state: "active",
+      version,
+      nominal,
+      fireAt: nominal,
+      settledTo: 0,
+      catchUpTo: null,
+      runsMade,
+      definition: {
+        namespaceId: 1,
+        schedule: { kind: "manual" },
+        firing: defaultFiringPolicy,
+        priority: 4,
+        task: "echo",
+        queue: "default",
+        labels: {},
+      },
+    },
+    ...step,
+    runId: "",
+    notes: [],
+  }));
+
+const rows = fc
+  .array(row, { maxLength: 40 })
+  .map((list) => list.map((one, nth) => ({ ...one, job: { ...one.job, jobId: `job-${nth}` }, runId: `run-${nth}` })));
+
+const valuesOf = (column: string | undefined): string[] => {
+  const inside = (column ?? "{}").slice(1, -1);
+  return inside === "" ? [] : inside.split(",");
+};
+const textOf = (at: number | undefined): string => (at === undefined ? "NULL" : new Date(at).toISOString());
+
+/** Each job with all that is said of it, as due.fire takes it apart. */
+function readBack(parameters: readonly string[]): Map<string, string[]> {
+  const [firsts, lasts, ...shared] = parameters.slice(0, 9).map(valuesOf);
+  const [jobs, runs] = parameters.slice(9).map(valuesOf);
+  const said = new Map<string, string[]>();
+  for (const [group, first] of (firsts ?? []).entries()) {
+    for (let at = Number(first); at <= Number(lasts?.[group]); at += 1) {
+      const job = jobs?.[at - 1] ?? "";
+      expect(said.has(job)).toBe(false);
+      said.set(job, [runs?.[at - 1] ?? "", ...shared.map((column) => column[group] ?? "")]);
+    }
+  }
+  return said;
+}
+
+describe("the columns of a fire", () => {
+  it("say of each job what its row says, once", () => {
+    fc.assert(
+      fc.property(rows, (list) => {
+        const expected = list.map(({ job, runId, next, catchUpTo, rank }): [string, string[]] => [
+          job.jobId,
+          [
+            runId,
+            String(job.version),
+            textOf(job.nominal),
+            String(job.runsMade),
+            textOf(next?.nominal),
+            textOf(next?.fireAt),
+            textOf(catchUpTo ?? undefined),
+            String(rank),
+          ],
+        ]);
+        const said = readBack(fireColumns(list));
+        expect(said.size).toBe(list.length);
+        for (const [jobId, values] of expected) expect(said.get(jobId)).toEqual(values);
+      }),
+    );
+  });
+
+  it("say once what a herd has in common", () => {
+    const [one] = fc.sample(row, { numRuns: 1, seed: 1 });
+    if (one === undefined) throw new Error("no row came");
+    const herd = Array.from({ length: 2_000 }, (_, nth) => ({ ...one, runId: `run-${nth}` }));
+    const [firsts, lasts] = fireColumns(herd);
+    expect([firsts, lasts]).toEqual(["{1}", "{2000}"]);
+  });
+});
