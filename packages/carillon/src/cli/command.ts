@@ -2,8 +2,16 @@ import type { Command } from "commander";
 import type { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
+/** A command and the flags that it takes. */
+export interface DescribedCommand {
+  readonly path: readonly string[];
+  readonly flags: readonly string[];
+}
+
 /** What the user typed, as commander understood it. */
 export interface Invocation {
+  /** Every command there is; reads all of their modules. */
+  readonly describeAll: () => Promise<readonly DescribedCommand[]>;
   readonly args: readonly (string | undefined)[];
   readonly options: Readonly<Record<string, unknown>>;
 }

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { Invocation } from "./command.js";
+import type { DescribedCommand, Invocation } from "./command.js";
 import { ExitCode, exitCodeWords } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { type CommandEntry, commands, nouns } from "./manifest.js";
@@ -56,10 +56,25 @@ async function defineCommand(target: Command, entry: CommandEntry, io: Io, finis
   const { command } = await entry.load();
   command.define(target);
   target.action(async () => {
-    const invocation: Invocation = { args: target.processedArgs.flat().map(argument), options: target.opts() };
+    const invocation: Invocation = {
+      args: target.processedArgs.flat().map(argument),
+      options: target.opts(),
+      describeAll,
+    };
     if (outputForm(invocation) === "yaml") await loadYaml();
     finish((await command.run(io, invocation)) ?? ExitCode.ok);
   });
+}
+
+function describeAll(): Promise<DescribedCommand[]> {
+  return Promise.all(
+    commands.map(async ({ path, load }) => {
+      const described = new Command();
+      (await load()).command.define(described);
+      const flags = described.options.flatMap(({ long }) => long ?? []);
+      return { path, flags: [...flags, "--help"] };
+    }),
+  );
 }
 
 const argument = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -1,11 +1,12 @@
 import type { CommandModule } from "../command.js";
-import { calendarArgument, putCommand } from "../input/calendar-argument.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
+import { calendarArgument, printCalendar, putCommand, withCalendarArgument } from "../input/calendar-argument.js";
+import { clientOf } from "../input/server-address.js";
+import { outputForm } from "../output/form.js";
 import { sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
-    withServerAddress(target.argument("<calendar>", "its name")).addHelpText(
+    withCalendarArgument(target).addHelpText(
       "after",
       `
 One that jobs use is not deleted.
@@ -18,6 +19,7 @@ Example:
     const { calendars } = clientOf(io, invocation);
     const before = await calendars.get(calendarArgument(invocation));
     await calendars.delete(before.name, { ifVersion: before.version });
+    if (outputForm(invocation) !== "table") await printCalendar(io, invocation, before);
     sayUndo(io, invocation, "deleted", putCommand(before));
   },
 };

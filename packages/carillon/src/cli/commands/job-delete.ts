@@ -1,16 +1,17 @@
 import { type CommandModule, flagOption } from "../command.js";
-import { jobArgument } from "../input/job-argument.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
+import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
+import { clientOf } from "../input/server-address.js";
+import { outputForm } from "../output/form.js";
 import { sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
-    withServerAddress(target.argument("<job>", "its id, or @ and its key"))
+    withJobArgument(target)
       .option("--keep-running", "let runs that have started go on; without it they are asked to stop")
       .addHelpText(
         "after",
         `
-The same as carillon job cancel, and prints nothing but the undo. Its history stays.
+The same as carillon job cancel; for people it prints nothing but the undo. Its history stays.
 
 Example:
   $ carillon job delete @nightly-report`,
@@ -19,7 +20,8 @@ Example:
   async run(io, invocation) {
     const { jobs } = clientOf(io, invocation);
     const running = flagOption(invocation, "keepRunning") ? "keep" : "signal";
-    const { id } = await jobs.cancel(jobArgument(invocation), { running });
-    sayUndo(io, invocation, "fires no more", `job export ${id} | job apply -f -`);
+    const job = await jobs.cancel(jobArgument(invocation), { running });
+    if (outputForm(invocation) !== "table") await printJob(io, invocation, job);
+    sayUndo(io, invocation, "fires no more", `job export ${job.id} | job apply -f -`);
   },
 };

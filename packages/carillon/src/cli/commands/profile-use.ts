@@ -1,13 +1,14 @@
 import { CliError } from "../cli-error.js";
 import { type CommandModule, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
+import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { shownProfile } from "../output/profile-view.js";
 import { sayUndo } from "../output/undo.js";
 import { profileNamed, readProfiles, writeProfiles } from "../profile/profiles.js";
 
 export const command: CommandModule = {
   define(target) {
-    target
-      .argument("[name]", "from now on")
+    withOutputForm(target.argument("[name]", "from now on"))
       .option("--none", "no profile: the server of this machine, unless a flag or a variable says another")
       .addHelpText(
         "after",
@@ -24,6 +25,9 @@ Examples:
     const stored = readProfiles(io.env);
     const place = name === undefined ? "the server of this machine" : profileNamed(stored, name).url;
     writeProfiles(io.env, { ...stored, current: name ?? null });
+    const form = outputForm(invocation);
+    if (form !== "table")
+      await io.out(renderJson(name === undefined ? null : shownProfile(name, profileNamed(stored, name), true), form));
     sayUndo(io, invocation, `commands go to ${place}`, `profile use ${stored.current ?? "--none"}`);
   },
 };

@@ -25,7 +25,7 @@ const ownerOnly = 0o600;
 const othersBits = 0o077;
 
 /** Beside the settings of other programs; null where there is no home. */
-export function profilesPath(env: Env): string | null {
+function profilesPath(env: Env): string | null {
   const base = env["XDG_CONFIG_HOME"] || env["APPDATA"] || (env["HOME"] && join(env["HOME"], ".config"));
   return base ? join(base, "carillon", "profiles.json") : null;
 }

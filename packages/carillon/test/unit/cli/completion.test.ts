@@ -15,7 +15,14 @@ describe("completion", () => {
     const io = fakeIo();
     await runCli(["completion", "bash"], io);
     const ask = 'COMP_WORDS=(carillon run wa); COMP_CWORD=2; _carillon; echo "${COMPREPLY[@]}"';
-    expect(execFileSync("bash", ["-c", `${io.written()}\n${ask}`], { encoding: "utf8" })).toBe("watch\n");
+    const answer = (question: string): string =>
+      execFileSync("bash", ["-c", `${io.written()}\n${question}`], { encoding: "utf8" });
+    expect(answer(ask)).toBe("watch\n");
+    const at = (...words: string[]): string =>
+      answer(`COMP_WORDS=(${words.join(" ")}); COMP_CWORD=${words.length - 1}; _carillon; echo "\${COMPREPLY[@]}"`);
+    expect(at("carillon", "job", "create", "--ta")).toBe("--task\n");
+    expect(at("carillon", "top", "--so")).toBe("--sort\n");
+    expect(at("carillon", "job", "create", "file")).toBe("\n");
   });
 
   it("refuses other shells", async () => {

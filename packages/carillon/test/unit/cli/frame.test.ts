@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/main.js";
+import { commands } from "../../../src/cli/manifest.js";
 import { fakeIo } from "./fake-io.js";
 
 async function run(...argv: string[]) {
@@ -55,6 +56,15 @@ describe("the frame of the command line", () => {
     const { code, out, talk } = await run(...argv);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(talk).toContain(message);
+  });
+
+  it("gives data as JSON wherever there is some", async () => {
+    const without = await Promise.all(
+      commands.map(async ({ path }) =>
+        (await run(...path, "--help")).out.includes("--json ") ? [] : [path.join(" ")],
+      ),
+    );
+    expect(without.flat()).toEqual(["dev", "server start", "worker start", "api", "completion"]);
   });
 
   it("shows versions", async () => {

@@ -163,6 +163,22 @@ describe("every command that changes something", () => {
   );
 });
 
+describe("every other command", () => {
+  /** They start a process, or look for as long as they are let. */
+  const lasting = new Set(["dev", "server start", "worker start", "events tail", "top"]);
+  const others = commands.filter(({ path, changes }) => changes !== true && !lasting.has(path.join(" ")));
+
+  it.each(others.map(({ path }) => path.join(" ")))("%s changes nothing: it only reads", async (name) => {
+    const calls = serveBy(() => ({ body: thing(1) }));
+    const help = fakeIo();
+    await runCli([...name.split(" "), "--help"], help);
+    const [usage = ""] = help.written().split("\n");
+    const values = [...usage.matchAll(/<[^>]+>/g)].map(() => "x");
+    await runCli([...name.split(" "), ...values], fakeIo());
+    expect(calls.filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+});
+
 const isRemote = (name: string): boolean => !/^(init|login|profile .*)$/.test(name);
 
 /** What the command says about its undo. */
