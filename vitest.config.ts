@@ -10,7 +10,10 @@ const sources = packages.map((dir) => {
   const manifest = JSON.parse(readFileSync(`${root}packages/${dir}/package.json`, "utf8")) as { name: string };
   return { find: new RegExp(`^${manifest.name}$`), replacement: `${root}packages/${dir}/src/index.ts` };
 });
-const tools = [{ find: /^date-holidays$/, replacement: `${root}tools/node_modules/date-holidays` }];
+const tools = ["date-holidays", "express"].map((name) => ({
+  find: new RegExp(`^${name}$`),
+  replacement: `${root}tools/node_modules/${name}`,
+}));
 
 /**
  * Tests of a process share its modules: nothing of ours keeps state at a module's level that a test could meet, and loading everything

@@ -5,3 +5,4 @@ const app = carillon(); // CARILLON_DATABASE_URL or CARILLON_URL says where
 const poll = pollingTask({ url: process.env.WEATHER_URL ?? "http://127.0.0.1:8080" });
 await define(app, poll, ["Lagos", "Lima", "Lisbon"]);
 await app.worker({ tasks: [poll] }).start(); // SIGTERM drains
+console.log("serving; stop with Ctrl-C");

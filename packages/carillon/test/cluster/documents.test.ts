@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { freshDatabase } from "@carillon/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CarillonProcess, killStarted } from "../process/carillon-process.js";
+import { checkDocument, type Report } from "../snippets/check-document.js";
+import { type PreparedDocument, prepareDocuments } from "../snippets/prepared-document.js";
+import { makeProject, type Project, root } from "../snippets/project.js";
+
+const guides = readdirSync(join(root, "docs/guides")).map((name) => `docs/guides/${name}`);
+const examples = readdirSync(join(root, "examples")).map((name) => `examples/${name}/README.md`);
+const paths = ["README.md", ...guides, ...examples];
+
+let project: Project;
+let prepared: ReadonlyMap<string, PreparedDocument>;
+let drop: () => Promise<void>;
+const reports: Report[] = [];
+
+beforeAll(async () => {
+  const database = await freshDatabase({ migrated: true });
+  ({ drop } = database);
+  const server = new CarillonProcess(["dev", "--database-url", database.url, "--port", "0"]);
+  const [, url = ""] = await server.line(/^ {2}URL +(\S+)$/);
+  project = await makeProject({ url, databaseUrl: database.url });
+  const texts = paths.map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
+  prepared = new Map((await prepareDocuments(project, new Map(texts))).map((one) => [one.path, one]));
+});
+
+afterAll(async () => {
+  const sum = (count: (report: Report) => number): number => reports.reduce((all, one) => all + count(one), 0);
+  const notRun = reports.flatMap((report) => report.notRun);
+  console.log(
+    `documents: ${sum(({ run }) => run)} blocks run, ${sum(({ typeChecked }) => typeChecked)} only type-checked,`,
+  );
+  console.log(`${notRun.length} not run:\n${notRun.map((one) => `  ${one}`).join("\n")}`);
+  await killStarted();
+  await project.remove();
+  await drop();
+});
+
+describe("what a reader is told to type works, in its order:", () => {
+  it.each(paths)("%s", async (path) => {
+    const document = prepared.get(path);
+    if (document === undefined) throw new Error(`${path} was not read`);
+    const report = await checkDocument(project, document);
+    reports.push(report);
+    expect(report.findings.join("\n")).toBe("");
+  });
+});
+
+const planted = `
+\`\`\`sh
+carillon job destroy @x
+curl -sS http://127.0.0.1:8023/v1/jobs/@none  # 200
+\`\`\`
+
+\`\`\`js
+import { nothing } from "carillon";
+\`\`\`
+
+\`\`\`ts
+import { task } from "carillon";
+
+task({ name: 7, run: () => null });
+\`\`\`
+
+\`\`\`sql
+select carillon.absent();
+\`\`\`
+
+\`\`\`json
+{ "task": "echo", "schedule": { "cron": "61 * * * *" } }
+\`\`\`
+
+\`\`\`yaml
+a: [1
+\`\`\`
+
+<!-- not run: -->
+\`\`\`sh
+sleep 1000
+\`\`\`
+
+<!-- stays: ready -->
+\`\`\`sh
+echo not so
+\`\`\`
+
+<!-- prints: three -->
+\`\`\`js
+console.log("two");
+\`\`\`
+
+\`\`\`
+npm run something
+\`\`\`
+`;
+
+describe("the check of documents", () => {
+  it("finds planted mistakes of every kind, with their lines", async () => {
+    const [document] = await prepareDocuments(project, new Map([["planted.md", planted]]));
+    if (document === undefined) throw new Error("it was not read");
+    const { findings, notRun, run } = await checkDocument(project, document);
+    const lines = findings.map((finding) => Number(/^planted\.md:(\d+): /.exec(finding)?.[1]));
+    expect(lines.sort((a, b) => a - b)).toEqual([3, 4, 7, 14, 17, 21, 25, 30, 35, 40, 44]);
+    expect({ run, notRun: notRun.length }).toEqual({ run: 7, notRun: 1 });
+  });
+});

@@ -1,0 +1,74 @@
+/** Languages whose blocks are run or checked. Any other has a check of its own, or is a picture. */
+export const languages = ["sh", "js", "ts", "sql", "json", "yaml"] as const;
+export type Language = (typeof languages)[number];
+
+/**
+ * What the HTML comments before a block say. They are read here and nowhere shown:
+ * `not run: why`, `only types: why`, `file: name`, `stays: what it says when it is ready`, `prints: text`, `as: what a document is`, and
+ * `setup` or `then` with code that goes before or after it.
+ */
+export type Notes = Readonly<Partial<Record<NoteName, string>>>;
+type NoteName = "not run" | "only types" | "file" | "stays" | "prints" | "as" | "setup" | "then";
+
+/** A fenced block of code. */
+export interface Block {
+  readonly language: Language;
+  readonly text: string;
+  /** The line of its opening fence, from 1. */
+  readonly line: number;
+  readonly notes: Notes;
+}
+
+export interface ReadDocument {
+  readonly blocks: readonly Block[];
+  readonly findings: readonly string[];
+}
+
+const fence = /^```\s*([\w-]*)\s*$/;
+const noteForm = /^(not run|only types|file|stays|prints|as|setup|then)(?::\s*|\n|$)([\s\S]*)$/;
+const typedCommand = /^\s*(?:[A-Z_]+=\S+ )?(?:npm|npx|node|curl|carillon) /m;
+
+/** The blocks of a document in their order, with the comments that stand right before each. */
+export function readBlocks(path: string, markdown: string): ReadDocument {
+  const lines = markdown.split("\n");
+  const blocks: Block[] = [];
+  const findings: string[] = [];
+  let notes: Partial<Record<NoteName, string>> = {};
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? "";
+    const opening = fence.exec(line);
+    if (line.startsWith("<!--")) {
+      const closing = lines.findIndex((one, index) => index >= at && one.includes("-->"));
+      const end = closing === -1 ? lines.length : closing;
+      const comment = lines.slice(at, end + 1).join("\n");
+      const [, name, value = ""] = noteForm.exec(comment.replace(/^<!--\s*|\s*-->\s*$/g, "")) ?? [];
+      if (name !== undefined) notes[name as NoteName] = value;
+      at = end;
+    } else if (opening !== null) {
+      const closing = lines.findIndex((one, index) => index > at && one.trimEnd() === "```");
+      const end = closing === -1 ? lines.length : closing;
+      const block = { text: lines.slice(at + 1, end).join("\n"), line: at + 1, notes };
+      const language = opening[1] ?? "";
+      if (isLanguage(language)) blocks.push({ ...block, language });
+      else if (typedCommand.test(block.text)) findings.push(`${path}:${at + 1}: a block with commands is marked sh`);
+      notes = {};
+      at = end;
+    } else if (line.trim() !== "") notes = {};
+  }
+  findings.push(...blocks.flatMap((block) => withoutReason(path, block)));
+  return { blocks, findings };
+}
+
+function isLanguage(word: string): word is Language {
+  return (languages as readonly string[]).includes(word);
+}
+
+function withoutReason(path: string, { line, notes }: Block): string[] {
+  const silent = (["not run", "only types"] as const).filter((name) => notes[name]?.trim() === "");
+  return silent.map((name) => `${path}:${line}: "${name}" needs a reason`);
+}
+
+/** The name that a block's first line gives its file, as in `// tasks.mjs`. */
+export function fileNameOf({ notes, text }: Block): string | null {
+  return notes.file ?? /^(?:\/\/|#|--) ([\w.-]+\.(?:[cm]?[jt]s|json|sql|sh))\n/.exec(`${text}\n`)?.[1] ?? null;
+}
