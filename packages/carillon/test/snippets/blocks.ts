@@ -55,7 +55,7 @@ export function readBlocks(path: string, markdown: string): ReadDocument {
       at = end;
     } else if (line.trim() !== "") notes = {};
   }
-  findings.push(...blocks.flatMap((block) => withoutReason(path, block)));
+  findings.push(...blocks.flatMap((block) => withoutReason(path, block)), ...repeatedFiles(path, blocks));
   return { blocks, findings };
 }
 
@@ -66,6 +66,16 @@ function isLanguage(word: string): word is Language {
 function withoutReason(path: string, { line, notes }: Block): string[] {
   const silent = (["not run", "only types"] as const).filter((name) => notes[name]?.trim() === "");
   return silent.map((name) => `${path}:${line}: "${name}" needs a reason`);
+}
+
+/** All files of a document are there from the start, so each has a name of its own. */
+function repeatedFiles(path: string, blocks: readonly Block[]): string[] {
+  const names = blocks.map(fileNameOf);
+  return blocks.flatMap(({ line }, index) => {
+    const name = names[index] ?? null;
+    const isRepeated = name !== null && names.indexOf(name) < index;
+    return isRepeated ? [`${path}:${line}: there is a file ${name} already`] : [];
+  });
 }
 
 /** The name that a block's first line gives its file, as in `// tasks.mjs`. */

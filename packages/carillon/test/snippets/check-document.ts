@@ -67,7 +67,7 @@ class Reader {
   async #follow(block: Block): Promise<void> {
     const { language, notes, text, line } = block;
     const file = fileNameOf(block);
-    if (file !== null && language !== "ts") await this.#write(block);
+    if (file !== null && language !== "ts" && language !== "js") await this.#write(block);
     if (language === "sh") return notes.stays === undefined ? this.#type(block) : this.#stay(block);
     if (language === "js" || language === "ts") return this.#program(block);
     if (language === "sql") return this.#find(line, await this.#query(await sourceOf(this.#project, block)));
@@ -87,18 +87,17 @@ class Reader {
       const text = await withStandIns(this.#project, command.text);
       const answer = await this.#shell.run(text, LIMIT_MS);
       const wrong = whyWrong(command, answer);
-      if (wrong !== null) this.#find(first + command.line, `${command.text}: ${wrong}\n${answer.output}`);
+      if (wrong !== null) this.#find(first + command.line, `${command.text}: ${wrong}`, answer.output);
       this.#prints(block, answer.output);
     }
   }
 
   async #program(block: Block): Promise<void> {
-    if (block.language === "js") await this.#write(block);
     const file = sourceFile(this.#document.dir, block).replace(/ts$/, "js");
     const child = new Child(process.execPath, [file], { cwd: this.#document.dir, env: this.#project.env });
     if (block.notes.stays !== undefined) return this.#stayed(block, child);
     const ended = await child.end(LIMIT_MS);
-    if (ended !== "0") return this.#find(block.line, `ended with ${ended}\n${child.output}`);
+    if (ended !== "0") return this.#find(block.line, `ended with ${ended}`, child.output);
     return this.#prints(block, child.output);
   }
 
@@ -112,7 +111,7 @@ class Reader {
   async #stayed({ line, notes }: Block, child: Child): Promise<void> {
     this.#staying.push({ child, line });
     const text = notes.stays ?? "";
-    if (!(await child.says(text, LIMIT_MS))) this.#find(line, `did not say "${text}"\n${child.output}`);
+    if (!(await child.says(text, LIMIT_MS))) this.#find(line, `did not say "${text}"`, child.output);
   }
 
   async #query(text: string): Promise<string | null> {
@@ -130,17 +129,18 @@ class Reader {
 
   #prints({ line, notes }: Block, output: string): void {
     if (notes.prints !== undefined && !output.includes(notes.prints))
-      this.#find(line, `did not print "${notes.prints}"\n${output}`);
+      this.#find(line, `did not print "${notes.prints}"`, output);
   }
 
-  #find(line: number, wrong: string | null): void {
-    if (wrong !== null) this.#findings.push(`${this.#document.path}:${line}: ${wrong}`);
+  #find(line: number, wrong: string | null, output = ""): void {
+    if (wrong !== null) this.#findings.push(`${this.#document.path}:${line}: ${wrong}\n${output}`.trimEnd());
   }
 
   /** Ends what stayed, the last one first. */
   async leave(): Promise<void> {
     await this.#shell.close();
-    for (const { child, line } of this.#staying.toReversed()) this.#find(line, await child.stop(LIMIT_MS));
+    for (const { child, line } of this.#staying.toReversed())
+      this.#find(line, await child.stop(LIMIT_MS), child.output);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
 
 interface ChildOptions {
   readonly cwd: string;
@@ -11,7 +11,7 @@ interface ChildOptions {
 export class Child {
   readonly #child: ChildProcess;
   readonly #ended: Promise<string>;
-  readonly #lines: AsyncIterable<string>[];
+  readonly #lines: Interface[];
   output = "";
 
   constructor(command: string, args: readonly string[], { cwd, env }: ChildOptions) {
@@ -24,42 +24,50 @@ export class Child {
 
   /** Its exit code or signal, when it has ended and all that it said is read. */
   async end(limitMs: number): Promise<string> {
-    const limit = AbortSignal.timeout(limitMs);
-    limit.addEventListener("abort", () => this.#kill("SIGKILL"));
-    await Promise.all(this.#lines.map((lines) => this.#read(lines, () => false)));
-    return limit.aborted ? `did not end within ${limitMs} ms` : this.#ended;
+    const read = Promise.all(this.#lines.map((lines) => this.#read(lines, () => false)));
+    const isInTime = await this.#within(limitMs, read);
+    return isInTime ? this.#ended : `${await this.#ended}: did not end within ${limitMs} ms`;
   }
 
   /** Whether it says a line with this text, before it ends and in time. */
   async says(text: string, limitMs: number): Promise<boolean> {
-    const limit = AbortSignal.timeout(limitMs);
-    limit.addEventListener("abort", () => this.#kill("SIGKILL"));
     const found = this.#lines.map(async (lines) => {
       if (!(await this.#read(lines, (line) => line.includes(text)))) throw new Error("not said");
     });
-    return Promise.any(found).then(
-      () => true,
-      () => false,
+    let isSaid = false;
+    const said = Promise.any(found).then(
+      () => (isSaid = true),
+      () => undefined,
     );
+    await this.#within(limitMs, said);
+    return isSaid;
   }
 
   /** Asks it to stop; answers what went wrong. */
   async stop(limitMs: number): Promise<string | null> {
     this.#kill("SIGTERM");
-    const limit = AbortSignal.timeout(limitMs);
-    limit.addEventListener("abort", () => this.#kill("SIGKILL"));
+    await this.#within(limitMs, this.#ended);
     const ended = await this.#ended;
     return ended === "0" || ended === "SIGTERM" ? null : `ended with ${ended} when asked to stop`;
   }
 
-  async #read(lines: AsyncIterable<string>, isLast: (line: string) => boolean): Promise<boolean> {
+  /** Waits, and kills it when that takes too long; answers whether it did not. */
+  async #within(limitMs: number, wanted: Promise<unknown>): Promise<boolean> {
+    const limit = AbortSignal.timeout(limitMs);
+    const kill = (): void => this.#kill("SIGKILL");
+    limit.addEventListener("abort", kill);
+    await wanted;
+    limit.removeEventListener("abort", kill);
+    return !limit.aborted;
+  }
+
+  #read(lines: Interface, isLast: (line: string) => boolean): Promise<boolean> {
     return new Promise((resolve) => {
-      const reader = lines as ReturnType<typeof createInterface>;
-      reader.on("line", (line) => {
+      lines.on("line", (line) => {
         this.output += `${line}\n`;
         if (isLast(line)) resolve(true);
       });
-      reader.once("close", () => resolve(false));
+      lines.once("close", () => resolve(false));
     });
   }
 

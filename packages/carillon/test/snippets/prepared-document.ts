@@ -31,10 +31,10 @@ export async function prepareDocuments(
   for (const { path, blocks } of read) {
     const dir = await documentDir(project, path);
     dirs.set(path, dir);
-    for (const block of blocks.filter(({ language, notes }) => language === "ts" && notes["not run"] === undefined)) {
+    for (const block of blocks.filter(isProgram)) {
       const file = sourceFile(dir, block);
       await writeFile(file, await sourceOf(project, block));
-      sources.push({ document: path, block, file });
+      if (block.language === "ts") sources.push({ document: path, block, file });
     }
   }
   const faults = await typeCheck(
@@ -52,6 +52,11 @@ export async function prepareDocuments(
         .map(({ block, file }) => [block.line, faultsOf(block, file, faults)] as const),
     ),
   }));
+}
+
+/** Programs are all written before the first is run: one that loads its folder again on change shall not meet changes. */
+function isProgram({ language, notes }: Block): boolean {
+  return (language === "ts" || language === "js") && notes["not run"] === undefined;
 }
 
 function faultsOf(block: Block, file: string, faults: Awaited<ReturnType<typeof typeCheck>>): string[] {

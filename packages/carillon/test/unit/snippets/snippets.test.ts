@@ -55,6 +55,13 @@ describe("the blocks of a document", () => {
     ]);
   });
 
+  it("that are files of the same name are found", () => {
+    const block = "```js\n// tasks.mjs\n```\n";
+    expect(readBlocks("page.md", `${block}${block}`).findings).toEqual([
+      "page.md:4: there is a file tasks.mjs already",
+    ]);
+  });
+
   it("that are never closed are read to the end", () => {
     expect(readBlocks("page.md", "```sh\nls").blocks.map(({ text }) => text)).toEqual(["ls"]);
   });
