@@ -9,10 +9,7 @@ export function pollingTask({ url, rate = { limit: 60, per: "1m" }, onWeather = 
     retry: { maxAttempts: 5 },
     run: async ({ city }, { signal }) => {
       const answer = await fetch(`${url}/weather?city=${encodeURIComponent(city)}`, { signal });
-      if (answer.status === 429) {
-        const seconds = Number(answer.headers.get("retry-after") ?? 60);
-        throw new RetryAfterError("the API wants a pause", seconds * 1_000);
-      }
+      if (answer.status === 429) throw new RetryAfterError(`${answer.headers.get("retry-after") ?? 60}s`);
       if (!answer.ok) throw new Error(`the API answered ${answer.status}`);
       const weather = await answer.json();
       onWeather(city, weather);

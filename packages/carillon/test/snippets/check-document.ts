@@ -68,6 +68,7 @@ class Reader {
     const { language, notes, text, line } = block;
     const file = fileNameOf(block);
     if (file !== null && language !== "ts" && language !== "js") await this.#write(block);
+    if (language === "sh" && notes.file !== undefined) return undefined;
     if (language === "sh") return notes.stays === undefined ? this.#type(block) : this.#stay(block);
     if (language === "js" || language === "ts") return this.#program(block);
     if (language === "sql") return this.#find(line, await this.#query(await sourceOf(this.#project, block)));
