@@ -104,7 +104,8 @@ class Reader {
 
   async #stay(block: Block): Promise<void> {
     const { output: variables } = await this.#shell.run("declare -p | grep -E '^declare -[-x] [a-z]+='", LIMIT_MS);
-    const source = `${variables}${await sourceOf(this.#project, block)}`;
+    // The shell itself waits for its command to end on the signal.
+    const source = `trap : TERM\n${variables}${await sourceOf(this.#project, block)}`;
     const { dir } = this.#document;
     return this.#stayed(block, new Child("bash", ["-c", source], { cwd: dir, env: this.#project.env }));
   }
@@ -137,11 +138,13 @@ class Reader {
     if (wrong !== null) this.#findings.push(`${this.#document.path}:${line}: ${wrong}\n${output}`.trimEnd());
   }
 
-  /** Ends what stayed, the last one first. */
+  /** Ends what stayed. */
   async leave(): Promise<void> {
     await this.#shell.close();
-    for (const { child, line } of this.#staying.toReversed())
-      this.#find(line, await child.stop(LIMIT_MS), child.output);
+    const ends = this.#staying.map(async ({ child, line }) =>
+      this.#find(line, await child.stop(LIMIT_MS), child.output),
+    );
+    await Promise.all(ends);
   }
 }
 

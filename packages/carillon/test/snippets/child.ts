@@ -7,6 +7,9 @@ interface ChildOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** By itself, or by the signal; 143 is how a shell says that its command was ended by it. */
+const goodEnds: ReadonlySet<string> = new Set(["0", "SIGTERM", "143"]);
+
 /** A program of a document: one that ends by itself, or one that stays until it is asked to stop. */
 export class Child {
   readonly #child: ChildProcess;
@@ -48,7 +51,7 @@ export class Child {
     this.#kill("SIGTERM");
     await this.#within(limitMs, this.#ended);
     const ended = await this.#ended;
-    return ended === "0" || ended === "SIGTERM" ? null : `ended with ${ended} when asked to stop`;
+    return goodEnds.has(ended) ? null : `ended with ${ended} when asked to stop`;
   }
 
   /** Waits, and kills it when that takes too long; answers whether it did not. */
