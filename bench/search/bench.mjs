@@ -29,9 +29,10 @@ function percentile(values, part) {
 }
 
 /** First pages, and the page after each where there is one. */
-async function measure(list, { namespace = "default", filterOf, order = {} }, facts) {
+async function measure(list, { namespace = "default", filterOf, order = {} }, { facts, site }) {
   const times = [];
   let found = 0;
+  const cpu = site.cpuSeconds();
   const timed = async (filter, page) => {
     const begin = performance.now();
     const answer = await list(namespace, filter, { pageSize: 50, ...order, ...page });
@@ -44,10 +45,11 @@ async function measure(list, { namespace = "default", filterOf, order = {} }, fa
     const next = await timed(filter, {});
     if (next !== null) await timed(filter, { after: next });
   }
-  return { p50: percentile(times, 0.5), p95: percentile(times, 0.95), found: found / times.length };
+  const cpuMs = ((site.cpuSeconds() - cpu) * 1_000) / times.length;
+  return { p50: percentile(times, 0.5), p95: percentile(times, 0.95), found: found / times.length, cpuMs };
 }
 
-async function measureAll(api, facts) {
+async function measureAll(api, where) {
   const results = [];
   const lists = [
     { kind: "runs", cases: runCases, list: (...args) => api.listRuns(...args) },
@@ -56,8 +58,9 @@ async function measureAll(api, facts) {
   for (const { kind, cases, list } of lists) {
     for (const [name, how] of Object.entries(cases)) {
       if (only !== undefined && !only.includes(name)) continue;
-      const { p50, p95, found } = await measure(list, how, facts);
-      say(`${kind} by ${name}: p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms, ${found.toFixed(0)} rows a page`);
+      const { p50, p95, found, cpuMs } = await measure(list, how, where);
+      const times = `p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`;
+      say(`${kind} by ${name}: ${times}, ${cpuMs.toFixed(1)} ms of PostgreSQL, ${found.toFixed(0)} rows a page`);
       results.push(result({ name: `${kind} by ${name}`, metric: "p50", unit: "ms", ours: p50 }));
       results.push(result({ name: `${kind} by ${name}`, metric: "p95", unit: "ms", ours: p95, atMost: targetMs }));
     }
@@ -65,7 +68,7 @@ async function measureAll(api, facts) {
   return results;
 }
 
-async function run({ url, reader }) {
+async function run(site, { url, reader }) {
   const database = await openDatabase({ url, schema: "carillon", ...ports });
   await migrate(database);
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
@@ -76,7 +79,7 @@ async function run({ url, reader }) {
     const facts = await fillHistory(reader, { rows, say });
     await fillJobs(reader, { count: Math.round(rows / 10), say });
     await reader.query("vacuum analyze");
-    return await measureAll(engine.api, facts);
+    return await measureAll(engine.api, { facts, site });
   } finally {
     await database.close();
   }
@@ -85,7 +88,7 @@ async function run({ url, reader }) {
 const site = await Site.start();
 let results;
 try {
-  results = await site.withDatabase(run);
+  results = await site.withDatabase((place) => run(site, place));
 } finally {
   await site.stop();
 }

@@ -4,12 +4,12 @@ import { JobReader } from "../jobs/job-reader.js";
 import { RunLister } from "../jobs/run-lister.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { RunWaiters } from "../jobs/run-waiters.js";
+import { searchByLabels } from "../jobs/search-by-labels.js";
 import { LogReader, type LogReaderOptions } from "../jobs/log-reader.js";
 import type { EngineApi, JobFilter, RunFilter } from "../model/api.js";
 import type { RunLogs } from "../model/run-logs.js";
 import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { Store } from "../store/store.js";
-import { searchByLabels } from "./declare-paths.js";
 
 export type WithinNamespace = <Result>(name: string, work: (id: number) => Promise<Result>) => Promise<Result>;
 

@@ -2,7 +2,7 @@ import type { Instant, LabelCondition } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import { pickLines } from "../sql/pick-lines.js";
 import type { Statements } from "../sql/statement.js";
-import type { JobRow } from "./jobs.js";
+import type { JobRow } from "./job-row.js";
 import { labelParams } from "./label-params.js";
 import { type ListPlace, type Looked, mostScanned } from "./list-direction.js";
 import { timestampOrNull } from "./parameters.js";

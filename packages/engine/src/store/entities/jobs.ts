@@ -16,9 +16,11 @@ import type { CalendarEdition } from "./calendars.js";
 import { type JobListFilter, JobSearch } from "./job-search.js";
 import type { ListPlace, Looked } from "./list-direction.js";
 import type { DependencyStore, Neighbour, NewDependency } from "./dependencies.js";
+import type { JobRow } from "./job-row.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
-import type { PauseColumn } from "./stored-pause.js";
 import { isRefused, type UpstreamLinks, type WaitingJob } from "./upstream-links.js";
+
+export type { JobRow } from "./job-row.js";
 
 /** A recurring or keyed job with its first due time. */
 export interface NewJob {
@@ -54,32 +56,6 @@ export interface NewJob {
  * is to wait for is not there.
  */
 export type StoredJob = Instant | null | "calendar_gone" | CarillonError;
-
-export interface JobRow {
-  readonly id: string;
-  readonly key: string | null;
-  readonly task: string;
-  readonly queue: string;
-  readonly priority: number;
-  readonly payload: unknown;
-  readonly schedule: ScheduleSpec;
-  readonly policy: RunPolicy | null;
-  readonly labels: Record<string, string>;
-  readonly owner: string | null;
-  readonly version: number;
-  readonly firing: Partial<FiringPolicy> | null;
-  readonly pause: PauseColumn | null;
-  readonly created_at: Instant;
-  readonly updated_at: Instant;
-  readonly defined_at: Instant | null;
-  readonly state: JobState;
-  readonly next_fire_at: Instant | null;
-  readonly fired_through: Instant | null;
-  /** Runs that may be live, the newest last. */
-  readonly run_ids: readonly string[];
-  /** Others wait for its runs; only where one job is asked for. */
-  readonly feeds?: boolean | null;
-}
 
 export interface JobStore {
   /** What became of each, by id; one that is missing has a key that is taken. */
