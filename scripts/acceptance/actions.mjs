@@ -21,7 +21,7 @@ const outcome = ({ worker_id: _worker, waiting_on: _waiting, attempts, ...run })
   attempts: attempts?.map(({ worker_id: _of, ...attempt }) => attempt),
 });
 
-const patienceMs = 30_000;
+const patienceMs = 120_000;
 
 /** Asks until it is so. */
 async function until(what, ask, isSo) {

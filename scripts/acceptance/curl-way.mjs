@@ -26,7 +26,7 @@ export function curlWay(url) {
     explain: (id) => get(`/runs/${id}/explain`),
     pause: (job, reason) => post(`/jobs/${job}:pause`, { reason }),
     resume: (job) => post(`/jobs/${job}:resume`, { missed: "none" }),
-    runNow: (job) => post(`/jobs/${job}:runNow?wait=30s`),
+    runNow: (job) => post(`/jobs/${job}:runNow?wait=60s`),
     backfill: (job, from, to) => post(`/jobs/${job}:backfill`, { from, to }),
     backfillState: (id) => get(`/backfills/${id}`),
     cancel: (job) => post(`/jobs/${job}:cancel`),

@@ -18,7 +18,6 @@ export async function runProgram(program, args, { cwd, env, onLine } = {}) {
     lines.push(line);
     onLine?.(line);
   });
-  const [stderr] = await Promise.all([text(child.stderr), once(said, "close")]);
-  const [code] = await ended;
+  const [[code], stderr] = await Promise.all([ended, text(child.stderr), once(said, "close")]);
   return { code, stdout: lines.join("\n"), stderr };
 }
