@@ -41,6 +41,7 @@ import { problemOf, problemType } from "./problem.js";
 import { registerOperations } from "./register-operations.js";
 import { QuietConnections } from "./quiet-connections.js";
 import { requestIdHeader, requestIdOf } from "./request-id.js";
+import { noTracing } from "./tracing.js";
 import { securityHeaders } from "./security-headers.js";
 
 /** Long enough for a large body on a slow line, short enough that idle callers do not hold connections. */
@@ -70,8 +71,8 @@ export function createApi(options: ApiOptions): Api {
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options.metrics));
   app.setNotFoundHandler((request, reply) => sendProblem(noSuchAddress(request), request, reply, options.metrics));
   addHooks(app, options);
-  const { engine: receipts, namespace = "default" } = options;
-  registerOperations(app, handlersOf(options), { namespace, receipts, recalls: recallsOf(options) });
+  const { engine: receipts, namespace = "default", tracing = noTracing } = options;
+  registerOperations(app, handlersOf(options), { namespace, receipts, recalls: recallsOf(options), tracing });
   app.get("/docs/style.css", { config: { probe: true } }, (_request, reply) =>
     reply.type("text/css; charset=utf-8").send(docsStyle),
   );

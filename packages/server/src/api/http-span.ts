@@ -1,18 +1,19 @@
 import { parseTraceParent } from "@carillon/core";
-import { activeTraceParent, beginSpan, type OpenSpan } from "@carillon/worker";
 import type { FastifyRequest } from "fastify";
 import type { CallAnswer } from "./call.js";
 import { problemOf } from "./problem.js";
+import type { CallSpan, TracingPort } from "./tracing.js";
 
 /** A call, in the trace of its caller; in that of whatever watches the server itself, if something does. */
-export function beginHttpSpan({ method, headers }: FastifyRequest, route: string): OpenSpan {
-  const parent = activeTraceParent() === undefined ? { traceparent: callersTrace(headers["traceparent"]) } : "active";
-  const span = beginSpan({ name: `${method} ${route}`, kind: "server", parent });
+export function beginHttpSpan(tracing: TracingPort, { method, headers }: FastifyRequest, route: string): CallSpan {
+  const parent =
+    tracing.activeTraceParent() === undefined ? { traceparent: callersTrace(headers["traceparent"]) } : "active";
+  const span = tracing.beginSpan({ name: `${method} ${route}`, kind: "server", parent });
   if (span.isSeen) span.note({ "http.request.method": method, "http.route": route });
   return span;
 }
 
-export function endHttpSpan(span: OpenSpan, outcome: CallAnswer | { readonly error: unknown }): void {
+export function endHttpSpan(span: CallSpan, outcome: CallAnswer | { readonly error: unknown }): void {
   if (span.isSeen) {
     const status = "error" in outcome ? problemOf(outcome.error, "").body.status : outcome.status;
     span.note({ "http.response.status_code": status });

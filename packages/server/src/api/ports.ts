@@ -26,6 +26,7 @@ import type {
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 import type { BudgetLimits, IntakeLoad } from "./intake.js";
+import type { TracingPort } from "./tracing.js";
 import type { EventFilter } from "../notify/event-filter.js";
 
 /** One thing that must hold for the node to do its work. */
@@ -103,6 +104,8 @@ export interface ApiOptions {
   /** Knows payloads of some tasks: what is wrong is said when a job is created, not when it runs. */
   readonly checkPayload?: CheckPayload;
   readonly newRequestId: () => string;
+  /** Left out: calls are in no trace. */
+  readonly tracing?: TracingPort;
   /** What may be under way at a time; more is refused. */
   readonly intake?: BudgetLimits;
   readonly logger?: FastifyBaseLogger;

@@ -12,6 +12,7 @@ import { readQuery } from "./read-query.js";
 import { inTime } from "../lifecycle/within.js";
 import { namespaceOf } from "./namespace-header.js";
 import { routePath } from "./route-path.js";
+import type { TracingPort } from "./tracing.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -43,11 +44,12 @@ export interface ServedOptions {
   readonly namespace: string;
   readonly receipts: Receipts;
   readonly recalls: Recalls;
+  readonly tracing: TracingPort;
 }
 
 /** Serves every declared operation, at its own address and at its aliases, and says 405 to the other methods there. */
 export function registerOperations(app: FastifyInstance, handlers: Handlers, options: ServedOptions): void {
-  const { namespace } = options;
+  const { namespace, tracing } = options;
   const addresses = new Map<string, Address>();
   const declared: readonly (readonly [string, Operation])[] = Object.entries(operations);
   // Each handler takes exactly the calls of its own operation, which a loop over both cannot say in types.
@@ -75,7 +77,7 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
           const call = callOf(operation, request, namespace, foreign);
           const signal = operation.waits === true ? goneSignal(reply) : undefined;
           const given = signal === undefined ? call : { ...call, signal };
-          const work = held(request.ticket, () => traced(operation, request, given, answer));
+          const work = held(request.ticket, () => traced({ operation, request, tracing, answer }, given));
           return send(reply, await (isBounded(operation) ? inTime(longestMs, work, tooLong) : work));
         },
       });
@@ -114,16 +116,18 @@ async function held(ticket: Ticket | null, work: () => Promise<CallAnswer>): Pro
   }
 }
 
+interface TracedCall {
+  readonly operation: Operation;
+  readonly request: FastifyRequest;
+  readonly tracing: TracingPort;
+  readonly answer: Answering;
+}
+
 /** Within a span, if anybody watches. Who waits for work or for news is in no trace. */
-async function traced(
-  operation: Operation,
-  request: FastifyRequest,
-  call: Call<Operation>,
-  answer: Answering,
-): Promise<CallAnswer> {
+async function traced({ operation, request, tracing, answer }: TracedCall, call: Call<Operation>): Promise<CallAnswer> {
   const { rateClass, path, streams } = operation;
   if (rateClass === "none" || rateClass === "worker" || streams === true) return answer(call, request);
-  const span = beginHttpSpan(request, path);
+  const span = beginHttpSpan(tracing, request, path);
   const { traceparent } = span;
   if (traceparent === undefined) return answer(call, request);
   try {

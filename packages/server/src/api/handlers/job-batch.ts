@@ -1,24 +1,24 @@
 import { type BatchResult, normaliseJobRequest, readJobBatch } from "@carillon/contract";
 import { CarillonError, formatId, type JobSpec } from "@carillon/core";
 import type { CreatedJob } from "@carillon/engine";
-import { enqueueTraced } from "@carillon/worker";
 import { type CallAnswer, type Handlers, traceOf } from "../call.js";
 import type { Recall } from "../idempotency.js";
 import type { ApiOptions } from "../ports.js";
+import { noTracing } from "../tracing.js";
 import { problemOf } from "../problem.js";
 import { momentOf } from "./moment.js";
 
 type Read = { readonly spec: JobSpec } | { readonly error: unknown };
 
 export function jobBatchHandlers(options: ApiOptions): Pick<Handlers, "createJobs"> {
-  const { engine, logger } = options;
+  const { engine, logger, tracing = noTracing } = options;
   return {
     async createJobs(call) {
       const { body, namespace, requestId, receipt } = call;
       const read = readAll(options, body);
       const specs = read.flatMap((one) => ("spec" in one ? [one.spec] : []));
       const store = (traced: readonly JobSpec[]) => engine.createJobs(namespace, traced, receipt);
-      const stored = specs.length === 0 ? [] : await enqueueTraced(traceOf(call), specs, store);
+      const stored = specs.length === 0 ? [] : await tracing.enqueueTraced(traceOf(call), specs, store);
       const ours = stored.find((one) => "error" in one && problemOf(one.error, requestId).ours);
       // Where nothing was stored and the caller could not help it, the call as a whole has failed.
       if (ours !== undefined && "error" in ours) {

@@ -1,7 +1,7 @@
 import { normaliseJobRequest } from "@carillon/contract";
-import { enqueueTraced } from "@carillon/worker";
 import { type Handlers, traceOf } from "../call.js";
 import type { ApiOptions } from "../ports.js";
+import { noTracing } from "../tracing.js";
 import { wireJob } from "../wire/job.js";
 import { jobFilter, refuseTotalOfStatus } from "./filters.js";
 import { JobAnswers } from "./job-answer.js";
@@ -11,13 +11,13 @@ import { momentOf } from "./moment.js";
 type JobHandlers = Pick<Handlers, "createJob" | "listJobs" | "getJob">;
 
 export function jobHandlers(options: ApiOptions): JobHandlers {
-  const { engine } = options;
+  const { engine, tracing = noTracing } = options;
   const answers = new JobAnswers(options);
   return {
     async createJob(call) {
       const { body, namespace, foreign, receipt } = call;
       const request = normaliseJobRequest(body, momentOf(options));
-      const job = await enqueueTraced(traceOf(call), [request.spec], ([one = request.spec]) =>
+      const job = await tracing.enqueueTraced(traceOf(call), [request.spec], ([one = request.spec]) =>
         engine.createJob(namespace, one, receipt),
       );
       return answers.created(job, { namespace, foreign: foreign || request.foreign });

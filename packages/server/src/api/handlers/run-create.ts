@@ -1,10 +1,10 @@
 import { readRunBatch, readRunCreate, type RunBatchResult, type RunCreated } from "@carillon/contract";
 import { type EnqueueSpec, formatId } from "@carillon/core";
 import type { EnqueuedRun, RunView } from "@carillon/engine";
-import { enqueueTraced } from "@carillon/worker";
 import { type CallAnswer, type Handlers, traceOf } from "../call.js";
 import type { Recall } from "../idempotency.js";
 import type { ApiOptions } from "../ports.js";
+import { noTracing } from "../tracing.js";
 import { problemOf } from "../problem.js";
 import { wireRun } from "../wire/run.js";
 import { awaitEnd, waitOf } from "./await-run.js";
@@ -14,13 +14,13 @@ import { momentOf } from "./moment.js";
 type Read = { readonly spec: EnqueueSpec } | { readonly error: unknown };
 
 export function runCreateHandlers(options: ApiOptions): Pick<Handlers, "createRun" | "createRuns"> {
-  const { engine, logger } = options;
+  const { engine, logger, tracing = noTracing } = options;
   return {
     async createRun(call) {
       const { body, namespace, receipt } = call;
       const waitMs = waitOf(call.query);
       const spec = readRunCreate(body, momentOf(options));
-      const { run, isNew } = await enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
+      const { run, isNew } = await tracing.enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
         engine.enqueueShown(namespace, one, receipt),
       );
       return createdRun(await awaitEnd(engine, call, run, waitMs), isNew);
@@ -30,7 +30,7 @@ export function runCreateHandlers(options: ApiOptions): Pick<Handlers, "createRu
       const read = readAll(options, body);
       const specs = read.flatMap((one) => ("spec" in one ? [one.spec] : []));
       const store = (traced: readonly EnqueueSpec[]) => engine.enqueueMany(namespace, traced, receipt);
-      const stored = specs.length === 0 ? [] : await enqueueTraced(traceOf(call), specs, store);
+      const stored = specs.length === 0 ? [] : await tracing.enqueueTraced(traceOf(call), specs, store);
       const ours = stored.find((one) => "error" in one && problemOf(one.error, requestId).ours);
       // Where nothing was stored and the caller could not help it, the call as a whole has failed.
       if (ours !== undefined && "error" in ours) {

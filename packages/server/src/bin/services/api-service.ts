@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CarillonError } from "@carillon/core";
 import type { Database, WorkerDoor } from "@carillon/engine";
+import { activeTraceParent, beginSpan, enqueueTraced } from "@carillon/worker";
 import { type Api, createApi } from "../../api/create-api.js";
 import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort } from "../../api/ports.js";
 import type { Service } from "../../lifecycle/service.js";
@@ -81,6 +82,7 @@ export class ApiService implements Service {
       version,
       now: () => database().clock.now(),
       newRequestId: randomUUID,
+      tracing: { beginSpan, activeTraceParent, enqueueTraced },
       intake: { calls: config.maxRequests, bytes: config.maxRequestBytes },
       logger: logger.child({ component: this.name }),
       dev: { loopbackOnly: true },

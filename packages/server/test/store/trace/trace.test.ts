@@ -6,7 +6,7 @@ import { makeUuidV7, systemClock, systemRandom, systemSoon, systemTimers } from 
 import { createEngine, type EngineEvent, openDatabase } from "@carillon/engine";
 import { httpExecutor } from "@carillon/executors";
 import { freshDatabase } from "@carillon/testkit";
-import { AddressRules, LocalTransport, Worker } from "@carillon/worker";
+import { activeTraceParent, AddressRules, beginSpan, enqueueTraced, LocalTransport, Worker } from "@carillon/worker";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RecordedSpan, recordSpans } from "../../../../worker/test/unit/trace/recorded-spans.js";
 import { apiUnderTest, json } from "../../unit/api/api-under-test.js";
@@ -45,7 +45,9 @@ async function tracedNode() {
     timers,
   });
   await worker.start();
-  const api = apiUnderTest({ engine: engine.api, workers: engine.workerDoor, now: () => database.clock.now() });
+  const tracing = { beginSpan, activeTraceParent, enqueueTraced };
+  const parts = { engine: engine.api, workers: engine.workerDoor, tracing };
+  const api = apiUnderTest({ ...parts, now: () => database.clock.now() });
   return {
     ...api,
     untilEnded: () => new Promise<EngineEvent>((resolve) => ended.push(resolve)),

@@ -1,0 +1,179 @@
+import { defaultFiringPolicy, type DurationMs } from "@carillon/core";
+import { KeyBook } from "../idempotency/key-book.js";
+import { type InsertKept, insertKept } from "../idempotency/kept-inserts.js";
+import { JobCreator } from "../jobs/create-job.js";
+import type { Enqueueing } from "../model/enqueueing.js";
+import type { Receipts } from "../model/receipts.js";
+import { announceEnded } from "../runs/announce-ended.js";
+import { defaultLaterLimits } from "../scheduler/later-mover.js";
+import { ScheduleCache } from "../scheduler/schedule-cache.js";
+import { announceSettled } from "../settlement/announce-settled.js";
+import { loadStatements } from "../store/sql/load-statements.js";
+import { type Backfilling, makeBackfilling } from "./backfilling.js";
+import { type Calendaring, makeCalendaring } from "./calendaring.js";
+import { withinNamespace } from "./engine-api.js";
+import { makeEnqueueing } from "./enqueueing.js";
+import type { Following } from "./following.js";
+import { type Ground, shardCount } from "./ground.js";
+import { type InsertBounds, type Inserts, makeInserts } from "./inserts.js";
+import { type JobChanging, makeJobChanging } from "./job-changing.js";
+import type { Ticks } from "./node-loops.js";
+import { makeOperating, type Operating } from "./operating.js";
+
+/** What callers ask for: jobs and runs, changes of them, and work over many of them that goes on by itself. */
+export interface Asking {
+  readonly inserts: Inserts;
+  readonly creator: JobCreator;
+  readonly changing: JobChanging;
+  readonly backfilling: Backfilling;
+  readonly operating: Operating;
+  readonly enqueueing: Enqueueing;
+  readonly receipts: Receipts;
+  readonly ticks: Pick<Ticks, "backfills" | "operations">;
+}
+
+export function makeAsking(ground: Ground, calendaring: Calendaring, following: Following): Asking {
+  const { store, options, limits } = ground;
+  const bounds = insertBounds(ground);
+  const inserts = makeInserts(store, bounds);
+  const kept = insertKept(store, loadStatements(options.database.schema), bounds.horizonMs);
+  const adoptUpstreams: JobChanging["adoptUpstreams"] = (...given) => changing.adoptUpstreams(...given);
+  const creator = creatorOf(ground, { inserts, kept, calendaring, adoptUpstreams });
+  const changing = changingOf(ground, { creator, calendaring, following });
+  const backfilling = backfillingOf(ground, changing, calendaring);
+  const operating = operatingOf(ground, changing);
+  const enqueueing = enqueueingOf(ground, inserts, kept, limits.insertBatch);
+  const ticks = { backfills: () => backfilling.tick(), operations: () => operating.tick() };
+  return { inserts, creator, changing, backfilling, operating, enqueueing, receipts: receiptsOf(ground), ticks };
+}
+
+export function calendaringOf(ground: Ground): Calendaring {
+  const { store, limits, hints, membership } = ground;
+  return makeCalendaring({
+    store,
+    schedules: new ScheduleCache(limits.compiledSchedules, false),
+    shards: shardCount,
+    membership,
+    onRecomputed: (shards, settled) => ground.tellSettled(shards, settled),
+    onCalendarsChanged: () => hints.calendarsChanged(),
+    onWindowsChanged: () => hints.windowsChanged(),
+    onError: (error) => ground.failed("calendars", error),
+  });
+}
+
+function insertBounds({ options, limits }: Ground): InsertBounds & { readonly horizonMs: DurationMs } {
+  const { insertBatch: maxBatch, insertQueue: maxQueued, insertPatienceMs: ms, later } = limits;
+  const patience = { ms, monotonic: () => options.clock.monotonic() };
+  return { maxBatch, maxQueued, patience, horizonMs: later.horizonMs ?? defaultLaterLimits.horizonMs };
+}
+
+function receiptsOf({ store, options }: Ground): Receipts {
+  const book = new KeyBook({ receipts: store.receipts, newId: options.newId });
+  const within = withinNamespace(store.namespaces);
+  return { beginCall: (namespace, call) => within(namespace, (id) => book.begin(id, call)) };
+}
+
+function enqueueingOf(ground: Ground, inserts: Inserts, kept: InsertKept, chunk: number): Enqueueing {
+  const { store, options, hints, now } = ground;
+  return makeEnqueueing({
+    store,
+    inserts,
+    insertKept: kept,
+    chunk,
+    callText: loadStatements(options.database.schema).get("enqueue.call").text,
+    newId: options.newId,
+    now,
+    shards: shardCount,
+    onDueRuns: (runs) => hints.dueRuns(runs),
+    onQueued: (queued, isTold) => hints.queued(queued, isTold),
+  });
+}
+
+interface CreatorParts extends Pick<JobChanging, "adoptUpstreams"> {
+  readonly inserts: Inserts;
+  readonly kept: InsertKept;
+  readonly calendaring: Calendaring;
+}
+
+function creatorOf({ store, options, limits, hints, now }: Ground, parts: CreatorParts): JobCreator {
+  return new JobCreator({
+    lanes: store.lanes,
+    insertJob: parts.inserts.jobs,
+    insertRun: parts.inserts.runs,
+    insertKept: parts.kept,
+    queues: store.queueBook,
+    rank: store.rank,
+    newId: options.newId,
+    now,
+    shards: shardCount,
+    catchupWindowMs: defaultFiringPolicy.catchupWindowMs,
+    schedules: new ScheduleCache(limits.compiledSchedules, false),
+    calendars: parts.calendaring.calendars,
+    adoptUpstreams: parts.adoptUpstreams,
+    chunk: limits.insertBatch,
+    onDueJobs: (jobs) => hints.dueJobs(jobs),
+    onDueRuns: (runs) => hints.dueRuns(runs),
+    onQueued: (queued) => hints.queued(queued),
+  });
+}
+
+interface ChangingParts {
+  readonly creator: JobCreator;
+  readonly calendaring: Calendaring;
+  readonly following: Following;
+}
+
+function changingOf(ground: Ground, { creator, calendaring, following }: ChangingParts): JobChanging {
+  const { store, options, limits, hints, now, emit } = ground;
+  return makeJobChanging({
+    db: options.database,
+    store,
+    creator,
+    follower: following.follower,
+    rules: calendaring.rules,
+    newId: options.newId,
+    now,
+    shards: shardCount,
+    patienceMs: limits.changePatienceMs,
+    onChanged: ({ shard, settled }) => ground.tellSettled([shard], settled),
+    onExpired: (settled) => announceSettled(settled, emit),
+    onStopped: () => hints.stopped(),
+    onEnded: (ended) => announceEnded(ended, "cancelled", emit),
+  });
+}
+
+function backfillingOf(ground: Ground, { transaction }: JobChanging, { compiler }: Calendaring): Backfilling {
+  const { store, options, hints, now, membership, emit } = ground;
+  return makeBackfilling({
+    db: options.database,
+    store,
+    transaction,
+    compiler,
+    membership,
+    newId: options.newId,
+    now,
+    onStarted: () => hints.backfillStarted(),
+    onStepped: (shard, settled) => {
+      announceEnded(settled.ended, "cancelled", emit);
+      ground.tell([shard], settled);
+    },
+    onEvent: emit,
+  });
+}
+
+function operatingOf({ store, options, hints, membership, freed, emit }: Ground, changing: JobChanging): Operating {
+  return makeOperating({
+    db: options.database,
+    store,
+    transaction: changing.transaction,
+    membership,
+    newId: options.newId,
+    shards: shardCount,
+    onQueued: (queued) => hints.queued(queued),
+    onDueRuns: (runs) => hints.dueRuns(runs),
+    onStopped: () => hints.stopped(),
+    onFreed: freed,
+    onStarted: () => hints.operationStarted(),
+    onEvent: emit,
+  });
+}

@@ -1,0 +1,121 @@
+import type { Instant } from "@carillon/core";
+import type { Coordinator, Membership } from "../coordinator/port.js";
+import type { Gateway } from "../dispatch/gateway.js";
+import type { EngineEvent } from "../events.js";
+import type { RunWaiters } from "../jobs/run-waiters.js";
+import type { Scheduler } from "../scheduler/scheduler.js";
+import { announceSettled } from "../settlement/announce-settled.js";
+import type { OverlapAdmitter } from "../settlement/overlap-admitter.js";
+import type { Settled } from "../settlement/settler.js";
+import { createStore, type Store } from "../store/store.js";
+import { makeCoordinator } from "./coordination.js";
+import type { Following } from "./following.js";
+import { Hints } from "./hints.js";
+import type { Limiting } from "./limiting.js";
+import { type LoopName, NodeLoops } from "./node-loops.js";
+import { defaultLimits, type EngineLimits, type EngineOptions } from "./options.js";
+
+/** Into so many slices jobs and runs are cut. */
+export const shardCount = 1_024;
+
+/** Parts that others reach, each made after what it stands on. */
+export interface Reach {
+  readonly gateway: () => Gateway;
+  readonly scheduler: () => Scheduler;
+  readonly admitter: () => OverlapAdmitter;
+  readonly limiting: () => Limiting;
+  readonly following: () => Following;
+  readonly waiters: () => RunWaiters;
+}
+
+/** What every part of a node stands on, and how they tell each other of what happened. Holds no rule of its own. */
+export class Ground {
+  readonly options: EngineOptions;
+  readonly limits: EngineLimits;
+  readonly store: Store;
+  readonly loops: NodeLoops;
+  readonly coordinator: Coordinator;
+  readonly hints: Hints;
+  readonly #reach: Reach;
+
+  constructor(options: EngineOptions, reach: Reach) {
+    this.options = options;
+    this.limits = { ...defaultLimits, ...options.limits };
+    this.#reach = reach;
+    this.store = createStore(options.database);
+    this.loops = new NodeLoops({ timers: options.timers, onError: this.failed });
+    const wake = (name: LoopName) => (): void => this.loops.wake(name);
+    this.coordinator = makeCoordinator({
+      engine: options,
+      limits: this.limits,
+      store: this.store,
+      wake: wake("coordinator"),
+      onEvent: this.emit,
+    });
+    this.hints = new Hints({
+      database: options.database,
+      gateway: reach.gateway,
+      hintLimits: (lanes) => {
+        if (reach.limiting().hint(lanes)) this.loops.wake("limits");
+      },
+      passOnStops: () => this.#passOnStops(),
+      scheduler: reach.scheduler,
+      wakeScheduler: wake("scheduler"),
+      wakeCoordinator: wake("coordinator"),
+      wakeCalendars: wake("calendars"),
+      wakeBackfills: wake("backfills"),
+      wakeOperations: wake("operations"),
+      wakeQueues: wake("queues"),
+      membership: this.membership,
+      now: this.now,
+    });
+  }
+
+  /** The database's clock. */
+  readonly now = (): Instant => this.options.database.clock.now();
+
+  readonly membership = (): Membership => this.coordinator.membership;
+
+  readonly ownShards = (): number[] => [...this.membership().epochs.keys()];
+
+  readonly emit = (event: EngineEvent): void => {
+    if (event.type === "run.finished") this.#reach.waiters().finished(event.runId);
+    if (event.type === "run.finished" && this.#reach.following().hint()) this.loops.wake("after");
+    this.options.onEvent?.(event);
+  };
+
+  readonly failed = (loop: LoopName, error: unknown): void => this.emit({ type: "loop.failed", loop, error });
+
+  /** Runs of these jobs ended for which others of the same job may wait. */
+  readonly freed = (jobIds: readonly string[]): void => {
+    if (jobIds.length === 0) return;
+    this.#reach.admitter().hint(jobIds);
+    this.loops.wake("admitter");
+  };
+
+  /** A change settled what was due: occurrences that the scheduler will not tell of. */
+  tellSettled(shards: readonly number[], settled: Settled | null): void {
+    if (settled !== null) announceSettled(settled, this.emit);
+    this.tell(shards, settled);
+  }
+
+  tell(shards: readonly number[], settled: Settled | null): void {
+    this.hints.changed(shards);
+    if (settled === null) return;
+    this.hints.queued(settled.queued);
+    if (settled.stopped.length > 0) this.hints.stopped();
+  }
+
+  /** Says something to the limits, and has them looked at. */
+  tellLimits(tell: (admitter: Limiting["admitter"]) => void): void {
+    tell(this.#reach.limiting().admitter);
+    this.loops.wake("limits");
+  }
+
+  #passOnStops(): void {
+    this.#reach
+      .gateway()
+      .passOnStops()
+      .catch((error: unknown) => this.failed("workers", error));
+  }
+}
