@@ -1,4 +1,4 @@
-// How workers that serve several namespaces are shared: `npm run bench:fairness [-- --queued 100000] [-- --json]`.
+// How workers that serve several namespaces are shared: `npm run bench:fairness [-- --queued 100000] [-- --quick] [-- --json]`.
 // Three namespaces, weights 3:1:1, so many runs queued in each; two nodes with 40 and 10 slots. The shares of the first tenth of one
 // backlog are taken from history; then a fourth namespace comes, and how long its first run waits is measured.
 import { Moments, prepare, spec, startNode, startWorker } from "../engine-node.mjs";
@@ -6,9 +6,11 @@ import { describeMachine, printTable } from "../report.mjs";
 import { result, say } from "../schedules/results.mjs";
 import { Site } from "../schedules/site.mjs";
 
-const queued = Number(process.argv[process.argv.indexOf("--queued") + 1]) || 100_000;
+const isQuick = process.argv.includes("--quick");
+const queued = Number(process.argv[process.argv.indexOf("--queued") + 1]) || (isQuick ? 3_000 : 100_000);
 const measured = Math.max(500, queued / 10);
 const weights = { heavy: 3, light: 1, other: 1 };
+
 async function fill({ api }, name, weight) {
   await api.createNamespace(name, weight);
   for (let made = 0; made < queued; made += 5_000) {

@@ -144,6 +144,25 @@ from carillon.run
 where run.state in ('queued', 'running') and run.limits ~ E'\n[co]\t'
   and not exists (select from carillon.limit_hold where limit_hold.run_id = run.id)
 union all
+select 'at work without its hold', run.id::text, limit_key.used, null
+from carillon.limit_key
+join carillon.run on run.namespace_id = limit_key.namespace_id and run.state = 'running'
+join carillon.lane on lane.id = run.lane and lane.kind not in ('strict', 'strict_once')
+where limit_key.kind = 'concurrency' and limit_key.is_counted
+  and case limit_key.scope
+    when 'queue' then run.queue = limit_key.name and exists (
+      select from carillon.queue
+      where queue.namespace_id = limit_key.namespace_id and queue.name = limit_key.name and queue.limits::jsonb ? 'concurrency'
+    )
+    when 'namespace' then exists (
+      select from carillon.namespace where namespace.id = limit_key.namespace_id and namespace.limits::jsonb ? 'concurrency'
+    )
+    else false
+  end
+  and not exists (
+    select from carillon.limit_hold where limit_hold.limit_id = limit_key.id and limit_hold.run_id = run.id
+  )
+union all
 select 'held by nothing', limit_hold.run_id::text, limit_key.used, null
 from carillon.limit_hold
 join carillon.limit_key on limit_key.id = limit_hold.limit_id
