@@ -10,6 +10,7 @@ import { type NamespaceCalls, namespaceCalls } from "./namespaces.js";
 import { type OperationCalls, operationCalls } from "./operations.js";
 import { type RunCalls, runCalls } from "./runs.js";
 import { type QueueCalls, queueCalls } from "./queues.js";
+import { type TaskCalls, taskCalls } from "./tasks.js";
 import { type WebhookCalls, webhookCalls } from "./webhooks.js";
 import { type WorkerCalls, workerCalls } from "./workers.js";
 import { createStreaming, createTransport, type CallOptions, type ClientOptions } from "./transport.js";
@@ -31,6 +32,7 @@ export interface Client {
   readonly events: EventCalls;
   readonly operations: OperationCalls;
   readonly webhooks: WebhookCalls;
+  readonly tasks: TaskCalls;
   readonly workers: WorkerCalls;
   readonly deadLetters: DeadLetterCalls;
   readonly errorGroups: ErrorGroupCalls;
@@ -56,6 +58,7 @@ export function createClient(options: ClientOptions): Client {
     webhooks: webhookCalls(call),
     events: eventCalls(createStreaming(options)),
     operations: operationCalls(call),
+    tasks: taskCalls(call),
     workers: workerCalls(call),
     deadLetters: deadLetterCalls(call),
     errorGroups: errorGroupCalls(call),

@@ -4,6 +4,7 @@ export type { BreakerCalls } from "./breakers.js";
 export type { LimitCalls } from "./limits.js";
 export type { NamespaceCalls } from "./namespaces.js";
 export type { QueueCalls } from "./queues.js";
+export type { TaskCalls } from "./tasks.js";
 export type { WebhookCalls } from "./webhooks.js";
 export type { WorkerCalls } from "./workers.js";
 export { problemError } from "./answer.js";

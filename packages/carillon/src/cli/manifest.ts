@@ -197,7 +197,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     path: ["task", "list"],
-    summary: "list the tasks that workers have",
+    summary: "list tasks by name",
     load: () => import("./commands/task-list.js"),
   },
   {

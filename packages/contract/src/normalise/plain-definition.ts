@@ -5,41 +5,18 @@ import type { ScheduleRequest } from "../schema/schedule.js";
 import { defaultPriority, defaultQueue, type Moment, normaliseJobRequest } from "./job-request.js";
 import { requestOfJob, retryRequest } from "./request-of-job.js";
 
-/** In the order in which they are read best. */
-const fieldNames = [
-  "key",
-  "task",
-  "schedule",
-  "payload",
-  "queue",
-  "priority",
-  "retry",
-  "timeout",
-  "deadline",
-  "guarantee",
-  "overlap",
-  "misfire",
-  "misfire_threshold",
-  "catchup_window",
-  "catchup_limit",
-  "catchup_rate",
-  "concurrency",
-  "rate_limit",
-  "ordering_key",
-  "ordering_on_failure",
-  "breaker",
-  "requires",
-  "task_version",
-  "allow_spot",
-  "callbacks",
-  "labels",
-  "owner",
-] as const satisfies readonly (keyof JobCreate)[];
-
-/** What holds when nothing is said. */
-const usual: Partial<Record<(typeof fieldNames)[number], unknown>> = {
+/** Every field of a definition, in the order in which they are read best, and what holds when nothing is said. */
+const usual: Readonly<Record<keyof JobDefinition, unknown>> = {
+  key: null,
+  task: null,
+  schedule: null,
+  payload: null,
+  searchable: null,
   queue: defaultQueue,
   priority: defaultPriority,
+  retry: null,
+  timeout: null,
+  deadline: null,
   guarantee: "at_least_once",
   overlap: defaultFiringPolicy.overlap,
   misfire: defaultFiringPolicy.misfire,
@@ -47,16 +24,26 @@ const usual: Partial<Record<(typeof fieldNames)[number], unknown>> = {
   catchup_window: formatDuration(defaultFiringPolicy.catchupWindowMs),
   catchup_limit: defaultFiringPolicy.catchupMost,
   catchup_rate: defaultFiringPolicy.catchupPerSecond,
+  concurrency: null,
+  rate_limit: null,
+  ordering_key: null,
   ordering_on_failure: "block",
+  breaker: null,
+  requires: null,
+  task_version: null,
   allow_spot: false,
+  callbacks: null,
+  labels: null,
+  owner: null,
 };
 
 /** A definition as answers show it, or a request in our own spelling, in the words of a person: only what differs from the usual. */
 export function plainDefinition(given: JobDefinition | JobCreate): JobCreate {
   const said = { ...given, schedule: scheduleOf(given), retry: retryIn(given), breaker: breakerOf(given) };
-  const entries = fieldNames.flatMap((name) => {
-    const value: unknown = said[name];
-    const isSaid = value !== undefined && value !== null && value !== usual[name];
+  const values = new Map<string, unknown>(Object.entries(said));
+  const entries = Object.entries(usual).flatMap(([name, byDefault]) => {
+    const value = values.get(name);
+    const isSaid = value !== undefined && value !== null && value !== byDefault;
     return isSaid && (name === "payload" || !isEmpty(value)) ? [[name, value] as const] : [];
   });
   return Object.fromEntries(entries);

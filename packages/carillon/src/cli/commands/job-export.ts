@@ -43,12 +43,9 @@ Examples:
   },
 };
 
-function jobNames({ args, options }: Invocation): readonly string[] {
-  const names = args.filter((name) => name !== undefined);
-  if (
-    names.length > 0 &&
-    ["status", "task", "queue", "owner", "selector", "since"].some((name) => options[name] !== undefined)
-  )
+function jobNames(invocation: Invocation): readonly string[] {
+  const names = invocation.args.filter((name) => name !== undefined);
+  if (names.length > 0 && Object.keys(listFilter(invocation)).length > 0)
     throw new CliError(ExitCode.usage, "name jobs, or say which ones by flags; not both");
   return names;
 }

@@ -2,7 +2,7 @@ import type { RunBulk } from "@carillon/contract";
 import { CliError } from "../cli-error.js";
 import { type CommandModule, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
-import { listFilter, withRunFilter } from "../input/list-filter.js";
+import { listFilter, matches, withRunFilter } from "../input/list-filter.js";
 import { printOperation } from "../input/operation-argument.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
@@ -64,7 +64,13 @@ function bulkOf(invocation: Invocation): Omit<RunBulk, "dry_run"> {
     throw new CliError(ExitCode.usage, `${JSON.stringify(given)} is not one of ${actions.join(", ")}`);
   const ids = invocation.args.slice(1).filter((id) => id !== undefined);
   const job = textOption(invocation, "job");
-  const filter = { ...listFilter(invocation), ...(job !== undefined && { job_id: job }) };
+  const flat = Object.entries(listFilter(invocation)).filter(([name]) => !name.startsWith("payload."));
+  const payload = matches(invocation);
+  const filter = {
+    ...Object.fromEntries(flat),
+    ...(Object.keys(payload).length > 0 && { payload: { ...payload } }),
+    ...(job !== undefined && { job_id: job }),
+  };
   const isNarrowed = Object.keys(filter).length > 0;
   if (ids.length > 0 && (isNarrowed || flagOption(invocation, "all")))
     throw new CliError(ExitCode.usage, "name runs, or say which ones by flags; not both");

@@ -1,68 +1,42 @@
-import type { Client } from "@carillon/client";
-import type { Worker } from "@carillon/contract";
+import type { TaskInfo } from "@carillon/contract";
 import type { CommandModule } from "../command.js";
+import { listLimit, withListLimit } from "../input/list-filter.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { outputForm, withOutputForm } from "../output/form.js";
 import { printList } from "../output/list.js";
 import type { Column } from "../output/table.js";
 
-interface ServedTask {
-  readonly task: string;
-  readonly workers: number;
-  readonly versions: readonly string[];
-  readonly queues: readonly string[];
-}
-
-const columns: readonly Column<ServedTask>[] = [
-  { title: "TASK", value: ({ task }) => task },
+const columns: readonly Column<TaskInfo>[] = [
+  { title: "TASK", value: ({ name }) => name },
   { title: "WORKERS", value: ({ workers }) => String(workers), align: "right" },
-  { title: "VERSIONS", value: ({ versions }) => (versions.length === 0 ? null : versions.join(",")) },
-  { title: "QUEUES", value: ({ queues }) => queues.join(",") },
+  { title: "SLOTS", value: ({ slots }) => String(slots), align: "right" },
+  { title: "QUEUES", value: ({ queues }) => (queues.length === 0 ? null : queues.join(",")) },
+  { title: "JOBS", value: (task) => (task.has_jobs ? "yes" : null) },
 ];
-
-const largestPage = 1_000;
 
 export const command: CommandModule = {
   define(target) {
-    withServerAddress(withOutputForm(target)).addHelpText(
+    withListLimit(withServerAddress(withOutputForm(target))).addHelpText(
       "after",
       `
-Those that workers have now. A run of another task waits for a worker that has it.
+Those that workers serve, that jobs name, and that finished runs had. A run of a task without workers waits for one.
 
 Example:
   $ carillon task list`,
     );
   },
   async run(io, invocation) {
-    const rows = servedTasks(await allWorkers(clientOf(io, invocation)));
-    const page = async () => ({ rows, next: null });
-    await printList(io, { form: outputForm(invocation), limit: rows.length, columns, noun: "tasks", page });
+    const client = clientOf(io, invocation);
+    await printList(io, {
+      form: outputForm(invocation),
+      limit: listLimit(invocation),
+      columns,
+      noun: "tasks",
+      async page(size, token) {
+        const query = { page_size: size, ...(token !== null && { page_token: token }) };
+        const { tasks, next_page_token: next } = await client.tasks.list(query);
+        return { rows: tasks, next };
+      },
+    });
   },
 };
-
-async function allWorkers(client: Client): Promise<Worker[]> {
-  const found: Worker[] = [];
-  let token: string | null = null;
-  do {
-    const page: Awaited<ReturnType<Client["workers"]["list"]>> = await client.workers.list({
-      page_size: largestPage,
-      ...(token !== null && { page_token: token }),
-    });
-    found.push(...page.workers);
-    token = page.next_page_token;
-  } while (token !== null);
-  return found;
-}
-
-function servedTasks(workers: readonly Worker[]): ServedTask[] {
-  const names = [...new Set(workers.flatMap(({ tasks }) => tasks))].sort();
-  return names.map((task) => {
-    const serving = workers.filter(({ tasks }) => tasks.includes(task));
-    return {
-      task,
-      workers: serving.length,
-      versions: [...new Set(serving.flatMap(({ versions }) => versions[task] ?? []))].sort(),
-      queues: [...new Set(serving.flatMap(({ queues }) => queues))].sort(),
-    };
-  });
-}

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
-import { type Invocation, textOption } from "../command.js";
+import { CliError } from "../cli-error.js";
+import { flagOption, type Invocation, textOption } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
 import { wholeNumber } from "./number.js";
 
 const DEFAULT_LIMIT = 50;
@@ -12,10 +14,11 @@ const filters = [
   ["owner", "owner"],
   ["selector", "label_selector"],
   ["since", "created_after"],
+  ["until", "created_before"],
 ] as const;
 
 export function withListFilter(command: Command): Command {
-  return withRunFilter(withListLimit(command));
+  return withRunFilter(withListLimit(command)).option("--oldest-first", "in the order in which they were made");
 }
 
 /** The same where there is no list. */
@@ -26,7 +29,14 @@ export function withRunFilter(command: Command): Command {
     .option("--queue <name>", "only in this queue")
     .option("--owner <name>", "only of this owner")
     .option("-l, --selector <labels>", "only with such labels: a=b,c!=d,e in (x,y)")
-    .option("--since <time>", "only those made then or later");
+    .option("--since <time>", "only those made then or later")
+    .option("--until <time>", "only those made before then")
+    .option(
+      "--match <path=value>",
+      "only with this value in the payload, at a path that was declared searchable",
+      pathValue,
+      {},
+    );
 }
 
 export function withListLimit(command: Command): Command {
@@ -39,7 +49,22 @@ export function listFilter(invocation: Invocation): Record<string, string> {
     const value = textOption(invocation, option);
     if (value !== undefined) filter[name] = value;
   }
+  for (const [path, value] of Object.entries(matches(invocation))) filter[`payload.${path}`] = value;
+  if (flagOption(invocation, "oldestFirst")) filter["order_by"] = "created_at asc";
   return filter;
+}
+
+/** Values by their paths in the payload. */
+export function matches({ options }: Invocation): Readonly<Record<string, string>> {
+  return (options["match"] ?? {}) as Record<string, string>;
+}
+
+/** Reads one more --match path=value. */
+function pathValue(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
+  const [, path, value] = /^(?:payload\.)?([^=]+)=(.*)$/.exec(text) ?? [];
+  if (path === undefined || value === undefined)
+    throw new CliError(ExitCode.usage, `--match ${text}: it must look like customer.id=42`);
+  return { ...before, [path]: value };
 }
 
 export function listLimit({ options }: Invocation): number {

@@ -152,6 +152,33 @@ describe("lists", () => {
     ]);
   });
 
+  it("finds by time and by values of the payload, the oldest first if asked", async () => {
+    const calls = serve({ runs: [], next_page_token: null });
+    const argv = [
+      "run",
+      "list",
+      "--match",
+      "customer.id=42",
+      "--match",
+      "payload.a=b=c",
+      "--until",
+      "2030-01-01T00:00:00Z",
+      "--oldest-first",
+    ];
+    expect(await runCli(argv, fakeIo())).toBe(0);
+    expect(Object.fromEntries(new URL(calls[0]?.url ?? "").searchParams)).toEqual({
+      created_before: "2030-01-01T00:00:00Z",
+      "payload.customer.id": "42",
+      "payload.a": "b=c",
+      order_by: "created_at asc",
+      page_size: "50",
+    });
+    const bulk = serve({ count: 3, is_least: false, dry_run: true });
+    expect(await runCli(["run", "bulk", "retry", "--match", "a=1", "--dry-run"], fakeIo())).toBe(0);
+    expect(bulk[0]?.body).toEqual({ action: "retry", filter: { payload: { a: "1" } }, dry_run: true });
+    expect(await runCli(["run", "list", "--match", "a"], fakeIo())).toBe(2);
+  });
+
   it("says so when there is nothing, and keeps standard output for data", async () => {
     serve({ runs: [], next_page_token: null });
     const io = fakeIo();

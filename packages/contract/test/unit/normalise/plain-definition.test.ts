@@ -38,6 +38,7 @@ describe("a definition in plain words", () => {
     { ...job, schedule: { every: "1h30m", starts_at: "2030-01-01T00:00:00.000Z", jitter: "30s" } },
     { ...job, schedule: { at: "2020-01-01T00:00:00.000Z" } },
     { ...job, schedule: { after: [{ job: "a", on: "success" }], mode: "any" } },
+    { ...job, payload: { a: { b: 1 } }, searchable: ["a.b"] },
     { ...job, schedule: { manual: true }, concurrency: { limit: 2 }, rate_limit: { limit: 3, per: "1m" } },
     {
       ...job,
