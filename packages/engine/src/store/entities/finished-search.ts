@@ -41,6 +41,8 @@ const mostTasks = 200;
 const fewTasks = 8;
 /** A namespace with less than this share of the newest rows is looked up by its tasks. */
 const smallShare = 0.1;
+const smallForMs = 60_000;
+const mostRemembered = 1_000;
 const anyRow: Look = { way: "any", tasks: [""] };
 const firstId = "00000000-0000-0000-0000-000000000000";
 
@@ -53,6 +55,8 @@ export class FinishedSearch {
   readonly #statements: Statements;
   /** The database's clock. */
   readonly #now: () => Instant;
+  /** Namespaces that had few of the newest rows, and for how long that is believed. */
+  readonly #smallUntil = new Map<number, Instant>();
 
   constructor(db: Queryable, statements: Statements, now: () => Instant) {
     this.#db = db;
@@ -62,16 +66,30 @@ export class FinishedSearch {
 
   async page(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>> {
     const search = { namespaceId, filter, place };
-    const look = await this.#bestLook(namespaceId, filter);
+    const best = await this.#bestLook(namespaceId, filter);
+    const look = best.way === "any" ? await this.#usualLook(namespaceId, filter) : best;
     const first = this.#firstDays(filter, place);
     const soon = first === null ? null : await this.#look(look, search, first);
     // One that stopped within these days stops at the same place in all.
     const found = soon !== null && soon.edge !== null ? soon : await this.#look(look, search, this.#allDays(filter));
     if (look.way !== "any" || found.edge === null || found.rows.length >= place.limit) return found;
     const isSmall = found.own < mostScanned * smallShare;
+    if (isSmall) this.#rememberSmall(namespaceId);
     const named = await this.#tasksNamed(filter, mostTasks);
     const tasks = named ?? (isSmall ? await this.#tasksOf(namespaceId, filter) : null);
     return tasks === null ? found : this.#look({ way: "task", tasks }, search, this.#allDays(filter));
+  }
+
+  /** Where no index knows the filter: a namespace that was small a moment ago is looked up by its tasks at once. */
+  async #usualLook(namespaceId: number, filter: RunListFilter): Promise<Look> {
+    const until = this.#smallUntil.get(namespaceId) ?? 0;
+    const tasks = until < this.#now() ? null : await this.#tasksOf(namespaceId, filter);
+    return tasks === null ? anyRow : { way: "task", tasks };
+  }
+
+  #rememberSmall(namespaceId: number): void {
+    if (this.#smallUntil.size >= mostRemembered) this.#smallUntil.clear();
+    this.#smallUntil.set(namespaceId, this.#now() + smallForMs);
   }
 
   /** The end of a run is never in the future. */
