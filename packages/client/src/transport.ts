@@ -64,12 +64,14 @@ export type Streaming = (call: StreamCall) => Promise<ReadableStream<Uint8Array>
 const defaultTimeoutMs = 30_000;
 const mostTries = 3;
 const longestWaitMs = 10_000;
+/** The most that a server waits for a run. */
+const longestServerWaitMs = 60_000;
 
 export function createTransport(options: ClientOptions): Transport {
   const send = options.fetch ?? fetch;
   const base = options.url.replace(/\/+$/, "");
   const once = async <Answer>(call: WireCall): Promise<Answer> => {
-    const timeout = AbortSignal.timeout(call.timeoutMs ?? options.timeoutMs ?? defaultTimeoutMs);
+    const timeout = AbortSignal.timeout(timeoutOf(call, options));
     const signal = call.signal === undefined ? timeout : AbortSignal.any([timeout, call.signal]);
     try {
       const response = await send(`${base}${call.path}${queryText(call.query)}`, {
@@ -97,6 +99,12 @@ export function createTransport(options: ClientOptions): Transport {
       }
     }
   };
+}
+
+/** A call that asks the server to wait for a run is given that time on top. */
+function timeoutOf(call: WireCall, options: ClientOptions): number {
+  const usual = options.timeoutMs ?? defaultTimeoutMs;
+  return call.timeoutMs ?? (call.query?.["wait"] === undefined ? usual : usual + longestServerWaitMs);
 }
 
 export function createStreaming(options: ClientOptions): Streaming {

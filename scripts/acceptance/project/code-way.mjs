@@ -20,7 +20,7 @@ export function codeWay(url) {
     explain: (id) => runs.explain(id),
     pause: (job, reason) => jobs.pause(job, { reason }),
     resume: (job) => jobs.resume(job, { missed: "none" }),
-    runNow: (job) => jobs.runNow(job, {}, { wait: "60s", timeoutMs: 90_000 }),
+    runNow: (job) => jobs.runNow(job, {}, { wait: "60s" }),
     backfill: (job, from, to) => jobs.backfill(job, { from, to }),
     backfillState: (id) => backfills.get(id),
     cancel: (job) => jobs.cancel(job),

@@ -231,6 +231,20 @@ describe("no answer", () => {
     await expect(client.jobs.list()).rejects.toMatchObject({ name: "ServerUnreachable", reason: "timeout" });
   });
 
+  it("has the time that the server may wait for a run on top of its own", async () => {
+    const client = createClient({
+      url: "http://x",
+      timeoutMs: 1,
+      fetch: async (_url, init) => {
+        await untilAborted(AbortSignal.timeout(20)).catch(() => null);
+        init?.signal?.throwIfAborted();
+        return ok({ id: "run_1" });
+      },
+    });
+    expect(await client.runs.create({ task: "echo" }, { wait: "10s" })).toEqual({ id: "run_1" });
+    await expect(client.runs.create({ task: "echo" })).rejects.toMatchObject({ reason: "timeout" });
+  });
+
   it("because the caller gave up is the caller's own reason", async () => {
     const client = createClient({ url: "http://x", fetch: (_url, init) => untilAborted(init?.signal) });
     const control = new AbortController();
