@@ -1,3 +1,4 @@
+import { afterMutants } from "./after.js";
 import { fireInTwoTransactions } from "./fire-in-two-transactions.js";
 import { guardedMutants } from "./guarded.js";
 import type { Edit, Mutant } from "./mutant.js";
@@ -139,7 +140,7 @@ const fatalMutants: readonly Mutant[] = [
   },
 ];
 
-export const mutants: readonly Mutant[] = [...fatalMutants, ...policyMutants, ...guardedMutants];
+export const mutants: readonly Mutant[] = [...fatalMutants, ...policyMutants, ...afterMutants, ...guardedMutants];
 
 export const mutantNames: readonly string[] = mutants.map((mutant) => mutant.name);
 

@@ -1,0 +1,36 @@
+import type { Mutant } from "./mutant.js";
+
+/** Each takes away what jobs after others rest on. */
+export const afterMutants: readonly Mutant[] = [
+  {
+    name: "end-not-written-down",
+    shownBy: ["MISSED"],
+    faults: [],
+    edits: [
+      {
+        in: "dependency.feed",
+        from: "update carillon.job j set feeds = true",
+        to: "update carillon.job j set feeds = null",
+      },
+    ],
+  },
+  {
+    name: "end-told-twice",
+    shownBy: ["DOUBLE"],
+    faults: [],
+    edits: [
+      { in: "dependency.told", from: "where e.job_id = i.job_id", to: "where random() < 0.9 and e.job_id = i.job_id" },
+      {
+        in: "engine/src/store/entities/dependencies.ts",
+        from: "if (rowCount !== ends.length)",
+        to: "if (rowCount > ends.length)",
+      },
+      // The id of the run is the second guard.
+      {
+        in: "engine/src/after/follower.ts",
+        from: "const id = occurrenceRunId(jobId, nominal, `after:${runId}`);",
+        to: "const id = occurrenceRunId(jobId, nominal, `after:${runId}${Math.random()}`);",
+      },
+    ],
+  },
+];
