@@ -118,10 +118,13 @@ function passRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind
   return { job, range, next, catchUpTo, notes: notesOf(job, schedule, { through, next }) };
 }
 
+const nothing: readonly LedgerRange[] = [];
+
 function notesOf(
   { definition, settledTo, nominal }: DueJob,
   schedule: CompiledSchedule,
   to: { readonly through: Instant; readonly next: NextTime | null },
 ): readonly LedgerRange[] {
+  if (!usesCalendars(definition.schedule)) return nothing;
   return calendarNotes({ spec: definition.schedule, schedule, settledTo, nominal, ...to });
 }

@@ -65,11 +65,13 @@ export class ShardReader {
   }
 
   get isFullLookDue(): boolean {
+    this.#followClock();
     return this.#options.now() >= this.#nextLook;
   }
 
   /** When something is to be read next. */
   get nextRead(): Instant {
+    this.#followClock();
     if (this.#toLook.size > 0 || this.#drained().length > 0) return this.#options.now();
     let next = this.#nextLook;
     for (const at of this.#wanted.values()) if (at < next) next = at;
@@ -116,6 +118,15 @@ export class ShardReader {
     for (const shard of this.#drained()) this.#want(shard, now);
     const shards = this.#take(now, epochs);
     return shards.length === 0 ? 0 : this.#fill(shards, share);
+  }
+
+  /** No look is further away than half a window: where it is, the clock went back, and what was put off by it is due at once. */
+  #followClock(): void {
+    const now = this.#options.now();
+    if (this.#nextLook <= now + this.#options.limits.windowMs / 2) return;
+    this.#nextLook = now;
+    this.#hintsFrom = now;
+    for (const shard of this.#wanted.keys()) this.#wanted.set(shard, now);
   }
 
   #beginFullLook(now: Instant, held: Iterable<number>): void {

@@ -27,8 +27,14 @@ export function fireColumns(rows: readonly FireRow[]): string[] {
       ({ row }) => timestampOrNull(row.catchUpTo),
       ({ row }) => row.rank,
     ]),
-    ...columns(sorted, [(row) => row.job.jobId, (row) => row.runId]),
+    arrayOf(sorted.map((row) => row.job.jobId)),
+    arrayOf(sorted.map((row) => row.runId)),
   ];
+}
+
+/** Ids need no quotes. */
+function arrayOf(ids: readonly string[]): string {
+  return `{${ids.join(",")}}`;
 }
 
 function groupsOf(sorted: readonly FireRow[]): Group[] {

@@ -64,6 +64,20 @@ describe("a stale wheel", () => {
     expect(await h.fired(job.jobId)).toEqual([]);
   });
 
+  it("whose clock is an hour ahead takes nothing for missed that is due now [INV-11]", async () => {
+    const node = await h.node();
+    await node.settle();
+    node.skewMs = hourMs;
+    const job = await dueJob({ firing: { misfire: "skip", misfireThresholdMs: minuteMs } });
+    node.scheduler.hintShards([job.shard]);
+    await node.until("write.refused", 2);
+    expect(await h.select("select 1 from carillon.occurrence")).toEqual([]);
+    node.skewMs = 0;
+    node.scheduler.hintShards([job.shard]);
+    await node.settle();
+    expect(await h.fired(job.jobId)).toEqual([job.nominal]);
+  });
+
   it("whose clock goes back an hour fires nothing twice [INV-9]", async () => {
     const job = await dueJob();
     const node = await h.node();

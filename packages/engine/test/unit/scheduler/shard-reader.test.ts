@@ -77,6 +77,22 @@ describe("ShardReader", () => {
     expect(reads.flat()).toHaveLength(200);
   });
 
+  it("looks at everything at once when the clock has gone back, and takes hints again [INV-9]", async () => {
+    const { reader, reads, readAll, move } = setUp(10);
+    move(3_600_000);
+    await readAll();
+    reader.readAgain([{ shard: 3 }]);
+    move(-3_600_000);
+    reads.length = 0;
+    await readAll();
+    expect(new Set(reads.flat())).toEqual(new Set(range(10)));
+    reads.length = 0;
+    reader.readNow([4]);
+    move(1_000);
+    await readAll();
+    expect(reads).toEqual([[4]]);
+  });
+
   it("holds the nearest of a shard that has more than its share, and reads on as it drains until all has come", async () => {
     const { put, readAll, window, now } = setUp(1, { windowEntries: 20 });
     for (const id of range(500)) put(job(id, { fireAt: start - 1_000 + (id % 7) }));
