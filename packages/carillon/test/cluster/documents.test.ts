@@ -11,43 +11,6 @@ const guides = readdirSync(join(root, "docs/guides")).map((name) => `docs/guides
 const examples = readdirSync(join(root, "examples")).map((name) => `examples/${name}/README.md`);
 const paths = ["README.md", ...guides, ...examples];
 
-let project: Project;
-let prepared: ReadonlyMap<string, PreparedDocument>;
-let drop: () => Promise<void>;
-const reports: Report[] = [];
-
-beforeAll(async () => {
-  const database = await freshDatabase({ migrated: true });
-  ({ drop } = database);
-  const server = new CarillonProcess(["dev", "--database-url", database.url, "--port", "0"]);
-  const [, url = ""] = await server.line(/^ {2}URL +(\S+)$/);
-  project = await makeProject({ url, databaseUrl: database.url });
-  const texts = paths.map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
-  prepared = new Map((await prepareDocuments(project, new Map(texts))).map((one) => [one.path, one]));
-});
-
-afterAll(async () => {
-  const sum = (count: (report: Report) => number): number => reports.reduce((all, one) => all + count(one), 0);
-  const notRun = reports.flatMap((report) => report.notRun);
-  console.log(
-    `documents: ${sum(({ run }) => run)} blocks run, ${sum(({ typeChecked }) => typeChecked)} only type-checked,`,
-  );
-  console.log(`${notRun.length} not run:\n${notRun.map((one) => `  ${one}`).join("\n")}`);
-  await killStarted();
-  await project.remove();
-  await drop();
-});
-
-describe("what a reader is told to type works, in its order:", () => {
-  it.each(paths)("%s", async (path) => {
-    const document = prepared.get(path);
-    if (document === undefined) throw new Error(`${path} was not read`);
-    const report = await checkDocument(project, document);
-    reports.push(report);
-    expect(report.findings.join("\n")).toBe("");
-  });
-});
-
 const planted = `
 \`\`\`sh
 carillon job destroy @x
@@ -96,11 +59,51 @@ npm run something
 \`\`\`
 `;
 
+let project: Project;
+let prepared: ReadonlyMap<string, PreparedDocument>;
+let drop: () => Promise<void>;
+const reports: Report[] = [];
+
+beforeAll(async () => {
+  const database = await freshDatabase({ migrated: true });
+  ({ drop } = database);
+  const server = new CarillonProcess(["dev", "--database-url", database.url, "--port", "0"]);
+  const [, url = ""] = await server.line(/^ {2}URL +(\S+)$/);
+  project = await makeProject({ url, databaseUrl: database.url });
+  const texts = paths.map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
+  const documents = await prepareDocuments(project, new Map([...texts, ["planted.md", planted]]));
+  prepared = new Map(documents.map((one) => [one.path, one]));
+});
+
+afterAll(async () => {
+  const sum = (count: (report: Report) => number): number => reports.reduce((all, one) => all + count(one), 0);
+  const notRun = reports.flatMap((report) => report.notRun);
+  console.log(
+    `documents: ${sum(({ run }) => run)} blocks run, ${sum(({ typeChecked }) => typeChecked)} only type-checked,`,
+  );
+  console.log(`${notRun.length} not run:\n${notRun.map((one) => `  ${one}`).join("\n")}`);
+  await killStarted();
+  await project.remove();
+  await drop();
+});
+
+function followed(path: string): Promise<Report> {
+  const document = prepared.get(path);
+  if (document === undefined) throw new Error(`${path} was not read`);
+  return checkDocument(project, document);
+}
+
+describe("what a reader is told to type works, in its order:", () => {
+  it.each(paths)("%s", async (path) => {
+    const report = await followed(path);
+    reports.push(report);
+    expect(report.findings.join("\n")).toBe("");
+  });
+});
+
 describe("the check of documents", () => {
   it("finds planted mistakes of every kind, with their lines", async () => {
-    const [document] = await prepareDocuments(project, new Map([["planted.md", planted]]));
-    if (document === undefined) throw new Error("it was not read");
-    const { findings, notRun, run } = await checkDocument(project, document);
+    const { findings, notRun, run } = await followed("planted.md");
     const lines = findings.map((finding) => Number(/^planted\.md:(\d+): /.exec(finding)?.[1]));
     expect(lines.sort((a, b) => a - b)).toEqual([3, 4, 7, 14, 17, 21, 25, 30, 35, 40, 44]);
     expect({ run, notRun: notRun.length }).toEqual({ run: 7, notRun: 1 });

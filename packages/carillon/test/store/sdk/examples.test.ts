@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { freshDatabase } from "@carillon/testkit";
@@ -20,6 +21,11 @@ afterEach(async () => {
   await app.stop();
   await pool.end();
   await drop();
+});
+
+it("the first example has at most fifteen lines", () => {
+  const hello = readFileSync(new URL("../../../../../examples/hello/main.js", import.meta.url), "utf8");
+  expect(hello.trimEnd().split("\n").length).toBeLessThanOrEqual(15);
 });
 
 it("the example of schedules makes its jobs once, however often it is started, and they fire", async () => {
