@@ -1,4 +1,4 @@
-import type { Queue, QueueList, QueueStats } from "@carillon/contract";
+import type { BulkOperation, Queue, QueueList, QueueStats } from "@carillon/contract";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
 
@@ -28,6 +28,21 @@ describe("queues", () => {
     await api.send("PATCH", "/v1/queues/email", {});
     const stats = (await api.get("/v1/queues/email/stats")).json<QueueStats>();
     expect(stats).toMatchObject({ queued: 3, running: 1, wait_ms: 5_000, slots: 8, exact: true });
+  });
+
+  it("are purged with the call where little waits, and by an operation where there is much", async () => {
+    const api = apiUnderTest();
+    for (const name of ["email", "many"]) await api.send("PATCH", `/v1/queues/${name}`, {});
+    const few = await api.post("/v1/queues/email:purge", { delayed: false });
+    expect([few.statusCode, few.json()]).toEqual([200, { count: 3, more: false, dry_run: false }]);
+    const counted = await api.post("/v1/queues/many:purge", { dry_run: true });
+    expect([counted.statusCode, counted.json()]).toEqual([200, { count: 3, more: false, dry_run: true }]);
+    const many = await api.post("/v1/queues/many/purge", {});
+    const { id, action, state } = many.json<BulkOperation>();
+    expect([many.statusCode, action, state]).toEqual([202, "purge", "running"]);
+    expect(many.headers["location"]).toBe(`/v1/operations/${id}`);
+    expect(refusalOf(await api.post("/v1/queues/nowhere:purge", {}))).toMatchObject({ status: 404, code: "not_found" });
+    expect(refusalOf(await api.post("/v1/queues/many:purge", { delayed: "no" }))).toMatchObject({ status: 400 });
   });
 
   it("that do not exist, or cannot, are not found", async () => {
