@@ -1,6 +1,7 @@
 import { freshDatabase } from "@carillon/testkit";
 import { Pool } from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { recordSpans } from "../../../../worker/test/unit/trace/recorded-spans.js";
 import {
   carillon,
   type LibraryApp,
@@ -56,6 +57,26 @@ const doubling: StandardSchema<{ n: number }, { twice: number }> = {
 };
 
 describe("an app over a database", () => {
+  it("goes on with the caller's trace in the run, by one call and by many", async () => {
+    const recorded = recordSpans();
+    onTestFinished(() => recorded.stop());
+    const app = open();
+    const given: (string | undefined)[] = [];
+    const note = task({ name: "note", run: (_payload: null, ctx) => void given.push(ctx.traceparent) });
+    await recorded.within("checkout", async () => {
+      await app.enqueue(note, null);
+      await app.enqueueMany(note, [{ payload: null }, { payload: null }]);
+    });
+    expect(await app.runOnce({ tasks: [note], queues: { default: 1 } })).toBe(3);
+    const spans = recorded.spans();
+    const [root] = spans.filter(({ name }) => name === "checkout");
+    const runs = spans.filter(({ name }) => name === "run note");
+    expect(runs.map(({ traceId }) => traceId)).toEqual(Array.from({ length: 3 }, () => root?.traceId));
+    expect(new Set(given.map((place) => place?.slice(36, 52)))).toEqual(new Set(runs.map(({ spanId }) => spanId)));
+    const asked = spans.filter(({ name }) => name === "enqueue note");
+    expect(asked.map(({ parentId }) => parentId)).toEqual([root?.spanId, root?.spanId]);
+  });
+
   it("gives runs to the worker that has what they ask for: labels, a version of the task, and that it lasts", async () => {
     const app = open();
     const seen: string[] = [];

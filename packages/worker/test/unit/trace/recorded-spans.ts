@@ -61,6 +61,9 @@ export function recordSpans() {
         attributes: span.attributes,
         error: span.status.message,
       })),
+    /** Work of somebody who has a span of their own. */
+    within: (name: string, work: () => Promise<void>): Promise<void> =>
+      trace.getTracer("test").startActiveSpan(name, (span) => work().finally(() => span.end())),
     async stop() {
       trace.disable();
       context.disable();
