@@ -1,7 +1,7 @@
 // The floor of the latency: what any queue over PostgreSQL must do between a call and the start of its handler, and nothing else.
-// One process stores a row and tells it at the commit; the other hears it and claims the row by its key. The second process is a
-// thread here: a connection, an event loop and a core of its own.
-import { Worker, isMainThread, parentPort, workerData } from "node:worker_threads";
+// One process stores a row and tells it at the commit; the other hears it and claims the row by its key.
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { say } from "../schedules/results.mjs";
@@ -22,23 +22,23 @@ async function listen(url) {
     name: "claim",
     text: "update floor set state = 'running' where id = $1 and state = 'queued' returning payload",
   };
-  hints.on("notification", async ({ payload: id }) => {
+  const start = async (id) => {
     const { rows } = await claims.query({ ...claim, values: [id] });
-    const { sentAt } = JSON.parse(rows[0].payload);
-    parentPort.postMessage(epochMs() - sentAt);
-  });
+    process.send(epochMs() - JSON.parse(rows[0].payload).sentAt);
+  };
+  hints.on("notification", ({ payload }) => void start(payload));
   await hints.query("listen floor");
-  parentPort.postMessage(null);
+  process.send("ready");
 }
 
-if (!isMainThread) await listen(workerData.url);
+if (process.argv[2] === "listen") await listen(process.argv[3]);
 
 /** From the call to where a handler would start, at an idle pace. */
 export async function latencyFloor(site, { rate, ms }) {
   return site.withDatabase(async ({ url, reader }) => {
     await reader.query("create table floor (id bigint primary key, state text not null, payload text not null)");
     const client = await connected(url);
-    const worker = new Worker(new URL(import.meta.url), { workerData: { url } });
+    const worker = fork(fileURLToPath(import.meta.url), ["listen", url]);
     await new Promise((resolve) => worker.once("message", resolve));
     const taken = [];
     worker.on("message", (one) => taken.push(one));
@@ -50,7 +50,7 @@ export async function latencyFloor(site, { rate, ms }) {
       await sleep(1_000 / rate);
     }
     await sleep(500);
-    await worker.terminate();
+    worker.kill();
     await client.end();
     const figures = quantiles(taken);
     say(`floor: ${rate}/s: p50 ${figures.p50.toFixed(1)}, p99 ${figures.p99.toFixed(1)} ms`);
