@@ -2,11 +2,11 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { freshDatabase } from "@carillon/testkit";
 import { beforeEach, expect, it } from "vitest";
 import { runCli } from "../../src/cli/main.js";
+import { CarillonProcess } from "../process/carillon-process.js";
 import { scratchDir } from "../process/scratch.js";
-import { startDev } from "../process/server.js";
-import { storedDataDir } from "../process/stored-data-dir.js";
 import { fakeIo } from "../unit/cli/fake-io.js";
 
 const product = fileURLToPath(new URL("../..", import.meta.url));
@@ -30,9 +30,11 @@ it("a new project runs; its jobs, a crontab's and what is exported are applied a
   // As npm install would.
   await mkdir(join(dir, "node_modules"));
   await symlink(product, join(dir, "node_modules", "carillon"));
-  const node = await startDev(await storedDataDir(), [join(dir, "tasks.js")], { cwd: dir });
-  url = node.url;
-  await node.process.line(/^carillon: serving greet on/);
+  const { url: databaseUrl, drop } = await freshDatabase();
+  const tasks = join(dir, "tasks.js");
+  const node = new CarillonProcess(["dev", tasks, "--database-url", databaseUrl, "--port", "0"], { cwd: dir });
+  [, url = ""] = await node.line(/^ {2}URL +(\S+)$/);
+  await node.line(/^carillon: serving greet on/);
 
   await writeFile(join(dir, "more.yaml"), more);
   const apply = ["job", "apply", "-f", "jobs.yaml", "more.yaml"];
@@ -70,7 +72,8 @@ it("a new project runs; its jobs, a crontab's and what is exported are applied a
   const seen = JSON.parse((await carillon(["top", "--every", "0.5", "--json"])).out);
   expect(seen).toMatchObject({ ready: true, queues: [{ name: "default" }, { name: "other" }] });
   expect((await carillon(["api", "/v1/jobs/@nobody"])).code).toBe(3);
-  await node.process.stop();
+  await node.stop();
+  await drop();
 });
 
 /** Everything that a definition can say, in words that are not the server's own. */
