@@ -39,10 +39,10 @@ describe("a run that may start at once", () => {
     expect(written).toEqual([{ runs: 1, notice: { channel: "carillon_hint", payload: "lanes 7:42:1" } }]);
   });
 
-  it("leaves it to be told together with those of others when they come at once", async () => {
+  it("brings one hint for all that go in one batch, when that goes alone", async () => {
     const { written, inserts } = setUp();
     const answers = await Promise.all([1, 2, 3].map((rank) => inserts.add(run(rank))));
-    expect(answers.map(({ isTold }) => isTold)).toEqual([false, false, false]);
-    expect(written).toEqual([{ runs: 3, notice: null }]);
+    expect(answers.map(({ isTold }) => isTold)).toEqual([true, true, true]);
+    expect(written).toEqual([{ runs: 3, notice: { channel: "carillon_hint", payload: "lanes 7:1:1" } }]);
   });
 });
