@@ -82,17 +82,24 @@ with patience as materialized (
   where is_later and (id in (select run_id from won)) is true
   returning id, created_at
 )
-select id, state, created_at, null::uuid as held_id from near
+select id, state, created_at, null::uuid as held_id, null::uuid as "jobId", null::int as "namespaceId", null::text as task,
+       null::text as queue
+from near
 union all
-select id, 'later', created_at, null from later
+select id, 'later', created_at, null, null, null, null, null from later
 union all
-select id, case when counts and action <> 'replace' or held_id = id then 'held' else 'beaten' end, null, held_id
+select id, case when counts and action <> 'replace' or held_id = id then 'held' else 'beaten' end, null, held_id, null, null, null, null
 from input where (id in (select run_id from won)) is not true
 union all
-select id, 'left', null, held_id
+select id, 'left', null, held_id, null, null, null, null
 from input
 where counts and (id in (select run_id from won)) is true
-  and (held_id in (select id from ended union all select id from ended_later)) is not true;
+  and (held_id in (select id from ended union all select id from ended_later)) is not true
+union all
+select id, 'ended', null, null, job_id, namespace_id, task, queue from ended
+union all
+select e.id, 'ended', null, null, e.id, e.namespace_id, l.task, l.queue
+from ended_later e join carillon.lane l on l.id = e.lane;
 
 -- name: dedupe.end_left
 -- purpose: ends runs that were replaced while they moved from one table to the other, unless a worker has them

@@ -8,6 +8,7 @@ import { announceEnded } from "../runs/announce-ended.js";
 import { defaultLaterLimits } from "../scheduler/later-mover.js";
 import { ScheduleCache } from "../scheduler/schedule-cache.js";
 import { announceSettled } from "../settlement/announce-settled.js";
+import type { OnReplaced } from "../store/entities/dedupes.js";
 import { loadStatements } from "../store/sql/load-statements.js";
 import { type Backfilling, makeBackfilling } from "./backfilling.js";
 import { type Calendaring, makeCalendaring } from "./calendaring.js";
@@ -35,7 +36,8 @@ export interface Asking {
 export function makeAsking(ground: Ground, calendaring: Calendaring, following: Following): Asking {
   const { store, options, limits } = ground;
   const bounds = insertBounds(ground);
-  const inserts = makeInserts(store, bounds);
+  const onReplaced: OnReplaced = (runs) => announceEnded(runs, "cancelled", ground.emit);
+  const inserts = makeInserts(store, { ...bounds, onReplaced });
   const kept = insertKept(store, loadStatements(options.database.schema), bounds.horizonMs);
   const adoptUpstreams: JobChanging["adoptUpstreams"] = (...given) => changing.adoptUpstreams(...given);
   const creator = creatorOf(ground, { inserts, kept, calendaring, adoptUpstreams });

@@ -1,7 +1,7 @@
 import { type DurationMs, type Instant, systemSoon } from "@carillon/core";
 import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
 import { Coalescer, type CoalescerOptions } from "../store/db/coalescer.js";
-import type { DedupedRun, DedupeStore } from "../store/entities/dedupes.js";
+import type { DedupedRun, DedupeStore, OnReplaced } from "../store/entities/dedupes.js";
 import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
 import { noticeOf } from "./hints.js";
 import type { NewRun, RunStore, StoredRun } from "../store/entities/runs.js";
@@ -25,12 +25,16 @@ export interface Inserts {
 
 export function makeInserts(
   store: Pick<Store, "jobs" | "runs" | "dedupes">,
-  { horizonMs, ...bounds }: InsertBounds & { readonly horizonMs: DurationMs },
+  {
+    horizonMs,
+    onReplaced,
+    ...bounds
+  }: InsertBounds & { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
 ): Inserts {
   const jobs = insertJobs(store.jobs, bounds);
   const runs = insertRuns(store.runs, { ...bounds, horizonMs });
   const runsNow = insertRunsNow(store.runs, bounds);
-  const deduped = insertDeduped(store.dedupes, { ...bounds, horizonMs });
+  const deduped = insertDeduped(store.dedupes, { ...bounds, horizonMs, onReplaced });
   const all = [jobs, runs, runsNow, deduped];
   return {
     jobs,
@@ -105,12 +109,16 @@ export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<N
 /** Runs with a dedupe key apart from the others: only they may have to wait for somebody's open transaction. */
 function insertDeduped(
   dedupes: DedupeStore,
-  { horizonMs, ...bounds }: InsertBounds & { readonly horizonMs: DurationMs },
+  {
+    horizonMs,
+    onReplaced,
+    ...bounds
+  }: InsertBounds & { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
 ): Coalescer<DedupedRun, DedupeOutcome> {
   return new Coalescer({
     ...bounds,
     maxInFlight,
     soon: systemSoon,
-    write: (batch) => storeInRounds(batch, (runs) => dedupes.insert(runs, horizonMs)),
+    write: (batch) => storeInRounds(batch, (runs) => dedupes.insert(runs, horizonMs, onReplaced)),
   });
 }

@@ -1,6 +1,7 @@
 import type { Dedupe, DurationMs, Instant } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import type { EndedRun } from "./ended-runs.js";
 import { columns } from "./parameters.js";
 import { type NewRun, runDeadlines, runParameters, type StoredRun } from "./runs.js";
 
@@ -20,9 +21,12 @@ export interface Swept {
   readonly kept: number;
 }
 
+/** Hears of the runs that waited and were replaced. */
+export type OnReplaced = (runs: readonly Omit<EndedRun, "freedJobId">[]) => void;
+
 export interface DedupeStore {
   /** Stores the runs whose key is free or that replace. No key may stand twice among them. */
-  insert(runs: readonly DedupedRun[], beyondMs: DurationMs): Promise<DedupeAnswer[]>;
+  insert(runs: readonly DedupedRun[], beyondMs: DurationMs, onEnded?: OnReplaced): Promise<DedupeAnswer[]>;
   /** Removes rows whose run counts no more; looks at `limit` rows at most. */
   sweep(limit: number): Promise<Swept>;
 }
@@ -30,9 +34,8 @@ export interface DedupeStore {
 /** Longer than any enqueue takes; only an application's own transaction holds a key for longer. */
 const patience = "200ms";
 
-interface Row {
-  readonly id: string;
-  readonly state: StoredRun["state"] | "held" | "beaten" | "left";
+interface Row extends Omit<EndedRun, "freedJobId"> {
+  readonly state: StoredRun["state"] | "held" | "beaten" | "left" | "ended";
   readonly created_at: Instant;
   readonly held_id: string;
 }
@@ -42,12 +45,13 @@ export function dedupeStore(db: Queryable, statements: Statements): DedupeStore 
   const endLeft = statements.get("dedupe.end_left");
   const sweep = statements.get("dedupe.sweep");
   return {
-    async insert(runs, beyondMs) {
+    async insert(runs, beyondMs, onEnded) {
       const rowsOf = runs.map(({ run }) => run);
       const values = [...runParameters(rowsOf), beyondMs, ...keyParameters(runs), patience, runDeadlines(rowsOf)];
       const { rows } = await db.query<Row>(insert, values);
       const left = rows.filter((row) => row.state === "left").map((row) => row.held_id);
       if (left.length > 0) await db.query(endLeft, [left]);
+      onEnded?.(rows.filter((row) => row.state === "ended"));
       return rows.flatMap(toAnswer);
     },
     async sweep(limit) {
@@ -58,7 +62,7 @@ export function dedupeStore(db: Queryable, statements: Statements): DedupeStore 
 }
 
 function toAnswer({ id, state, created_at: createdAt, held_id: heldId }: Row): DedupeAnswer[] {
-  if (state === "left") return [];
+  if (state === "left" || state === "ended") return [];
   if (state === "held") return [{ id, state, heldId }];
   return state === "beaten" ? [{ id, state }] : [{ id, state, createdAt }];
 }

@@ -95,17 +95,23 @@ describe("a job, from its creation to its history", () => {
     expect(run?.startedAt).toBeGreaterThanOrEqual(at);
   });
 
-  it("that is cancelled before its time is told of, however its runs waited", async () => {
+  it("that is cancelled before its time is told of, however its runs waited, and so is a run that another replaces", async () => {
     const at = database.clock.now() + 60_000;
     const waiting = await engine.api.createJob("default", spec({ schedule: { kind: "at", at } }));
     const far = await engine.api.createJob("default", spec({ schedule: { kind: "at", at: at + 3_600_000 } }));
     const manual = { schedule: { kind: "manual" }, firing: { overlap: "allow" } } as const;
     const kept = await engine.api.createJob("default", spec(manual));
     const asked = await engine.api.runNow("default", { id: kept.id }, {}, { actor: null });
+    const run = { task: "work", queue: "default", priority: 4, payload: null, policy: {}, labels: {}, runAt: null };
+    const dedupe = { key: "k", on: "replace", windowMs: null } as const;
+    const [first] = [
+      await engine.api.enqueue("default", { ...run, dedupe }),
+      await engine.api.enqueue("default", { ...run, dedupe }),
+    ];
     const request = { running: "signal" } as const;
     for (const { id } of [waiting, far, kept]) await engine.api.cancelJob("default", { id }, request, { actor: null });
     const told = events.flatMap((event) => (event.type === "run.finished" ? [[event.runId, event.status]] : []));
-    expect(told).toEqual([waiting, far, asked].map(({ id }) => [id, "cancelled"]));
+    expect(told).toEqual([first, waiting, far, asked].map(({ id }) => [id, "cancelled"]));
   });
 
   it("that recurs fires once for each instant, with its lateness known [INV-1]", async () => {
