@@ -27,14 +27,19 @@ export function applyPause(draft: JobDraft, request: PauseRequest, actor: string
 
 /** How many occurrences a pause has swallowed by now. */
 export function countSwallowed(schedule: CompiledSchedule, pause: StoredPause, now: Instant): number {
-  return schedule.countBetween(pause.after, latestCome(schedule, now) + 1);
+  return schedule.countBetween(pause.after, latestCome(schedule, endOf(pause, now)) + 1);
+}
+
+/** A pause is over at its end, however late somebody sees it: what comes after that is late, and not paused. */
+function endOf({ until }: StoredPause, now: Instant): Instant {
+  return until === null ? now : Math.min(until, now);
 }
 
 /** Lets a paused job fire again; answers how many occurrences the pause swallowed. */
 export function applyResume(draft: JobDraft, schedule: CompiledSchedule, missed: MissedChoice): number {
   const { pause, now } = draft.job;
   if (pause === null) throw new Error(`job ${draft.job.id} is paused and nothing says since when`);
-  const last = Math.max(latestCome(schedule, now), pause.after);
+  const last = Math.max(latestCome(schedule, endOf(pause, now)), pause.after);
   const swallowed = countSwallowed(schedule, pause, now);
   const isTimed = draft.job.schedule.kind !== "manual" && draft.job.schedule.kind !== "after";
   let next: NextTime | null = nextAfter(schedule, last);

@@ -145,6 +145,18 @@ describe("a pause with an end", () => {
     expect(await h.due(id)).toMatchObject({ next_nominal_at: h.last, catch_up_to: h.last });
   });
 
+  it("swallows nothing that comes after it, however late its end is seen [INV-11]", async () => {
+    const id = await pausedBefore(3, { until: h.last + period });
+    const text =
+      "update carillon.job set pause = (pause::jsonb || jsonb_build_object('until', $2::bigint))::json where id = $1";
+    await h.db.query({ text }, [id, h.last - 1]);
+    expect(await h.api.countMissed("default", { id })).toBe(2);
+    await expire(id);
+    expect(await h.expirePauses(h.fence, [{ jobId: id, version: 2 }])).toEqual([id]);
+    expect(await h.ledger(id)).toMatchObject([{ reason: "paused", to_at: h.last - period, count: 2 }]);
+    expect(await h.due(id)).toMatchObject({ state: "active", next_nominal_at: h.last, catch_up_to: null });
+  });
+
   it("that somebody moved is not over [INV-2]", async () => {
     const id = await pausedBefore(1, { until: h.last + period });
     await pause(id, { until: h.last + 2 * period });

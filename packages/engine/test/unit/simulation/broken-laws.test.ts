@@ -103,6 +103,8 @@ const mutants: readonly Mutant[] = [
           }
           return store.fire(terms, rows);
         },
+        pass: ({ fence, windows }, rows) => store.pass({ fence, windows }, rows),
+        hold: ({ fence, windows }, rows) => store.hold({ fence, windows }, rows),
       }),
     },
   },
