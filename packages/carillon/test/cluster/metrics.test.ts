@@ -53,8 +53,11 @@ describe("the metrics of a busy server", () => {
   it.skipIf(!promtoolIsInstalled)("have alerts in the guide that Prometheus takes", async () => {
     const guide = await readFile(new URL("../../../../docs/guides/observability.md", import.meta.url), "utf8");
     const file = join(await scratchDir(), "rules.yml");
-    await writeFile(file, /```yaml\n(groups:[\s\S]*?)```/.exec(guide)?.[1] ?? "");
+    const rules = /```yaml\n(groups:[\s\S]*?)```/.exec(guide)?.[1] ?? "";
+    await writeFile(file, rules);
+    const count = rules.match(/- alert:/g)?.length ?? 0;
+    expect(count).toBeGreaterThan(0);
     const { status, said } = promtool(["rules", file]);
-    expect({ status, said }).toEqual({ status: 0, said: expect.stringContaining("15 rules found") as string });
+    expect({ status, said }).toEqual({ status: 0, said: expect.stringContaining(`${count} rules found`) as string });
   });
 });

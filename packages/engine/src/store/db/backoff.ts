@@ -2,7 +2,8 @@ import type { DurationMs } from "@carillon/core";
 import type { Random, Timers } from "./ports.js";
 
 const firstMs = 50;
-const longestMs = 5_000;
+/** Well below a lease: whoever finds the database again first takes those for dead that do not within one. */
+const longestMs = 1_000;
 
 /** The wait before try `attempt` (from 1): doubling, capped, and spread over its upper half so that nodes do not march in step. */
 export function backoffMs(attempt: number, random: Random): DurationMs {

@@ -49,8 +49,8 @@ describe("Health", () => {
     await settled();
     const waiting = health.waitUntilUp();
     await pass(time, 60_000);
-    expect(server.probes).toBeGreaterThan(10);
-    expect(server.probes).toBeLessThan(30);
+    expect(server.probes).toBeGreaterThan(50);
+    expect(server.probes).toBeLessThan(130);
     server.reachable = true;
     await pass(time, 5_000);
     await waiting;
