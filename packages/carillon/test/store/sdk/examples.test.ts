@@ -15,6 +15,8 @@ beforeEach(async () => {
   const fresh = await freshDatabase({ migrated: true });
   drop = () => fresh.drop();
   pool = new Pool({ connectionString: fresh.url });
+  // The database may go before the server has heard the goodbye of every connection.
+  pool.on("error", () => undefined);
   app = carillon({ pool });
 });
 afterEach(async () => {
