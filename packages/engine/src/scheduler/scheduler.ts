@@ -46,7 +46,7 @@ const defaultLimits: SchedulerLimits = {
   batch: 2_000,
   inFlight: 2,
   batchesPerTick: 32,
-  windowEntries: 144_000,
+  windowEntries: 128_000,
   compiledSchedules: 20_000,
   lookAgainMs: 100,
 };
