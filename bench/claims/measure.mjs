@@ -47,7 +47,7 @@ async function drain(client, text, session) {
       held.map((row) => row.fence ?? 1),
       all(session),
       all("null"),
-      all(new Date()),
+      all(Date.now()),
     ];
     const wanted = [[session], places, batch, [1], [1], [low], [batch], [false], session, 0];
     const { rows: answered } = await client.query({ name: "exchange", text, values: [...done, ...wanted] });

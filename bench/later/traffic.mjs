@@ -66,7 +66,7 @@ async function finishAndClaim(client, text, session, held) {
     held.map((row) => row.fence ?? 1),
     all(session),
     all("null"),
-    all(iso(Date.now())),
+    all(Date.now()),
   ];
   const wanted = [[session], places, 500, [1], [1], ["-9007199254740991"], [500], [false], session, 0];
   const { rows } = await client.query({ name: "exchange", text, values: [...ended, ...wanted] });

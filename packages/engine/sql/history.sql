@@ -41,14 +41,18 @@ cross join lateral (
     from (
       select numbered.*, row_number() over in_order as place, count(*) filter (where namespace_id = $1) over in_order as own
       from (
-        select * from carillon.run_history
+        select * from carillon.run_history --? any task owner failed unrun asked labels
+        select * from ( --? job
+          select * from carillon.run_history where job_id = $7 and job_id <> id --? job
+          union all --? job
+          select * from carillon.run_history where job_id = $7 and id = $7 --? job
+        ) of_job --? job
         where finished_at >= $16::timestamptz and finished_at < $17::timestamptz
           and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') and id >= $20::uuid --? newest_first
           and id > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000') and id >= $20::uuid --? oldest_first
           and namespace_id = $1 --? task owner job failed unrun asked labels
           and task = under.task --? task
           and owner = $9 --? owner
-          and job_id = $7 --? job
           and status = 'failed' --? failed
           and status in ('cancelled', 'skipped') --? unrun
           and split_part(trigger, ':', 1) in ('run_now', 'backfill', 'retry', 'replay') --? asked
@@ -80,7 +84,7 @@ from carillon.run_history
 where finished_at >= $5::timestamptz and finished_at < $6::timestamptz
   and task = any ($7::text[]) --? task
   and owner = $3 --? owner
-  and job_id = $2 --? job
+  and job_id = $2 and job_id <> id --? job
   and status = 'failed' --? failed
   and status in ('cancelled', 'skipped') --? unrun
   and split_part(trigger, ':', 1) in ('run_now', 'backfill', 'retry', 'replay') --? asked
@@ -98,7 +102,7 @@ select id
 from carillon.run_history
 where namespace_id = $1 and finished_at >= coalesce($14::timestamptz, '-infinity')
   and ($2::text[] is null or status = any ($2)) and ($3::text is null or task = $3) and ($4::text is null or queue = $4)
-  and ($5::uuid is null or job_id = $5) and ($6::uuid is null or session_id = $6) and ($7::text is null or owner = $7)
+  and ($5::uuid is null or job_id = $5 and job_id <> id or job_id = $5 and id = $5) and ($6::uuid is null or session_id = $6) and ($7::text is null or owner = $7)
   and (not $8::boolean or trigger = 'once')
   and ($9::timestamptz is null or created_at >= $9) and ($10::timestamptz is null or created_at < $10)
   and ($11::text is null or split_part(trigger, ':', 1) = $11)

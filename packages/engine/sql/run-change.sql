@@ -85,5 +85,13 @@ select count(*)::int as finished,
        percentile_cont(0.95) within group (order by greatest(extract(epoch from started_at - run_at) * 1000, 0))
          filter (where status = 'succeeded') as lag_p95_ms
 from (
-  select * from carillon.run_history where namespace_id = $1 and job_id = $2 order by id desc limit $3
+  select *
+  from (
+    select * from carillon.run_history where job_id = $2 and job_id <> id
+    union all
+    select * from carillon.run_history where job_id = $2 and id = $2
+  ) of_job
+  where namespace_id = $1
+  order by id desc
+  limit $3
 ) h;

@@ -101,8 +101,9 @@ returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId";
 -- purpose: moves runs that succeeded into history and hands queued runs to waiting sessions, in one commit. Of each lane the
 --   first few in rank order are looked at from a lower bound on; of all these the first get a place each. Answers the claimed
 --   runs (seat: the index of its session in $6), with null for what is as usual, which costs neither side anything; and in a last
---   row what became of those that succeeded: how many, which (if not all), whose jobs are freed
--- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at timestamptz[],
+--   row what became of those that succeeded: how many, which (if not all), whose jobs are freed. Instants come and go as numbers
+--   of ms: to write and read them as text takes longer than to find a run
+-- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at, ms float8[],
 --         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
 --         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[],
 --         $14 gateway uuid, $15 revision of the limits that the reads go by bigint
@@ -111,17 +112,19 @@ returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId";
 --   when a run was found for them: a look that finds none writes nothing
 with ended as (
   delete from carillon.run r
-  using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[])
-    as i (id, fence, session_id, output, begun_at)
+  using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[])
+    as i (id, fence, session_id, output, begun_ms)
   where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  returning r.*, i.output, i.begun_at
+  returning r.id, r.job_id, r.namespace_id, r.priority, r.run_at, r.nominal_at, r.created_at, r.trigger, r.task, r.queue, r.payload,
+            r.policy, r.labels, r.owner, r.attempt, r.losses, r.fence, r.session_id, r.claimed_at, r.attempts, r.version, r.serial,
+            i.output, i.begun_ms
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
     error, attempts, version)
   select id, job_id, namespace_id, 'succeeded', null, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
-         policy, labels, owner, attempt + 1, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(),
-         output::json, null, attempts, version
+         policy, labels, owner, attempt + 1, losses, fence, session_id, greatest(to_timestamp(begun_ms / 1000), claimed_at),
+         clock_timestamp(), output::json, null, attempts, version
   from ended
 ), alive as materialized (
   select id from carillon.worker_session
@@ -154,8 +157,10 @@ with ended as (
   where r.ctid = g.place and (g.session_id in (select id from alive)) is true
   returning r.id, nullif(r.job_id, r.id) as job_id, nullif(r.job_id is null, false) as is_without_job, r.namespace_id, r.lane,
             g.seat, r.payload::text as payload, r.policy, nullif(r.attempt, 0) as attempt, nullif(r.losses, 0) as losses,
-            nullif(r.fence, 1) as fence, r.rank, nullif(r.priority, 4) as priority, r.run_at,
-            nullif(r.nominal_at, r.run_at) as nominal_at, nullif(r.trigger, 'once') as trigger, r.cancel_reason, r.deadline_at
+            nullif(r.fence, 1) as fence, r.rank, nullif(r.priority, 4) as priority,
+            round(date_part('epoch', r.run_at) * 1000) as run_at,
+            round(date_part('epoch', nullif(r.nominal_at, r.run_at)) * 1000) as nominal_at,
+            nullif(r.trigger, 'once') as trigger, r.cancel_reason, round(date_part('epoch', r.deadline_at) * 1000) as deadline_at
 )
 select c.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed c
 union all
@@ -166,7 +171,7 @@ from ended;
 -- name: run.exchange_shared
 -- purpose: as run.exchange, for sessions that serve several namespaces: of each the first few, in rank order, and of all these those
 --   that come first when every namespace takes its turns in proportion to what it may have
--- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at timestamptz[],
+-- params: $1 ids uuid[], $2 fences bigint[], $3 their sessions uuid[], $4 outputs text[], $5 started at, ms float8[],
 --         $6 waiting sessions uuid[], $7 places, as indexes into $6 int[], $8 how many of the places are free slots int,
 --         $9 lanes int[], $10 namespace ids int[], $11 lower bounds of rank bigint[], $12 most of each int[], $13 solo boolean[],
 --         $14 gateway uuid, $15 revision of the limits that the reads go by bigint, $16 most of the lane's namespace int[]
@@ -175,17 +180,19 @@ from ended;
 --   when a run was found for them: a look that finds none writes nothing
 with ended as (
   delete from carillon.run r
-  using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::timestamptz[])
-    as i (id, fence, session_id, output, begun_at)
+  using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[])
+    as i (id, fence, session_id, output, begun_ms)
   where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  returning r.*, i.output, i.begun_at
+  returning r.id, r.job_id, r.namespace_id, r.priority, r.run_at, r.nominal_at, r.created_at, r.trigger, r.task, r.queue, r.payload,
+            r.policy, r.labels, r.owner, r.attempt, r.losses, r.fence, r.session_id, r.claimed_at, r.attempts, r.version, r.serial,
+            i.output, i.begun_ms
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
     error, attempts, version)
   select id, job_id, namespace_id, 'succeeded', null, priority, run_at, nominal_at, created_at, trigger, task, queue, payload,
-         policy, labels, owner, attempt + 1, losses, fence, session_id, greatest(begun_at, claimed_at), clock_timestamp(),
-         output::json, null, attempts, version
+         policy, labels, owner, attempt + 1, losses, fence, session_id, greatest(to_timestamp(begun_ms / 1000), claimed_at),
+         clock_timestamp(), output::json, null, attempts, version
   from ended
 ), alive as materialized (
   select id from carillon.worker_session
@@ -221,8 +228,10 @@ with ended as (
   where r.ctid = g.place and (g.session_id in (select id from alive)) is true
   returning r.id, nullif(r.job_id, r.id) as job_id, nullif(r.job_id is null, false) as is_without_job, r.namespace_id, r.lane,
             g.seat, r.payload::text as payload, r.policy, nullif(r.attempt, 0) as attempt, nullif(r.losses, 0) as losses,
-            nullif(r.fence, 1) as fence, r.rank, nullif(r.priority, 4) as priority, r.run_at,
-            nullif(r.nominal_at, r.run_at) as nominal_at, nullif(r.trigger, 'once') as trigger, r.cancel_reason, r.deadline_at
+            nullif(r.fence, 1) as fence, r.rank, nullif(r.priority, 4) as priority,
+            round(date_part('epoch', r.run_at) * 1000) as run_at,
+            round(date_part('epoch', nullif(r.nominal_at, r.run_at)) * 1000) as nominal_at,
+            nullif(r.trigger, 'once') as trigger, r.cancel_reason, round(date_part('epoch', r.deadline_at) * 1000) as deadline_at
 )
 select c.*, null::bigint as ended, null::uuid[] as ended_ids, null::uuid[] as freed_job_ids from claimed c
 union all

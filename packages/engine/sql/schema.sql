@@ -757,7 +757,7 @@ CREATE INDEX run_history_failed ON ONLY carillon.run_history USING btree (namesp
 
 CREATE INDEX run_history_id ON ONLY carillon.run_history USING btree (id);
 
-CREATE INDEX run_history_job ON ONLY carillon.run_history USING btree (job_id, id);
+CREATE INDEX run_history_job ON ONLY carillon.run_history USING btree (job_id, id) WHERE (job_id <> id);
 
 CREATE INDEX run_history_labels ON ONLY carillon.run_history USING gin (labels) WHERE (labels IS NOT NULL);
 

@@ -53,12 +53,12 @@ interface Claim {
   readonly limitsRevision: number;
 }
 
-const maxInFlight = 2;
+const maxInFlight = 3;
 const pauseAfterErrorMs = 500;
 
 /**
  * Brings results to the store and claims for whoever waits, both in one statement: at once when there is something to do, and
- * what comes while two are under way goes together with the next.
+ * what comes while three are under way goes together with the next: two connections carry them, and none waits for its next.
  */
 export class Exchanger {
   readonly #options: ExchangerOptions;

@@ -9,7 +9,7 @@ export const foreignCount = 40;
 
 /**
  * History to be searched: run n was made n seconds after the first, has the owner o<n % 4000>, the label n=<n % 8000>, task rare once, queue
- * rare once, and a customer in its payload for each 3000th. The namespace small has a few, made among the first.
+ * rare once, and a customer in its payload for each 3000th. Run 50 stands for a one-off job, of which each 7000th is another run. The namespace small has a few, made among the first.
  */
 export async function fillHistory({ db }: StoreHarness, now: number): Promise<string[]> {
   const ids = Array.from({ length: searchCount }, (_, n) => uuidv7(now - (searchCount - n) * 1_000, randomBytes));
@@ -19,7 +19,8 @@ export async function fillHistory({ db }: StoreHarness, now: number): Promise<st
     {
       text: `insert into carillon.run_history (id, job_id, namespace_id, status, priority, run_at, nominal_at, created_at, trigger, task,
                queue, labels, owner, attempt, losses, fence, session_id, started_at, finished_at)
-             select i.id, i.id, case when i.n < ${foreignCount} then (select id from carillon.namespace where name = 'small') else 1 end,
+             select i.id, case when i.n % 7000 = 49 then ($1::uuid[])[51] else i.id end,
+                    case when i.n < ${foreignCount} then (select id from carillon.namespace where name = 'small') else 1 end,
                     case when i.n % 5000 = 41 then 'failed' when i.n % 5000 = 42 then 'cancelled' else 'succeeded' end, 4,
                     t.at, t.at, t.at, case when i.n % 6000 = 43 then 'run_now:x' else 'once' end,
                     case when i.n = 45 then 'rare' else 'echo' end, case when i.n = 45 then 'rare' else 'default' end,

@@ -1,4 +1,4 @@
-import { storableJson, timestampParam } from "../db/params.js";
+import { storableJson } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type ClaimedRun, type FinishedRun, type UsualRow, usualRun } from "./claimed-run.js";
@@ -85,7 +85,7 @@ function succeededParameters(runs: readonly FinishedRun[]): unknown[] {
     (run) => run.fence,
     (run) => run.session,
     (run) => storableJson(run.output),
-    (run) => timestampParam(run.startedAt),
+    (run) => run.startedAt,
   ]);
 }
 

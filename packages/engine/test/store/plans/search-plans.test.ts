@@ -96,6 +96,14 @@ describe("a page of a search over finished runs", () => {
     }
   });
 
+  it("by job looks at its rows alone", async () => {
+    const counts: number[] = [];
+    const search = runSearch(watched(counts), loadStatements("carillon"), () => Date.now());
+    const filter = { jobId: ids[50] ?? "", oneOffOnly: false };
+    const { rows } = await search.finished(1, filter, { ...first, direction: "newest_first" });
+    expect([rows.length, Math.max(...counts)]).toEqual([5, 5]);
+  });
+
   it("by worker looks at no more rows than it may", async () => {
     const counts: number[] = [];
     const search = runSearch(watched(counts), loadStatements("carillon"), () => Date.now());

@@ -72,6 +72,13 @@ describe("searching finished runs", () => {
     expect((await all(filter, { pageSize: 3, oldestFirst: true })).found).toEqual(expected(is).toReversed());
   });
 
+  it("by a one-off job gives its own run and those that were asked for later, in either order", async () => {
+    const ofJob = expected((n) => n === 50 || n % 7_000 === 49);
+    const jobId = ids[50] ?? "";
+    expect((await all({ jobId }, { pageSize: 2 })).found).toEqual(ofJob);
+    expect((await all({ jobId }, { pageSize: 2, oldestFirst: true })).found).toEqual(ofJob.toReversed());
+  });
+
   it("looks through a bounded number of rows for one page: it may be empty and not the last", async () => {
     const nobody = { workerId: ids[60] ?? "", trigger: "schedule" as const };
     const { rows, next } = await lister.list(1, nobody, { pageSize: 50 });
