@@ -57,9 +57,16 @@ export function orphanServer(entry: ProcessEntry, timer: Timer, pgCtl: string): 
       if (!gone) sendSignal(entry.pid, name, pgCtl);
     },
     async exitWithin(ms) {
-      for (let waited = 0; waited < ms && !(await look()); waited += ORPHAN_STOP_LOOK_MS) {
-        await timer.delay(ORPHAN_STOP_LOOK_MS);
+      const enough = new AbortController();
+      const late = timer.delay(ms, { signal: enough.signal }).then(
+        () => true,
+        () => true,
+      );
+      let isLate = false;
+      while (!(await look()) && !isLate) {
+        isLate = await Promise.race([late, timer.delay(ORPHAN_STOP_LOOK_MS).then(() => false)]);
       }
+      enough.abort();
       return gone;
     },
   };
