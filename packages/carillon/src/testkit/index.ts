@@ -1,2 +1,3 @@
 export type { TestLine, TestProgress } from "./memory-notes.js";
-export { TestKit, type TestKitOptions, type TestRun, type TestRunOptions } from "./test-kit.js";
+export { TestKit } from "./test-kit.js";
+export type { TestKitOptions, TestRun, TestRunOptions } from "./test-run.js";

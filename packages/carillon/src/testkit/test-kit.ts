@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { normaliseJobRequest, readRunCreate } from "@carillon/contract";
 import {
-  type Assignment,
   type DurationMs,
   formatId,
   type Instant,
@@ -26,44 +25,12 @@ import {
   type ScheduleOptions,
   type Task,
   type TaskDefinition,
-  type UpstreamRun,
   workerTask,
 } from "@carillon/worker";
-import { MemoryNotes, type TestLine, type TestProgress } from "./memory-notes.js";
+import { assignmentOf } from "./assignment-of.js";
+import { MemoryNotes } from "./memory-notes.js";
+import type { TestKitOptions, TestRun, TestRunOptions } from "./test-run.js";
 import { upstreamJson } from "./upstream-json.js";
-
-export interface TestKitOptions {
-  /** The tasks that runs call. */
-  readonly tasks: readonly TaskDefinition<never, unknown>[];
-  /** Where the clock stands; 2030-01-01T00:00:00Z by default. */
-  readonly now?: Date;
-  /** From 0 to 1, for the jitter of retries; always the middle by default, so that a test sees the same each time. */
-  readonly random?: () => number;
-  /** How long a handler may wait for something that is not the kit's clock, in real time; 5 s by default. */
-  readonly patienceMs?: DurationMs;
-}
-
-export interface TestRunOptions {
-  /** The runs that the handler is told to have been started by; what is not said of one is that it succeeded. */
-  readonly upstream?: readonly Partial<UpstreamRun>[];
-}
-
-/** A run that has ended. */
-export interface TestRun {
-  readonly id: string;
-  readonly task: string;
-  readonly payload: unknown;
-  readonly status: "succeeded" | "failed" | "cancelled";
-  /** Attempts that it took. */
-  readonly attempts: number;
-  readonly scheduledFor: Date;
-  readonly startedAt: Date;
-  readonly finishedAt: Date;
-  readonly output: unknown;
-  readonly error: { readonly type: string; readonly message: string } | null;
-  readonly logs: readonly TestLine[];
-  readonly progress: TestProgress | null;
-}
 
 interface Working {
   readonly run: VirtualRun;
@@ -277,23 +244,6 @@ export class TestKit {
       progress,
     });
   }
-}
-
-function assignmentOf(run: VirtualRun, { spent, fence }: { spent: number; fence: number }): Assignment {
-  return {
-    runId: run.id,
-    jobId: run.jobId,
-    task: run.task,
-    queue: run.queue,
-    payload: JSON.parse(JSON.stringify(run.payload ?? null)) as unknown,
-    attempt: spent + 1,
-    maxAttempts: retryOf(run.policy).maxAttempts,
-    atMostOnce: run.policy.guarantee === "at_most_once",
-    fence: fence + 1,
-    timeoutMs: run.policy.timeoutMs ?? null,
-    scheduledFor: run.nominal,
-    runAt: run.runAt,
-  };
 }
 
 function msOf(duration: string | DurationMs): DurationMs {

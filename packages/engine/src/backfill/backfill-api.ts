@@ -1,5 +1,6 @@
 import { CarillonError, type Instant, type JobState } from "@carillon/core";
-import { type ChangeTransaction, ended, notFound } from "../jobs/change/change-transaction.js";
+import { ended, notFound } from "../jobs/change/change-errors.js";
+import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
 import type { JobReader } from "../jobs/job-reader.js";
 import { toPage } from "../jobs/run-reader.js";
 import type { JobRef } from "../model/api.js";

@@ -1,7 +1,8 @@
 import type { Follower } from "../after/follower.js";
 import { CarillonError, type DurationMs, type Instant, type ScheduleSpec } from "@carillon/core";
 import { Adopter } from "../jobs/change/adopter.js";
-import { type Changed, ChangeTransaction } from "../jobs/change/change-transaction.js";
+import type { Changed } from "../jobs/change/change.js";
+import { ChangeTransaction } from "../jobs/change/change-transaction.js";
 import type { DueRules } from "../jobs/change/due-rules.js";
 import { jobChanger } from "../jobs/change/job-changer.js";
 import { JobEdits } from "../jobs/change/job-edits.js";

@@ -1,11 +1,10 @@
-import { CarillonError, type CompiledSchedule, formatId, type JobSpec } from "@carillon/core";
+import type { CompiledSchedule, JobSpec } from "@carillon/core";
 import { type Follower, heardNothing } from "../../after/follower.js";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext } from "../../model/job-changes.js";
 import { calendarRuleOf } from "../../calendar/named-calendars.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
 import type { Settled } from "../../settlement/settler.js";
-import { sqlStateOf } from "../../store/db/classify.js";
 import type { Queryable } from "../../store/db/queryable.js";
 import { namesIn, type UpstreamLinks, UpstreamUnknown } from "../../store/entities/upstream-links.js";
 import type { CalendarLinks } from "../../store/entities/calendar-links.js";
@@ -17,43 +16,12 @@ import type { LaneStore } from "../../store/entities/lanes.js";
 import type { Store } from "../../store/store.js";
 import { laneNameOf } from "../lane-name.js";
 import type { Adoption, Adopter } from "./adopter.js";
+import type { Change, Changed } from "./change.js";
+import { clearer, ended, hasCode, notFound, otherVersion } from "./change-errors.js";
 import { isSameSchedule, specOf } from "./definition.js";
 import type { DueRules } from "./due-rules.js";
 import type { JobPatch } from "./job-patch.js";
 import { settleDue } from "./settle-due.js";
-
-/** A job in the middle of its change: locked, read, and what was due settled in the draft. */
-export interface Subject {
-  readonly tx: Queryable;
-  readonly draft: JobDraft;
-  /** The rule in force; null where it cannot be compiled any more. */
-  readonly schedule: CompiledSchedule | null;
-}
-
-/** One kind of change. `apply` must bear being called again: a transaction may be repeated. */
-export interface Change<Result> {
-  /** Occurrences that are due are settled first. */
-  readonly settles: boolean;
-  /** A cancelled job may be answered too. */
-  readonly takesEnded?: boolean;
-  apply(subject: Subject): Promise<Applied<Result>> | Applied<Result>;
-}
-
-export interface Applied<Result> {
-  readonly result: Result;
-  /** null: the job stays as it was, and with it what was due. */
-  readonly patch: JobPatch | "runs_only" | null;
-}
-
-export interface Changed<Result> {
-  readonly jobId: string;
-  readonly shard: number;
-  readonly result: Result;
-  /** null when the job stays as it was. */
-  readonly settled: Settled | null;
-  /** It was a one-off job that was its run alone, and is a stored job now. */
-  readonly adopted: boolean;
-}
 
 export interface ChangeTransactionOptions {
   readonly store: Pick<Store, "settle" | "settler"> & {
@@ -72,7 +40,6 @@ export interface ChangeTransactionOptions {
   readonly onChanged: (changed: Changed<unknown>) => void;
 }
 
-const lockNotAvailable = "55P03";
 const mostTries = 5;
 /** Ends of upstream runs that a change settles; what is more than that is settled under the new definition. */
 const mostEnds = 1_000;
@@ -281,31 +248,4 @@ class TryAgain extends Error {
     super("a change is to be tried again");
     this.prepare = prepare;
   }
-}
-
-export function hasCode(error: unknown, code: CarillonError["code"]): boolean {
-  return error instanceof CarillonError && error.code === code;
-}
-
-export function notFound(ref: JobRef): CarillonError {
-  return new CarillonError("not_found", `there is no job ${nameOf(ref)}`);
-}
-
-export function ended(ref: JobRef): CarillonError {
-  return new CarillonError("job_ended", `the job ${nameOf(ref)} is cancelled: make another one`);
-}
-
-function otherVersion({ job }: JobDraft, { ifVersion }: ChangeContext): CarillonError {
-  const detail = `the job has version ${job.due.version} and the change asks for ${ifVersion}: read it again`;
-  return new CarillonError("precondition_failed", detail);
-}
-
-function clearer(error: unknown, ref: JobRef): unknown {
-  if (sqlStateOf(error) !== lockNotAvailable) return error;
-  const detail = `somebody else holds the job ${nameOf(ref)} for longer than a change waits; nothing was changed`;
-  return new CarillonError("job_busy", detail, { cause: error });
-}
-
-function nameOf(ref: JobRef): string {
-  return "id" in ref ? formatId("job", ref.id) : JSON.stringify(ref.key);
 }

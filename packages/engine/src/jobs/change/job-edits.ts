@@ -5,7 +5,9 @@ import type { ChangeContext } from "../../model/job-changes.js";
 import type { Settler } from "../../settlement/settler.js";
 import type { JobChangeStore } from "../../store/entities/job-changes.js";
 import { applyEdit } from "./apply-edit.js";
-import { type Applied, type ChangeTransaction, hasCode, type Subject } from "./change-transaction.js";
+import type { Applied, Subject } from "./change.js";
+import { hasCode } from "./change-errors.js";
+import type { ChangeTransaction } from "./change-transaction.js";
 import { isSameSpec, specOf } from "./definition.js";
 import type { DueRules } from "./due-rules.js";
 

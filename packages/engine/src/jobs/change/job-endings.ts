@@ -7,7 +7,8 @@ import type { Store } from "../../store/store.js";
 import type { LockedJob } from "../../store/entities/settlement.js";
 import { RunReader } from "../run-reader.js";
 import { applyCancel } from "./apply-cancel.js";
-import type { Applied, ChangeTransaction, Subject } from "./change-transaction.js";
+import type { Applied, Subject } from "./change.js";
+import type { ChangeTransaction } from "./change-transaction.js";
 
 export interface JobEndingsOptions {
   readonly transaction: ChangeTransaction;

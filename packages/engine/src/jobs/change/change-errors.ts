@@ -1,0 +1,35 @@
+import { CarillonError, formatId } from "@carillon/core";
+import type { JobRef } from "../../model/api.js";
+import type { ChangeContext } from "../../model/job-changes.js";
+import type { JobDraft } from "../../settlement/job-draft.js";
+import { sqlStateOf } from "../../store/db/classify.js";
+
+const lockNotAvailable = "55P03";
+
+export function hasCode(error: unknown, code: CarillonError["code"]): boolean {
+  return error instanceof CarillonError && error.code === code;
+}
+
+export function notFound(ref: JobRef): CarillonError {
+  return new CarillonError("not_found", `there is no job ${nameOf(ref)}`);
+}
+
+export function ended(ref: JobRef): CarillonError {
+  return new CarillonError("job_ended", `the job ${nameOf(ref)} is cancelled: make another one`);
+}
+
+export function otherVersion({ job }: JobDraft, { ifVersion }: ChangeContext): CarillonError {
+  const detail = `the job has version ${job.due.version} and the change asks for ${ifVersion}: read it again`;
+  return new CarillonError("precondition_failed", detail);
+}
+
+/** A lock that was not to be had is the answer of a busy job; any other error stays as it is. */
+export function clearer(error: unknown, ref: JobRef): unknown {
+  if (sqlStateOf(error) !== lockNotAvailable) return error;
+  const detail = `somebody else holds the job ${nameOf(ref)} for longer than a change waits; nothing was changed`;
+  return new CarillonError("job_busy", detail, { cause: error });
+}
+
+function nameOf(ref: JobRef): string {
+  return "id" in ref ? formatId("job", ref.id) : JSON.stringify(ref.key);
+}
