@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
@@ -21,6 +22,24 @@ const tools = ["date-holidays", "express"].map((name) => ({
  */
 const shared = { isolate: false, maxWorkers: 2 };
 
+/** They take longest and begin first, so that none of them runs on alone at the end. The others go by their size, as ever. */
+const longest = [
+  "simulation/simulated-year",
+  "coordinator/etcd-coordinator",
+  "carillon/test/cluster/kills",
+  "carillon/test/cluster/documents",
+  "workers/lost-workers",
+  "nodes/clocks",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => longest.some((name) => moduleId.endsWith(`${name}.test.ts`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 /** A tier is a folder name: packages/<name>/test/<tier>/…; its tests share the tier's needs and limits. */
 const tier = (name: string, extra: object) => ({
   extends: true as const,
@@ -30,6 +49,7 @@ const tier = (name: string, extra: object) => ({
 export default defineConfig({
   resolve: { alias: [...sources, ...tools] },
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       tier("unit", {
         ...shared,
