@@ -8,11 +8,12 @@ import { Client } from "pg";
 import { cpuSecondsOfChildren } from "./cpu.mjs";
 
 export class Site {
-  static async start() {
+  /** `more`: settings beside the embedded database's own. */
+  static async start(more = {}) {
     const folder = await mkdtemp(join(tmpdir(), "carillon-bench-"));
     await chmod(folder, 0o711);
     // The commit's time says when a row could be seen, and not only when it was written.
-    const settings = { track_commit_timestamp: "on" };
+    const settings = { track_commit_timestamp: "on", ...more };
     const postgres = await startEmbeddedPostgres({ dataDir: join(folder, "postgres"), settings });
     return new Site(folder, postgres);
   }

@@ -21,10 +21,19 @@ export const runCases = {
   "status succeeded": { filterOf: () => ({ status: ["succeeded"] }) },
   job: { filterOf: (n, { jobIds }) => ({ jobId: jobIds[n % jobIds.length] }) },
   worker: { filterOf: (n, { sessionIds }) => ({ workerId: sessionIds[n % sessionIds.length] }) },
+  "a worker of long ago": {
+    filterOf: (n, { oldSessionIds }) => ({ workerId: oldSessionIds[n % oldSessionIds.length] }),
+  },
   "a common trigger": { filterOf: () => ({ trigger: "schedule" }) },
   "a rare trigger": { filterOf: () => ({ trigger: "run_now" }) },
   "a common label": { filterOf: (n) => labels(`team=t${n % teamCount}`) },
   "a rare label": { filterOf: (n, { rows }) => labels(`order=${((n * 7_919) % Math.floor(rows / 5)) * 5}`) },
+  "a label that never was": { filterOf: (n) => labels(`order=none-${n}`) },
+  "a rare label, oldest first": {
+    filterOf: (n, { rows }) => labels(`order=${((n * 7_919) % Math.floor(rows / 5)) * 5}`),
+    order: { oldestFirst: true },
+  },
+  "owner, oldest first": { filterOf: (n) => owner(n), order: { oldestFirst: true } },
   "a label's absence": { filterOf: () => labels("!team") },
   "labels in a set": { filterOf: () => labels("team in (t1,t2,t3)") },
   "a value of the payload": {
@@ -62,9 +71,36 @@ export const runCases = {
   },
   "what never matches": { filterOf: (n) => ({ task: "task_0", queue: "rare", status: ["succeeded"], ...owner(n) }) },
   "nothing, in a small namespace": { namespace: "small", filterOf: () => ({}) },
+  "nothing, in a small namespace, oldest first": {
+    namespace: "small",
+    filterOf: () => ({}),
+    order: { oldestFirst: true },
+  },
+  "status failed, in a small namespace": { namespace: "small", filterOf: () => ({ status: ["failed"] }) },
+  "task, in a small namespace": { namespace: "small", filterOf: () => ({ task: "task_49" }) },
+  "nothing, in a tiny namespace": { namespace: "tiny", filterOf: () => ({}) },
+  "a common queue, in a tiny namespace": { namespace: "tiny", filterOf: () => ({ queue: "default" }) },
   "worker, in a small namespace": {
     namespace: "small",
     filterOf: (n, { sessionIds }) => ({ workerId: sessionIds[n % sessionIds.length] }),
+  },
+};
+
+/** What totals are asked of. `exact` counts, which is not bounded by the target. */
+export const totalCases = {
+  "all, estimated": { filterOf: () => ({}), how: "estimate" },
+  "owner, estimated": { filterOf: (n) => owner(n), how: "estimate" },
+  "task and failed, estimated": { filterOf: () => ({ task: "task_3", status: ["failed"] }), how: "estimate" },
+  "label and time, estimated": {
+    filterOf: (n, facts) => ({ ...labels("team=t1"), createdFrom: ago(facts, (n + 2) * 24 * hour) }),
+    how: "estimate",
+  },
+  "all, counted": { filterOf: () => ({}), how: "exact" },
+  "owner, counted": { filterOf: (n) => owner(n), how: "exact" },
+  "a rare task, counted": { filterOf: () => ({ task: "task_rare" }), how: "exact" },
+  "a worker of long ago, counted": {
+    filterOf: (n, { oldSessionIds }) => ({ workerId: oldSessionIds[n % oldSessionIds.length] }),
+    how: "exact",
   },
 };
 

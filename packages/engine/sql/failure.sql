@@ -1,7 +1,7 @@
 -- name: failure.list
--- purpose: a keyset page of dead letters, newest first: runs that failed, and of which nobody has disposed
+-- purpose: a keyset page of the dead letters of some days, newest first: runs that failed, and of which nobody has disposed
 -- params: $1 namespace id int, $2 before id uuid or null, $3 limit int, $4 task, $5 queue text or null, $6 job id uuid or null,
---         $7 fingerprint text or null, $8 failed from timestamptz or null, $9 failed before timestamptz or null
+--         $7 fingerprint text or null, $8 failed from, $9 failed before timestamptz
 -- fence: none, a read; who acts on one inserts its row of redrive
 select h.id, h.job_id, h.task, h.queue, h.priority, h.status, h.status_reason, h.trigger, h.nominal_at, h.run_at, h.created_at,
        h.started_at, h.finished_at, h.attempt, h.losses, h.fence, h.session_id, h.payload, h.policy, h.output, h.error, h.attempts,
@@ -10,7 +10,7 @@ from carillon.run_history h
 where h.namespace_id = $1 and h.status = 'failed' and h.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   and ($4::text is null or h.task = $4) and ($5::text is null or h.queue = $5) and ($6::uuid is null or h.job_id = $6)
   and ($7::text is null or h.fingerprint = $7)
-  and h.finished_at >= coalesce($8::timestamptz, '-infinity') and h.finished_at < coalesce($9::timestamptz, 'infinity')
+  and h.finished_at >= $8 and h.finished_at < $9
   and not exists (select from carillon.redrive r where r.run_id = h.id and r.kind <> 'replay')
 order by h.id desc
 limit $3;

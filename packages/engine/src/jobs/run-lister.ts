@@ -48,8 +48,8 @@ export class RunLister {
     if (request === "estimate") {
       return { count: await this.#search.estimate(namespaceId, wanted, parts), accuracy: "estimate" };
     }
-    const count = await this.#search.count(namespaceId, wanted, parts, mostCounted);
-    return { count, accuracy: count < mostCounted ? "exact" : "at_least" };
+    const { count, isWhole } = await this.#search.count(namespaceId, wanted, parts, mostCounted);
+    return { count, accuracy: isWhole ? "exact" : "at_least" };
   }
 }
 

@@ -11,6 +11,7 @@ import { type DependencyStore, dependencyStore } from "./entities/dependencies.j
 import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
 import { type DayPartitions, dayPartitions } from "./entities/day-partitions.js";
 import { type ExplainReads, explainReads } from "./entities/explain-reads.js";
+import { HistoryDays } from "./entities/history-days.js";
 import { type ForecastReads, forecastReads } from "./entities/forecast-reads.js";
 import { type FailureStore, failureStore } from "./entities/failures.js";
 import type { FireStore } from "../scheduler/fire-store.js";
@@ -122,7 +123,9 @@ export interface Store {
 /** Every statement of the engine, bound to the connection that suits it. */
 export function createStore(db: Database): Store {
   const statements = loadStatements(db.schema);
+  const now = (): number => db.clock.now();
   const days = dayPartitions(db, statements, "run_history");
+  const historyDays = new HistoryDays({ db, statements, schema: db.schema, now });
   const logDays = dayPartitions(db, statements, "run_log");
   const runs = runStore(db, statements);
   const claims = claimStore(db.hot, statements);
@@ -137,8 +140,7 @@ export function createStore(db: Database): Store {
   });
   const settlement = settlementReads(statements);
   const settler = new Settler(settlement, settlementWrites(statements), rank);
-  const withDay = <Result>(write: () => Promise<Result>): Promise<Result> =>
-    makingMissingDay(days, () => db.clock.now(), write);
+  const withDay = <Result>(write: () => Promise<Result>): Promise<Result> => makingMissingDay(days, now, write);
   const settle: Store["settle"] = (work) => withDay(() => db.transaction(work));
   const links = calendarLinks(db, statements);
   const dependencies = dependencyStore(statements);
@@ -164,10 +166,10 @@ export function createStore(db: Database): Store {
       finishNoticed: (ended) => withDay(() => claims.finishNoticed(ended)),
     },
     callbacks: callbackStore(db, statements),
-    reads: runReads(db, statements),
-    search: runSearch(db, statements, () => db.clock.now()),
+    reads: runReads(db, statements, now),
+    search: runSearch({ db, statements, days: historyDays, now }),
     searchPaths: searchPaths(db, statements),
-    readsOver: (tx) => runReads(tx, statements),
+    readsOver: (tx) => runReads(tx, statements, now),
     lanes: laneStore(db, statements),
     limits: limitStore(db, statements),
     limitOwners: new LimitOwners(limitOwners(db, statements)),
@@ -197,16 +199,11 @@ export function createStore(db: Database): Store {
     catalogue: catalogueReads(db, statements),
     callbackSecrets: callbackSecrets(db, statements),
     backfills: backfillStore(db, statements),
-    failures: failureStore(db, statements),
+    failures: failureStore(db, statements, historyDays),
     past: pastRuns(statements),
     records: {
       ...records,
-      log: (lines) =>
-        makingMissingDay(
-          logDays,
-          () => db.clock.now(),
-          () => records.log(lines),
-        ),
+      log: (lines) => makingMissingDay(logDays, now, () => records.log(lines)),
     },
     logs: runLogStore(db, statements),
     sweeps: recordSweeps(db, statements),

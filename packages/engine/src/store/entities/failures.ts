@@ -3,6 +3,9 @@ import type { DeadLetterFilter, ErrorGroupView, RedriveView } from "../../model/
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import { type Stretch, stretchesOf, walkStretches } from "./day-walk.js";
+import { type HistoryDays, mostDaysAtOnce } from "./history-days.js";
+import type { Looked } from "./list-direction.js";
 import { columns, timestampOrNull } from "./parameters.js";
 import type { RunRow } from "./run-reads.js";
 
@@ -44,13 +47,13 @@ export interface FailureStore {
   group(namespaceId: number, fingerprint: string): Promise<ErrorGroupView | null>;
 }
 
-export function failureStore(db: Queryable, statements: Statements): FailureStore {
-  return { ...letters(db, statements), ...errorGroups(db, statements) };
+export function failureStore(db: Queryable, statements: Statements, days: HistoryDays): FailureStore {
+  return { ...letters(db, statements, days), ...errorGroups(db, statements) };
 }
 
 type Letters = Pick<FailureStore, "deadLetters" | "redriven" | "redrive" | "discard">;
 
-function letters(db: Queryable, statements: Statements): Letters {
+function letters(db: Queryable, statements: Statements, days: HistoryDays): Letters {
   const list = statements.get("failure.list");
   const redriven = statements.get("failure.redriven");
   const redrive = statements.get("failure.redrive");
@@ -58,9 +61,17 @@ function letters(db: Queryable, statements: Statements): Letters {
   return {
     async deadLetters(namespaceId, filter, before, limit) {
       const { task = null, queue = null, jobId = null, fingerprint = null } = filter;
-      const times = [timestampOrNull(filter.failedFrom ?? null), timestampOrNull(filter.failedBefore ?? null)];
-      const values = [namespaceId, before, limit, task, queue, jobId, fingerprint, ...times];
-      return (await db.query<RunRow>(list, values)).rows;
+      const { failedFrom = 0, failedBefore = Infinity } = filter;
+      const place = { after: before, limit, direction: "newest_first" } as const;
+      const values = [namespaceId, before, limit, task, queue, jobId, fingerprint];
+      const look = async (stretch: Stretch): Promise<Looked<RunRow>> => {
+        const [from, end] = [Math.max(stretch.from, failedFrom), Math.min(stretch.before, failedBefore)];
+        if (from >= end) return { rows: [], edge: null };
+        const { rows } = await db.query<RunRow>(list, [...values, timestampParam(from), timestampParam(end)]);
+        return { rows, edge: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
+      };
+      const stretches = stretchesOf(await days.for(place, failedFrom), place, mostDaysAtOnce);
+      return [...(await walkStretches(stretches, { place, look, isLate: () => false })).rows];
     },
     async redriven(on, namespaceId, ids) {
       type Row = Pick<RedriveView, "kind" | "actor"> & {

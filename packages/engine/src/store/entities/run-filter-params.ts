@@ -40,10 +40,10 @@ export function runFilterParams(filter: RunListFilter): unknown[] {
   ];
 }
 
-/** No run ends before it is made, nor before the worker that has it is there: days before that are not looked at. */
-export function earliestEnd({ createdFrom, workerId }: RunListFilter): Instant | null {
-  const begun =
-    workerId === undefined ? undefined : Math.min(Math.max(0, timeOfUuid(workerId) - clockSlackMs), latestTime);
-  const bounds = [createdFrom, begun].filter((bound) => bound !== undefined);
+/** No run ends before it is made, nor before its job or the worker that has it is there: days before that are not looked at. */
+export function earliestEnd({ createdFrom, jobId, workerId }: RunListFilter): Instant | null {
+  const begun = [jobId, workerId].filter((id) => id !== undefined).map(timeOfUuid);
+  const bounds = begun.map((time) => Math.min(Math.max(0, time - clockSlackMs), latestTime));
+  if (createdFrom !== undefined) bounds.push(createdFrom);
   return bounds.length === 0 ? null : Math.max(...bounds);
 }

@@ -1,4 +1,4 @@
-import type { Instant, RunError, RunPolicy, RunStatus } from "@carillon/core";
+import { type Instant, type RunError, type RunPolicy, type RunStatus, timeOfUuid } from "@carillon/core";
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -41,16 +41,31 @@ export interface RunReads {
   progress(ids: readonly string[]): Promise<ReadonlyMap<string, RunProgress>>;
 }
 
-export function runReads(db: Queryable, statements: Statements): RunReads {
+const dayMs = 86_400_000;
+/** Most runs have ended so long after their id was made; the others are looked for in all days since. */
+const soonMs = 2 * dayMs;
+
+/** `now`: the database's clock. */
+export function runReads(db: Queryable, statements: Statements, now: () => Instant): RunReads {
   const live = statements.get("run.find");
-  const finished = statements.get("history.find");
+  const find = statements.get("history.find");
   const progress = statements.get("record.progress");
   return {
     async live(namespaceId, ids) {
       return (await db.query<RunRow>(live, [namespaceId, ids])).rows;
     },
     async finished(namespaceId, ids, notBefore) {
-      return (await db.query<RunRow>(finished, [namespaceId, ids, timestampParam(notBefore)])).rows;
+      const end = now() + dayMs;
+      const soon = Math.min(Math.max(...ids.map(timeOfUuid)) + soonMs, end);
+      const within = async (wanted: readonly string[], from: Instant, before: Instant): Promise<RunRow[]> => {
+        if (wanted.length === 0 || from >= before) return [];
+        const values = [namespaceId, wanted, timestampParam(from), timestampParam(before)];
+        return (await db.query<RunRow>(find, values)).rows;
+      };
+      const first = await within(ids, notBefore, soon);
+      const found = new Set(first.map((row) => row.id));
+      const missing = ids.filter((id) => !found.has(id));
+      return [...first, ...(await within(missing, Math.max(notBefore, soon), end))];
     },
     async progress(ids) {
       const { rows } = await db.query<RunProgress & { id: string }>(progress, [ids]);

@@ -1,12 +1,10 @@
-import { type Instant, uuidV7Of } from "@carillon/core";
-import type { Queryable } from "../db/queryable.js";
+import { uuidV7Of } from "@carillon/core";
 import { pickLines } from "../sql/pick-lines.js";
-import type { Statements } from "../sql/statement.js";
-import { FinishedSearch } from "./finished-search.js";
+import { FinishedSearch, type FinishedSearchOptions } from "./finished-search.js";
+import { type Counted, FinishedTotals } from "./finished-totals.js";
 import { type ListPlace, type Looked, mostScanned } from "./list-direction.js";
 import { countRows, estimateRows } from "./row-estimates.js";
-import { clockSlackMs, earliestEnd, type RunListFilter, runFilterParams } from "./run-filter-params.js";
-import { timestampOrNull } from "./parameters.js";
+import { clockSlackMs, type RunListFilter, runFilterParams } from "./run-filter-params.js";
 import type { RunRow } from "./run-reads.js";
 
 export type { RunListFilter } from "./run-filter-params.js";
@@ -22,45 +20,49 @@ export interface RunSearch {
   finished(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
   /** How many there are, by the planner's statistics. */
   estimate(namespaceId: number, filter: RunListFilter, parts: CountedParts): Promise<number>;
-  /** How many there are, up to a number. */
-  count(namespaceId: number, filter: RunListFilter, parts: CountedParts, most: number): Promise<number>;
+  /** How many there are, up to a number of each part, and as far as that is counted in time. */
+  count(namespaceId: number, filter: RunListFilter, parts: CountedParts, most: number): Promise<Counted>;
 }
 
-export function runSearch(db: Queryable, statements: Statements, now: () => Instant): RunSearch {
-  const listLive = statements.get("run.list");
-  const liveEdge = statements.get("run.edge");
+export function runSearch(options: FinishedSearchOptions): RunSearch {
+  const { db, statements, days, now } = options;
   const liveMatches = statements.get("run.matches");
-  const endedMatches = statements.get("history.matches");
-  const ended = new FinishedSearch(db, statements, now);
-  const sum = async (of: typeof countRows, { namespaceId, filter, parts, most }: Counted): Promise<number> => {
-    const params = [namespaceId, ...runFilterParams(filter)];
-    const counts = [
-      parts.live ? await of(db, liveMatches, [...params, most]) : 0,
-      parts.finished ? await of(db, endedMatches, [...params, timestampOrNull(earliestEnd(filter)), most]) : 0,
-    ];
-    return counts.reduce((total, count) => total + count);
-  };
+  const ended = new FinishedSearch(options);
+  const totals = new FinishedTotals({ db, matches: statements.get("history.matches"), days, now });
+  const nothing = { count: 0, isWhole: true };
   return {
-    async live(namespaceId, filter, place) {
-      const { after, limit, direction } = startOf(filter, place);
-      const list = pickLines(listLive, direction);
-      const values = [namespaceId, after, limit, ...runFilterParams(filter), mostScanned];
-      const { rows } = await db.query<RunRow>(list, values);
-      if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
-      const edge = await db.query<{ id: string }>(pickLines(liveEdge, direction), [namespaceId, after, mostScanned]);
-      return { rows, edge: edge.rows[0]?.id ?? null };
-    },
+    live: (namespaceId, filter, place) => liveOf(options, { namespaceId, filter, place: startOf(filter, place) }),
     finished: (namespaceId, filter, place) => ended.page(namespaceId, filter, startOf(filter, place)),
-    estimate: (namespaceId, filter, parts) => sum(estimateRows, { namespaceId, filter, parts, most: null }),
-    count: (namespaceId, filter, parts, most) => sum(countRows, { namespaceId, filter, parts, most }),
+    async estimate(namespaceId, filter, parts) {
+      const params = [namespaceId, ...runFilterParams(filter), null];
+      const live = parts.live ? await estimateRows(db, liveMatches, params) : 0;
+      return live + (parts.finished ? await totals.estimate(namespaceId, filter) : 0);
+    },
+    async count(namespaceId, filter, parts, most) {
+      const params = [namespaceId, ...runFilterParams(filter), most];
+      const live = parts.live ? await countRows(db, liveMatches, params) : 0;
+      const finished = parts.finished ? await totals.count(namespaceId, filter, most) : nothing;
+      return { count: live + finished.count, isWhole: live < most && finished.isWhole };
+    },
   };
 }
 
-interface Counted {
+interface LiveSearch {
   readonly namespaceId: number;
   readonly filter: RunListFilter;
-  readonly parts: CountedParts;
-  readonly most: number | null;
+  readonly place: ListPlace;
+}
+
+async function liveOf(
+  { db, statements }: FinishedSearchOptions,
+  { namespaceId, filter, place: { after, limit, direction } }: LiveSearch,
+): Promise<Looked<RunRow>> {
+  const list = pickLines(statements.get("run.list"), direction);
+  const { rows } = await db.query<RunRow>(list, [namespaceId, ...runFilterParams(filter), after, limit, mostScanned]);
+  if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
+  const liveEdge = pickLines(statements.get("run.edge"), direction);
+  const edge = await db.query<{ id: string }>(liveEdge, [namespaceId, after, mostScanned]);
+  return { rows, edge: edge.rows[0]?.id ?? null };
 }
 
 /** No run is made before its id says: those made before a time have ids from before it, or soon after. */

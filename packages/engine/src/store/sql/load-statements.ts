@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { putPartsIn } from "./put-parts-in.js";
 import { qualify } from "./schema-name.js";
 import { parseStatementFile, type StatementSource } from "./statement-file.js";
 import type { Statement, Statements } from "./statement.js";
@@ -22,18 +23,19 @@ export function readStatementSources(): StatementSource[] {
   return collectSources(new Map(files.sort().map((file) => [file, readFileSync(`${sqlDirectory}${file}`, "utf8")])));
 }
 
-/** The statements of several files, by file name; names are unique over all of them. */
+/** The statements of several files, by file name, with their parts in them; names are unique over all files. */
 export function collectSources(files: ReadonlyMap<string, string>): StatementSource[] {
+  const parsed = [...files].map(([file, content]) => ({ file, ...parseStatementFile(file, content) }));
   const fileOf = new Map<string, string>();
-  return [...files].flatMap(([file, content]) =>
-    parseStatementFile(file, content).map((source) => {
-      const other = fileOf.get(source.name);
-      if (other !== undefined) throw new Error(`${file}: the statement ${source.name} is already in ${other}`);
-      if (source.text === "") throw new Error(`${file}: the statement ${source.name} is empty`);
-      fileOf.set(source.name, file);
-      return source;
-    }),
-  );
+  const claimName = (file: string, { name, text }: StatementSource): void => {
+    const other = fileOf.get(name);
+    if (other !== undefined) throw new Error(`${file}: the statement ${name} is already in ${other}`);
+    if (text === "") throw new Error(`${file}: the statement ${name} is empty`);
+    fileOf.set(name, file);
+  };
+  for (const { file, statements, parts } of parsed) for (const one of [...parts, ...statements]) claimName(file, one);
+  const partTexts = new Map(parsed.flatMap(({ parts }) => parts.map(({ name, text }) => [name, text] as const)));
+  return parsed.flatMap(({ statements }) => statements.map((source) => putPartsIn(source, partTexts)));
 }
 
 export function makeStatements(sources: readonly StatementSource[], schema: string): Statements {

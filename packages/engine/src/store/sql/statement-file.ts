@@ -5,34 +5,39 @@ export interface StatementSource {
   readonly text: string;
 }
 
-const nameLine = /^-- name:\s*(\S+)\s*$/;
+/** What a file holds. A part is no statement of its own: statements have it in their text. */
+export interface StatementFile {
+  readonly statements: readonly StatementSource[];
+  readonly parts: readonly StatementSource[];
+}
+
+const firstLine = /^-- (name|part):\s*(\S+)\s*$/;
 const headerLine = /^-- ([a-z]+):\s*(.*)$/;
 const commentLine = /^--\s?(.*)$/;
 
 /**
  * Reads a file of named statements. Each begins with `-- name: entity.verb`; the comment lines straight below are its
- * header (`-- purpose: …`, `-- params: …`, `-- fence: …`; a line without a key continues the one above).
+ * header (`-- purpose: …`, `-- params: …`, `-- fence: …`; a line without a key continues the one above). A part begins with
+ * `-- part: entity.what` and has a header too.
  */
-export function parseStatementFile(file: string, content: string): StatementSource[] {
-  const sources: StatementSource[] = [];
-  let lines: string[] | undefined;
-  let name = "";
+export function parseStatementFile(file: string, content: string): StatementFile {
+  const found = { name: [] as StatementSource[], part: [] as StatementSource[] };
+  let open: { kind: "name" | "part"; name: string; lines: string[] } | undefined;
   const close = (): void => {
-    if (lines !== undefined) sources.push(toSource(name, lines));
+    if (open !== undefined) found[open.kind].push(toSource(open.name, open.lines));
   };
   for (const line of content.split(/\r?\n/)) {
-    const found = nameLine.exec(line)?.[1];
-    if (found !== undefined) {
+    const [, kind, name] = firstLine.exec(line) ?? [];
+    if (name !== undefined) {
       close();
-      name = found;
-      lines = [];
-    } else if (lines !== undefined) lines.push(line);
+      open = { kind: kind === "part" ? "part" : "name", name, lines: [] };
+    } else if (open !== undefined) open.lines.push(line);
     else if (line.trim() !== "" && !line.startsWith("--")) {
       throw new Error(`${file}: SQL before the first "-- name:" line: ${line.trim()}`);
     }
   }
   close();
-  return sources;
+  return { statements: found.name, parts: found.part };
 }
 
 function toSource(name: string, lines: readonly string[]): StatementSource {

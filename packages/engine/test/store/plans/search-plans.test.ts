@@ -1,7 +1,8 @@
 import { parseLabelSelector } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { HistoryDays } from "../../../src/store/entities/history-days.js";
 import { mostScanned } from "../../../src/store/entities/list-direction.js";
-import { runSearch, type RunListFilter } from "../../../src/store/entities/run-search.js";
+import { type RunListFilter, type RunSearch, runSearch } from "../../../src/store/entities/run-search.js";
 import type { Queryable, SqlText } from "../../../src/store/db/queryable.js";
 import { loadStatements } from "../../../src/index.js";
 import { fillHistory, searchCount } from "../../harness/search-history.js";
@@ -52,6 +53,13 @@ function watched(counts: number[]): Queryable {
   };
 }
 
+function searchOver(counts: number[]): RunSearch {
+  const statements = loadStatements("carillon");
+  const clock = { now: () => Date.now() };
+  const days = new HistoryDays({ db: h.db, statements, schema: "carillon", ...clock });
+  return runSearch({ db: watched(counts), statements, days, ...clock });
+}
+
 const first = { after: null, limit: 51 } as const;
 
 describe("a page of a search over finished runs", () => {
@@ -76,7 +84,7 @@ describe("a page of a search over finished runs", () => {
   ])("by %s looks at no more rows than it may, in either order", async (_, filter) => {
     for (const direction of ["newest_first", "oldest_first"] as const) {
       const counts: number[] = [];
-      const search = runSearch(watched(counts), loadStatements("carillon"), () => Date.now());
+      const search = searchOver(counts);
       await search.finished(1, { ...filter, oneOffOnly: false }, { ...first, direction });
       expect(counts.length).toBeGreaterThan(0);
       expect(Math.max(...counts)).toBeLessThanOrEqual(mostScanned + first.limit);
@@ -90,7 +98,7 @@ describe("a page of a search over finished runs", () => {
   ])("by %s that is full looks at little more than it shows, in either order", async (_, filter) => {
     for (const direction of ["newest_first", "oldest_first"] as const) {
       const counts: number[] = [];
-      const search = runSearch(watched(counts), loadStatements("carillon"), () => Date.now());
+      const search = searchOver(counts);
       await search.finished(1, { ...filter, oneOffOnly: false }, { ...first, direction });
       expect(Math.max(...counts)).toBeLessThan(3 * first.limit);
     }
@@ -98,7 +106,7 @@ describe("a page of a search over finished runs", () => {
 
   it("by job looks at its rows alone", async () => {
     const counts: number[] = [];
-    const search = runSearch(watched(counts), loadStatements("carillon"), () => Date.now());
+    const search = searchOver(counts);
     const filter = { jobId: ids[50] ?? "", oneOffOnly: false };
     const { rows } = await search.finished(1, filter, { ...first, direction: "newest_first" });
     expect([rows.length, Math.max(...counts)]).toEqual([5, 5]);
@@ -106,7 +114,7 @@ describe("a page of a search over finished runs", () => {
 
   it("by worker looks at no more rows than it may", async () => {
     const counts: number[] = [];
-    const search = runSearch(watched(counts), loadStatements("carillon"), () => Date.now());
+    const search = searchOver(counts);
     const filter = { workerId: ids[100] ?? "", oneOffOnly: false };
     await search.finished(1, filter, { ...first, direction: "newest_first" });
     expect(Math.max(...counts)).toBeLessThanOrEqual(mostScanned + first.limit);

@@ -22,7 +22,7 @@ select 2
 
 describe("parseStatementFile", () => {
   it("reads each statement with its header, without its semicolon", () => {
-    const [claim, read] = parseStatementFile("run.sql", file);
+    const [claim, read] = parseStatementFile("run.sql", file).statements;
     expect(claim?.name).toBe("run.claim");
     expect(Object.fromEntries(claim?.header ?? [])).toEqual({
       purpose: "takes queued runs for one session",
@@ -92,6 +92,19 @@ describe("makeStatements", () => {
 
   it("refuses one name in two files", () => {
     expect(() => from({ "a.sql": file, "b.sql": file })).toThrow(/run\.claim is already in a\.sql/);
+  });
+
+  it("puts a part into every statement that names it, with the indent of its line", () => {
+    const part = "-- part: run.conditions\n-- purpose: which\n-- params: $1 int\nid = $1\nand true";
+    const statement =
+      "-- name: run.find\n-- purpose: finds\n-- params: $1 int\nselect 1\nwhere\n  --+ run.conditions\nlimit 1";
+    const statements = from({ "a.sql": statement, "b.sql": part });
+    expect(statements.names).toEqual(["run.find"]);
+    expect(statements.get("run.find").text).toBe("select 1\nwhere\n  id = $1\n  and true\nlimit 1");
+  });
+
+  it("refuses a part that no file has", () => {
+    expect(() => from({ "a.sql": "-- name: a.b\n-- purpose: x\nselect 1\n--+ a.c" })).toThrow(/a\.b has the part a\.c/);
   });
 
   it("refuses a statement without text", () => {
