@@ -167,6 +167,7 @@ export class LibraryApp implements Producer {
   }
 
   readonly #emit = (event: AppEvent): void => {
-    for (const listener of this.#listeners.get(event.type) ?? []) listener(event);
+    const listeners = this.#listeners.get(event.type);
+    if (listeners !== undefined) for (const listener of listeners) listener(event);
   };
 }

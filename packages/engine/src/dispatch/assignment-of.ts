@@ -1,27 +1,50 @@
-import { type Assignment, defaultRetryPolicy } from "@carillon/core";
+import { type Assignment, defaultRetryPolicy, type DurationMs, type Instant } from "@carillon/core";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { Lane } from "../store/entities/lanes.js";
 
-/** An assignment whose payload is still the stored JSON. */
-export type Assigned = Omit<Assignment, "payload"> & { readonly payloadJson: string };
+/** An assignment that has its payload as the stored JSON; it is read when somebody asks for it. */
+export type Assigned = Assignment & { readonly payloadJson: string };
 
 /** A claimed run as its worker sees it. */
 export function assignmentOf(run: ClaimedRun, lane: Lane | null): Assigned {
   if (lane === null) throw new Error(`a run of the lane ${run.lane} was claimed, which is not known`);
-  const atMostOnce = run.policy.guarantee === "at_most_once";
-  return {
-    runId: run.id,
-    jobId: run.jobId,
-    task: lane.task,
-    queue: lane.queue,
-    payloadJson: run.payload,
-    attempt: run.spent + 1,
-    maxAttempts: atMostOnce ? 1 : (run.policy.retry?.maxAttempts ?? defaultRetryPolicy.maxAttempts),
-    atMostOnce,
-    fence: run.fence,
-    timeoutMs: run.policy.timeoutMs ?? null,
-    scheduledFor: run.nominal,
-    runAt: run.runAt,
-    traceparent: run.policy.traceparent,
-  };
+  return new AssignedRun(run, lane);
+}
+
+class AssignedRun implements Assigned {
+  readonly runId: string;
+  readonly jobId: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly payloadJson: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly atMostOnce: boolean;
+  readonly fence: number;
+  readonly timeoutMs: DurationMs | null;
+  readonly scheduledFor: Instant;
+  readonly runAt: Instant;
+  readonly traceparent: string | undefined;
+
+  constructor(run: ClaimedRun, lane: Lane) {
+    const { policy } = run;
+    this.runId = run.id;
+    this.jobId = run.jobId;
+    this.task = lane.task;
+    this.queue = lane.queue;
+    this.payloadJson = run.payload;
+    this.attempt = run.spent + 1;
+    this.atMostOnce = policy.guarantee === "at_most_once";
+    this.maxAttempts = this.atMostOnce ? 1 : (policy.retry?.maxAttempts ?? defaultRetryPolicy.maxAttempts);
+    this.fence = run.fence;
+    this.timeoutMs = policy.timeoutMs ?? null;
+    this.scheduledFor = run.nominal;
+    this.runAt = run.runAt;
+    this.traceparent = policy.traceparent;
+  }
+
+  /** Read anew each time: whoever runs it asks once, and most of its life the run waits for somebody. */
+  get payload(): unknown {
+    return JSON.parse(this.payloadJson);
+  }
 }

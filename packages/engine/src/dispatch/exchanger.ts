@@ -254,7 +254,8 @@ function demandOf({ places, plan, limitsRevision }: Claim): Omit<Demand, "gatewa
 
 function answer(results: readonly Results[], accepted: ReadonlySet<string> | null): void {
   for (const { runs, resolve } of results) {
-    const ids = runs.map((run) => run.id);
-    resolve({ accepted: new Set(accepted === null ? ids : ids.filter((id) => accepted.has(id))), faults: [] });
+    const own = new Set<string>();
+    for (const { id } of runs) if (accepted?.has(id) ?? true) own.add(id);
+    resolve({ accepted: own, faults: [] });
   }
 }

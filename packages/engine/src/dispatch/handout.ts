@@ -52,10 +52,15 @@ export class Handout {
     const at = now();
     return runs.map((run) => {
       const assigned = assignmentOf(run, lanes.get(run.lane));
-      const { runId, task, queue } = assigned;
-      const { namespaceId, jobId } = run;
-      const waitedMs = Math.max(0, at - run.runAt);
-      onEvent({ type: "run.claimed", namespaceId, runId, jobId, task, queue, waitedMs });
+      onEvent({
+        type: "run.claimed",
+        namespaceId: run.namespaceId,
+        runId: run.id,
+        jobId: run.jobId,
+        task: assigned.task,
+        queue: assigned.queue,
+        waitedMs: Math.max(0, at - run.runAt),
+      });
       return assigned;
     });
   }

@@ -21,11 +21,11 @@ export type IsHeld = (namespaceId: number, lane: Lane) => Hold | null;
 const fullLookShare = 20;
 
 interface Sum {
-  readonly count: number;
-  readonly highest: number;
+  count: number;
+  highest: number;
 }
 
-const noneOfIt: Sum = { count: 0, highest: everything };
+const noneOfIt: Readonly<Sum> = { count: 0, highest: everything };
 
 /**
  * Keeps claims from walking over what dead index entries fill: each lane is read from a lower bound. A bound is safe because
@@ -142,6 +142,10 @@ export class LaneBounds {
 }
 
 function add<Key>(sums: Map<Key, Sum>, key: Key, rank: number): void {
-  const sum = sums.get(key) ?? noneOfIt;
-  sums.set(key, { count: sum.count + 1, highest: Math.max(sum.highest, rank) });
+  const sum = sums.get(key);
+  if (sum === undefined) sums.set(key, { count: 1, highest: Math.max(everything, rank) });
+  else {
+    sum.count++;
+    sum.highest = Math.max(sum.highest, rank);
+  }
 }

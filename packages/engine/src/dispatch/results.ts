@@ -12,7 +12,7 @@ import type { ClaimStore, DeferredRun, RetriedRun, WaitingRun } from "../store/e
 import { freedJobs } from "../store/entities/ended-runs.js";
 import { isStrict, type LaneStore } from "../store/entities/lanes.js";
 import type { Queued } from "../store/entities/runs.js";
-import { type Decision, decideCompletion, type Ended } from "./decide-completion.js";
+import { type Decision, decideCompletion, decideSuccess, type Ended } from "./decide-completion.js";
 import type { Exchanger, Settled } from "./exchanger.js";
 import type { WorkerSession } from "./worker-session.js";
 
@@ -93,11 +93,17 @@ export class Results {
   /** Whoever was accepted: the claim is over, and the next of its queue may begin. */
   #freeSlots(all: readonly Decided[]): void {
     const { lanes, onSlotFree, onReleased } = this.#options;
-    const decided = all.filter(({ decision }) => decision.kind !== "wait");
-    const limited = decided.filter(({ run }) => lanes.get(run.lane)?.kind === "admitted");
-    if (limited.length > 0) onReleased?.(limited.map(({ run }) => run.id));
-    const over = decided.filter(({ run }) => isStrict(lanes.get(run.lane)?.kind ?? "plain"));
-    if (over.length > 0) onSlotFree(over.map(({ run: { id, lane, rank } }) => ({ id, lane, rank })));
+    const limited: string[] = [];
+    const over: Queued[] = [];
+    for (const { run, decision } of all) {
+      if (decision.kind === "wait") continue;
+      const { id, lane, rank } = run;
+      const kind = lanes.get(lane)?.kind ?? "plain";
+      if (kind === "admitted") limited.push(id);
+      else if (isStrict(kind)) over.push({ id, lane, rank });
+    }
+    if (limited.length > 0) onReleased?.(limited);
+    if (over.length > 0) onSlotFree(over);
   }
 
   /** Ends runs in whatever way; answers the ids that were accepted. */
@@ -136,6 +142,9 @@ export class Results {
       const parked = { id, fence, session, delayMs: waitsMs, rank, reason: "breaker_open" };
       return { run, decision: { kind: "defer", run: parked } };
     }
+    const { outcome } = completion;
+    if (outcome.kind === "succeeded")
+      return { run, decision: decideSuccess(run, outcome.outputJson, now - completion.startedAgoMs) };
     const random = this.#options.random();
     const rankAt = (dueMs: Instant): number => this.#rank(run, dueMs);
     return { run, decision: decideCompletion({ run, completion, now, random, rankAt }) };
@@ -213,27 +222,36 @@ export class Results {
   }
 
   #announce(decided: readonly Decided[], accepted: ReadonlySet<string>, count: number): void {
-    const { onEvent, onFailed, onDuration, lanes, now } = this.#options;
+    const { onEvent, onFailed, lanes, now } = this.#options;
     const at = now();
     for (const { run, decision } of decided) {
       if (!accepted.has(run.id)) continue;
+      const { namespaceId, id: runId, jobId } = run;
       const { task = "", queue = "" } = lanes.get(run.lane) ?? {};
-      const of = { namespaceId: run.namespaceId, runId: run.id, jobId: run.jobId, task, queue };
       const error = errorOf(decision);
-      if (error !== null) onFailed({ namespaceId: run.namespaceId, runId: run.id, task, error });
+      if (error !== null) onFailed({ namespaceId, runId, task, error });
+      if (decision.kind === "finish") {
+        this.#announceEnd(run, decision.run, at);
+        continue;
+      }
+      const of = { namespaceId, runId, jobId, task, queue };
       if (decision.kind === "retry") onEvent({ type: "run.retried", ...of, delayMs: decision.run.delayMs });
       else if (decision.kind === "wait")
         onEvent({ type: "run.waiting", ...of, delayMs: Math.max(0, decision.run.until - at) });
-      else if (decision.kind === "defer") onEvent({ type: "run.snoozed", ...of, delayMs: decision.run.delayMs });
-      else {
-        const { status, startedAt } = decision.run;
-        const durationMs = Math.max(0, at - startedAt);
-        if (status === "succeeded") onDuration({ namespaceId: run.namespaceId, queue, task }, durationMs);
-        onEvent({ type: "run.finished", ...of, status, durationMs });
-      }
+      else onEvent({ type: "run.snoozed", ...of, delayMs: decision.run.delayMs });
     }
     const refused = count - accepted.size;
     if (refused > 0) onEvent({ type: "write.refused", statement: "run.finish", count: refused });
+  }
+
+  #announceEnd({ namespaceId, id: runId, jobId, lane }: ClaimedRun, ended: FinishedRun, at: Instant): void {
+    const { onEvent, onDuration, lanes } = this.#options;
+    const { task = "", queue = "" } = lanes.get(lane) ?? {};
+    const { status, startedAt } = ended;
+    const durationMs = Math.max(0, at - startedAt);
+    const event = { type: "run.finished", namespaceId, runId, jobId, task, queue, status, durationMs } as const;
+    if (status === "succeeded") onDuration(event, durationMs);
+    onEvent(event);
   }
 }
 

@@ -148,15 +148,12 @@ export class WorkerSession {
 
   /** It holds this, by a claim of another gateway. */
   know(run: ClaimedRun): void {
-    if (this.held.get(run.id)?.fence !== run.fence) this.#hold(run);
+    this.#hold(run);
   }
 
   take(runs: readonly ClaimedRun[], isLost: (run: ClaimedRun) => boolean): void {
-    const fresh = runs.filter((run) => this.held.get(run.id)?.fence !== run.fence);
-    for (const run of fresh) {
-      this.#hold(run);
-      if (isLost(run)) this.#lost = run;
-    }
+    const fresh = runs.filter((run) => this.#hold(run));
+    for (const run of fresh) if (isLost(run)) this.#lost = run;
     if (fresh.length > 0) this.events.deliver(fresh);
   }
 
@@ -229,13 +226,16 @@ export class WorkerSession {
     if (this.promised > 0) await new Promise<void>((resolve) => this.#onQuiet.push(resolve));
   }
 
-  #hold(run: ClaimedRun): void {
+  /** Answers false if it holds the run already, by the same claim. */
+  #hold(run: ClaimedRun): boolean {
     const before = this.held.get(run.id);
+    if (before?.fence === run.fence) return false;
     if (before !== undefined) this.letGo(before);
     this.held.set(run.id, run);
     this.#extra += this.#extraOf(run);
     if (run.deadline !== null) this.#limited.add(run);
     if (run.policy.timeoutMs !== undefined) this.#unbegun.set(run, null);
+    return true;
   }
 
   get #occupied(): number {

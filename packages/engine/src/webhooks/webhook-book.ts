@@ -20,9 +20,9 @@ export class WebhookBook {
   }
 
   /** Whether somebody is to be told that the run succeeded. Of runs that tell of others nobody is. */
-  isToldOf({ namespaceId, policy: { callbacks = [] }, trigger }: ClaimedRun): boolean {
-    if (callbacks.length === 0 && !this.#watched.has(namespaceId)) return false;
+  isToldOf({ namespaceId, policy: { callbacks }, trigger }: ClaimedRun): boolean {
+    if (callbacks === undefined && !this.#watched.has(namespaceId)) return false;
     if (isCallbackTrigger(trigger)) return false;
-    return this.#watched.has(namespaceId) || callbacks.some(({ on }) => on.includes("succeeded"));
+    return this.#watched.has(namespaceId) || (callbacks?.some(({ on }) => on.includes("succeeded")) ?? false);
   }
 }

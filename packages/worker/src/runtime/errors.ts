@@ -73,8 +73,16 @@ export function stoppedWithWorker(): Outcome {
 const longestMessage = 4_096;
 const longestStack = 8_192;
 
-/** What a handler threw, in the form that is stored. */
+/** What a handler threw, in the form that is stored. Never throws, whatever it was. */
 export function outcomeOfError(thrown: unknown): Outcome {
+  try {
+    return readThrown(thrown);
+  } catch (unreadable) {
+    return readThrown(new Error("the handler threw something that cannot be read", { cause: unreadable }));
+  }
+}
+
+function readThrown(thrown: unknown): Outcome {
   if (isKind(thrown, SnoozeError)) return { kind: "snoozed", delayMs: waitOf(thrown.afterMs) };
   if (thrown instanceof AwaitCallbackError) return { kind: "waiting", waitMs: waitOf(thrown.waitMs) };
   const error =

@@ -30,5 +30,5 @@ export function runAttempt(task: Task, assignment: Assignment, { note, timers }:
     onFailure: () => undefined,
   });
   const outcome = execute(task, assignment, { stop, timers, notebook, onSettled: () => undefined });
-  return { outcome, stop: fire };
+  return { outcome: Promise.resolve(outcome), stop: fire };
 }

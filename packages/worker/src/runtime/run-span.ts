@@ -1,9 +1,10 @@
 import type { Assignment, Outcome } from "@carillon/core";
-import { beginSpan, type OpenSpan } from "../trace/span.js";
+import { beginSpan, isTraced, noSpan, type OpenSpan } from "../trace/span.js";
 
 /** One attempt, in the trace of whoever asked for the run. */
 export function beginRunSpan(assignment: Assignment): OpenSpan {
   const { task, traceparent } = assignment;
+  if (traceparent === undefined && !isTraced()) return noSpan;
   const span = beginSpan({ name: `run ${task}`, kind: "consumer", parent: { traceparent } });
   if (span.isSeen) {
     span.note({

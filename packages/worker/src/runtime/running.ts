@@ -1,36 +1,62 @@
 import type { Assignment, DurationMs } from "@carillon/core";
+import type { ExecuteOptions } from "./execute.js";
 import type { SignalledHandler } from "./ignored-signals.js";
-import type { StopSignal } from "./stop-signal.js";
+import type { Notebook } from "./notebook.js";
+import { StopSignal } from "./stop-signal.js";
+import type { WorkerTimers } from "./timers.js";
 
-/** A run whose handler is at work. */
-export interface Running extends SignalledHandler {
-  readonly stop: StopSignal;
-  readonly startedAt: DurationMs;
-  done: Promise<void>;
-  /** It was asked to stop: if its handler throws now, it was not a failure. */
-  isStopping: boolean;
-  /** The worker stops: unless it has succeeded it is given back. */
-  isLeaving: boolean;
-  /** The engine knows that it has begun. */
-  isTold: boolean;
-  /** It was asked to stop since the engine may soon take this worker for dead: nothing is to be spent for it. */
-  isUnheard: boolean;
-  isSettled: boolean;
+/** What the runs of a worker share. */
+export interface RunSite {
+  readonly notebook: Notebook;
+  readonly timers: WorkerTimers;
+  /** The signal of a handler fired. */
+  readonly onSignal: (run: SignalledHandler, reason: Error) => void;
 }
 
-export function newRunning(assignment: Assignment, stop: StopSignal, startedAt: DurationMs): Running {
-  return {
-    assignment,
-    stop,
-    startedAt,
-    done: Promise.resolve(),
-    isStopping: false,
-    isLeaving: false,
-    isTold: false,
-    isUnheard: false,
-    isSettled: false,
-    onLateEnd: null,
-  };
+/** Of runs that end at once; one for all of them. */
+const over = Promise.resolve();
+
+/** A run whose handler is at work. One object for each: what few handlers need is made when they do. */
+export class Running implements SignalledHandler, ExecuteOptions {
+  readonly assignment: Assignment;
+  readonly startedAt: DurationMs;
+  /** Resolves when it is over. */
+  done: Promise<void> = over;
+  /** It was asked to stop: if its handler throws now, it was not a failure. */
+  isStopping = false;
+  /** The worker stops: unless it has succeeded it is given back. */
+  isLeaving = false;
+  /** The engine knows that it has begun. */
+  isTold = false;
+  /** It was asked to stop since the engine may soon take this worker for dead: nothing is to be spent for it. */
+  isUnheard = false;
+  isSettled = false;
+  onLateEnd: (() => void) | null = null;
+  readonly #site: RunSite;
+  #stop: StopSignal | null = null;
+
+  constructor(assignment: Assignment, site: RunSite) {
+    this.assignment = assignment;
+    this.startedAt = site.timers.monotonic();
+    this.#site = site;
+  }
+
+  get stop(): StopSignal {
+    return (this.#stop ??= new StopSignal((reason) => this.#site.onSignal(this, reason)));
+  }
+
+  get notebook(): Notebook {
+    return this.#site.notebook;
+  }
+
+  get timers(): WorkerTimers {
+    return this.#site.timers;
+  }
+
+  onSettled(): void {
+    this.isSettled = true;
+    this.onLateEnd?.();
+  }
 }
 
 /** Begun, and not to be begun again by anybody. */

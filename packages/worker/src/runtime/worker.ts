@@ -6,9 +6,8 @@ import { Notebook } from "./notebook.js";
 import { Patience } from "./patience.js";
 import { registrationOf, weightsOf } from "./registration.js";
 import { Reporter } from "./reporter.js";
-import { isSpent, newRunning, type Running } from "./running.js";
+import { isSpent, Running, type RunSite } from "./running.js";
 import { StartTeller } from "./start-teller.js";
-import { StopSignal } from "./stop-signal.js";
 import type { Task } from "./task.js";
 import type { WorkerEvent, WorkerOptions } from "./worker-options.js";
 
@@ -29,6 +28,7 @@ export class Worker {
   readonly #weights: ReadonlyMap<string, number> | null;
   readonly #reporter: Reporter;
   readonly #notebook: Notebook;
+  readonly #site: RunSite;
   readonly #ignored: IgnoredSignals;
   readonly #running = new Map<string, Running>();
   /** Given ahead: they wait for a slot, in their order. */
@@ -65,6 +65,8 @@ export class Worker {
       onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
     });
     this.#ignored = new IgnoredSignals(timers, (event) => this.#emit(event));
+    const onSignal: RunSite["onSignal"] = (run, reason) => this.#ignored.watch(run, reason);
+    this.#site = { notebook: this.#notebook, timers, onSignal };
   }
 
   get runningCount(): number {
@@ -186,45 +188,56 @@ export class Worker {
   }
 
   #take(assignments: readonly Assignment[]): void {
+    let used = this.#usedSlots();
     for (const assignment of assignments) {
-      if (this.#running.get(assignment.runId)?.assignment.fence === assignment.fence) continue;
-      this.#waiting.set(assignment.runId, assignment);
+      const { runId, fence } = assignment;
+      if (this.#running.get(runId)?.assignment.fence === fence) continue;
+      if (this.#waiting.size > 0 || !this.#fits(assignment, used)) this.#waiting.set(runId, assignment);
+      else used += this.#begin(assignment);
     }
-    this.#beginNext();
+    if (this.#waiting.size > 0) this.#beginNext();
   }
 
   #beginNext(): void {
-    if (this.#state !== "running") return;
     let used = this.#usedSlots();
-    for (const [runId, assignment] of this.#waiting) {
+    for (const assignment of this.#waiting.values()) {
       // The next is waited for, however heavy: lighter ones that overtake it would keep it waiting.
-      used += this.#weights?.get(assignment.task) ?? 1;
-      if (used > this.#options.slots) return;
-      this.#waiting.delete(runId);
-      this.#begin(assignment);
+      if (!this.#fits(assignment, used)) return;
+      this.#waiting.delete(assignment.runId);
+      used += this.#begin(assignment);
     }
   }
 
-  #usedSlots(): number {
-    const weights = this.#weights;
-    if (weights === null) return this.#running.size;
-    return [...this.#running.values()].reduce((sum, run) => sum + (weights.get(run.assignment.task) ?? 1), 0);
+  /** A run can begin while so many slots are taken. */
+  #fits(assignment: Assignment, used: number): boolean {
+    return this.#state === "running" && used + this.#weightOf(assignment) <= this.#options.slots;
   }
 
-  #begin(assignment: Assignment): void {
-    const stop = new StopSignal((reason) => this.#ignored.watch(running, reason));
-    const running = newRunning(assignment, stop, this.#options.timers.monotonic());
-    this.#running.get(assignment.runId)?.stop.abort(new RunStoppedError("claim_lost", "the run was claimed again"));
-    this.#running.set(assignment.runId, running);
-    const { timers } = this.#options;
-    const onSettled = (): void => {
-      running.isSettled = true;
-      running.onLateEnd?.();
-    };
-    const options = { stop, timers, notebook: this.#notebook, onSettled };
-    running.done = execute(this.#tasks.get(assignment.task), assignment, options).then((outcome) =>
-      this.#end(running, outcome),
-    );
+  #weightOf({ task }: Assignment): number {
+    return this.#weights?.get(task) ?? 1;
+  }
+
+  #usedSlots(): number {
+    if (this.#weights === null) return this.#running.size;
+    return [...this.#running.values()].reduce((sum, { assignment }) => sum + this.#weightOf(assignment), 0);
+  }
+
+  /** Answers how many slots it takes from now on: none, if it has ended at once. */
+  #begin(assignment: Assignment): number {
+    const { runId, task } = assignment;
+    const running = new Running(assignment, this.#site);
+    this.#running.get(runId)?.stop.abort(new RunStoppedError("claim_lost", "the run was claimed again"));
+    this.#running.set(runId, running);
+    const outcome = execute(this.#tasks.get(task), assignment, running);
+    if (!(outcome instanceof Promise)) {
+      this.#end(running, outcome);
+      return 0;
+    }
+    running.done = outcome.then((ended) => {
+      this.#end(running, ended);
+      this.#beginNext();
+    });
+    return this.#weightOf(assignment);
   }
 
   #stopRuns(orders: readonly StopOrder[]): void {
@@ -255,10 +268,9 @@ export class Worker {
     this.#running.delete(runId);
     if (running.isUnheard && ended.kind === "failed" && !isSpent(running)) {
       void this.#giveBack([running.assignment]);
-      return this.#beginNext();
+      return;
     }
     this.#report(running, running.isStopping ? stoppedOutcome(ended) : ended);
-    this.#beginNext();
   }
 
   #report({ assignment: { runId, fence }, startedAt }: Running, outcome: Outcome): void {

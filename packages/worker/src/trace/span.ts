@@ -4,6 +4,7 @@ import {
   type Context,
   context,
   isSpanContextValid,
+  ProxyTracerProvider,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -32,13 +33,20 @@ export interface SpanStart {
   readonly parent: "active" | { readonly traceparent: string | undefined };
 }
 
+const tracerName = "carillon";
 const kinds = { server: SpanKind.SERVER, producer: SpanKind.PRODUCER, consumer: SpanKind.CONSUMER };
+
+/** Whether this process has an SDK that takes spans. Asked for each time: one may come late, and in tests it goes. */
+export function isTraced(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(tracerName) !== undefined;
+}
+
 export function beginSpan({ name, kind, parent }: SpanStart): OpenSpan {
   const within = parent === "active" ? context.active() : contextOf(parent.traceparent);
-  // Asked for each time: an SDK may come late, and in tests it goes.
-  const span = trace.getTracer("carillon").startSpan(name, { kind: kinds[kind] }, within);
+  const span = trace.getTracer(tracerName).startSpan(name, { kind: kinds[kind] }, within);
   const spanContext = span.spanContext();
-  if (!isSpanContextValid(spanContext)) return nothing;
+  if (!isSpanContextValid(spanContext)) return noSpan;
   return new StartedSpan(span, trace.setSpan(within, span), textOf(span));
 }
 
@@ -81,7 +89,8 @@ class StartedSpan implements OpenSpan {
   }
 }
 
-const nothing: OpenSpan = Object.freeze({
+/** Of work that is in nobody's trace. */
+export const noSpan: OpenSpan = Object.freeze({
   traceparent: undefined,
   isSeen: false,
   run: <Result>(work: () => Result): Result => work(),

@@ -71,7 +71,7 @@ export class Connection implements Queryable {
     const name = this.#nameOf(statement);
     const generation = this.#generation;
     try {
-      return await this.#inTurn<Row>(statement.text, values, name);
+      return await this.#inTurn<Row>(statement, values, name);
     } catch (error) {
       if (name === undefined || !isLostName(sqlStateOf(error))) throw error;
       if (generation === this.#generation) {
@@ -80,7 +80,7 @@ export class Connection implements Queryable {
       }
       // Refused before it ran, so outside a transaction the same statement can go again without its name.
       if (this.client.getTransactionStatus() !== "I") throw error;
-      return this.#inTurn<Row>(statement.text, values, undefined);
+      return this.#inTurn<Row>(statement, values, undefined);
     }
   }
 
@@ -101,22 +101,23 @@ export class Connection implements Queryable {
     return this.#generation === 0 ? prepared : `${prepared}.${this.#generation}`;
   }
 
-  #inTurn<Row extends object>(text: string, values: readonly unknown[], name?: string): Promise<QueryResult<Row>> {
-    if (this.client.pipeline) return this.#send(text, values, name);
-    const sent = this.#turn.then(() => this.#send<Row>(text, values, name));
+  #inTurn<Row extends object>(sql: SqlText, values: readonly unknown[], name?: string): Promise<QueryResult<Row>> {
+    if (this.client.pipeline) return this.#send(sql, values, name);
+    const sent = this.#turn.then(() => this.#send<Row>(sql, values, name));
     this.#turn = sent.catch(() => undefined);
     return sent;
   }
 
-  async #send<Row extends object>(text: string, values: readonly unknown[], name?: string): Promise<QueryResult<Row>> {
+  async #send<Row extends object>(sql: SqlText, values: readonly unknown[], name?: string): Promise<QueryResult<Row>> {
     if (this.#lost !== undefined) throw this.#lost;
     const stopGuard = this.#guardAnswer();
     try {
       const result = await this.client.query<Row>({
-        text,
+        text: sql.text,
         values: [...values],
         types: queryTypes,
         ...(name !== undefined && { name }),
+        ...(sql.rowMode !== undefined && { rowMode: sql.rowMode }),
       });
       // Several statements in one text give several results; the last one counts.
       const last: PgResult<Row> | undefined = Array.isArray(result) ? result.at(-1) : result;

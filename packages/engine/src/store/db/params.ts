@@ -4,13 +4,14 @@ let last: Instant = 0;
 let lastText = new Date(last).toISOString();
 
 /**
- * An instant as a timestamptz parameter. A Date would be written in the host's time zone, digit by digit. The last one is
- * remembered: in a herd one instant stands in thousands of rows.
+ * An instant as a timestamptz parameter, in whole milliseconds. A Date would be written in the host's time zone, digit by digit.
+ * The last one is remembered: in a herd one instant stands in thousands of rows.
  */
 export function timestampParam(instant: Instant): string {
-  if (instant === last) return lastText;
-  lastText = new Date(instant).toISOString();
-  last = instant;
+  const whole = Math.trunc(instant);
+  if (whole === last) return lastText;
+  lastText = new Date(whole).toISOString();
+  last = whole;
   return lastText;
 }
 

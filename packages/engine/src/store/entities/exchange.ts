@@ -44,11 +44,13 @@ export interface Exchanged {
   readonly freedJobs: readonly string[];
 }
 
-interface ExchangeRow extends UsualRow {
-  readonly ended: number | null;
-  readonly ended_ids: readonly string[] | null;
-  readonly freed_job_ids: readonly string[] | null;
-}
+/** What became of those that succeeded stands in the last row alone, behind the columns of a run. */
+type ExchangeRow = readonly [
+  ...run: UsualRow,
+  ended: number | null,
+  endedIds: readonly string[] | null,
+  freedJobIds: readonly string[] | null,
+];
 
 const nobody: Omit<Demand, "gatewayId"> & { gatewayId: null } = {
   gatewayId: null,
@@ -59,7 +61,8 @@ const nobody: Omit<Demand, "gatewayId"> & { gatewayId: null } = {
 };
 
 export function exchangeOver(db: Queryable, statements: Statements): (exchange: Exchange) => Promise<Exchanged> {
-  const [plain, shared] = [statements.get("run.exchange"), statements.get("run.exchange_shared")];
+  const plain = { ...statements.get("run.exchange"), rowMode: "array" } as const;
+  const shared = { ...statements.get("run.exchange_shared"), rowMode: "array" } as const;
   return async ({ succeeded, demand }) => {
     const values = [...succeededParameters(succeeded), ...demandParameters(demand ?? nobody)];
     const quotas = demand?.quotas ?? null;
@@ -69,13 +72,14 @@ export function exchangeOver(db: Queryable, statements: Statements): (exchange: 
     const claimed: ClaimedRun[] = [];
     let last: ExchangeRow | null = null;
     for (const row of rows) {
-      if (row.ended === null) claimed.push(usualRun(row, demand?.sessions ?? []));
+      if (row[18] === null) claimed.push(usualRun(row, demand?.sessions ?? []));
       else last = row;
     }
     if (last === null) throw new Error("an exchange was not answered in full");
+    const { 18: ended, 19: endedIds, 20: freedJobIds } = last;
     claimed.sort((a, b) => a.rank - b.rank);
-    const accepted = last.ended_ids === null && last.ended === succeeded.length ? null : new Set(last.ended_ids);
-    return { claimed, accepted, freedJobs: last.freed_job_ids ?? [] };
+    const accepted = endedIds === null && ended === succeeded.length ? null : new Set(endedIds);
+    return { claimed, accepted, freedJobs: freedJobIds ?? [] };
   };
 }
 

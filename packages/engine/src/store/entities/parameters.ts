@@ -18,16 +18,16 @@ export function columns<Row>(rows: readonly Row[], pick: ReadonlyArray<(row: Row
   return pick.map((of) => {
     let last: Element | undefined;
     let lastText = "";
-    let text = "";
+    const texts: string[] = [];
     for (const row of rows) {
       const value = of(row);
       if (value !== last) {
         last = value;
-        lastText = `,${element(value)}`;
+        lastText = element(value);
       }
-      text += lastText;
+      texts.push(lastText);
     }
-    return `{${text.slice(1)}}`;
+    return `{${texts.join(",")}}`;
   });
 }
 
@@ -40,6 +40,6 @@ const escaped = /["\\]/g;
 function element(value: Element): string {
   if (value === null) return "NULL";
   if (typeof value !== "string") return String(value);
-  if (plain.test(value) && value.toLowerCase() !== "null") return value;
+  if (plain.test(value) && (value.length !== 4 || value.toLowerCase() !== "null")) return value;
   return `"${value.replace(escaped, "\\$&")}"`;
 }

@@ -42,6 +42,11 @@ describe("parseTimestamp", () => {
       expect(parseTimestamp(timestampParam(one).replace("T", " ").replace("Z", "+00"))).toBe(one);
   });
 
+  it("is given whole milliseconds by timestampParam, rounded towards 1970 as a Date would", () => {
+    const instants = [1_763_000_000_000.9, 1_763_000_000_000.1, 1_763_000_000_001, -0.5, -1.5];
+    for (const one of instants) expect(timestampParam(one)).toBe(new Date(one).toISOString());
+  });
+
   it("reads an instant of UTC as it reads the same instant of another zone", () => {
     const anywhere = fc.date({ min: new Date(0), max: new Date("9999-12-31T00:00:00Z"), noInvalidDate: true });
     fc.assert(

@@ -1,12 +1,10 @@
 import type { Assignment, Completion, NoteAnswer, RunNote, StopOrder } from "@carillon/core";
 import type { Registration, StartedRun, Transport, TransportEvents } from "../../runtime/transport.js";
 
-type Assigned = Omit<Assignment, "payload"> & { readonly payloadJson: string };
-
 interface LocalRegistration extends Registration {
   readonly namespace: string;
   readonly nodeId: string | null;
-  readonly onAssign: (assigned: readonly Assigned[]) => void;
+  readonly onAssign: (assignments: readonly Assignment[]) => void;
   readonly onStop: (orders: readonly StopOrder[]) => void;
   readonly onLost: () => void;
 }
@@ -44,7 +42,7 @@ export class LocalTransport implements Transport {
       nodeId: nodeId(),
       onStop,
       onLost,
-      onAssign: (assigned) => onAssign(assigned.map(readPayload)),
+      onAssign,
     });
     this.#gateway.resume(this.#session);
   }
@@ -82,23 +80,4 @@ export class LocalTransport implements Transport {
     if (this.#session === null) throw new Error("the worker is not registered");
     return this.#session;
   }
-}
-
-/** Written out: an object that is spread together costs ten times as much, and this is done for every run. */
-function readPayload(assigned: Assigned): Assignment {
-  return {
-    runId: assigned.runId,
-    jobId: assigned.jobId,
-    task: assigned.task,
-    queue: assigned.queue,
-    payload: JSON.parse(assigned.payloadJson) as unknown,
-    attempt: assigned.attempt,
-    maxAttempts: assigned.maxAttempts,
-    atMostOnce: assigned.atMostOnce,
-    fence: assigned.fence,
-    timeoutMs: assigned.timeoutMs,
-    scheduledFor: assigned.scheduledFor,
-    runAt: assigned.runAt,
-    traceparent: assigned.traceparent,
-  };
 }

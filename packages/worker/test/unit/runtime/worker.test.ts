@@ -162,6 +162,54 @@ describe("the worker", () => {
     await worker.stop(0);
   });
 
+  it("takes what cannot be read of something thrown for a failure", async () => {
+    const circular: { self?: unknown } = {};
+    circular.self = circular;
+    const { transport, worker } = setUp(() => {
+      throw circular;
+    });
+    await worker.start();
+    transport.give(assignment("r1"), assignment("r2"));
+    await transport.until(() => transport.completions.length === 2);
+    expect(transport.completions[1]?.outcome).toMatchObject({ kind: "failed", error: { retryable: true } });
+    await worker.stop(0);
+  });
+
+  it("has its slot back from a run that ends at once, however many follow", async () => {
+    const runs = Array.from({ length: 20_000 }, (_, index) => assignment(`r${index}`));
+    const { transport, worker } = setUp(() => undefined, 1);
+    await worker.start();
+    transport.give(...runs);
+    expect(worker.runningCount).toBe(0);
+    await transport.until(() => transport.completions.length === runs.length);
+    expect(transport.completions.map(({ runId }) => runId)).toEqual(runs.map(({ runId }) => runId));
+    await worker.stop(0);
+  });
+
+  it("begins what waits when the run before it ends at once", async () => {
+    const { gates, run } = gated();
+    const { transport, worker } = setUp((payload, ctx) => (payload === "long" ? run(payload, ctx) : payload), 1);
+    await worker.start();
+    const long = { payload: "long" };
+    transport.give(assignment("r1", long), assignment("r2"), assignment("r3"), assignment("r4", long));
+    expect([...gates.keys()]).toEqual(["r1"]);
+    gates.get("r1")?.release(null);
+    await transport.until(() => transport.completions.length === 3);
+    expect([...gates.keys()]).toEqual(["r1", "r4"]);
+    await worker.stop(0);
+  });
+
+  it("waits for whatever a handler answers that has a then", async () => {
+    const later = {};
+    Reflect.set(later, "then", (settle: (value: unknown) => void) => settle("late"));
+    const { transport, worker } = setUp(() => later);
+    await worker.start();
+    transport.give(assignment("r1"));
+    await transport.until(() => transport.completions.length === 1);
+    expect(transport.completions[0]?.outcome).toEqual({ kind: "succeeded", outputJson: '"late"' });
+    await worker.stop(0);
+  });
+
   it("ends a handler at its timeout: the signal fires and the failure is a timeout", async () => {
     const { gates, run } = gated();
     const { transport, timers, worker } = setUp(run);
@@ -247,6 +295,16 @@ describe("a drain", () => {
     await stopped;
     expect(transport.completions.map((one) => one.runId)).toEqual(["r1"]);
     expect(transport.givenBack).toEqual([]);
+  });
+
+  it("that a handler asks for begins nothing more", async () => {
+    const given = [assignment("r1"), assignment("r2"), assignment("r3")];
+    const { transport, worker } = setUp(() => void worker.stop(0), 3);
+    await worker.start();
+    transport.give(...given);
+    await worker.stop(0);
+    expect(transport.completions.map(({ runId }) => runId)).toEqual(["r1"]);
+    expect(transport.givenBack).toEqual(["r2", "r3"]);
   });
 
   it("gives back at once what has not begun", async () => {
