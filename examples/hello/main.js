@@ -5,7 +5,8 @@ const hello = task({
   run: ({ name }) => console.log(`hello ${name}`),
 });
 
-const app = carillon({ databaseUrl: process.env.DATABASE_URL });
+const databaseUrl = process.env.DATABASE_URL;
+const app = carillon(databaseUrl ? { databaseUrl } : { dataDir: ".carillon" });
 await app.enqueue(hello, { name: "world" });
 await app.runOnce({ tasks: [hello] });
 await app.stop();

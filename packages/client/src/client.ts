@@ -1,4 +1,4 @@
-import type { Readiness, Version } from "@carillon/contract";
+import type { Cluster, Readiness, Version } from "@carillon/contract";
 import { type BackfillCalls, backfillCalls } from "./backfills.js";
 import { type CalendarCalls, calendarCalls, type WindowCalls, windowCalls } from "./calendars.js";
 import { type DeadLetterCalls, deadLetterCalls, type ErrorGroupCalls, errorGroupCalls } from "./dead-letters.js";
@@ -36,6 +36,8 @@ export interface Client {
   readonly workers: WorkerCalls;
   readonly deadLetters: DeadLetterCalls;
   readonly errorGroups: ErrorGroupCalls;
+  /** The nodes, and how much of the work has an owner. */
+  cluster(options?: CallOptions): Promise<Cluster>;
   version(options?: CallOptions): Promise<Version>;
   /** What the node says of itself; a node that is not ready is an answer, not an error. */
   ready(options?: CallOptions): Promise<Readiness>;
@@ -62,6 +64,7 @@ export function createClient(options: ClientOptions): Client {
     workers: workerCalls(call),
     deadLetters: deadLetterCalls(call),
     errorGroups: errorGroupCalls(call),
+    cluster: (given) => get<Cluster>("/v1/cluster", given),
     version: (given) => get<Version>("/version", given),
     ready: (given = {}) => call<Readiness>({ ...given, method: "GET", path: "/readyz", alsoGood: [503] }),
   };

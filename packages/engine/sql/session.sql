@@ -87,7 +87,7 @@ limit $4;
 -- purpose: what the workers that have a task say of themselves, each kind once: to tell why nobody takes a run of it
 -- params: $1 namespace id int, $2 task text
 -- fence: none, a read
-select queues, labels, versions, weights, is_spot, state, count(*)::int as count
+select queues, labels, versions, weights, is_spot, state, count(*)::int as count, sum(slots)::int as slots
 from carillon.worker_session
 where tasks @> array[$2::text]
   and case

@@ -1,9 +1,10 @@
 export { examine } from "./bin/doctor/doctor.js";
 export type { Finding } from "./bin/doctor/finding.js";
+export { type KeptPostgres, startKeptPostgres } from "./bin/kept-postgres.js";
 export { migrateDatabase } from "./bin/migrate-database.js";
 export { Node, type NodeFacts, type NodeOptions } from "./bin/node.js";
 export { type Running, runNode, type RunNodeOptions } from "./bin/run-node.js";
-export { logWorkerEvent } from "./bin/event-log.js";
+export { workerLog } from "./bin/event-log.js";
 export { describeConfig, type SettingView } from "./config/describe.js";
 export { CONFIG_FILE, loadConfig } from "./config/load.js";
 export { type Config, type OptionName, optionNames, options } from "./config/options.js";

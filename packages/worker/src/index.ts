@@ -47,6 +47,7 @@ export { type Attempt, type AttemptOptions, runAttempt } from "./runtime/run-att
 export type { WorkerTimers } from "./runtime/timers.js";
 export { wait } from "./runtime/wait.js";
 export { Worker } from "./runtime/worker.js";
+export { FewOfEach } from "./runtime/few-of-each.js";
 export type { WorkerEvent, WorkerOptions } from "./runtime/worker-options.js";
 export { type LocalGateway, LocalTransport } from "./transport/local/local-transport.js";
 export type { Heart } from "./transport/http/heart/heart.js";

@@ -18,10 +18,29 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof ApiError) return { exitCode: exitCodeOfStatus(error.status), message: refusal(error) };
   if (error instanceof ServerUnreachable) return { exitCode: ExitCode.failure, message: unreachable(error) };
   if (error instanceof CarillonError) return { exitCode: exitCodeOf(error), message: error.message };
+  const outside = outsideFailure(error);
+  if (outside !== null) return { exitCode: ExitCode.failure, message: outside };
   // Anything else is a mistake of ours: the stack is what a report needs.
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { exitCode: ExitCode.failure, message: `this is a fault of carillon itself: ${detail}` };
 }
+
+/** What the system or the database refuses is told as they say it; null: it is neither. */
+function outsideFailure(error: unknown): string | null {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
+  if ("syscall" in error && /^E[A-Z0-9]+$/.test(error.code)) return `${error.message}${systemHints.get(error.code) ?? ""}`;
+  if (!("severity" in error) || !/^[0-9A-Z]{5}$/.test(error.code)) return null;
+  const hint = error.code === "42501" ? "; the user of the database URL must own the schema, or be allowed to make it" : "";
+  return `the database refused a statement: ${error.message} (SQLSTATE ${error.code})${hint}`;
+}
+
+const systemHints: ReadonlyMap<string, string> = new Map([
+  ["ENOSPC", "; the disk is full"],
+  ["EROFS", "; choose a place that can be written to"],
+  ["EACCES", "; check who may read and write it"],
+  ["EADDRNOTAVAIL", "; this machine has no such address: see --host"],
+  ["EMFILE", "; raise the number of open files (ulimit -n)"],
+]);
 
 const exitCodeOf = ({ code }: CarillonError): ExitCode =>
   code === "config_invalid" ? ExitCode.config : exitCodeOfStatus(errorCatalogue[code].status);

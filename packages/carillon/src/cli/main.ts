@@ -1,12 +1,18 @@
 import { type ExitCode, ExitCode as Codes } from "./exit-codes.js";
 import { failureOf } from "./failure.js";
 import { type Io, endQuietlyOnClosedPipe, processIo } from "./io.js";
+import { welcome } from "./output/welcome.js";
+import { packageVersion } from "./package-version.js";
 import { buildProgram, helpAsFlag } from "./program.js";
 
 /** Runs one command line; every way to end is an exit code. */
 export async function runCli(argv: readonly string[], io: Io): Promise<ExitCode> {
   let code: ExitCode = Codes.ok;
   try {
+    if (argv.length === 0) {
+      await io.out(welcome(packageVersion()));
+      return code;
+    }
     await buildProgram(io, (finished) => {
       code = finished;
     }).parseAsync([...helpAsFlag(argv)], { from: "user" });

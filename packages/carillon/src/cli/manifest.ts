@@ -12,6 +12,7 @@ export interface CommandEntry {
 /** The nouns, with the line that `carillon --help` shows. */
 export const nouns: Readonly<Record<string, string>> = {
   server: "run and look after a node",
+  node: "look at the nodes of the cluster",
   worker: "run workers, look at them and end them",
   job: "create, change and look at jobs",
   run: "look at runs and make them again",
@@ -61,6 +62,7 @@ export const commands: readonly CommandEntry[] = [
     summary: "show every setting and where it comes from",
     load: () => import("./commands/server-config.js"),
   },
+  { path: ["node", "list"], summary: "list nodes, the oldest first", load: () => import("./commands/node-list.js") },
   {
     path: ["worker", "start"],
     summary: "run the tasks of a module for a server",
@@ -435,6 +437,11 @@ export const commands: readonly CommandEntry[] = [
     summary: "make jobs of the lines of a crontab",
     changes: true,
     load: () => import("./commands/import-crontab.js"),
+  },
+  {
+    path: ["why"],
+    summary: "why a job or a run does not run, or all that waits",
+    load: () => import("./commands/why.js"),
   },
   {
     path: ["top"],

@@ -4,6 +4,7 @@ import { isFinal } from "@carillon/core";
 import { CliError } from "./cli-error.js";
 import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
+import { notOver, WaitReasons } from "./waits.js";
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
@@ -11,15 +12,12 @@ const LONGEST_PAUSE_MS = 1_000;
 /** Asks, ever less often, until the job's run has ended or the time is over. */
 export async function waitForRun(io: Io, client: Client, jobId: string, limitMs: number): Promise<Job> {
   const until = io.now() + limitMs;
+  const reasons = new WaitReasons(io);
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const job = await client.jobs.get(jobId);
     if (job.run !== undefined && isFinal(job.run.status)) return job;
-    if (io.now() >= until) {
-      throw new CliError(
-        ExitCode.timedOut,
-        `${jobId} is ${job.status} after ${limitMs / 1000} s; it goes on without us`,
-      );
-    }
+    if (io.now() >= until) throw new CliError(ExitCode.timedOut, notOver(job.run ?? job, limitMs));
+    if (job.run !== undefined) reasons.see(job.run);
     await io.sleep(pauseMs);
   }
 }
@@ -27,15 +25,12 @@ export async function waitForRun(io: Io, client: Client, jobId: string, limitMs:
 /** The same for a run that is known by its own id. */
 export async function waitForEnd(io: Io, client: Client, runId: string, limitMs: number): Promise<Run> {
   const until = io.now() + limitMs;
+  const reasons = new WaitReasons(io);
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const run = await client.runs.get(runId);
     if (isFinal(run.status)) return run;
-    if (io.now() >= until) {
-      throw new CliError(
-        ExitCode.timedOut,
-        `${runId} is ${run.status} after ${limitMs / 1000} s; it goes on without us`,
-      );
-    }
+    if (io.now() >= until) throw new CliError(ExitCode.timedOut, notOver(run, limitMs));
+    reasons.see(run);
     await io.sleep(pauseMs);
   }
 }

@@ -6,6 +6,7 @@ import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { renderLogLine } from "./output/log-view.js";
 import { progressBar, ProgressLine } from "./output/progress-line.js";
+import { notOver, WaitReasons } from "./waits.js";
 
 const LOOK_EVERY_MS = 1_000;
 const LARGEST_PAGE = 1_000;
@@ -36,13 +37,13 @@ async function followState(
   { line, limitMs }: { readonly line: ProgressLine; readonly limitMs: number },
 ): Promise<Run> {
   const until = io.now() + limitMs;
+  const reasons = new WaitReasons({ now: io.now, talk: (text) => line.say(text) });
   for (;;) {
     const run = await client.runs.get(id);
     line.show(stateOf(run));
     if (isFinal(run.status)) return run;
-    if (io.now() >= until) {
-      throw new CliError(ExitCode.timedOut, `${id} is ${run.status} after ${limitMs / 1_000} s; it goes on without us`);
-    }
+    if (io.now() >= until) throw new CliError(ExitCode.timedOut, notOver(run, limitMs));
+    reasons.see(run);
     await io.sleep(LOOK_EVERY_MS);
   }
 }

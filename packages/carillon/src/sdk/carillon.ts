@@ -9,11 +9,22 @@ export function carillon(options: ClientOptions): RemoteApp;
 export function carillon(options: LibraryOptions): LibraryApp;
 export function carillon(): LibraryApp | RemoteApp;
 export function carillon(options: ClientOptions | LibraryOptions = fromEnvironment()): LibraryApp | RemoteApp {
-  const library = "databaseUrl" in options || "pool" in options;
-  if (library === "url" in options) {
-    throw new CarillonError("config_invalid", "give url (a server), or databaseUrl or pool (a database): one of them");
+  refuseUnclear(options);
+  return "url" in options && options.url ? new RemoteApp(options) : new LibraryApp(options as LibraryOptions);
+}
+
+const places = ["url", "databaseUrl", "pool", "dataDir"] as const;
+
+/** Exactly one says where everything is. A variable that is not set is the usual reason for none, and is easily overlooked. */
+function refuseUnclear(options: Partial<Record<(typeof places)[number], unknown>>): void {
+  const [first, second] = places.filter((name) => Boolean(options[name]));
+  if (first !== undefined && second === undefined) return;
+  const named = places.find((name) => name in options);
+  if (first === undefined && named !== undefined) {
+    const what = options[named] === "" ? "empty" : String(options[named]);
+    throw new CarillonError("config_invalid", `${named} is ${what}: is the variable that it comes from set?`);
   }
-  return "url" in options ? new RemoteApp(options) : new LibraryApp(options);
+  throw new CarillonError("config_invalid", "give url (a server), or databaseUrl, pool or dataDir (a database): one of them");
 }
 
 function fromEnvironment(): ClientOptions | LibraryOptions {
@@ -23,6 +34,6 @@ function fromEnvironment(): ClientOptions | LibraryOptions {
   if (databaseUrl) return { databaseUrl };
   throw new CarillonError(
     "config_invalid",
-    "give url, databaseUrl or pool, or set CARILLON_URL or CARILLON_DATABASE_URL",
+    "give url, databaseUrl, pool or dataDir, or set CARILLON_URL or CARILLON_DATABASE_URL",
   );
 }

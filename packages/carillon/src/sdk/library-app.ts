@@ -147,7 +147,7 @@ export class LibraryApp implements Producer {
     await Promise.all(this.#workers.map((worker) => worker.stop()));
     const running = await this.#running?.catch(() => null);
     await running?.engine.stop();
-    await running?.database.close();
+    await running?.close();
   }
 
   #start(): Promise<RunningEngine> {

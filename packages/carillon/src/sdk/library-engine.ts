@@ -27,6 +27,8 @@ export interface RunningEngine {
   readonly database: Database;
   readonly engine: Engine;
   readonly specs: RunSpecs;
+  /** The last thing: the way to the database, and an embedded one. */
+  readonly close: () => Promise<void>;
   /** The definition that a request stands for, in the place of the one that is there. */
   readonly readJob: (request: JobCreate, now: Instant, current: JobSpec | null) => JobSpec;
 }
@@ -35,6 +37,23 @@ const defaultConnections = 3;
 
 /** Opens the database and starts the engine inside this process. */
 export async function startLibraryEngine(
+  options: LibraryOptions,
+  onEvent: (event: EngineEvent | DatabaseEvent) => void,
+): Promise<RunningEngine> {
+  const { dataDir } = options;
+  if (dataDir === undefined) return startOver(options, onEvent);
+  const { startKeptPostgres } = await import("@carillon/server");
+  const postgres = await startKeptPostgres(dataDir);
+  try {
+    const running = await startOver({ ...options, databaseUrl: postgres.url }, onEvent);
+    return { ...running, close: () => running.close().finally(() => postgres.stop()) };
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}
+
+async function startOver(
   options: LibraryOptions,
   onEvent: (event: EngineEvent | DatabaseEvent) => void,
 ): Promise<RunningEngine> {
@@ -54,12 +73,13 @@ export async function startLibraryEngine(
       ...ports,
       newId: makeUuidV7({ now: () => database.clock.now(), randomBytes: systemRandomBytes }),
       node: { name: hostname(), address: null, version: packageVersion() },
-      alone: false,
+      alone: options.dataDir !== undefined,
       enqueueOnly: isEnqueueOnly(options),
       onEvent,
     });
     await engine.start();
-    return { database, engine, specs: new RunSpecs(() => database.clock.now()), readJob };
+    const specs = new RunSpecs(() => database.clock.now());
+    return { database, engine, specs, readJob, close: () => database.close() };
   } catch (error) {
     await database.close();
     throw error;

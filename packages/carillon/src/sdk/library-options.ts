@@ -5,6 +5,8 @@ export type Role = "enqueue" | "schedule" | "work";
 export interface LibraryOptions {
   /** postgres://user:password@host:5432/database */
   readonly databaseUrl?: string;
+  /** A folder for an embedded PostgreSQL, in place of databaseUrl; one process at a time. It is made at the first start. */
+  readonly dataDir?: string;
   /** The application's own pool of `pg` in place of databaseUrl. Its size and its end are the application's. */
   readonly pool?: NonNullable<DatabaseOptions["pool"]>;
   /** The schema that holds everything; carillon by default. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { access, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,9 +8,10 @@ import { fileURLToPath } from "node:url";
 import { freshDatabase } from "@carillon/testkit";
 import { Client } from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { carillon } from "../../src/index.js";
+import { carillon, task } from "../../src/index.js";
 import { killStarted } from "../process/carillon-process.js";
 import { startServer } from "../process/server.js";
+import { storedDataDir } from "../process/stored-data-dir.js";
 
 async function database(): Promise<string> {
   const { url, drop } = await freshDatabase();
@@ -63,6 +64,17 @@ describe("an app over a server", () => {
 });
 
 describe("a process with an app inside", () => {
+  it("needs no database of the user's: one in a folder comes and goes with it, and one app has it at a time", async () => {
+    const dataDir = await storedDataDir();
+    const hello = task({ name: "hello", run: (name) => `hello ${String(name)}` });
+    const app = carillon({ dataDir });
+    await app.enqueue(hello, "world");
+    expect(await app.runOnce({ tasks: [hello] })).toBe(1);
+    await expect(carillon({ dataDir }).start()).rejects.toThrow(/in use by/);
+    await app.stop();
+    await expect(access(join(dataDir, "postgres/postmaster.pid"))).rejects.toThrow("ENOENT");
+  });
+
   it("ends on SIGTERM by that signal, when its run has ended; what waits stays for others", async () => {
     const databaseUrl = await database();
     const { child, line } = await startApp(

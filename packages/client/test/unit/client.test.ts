@@ -107,6 +107,7 @@ describe("a call", () => {
     ["maintenanceWindows.get", (c: Client) => c.maintenanceWindows.get("w"), "GET", "/v1/maintenance-windows/w"],
     ["runs.get", (c: Client) => c.runs.get("run_1"), "GET", "/v1/runs/run_1"],
     ["runs.list", (c: Client) => c.runs.list(), "GET", "/v1/runs"],
+    ["cluster", (c: Client) => c.cluster(), "GET", "/v1/cluster"],
     ["version", (c: Client) => c.version(), "GET", "/version"],
     ["ready", (c: Client) => c.ready(), "GET", "/readyz"],
   ])("%s goes to its address", async (_name, call, method, path) => {

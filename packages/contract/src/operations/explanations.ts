@@ -24,7 +24,7 @@ export const explainJob = {
   aliases: [{ path: "/jobs/{id}/explain" }],
   tag: "Jobs",
   summary: "Say whether a job fires, when, and if not, why",
-  description: "With what its newest run waits for, and with the newest entries of the ledger.",
+  description: "With what its newest run waits for or how it ended, and with the newest entries of the ledger.",
   permission: "jobs:read",
   rateClass: "read",
   params: JobRef,

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, lchown, mkdir, open, readdir, readFile, realpath, rename, stat } from "node:fs/promises";
+import { chmod, lchown, mkdir, open, readdir, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { EmbeddedPostgresError, notWritable, systemCode } from "../errors.js";
 import type { Account } from "./account.js";
@@ -34,6 +34,7 @@ export async function openDataDir(dataDir: string, account: Account | undefined)
   if (mine && (await readdir(path)).length === 0) {
     if (account) await lchown(path, before.uid, account.gid);
     await chmod(path, account ? 0o710 : 0o700);
+    await keepFromGit(path);
   }
   const owner = await stat(path);
   return {
@@ -43,6 +44,13 @@ export async function openDataDir(dataDir: string, account: Account | undefined)
       for (const made of paths) await lchown(made, owner.uid, owner.gid);
     },
   };
+}
+
+/** A database and its password are not for a repository. Never in a directory that holds something else. */
+async function keepFromGit(path: string): Promise<void> {
+  await writeFile(join(path, ".gitignore"), "*\n", { flag: "wx" }).catch(() => {
+    // Nothing depends on it.
+  });
 }
 
 /** Writes a file so that it is either the old or the new one, whenever the machine stops. */

@@ -29,7 +29,7 @@ describe("an embedded PostgreSQL", () => {
     await second.stop();
   });
 
-  it("listens on loopback only, asks for the password, and keeps directory, password and log private", async () => {
+  it("listens on loopback only, asks for the password, and keeps directory, password and log private and out of git", async () => {
     const dataDir = join(await scratchDir(), "data");
     const server = await startEmbeddedPostgres({ dataDir });
     const wrong = server.url.replace(/:[^:@]+@/, ":wrong@");
@@ -41,6 +41,7 @@ describe("an embedded PostgreSQL", () => {
     expect(await Promise.all([".", "postgres", "password", "postgres.log", "owner"].map(others))).toEqual([
       0, 0, 0, 0, 0,
     ]);
+    expect(await readFile(join(dataDir, ".gitignore"), "utf8")).toBe("*\n");
     await server.stop();
   });
 

@@ -1,9 +1,15 @@
 import { askedOf, hasLabels, hasVersion, requirementText } from "@carillon/core";
-import type { RunToServe, Unserved } from "../model/workers.js";
+import type { RunToServe, Served, Unserved } from "../model/workers.js";
 import type { SessionKind } from "../store/entities/sessions.js";
 
-/** Of workers that have the run's task: the first thing that none of those left has. Null: one can take the run. */
-export function whyUnserved({ task, queue, policy }: RunToServe, kinds: readonly SessionKind[]): Unserved | null {
+/** Null: some worker can take the run. */
+export function whyUnserved(run: RunToServe, kinds: readonly SessionKind[]): Unserved | null {
+  const served = whoServes(run, kinds);
+  return "code" in served ? served : null;
+}
+
+/** Of workers that have the run's task: those that can take it, or the first thing that none of those left has. */
+export function whoServes({ task, queue, policy }: RunToServe, kinds: readonly SessionKind[]): Served | Unserved {
   const { labels, version, allowsSpot } = askedOf(policy.requires);
   if (kinds.length === 0) return { code: "no_worker_for_task", detail: `no worker serves task ${task}` };
   const there = kinds.filter(({ queues }) => queues.includes(queue) || queues.includes("*"));
@@ -22,11 +28,16 @@ export function whyUnserved({ task, queue, policy }: RunToServe, kinds: readonly
     const detail = `task ${task} has only spot workers, which the run does not allow`;
     return { code: "only_spot_workers", detail };
   }
-  if (lasting.some(({ state }) => state === "active")) return null;
-  const count = lasting.reduce((sum, kind) => sum + kind.count, 0);
+  const active = lasting.filter(({ state }) => state === "active");
+  if (active.length > 0) return { workers: sumOf(active, "count"), slots: sumOf(active, "slots") };
+  const count = sumOf(lasting, "count");
   const who = count === 1 ? "the worker that" : `all ${count} workers that`;
   return {
     code: "workers_cordoned",
     detail: `${who} could take it ${count === 1 ? "is" : "are"} cordoned or draining`,
   };
+}
+
+function sumOf(kinds: readonly SessionKind[], what: "count" | "slots"): number {
+  return kinds.reduce((sum, kind) => sum + kind[what], 0);
 }

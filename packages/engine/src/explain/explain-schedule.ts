@@ -30,16 +30,20 @@ export function explainSchedule({ job, now, missed, isHeld }: ScheduleFacts): An
     const detail = `a maintenance window holds the occurrence that is due, until ${at(nextRunAt)}, for ${inWords(left)} more`;
     return { ...told("window", detail), until: nextRunAt, facts: { in_ms: Math.max(0, left) } };
   }
-  if (left <= 0)
-    return {
-      ...told("fires_now", `it is due since ${inWords(-left)} and is about to fire`),
-      facts: { late_ms: -left },
-    };
+  if (left <= 0) return { ...told("fires_now", dueText(-left)), facts: { late_ms: -left } };
   return {
     ...told("fires", `fires in ${inWords(left)}, at ${at(nextRunAt)}`),
     until: nextRunAt,
     facts: { in_ms: left },
   };
+}
+
+/** Beyond this it is no longer a matter of a moment. */
+const longLateMs = 10_000;
+
+function dueText(lateMs: number): string {
+  if (lateMs < longLateMs) return `it has been due for ${inWords(lateMs)} and is about to fire`;
+  return `it has been due for ${inWords(lateMs)} and no node has fired it yet: they are behind, or none of them has its schedule`;
 }
 
 function told(code: JobWaitCode, detail: string): Answer {

@@ -1,4 +1,4 @@
-import { CarillonError, isFinal } from "@carillon/core";
+import { CarillonError } from "@carillon/core";
 import type { JobRef } from "../model/api.js";
 import type { Explanations } from "../model/explanations.js";
 import type { JobChanges } from "../model/job-changes.js";
@@ -39,12 +39,11 @@ export function explanationsApi(options: ExplanationsOptions): Explanations {
         const missed = state === "paused" ? await changes.countMissed(namespace, { id: job.id }) : 0;
         const held = state === "active" && job.nextRunAt !== null && (await isHeld(job.id));
         const { rows } = await changes.listOccurrences(namespace, { id: job.id }, { pageSize: mostOutcomes });
-        const live = lastRun === null || isFinal(lastRun.status) ? null : lastRun;
         return {
           ...explainSchedule({ job, now: now(), missed, isHeld: held }),
           job,
           state,
-          run: live && { run: live, explanation: await explainer.explain({ id, name: namespace }, live, now()) },
+          run: lastRun && { run: lastRun, explanation: await explainer.explain({ id, name: namespace }, lastRun, now()) },
           outcomes: rows,
         };
       }),

@@ -3,15 +3,16 @@ import type { Breakers } from "../model/breakers.js";
 import type { Limits } from "../model/limits.js";
 import type { RunExplanation } from "../model/explanations.js";
 import type { RunView } from "../model/run-view.js";
-import type { RunToServe, Unserved } from "../model/workers.js";
+import type { RunToServe, Served, Unserved } from "../model/workers.js";
 import type { ExplainReads, RunSurroundings } from "../store/entities/explain-reads.js";
 import type { LiveRunOfJob } from "../store/entities/settlement.js";
 import { explainLimits } from "./explain-limits.js";
-import { at, because, byWhom, inWords } from "./words.js";
+import { at, because, byWhom, inShort, inWords } from "./words.js";
 
 export interface RunExplainerOptions {
   readonly reads: ExplainReads;
-  readonly whyUnserved: (namespaceId: number, run: RunToServe) => Promise<Unserved | null>;
+  /** The workers that can take the run, or why there are none. */
+  readonly whoServes: (namespaceId: number, run: RunToServe) => Promise<Served | Unserved>;
   readonly limitsOf: Limits["limitsOf"];
   readonly breakerOf: Breakers["getBreaker"];
   /** The live runs of a job, oldest first. */
@@ -54,12 +55,12 @@ export class RunExplainer {
     if (run.status === "blocked") return this.#limited(name, run, around.now);
     const behind = await this.#behindBreaker(name, run, around);
     if (behind !== null) return behind;
-    const unserved = await this.#options.whyUnserved(namespaceId, run);
-    if (unserved !== null)
-      return { ...told(unserved.code, unserved.detail), facts: { task: run.task, queue: run.queue } };
+    const served = await this.#options.whoServes(namespaceId, run);
+    if ("code" in served)
+      return { ...told(served.code, served.detail), facts: { task: run.task, queue: run.queue } };
     if (around.laneKind === "gated")
       return told("limit_pending", "its limits are about to be looked at: it is admitted in its turn");
-    return this.#inLine(namespaceId, run, around);
+    return this.#inLine(namespaceId, run, { ...around, ...served });
   }
 
   /** It failed while its breaker was open, and waits with all that are behind it; null: it does not. */
@@ -105,14 +106,22 @@ export class RunExplainer {
     return explainLimits(found, now);
   }
 
-  async #inLine(namespaceId: number, run: RunView, { isStrict, now }: RunSurroundings): Promise<RunExplanation> {
-    const { ahead, of } = await this.#options.reads.position(namespaceId, run.id);
+  async #inLine(namespaceId: number, run: RunView, around: RunSurroundings & Served): Promise<RunExplanation> {
+    const { isStrict, now, workers, slots } = around;
+    const { ahead, of, running } = await this.#options.reads.position(namespaceId, run.id);
     const [place, total] = [ahead + 1, Math.max(of, ahead + 1)];
     const order = isStrict ? ", one at a time in their order" : "";
-    const detail = `position ${place} of ${total} in queue ${run.queue}${order}; due for ${inWords(now - run.runAt)}`;
-    return { ...told("position", detail), facts: { queue: run.queue, position: place, of: total } };
+    const line = `position ${place} of ${total} in queue ${run.queue}${order}; due for ${inWords(now - run.runAt)}`;
+    const who = `${counted(workers, "worker")} with ${counted(slots, "slot")} can take it`;
+    const detail = `${line}; ${who}, and ${counted(running, "run")} of the queue ${running === 1 ? "is" : "are"} at work`;
+    return {
+      ...told("position", detail),
+      facts: { queue: run.queue, position: place, of: total, running, workers, slots },
+    };
   }
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function told(code: RunExplanation["code"], detail: string): RunExplanation {
   return { code, detail, until: null, facts: {} };
@@ -135,7 +144,9 @@ function waitsForTime(run: RunView, now: number): RunExplanation {
   const left = runAt - now;
   if (left <= 0) return told("due_now", "it is due and is about to be queued");
   if (status === "retrying") {
-    const detail = `retry ${attempt + 1} of ${maxAttempts} at ${at(runAt)}, in ${inWords(left)}`;
+    const error = run.attempts.at(-1)?.error;
+    const before = error === undefined ? "" : `; the attempt before: ${inShort(error)}`;
+    const detail = `retry ${attempt + 1} of ${maxAttempts} at ${at(runAt)}, in ${inWords(left)}${before}`;
     const facts = { attempt: attempt + 1, max_attempts: maxAttempts, in_ms: left };
     return { code: "retry_later", detail, until: runAt, facts };
   }
@@ -153,10 +164,10 @@ function queuePaused({ queue }: RunView, pause: NonNullable<RunSurroundings["que
   return { ...told("queue_paused", detail), facts: { queue, ...(pause.actor !== null && { actor: pause.actor }) } };
 }
 
-function ended({ status, statusReason, finishedAt }: RunView): RunExplanation {
+function ended({ status, statusReason, finishedAt, error, attempt, maxAttempts }: RunView): RunExplanation {
   const when = finishedAt === null ? "" : ` at ${at(finishedAt)}`;
-  return {
-    ...told("ended", `${status}${when}${statusReason === null ? "" : ` (${statusReason})`}`),
-    facts: { status },
-  };
+  const how = statusReason === null ? "" : ` (${statusReason})`;
+  const tries = status === "failed" && attempt > 0 ? `, attempt ${attempt} of ${maxAttempts}` : "";
+  const what = error === null ? "" : `: ${inShort(error)}`;
+  return { ...told("ended", `${status}${when}${how}${tries}${what}`), facts: { status } };
 }

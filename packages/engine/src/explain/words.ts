@@ -1,4 +1,4 @@
-import { formatDuration, type Instant } from "@carillon/core";
+import { formatDuration, type Instant, type RunError } from "@carillon/core";
 
 /** For people: whole seconds from a second on. */
 export function inWords(ms: number): string {
@@ -16,4 +16,12 @@ export function byWhom(actor: string | null): string {
 
 export function because(reason: string | null): string {
   return reason === null || reason === "" ? "" : `: ${reason}`;
+}
+
+const longestError = 300;
+
+/** Of an error what fits into a sentence: its kind and the first line of its message. */
+export function inShort({ type, message }: Pick<RunError, "type" | "message">): string {
+  const line = message.split("\n", 1)[0] ?? "";
+  return `${type}: ${line.length > longestError ? `${line.slice(0, longestError - 1)}…` : line}`;
 }

@@ -49,7 +49,7 @@ export type RunExplanation = Explanation<RunWaitCode>;
 export interface JobExplanation extends Explanation<JobWaitCode> {
   readonly job: JobView;
   readonly state: JobState;
-  /** The newest run, where it has not ended. */
+  /** The newest run: what it waits for, or how it ended. */
   readonly run: { readonly run: RunView; readonly explanation: RunExplanation } | null;
   /** The newest entries of the ledger. */
   readonly outcomes: readonly OccurrenceView[];

@@ -36,6 +36,12 @@ export interface Unserved {
   readonly detail: string;
 }
 
+/** Who can take a run. */
+export interface Served {
+  readonly workers: number;
+  readonly slots: number;
+}
+
 /** What tells which workers can take a run. */
 export interface RunToServe {
   readonly task: string;

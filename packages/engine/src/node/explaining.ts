@@ -1,5 +1,5 @@
 import type { Instant } from "@carillon/core";
-import { whyUnserved } from "../dispatch/why-unserved.js";
+import { whoServes } from "../dispatch/why-unserved.js";
 import { explanationsApi } from "../explain/explanations-api.js";
 import { RunExplainer } from "../explain/run-explainer.js";
 import { JobReader } from "../jobs/job-reader.js";
@@ -35,7 +35,7 @@ export function makeExplaining({ db, store, changes, limitsOf, breakerOf, now }:
     within: withinNamespace(store.namespaces),
     explainer: new RunExplainer({
       reads: store.explainReads,
-      whyUnserved: async (namespaceId, run) => whyUnserved(run, await sessions.kinds(namespaceId, run.task)),
+      whoServes: async (namespaceId, run) => whoServes(run, await sessions.kinds(namespaceId, run.task)),
       limitsOf,
       breakerOf,
       liveOf: (jobId) => settler.reads.live(db, [jobId], { hold: false }),

@@ -76,6 +76,8 @@ export function createApi(options: ApiOptions): Api {
   app.get("/docs/style.css", { config: { probe: true } }, (_request, reply) =>
     reply.type("text/css; charset=utf-8").send(docsStyle),
   );
+  // Who opens the address that a node prints wants to see something.
+  app.get("/", { config: { probe: true } }, (_request, reply) => reply.redirect("/docs"));
   return app;
 }
 

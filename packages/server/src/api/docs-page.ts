@@ -15,7 +15,7 @@ export function docsPage(document: JsonMap): string {
     '<link rel="stylesheet" href="/docs/style.css"></head><body>',
     `<header><h1>Carillon API</h1><p>Version ${text(info["version"])}. ${text(info["description"])}</p>`,
     '<p>The same for programs: <a href="/openapi.json">/openapi.json</a></p></header><main>',
-    `<nav aria-label="Operations"><ul>${operations.map(navItem).join("")}</ul></nav>`,
+    `<nav aria-label="Operations">${byTag(operations).map(navGroup).join("")}</nav>`,
     ...operations.map(operationSection),
     "<h2>Schemas</h2>",
     ...schemas.map(([name, schema]) => schemaSection(name, mapOf(schema))),
@@ -27,6 +27,20 @@ interface Listed {
   readonly path: string;
   readonly method: string;
   readonly operation: JsonMap;
+}
+
+/** In the order in which the document has them. */
+function byTag(operations: readonly Listed[]): [tag: string, operations: readonly Listed[]][] {
+  const groups = new Map<string, Listed[]>();
+  for (const one of operations) {
+    const tag = text(listOf(one.operation["tags"])[0]);
+    groups.set(tag, [...(groups.get(tag) ?? []), one]);
+  }
+  return [...groups];
+}
+
+function navGroup([tag, operations]: [tag: string, operations: readonly Listed[]]): string {
+  return `<h2>${tag}</h2><ul>${operations.map(navItem).join("")}</ul>`;
 }
 
 function navItem({ path, method, operation }: Listed): string {

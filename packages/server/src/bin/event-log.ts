@@ -1,6 +1,6 @@
 import { canonicalUuid, CarillonError, formatId } from "@carillon/core";
 import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
-import type { WorkerEvent } from "@carillon/worker";
+import { FewOfEach, type WorkerEvent } from "@carillon/worker";
 import type { Logger } from "pino";
 
 /** What an operator must see is a warning; what belongs to a healthy day is debug. */
@@ -53,8 +53,45 @@ export function logEngineEvent(logger: Logger, told: EngineEvent): void {
   }
 }
 
-export function logWorkerEvent(logger: Logger, { type, ...event }: WorkerEvent): void {
+/** For somebody who tries things out: each run that has ended, a few of each kind. */
+export function runEndLog(logger: Logger, monotonic: () => number): (event: EngineEvent) => void {
+  const log = logger.child({ component: "run" });
+  const few = new FewOfEach(monotonic);
+  return (event) => {
+    if (event.type !== "run.finished") return;
+    const { task, status, durationMs, runId } = event;
+    const passed = few.pass(`${task} ${status}`);
+    if (passed === null) return;
+    const about = { run_id: shownId("run", runId), ...(passed.keptBack > 0 && { not_logged: passed.keptBack }) };
+    log[status === "failed" ? "warn" : "info"](about, `${task} ${status} in ${Math.round(durationMs)} ms`);
+  };
+}
+
+export interface WorkerLogOptions {
+  readonly monotonic: () => number;
+  /** Whether stacks are of use to whoever reads it: those of tasks that they wrote. */
+  readonly stacks: boolean;
+}
+
+/** Of failed attempts a few of each kind: a task that always fails must not fill the disk. */
+export function workerLog(logger: Logger, { monotonic, stacks }: WorkerLogOptions): (event: WorkerEvent) => void {
   const log = logger.child({ component: "worker" });
+  const few = new FewOfEach(monotonic);
+  return (event) => {
+    if (event.type !== "run.attempt_failed") return logWorkerEvent(log, event);
+    const { runId, task, attempt, maxAttempts, error } = event;
+    const passed = few.pass(`${task} ${error.type}`);
+    if (passed === null) return;
+    const about = {
+      run_id: shownId("run", runId),
+      ...(passed.keptBack > 0 && { not_logged: passed.keptBack }),
+      ...(stacks && error.stack !== undefined && { err: { type: error.type, stack: error.stack } }),
+    };
+    log.warn(about, `attempt ${attempt} of ${maxAttempts} of ${task} failed: ${error.type}: ${error.message}`);
+  };
+}
+
+function logWorkerEvent(log: Logger, { type, ...event }: WorkerEvent): void {
   if (type === "worker.started" || type === "worker.drained") return log.info(plain(event), type);
   return log[levelOfFailure(event)](plain(event), type);
 }

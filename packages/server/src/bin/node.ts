@@ -6,8 +6,8 @@ import type { Service } from "../lifecycle/service.js";
 import { createMetrics } from "../metrics/metrics.js";
 import type { NodeContext } from "./context.js";
 import { type DatabaseServices, databaseServices } from "./database-services.js";
-import { logEngineEvent } from "./event-log.js";
-import { nodeExecutors, payloadFaults } from "./node-executors.js";
+import { logEngineEvent, runEndLog } from "./event-log.js";
+import { nodeExecutors, nodeTimers, payloadFaults } from "./node-executors.js";
 import { ApiService } from "./services/api-service.js";
 import { LoadService } from "./services/load-service.js";
 import { EventsService } from "./services/events-service.js";
@@ -50,6 +50,7 @@ export class Node implements Service {
     const database = () => below.database.database;
     const events = new EventsService(database);
     metrics.watchStreams(() => events.hub);
+    const logRunEnd = dev ? runEndLog(logger, () => nodeTimers.monotonic()) : null;
     const engine = new EngineService(context, {
       database,
       alone: below.embedded !== null,
@@ -57,6 +58,7 @@ export class Node implements Service {
         metrics.engineEvent(event);
         events.hub.publish(event);
         logEngineEvent(logger, event);
+        logRunEnd?.(event);
       },
     });
     metrics.watchNode({ engine: () => engine.started?.load ?? null, database: () => loadOf(below.database.opened) });

@@ -1,3 +1,4 @@
+import type { RunError } from "@carillon/core";
 import type { IgnoredSignalEvent } from "./ignored-signals.js";
 import type { Task } from "./task.js";
 import type { WorkerTimers } from "./timers.js";
@@ -21,6 +22,16 @@ export interface WorkerOptions {
   readonly onEvent?: (event: WorkerEvent) => void;
 }
 
+/** A handler threw, or its time was over. Whether it is tried again is for the server to say. */
+export interface FailedAttemptEvent {
+  readonly type: "run.attempt_failed";
+  readonly runId: string;
+  readonly task: string;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly error: RunError;
+}
+
 export type WorkerEvent =
   | { readonly type: "worker.started" }
   | { readonly type: "worker.session_lost"; readonly running: number }
@@ -29,5 +40,6 @@ export type WorkerEvent =
   | { readonly type: "worker.unheard"; readonly running: number }
   | { readonly type: "worker.transport_failed"; readonly error: unknown }
   | { readonly type: "run.result_refused"; readonly runId: string }
+  | FailedAttemptEvent
   | IgnoredSignalEvent
   | { readonly type: "worker.drained"; readonly givenBack: number };

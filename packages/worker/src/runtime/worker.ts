@@ -273,7 +273,10 @@ export class Worker {
     this.#report(running, running.isStopping ? stoppedOutcome(ended) : ended);
   }
 
-  #report({ assignment: { runId, fence }, startedAt }: Running, outcome: Outcome): void {
+  #report({ assignment, startedAt }: Running, outcome: Outcome): void {
+    const { runId, fence, task, attempt, maxAttempts } = assignment;
+    if (outcome.kind === "failed")
+      this.#emit({ type: "run.attempt_failed", runId, task, attempt, maxAttempts, error: outcome.error });
     const startedAgoMs = this.#options.timers.monotonic() - startedAt;
     this.#reporter.add({ runId, fence, startedAgoMs, outcome });
   }

@@ -1,3 +1,4 @@
+import type { WorkerEvent } from "../runtime/worker-options.js";
 import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./options.js";
 import type { TaskDefinition } from "./task.js";
 
@@ -52,6 +53,8 @@ export interface WorkerSettings {
   readonly noticeMs?: number;
   /** How long runs may go on when the worker stops; 30 s by default. */
   readonly graceMs?: number;
+  /** Gets what the worker has to say; without it, failures are printed to standard error, a few of each kind. */
+  readonly onEvent?: (event: WorkerEvent) => void;
   /** Whether SIGTERM and SIGINT stop the app and then end the process; true by default. */
   readonly signals?: boolean;
 }

@@ -3,6 +3,7 @@ import type { Transport } from "../runtime/transport.js";
 import { Worker } from "../runtime/worker.js";
 import type { WorkerEvent } from "../runtime/worker-options.js";
 import type { AppWorker, WorkerSettings } from "./app.js";
+import { failureTalk } from "./failure-talk.js";
 import { workerTimers } from "./worker-timers.js";
 import { workerTask } from "./worker-task.js";
 
@@ -25,11 +26,13 @@ const noticeSignal = "SIGUSR2";
 /** One runtime for each queue, so that each has its own number of slots. */
 export class WorkerGroup implements AppWorker {
   readonly #options: WorkerGroupOptions;
+  readonly #talk: (event: WorkerEvent) => void;
   #workers: readonly Worker[] = [];
   #state: "new" | "started" | "stopped" = "new";
 
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
+    this.#talk = options.settings.onEvent ?? failureTalk({ write: toStandardError, monotonic: () => workerTimers.monotonic() });
   }
 
   async start(): Promise<void> {
@@ -74,6 +77,7 @@ export class WorkerGroup implements AppWorker {
   /** An operator may ask a worker to go: what it would do on a signal, without ending the process. */
   readonly #onEvent = (event: WorkerEvent): void => {
     this.#options.onEvent(event);
+    this.#talk(event);
     if (event.type === "worker.drain_asked") void (event.isNotice ? this.leave() : this.stop());
   };
 
@@ -91,6 +95,8 @@ export class WorkerGroup implements AppWorker {
     void this.#options.stopAll().finally(() => process.kill(process.pid, signal));
   };
 }
+
+const toStandardError = (line: string): void => void process.stderr.write(`${line}\n`);
 
 function queuesOf({ queues, tasks }: WorkerSettings): Readonly<Record<string, number>> {
   return queues ?? Object.fromEntries(tasks.map(({ defaults }) => [defaults.queue ?? "default", defaultSlots]));

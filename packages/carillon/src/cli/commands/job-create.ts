@@ -7,6 +7,7 @@ import { jobRequest, withJobFlags } from "../input/job-request.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { waitLimitMs, withWait } from "../input/wait-flags.js";
 import { withOutputForm } from "../output/form.js";
+import { sayIfUnserved } from "../served-task.js";
 import { exitCodeOfRun, waitForRun } from "../wait-for-run.js";
 import { sayNoUndo, sayUndo } from "../output/undo.js";
 
@@ -34,6 +35,7 @@ Examples:
     const client = clientOf(io, invocation);
     const created = await client.jobs.create(await jobRequest(io, invocation));
     const job = wait ? await waitForRun(io, client, created.id, waitLimitMs(invocation)) : created;
+    if (!wait) await sayIfUnserved(io, invocation, client, job.task);
     for (const { detail } of job.warnings ?? []) io.talk(`carillon: warning: ${detail}`);
     await printJob(io, invocation, job);
     if (job.run !== undefined && isFinal(job.run.status)) sayNoUndo(io, "it ran");

@@ -6,6 +6,7 @@ import { clientOf, withServerAddress } from "../input/server-address.js";
 import { waitLimitMs, withWait } from "../input/wait-flags.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { renderRun } from "../output/run-view.js";
+import { sayIfUnserved } from "../served-task.js";
 import { exitCodeOfRun, waitForEnd } from "../wait-for-run.js";
 import { sayNoUndo, sayUndo } from "../output/undo.js";
 
@@ -35,6 +36,7 @@ Examples:
       ...(delay !== undefined && { delay }),
     });
     const wait = flagOption(invocation, "wait");
+    if (!wait) await sayIfUnserved(io, invocation, client, run.task);
     const shown = wait ? await waitForEnd(io, client, run.id, waitLimitMs(invocation)) : run;
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(shown) : renderJson(shown, form));

@@ -17,6 +17,7 @@ export function devBanner({ url, dataDir, postgres }: NodeFacts, version: string
     paint("bold", `Carillon ${version} is ready.`),
     "",
     `  URL         ${paint("cyan", url)}`,
+    `  API         ${paint("cyan", `${url}/docs`)}`,
     ...(dataDir === null ? [] : [`  Data        ${dataDir}`]),
     `  PostgreSQL  ${postgres.version}${port}${adopted}`,
     "",

@@ -29,6 +29,7 @@ export function renderJob(job: Job): string {
     ["payload", job.payload],
     ["created", job.created_at],
     ["last run", last === null ? null : `${last.id} ${last.status}`],
+    ...(job.run?.waiting_on ? [["waits for", job.run.waiting_on.detail] as const] : []),
     ...(job.run === undefined ? [] : [["output", job.run.output] as const, ["error", job.run.error?.message] as const]),
     ...(job.warnings ?? []).map(({ detail }) => ["warning", detail] as const),
   ]);

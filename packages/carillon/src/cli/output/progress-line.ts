@@ -27,6 +27,12 @@ export class ProgressLine {
     else this.#io.talk(`carillon: ${line}`);
   }
 
+  /** A line that stays. */
+  say(line: string): void {
+    this.clear();
+    this.#io.talk(line);
+  }
+
   /** Makes room for other lines. */
   clear(): void {
     if (this.#io.talkIsTerminal && this.#said !== "") this.#io.stderr.write("\r\u001b[K");

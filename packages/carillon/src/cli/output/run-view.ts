@@ -20,6 +20,7 @@ export function renderRun(run: Run): string {
     ["job", run.job_id],
     ["task", run.task],
     ["status", run.status_reason === null ? run.status : `${run.status} (${run.status_reason})`],
+    ...(run.waiting_on ? [["waits for", run.waiting_on.detail] as const] : []),
     ["attempt", `${run.attempt} of ${run.max_attempts}`],
     ["scheduled for", run.trigger.scheduled_for],
     ["started", run.started_at],

@@ -10,7 +10,15 @@ export const workerColumns: readonly Column<Worker>[] = [
   { title: "QUEUES", value: ({ queues }) => queues.join(",") },
   { title: "SLOTS", value: ({ slots }) => String(slots), align: "right" },
   { title: "HEARTBEAT", value: ({ heartbeat_at: at }) => at },
+  { title: "TASKS", value: ({ tasks }) => someOf(tasks) },
 ];
+
+const mostNamed = 8;
+
+function someOf(tasks: readonly string[]): string {
+  const more = tasks.length > mostNamed ? `,… ${tasks.length - mostNamed} more` : "";
+  return `${tasks.slice(0, mostNamed).join(",")}${more}`;
+}
 
 /** One worker for people. */
 export function renderWorker(worker: Worker): string {

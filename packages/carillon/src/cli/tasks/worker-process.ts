@@ -1,5 +1,5 @@
 import { systemRandom } from "@carillon/core";
-import { type Config, createLogger, logWorkerEvent, runNode } from "@carillon/server";
+import { type Config, createLogger, runNode, workerLog } from "@carillon/server";
 import { HttpTransport, type Task, Worker, type WorkerEvent, workerTimers } from "@carillon/worker";
 import { ExitCode } from "../exit-codes.js";
 import type { QueueSlots } from "../input/queue-slots.js";
@@ -33,6 +33,7 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
   const { config, tasks, name, urls, token, labels, isSpot, namespace, namespaces } = options;
   const logger = createLogger(config, { stream: io.stderr, isTerminal: io.talkIsTerminal, colour: io.talkColour });
   const timers = workerTimers;
+  const log = workerLog(logger, { monotonic: () => timers.monotonic(), stacks: true });
   const asked = new AbortController();
   let isNotice = false;
   const onNotice = (): void => {
@@ -44,7 +45,7 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
     const caller = { ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }) };
     const transport = new HttpTransport({ urls, timers, random: systemRandom, ...caller });
     const onEvent = (event: WorkerEvent): void => {
-      logWorkerEvent(logger, event);
+      log(event);
       if (event.type !== "worker.drain_asked") return;
       isNotice ||= event.isNotice;
       asked.abort();

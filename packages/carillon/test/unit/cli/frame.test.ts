@@ -17,6 +17,12 @@ describe("the frame of the command line", () => {
     expect(out).toContain("dev ");
   });
 
+  it("says where to begin when nothing was asked", async () => {
+    const { code, out, talk } = await run();
+    expect({ code, talk }).toEqual({ code: 0, talk: "" });
+    expect(out).toMatch(/carillon dev .*\n[^]*carillon why @ping[^]*carillon --help/);
+  });
+
   it("shows help of a command with its own options, by flag and by word", async () => {
     const byFlag = await run("cron", "next", "--help");
     expect(byFlag.code).toBe(0);

@@ -120,15 +120,39 @@ function statementLimit(role: ConnectionRole, timeouts: Timeouts): DurationMs {
 /** A connection that cannot be made is a lost one, whatever node or pg say of it; a refusal by the server is told as such. */
 export function describeConnectFailure(error: unknown, host: string): unknown {
   if (error instanceof CarillonError || error instanceof ConnectionLost) return error;
-  const reason = error instanceof Error ? error.message : String(error);
   if (!(error instanceof DatabaseError)) {
-    return new ConnectionLost(`cannot connect to ${host}: ${reason}`, { cause: error });
+    return new ConnectionLost(`cannot connect to ${host}: ${reasonOf(error)}${networkHint(error)}`, { cause: error });
   }
-  // Wrong password or user (28), no such database (3D000), no right to connect (42501).
-  if (!/^(28...|3D000|42501)$/.test(error.code ?? "")) return error;
-  return new CarillonError("database_refused", `The database at ${host} refused the connection: ${reason}`, {
-    cause: error,
-  });
+  const hint = refusalHint(error.code ?? "");
+  if (hint === null) return error;
+  const refused = `The database at ${host} refused the connection: ${error.message}`;
+  return new CarillonError("database_refused", `${refused}${hint}`, { cause: error });
+}
+
+/** A name with several addresses fails with one error for each, and none of its own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map((one: unknown) => reasonOf(one)).join(", ");
+  return error instanceof Error ? error.message : String(error);
+}
+
+const networkHints: ReadonlyMap<unknown, string> = new Map([
+  ["ECONNREFUSED", "; nothing listens there: is PostgreSQL running, and is this its port?"],
+  ["ENOTFOUND", "; there is no host of this name"],
+  ["EAI_AGAIN", "; the name of the host could not be looked up"],
+  ["ENOENT", "; there is no such socket: is PostgreSQL running?"],
+]);
+
+function networkHint(error: unknown): string {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
+  return networkHints.get(code) ?? "";
+}
+
+/** Null: it is no refusal, but something else that the server said. */
+function refusalHint(sqlState: string): string | null {
+  if (sqlState === "3D000") return "; create it, or name another in the database URL";
+  if (sqlState === "28P01") return "; check user and password in the database URL";
+  if (sqlState.startsWith("28")) return "; check the user in the database URL, and pg_hba.conf of the server";
+  return sqlState === "42501" ? "; the user may not connect to it" : null;
 }
 
 /** One host's reason is told as it is; of several, all reasons are told. */

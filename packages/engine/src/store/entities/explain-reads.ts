@@ -16,6 +16,8 @@ export interface PlaceInLine {
   readonly ahead: number;
   /** Counted up to a limit. */
   readonly of: number;
+  /** Of the same queue, at work. */
+  readonly running: number;
 }
 
 export interface ExplainReads {
@@ -29,10 +31,6 @@ const mostCounted = 10_000;
 export function explainReads(db: Queryable, statements: Statements): ExplainReads {
   const surroundings = statements.get("explain.run");
   const position = statements.get("explain.position");
-  const place = (row: { ahead: number | null; of: number } | undefined): PlaceInLine => ({
-    ahead: row?.ahead ?? 0,
-    of: row?.of ?? 0,
-  });
   return {
     async surroundings(namespaceId, runId) {
       const [row] = (await db.query<SurroundingsRow>(surroundings, [namespaceId, runId])).rows;
@@ -46,9 +44,8 @@ export function explainReads(db: Queryable, statements: Statements): ExplainRead
       };
     },
     async position(namespaceId, runId) {
-      return place(
-        (await db.query<{ ahead: number; of: number }>(position, [namespaceId, runId, mostCounted])).rows[0],
-      );
+      const [row] = (await db.query<PlaceInLine>(position, [namespaceId, runId, mostCounted])).rows;
+      return row ?? { ahead: 0, of: 0, running: 0 };
     },
   };
 }

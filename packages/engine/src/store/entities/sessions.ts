@@ -31,6 +31,8 @@ export type RegisteredSession = Omit<NewSession, "id" | "nodeId" | "gatewayId"> 
 export interface SessionKind extends Pick<NewSession, "queues" | keyof WorkerSkills> {
   readonly state: WorkerState;
   readonly count: number;
+  /** Of all of them together. */
+  readonly slots: number;
 }
 
 /** A session that lives, and what was asked of its worker. */

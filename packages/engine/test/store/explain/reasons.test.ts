@@ -126,7 +126,7 @@ const runReasons: Readonly<Record<RunWaitCode, readonly [make: () => Promise<str
       await make({ task: "line", queue: "line" });
       return make({ task: "line", queue: "line" });
     },
-    `^position 2 of 2 in queue line; due for ${span}$`,
+    `^position 2 of 2 in queue line; due for ${span}; 1 worker with 1 slot can take it, and 0 runs of the queue are at work$`,
   ],
   no_worker_for_task: [() => make({ task: "pdf" }), "^no worker serves task pdf$"],
   no_worker_for_queue: [
@@ -209,7 +209,7 @@ const jobReasons: Readonly<Record<JobWaitCode, readonly [make: () => Promise<str
     async () => (await h.api.createJob("default", spec({ key: "later", schedule: { kind: "at", at: future() } }))).id,
     `^fires in (1h|59m.*), at ${time}$`,
   ],
-  fires_now: [recurring, `^it is due since ${span} and is about to fire$`],
+  fires_now: [recurring, `^it has been due for ${span} and (is about to fire|no node has fired it yet: .*)$`],
   window: [
     async () => {
       const id = await recurring();
@@ -287,5 +287,19 @@ describe("explain says of a job", () => {
     const explanation = await h.api.explainJob("default", { id: down });
     expect(explanation.outcomes).toMatchObject([{ reason: "overlap", count: 1 }]);
     expect(explanation.run?.explanation.code).toBe("no_worker_for_task");
+  });
+
+  it("how its newest run ended, where none is live: with the error, in one line", async () => {
+    const id = await h.upstream();
+    const error = { type: "HttpError", message: "answered 503\nand a page of HTML", retryable: true };
+    await h.runOnce(id, { status: "failed", reason: "handler_error", error });
+    const { run } = await h.api.explainJob("default", { id });
+    expect(run?.explanation).toMatchObject({
+      code: "ended",
+      detail: expect.stringMatching(
+        new RegExp(`^failed at ${time} \\(handler_error\\), attempt 1 of 5: HttpError: answered 503$`),
+      ) as string,
+      facts: { status: "failed" },
+    });
   });
 });

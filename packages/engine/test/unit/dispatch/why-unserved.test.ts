@@ -1,12 +1,13 @@
 import { requirementsOf } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { whyUnserved } from "../../../src/dispatch/why-unserved.js";
+import { whoServes, whyUnserved } from "../../../src/dispatch/why-unserved.js";
 import type { SessionKind } from "../../../src/store/entities/sessions.js";
 
 const kind = (over: Partial<SessionKind> = {}): SessionKind => ({
   queues: ["mail"],
   state: "active",
   count: 1,
+  slots: 10,
   ...over,
 });
 const run = { task: "pdf", queue: "mail", policy: {} };
@@ -23,6 +24,8 @@ describe("a run waits for a worker", () => {
   it("that serves its queue, by its name or all of them", () => {
     expect(whyUnserved(run, [kind({ queues: ["other"] })])).toMatchObject({ code: "no_worker_for_queue" });
     expect(whyUnserved(run, [kind({ queues: ["*"] })])).toBeNull();
+    const all = [kind(), kind({ queues: ["other"] }), kind({ queues: ["*"], count: 2, slots: 5 })];
+    expect(whoServes(run, all)).toEqual({ workers: 3, slots: 15 });
   });
 
   it("that has the version of its task", () => {

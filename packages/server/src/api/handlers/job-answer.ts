@@ -1,5 +1,5 @@
 import { type CalendarSet, formatId, type Instant, type ScheduleSpec } from "@carillon/core";
-import type { JobView } from "@carillon/engine";
+import type { JobView, RunExplanation } from "@carillon/engine";
 import type { CallAnswer } from "../call.js";
 import type { ApiEngine, ApiOptions } from "../ports.js";
 import { wireOneJob } from "../wire/job.js";
@@ -10,6 +10,8 @@ import { jobRef, notFound } from "./job-ref.js";
 export interface Asker {
   readonly namespace: string;
   readonly foreign: boolean;
+  /** What the run of a one-off job waits for, where that was looked up. */
+  readonly waitingOn?: RunExplanation | null;
 }
 
 /** Finds jobs and shows one, the same way for every call that answers with it. */
@@ -28,9 +30,9 @@ export class JobAnswers {
     return job;
   }
 
-  async shown(job: JobView, { namespace, foreign }: Asker): Promise<CallAnswer> {
+  async shown(job: JobView, { namespace, foreign, waitingOn = null }: Asker): Promise<CallAnswer> {
     const calendars = await calendarsOf(this.#engine, namespace, job.schedule);
-    const body = wireOneJob(job, { now: this.#now(), foreign, calendars });
+    const body = wireOneJob(job, { now: this.#now(), foreign, calendars, waitingOn });
     return { status: 200, body, headers: { ETag: etagOf(job) } };
   }
 

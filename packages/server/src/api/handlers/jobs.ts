@@ -1,12 +1,21 @@
 import { normaliseJobRequest } from "@carillon/contract";
+import { isFinal } from "@carillon/core";
+import type { JobView } from "@carillon/engine";
 import { type Handlers, traceOf } from "../call.js";
 import type { ApiOptions } from "../ports.js";
 import { noTracing } from "../tracing.js";
-import { wireJob } from "../wire/job.js";
+import { isOneOff, wireJob } from "../wire/job.js";
 import { jobFilter, refuseTotalOfStatus } from "./filters.js";
 import { JobAnswers } from "./job-answer.js";
 import { nextPageToken, orderOf, pageRequest } from "./list-page.js";
 import { momentOf } from "./moment.js";
+
+/** Null: it does not wait, or is no one-off job. */
+async function whyOneOffWaits(engine: ApiOptions["engine"], namespace: string, job: JobView) {
+  const { lastRun } = job;
+  if (lastRun === null || !isOneOff(job) || lastRun.status === "running" || isFinal(lastRun.status)) return null;
+  return engine.explain(namespace, lastRun);
+}
 
 type JobHandlers = Pick<Handlers, "createJob" | "listJobs" | "getJob">;
 
@@ -38,7 +47,9 @@ export function jobHandlers(options: ApiOptions): JobHandlers {
       };
     },
     async getJob({ params, namespace, foreign }) {
-      return answers.shown(await answers.found(namespace, params.id), { namespace, foreign });
+      const job = await answers.found(namespace, params.id);
+      const waitingOn = await whyOneOffWaits(engine, namespace, job);
+      return answers.shown(job, { namespace, foreign, waitingOn });
     },
   };
 }

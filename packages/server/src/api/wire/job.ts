@@ -1,6 +1,6 @@
 import type { Job } from "@carillon/contract";
 import { type CalendarSet, describeSchedule, formatId, type Instant, type JobPause, statusOfJob } from "@carillon/core";
-import type { JobView, Neighbour } from "@carillon/engine";
+import type { JobView, Neighbour, RunExplanation } from "@carillon/engine";
 import { wireDefinition } from "./definition.js";
 import { runSummary, wireRun } from "./run.js";
 import { timestamp, timestampOrNull } from "./scalars.js";
@@ -36,19 +36,21 @@ export interface Reader {
   readonly foreign: boolean;
   /** Those that the job's schedule names. */
   readonly calendars: CalendarSet;
+  /** What the run of a one-off job waits for, where that was looked up. */
+  readonly waitingOn?: RunExplanation | null;
 }
 
 /**
  * A job on its own: with the warnings, which take too long to look for in lists, and with the run of a one-off, so that
  * "how did it go" is one call.
  */
-export function wireOneJob(job: JobView, { now, foreign, calendars }: Reader): Job {
+export function wireOneJob(job: JobView, { now, foreign, calendars, waitingOn = null }: Reader): Job {
   const wire = wireJob(job);
   return {
     ...wire,
     warnings: warningsOf(job, calendars, now),
     ...wireNeighbours(job),
-    ...(isOneOff(job) && job.lastRun !== null && { run: wireRun(job.lastRun) }),
+    ...(isOneOff(job) && job.lastRun !== null && { run: wireRun(job.lastRun, { waitingOn }) }),
     ...(foreign && { job_id: wire.id, task_id: wire.id, ...logUrl(job) }),
   };
 }
@@ -74,6 +76,6 @@ function wireNeighbour({ jobId, key, on, when, state }: Neighbour) {
   return { job_id: formatId("job", jobId), key, on, when, state };
 }
 
-function isOneOff(job: JobView): boolean {
+export function isOneOff(job: JobView): boolean {
   return job.schedule.kind === "at";
 }

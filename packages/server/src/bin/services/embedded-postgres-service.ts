@@ -7,15 +7,20 @@ import type { NodeContext } from "../context.js";
 /** Between the end of a server and its restart, so that one that always dies does not keep the machine busy. */
 const RESTART_PAUSE_MS = 1_000;
 
+/** What it needs of its node. */
+export interface EmbeddedContext extends Pick<NodeContext, "logger" | "stopping"> {
+  readonly config: Pick<NodeContext["config"], "dataDir">;
+}
+
 /** The node's own PostgreSQL. One that dies while the node lives is started again on the same port, under the same URL. */
 export class EmbeddedPostgresService implements Service {
   readonly name = "postgres";
-  readonly #context: NodeContext;
+  readonly #context: EmbeddedContext;
   #server: EmbeddedPostgres | null = null;
   #guard: Promise<void> = Promise.resolve();
   #ending = new AbortController();
 
-  constructor(context: NodeContext) {
+  constructor(context: EmbeddedContext) {
     this.#context = context;
   }
 

@@ -6,7 +6,7 @@ import type { Service } from "../../lifecycle/service.js";
 import type { DeliveryOutcome } from "../../webhooks/delivery-outcome.js";
 import { type Post, webhookSender } from "../webhooks/webhook-task.js";
 import type { NodeContext } from "../context.js";
-import { logWorkerEvent } from "../event-log.js";
+import { workerLog } from "../event-log.js";
 
 const slots = 20;
 /** A namespace that was made meanwhile is served after at most this time. */
@@ -80,7 +80,7 @@ export class WebhookService implements Service {
       queues: [webhookQueue],
       slots,
       timers,
-      onEvent: (event) => logWorkerEvent(logger, event),
+      onEvent: workerLog(logger, { monotonic: () => timers.monotonic(), stacks: false }),
     });
   }
 }

@@ -3,7 +3,7 @@ import type { Engine } from "@carillon/engine";
 import { builtInTasks, type Executor, LocalTransport, Worker } from "@carillon/worker";
 import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
-import { logWorkerEvent } from "../event-log.js";
+import { workerLog } from "../event-log.js";
 import { nodeTimers } from "../node-executors.js";
 
 /** The worker inside the node: the built-in tasks and the executors that need nothing of the machine. */
@@ -32,7 +32,7 @@ export class WorkerService implements Service {
       queues: ["*"],
       slots: config.workerSlots,
       timers,
-      onEvent: (event) => logWorkerEvent(logger, event),
+      onEvent: workerLog(logger, { monotonic: () => timers.monotonic(), stacks: false }),
     });
     await worker.start();
     this.#worker = worker;

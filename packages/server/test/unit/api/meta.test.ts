@@ -54,6 +54,12 @@ describe("what the node says of itself", () => {
     expect((await api.get(style)).headers["content-type"]).toBe("text/css; charset=utf-8");
   });
 
+  it("/ leads to /docs, which lists calls by what they are about", async () => {
+    const api = apiUnderTest();
+    expect(await api.get("/")).toMatchObject({ statusCode: 302, headers: { location: "/docs" } });
+    expect((await api.get("/docs")).body).toMatch(/<h2>Jobs<\/h2><ul>.*<h2>Runs<\/h2><ul>/);
+  });
+
   it("/metrics is in the format that its type says", async () => {
     const response = await apiUnderTest().get("/metrics");
     expect(response.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
