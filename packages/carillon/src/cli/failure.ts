@@ -28,9 +28,11 @@ export function failureOf(error: unknown): Failure {
 /** What the system or the database refuses is told as they say it; null: it is neither. */
 function outsideFailure(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
-  if ("syscall" in error && /^E[A-Z0-9]+$/.test(error.code)) return `${error.message}${systemHints.get(error.code) ?? ""}`;
+  if ("syscall" in error && /^E[A-Z0-9]+$/.test(error.code))
+    return `${error.message}${systemHints.get(error.code) ?? ""}`;
   if (!("severity" in error) || !/^[0-9A-Z]{5}$/.test(error.code)) return null;
-  const hint = error.code === "42501" ? "; the user of the database URL must own the schema, or be allowed to make it" : "";
+  const hint =
+    error.code === "42501" ? "; the user of the database URL must own the schema, or be allowed to make it" : "";
   return `the database refused a statement: ${error.message} (SQLSTATE ${error.code})${hint}`;
 }
 

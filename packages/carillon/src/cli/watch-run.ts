@@ -37,7 +37,7 @@ async function followState(
   { line, limitMs }: { readonly line: ProgressLine; readonly limitMs: number },
 ): Promise<Run> {
   const until = io.now() + limitMs;
-  const reasons = new WaitReasons({ now: io.now, talk: (text) => line.say(text) });
+  const reasons = new WaitReasons({ now: () => io.now(), talk: (text) => line.say(text) });
   for (;;) {
     const run = await client.runs.get(id);
     line.show(stateOf(run));

@@ -10,7 +10,7 @@ export function carillon(options: LibraryOptions): LibraryApp;
 export function carillon(): LibraryApp | RemoteApp;
 export function carillon(options: ClientOptions | LibraryOptions = fromEnvironment()): LibraryApp | RemoteApp {
   refuseUnclear(options);
-  return "url" in options && options.url ? new RemoteApp(options) : new LibraryApp(options as LibraryOptions);
+  return "url" in options && options.url ? new RemoteApp(options) : new LibraryApp(options);
 }
 
 const places = ["url", "databaseUrl", "pool", "dataDir"] as const;
@@ -24,7 +24,10 @@ function refuseUnclear(options: Partial<Record<(typeof places)[number], unknown>
     const what = options[named] === "" ? "empty" : String(options[named]);
     throw new CarillonError("config_invalid", `${named} is ${what}: is the variable that it comes from set?`);
   }
-  throw new CarillonError("config_invalid", "give url (a server), or databaseUrl, pool or dataDir (a database): one of them");
+  throw new CarillonError(
+    "config_invalid",
+    "give url (a server), or databaseUrl, pool or dataDir (a database): one of them",
+  );
 }
 
 function fromEnvironment(): ClientOptions | LibraryOptions {

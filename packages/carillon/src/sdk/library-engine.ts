@@ -46,7 +46,11 @@ export async function startLibraryEngine(
   const postgres = await startKeptPostgres(dataDir);
   try {
     const running = await startOver({ ...options, databaseUrl: postgres.url }, onEvent);
-    return { ...running, close: () => running.close().finally(() => postgres.stop()) };
+    const close = async (): Promise<void> => {
+      await running.close();
+      await postgres.stop();
+    };
+    return { ...running, close };
   } catch (error) {
     await postgres.stop();
     throw error;

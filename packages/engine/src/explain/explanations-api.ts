@@ -43,7 +43,10 @@ export function explanationsApi(options: ExplanationsOptions): Explanations {
           ...explainSchedule({ job, now: now(), missed, isHeld: held }),
           job,
           state,
-          run: lastRun && { run: lastRun, explanation: await explainer.explain({ id, name: namespace }, lastRun, now()) },
+          run: lastRun && {
+            run: lastRun,
+            explanation: await explainer.explain({ id, name: namespace }, lastRun, now()),
+          },
           outcomes: rows,
         };
       }),

@@ -56,8 +56,7 @@ export class RunExplainer {
     const behind = await this.#behindBreaker(name, run, around);
     if (behind !== null) return behind;
     const served = await this.#options.whoServes(namespaceId, run);
-    if ("code" in served)
-      return { ...told(served.code, served.detail), facts: { task: run.task, queue: run.queue } };
+    if ("code" in served) return { ...told(served.code, served.detail), facts: { task: run.task, queue: run.queue } };
     if (around.laneKind === "gated")
       return told("limit_pending", "its limits are about to be looked at: it is admitted in its turn");
     return this.#inLine(namespaceId, run, { ...around, ...served });
@@ -108,15 +107,15 @@ export class RunExplainer {
 
   async #inLine(namespaceId: number, run: RunView, around: RunSurroundings & Served): Promise<RunExplanation> {
     const { isStrict, now, workers, slots } = around;
-    const { ahead, of, running } = await this.#options.reads.position(namespaceId, run.id);
+    const { ahead, of, running: atWork } = await this.#options.reads.position(namespaceId, run.id);
     const [place, total] = [ahead + 1, Math.max(of, ahead + 1)];
     const order = isStrict ? ", one at a time in their order" : "";
     const line = `position ${place} of ${total} in queue ${run.queue}${order}; due for ${inWords(now - run.runAt)}`;
     const who = `${counted(workers, "worker")} with ${counted(slots, "slot")} can take it`;
-    const detail = `${line}; ${who}, and ${counted(running, "run")} of the queue ${running === 1 ? "is" : "are"} at work`;
+    const detail = `${line}; ${who}, and ${counted(atWork, "run")} of the queue ${atWork === 1 ? "is" : "are"} at work`;
     return {
       ...told("position", detail),
-      facts: { queue: run.queue, position: place, of: total, running, workers, slots },
+      facts: { queue: run.queue, position: place, of: total, running: atWork, workers, slots },
     };
   }
 }

@@ -38,9 +38,15 @@ function wordsOf(event: WorkerEvent): Words | null {
       return { kind: event.type, text: `the worker cannot reach its server, and tries on: ${reason}` };
     }
     case "worker.session_lost":
-      return { kind: event.type, text: `the worker was taken for lost, and registers again; ${event.running} of its runs go to others` };
+      return {
+        kind: event.type,
+        text: `the worker was taken for lost, and registers again; ${event.running} of its runs go to others`,
+      };
     case "run.signal_ignored":
-      return { kind: event.type, text: `${event.task} works on although it was told to stop (${event.reason}, ${shownId(event.runId)})` };
+      return {
+        kind: event.type,
+        text: `${event.task} works on although it was told to stop (${event.reason}, ${shownId(event.runId)})`,
+      };
     default:
       return null;
   }

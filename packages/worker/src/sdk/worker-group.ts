@@ -32,7 +32,8 @@ export class WorkerGroup implements AppWorker {
 
   constructor(options: WorkerGroupOptions) {
     this.#options = options;
-    this.#talk = options.settings.onEvent ?? failureTalk({ write: toStandardError, monotonic: () => workerTimers.monotonic() });
+    this.#talk =
+      options.settings.onEvent ?? failureTalk({ write: toStandardError, monotonic: () => workerTimers.monotonic() });
   }
 
   async start(): Promise<void> {

@@ -28,7 +28,10 @@ export function renderJob(job: Job): string {
     ["queue", job.queue],
     ["payload", job.payload],
     ["created", job.created_at],
-    ["last run", last === null ? null : `${last.id} ${last.status}`],
+    [
+      "last run",
+      last === null ? null : `${last.id} ${last.status}${last.status_reason ? ` (${last.status_reason})` : ""}`,
+    ],
     ...(job.run?.waiting_on ? [["waits for", job.run.waiting_on.detail] as const] : []),
     ...(job.run === undefined ? [] : [["output", job.run.output] as const, ["error", job.run.error?.message] as const]),
     ...(job.warnings ?? []).map(({ detail }) => ["warning", detail] as const),

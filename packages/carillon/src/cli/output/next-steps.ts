@@ -5,7 +5,10 @@ const longLateMs = 10_000;
 
 /** The commands with which somebody goes on from what was explained of a run; none where waiting is all there is to do. */
 export function stepsOfRun({ run_id: id, code, facts }: RunExplanation): readonly string[] {
-  const fact = (name: string): string => shellWord(String(facts[name] ?? ""));
+  const fact = (name: string): string => {
+    const value = facts[name];
+    return shellWord(typeof value === "string" ? value : "…");
+  };
   switch (code) {
     case "ended":
       return facts["status"] === "failed" ? [`carillon run logs ${id}`, `carillon run retry ${id}`] : [];

@@ -9,7 +9,14 @@ const facts = {
 
 it("tells the URL, the data folder, the database, two lines to try and how to stop", () => {
   const banner = devBanner(facts, "1.2.3", false);
-  for (const part of ["Carillon 1.2.3", facts.url, `${facts.url}/docs`, "/srv/.carillon", "18.4, port 54321", "Ctrl-C"]) {
+  for (const part of [
+    "Carillon 1.2.3",
+    facts.url,
+    `${facts.url}/docs`,
+    "/srv/.carillon",
+    "18.4, port 54321",
+    "Ctrl-C",
+  ]) {
     expect(banner).toContain(part);
   }
   expect(banner.match(/^ {2}curl .*$/gm)).toHaveLength(2);

@@ -66,13 +66,21 @@ describe("how failures show in the exit code", () => {
   });
 
   it("tells what the system or the database refuses without a stack, and what to look at", () => {
-    const denied = Object.assign(new Error("EACCES: permission denied, mkdir '/x'"), { code: "EACCES", syscall: "mkdir" });
+    const denied = Object.assign(new Error("EACCES: permission denied, mkdir '/x'"), {
+      code: "EACCES",
+      syscall: "mkdir",
+    });
     expect(failureOf(denied)).toEqual({
       exitCode: 1,
       message: "EACCES: permission denied, mkdir '/x'; check who may read and write it",
     });
-    const refused = Object.assign(new Error("permission denied for database app"), { code: "42501", severity: "ERROR" });
-    expect(failureOf(refused).message).toMatch(/^the database refused a statement: permission denied.*must own the schema/);
+    const refused = Object.assign(new Error("permission denied for database app"), {
+      code: "42501",
+      severity: "ERROR",
+    });
+    expect(failureOf(refused).message).toMatch(
+      /^the database refused a statement: permission denied.*must own the schema/,
+    );
   });
 
   it("shows the stack of what is a fault of its own", () => {

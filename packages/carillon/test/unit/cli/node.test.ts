@@ -6,7 +6,15 @@ import { serve } from "./fake-server.js";
 afterEach(() => vi.unstubAllGlobals());
 
 it("node list shows the nodes, and says when shards have no owner", async () => {
-  const node = { id: "node_1", name: "a", version: "1.0.0", shards: 1_000, takes_shards: true, silent_ms: 3, skew_ms: -7 };
+  const node = {
+    id: "node_1",
+    name: "a",
+    version: "1.0.0",
+    shards: 1_000,
+    takes_shards: true,
+    silent_ms: 3,
+    skew_ms: -7,
+  };
   const nodes = [{ ...node, started_at: "2030-01-01T00:00:00.000Z" }];
   serve({ nodes, shards: { total: 1_024, owned: 1_000 } });
   const io = fakeIo();

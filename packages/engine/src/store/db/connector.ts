@@ -131,7 +131,8 @@ export function describeConnectFailure(error: unknown, host: string): unknown {
 
 /** A name with several addresses fails with one error for each, and none of its own. */
 function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === "") return error.errors.map((one: unknown) => reasonOf(one)).join(", ");
+  if (error instanceof AggregateError && error.message === "")
+    return error.errors.map((one: unknown) => reasonOf(one)).join(", ");
   return error instanceof Error ? error.message : String(error);
 }
 

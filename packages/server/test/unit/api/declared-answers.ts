@@ -52,7 +52,7 @@ function faultsOfAnswer(operation: Operation | undefined, { status, type, body }
       ...(allowed.includes(problem.code ?? "") ? [] : [`the code ${problem.code} is not declared`]),
     ];
   }
-  if (operation === undefined) return status < 300 ? [] : ["not a problem document"];
+  if (operation === undefined) return status < 400 ? [] : ["not a problem document"];
   const answer = operation.answers[status];
   if (answer === undefined) return ["the status is not declared"];
   if (answer.schema === undefined) return body === "" ? [] : ["there should be no body"];

@@ -291,7 +291,9 @@ describe("a handler", () => {
     h.timers.advance(1_000);
     await h.ended();
     h.timers.advance(5_000);
-    expect(h.events.filter((event) => event.type.startsWith("run."))).toEqual([]);
+    expect(h.events.filter((event) => event.type.startsWith("run."))).toMatchObject([
+      { type: "run.attempt_failed", error: { type: "TimeoutError" } },
+    ]);
   });
 
   it.each([
