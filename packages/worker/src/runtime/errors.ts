@@ -1,4 +1,4 @@
-import { type DurationMs, longestRetryWaitMs, type Outcome, parseDuration } from "@carillon/core";
+import { type DurationMs, longestRetryWaitMs, type Outcome, parseDuration, type RunError } from "@carillon/core";
 
 /** Thrown by a handler: trying again is useless. */
 export class NonRetryableError extends Error {
@@ -85,18 +85,32 @@ export function outcomeOfError(thrown: unknown): Outcome {
 function readThrown(thrown: unknown): Outcome {
   if (isKind(thrown, SnoozeError)) return { kind: "snoozed", delayMs: waitOf(thrown.afterMs) };
   if (thrown instanceof AwaitCallbackError) return { kind: "waiting", waitMs: waitOf(thrown.waitMs) };
-  const error =
-    thrown instanceof Error
-      ? thrown
-      : new Error(typeof thrown === "string" ? thrown : (JSON.stringify(thrown) ?? String(thrown)));
-  const failure = {
-    type: error.name,
-    message: error.message.slice(0, longestMessage),
-    ...(error.stack === undefined ? {} : { stack: error.stack.slice(0, longestStack) }),
-    retryable: !isKind(error, NonRetryableError),
+  const failed = { kind: "failed", reason: "handler_error", error: failureOf(thrown) } as const;
+  return isKind(thrown, RetryAfterError) ? { ...failed, retryAfterMs: waitOf(thrown.afterMs) } : failed;
+}
+
+/** Errors of all kinds of libraries: their members may be of any type. */
+function failureOf(thrown: unknown): RunError {
+  const retryable = !isKind(thrown, NonRetryableError);
+  if (!(thrown instanceof Error)) return { type: "Error", message: textOf(thrown).slice(0, longestMessage), retryable };
+  const { name, message, stack }: { name: unknown; message: unknown; stack?: unknown } = thrown;
+  return {
+    type: typeof name === "string" ? name : "Error",
+    message: textOf(message).slice(0, longestMessage),
+    ...(typeof stack === "string" && { stack: stack.slice(0, longestStack) }),
+    retryable,
   };
-  const failed = { kind: "failed", reason: "handler_error", error: failure } as const;
-  return isKind(error, RetryAfterError) ? { ...failed, retryAfterMs: waitOf(error.afterMs) } : failed;
+}
+
+/** JSON, if it can be written so: a cycle and a bigint cannot. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  try {
+    const text: string | undefined = JSON.stringify(value);
+    return text ?? String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }
 
 /** By its class or by its name: tasks and the runtime may come from two copies of this package. */

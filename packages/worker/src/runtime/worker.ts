@@ -35,6 +35,10 @@ export class Worker {
   readonly #waiting = new Map<string, Assignment>();
   #state: "new" | "running" | "draining" | "stopped" = "new";
   #stopping: Promise<void> | null = null;
+  /** The registration under way, if there is one; never rejects. */
+  #opening: Promise<void> | null = null;
+  /** It stops, and waits for no registration any more. */
+  #isGone = false;
   readonly #patience: Patience;
   readonly #teller: StartTeller;
   /** The grace time is over, whatever was said before. */
@@ -77,6 +81,7 @@ export class Worker {
     if (this.#state !== "new") return;
     this.#state = "running";
     await this.#open();
+    if (this.#stopping !== null) return;
     this.#teller.start();
     this.#emit({ type: "worker.started" });
   }
@@ -114,9 +119,10 @@ export class Worker {
   /** Handlers are signalled when so much of the grace time is left. */
   async #drain(graceMs: DurationMs, lastMs: DurationMs): Promise<void> {
     const { transport } = this.#options;
+    if (this.#opening !== null) await this.#patience.within(patienceMs, this.#opening);
+    this.#isGone = true;
     await this.#patience.within(patienceMs, this.#tried(transport.pause()));
-    const unstarted = [...this.#waiting.values()];
-    this.#waiting.clear();
+    const unstarted = this.#takeWaiting();
     await this.#patience.within(patienceMs, this.#giveBack(unstarted));
     await this.#patience.within(graceMs - lastMs, Promise.all([...this.#running.values()].map((run) => run.done)));
     const left = await this.#signalLeft(lastMs);
@@ -124,13 +130,15 @@ export class Worker {
     for (const run of spent) this.#report(run, stoppedWithWorker());
     // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
     await this.#patience.within(graceMs + pauseAfterErrorMs, this.#reporter.idle());
-    await this.#patience.within(patienceMs, this.#giveBack(unspent.map((run) => run.assignment)));
+    // Also what came after all, although nobody had the patience to wait for it.
+    const late = this.#takeWaiting();
+    await this.#patience.within(patienceMs, this.#giveBack([...unspent.map((run) => run.assignment), ...late]));
     await this.#patience.within(patienceMs, this.#tried(transport.close()));
     this.#state = "stopped";
     this.#teller.stop();
     this.#ignored.stop();
     this.#notebook.forget();
-    this.#emit({ type: "worker.drained", givenBack: unspent.length + unstarted.length });
+    this.#emit({ type: "worker.drained", givenBack: unspent.length + unstarted.length + late.length });
   }
 
   /** Handlers that work on when the grace time is nearly over have the rest to save where they are. Answers what to give back. */
@@ -146,7 +154,14 @@ export class Worker {
     return left;
   }
 
-  async #open(): Promise<void> {
+  #open(): Promise<void> {
+    const opening = this.#register();
+    const end = (): void => void (this.#opening = null);
+    this.#opening = opening.then(end, end);
+    return opening;
+  }
+
+  async #register(): Promise<void> {
     const { transport } = this.#options;
     await transport.open(registrationOf(this.#options), {
       onAssign: (assignments) => this.#take(assignments),
@@ -156,6 +171,21 @@ export class Worker {
       onDrain: (isNotice) => this.#emit({ type: "worker.drain_asked", isNotice }),
       onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
     });
+    if (this.#isGone) await this.#closeLate();
+  }
+
+  /** The worker has stopped meanwhile: nobody else would close this session, and what it gets would wait for ever. */
+  async #closeLate(): Promise<void> {
+    const { transport } = this.#options;
+    await this.#tried(transport.pause());
+    await this.#giveBack(this.#takeWaiting());
+    await this.#tried(transport.close());
+  }
+
+  #takeWaiting(): Assignment[] {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    return waiting;
   }
 
   /** The session is gone: whatever runs here is somebody else's now. */

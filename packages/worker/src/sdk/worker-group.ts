@@ -41,6 +41,7 @@ export class WorkerGroup implements AppWorker {
     this.#state = "started";
     const { settings, connect } = this.#options;
     const newTransport = await connect();
+    if (this.#isStopped()) return;
     const tasks = settings.tasks.map((definition) => workerTask(definition, workerTimers.soon));
     this.#workers = Object.entries(queuesOf(settings)).map(
       ([queue, slots]) =>
@@ -58,9 +59,14 @@ export class WorkerGroup implements AppWorker {
         }),
     );
     await Promise.all(this.#workers.map((worker) => worker.start()));
-    if (settings.signals === false) return;
+    if (settings.signals === false || this.#isStopped()) return;
     for (const signal of signals) process.once(signal, this.#onSignal);
     if (settings.spot === true) process.once(noticeSignal, this.#onNotice);
+  }
+
+  /** Also while it starts. */
+  #isStopped(): boolean {
+    return this.#state === "stopped";
   }
 
   async leave(): Promise<void> {

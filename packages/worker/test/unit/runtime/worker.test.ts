@@ -21,6 +21,14 @@ function gated() {
   return { gates, run };
 }
 
+function cyclic(): object {
+  const thrown: Record<string, unknown> = {};
+  return Object.assign(thrown, { thrown });
+}
+
+/** As some libraries throw them. */
+const oddError = (): Error => Object.assign(new Error(), { name: 404, message: { code: 7 }, stack: [] });
+
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("the worker", () => {
@@ -251,6 +259,23 @@ describe("the worker", () => {
     await worker.stop(0);
   });
 
+  it.each([
+    ["a cycle", () => cyclic(), "[object Object]"],
+    ["a bigint", () => 10n, "[object BigInt]"],
+    ["nothing", () => undefined, "undefined"],
+    ["an error whose members are no texts", () => oddError(), '{"code":7}'],
+  ])("reports a handler that throws %s as failed, and goes on", async (_what, thrown, message) => {
+    const { transport, worker } = setUp(() => {
+      throw thrown();
+    }, 1);
+    await worker.start();
+    transport.give(assignment("r1"), assignment("r2"));
+    await transport.until(() => transport.completions.length === 2);
+    const error = { type: "Error", message, retryable: true };
+    expect(transport.completions.map(({ outcome }) => outcome)).toMatchObject([{ error }, { error }]);
+    await worker.stop(0);
+  });
+
   it("says so when its result is refused", async () => {
     const { transport, worker, events } = setUp(() => "late");
     transport.refuse.add("r1");
@@ -366,5 +391,62 @@ describe("a drain", () => {
     await stopped;
     expect(transport.givenBack).toEqual(["r1"]);
     expect(transport.completions).toEqual([]);
+  });
+
+  it("gives back what comes when nobody waits for it any more", async () => {
+    const { gates, run } = gated();
+    const { transport, timers, worker } = setUp(run);
+    await worker.start();
+    transport.give(assignment("r1"));
+    while (!gates.has("r1")) await settled();
+    transport.pause = () => new Promise(() => undefined);
+    const stopped = worker.stop(10_000);
+    timers.advance(3_000);
+    await settled();
+    transport.give(assignment("r2", { atMostOnce: true }));
+    gates.get("r1")?.release("ok");
+    await stopped;
+    expect(transport.completions.map((one) => one.runId)).toEqual(["r1"]);
+    expect(transport.givenBack).toEqual(["r2"]);
+    expect(gates.has("r2")).toBe(false);
+  });
+
+  describe("that comes while the worker registers", () => {
+    function opening() {
+      const parts = setUp(() => null);
+      const { transport, worker } = parts;
+      let opened: () => void = () => undefined;
+      const open = transport.open.bind(transport);
+      transport.open = async (...given) => {
+        await new Promise<void>((resolve) => (opened = resolve));
+        await open(...given);
+      };
+      const started = worker.start();
+      return { ...parts, started, open: () => opened() };
+    }
+
+    it("waits for it, and leaves no session behind", async () => {
+      const { transport, worker, events, started, open } = opening();
+      const stopped = worker.stop(1_000);
+      open();
+      await Promise.all([started, stopped]);
+      expect([transport.isPaused, transport.closed]).toEqual([true, true]);
+      expect(events.map(({ type }) => type)).toEqual(["worker.drained"]);
+    });
+
+    it("closes a session that comes too late, and gives back what that was given", async () => {
+      const { transport, timers, worker, started, open } = opening();
+      const stopped = worker.stop(1_000);
+      await settled();
+      timers.advance(3_000);
+      await stopped;
+      transport.closed = false;
+      transport.pause = async () => transport.give(assignment("r1"));
+      open();
+      await started;
+      expect(transport.givenBack).toEqual(["r1"]);
+      expect(transport.closed).toBe(true);
+      expect(transport.completions).toEqual([]);
+    });
   });
 });
