@@ -2,16 +2,17 @@
 
 -- name: run.accepted
 -- purpose: which results were accepted before, although whoever sent them never heard of it
--- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 not ended before timestamptz
+--   A success is one only in history: whoever else ended the claim, or took it back, did not accept it
+-- params: $1 session uuid, $2 ids uuid[], $3 fences bigint[], $4 not ended before timestamptz, $5 successes boolean[]
 -- fence: none, a read; the fence names the claim, and while that lasts the run is running
 select i.id
-from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
+from unnest($2::uuid[], $3::bigint[], $5::boolean[]) as i (id, fence, is_success)
 where exists (
     select from carillon.run_history h
-    where h.id = i.id and h.finished_at >= $4 and h.fence = i.fence
+    where h.id = i.id and h.finished_at >= $4 and h.fence = i.fence and (h.status = 'succeeded' or not i.is_success)
       and h.session_id in ($1, '00000000-0000-0000-0000-000000000000')
   )
-  or exists (
+  or not i.is_success and exists (
     select from carillon.run r
     where r.id = i.id and r.fence = i.fence and (r.state <> 'running' or r.session_id = '00000000-0000-0000-0000-000000000000')
   );

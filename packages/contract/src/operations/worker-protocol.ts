@@ -55,10 +55,11 @@ export const heartbeatWorker = {
   ...shared,
   path: "/v1/workers/{id}:heartbeat",
   summary: "Say that a worker lives",
-  description: "Any node takes it. A poll counts when it begins and when it is answered, not while it waits.",
+  description: "Any node takes it. A poll counts when it begins, neither while it waits nor when it is answered.",
   params: WorkerRef,
   body: WorkerHeartbeat,
   bodyOptional: true,
+  bodyBytes: workerLimits.claimsBytes,
   answers: { 200: { description: "Heard", schema: WorkerHeard } },
   errors,
 } as const satisfies Operation;
@@ -84,6 +85,7 @@ export const releaseRuns = {
   description: "Others get them, and nothing was spent. Claims that are over are passed over.",
   params: WorkerRef,
   body: WorkerRelease,
+  bodyBytes: workerLimits.claimsBytes,
   answers: { 204: { description: "Done" } },
   errors,
 } as const satisfies Operation;

@@ -54,6 +54,8 @@ export const workerLimits = {
   ahead: 10_000,
   /** Runs that one request names. */
   runs: 20_000,
+  /** Of a request that names them. */
+  claimsBytes: 4_194_304,
   /** The longest wait of a poll. */
   pollMs: 20_000,
   /** A poll brings the results of many runs. */

@@ -141,6 +141,7 @@ export class Gateway {
       handout: this.#handout,
       giveBack: (session, runs) => this.#claims.giveBack(session, runs),
       sessions,
+      onRoom: () => this.#exchanger.wake(),
     });
     this.#savings = new HeavySavings({ claims, groups: () => this.#groups.values() });
     this.#stops = new StopOrders(claims, sessions);
@@ -171,7 +172,11 @@ export class Gateway {
     session.isAsked = true;
     try {
       // Also what is to stop: its worker may be at work on it, and is told so as any other.
-      this.#handout.giveAll(session, await this.#options.claims.held([sessionId]));
+      this.#handout.giveAll(session, await this.#claims.heldBy(sessionId));
+      session.takenOver = { runs: [...session.held.values()], at: this.#options.clock.monotonic() };
+    } catch (error) {
+      this.#sessions.forget(session);
+      throw error;
     } finally {
       session.isAsked = false;
     }
@@ -202,6 +207,7 @@ export class Gateway {
       this.#sessions.get(sessionId),
       runs.map(({ runId: id, fence }) => ({ id, fence })),
     );
+    this.#exchanger.wake();
   }
 
   /** The worker has begun these runs, so long ago: their loss would count. */

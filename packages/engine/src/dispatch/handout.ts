@@ -38,8 +38,10 @@ export class Handout {
       else bySession.get(run.session)?.push(run);
     }
     for (const session of sessions) this.#giveTo(session, bySession.get(session.id) ?? []);
-    if (stopped.length > 0) this.#end(stopped, { status: "cancelled", reason: "cancelled_by_user", error: null });
-    if (expired.length > 0) this.#end(expired, { status: "failed", reason: "expired", error: deadlineError });
+    const onError = this.#doubting(sessions);
+    if (stopped.length > 0)
+      this.#end(stopped, { status: "cancelled", reason: "cancelled_by_user", error: null }, onError);
+    if (expired.length > 0) this.#end(expired, { status: "failed", reason: "expired", error: deadlineError }, onError);
   }
 
   /** Gives whatever it is, without a question: the worker may have it already. */
@@ -65,6 +67,15 @@ export class Handout {
     });
   }
 
+  /** What could not be done about a claim: no worker knows of it, so who asks what its session holds finds it again. */
+  #doubting(sessions: readonly WorkerSession[]): (error: unknown) => void {
+    const { now, onError } = this.#options;
+    return (error) => {
+      for (const session of sessions) session.doubt.raise(now());
+      onError(error);
+    };
+  }
+
   readonly #isLost = (run: ClaimedRun): boolean => this.#options.lanes.get(run.lane)?.kind === "lost";
 
   /** Of runs that lost several workers before, a worker has one at a time: only that one can have taken it down. */
@@ -81,19 +92,23 @@ export class Handout {
       if (isLost) hasLost = true;
     }
     session.take(taken, this.#isLost);
-    if (tooMany.length > 0) this.#defer(tooMany);
+    if (tooMany.length > 0) this.#defer(tooMany, this.#doubting([session]));
   }
 
   /** They come again in a moment, to a worker that has none. */
-  #defer(runs: readonly ClaimedRun[]): void {
-    const { results, onError } = this.#options;
+  #defer(runs: readonly ClaimedRun[], onError: (error: unknown) => void): void {
     const what = { delayMs: deferMs, reason: "worker_lost" };
+    const { results } = this.#options;
     results.defer(runs.map(({ id, fence, session, rank }) => ({ id, fence, session, rank, ...what }))).catch(onError);
   }
 
   /** A run that was to stop, or was past its deadline, before it was claimed ends here: nobody is to begin it. */
-  #end(runs: readonly ClaimedRun[], how: Pick<FinishedRun, "status" | "reason" | "error">): void {
-    const { results, now, lanes, onEvent, onError } = this.#options;
+  #end(
+    runs: readonly ClaimedRun[],
+    how: Pick<FinishedRun, "status" | "reason" | "error">,
+    onError: (error: unknown) => void,
+  ): void {
+    const { results, now, lanes, onEvent } = this.#options;
     const what = { ...how, output: "null", spent: 0, startedAt: now() } as const;
     const ended: FinishedRun[] = runs.map(({ id, fence, session }) => ({ id, fence, session, ...what }));
     const tell = (ids: readonly string[]): void => {

@@ -1,32 +1,52 @@
+import { Coalescer } from "../store/db/coalescer.js";
 import type { HostClock } from "../store/db/ports.js";
+import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { ClaimOf, StartedRun } from "./worker-registration.js";
 import type { WorkerSession } from "./worker-session.js";
 
 export interface HeldClaimsOptions {
-  readonly claims: Pick<ClaimStore, "giveBack" | "started" | "recall">;
+  readonly claims: Pick<ClaimStore, "giveBack" | "started" | "recall" | "held">;
   readonly clock: Pick<HostClock, "monotonic">;
   readonly onQueued: (queued: readonly Queued[]) => void;
   /** Runs that were to stop came back from their worker: nobody is to try them again. */
   readonly onStopped: (runIds: readonly string[]) => Promise<void>;
 }
 
+/** Sessions that are asked about together. */
+const bounds = { maxBatch: 1_000, maxQueued: 20_000 };
+
 /** What workers say of runs that they hold, beside their results. */
 export class HeldClaims {
   readonly #options: HeldClaimsOptions;
+  readonly #held: Coalescer<string, ClaimedRun[]>;
 
   constructor(options: HeldClaimsOptions) {
     this.#options = options;
+    this.#held = new Coalescer({
+      ...bounds,
+      write: async (sessionIds) => {
+        const held = new Map<string, ClaimedRun[]>(sessionIds.map((id) => [id, []]));
+        for (const run of await options.claims.held(sessionIds)) held.get(run.session)?.push(run);
+        return sessionIds.map((id) => held.get(id) ?? []);
+      },
+    });
+  }
+
+  /** What a session holds. Each question reads all live runs: those that come together, when a node goes, share one. */
+  heldBy(sessionId: string): Promise<readonly ClaimedRun[]> {
+    return this.#held.add(sessionId);
   }
 
   /** Returns runs that were not finished, without spending anything. */
   async giveBack(session: WorkerSession, runs: readonly { id: string; fence: number }[]): Promise<void> {
     const { claims, onStopped, onQueued } = this.#options;
     const queued = await claims.giveBack(session.id, runs);
-    for (const { id } of runs) {
+    for (const { id, fence } of runs) {
       const run = session.held.get(id);
-      if (run !== undefined) session.letGo(run);
+      // It may hold the run by a later claim.
+      if (run?.fence === fence) session.letGo(run);
     }
     await onStopped(queued.filter((run) => run.isStopped).map((run) => run.id));
     onQueued(queued.filter((run) => !run.isStopped));

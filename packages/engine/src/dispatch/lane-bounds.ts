@@ -1,4 +1,5 @@
 import type { DurationMs } from "@carillon/core";
+import { SteadyCost } from "../loop/steady-cost.js";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { Lane } from "../store/entities/lanes.js";
 import { LaneAgenda } from "./lane-agenda.js";
@@ -17,7 +18,7 @@ export interface Taken {
 /** Whether runs of the lane are to stay where they are. */
 export type IsHeld = (namespaceId: number, lane: Lane) => Hold | null;
 
-/** A full look takes at most a twentieth of the time. */
+/** Full looks take at most a twentieth of the time. */
 const fullLookShare = 20;
 
 interface Sum {
@@ -36,6 +37,7 @@ export class LaneBounds {
   readonly #fullLookMs: DurationMs;
   readonly #isHeld: IsHeld;
   readonly #spots = new Map<number, Map<number, Spot>>();
+  readonly #cost = new SteadyCost();
 
   constructor(fullLookMs: DurationMs, isHeld: IsHeld = () => null) {
     this.#fullLookMs = fullLookMs;
@@ -99,6 +101,7 @@ export class LaneBounds {
 
   took(looks: readonly Look[], taken: Taken, now: DurationMs): void {
     const { places, free, quotas = null } = taken;
+    const againAt = looks.some((look) => look.isFull) ? now + this.#periodAfter(taken.durationMs) : 0;
     const byLane = new Map<string | number, Sum>();
     const byNamespace = new Map<number, Sum>();
     for (const { lane, namespaceId, rank } of taken.claimed) {
@@ -118,7 +121,7 @@ export class LaneBounds {
         highestOfAll: ofAll.highest,
         places: most,
       });
-      if (look.isFull) spot.fullLookAt = Math.max(spot.fullLookAt, now + this.#periodFor(taken.durationMs));
+      if (look.isFull) spot.fullLookAt = Math.max(spot.fullLookAt, againAt);
     }
   }
 
@@ -136,8 +139,8 @@ export class LaneBounds {
     return spot;
   }
 
-  #periodFor(durationMs: DurationMs): DurationMs {
-    return Math.max(this.#fullLookMs, durationMs * fullLookShare);
+  #periodAfter(durationMs: DurationMs): DurationMs {
+    return Math.max(this.#fullLookMs, this.#cost.after(durationMs) * fullLookShare);
   }
 }
 

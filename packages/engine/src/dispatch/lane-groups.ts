@@ -55,8 +55,13 @@ export class LaneGroups {
   /** Once for each weight of its tasks: a claim is for runs of one weight. */
   async join(skills: SkillsOfAll, session: WorkerSession): Promise<void> {
     const joined: LaneGroup[] = [];
-    for (const one of byWeight(skills)) joined.push(await this.#join(one, session));
     this.#bySession.set(session, joined);
+    try {
+      for (const one of byWeight(skills)) joined.push(await this.#join(one, session));
+    } catch (error) {
+      this.leave(session);
+      throw error;
+    }
   }
 
   async #join(skills: Skills, session: WorkerSession): Promise<LaneGroup> {

@@ -19,7 +19,7 @@ import type { WorkerSession } from "./worker-session.js";
 export interface ResultsOptions {
   readonly claims: Pick<ClaimStore, "finish" | "finishNoticed" | "retry" | "defer">;
   readonly callbacks: Pick<CallbackStore, "wait">;
-  readonly exchanger: Pick<Exchanger, "finish">;
+  readonly exchanger: Pick<Exchanger, "finish" | "wake">;
   /** Says whether a run that failed is to wait for its breaker. */
   readonly breakers?: Pick<NodeBreakers, "judge">;
   readonly lanes: Pick<LaneStore, "get">;
@@ -170,7 +170,7 @@ export class Results {
         (this.#options.isToldOf(run) ? noticed : succeeded).push(decision.run);
       else ended.push(decision.run);
     }
-    const [accepted, ...others] = await Promise.all([
+    const written = Promise.all([
       this.#succeed(succeeded),
       this.#succeedAloud(noticed),
       this.end(ended),
@@ -178,6 +178,9 @@ export class Results {
       this.defer(deferred),
       this.#await(awaiting),
     ]);
+    // The others leave their slots too, without a word to whoever claims.
+    if (succeeded.length < decided.length) this.#options.exchanger.wake();
+    const [accepted, ...others] = await written;
     for (const ids of others) for (const id of ids) accepted.add(id);
     return accepted;
   }

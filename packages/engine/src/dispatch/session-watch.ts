@@ -1,4 +1,4 @@
-import { type DurationMs, type Instant, timeoutOutcome } from "@carillon/core";
+import { type DurationMs, type Instant, timeoutOf, timeoutOutcome } from "@carillon/core";
 import type { HostClock } from "../store/db/ports.js";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
@@ -8,12 +8,15 @@ import type { Results } from "./results.js";
 import type { WorkerSession } from "./worker-session.js";
 
 export interface SessionWatchOptions {
-  readonly claims: Pick<ClaimStore, "held">;
+  readonly claims: Pick<ClaimStore, "held" | "recall">;
   readonly results: Pick<Results, "take">;
   readonly handout: Pick<Handout, "give">;
   readonly lanes: Pick<LaneStore, "get">;
   readonly giveBack: (session: WorkerSession, runs: readonly ClaimedRun[]) => Promise<void>;
   readonly sessions: () => Iterable<WorkerSession>;
+  /** A session that was asked takes runs again. */
+  readonly onRoom: () => void;
+  readonly onError: (error: unknown) => void;
   readonly clock: Pick<HostClock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -21,6 +24,8 @@ export interface SessionWatchOptions {
 
 /** The worker ends an attempt in time; the server does it when so much more has passed. */
 const graceMs: DurationMs = 10_000;
+/** No statement of another node takes longer. */
+const settledMs: DurationMs = 20_000;
 
 /** Looks now and then after what no answer and no result settles: claims in doubt, attempts and runs that never end. */
 export class SessionWatch {
@@ -33,10 +38,23 @@ export class SessionWatch {
   async look(): Promise<void> {
     await this.#settleDoubts();
     for (const session of this.#options.sessions()) {
+      await this.#letGoOfEnded(session);
       await this.#takeBack(session);
       await this.#endOverdue(session);
       await this.#stopExpired(session);
     }
+  }
+
+  /** What the node before ended while this one took the session over would take up slots here for ever. */
+  async #letGoOfEnded(session: WorkerSession): Promise<void> {
+    const { clock, claims } = this.#options;
+    const { takenOver } = session;
+    if (takenOver === null || clock.monotonic() < takenOver.at + settledMs) return;
+    const runs = takenOver.runs.filter((run) => session.held.get(run.id) === run);
+    const ids = runs.map((run) => run.id);
+    const live = new Set(ids.length === 0 ? [] : (await claims.recall(session.id, ids)).map((run) => run.id));
+    for (const run of runs) if (!live.has(run.id)) session.letGo(run);
+    session.takenOver = null;
   }
 
   /** At its deadline a run is asked to stop; if its worker does not end it, the server does after a grace time. */
@@ -75,7 +93,7 @@ export class SessionWatch {
     await this.#options.results.take(
       session,
       overdue.map(([{ id: runId, fence, policy }, begunAt]) => {
-        return { runId, fence, startedAgoMs: now - begunAt, outcome: timeoutOutcome(policy.timeoutMs ?? 0) };
+        return { runId, fence, startedAgoMs: now - begunAt, outcome: timeoutOutcome(timeoutOf(policy) ?? 0) };
       }),
     );
     session.events.onStop(overdue.map(([{ id: runId, fence }]) => ({ runId, fence, reason: "timeout" })));
@@ -83,12 +101,24 @@ export class SessionWatch {
 
   /** What sessions hold by claims whose answer never came. A session that is asked gets nothing meanwhile. */
   async #settleDoubts(): Promise<void> {
-    const { claims, handout, now } = this.#options;
+    const { sessions, now, onError } = this.#options;
     const at = now();
-    const asked = [...this.#options.sessions()].filter(
-      (session) => session.doubt.isToAsk(at) && session.promised === 0 && !session.isAsked,
-    );
+    const doubted = [...sessions()].filter((session) => session.doubt.isToAsk(at) && !session.isAsked);
+    for (const session of doubted) if (session.promised > 0) this.#askWhenQuiet(session).catch(onError);
+    await this.#ask(doubted.filter((session) => session.promised === 0));
+  }
+
+  /** Under load some claim for it is always under way: it gets nothing more until these are answered, and it is asked. */
+  async #askWhenQuiet(session: WorkerSession): Promise<void> {
+    session.isAsked = true;
+    await session.quiet();
+    await this.#ask([session]);
+    this.#options.onRoom();
+  }
+
+  async #ask(asked: readonly WorkerSession[]): Promise<void> {
     if (asked.length === 0) return;
+    const { claims, handout, now } = this.#options;
     const known = new Map(asked.map((session) => [session.id, new Set(session.held.keys())]));
     for (const session of asked) session.isAsked = true;
     try {

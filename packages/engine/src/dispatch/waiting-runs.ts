@@ -7,6 +7,7 @@ import {
   nobodysSession,
   type Outcome,
 } from "@carillon/core";
+import { SteadyCost } from "../loop/steady-cost.js";
 import type { CallbackTaken } from "../model/callbacks.js";
 import type { HostClock } from "../store/db/ports.js";
 import type { CalledRun, CallbackStore } from "../store/entities/callbacks.js";
@@ -40,6 +41,7 @@ const longAgoMs: DurationMs = 86_400_000;
 export class WaitingRuns {
   readonly #options: WaitingRunsOptions;
   #stopsAt = Number.NEGATIVE_INFINITY;
+  readonly #cost = new SteadyCost();
 
   constructor(options: WaitingRunsOptions) {
     this.#options = options;
@@ -53,7 +55,7 @@ export class WaitingRuns {
     if (!called.waits) return "taken";
     if ((await this.#settle([called])).has(called.id)) return "taken";
     // Another node may have been faster to do what it says.
-    const done = await claims.accepted(nobodysSession, [called], now() - longAgoMs);
+    const done = await claims.accepted(nobodysSession, [{ ...called, isSuccess: false }], now() - longAgoMs);
     return done.has(called.id) ? "taken" : "over";
   }
 
@@ -73,7 +75,7 @@ export class WaitingRuns {
     const begunAt = clock.monotonic();
     await this.#settle(await callbacks.stopped(batch));
     const now = clock.monotonic();
-    this.#stopsAt = now + Math.max(stopsEveryMs, (now - begunAt) * share);
+    this.#stopsAt = now + Math.max(stopsEveryMs, this.#cost.after(now - begunAt) * share);
   }
 
   /** Ends what was called, or closed, or is to stop. Answers the runs that this changed. */

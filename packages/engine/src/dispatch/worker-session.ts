@@ -1,4 +1,4 @@
-import type { DurationMs, Instant, StopOrder } from "@carillon/core";
+import { type DurationMs, type Instant, type StopOrder, timeoutOf } from "@carillon/core";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import { ClaimDoubt } from "./claim-doubt.js";
 
@@ -62,6 +62,8 @@ export class WorkerSession {
   asked = 0;
   /** It is asked what it holds: until that is answered it gets nothing. */
   isAsked = false;
+  /** What it held when this node took it over, and when that was: the node before it may have ended some of it since. */
+  takenOver: { readonly runs: readonly ClaimedRun[]; readonly at: DurationMs } | null = null;
   /** Slots of held runs whose result is on its way to the store. */
   ending = 0;
   /** Slots for which a claim is under way. */
@@ -166,7 +168,7 @@ export class WorkerSession {
 
   /** The worker says that it began a run at this time. */
   begin(run: ClaimedRun, at: DurationMs): void {
-    if (run.policy.timeoutMs === undefined) return;
+    if (timeoutOf(run.policy) === null) return;
     this.#unbegun.delete(run);
     if (!this.#begun.has(run)) this.#begun.set(run, at);
   }
@@ -176,7 +178,7 @@ export class WorkerSession {
     const late: [ClaimedRun, DurationMs][] = [];
     for (const [run, begunAt] of this.#begun) {
       if (this.held.get(run.id) !== run) this.#begun.delete(run);
-      else if (now > begunAt + (run.policy.timeoutMs ?? Number.POSITIVE_INFINITY) + graceMs) late.push([run, begunAt]);
+      else if (now > begunAt + (timeoutOf(run.policy) ?? Number.POSITIVE_INFINITY) + graceMs) late.push([run, begunAt]);
     }
     return late;
   }
@@ -188,7 +190,7 @@ export class WorkerSession {
       if (this.held.get(run.id) !== run) this.#unbegun.delete(run);
       else if (isBegun(run)) this.begin(run, now);
       else if (since === null) this.#unbegun.set(run, now);
-      else if (now > since + (run.policy.timeoutMs ?? Number.POSITIVE_INFINITY) + graceMs) late.push(run);
+      else if (now > since + (timeoutOf(run.policy) ?? Number.POSITIVE_INFINITY) + graceMs) late.push(run);
     }
     return late;
   }
@@ -234,7 +236,7 @@ export class WorkerSession {
     this.held.set(run.id, run);
     this.#extra += this.#extraOf(run);
     if (run.deadline !== null) this.#limited.add(run);
-    if (run.policy.timeoutMs !== undefined) this.#unbegun.set(run, null);
+    if (timeoutOf(run.policy) !== null) this.#unbegun.set(run, null);
     return true;
   }
 

@@ -1,6 +1,7 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { FailedRun } from "../failures/error-tally.js";
+import { SteadyCost } from "../loop/steady-cost.js";
 import type { HostClock } from "../store/db/ports.js";
 import type { Queryable } from "../store/db/queryable.js";
 import { announceEnded } from "../runs/announce-ended.js";
@@ -12,6 +13,7 @@ import type { Queued } from "../store/entities/runs.js";
 import { admit, type Admitted, type AdmissionRequest } from "./admission.js";
 import { countHolders } from "./count-holders.js";
 import type { Intake } from "./intake.js";
+import { WaitingGates } from "./waiting-gates.js";
 
 export interface LimitAdmitterOptions {
   readonly limits: LimitStore;
@@ -60,11 +62,12 @@ export class LimitAdmitter {
   readonly #unswept = new Set<number>();
   /** Gates whose limits are all looked at. */
   readonly #swept = new Set<string>();
-  readonly #waiting = new Map<number, Set<string>>();
+  readonly #waiting = new WaitingGates();
   /** Limits that have no room until their holders are counted. */
   readonly #uncounted = new Map<number, LimitRow>();
   /** Gates for which a time makes room. */
   readonly #timed = new Map<string, Instant>();
+  readonly #cost = new SteadyCost();
   #isIntakeAsked = true;
   #nextSweep = 0;
   #earliestSweep = 0;
@@ -102,7 +105,8 @@ export class LimitAdmitter {
     if (started >= this.#nextSweep) {
       this.#nextSweep = started + everyMs;
       await this.#sweep();
-      this.#earliestSweep = started + Math.max(soonMs, (this.#options.clock.monotonic() - started) * share);
+      const costMs = this.#cost.after(this.#options.clock.monotonic() - started);
+      this.#earliestSweep = started + Math.max(soonMs, costMs * share);
       this.#nextSweep = Math.max(this.#nextSweep, this.#earliestSweep);
     }
     await this.#takeIn();
@@ -115,9 +119,10 @@ export class LimitAdmitter {
   get idleMs(): DurationMs {
     if (this.#isIntakeAsked || this.#gates.size + this.#swept.size + this.#released.size + this.#uncounted.size > 0)
       return 0;
-    const now = this.#options.now();
-    const timed = Math.min(...[...this.#timed.values()].map((at) => at - now));
-    return Math.max(0, Math.min(this.#nextSweep - this.#options.clock.monotonic(), Math.ceil(timed)));
+    let first = Number.POSITIVE_INFINITY;
+    for (const at of this.#timed.values()) first = Math.min(first, at);
+    const timed = Math.ceil(first - this.#options.now());
+    return Math.max(0, Math.min(this.#nextSweep - this.#options.clock.monotonic(), timed));
   }
 
   async #sweep(): Promise<void> {
@@ -168,13 +173,7 @@ export class LimitAdmitter {
   }
 
   #wakeWaiting(limitId: number): void {
-    const gates = this.#waiting.get(limitId);
-    if (gates === undefined) return;
-    for (const gate of [...gates].slice(0, mostTried)) {
-      gates.delete(gate);
-      this.#gates.add(gate);
-    }
-    if (gates.size === 0) this.#waiting.delete(limitId);
+    for (const gate of this.#waiting.take(limitId, mostTried)) this.#gates.add(gate);
   }
 
   #wakeTimed(): void {
@@ -227,7 +226,7 @@ export class LimitAdmitter {
     for (const gate of more) this.#gates.add(gate);
     for (const id of freed) this.#wakeWaiting(id);
     for (const [gate, full] of waiting) {
-      for (const id of full) this.#waiting.set(id, (this.#waiting.get(id) ?? new Set()).add(gate));
+      for (const id of full) this.#waiting.add(id, gate);
       if (nextAt !== null) this.#timed.set(gate, nextAt);
     }
     if (queued.length > 0) this.#options.onAdmitted(queued);

@@ -1,6 +1,7 @@
 import { deadlineError, type DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { FailedRun } from "../failures/error-tally.js";
+import { SteadyCost } from "../loop/steady-cost.js";
 import { announceEnded } from "../runs/announce-ended.js";
 import type { HostClock } from "../store/db/ports.js";
 import { freedBy } from "../store/entities/ended-runs.js";
@@ -23,6 +24,7 @@ const share = 20;
 /** Ends runs that wait beyond their deadline. Safe on every node at once: each takes what nobody else holds. */
 export class Expirer {
   readonly #options: ExpirerOptions;
+  readonly #cost = new SteadyCost();
 
   constructor(options: ExpirerOptions) {
     this.#options = options;
@@ -39,6 +41,6 @@ export class Expirer {
     }
     onFreed(freedBy(ended));
     if (ended.length >= batch) return 0;
-    return Math.max(everyMs, (clock.monotonic() - startedAt) * share);
+    return Math.max(everyMs, this.#cost.after(clock.monotonic() - startedAt) * share);
   }
 }

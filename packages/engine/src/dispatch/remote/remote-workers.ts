@@ -66,8 +66,8 @@ export class RemoteWorkers {
       return await this.#answer(id, session, request, number);
     } finally {
       session.endPoll();
+      // That it was answered says nothing of whether anybody was there to hear it.
       if (request.signal?.aborted === true) session.unhear();
-      else session.hear(this.#options.clock.monotonic());
       // Whoever does not ask is given nothing more; what is on its way waits for the next poll.
       if (!session.isPolling) this.#options.gateway.rest(id);
     }
@@ -175,7 +175,7 @@ export class RemoteWorkers {
     if (open.length === 0) return accepted;
     const before = await claims.accepted(
       id,
-      open.map(({ runId, fence }) => ({ id: runId, fence })),
+      open.map(({ runId, fence, outcome }) => ({ id: runId, fence, isSuccess: outcome.kind === "succeeded" })),
       now() - memoryMs,
     );
     return new Set([...accepted, ...before]);

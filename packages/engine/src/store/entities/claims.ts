@@ -37,6 +37,13 @@ export interface DeferredRun extends ClaimName {
   readonly reason: string | null;
 }
 
+/** A result of which whoever sent it does not know whether it was accepted. */
+export interface SentResult {
+  readonly id: string;
+  readonly fence: number;
+  readonly isSuccess: boolean;
+}
+
 /** Who asks for the first run of a strict queue. */
 export interface StrictClaim {
   readonly gatewayId: string;
@@ -67,7 +74,7 @@ export interface ClaimStore {
   /** Those of the runs that a session holds. */
   recall(session: string, ids: readonly string[]): Promise<ClaimedRun[]>;
   /** Which results of a session were accepted before. */
-  accepted(session: string, runs: readonly { id: string; fence: number }[], since: Instant): Promise<Set<string>>;
+  accepted(session: string, results: readonly SentResult[], since: Instant): Promise<Set<string>>;
   /** Whether some run of these lanes waits for a worker. */
   areWaiting(namespaceId: number, lanes: readonly number[]): Promise<boolean>;
   /** Which of these runs are to stop. */
@@ -121,9 +128,10 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
     async recall(session, ids) {
       return (await db.query<ClaimedRow>(recall, [session, ids])).rows.map(toClaimedRun);
     },
-    async accepted(session, runs, since) {
-      const values = columns(runs, [(run) => run.id, (run) => run.fence]);
-      const { rows } = await db.query<{ id: string }>(accepted, [session, ...values, timestampParam(since)]);
+    async accepted(session, results, since) {
+      const [ids, fences, successes] = columns(results, [(one) => one.id, (one) => one.fence, (one) => one.isSuccess]);
+      const values = [session, ids, fences, timestampParam(since), successes];
+      const { rows } = await db.query<{ id: string }>(accepted, values);
       return new Set(rows.map((row) => row.id));
     },
     async areWaiting(namespaceId, lanes) {

@@ -243,6 +243,6 @@ describe("a worker that is lost after it handed its run on", () => {
     expect(await h.store.runs.rescue([id], 3)).toEqual([]);
     expect(await h.store.claims.recall(nobodysSession, [id])).toMatchObject([{ id, fence: 1 }]);
     // Its worker sends the same again when the answer did not arrive.
-    expect(await h.store.claims.accepted(session, [{ id, fence: 1 }], 0)).toEqual(new Set([id]));
+    expect(await h.store.claims.accepted(session, [{ id, fence: 1, isSuccess: false }], 0)).toEqual(new Set([id]));
   });
 });

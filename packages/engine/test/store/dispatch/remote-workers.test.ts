@@ -78,6 +78,24 @@ describe("a worker elsewhere", () => {
     },
   );
 
+  it.each([
+    ["tried again", 5, "retrying"],
+    ["failed", 1, "failed"],
+  ])(
+    "is not told that its late success was accepted when the server has ended the attempt: it is %s [INV-4]",
+    async (_how, maxAttempts, status) => {
+      const { remote, gateway } = node();
+      const id = await remote.register(worker);
+      const runId = await h.run({ policy: { retry: { maxAttempts } } });
+      await remote.poll(id, long);
+      // As the server does when a handler takes too long.
+      await gateway.complete(id, [failure(runId, 1)]);
+      const late = { ...nothing, completions: [success(runId, 1)], held: [held(runId, 1)] };
+      expect((await remote.poll(id, late)).accepted.size).toBe(0);
+      expect(await statusOf(runId)).toBe(status);
+    },
+  );
+
   it("hears which of its runs are not its own any more, and its late result is refused [INV-4]", async () => {
     const { remote } = node();
     const id = await remote.register(worker);

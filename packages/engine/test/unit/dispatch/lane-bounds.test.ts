@@ -109,18 +109,27 @@ describe("the bounds of lanes", () => {
     expect(read(look(bounds))).toMatchObject([{ low: everything }]);
   });
 
-  it("take a full look every period under steady work, one at a time, and a dear one less often", () => {
+  const tookLong = (bounds: LaneBounds, looks: readonly Look[], at: number): void => {
+    const runs = claimed(1, ...Array.from({ length: 10 }, () => 100));
+    bounds.took(looks, { claimed: runs, places: 10, free: 10, durationMs: 100 }, at);
+  };
+
+  it("take a full look every period under steady work, one at a time, also after one that something held up", () => {
     const bounds = drained();
     const full = look(bounds, 1_000);
     expect(read(full)).toMatchObject([{ low: everything }]);
     expect(read(look(bounds, 1_001))).toMatchObject([{ low: 100 }]);
-    bounds.took(
-      full,
-      { claimed: claimed(1, ...Array.from({ length: 10 }, () => 100)), places: 10, free: 10, durationMs: 100 },
-      1_100,
-    );
-    expect(read(look(bounds, 3_099))).toMatchObject([{ low: 100 }]);
-    expect(read(look(bounds, 3_100))).toMatchObject([{ low: everything }]);
+    tookLong(bounds, full, 1_100);
+    expect(read(look(bounds, 2_099))).toMatchObject([{ low: 100 }]);
+    expect(read(look(bounds, 2_100))).toMatchObject([{ low: everything }]);
+  });
+
+  it("take full looks less often when they are dear again and again", () => {
+    const bounds = drained();
+    tookLong(bounds, look(bounds, 1_000), 1_100);
+    tookLong(bounds, look(bounds, 2_100), 2_200);
+    expect(read(look(bounds, 4_199))).toMatchObject([{ low: 100 }]);
+    expect(read(look(bounds, 4_200))).toMatchObject([{ low: everything }]);
   });
 
   it("look at few runs of each of many lanes, at more of the one that has them", () => {

@@ -102,4 +102,16 @@ describe("groups of lanes", () => {
     await groups.look();
     expect([bounds.size, groups.isNew(1)]).toEqual([1, false]);
   });
+
+  it("keep nothing of a worker that could not join all of them", async () => {
+    const { groups, bounds, lanes } = made();
+    const ensure = lanes.ensure.bind(lanes);
+    lanes.ensure = async (names) => {
+      if (names.some(({ task }) => task === "render")) throw new Error("the database is away");
+      return ensure(names);
+    };
+    const joining = groups.join({ ...email, tasks: ["send", "render"], weights: new Map([["render", 2]]) }, session());
+    await expect(joining).rejects.toThrow("away");
+    expect([groups.size, bounds.size]).toEqual([0, 0]);
+  });
 });

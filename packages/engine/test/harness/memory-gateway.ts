@@ -1,0 +1,162 @@
+import { ManualClock } from "@carillon/core";
+import type { Assigned } from "../../src/dispatch/assignment-of.js";
+import { Gateway } from "../../src/dispatch/gateway.js";
+import type { GatewayOptions } from "../../src/dispatch/gateway-options.js";
+import type { WorkerRegistration } from "../../src/dispatch/worker-registration.js";
+import type { ClaimedRun } from "../../src/store/entities/claimed-run.js";
+import type { ClaimStore } from "../../src/store/entities/claims.js";
+import type { Exchange, Exchanged } from "../../src/store/entities/exchange.js";
+import type { Lane } from "../../src/store/entities/lanes.js";
+
+const lane: Lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" };
+
+function runOf(id: string, over: Partial<ClaimedRun>): ClaimedRun {
+  const plain = { namespaceId: 1, lane: lane.id, payload: "null", policy: {}, spent: 0, losses: 0, priority: 4 };
+  const when = { rank: 0, runAt: 0, nominal: 0, trigger: "once", deadline: null };
+  const claim = { session: "", fence: 0, isStopped: false, isBegun: false };
+  return { id, jobId: id, ...plain, ...when, ...claim, ...over };
+}
+
+/** The run `of …` a session, at work there. */
+export const claimedBy = (session: string): ClaimedRun => runOf(`of ${session}`, { session, fence: 1 });
+
+/** Runs in memory, as far as a gateway with one lane asks for them. */
+export class MemoryClaims {
+  readonly waiting: ClaimedRun[] = [];
+  readonly running = new Map<string, ClaimedRun>();
+  /** How each run ended, or why it waits again. */
+  readonly ended = new Map<string, string>();
+  /** The next statement of this name throws, after or before it is done. */
+  readonly faults = new Map<"exchange" | "finish" | "held", "before" | "after">();
+  /** Answers of exchanges that claim come when this does. */
+  gate: Promise<void> = Promise.resolve();
+  /** Questions what sessions hold. */
+  asked = 0;
+
+  add(id: string, over: Partial<ClaimedRun> = {}): void {
+    this.waiting.push(runOf(id, { rank: this.waiting.length, ...over }));
+  }
+
+  get store(): ClaimStore {
+    const claims: Partial<ClaimStore> = {
+      exchange: (exchange) => this.#faulty("exchange", () => this.#exchange(exchange)),
+      held: (sessions) =>
+        this.#faulty("held", async () => {
+          this.asked++;
+          await this.gate;
+          return [...this.running.values()].filter((run) => sessions.includes(run.session));
+        }),
+      finish: (runs) =>
+        this.#faulty("finish", async () => {
+          const ended = runs.filter(({ id, fence }) => this.running.get(id)?.fence === fence);
+          for (const { id, status } of ended) this.#end(id, status);
+          return new Map(ended.map(({ id }) => [id, null]));
+        }),
+      retry: async (runs) => {
+        for (const { id } of runs) this.#end(id, "retrying");
+        return runs.map(({ id }) => ({ id, shard: 0, runAt: 0, isStopped: false }));
+      },
+      giveBack: async (_session, runs) => {
+        const held = runs.filter(({ id, fence }) => this.running.get(id)?.fence === fence);
+        for (const { id } of held) this.#end(id, "given back");
+        return held.map(({ id }) => ({ id, lane: lane.id, rank: 0, isStopped: false }));
+      },
+      recall: async (session, ids) =>
+        [...this.running.values()].filter((run) => run.session === session && ids.includes(run.id)),
+      stops: async () => [],
+    };
+    return claims as ClaimStore;
+  }
+
+  #end(id: string, how: string): void {
+    this.running.delete(id);
+    this.ended.set(id, how);
+  }
+
+  async #exchange({ succeeded, demand }: Exchange): Promise<Exchanged> {
+    for (const { id } of succeeded) this.#end(id, "succeeded");
+    if (demand === null) return { claimed: [], accepted: null, freedJobs: [] };
+    const claimed = this.waiting.splice(0, demand.places.length).map((run, index): ClaimedRun => {
+      const session = demand.sessions[demand.places[index] ?? 0] ?? "";
+      return { ...run, session, fence: run.fence + 1 };
+    });
+    for (const run of claimed) this.running.set(run.id, run);
+    await this.gate;
+    return { claimed, accepted: null, freedJobs: [] };
+  }
+
+  async #faulty<Result>(name: "exchange" | "finish" | "held", work: () => Promise<Result>): Promise<Result> {
+    const fault = this.faults.get(name);
+    this.faults.delete(name);
+    if (fault === "before") throw new Error("the connection was reset");
+    const result = await work();
+    if (fault === "after") throw new Error("the connection was reset");
+    return result;
+  }
+}
+
+function* noQueues(): Generator<[namespaceId: number, queues: Iterable<string>]> {
+  // Workers of one namespace need not know who else has queues.
+}
+
+/** A gateway over runs in memory, whose time stands still until the test moves it. */
+export function memoryGateway(over: Partial<GatewayOptions> = {}) {
+  const claims = new MemoryClaims();
+  const clock = new ManualClock(1_000_000);
+  const errors: unknown[] = [];
+  let ids = 0;
+  const nothing = () => undefined;
+  const gateway = new Gateway({
+    claims: claims.store,
+    sessions: { open: async () => undefined } as never,
+    lanes: { ensure: async () => [1], known: () => 1, get: () => lane, list: async () => [lane] },
+    namespaces: { find: async () => 1 } as never,
+    queues: { isPaused: () => false, edition: 0, inUse: noQueues },
+    limitOwners: { isLimited: () => false, revision: 0 },
+    breakers: {} as never,
+    weightOf: () => 1,
+    rank: ({ dueMs }) => dueMs,
+    onDuration: nothing,
+    records: {} as never,
+    callbacks: {} as never,
+    upstream: {} as never,
+    clock,
+    timers: clock,
+    now: () => clock.now(),
+    random: () => 0.5,
+    newId: () => `id-${++ids}`,
+    fullLookMs: 3_600_000,
+    doubtMs: 30_000,
+    batch: 500,
+    onRetry: nothing,
+    onQueued: nothing,
+    onFreed: nothing,
+    onStopped: async () => undefined,
+    onFailed: nothing,
+    isToldOf: () => false,
+    onEvent: nothing,
+    onError: (error) => void errors.push(error),
+    ...over,
+  });
+  return { gateway, claims, clock, errors };
+}
+
+/** A worker that remembers what it was given. */
+export async function workerOf(gateway: Gateway, over: Partial<WorkerRegistration> = {}) {
+  const given: Assigned[] = [];
+  const session = await gateway.open({
+    namespace: "default",
+    name: "w",
+    queues: ["default"],
+    tasks: ["echo"],
+    slots: 1,
+    ahead: 0,
+    nodeId: null,
+    onAssign: (assigned) => void given.push(...assigned),
+    onStop: () => undefined,
+    onLost: () => undefined,
+    ...over,
+  });
+  gateway.resume(session);
+  return { session, given };
+}
