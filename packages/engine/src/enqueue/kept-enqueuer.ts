@@ -73,7 +73,7 @@ export class KeptEnqueuer {
     for (const one of answers) {
       if ("error" in one || one.made === null) continue;
       const { run, stored } = one.made;
-      if (stored.state === "queued") queued.push({ id: run.id, lane: run.lane, rank: run.rank });
+      if (stored.state === "queued") queued.push(run);
       else if (stored.state === "scheduled") due.push({ id: run.id, shard: run.shard, runAt: run.runAt });
     }
     if (queued.length > 0) this.#options.onQueued(queued);

@@ -1,4 +1,4 @@
-import { CarillonError, type EnqueueSpec, formatId, type Instant, isLimited } from "@carillon/core";
+import { CarillonError, type EnqueueSpec, formatId, type Instant, isLimited, requirementText } from "@carillon/core";
 import { laneNameOf, refuseUnusable } from "../jobs/lane-name.js";
 import type { EnqueuedRun } from "../model/enqueueing.js";
 import type { QueueBook } from "../queues/queue-book.js";
@@ -177,7 +177,9 @@ export class RunEnqueuer {
   prepare(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<readonly number[]> {
     const [spec] = specs;
     if (spec === undefined || specs.length > 1) return this.#ensure(namespaceId, specs);
-    const name = `${namespaceId}\n${spec.queue}\n${spec.task}\n${spec.policy.guarantee ?? ""}\n${isLimited(spec.policy)}`;
+    const { queue, task, policy } = spec;
+    const kind = `${policy.guarantee ?? ""}\n${isLimited(policy)}\n${requirementText(policy.requires)}`;
+    const name = `${namespaceId}\n${queue}\n${task}\n${kind}`;
     const underWay = this.#preparing.get(name);
     if (underWay !== undefined) return underWay;
     const prepared = this.#ensure(namespaceId, specs).finally(() => this.#preparing.delete(name));

@@ -6,6 +6,8 @@ import type { KnownQueue, QueueName, QueueStore } from "../store/entities/queues
  * a higher. Looking this far back finds it.
  */
 const lookBack = 100;
+/** One that was made inside somebody's own transaction may come much later: now and then all are looked at. */
+const looksUntilAll = 60;
 
 /** The queues as this node knows them. Stale for a moment after a change elsewhere: no safety rests on it. */
 export class QueueBook {
@@ -14,6 +16,7 @@ export class QueueBook {
   readonly #listeners: (() => void)[] = [];
   #highest = 0;
   #edition = 0;
+  #looks = 0;
 
   constructor(store: Pick<QueueStore, "newer" | "ensure">) {
     this.#store = store;
@@ -58,7 +61,8 @@ export class QueueBook {
 
   /** Reads what changed, whoever changed it. */
   async look(): Promise<void> {
-    const rows = await this.#store.newer(Math.max(0, this.#highest - lookBack));
+    const from = ++this.#looks % looksUntilAll === 0 ? 0 : this.#highest - lookBack;
+    const rows = await this.#store.newer(Math.max(0, from));
     for (const { revision } of rows) this.#highest = Math.max(this.#highest, revision);
     this.#remember(rows);
   }

@@ -42,16 +42,19 @@ export interface LaneStore {
 }
 
 /**
- * A lane is made by a transaction of one statement, so one with a lower id becomes visible at most a moment after one with
+ * Most lanes are made by a transaction of one statement, so one with a lower id becomes visible at most a moment after one with
  * a higher id. Looking this far back finds it.
  */
 const lookBack = 100;
+/** One that was made inside somebody's own transaction may come much later: now and then all are looked at. */
+const looksUntilAll = 60;
 
 /** Lanes never change and are never removed, so the cache cannot be wrong, only short. */
 export function laneStore(db: Queryable, statements: Statements): LaneStore {
   const byName = new Map<string, Lane>();
   const byId = new Map<number, Lane>();
   let highest = 0;
+  let looks = 0;
   const keyOf = ({ queue, task, kind = "plain", requires = "" }: LaneName): string =>
     `${queue}\n${task}\n${kind}\n${requires}`;
   const ensure = statements.get("lane.ensure");
@@ -91,9 +94,10 @@ export function laneStore(db: Queryable, statements: Statements): LaneStore {
     known: (name) => byName.get(keyOf(name))?.id ?? null,
     get: (id) => byId.get(id) ?? null,
     async list() {
-      const { rows } = await db.query<Lane>(newer, [Math.max(0, highest - lookBack)]);
+      const from = ++looks % looksUntilAll === 0 ? 0 : highest - lookBack;
+      const { rows } = await db.query<Lane>(newer, [Math.max(0, from)]);
       remember(rows);
-      highest = Math.max(highest, ...rows.map((lane) => lane.id));
+      for (const { id } of rows) highest = Math.max(highest, id);
       return [...byId.values()];
     },
   };
