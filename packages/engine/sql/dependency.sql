@@ -113,21 +113,29 @@ from (
 ) o;
 
 -- name: dependency.events
--- purpose: what locked jobs are to be told, in the order in which the runs ended. One without a status did not end: its row went
---   for another reason
--- params: $1 job ids uuid[], $2 limit int
+-- purpose: what locked jobs are to be told, in the order in which the runs ended: the first of it, until their outputs and payloads
+--   fill some bytes as they are stored. One without a status did not end: its row went for another reason
+-- params: $1 job ids uuid[], $2 limit int, $3 bytes bigint
 -- fence: none, a read; sent after the lock of the jobs
-select e.job_id, e.position, e.run_id, h.status, h.status_reason, h.attempt, h.output, h.error, h.payload,
-       coalesce(h.finished_at, e.ended_at) as ended_at
-from carillon.dependency_event e
-left join lateral (
-  select h.status, h.status_reason, h.attempt, h.output, h.error, h.payload, h.finished_at
-  from carillon.run_history h
-  where h.id = e.run_id and h.finished_at >= e.ended_at - interval '1 day'
-  limit 1
-) h on true
-where e.job_id = any ($1::uuid[]) and not e.parked
-order by coalesce(h.finished_at, e.ended_at), e.number
+select job_id, position, run_id, status, status_reason, attempt, output, error, payload, ended_at
+from (
+  select e.job_id, e.position, e.run_id, e.number, h.status, h.status_reason, h.attempt, h.output, h.error, h.payload,
+         coalesce(h.finished_at, e.ended_at) as ended_at,
+         sum(h.bytes) over (
+           order by coalesce(h.finished_at, e.ended_at), e.number rows between unbounded preceding and 1 preceding
+         ) as bytes_before
+  from carillon.dependency_event e
+  left join lateral (
+    select h.status, h.status_reason, h.attempt, h.output, h.error, h.payload, h.finished_at,
+           coalesce(pg_column_size(h.output), 0) + coalesce(pg_column_size(h.payload), 0) as bytes
+    from carillon.run_history h
+    where h.id = e.run_id and h.finished_at >= e.ended_at - interval '1 day'
+    limit 1
+  ) h on true
+  where e.job_id = any ($1::uuid[]) and not e.parked
+) as told
+where coalesce(bytes_before, 0) < $3
+order by ended_at, number
 limit $2;
 
 -- name: dependency.of_jobs

@@ -5,7 +5,7 @@
 
 -- name: limit.intake
 -- purpose: runs that were queued and whose limits are not written down yet
--- params: $1 lanes int[], $2 their namespaces or null for all int[], $3 most of each int
+-- params: $1 lanes int[], $2 their namespaces or null for all int[], $3 most of each int, $4 most of all int
 -- fence: the row's lock
 select r.id, r.namespace_id, r.job_id, r.lane, r.task, r.queue, r.payload, r.policy
 from unnest($1::int[], $2::int[]) as l (lane, namespace_id)
@@ -14,7 +14,8 @@ cross join lateral (
   where r.lane = l.lane and r.stage = 1 and r.state = 'queued' and (l.namespace_id is null or r.namespace_id = l.namespace_id)
   limit $3
   for update of r skip locked
-) r;
+) r
+limit $4;
 
 -- name: limit.block
 -- purpose: puts runs behind their gates, in the lane from which they are handed out once they are admitted

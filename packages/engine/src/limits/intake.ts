@@ -19,8 +19,8 @@ export interface TakenIn {
   readonly isMore: boolean;
 }
 
-/** Runs of one lane that one pass takes in. */
-const mostOfLane = 500;
+/** Runs of one lane that one pass takes in, and of all lanes: its transaction has to end in time, however many lanes there are. */
+const most = { ofEach: 500, ofAll: 2_000 };
 
 /**
  * Writes down the limits of runs that were queued, and puts them behind their gates. Whoever makes runs only chooses their lane;
@@ -28,17 +28,21 @@ const mostOfLane = 500;
  */
 export class Intake {
   readonly #options: IntakeOptions;
+  /** Lanes take turns to be the first. */
+  #turn = 0;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
   }
 
-  async take(lanes: readonly LimitedLane[]): Promise<TakenIn> {
+  async take(all: readonly LimitedLane[]): Promise<TakenIn> {
     const { limits, settle } = this.#options;
-    if (lanes.length === 0) return { gates: [], refused: [], ended: new Map(), isMore: false };
+    if (all.length === 0) return { gates: [], refused: [], ended: new Map(), isMore: false };
+    const first = this.#turn++ % all.length;
+    const lanes = [...all.slice(first), ...all.slice(0, first)];
     await this.#makeLanes(lanes);
     return settle(async (tx) => {
-      const runs = await limits.intake(tx, lanes, mostOfLane);
+      const runs = await limits.intake(tx, lanes, most);
       const refused: (RefusedRun & ArrivedRun)[] = [];
       const blocked: BlockedRun[] = [];
       for (const run of runs) {
@@ -49,7 +53,7 @@ export class Intake {
       await limits.block(tx, blocked);
       const ended = await limits.refuse(tx, refused);
       const gates = [...new Set(blocked.map((run) => gateOf(run.limits)))];
-      return { gates, refused, ended, isMore: runs.length >= mostOfLane };
+      return { gates, refused, ended, isMore: runs.length >= most.ofEach };
     });
   }
 

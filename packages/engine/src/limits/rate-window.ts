@@ -23,7 +23,7 @@ export function startsSince(starts: Starts, from: Instant): number[] {
 export function withStarts(starts: Starts, added: readonly Instant[], perMs: DurationMs): number[] {
   const pairs: [Instant, number][] = [];
   for (let at = 0; at + 1 < starts.length; at += 2) pairs.push([starts[at] ?? 0, starts[at + 1] ?? 0]);
-  pairs.push(...added.map((instant): [Instant, number] => [instant, 1]));
+  for (const instant of added) pairs.push([instant, 1]);
   pairs.sort(([a], [b]) => a - b);
   return merged(pairs, pairs.length > mostPairs ? Math.ceil(perMs / mostPairs) : 0).flat();
 }

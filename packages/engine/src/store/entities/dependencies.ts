@@ -74,7 +74,8 @@ export interface DependencyStore {
   anyIn(db: Queryable): Promise<boolean>;
   /** Jobs that are to be told something; `shards` null: of all. */
   openJobs(db: Queryable, shards: readonly number[] | null, limit: number): Promise<string[]>;
-  ends(tx: Queryable, jobIds: readonly string[], limit: number): Promise<UpstreamEnd[]>;
+  /** The first of them: so many, and of so many bytes. */
+  ends(tx: Queryable, jobIds: readonly string[], limit: number, bytes?: number): Promise<UpstreamEnd[]>;
   ofJobs(tx: Queryable, jobIds: readonly string[]): Promise<Dependency[]>;
   told(tx: Queryable, ends: readonly UpstreamEnd[]): Promise<void>;
   meet(tx: Queryable, dependencies: readonly Dependency[]): Promise<void>;
@@ -89,6 +90,9 @@ export interface JobNames {
   readonly ids: readonly string[];
   readonly keys: readonly string[];
 }
+
+/** Outputs and payloads that are read at a time, as they are stored: conditions may need all of them. */
+const mostBytes = 4_194_304;
 
 export function dependencyStore(statements: Statements): DependencyStore {
   return { ...linkWrites(statements), ...endReads(statements), ...endWrites(statements) };
@@ -146,8 +150,8 @@ function endReads(statements: Statements): EndReads {
     async openJobs(db, shards, limit) {
       return (await db.query<{ job_id: string }>(openJobs, [shards, limit])).rows.map((row) => row.job_id);
     },
-    async ends(tx, jobIds, limit) {
-      return (await tx.query<EndRow>(ends, [jobIds, limit])).rows.map(toEnd);
+    async ends(tx, jobIds, limit, bytes = mostBytes) {
+      return (await tx.query<EndRow>(ends, [jobIds, limit, bytes])).rows.map(toEnd);
     },
     async ofJobs(tx, jobIds) {
       return (await tx.query<DependencyRow>(ofJobs, [jobIds])).rows.map(toDependency);

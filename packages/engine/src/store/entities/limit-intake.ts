@@ -36,7 +36,8 @@ export interface RefusedRun {
 
 /** What takes runs in asks of the store. */
 export interface LimitIntake {
-  intake(tx: Queryable, lanes: readonly LimitedLane[], mostOfEach: number): Promise<ArrivedRun[]>;
+  /** Of the first lanes first. */
+  intake(tx: Queryable, lanes: readonly LimitedLane[], most: { ofEach: number; ofAll: number }): Promise<ArrivedRun[]>;
   block(tx: Queryable, runs: readonly BlockedRun[]): Promise<void>;
   refuse(tx: Queryable, runs: readonly RefusedRun[]): Promise<EndedRuns>;
 }
@@ -45,13 +46,13 @@ export function limitIntake(statements: Statements): LimitIntake {
   const [intake, block] = [statements.get("limit.intake"), statements.get("limit.block")];
   const refuse = statements.get("limit.refuse");
   return {
-    async intake(tx, lanes, mostOfEach) {
+    async intake(tx, lanes, { ofEach, ofAll }) {
       type Row = Omit<ArrivedRun, "namespaceId" | "jobId" | "policy"> & {
         namespace_id: number;
         job_id: string | null;
         policy: RunPolicy | null;
       };
-      const values = [...columns(lanes, [(one) => one.lane, (one) => one.namespaceId]), mostOfEach];
+      const values = [...columns(lanes, [(one) => one.lane, (one) => one.namespaceId]), ofEach, ofAll];
       return (await tx.query<Row>(intake, values)).rows.map((row) => {
         const { id, lane, task, queue, payload, namespace_id: namespaceId, job_id: jobId, policy } = row;
         return { id, namespaceId, jobId, lane, task, queue, payload, policy: policy ?? {} };

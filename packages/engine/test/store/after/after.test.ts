@@ -57,6 +57,19 @@ describe("a job after another", () => {
     expect(await triggers(down)).toEqual([waiting.id, late.id, lost].map((id) => `after:${id}`).sort());
   });
 
+  it("is told of ends with large outputs some at a time, in their order, and of all in the end", async () => {
+    const up = await h.upstream();
+    const down = await h.waiting([{ job: name(up), on: "success" }]);
+    const output = JSON.stringify("x".repeat(200));
+    const ids: string[] = [];
+    for (let count = 0; count < 4; count++) ids.push(await h.runOnce(up, { output }));
+    const first = await h.store.dependencies.ends(h.db, [down], 100, 300);
+    expect(first.map((end) => end.runId)).toEqual(ids.slice(0, 2));
+    expect(await h.store.dependencies.ends(h.db, [down], 100, 1)).toHaveLength(1);
+    await h.tell();
+    expect(await triggers(down)).toEqual(ids.map((id) => `after:${id}`).sort());
+  });
+
   it("hears of runs that were live before it was made", async () => {
     const [up, listed] = [await h.upstream(), await h.upstream({ firing: { overlap: "queue_all" } })];
     const [running, waiting] = [await h.begin(up), await h.begin(listed)];

@@ -40,3 +40,9 @@ it("never forgets a start within its window, however many there are, and keeps f
     }),
   );
 });
+
+it("takes any number of starts at once", () => {
+  const added = Array.from({ length: 150_000 }, (_, index) => index % perMs);
+  const starts = withStarts([], added, perMs);
+  expect(starts.reduce((sum, one, index) => sum + (index % 2) * one, 0)).toBe(added.length);
+});
