@@ -134,21 +134,33 @@ class OpenDatabase implements Database {
     statement: SqlText,
     values?: readonly unknown[],
   ): Promise<QueryResult<Row>> {
-    return this.#borrow((connection) => connection.query<Row>(statement, values));
+    return this.#again(defaultRetries, isDeadlock, () =>
+      this.#borrow((connection) => connection.query<Row>(statement, values)),
+    );
   }
 
   async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const { timers, random, onEvent, timeouts } = this.#options;
+    const { timers, timeouts } = this.#options;
     const limits = {
       timers,
       timeoutMs: options.timeoutMs ?? timeouts.transactionMs,
       idleMs: timeouts.idleInTransactionMs,
     };
+    const { retries = defaultRetries } = options;
+    const isSafe = (error: unknown): boolean => mayRetry(error, options);
+    return this.#again(retries, isSafe, () =>
+      this.#borrow((connection) => runTransaction(connection, work, options, limits)),
+    );
+  }
+
+  /** Does it again after errors that left no trace. */
+  async #again<T>(retries: number, isSafe: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> {
+    const { timers, random, onEvent } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#borrow((connection) => runTransaction(connection, work, options, limits));
+        return await work();
       } catch (error) {
-        if (attempt > (options.retries ?? defaultRetries) || !mayRetry(error, options)) throw error;
+        if (attempt > retries || !isSafe(error)) throw error;
         onEvent({ type: "transaction.retried", sqlState: sqlStateOf(error), attempt });
         await pause(backoffMs(attempt, random), timers);
       }
@@ -215,12 +227,14 @@ class OpenDatabase implements Database {
   #guarded(sessions: readonly Session[]): Queryable {
     let turn = 0;
     return {
-      query: (statement, values) =>
-        this.#guard(() => {
-          const session = sessions[turn++ % sessions.length];
-          if (session === undefined) throw new Error("there is no session");
-          return session.query(statement, values);
-        }),
+      query: <Row extends object>(statement: SqlText, values?: readonly unknown[]): Promise<QueryResult<Row>> =>
+        this.#again(defaultRetries, isDeadlock, () =>
+          this.#guard(() => {
+            const session = sessions[turn++ % sessions.length];
+            if (session === undefined) throw new Error("there is no session");
+            return session.query<Row>(statement, values);
+          }),
+        ),
     };
   }
 
@@ -245,6 +259,11 @@ class OpenDatabase implements Database {
       throw told;
     }
   }
+}
+
+/** A statement alone that was the victim of a deadlock has left no trace. */
+function isDeadlock(error: unknown): boolean {
+  return classifyPgError(error) === "serialization";
 }
 
 /** Whether an error says that the database as a whole may be out of reach. A full disk or too many connections do not. */

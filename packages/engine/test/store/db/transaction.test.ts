@@ -89,6 +89,16 @@ describe("transaction", () => {
     expect(events.list).toContainEqual({ type: "transaction.retried", sqlState: "40P01", attempt: 1 });
   });
 
+  it.each(["query", "hot", "reserved"] as const)("is not needed by a victim that stands alone: %s", async (way) => {
+    const { database } = await withTable({ poolSize: 4 });
+    // What a sequence gives out is not rolled back.
+    await database.query(text("drop sequence if exists tries; create sequence tries"));
+    const victim = "if nextval('tries') < 3 then raise exception 'a deadlock' using errcode = '40P01'; end if";
+    const sql = text(`do $$ begin update t set n = n + 1; ${victim}; end $$`);
+    await (way === "query" ? database : database[way]).query(sql);
+    expect(await numbers(database)).toEqual([1, 1]);
+  });
+
   it("gives up after the retries it may take", async () => {
     const { database } = await withTable();
     let tries = 0;
