@@ -48,6 +48,7 @@ export {
   guarantees,
   retryOf,
   type RunPolicy,
+  timeoutOf,
 } from "./job/run-policy.js";
 export {
   checkLimits,

@@ -773,6 +773,36 @@ CREATE INDEX run_log_run ON ONLY carillon.run_log USING btree (run_id, fence, nu
 
 CREATE INDEX webhook_namespace ON carillon.webhook USING btree (namespace_id, id);
 
+CREATE OR REPLACE FUNCTION carillon.check_policy(policy jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ IMMUTABLE
+AS $function$
+declare
+  retry constant jsonb := policy -> 'retry';
+  longest_ms constant numeric := 31622400000;
+  fault constant text := case
+    when not "carillon".is_whole_or_absent(policy -> 'timeoutMs', 1, longest_ms) then 'timeoutMs is not a whole number of ms up to 366 days'
+    when not "carillon".is_whole_or_absent(policy -> 'deadlineMs', 1, longest_ms) then 'deadlineMs is not a whole number of ms up to 366 days'
+    when policy ->> 'guarantee' not in ('at_least_once', 'at_most_once') then 'guarantee is not at_least_once or at_most_once'
+    when jsonb_typeof(retry) <> 'object' then 'retry is not an object'
+    when not "carillon".is_whole_or_absent(retry -> 'maxAttempts', 1, 10000) then 'retry.maxAttempts is not a whole number from 1 to 10000'
+    when not "carillon".is_whole_or_absent(retry -> 'initialMs', 0, longest_ms) then 'retry.initialMs is not a whole number of ms up to 366 days'
+    when not "carillon".is_whole_or_absent(retry -> 'maxMs', 0, longest_ms) then 'retry.maxMs is not a whole number of ms up to 366 days'
+    when (retry ->> 'initialMs')::numeric > (retry ->> 'maxMs')::numeric then 'retry.maxMs is shorter than retry.initialMs'
+    when jsonb_typeof(retry -> 'factor') <> 'number' then 'retry.factor is not a number'
+    when (retry ->> 'factor')::numeric not between 1 and 1000 then 'retry.factor is not from 1 to 1000'
+    when retry ->> 'backoff' not in ('exponential', 'linear', 'fixed') then 'retry.backoff is not exponential, linear or fixed'
+    when retry ->> 'jitter' not in ('full', 'equal', 'none') then 'retry.jitter is not full, equal or none'
+    when jsonb_typeof(retry -> 'nonRetryable') <> 'array' then 'retry.nonRetryable is not a list of names of errors'
+  end;
+begin
+  if fault is not null then
+    raise exception 'policy: %', fault using errcode = '22023';
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION carillon.definition_key(namespace_id integer, schedule json, firing json, priority smallint, task text, queue text, labels jsonb, deadline_ms bigint)
  RETURNS uuid
  LANGUAGE sql
@@ -826,6 +856,8 @@ begin
   elsif enqueue.dedupe_window < interval '1 millisecond' then
     raise exception 'dedupe_window must be longer than nothing' using errcode = '22023';
   end if;
+
+  perform "carillon".check_policy(enqueue.policy);
 
   select n.id into namespace_number from "carillon".namespace n where n.name = enqueue.namespace;
   if namespace_number is null then
@@ -950,6 +982,18 @@ begin
   end if;
   return gated;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION carillon.is_whole_or_absent(value jsonb, lowest numeric, highest numeric)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case
+    when value is null then true
+    when jsonb_typeof(value) <> 'number' then false
+    else (value #>> '{}')::numeric between lowest and highest and (value #>> '{}')::numeric % 1 = 0
+  end
 $function$;
 
 CREATE OR REPLACE FUNCTION carillon.lane_of(namespace_number integer, queue_name text, task_name text, is_once boolean, wanted_labels jsonb)

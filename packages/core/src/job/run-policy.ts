@@ -1,5 +1,5 @@
 import { CarillonError } from "../errors/carillon-error.js";
-import { type RetryPolicy, retryPolicy } from "../retry/policy.js";
+import { defaultRetryPolicy, type RetryPolicy, retryPolicy } from "../retry/policy.js";
 import type { DurationMs, Instant } from "../time/instant.js";
 import type { RunLimits } from "./run-limits.js";
 import type { Callback } from "./callback.js";
@@ -40,9 +40,23 @@ export interface RunPolicy extends RunLimits {
   readonly traceparent?: string;
 }
 
-/** The retries in force. A run that is begun at most once has one attempt, whatever the defaults are. */
-export function retryOf({ retry = {}, guarantee }: RunPolicy): RetryPolicy {
-  return retryPolicy(guarantee === "at_most_once" ? { ...retry, maxAttempts: 1 } : retry);
+/**
+ * The retries in force. A run that is begun at most once has one attempt, whatever the defaults are. Plain SQL can store any policy: one
+ * that is not sound means one attempt, so that its run can end.
+ */
+export function retryOf({ retry, guarantee }: RunPolicy): RetryPolicy {
+  const given = retry ?? {};
+  try {
+    return retryPolicy(guarantee === "at_most_once" ? { ...given, maxAttempts: 1 } : given);
+  } catch (error) {
+    if (!(error instanceof CarillonError)) throw error;
+    return { ...defaultRetryPolicy, maxAttempts: 1 };
+  }
+}
+
+/** How long an attempt may take; null: as long as it likes. Plain SQL can store any policy: what is no time counts as not said. */
+export function timeoutOf({ timeoutMs }: RunPolicy): DurationMs | null {
+  return Number.isSafeInteger(timeoutMs) && (timeoutMs ?? 0) > 0 ? (timeoutMs ?? null) : null;
 }
 
 /** Refuses members that contradict each other. `pointer` is where the attempts were asked for. */

@@ -53,7 +53,7 @@ function faultsOf(policy: RetryPolicy): ErrorItem[] {
   const check = (holds: boolean, pointer: string, detail: string) => {
     if (!holds) items.push({ pointer, code: "retry_invalid", detail });
   };
-  const { maxAttempts, backoff, initialMs, factor, maxMs, jitter } = policy;
+  const { maxAttempts, backoff, initialMs, factor, maxMs, jitter, nonRetryable } = policy;
   const whole = (value: number, from: number, to: number) => Number.isInteger(value) && value >= from && value <= to;
   check(
     whole(maxAttempts, 1, largestAttempts),
@@ -73,6 +73,7 @@ function faultsOf(policy: RetryPolicy): ErrorItem[] {
   );
   check(whole(maxMs, 0, longestRetryWaitMs), "/max", "max must be a duration from 0s to 366d");
   check(!(maxMs < initialMs), "/max", "max must not be shorter than initial");
+  check(Array.isArray(nonRetryable), "/non_retryable", "non_retryable must be a list of names of errors");
   check(["full", "equal", "none"].includes(jitter), "/jitter", `jitter must be full, equal or none, not ${jitter}`);
   return items;
 }

@@ -1,4 +1,4 @@
-import { type Assignment, defaultRetryPolicy, type DurationMs, type Instant } from "@carillon/core";
+import { type Assignment, defaultRetryPolicy, type DurationMs, type Instant, retryOf, timeoutOf } from "@carillon/core";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { Lane } from "../store/entities/lanes.js";
 
@@ -35,9 +35,10 @@ class AssignedRun implements Assigned {
     this.payloadJson = run.payload;
     this.attempt = run.spent + 1;
     this.atMostOnce = policy.guarantee === "at_most_once";
-    this.maxAttempts = this.atMostOnce ? 1 : (policy.retry?.maxAttempts ?? defaultRetryPolicy.maxAttempts);
+    const isUsual = policy.retry === undefined && !this.atMostOnce;
+    this.maxAttempts = isUsual ? defaultRetryPolicy.maxAttempts : retryOf(policy).maxAttempts;
     this.fence = run.fence;
-    this.timeoutMs = policy.timeoutMs ?? null;
+    this.timeoutMs = timeoutOf(policy);
     this.scheduledFor = run.nominal;
     this.runAt = run.runAt;
     this.traceparent = policy.traceparent;

@@ -1,4 +1,4 @@
-import { type Completion, deadlineError, type Instant, named, nextAttempt, retryOf } from "@carillon/core";
+import { type Completion, deadlineError, type Instant, named, nextAttempt, retryOf, timeoutOf } from "@carillon/core";
 import type { AttemptRecord } from "../model/run-view.js";
 import type { AwaitingRun } from "../store/entities/callbacks.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
@@ -36,7 +36,7 @@ export function decideCompletion({ run, completion, now, random, rankAt }: Ended
   }
   if (outcome.kind === "waiting") {
     // The attempt goes on: its timeout and the deadline of its run hold as if a worker were at it.
-    const timeoutAt = run.policy.timeoutMs === undefined ? Infinity : startedAt + run.policy.timeoutMs;
+    const timeoutAt = startedAt + (timeoutOf(run.policy) ?? Infinity);
     const until = Math.max(now, Math.min(now + outcome.waitMs, timeoutAt, run.deadline ?? Infinity));
     return { kind: "wait", run: { id, fence, session, until, begunAt: startedAt } };
   }

@@ -7,6 +7,7 @@ import {
   formatDuration,
   type RunPolicy,
   type ScheduleSpec,
+  timeoutOf,
 } from "@carillon/core";
 import { wireLimits } from "./limits.js";
 import { wireRetry, wireSchedule } from "./schedule.js";
@@ -28,13 +29,14 @@ export interface Definition {
 export function wireDefinition(definition: Definition): JobDefinition {
   const { policy } = definition;
   const asked = askedOf(policy.requires);
+  const timeoutMs = timeoutOf(policy);
   return {
     key: definition.key,
     task: definition.task,
     payload: definition.payload ?? null,
     schedule: wireSchedule(definition.schedule),
     retry: wireRetry(policy),
-    timeout: policy.timeoutMs === undefined ? null : formatDuration(policy.timeoutMs),
+    timeout: timeoutMs === null ? null : formatDuration(timeoutMs),
     deadline: policy.deadlineMs === undefined ? null : formatDuration(policy.deadlineMs),
     guarantee: policy.guarantee ?? "at_least_once",
     requires: { ...asked.labels },
