@@ -101,6 +101,7 @@ function compose(spec: CronSchedule | EverySchedule, context: Context, rule: Rul
       const image = moved.imageOf(fire);
       return image < (startsAt ?? image) || image > (endsAt ?? image) ? NEVER : image;
     },
+    movesTo: (day) => moved.sourcesOf(day).length > 0,
   };
   return { fires: withinBounds(fires, startsAt, endsAt), layer };
 }

@@ -66,4 +66,6 @@ export interface CompiledSchedule {
   removedRange(from: Instant, to: Instant): RemovedRange | null;
   /** The fires that a roll merged into this nominal instant, without the one that it stands for; at most 100. */
   mergedAt(nominal: Instant): MergedFire[];
+  /** The same for all with from <= nominal <= to; of those on days to which fires move, the first `most` are asked. */
+  mergedBetween(from: Instant, to: Instant, most: number): MergedFire[];
 }

@@ -1,3 +1,4 @@
+import type { CivilDay } from "../calendar/civil-day.js";
 import type { OpenDays } from "../calendar/open-days.js";
 import { MAX_ROLL_DAYS } from "../calendar/roll-day.js";
 import type { Instant } from "../time/instant.js";
@@ -20,6 +21,8 @@ export interface CalendarLayer {
   readonly endsAt: Instant;
   /** Where a fire of a closed day lands, or NEVER. */
   imageOf(fire: Instant): Instant;
+  /** Whether fires of closed days are sent to this day. */
+  movesTo(day: CivilDay): boolean;
 }
 
 /** The fires with from < at <= to that calendars take away for good, at most `limit`. */

@@ -2,6 +2,7 @@ import type { DurationMs, Instant } from "../time/instant.js";
 import { FIRST_INSTANT, LAST_INSTANT, NEVER } from "../zone/instant-range.js";
 import type { CompiledSchedule, Fire, MergedFire, RemovedFire, RemovedRange } from "./compiled.js";
 import type { FireSequence } from "./fire-sequence.js";
+import { mergedAt, mergedFires } from "./merged-fires.js";
 import { type CalendarLayer, removedFires } from "./removed-fires.js";
 import { removedRange } from "./removed-range.js";
 
@@ -61,10 +62,16 @@ export class Schedule implements CompiledSchedule {
   }
 
   mergedAt(nominal: Instant): MergedFire[] {
-    if (this.#calendars === null || this.#calendars.roll === "skip") return [];
-    return this.#fires
-      .notesAt(nominal)
-      .flatMap((note) => (note.kind === "merged" ? [{ at: note.from, calendar: note.calendar }] : []));
+    return this.#isRolled ? mergedAt(this.#fires, nominal) : [];
+  }
+
+  mergedBetween(from: Instant, to: Instant, most: number): MergedFire[] {
+    if (this.#calendars === null || !this.#isRolled) return [];
+    return mergedFires(this.#fires, this.#calendars, { from: Math.ceil(from), to: Math.floor(to), most });
+  }
+
+  get #isRolled(): boolean {
+    return this.#calendars !== null && this.#calendars.roll !== "skip";
   }
 
   #fireAt(nominal: Instant): Fire | null {

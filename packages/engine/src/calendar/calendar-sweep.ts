@@ -1,11 +1,12 @@
-import { type Calendar, CarillonError, type CompiledSchedule, compileSchedule } from "@carillon/core";
+import { type Calendar, CarillonError, type CompiledSchedule, compileSchedule, type Instant } from "@carillon/core";
 import type { DueRules } from "../jobs/change/due-rules.js";
-import { settleDue } from "../jobs/change/settle-due.js";
+import { noteRemoved, settleDue } from "../jobs/change/settle-due.js";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { Settled } from "../settlement/settler.js";
 import type { Queryable } from "../store/db/queryable.js";
 import type { SeenCalendar } from "../store/entities/calendar-links.js";
 import type { CalendarEdition } from "../store/entities/calendars.js";
+import type { StoredPause } from "../store/entities/stored-pause.js";
 import type { Store } from "../store/store.js";
 import type { CalendarCompiler } from "./compile-edition.js";
 import { recomputeNext } from "./recompute-next.js";
@@ -74,7 +75,8 @@ export class CalendarSweep {
     await changes.touch(
       tx,
       touched.map(({ job, due: { version } }) => {
-        return { id: job.id, expectedVersion: job.due.version, version, pause: job.pause, endedAt: null };
+        const pause = job.pause === null ? null : pausedBy(job.pause, job.now);
+        return { id: job.id, expectedVersion: job.due.version, version, pause, endedAt: null };
       }),
     );
     await calendarLinks.see(tx, seen);
@@ -85,8 +87,10 @@ export class CalendarSweep {
     const old = this.#compile(draft, seen, (one) => one.seenVersion);
     const rule = this.#compile(draft, seen, (one) => one.version);
     if (draft.isDue && old !== null) settleDue(draft, old, this.#options.rules);
+    const wasActive = draft.due.state === "active";
     // A rule that this node cannot compile is left to the scheduler, which parks the job when it is due.
     if (rule !== null) recomputeNext(draft, old, rule);
+    if (old !== null && wasActive) closeRule(draft, old);
     draft.set({ version: draft.due.version + 1, ledgerFrom: null, ledgerReason: null });
   }
 
@@ -130,6 +134,21 @@ export class CalendarSweep {
     const { rules } = this.#options;
     if (drafts.some((draft) => draft.isDue && draft.job.windows !== rules.revision)) await rules.refresh();
   }
+}
+
+/** What the old version took up to now is noted by it; the new one has what comes later. */
+function closeRule(draft: JobDraft, old: CompiledSchedule): void {
+  const { nominal, firedThrough } = draft.due;
+  const { now } = draft.job;
+  // What has come and still waits is noted with all before it when it is fired.
+  if (nominal !== null && nominal <= now) return;
+  noteRemoved(draft, old);
+  draft.set({ firedThrough: Math.max(firedThrough ?? now, now) });
+}
+
+/** Nothing that the old version named has come before the first instant that the pause swallows: the new one may name some. */
+function pausedBy(pause: StoredPause, now: Instant): StoredPause {
+  return { ...pause, after: Math.min(pause.after, now) };
 }
 
 function keyOf({ id, version }: CalendarEdition): string {

@@ -1,9 +1,10 @@
 import type { CompiledSchedule, FireNote, Instant, ScheduleSpec } from "@carillon/core";
 import type { LedgerRange } from "./fire-store.js";
-import type { NextTime } from "./plan-due.js";
 
-/** Occurrences of one step that are asked for what was merged into them. */
-const mostAsked = 100;
+/** Occurrences of one step that are asked for what was merged into them; only those of days to which fires move are. */
+const mostAsked = 2_000;
+/** What was merged in one step has an entry each up to this number, and one for all beyond it. */
+const mostApart = 10;
 
 /** A step of a schedule from one occurrence to the next. */
 export interface ScheduleStep {
@@ -14,7 +15,8 @@ export interface ScheduleStep {
   /** The first and the last occurrence that the step settles. */
   readonly nominal: Instant;
   readonly through: Instant;
-  readonly next: NextTime | null;
+  /** Nothing is left to fire after it. */
+  readonly isLast: boolean;
 }
 
 /** What calendars took from a schedule, or merged, up to what a step settles: for the ledger. */
@@ -34,15 +36,20 @@ const none: readonly LedgerRange[] = [];
  * that version says of it, and is not removed as well.
  */
 function removedBy(step: ScheduleStep): LedgerRange[] {
-  const { spec, schedule, settledTo, nominal, through, next } = step;
-  const bound = "endsAt" in spec ? spec.endsAt : undefined;
-  const until = next === null ? (bound ?? through) : through;
+  const { spec, schedule, settledTo, nominal, through, isLast } = step;
+  const until = isLast ? (endOf(spec) ?? through) : through;
   const isBehind = schedule.nextNominal(nominal - 1) !== nominal;
   if (!isBehind) return removedIn(schedule, settledTo, until);
   return [...removedIn(schedule, settledTo, nominal - 1), ...removedIn(schedule, nominal, until)];
 }
 
-function removedIn(schedule: CompiledSchedule, after: Instant, through: Instant): LedgerRange[] {
+/** Where a schedule ends; undefined: nowhere. */
+export function endOf(spec: ScheduleSpec): Instant | undefined {
+  return "endsAt" in spec ? spec.endsAt : undefined;
+}
+
+/** What calendars took with after < instant <= through, as one range if anything. */
+export function removedIn(schedule: CompiledSchedule, after: Instant, through: Instant): LedgerRange[] {
   const removed = schedule.removedRange(after, through);
   if (removed === null) return [];
   const { first, last, count } = removed;
@@ -51,15 +58,19 @@ function removedIn(schedule: CompiledSchedule, after: Instant, through: Instant)
 }
 
 function mergedInto({ schedule, nominal, through }: ScheduleStep): LedgerRange[] {
-  const ranges: LedgerRange[] = [];
-  let at = nominal;
-  for (let asked = 0; at !== -1 && at <= through && asked < mostAsked; asked += 1) {
-    for (const { at: from, calendar } of schedule.mergedAt(at)) {
-      ranges.push({ reason: "merged", from, to: from, count: 1, detail: calendar });
-    }
-    at = schedule.nextNominal(at);
-  }
-  return ranges;
+  const merged = schedule.mergedBetween(nominal, through, mostAsked);
+  const ranges = merged.map(({ at, calendar }) => rangeOf("merged", at, calendar));
+  return ranges.length <= mostApart ? ranges : [ranges.reduce(joined)];
+}
+
+function rangeOf(reason: LedgerRange["reason"], at: Instant, detail: string): LedgerRange {
+  return { reason, from: at, to: at, count: 1, detail };
+}
+
+/** A calendar that did not close them all is not named. */
+function joined(one: LedgerRange, other: LedgerRange): LedgerRange {
+  const [from, to] = [Math.min(one.from, other.from), Math.max(one.to, other.to)];
+  return { ...one, from, to, count: one.count + other.count, detail: one.detail === other.detail ? one.detail : null };
 }
 
 function calendarOf(notes: readonly FireNote[]): string | null {

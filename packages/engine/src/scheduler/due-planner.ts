@@ -1,11 +1,12 @@
-import { type CompiledSchedule, type Instant, occurrenceRunId } from "@carillon/core";
+import type { CompiledSchedule, Instant } from "@carillon/core";
 import type { RankRun } from "../queues/rank-run.js";
 import type { CalendarSource } from "./calendar-source.js";
 import { calendarNotes, usesCalendars } from "./calendar-notes.js";
 import type { DueJob, FireRow, HoldRow, LedgerRange, PassRow } from "./fire-store.js";
 import type { Maintenance } from "./maintenance.js";
-import { type DuePlan, type NextTime, planDue } from "./plan-due.js";
+import { type DuePlan, planDue } from "./plan-due.js";
 import type { ScheduleCache } from "./schedule-cache.js";
+import { scheduledRunId } from "./scheduled-run-id.js";
 
 /** A job that cannot be planned, and why. */
 export interface BrokenJob {
@@ -91,16 +92,16 @@ export class DuePlanner {
   }
 
   #fireRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "fire" }): FireRow {
-    const { jobId, nominal, fireAt, definition } = job;
+    const { jobId, nominal, fireAt, runsMade, definition } = job;
     const { namespaceId, queue, task, priority, deadlineMs: withinMs } = definition;
     const deadlineMs = withinMs === undefined ? undefined : nominal + withinMs;
     return {
       job,
-      runId: occurrenceRunId(jobId, nominal, "schedule"),
+      runId: scheduledRunId({ jobId, schedule: definition.schedule, nominal, runsMade }),
       rank: this.#options.rank({ namespaceId, queue, task, dueMs: fireAt, priority, deadlineMs }),
       next: plan.next,
       catchUpTo: plan.catchUpTo,
-      notes: notesOf(job, schedule, { through: nominal, next: plan.next }),
+      notes: notesOf(job, schedule, { through: nominal, isLast: plan.next === null }),
     };
   }
 
@@ -115,7 +116,7 @@ export class DuePlanner {
 function passRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "pass" }): PassRow {
   const { reason, through, count, detail, next, catchUpTo } = plan;
   const range: LedgerRange = { reason, from: job.nominal, to: through, count, detail };
-  return { job, range, next, catchUpTo, notes: notesOf(job, schedule, { through, next }) };
+  return { job, range, next, catchUpTo, notes: notesOf(job, schedule, { through, isLast: next === null }) };
 }
 
 const nothing: readonly LedgerRange[] = [];
@@ -123,7 +124,7 @@ const nothing: readonly LedgerRange[] = [];
 function notesOf(
   { definition, settledTo, nominal }: DueJob,
   schedule: CompiledSchedule,
-  to: { readonly through: Instant; readonly next: NextTime | null },
+  to: { readonly through: Instant; readonly isLast: boolean },
 ): readonly LedgerRange[] {
   if (!usesCalendars(definition.schedule)) return nothing;
   return calendarNotes({ spec: definition.schedule, schedule, settledTo, nominal, ...to });

@@ -1,7 +1,8 @@
-import { deadlineOf, type Instant, type LedgerReason, type OverlapPolicy, occurrenceRunId } from "@carillon/core";
+import { deadlineOf, type Instant, type LedgerReason, type OverlapPolicy } from "@carillon/core";
 import { type RankRun, rankByPriority } from "../queues/rank-run.js";
 import { decideOverlap, type LiveRun } from "../scheduler/overlap.js";
 import type { NextTime } from "../scheduler/plan-due.js";
+import { scheduledRunId } from "../scheduler/scheduled-run-id.js";
 import type { DueState, LockedJob } from "../store/entities/settlement.js";
 import type { LedgerEntry, NewJobRun, RunEnd, RunOverrides } from "../store/entities/settlement-writes.js";
 
@@ -73,7 +74,8 @@ export class JobDraft {
   fire(next: NextTime | null): Placed {
     const { nominal, fireAt } = this.#due;
     if (nominal === null || fireAt === null) throw new Error(`job ${this.job.id} has no occurrence to fire`);
-    const id = occurrenceRunId(this.job.id, nominal, "schedule");
+    const { id: jobId, schedule } = this.job;
+    const id = scheduledRunId({ jobId, schedule, nominal, runsMade: this.#due.runsMade });
     const placed = this.place({ id, trigger: "schedule", nominal, runAt: fireAt });
     if (placed === "refused") this.note({ reason: "overlap", from: nominal, to: nominal, count: 1 });
     else this.set({ firedCount: this.#due.firedCount + 1, ledgerFrom: null, ledgerReason: null });

@@ -145,3 +145,25 @@ describe("mergedAt", () => {
     expect(berlin("0 9 * * *").mergedAt(monday)).toEqual([]);
   });
 });
+
+describe("mergedBetween", () => {
+  it("tells what was merged into any of them, as asking each would, a clock change included", () => {
+    for (const roll of ["next", "previous", "modified_following"] as const) {
+      const schedule = rolled("0 */6 * * *", roll);
+      const [from, to] = [at("2026-03-20T06:00:00+01:00"), at("2026-04-20T06:00:00+02:00")];
+      const each: unknown[] = [];
+      for (let one = schedule.nextNominal(from - 1); one <= to; one = schedule.nextNominal(one)) {
+        each.push(...schedule.mergedAt(one));
+      }
+      expect(each.length).toBeGreaterThan(20);
+      expect(schedule.mergedBetween(from, to, 1_000)).toEqual(each);
+    }
+  });
+
+  it("asks no more of them than it may", () => {
+    const monday = at("2026-06-08T00:00:00+02:00");
+    expect(rolled("0 * * * *", "next").mergedBetween(monday, monday + 30 * 86_400_000, 2)).toHaveLength(4);
+    expect(rolled("0 * * * *", "skip").mergedBetween(monday, monday + 30 * 86_400_000, 2)).toEqual([]);
+    expect(berlin("0 * * * *").mergedBetween(monday, monday + 30 * 86_400_000, 2)).toEqual([]);
+  });
+});

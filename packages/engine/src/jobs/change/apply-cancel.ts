@@ -2,7 +2,7 @@ import { type CompiledSchedule, transitionJob } from "@carillon/core";
 import type { CancelRequest } from "../../model/job-changes.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
 import type { JobPatch } from "./job-patch.js";
-import { noteThrough, supersedePending } from "./settle-due.js";
+import { noteRemoved, noteThrough, supersedePending } from "./settle-due.js";
 
 /** Ends a job for good, with its runs held. Null: it had ended before. */
 export function applyCancel(
@@ -22,6 +22,8 @@ export function applyCancel(
 function noteOutstanding(draft: JobDraft, schedule: CompiledSchedule | null): void {
   const { pause, now } = draft.job;
   supersedePending(draft, schedule);
-  if (draft.due.state === "paused" && pause !== null && schedule !== null)
+  if (schedule === null) return;
+  if (draft.due.state === "paused" && pause !== null)
     noteThrough(draft, schedule, { reason: "paused", after: pause.after, through: now });
+  if (draft.due.state !== "completed") noteRemoved(draft, schedule);
 }

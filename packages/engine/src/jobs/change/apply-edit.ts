@@ -6,7 +6,7 @@ import { priorityClass } from "../priority-class.js";
 import { refuseLongPast } from "../plan-job.js";
 import { isSameSchedule, specOf } from "./definition.js";
 import type { JobPatch } from "./job-patch.js";
-import { noteThrough, supersedePending } from "./settle-due.js";
+import { noteRemoved, noteThrough, supersedePending } from "./settle-due.js";
 
 export interface NewRule {
   readonly spec: JobSpec;
@@ -20,6 +20,7 @@ export function applyEdit(draft: JobDraft, old: CompiledSchedule | null, rule: N
   const { spec, lane } = rule;
   if (spec.key !== current.key)
     throw new CarillonError("field_invalid", "a job keeps its key: make another job, or leave the key as it is");
+  const isOver = draft.due.state === "completed";
   let { pause } = draft.job;
   if (!isSameSchedule(current, spec)) {
     refuseOldInstant(draft, spec);
@@ -29,6 +30,7 @@ export function applyEdit(draft: JobDraft, old: CompiledSchedule | null, rule: N
       startRule(draft, rule);
     }
   } else if (draft.due.stateReason !== null) release(draft);
+  if (old !== null && !isOver) noteRemoved(draft, old);
   draft.set({
     class: priorityClass(spec.priority),
     maxRuns: "maxRuns" in spec.schedule ? (spec.schedule.maxRuns ?? null) : null,

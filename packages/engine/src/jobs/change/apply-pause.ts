@@ -5,7 +5,7 @@ import type { JobDraft } from "../../settlement/job-draft.js";
 import type { StoredPause } from "../../store/entities/stored-pause.js";
 import type { JobPatch } from "./job-patch.js";
 import { latestCome } from "./latest-come.js";
-import { noteThrough } from "./settle-due.js";
+import { noteRest, noteThrough } from "./settle-due.js";
 
 /** Stops the fires of a job whose due occurrences are settled. Null: nothing is left to pause. */
 export function applyPause(draft: JobDraft, request: PauseRequest, actor: string | null): JobPatch | null {
@@ -53,6 +53,7 @@ export function applyResume(draft: JobDraft, schedule: CompiledSchedule, missed:
     catchUpTo = last;
   } else noteThrough(draft, schedule, { reason: "paused", after: pause.after, through: last });
   const isOver = isTimed && (next === null || isSpent);
+  if (isOver && !isSpent) noteRest(draft, schedule);
   const resumed = transitionJob(draft.due.state, isOver ? "complete" : "resume");
   if (!resumed.ok) throw new Error(`job ${draft.job.id} is ${draft.due.state} and cannot be resumed`);
   const due = isOver ? null : next;

@@ -30,6 +30,12 @@ export function clearer(error: unknown, ref: JobRef): unknown {
   return new CarillonError("job_busy", detail, { cause: error });
 }
 
+/** What the change needs from outside its transaction was never the newest. */
+export function outrun(ref: JobRef): CarillonError {
+  const detail = `what decides over the job ${nameOf(ref)} changes faster than it can be read; nothing was changed`;
+  return new CarillonError("job_busy", detail);
+}
+
 function nameOf(ref: JobRef): string {
   return "id" in ref ? formatId("job", ref.id) : JSON.stringify(ref.key);
 }

@@ -17,7 +17,7 @@ import type { Store } from "../../store/store.js";
 import { laneNameOf } from "../lane-name.js";
 import type { Adoption, Adopter } from "./adopter.js";
 import type { Change, Changed } from "./change.js";
-import { clearer, ended, hasCode, notFound, otherVersion } from "./change-errors.js";
+import { clearer, ended, hasCode, notFound, otherVersion, outrun } from "./change-errors.js";
 import { isSameSchedule, specOf } from "./definition.js";
 import type { DueRules } from "./due-rules.js";
 import type { JobPatch } from "./job-patch.js";
@@ -73,6 +73,7 @@ export class ChangeTransaction {
         return changed;
       } catch (error) {
         const again = await this.#again(error, { namespaceId, ref, jobId, isFirst: attempt === 1 });
+        if (error instanceof TryAgain && attempt >= mostTries) throw outrun(ref);
         if (again === null || attempt >= mostTries) throw clearer(error, ref);
         await again.prepare();
       }

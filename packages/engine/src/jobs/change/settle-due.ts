@@ -1,5 +1,5 @@
 import { type CompiledSchedule, firingPolicy, type Instant, type LedgerReason } from "@carillon/core";
-import { calendarNotes } from "../../scheduler/calendar-notes.js";
+import { calendarNotes, endOf, removedIn } from "../../scheduler/calendar-notes.js";
 import { type DuePlan, planDue } from "../../scheduler/plan-due.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
 import type { DueRules } from "./due-rules.js";
@@ -30,8 +30,7 @@ function settleOne(
   plan: DuePlan & { kind: "fire" | "pass" },
   nominal: Instant,
 ): void {
-  const { definedAt, createdAt } = draft.job;
-  const settledTo = Math.max(draft.due.firedThrough ?? 0, definedAt ?? createdAt);
+  const settledTo = settledBefore(draft);
   const through = plan.kind === "fire" ? nominal : plan.through;
   if (plan.catchUpTo !== null) draft.set({ catchUpTo: plan.catchUpTo });
   if (plan.kind === "fire") draft.fire(plan.next);
@@ -39,8 +38,13 @@ function settleOne(
     draft.note({ ...plan, from: nominal, to: through });
     draft.moveTo(through, plan.next);
   }
-  const step = { spec: draft.job.schedule, schedule, settledTo, nominal, through, next: plan.next };
-  for (const note of calendarNotes(step)) draft.noteApart(note);
+  const step = { spec: draft.job.schedule, schedule, settledTo, nominal, through };
+  for (const note of calendarNotes({ ...step, isLast: plan.next === null })) draft.noteApart(note);
+}
+
+/** Up to here everything is noted, what calendars took from the schedule included. */
+function settledBefore({ due, job }: JobDraft): Instant {
+  return Math.max(due.firedThrough ?? 0, job.definedAt ?? job.createdAt);
 }
 
 /** Occurrences that have come and were not settled (held, paced, or too many) go to the ledger: another rule is in force. */
@@ -69,6 +73,23 @@ export function noteThrough(draft: JobDraft, schedule: CompiledSchedule, swallow
   if (from === -1 || to < from) return 0;
   const count = schedule.countBetween(after, to + 1);
   draft.note({ reason, from, to, count });
+  const step = { spec: draft.job.schedule, schedule, settledTo: settledBefore(draft), nominal: from, through: to };
+  for (const note of calendarNotes({ ...step, isLast: false })) draft.noteApart(note);
   draft.set({ firedThrough: Math.max(draft.due.firedThrough ?? to, to) });
   return count;
+}
+
+/**
+ * What calendars took from a rule since its last occurrence, up to now: for a rule that is about to be replaced, since nothing
+ * of it comes that would bring this into the ledger.
+ */
+export function noteRemoved(draft: JobDraft, schedule: CompiledSchedule): void {
+  for (const note of removedIn(schedule, settledBefore(draft), draft.job.now)) draft.noteApart(note);
+}
+
+/** The same up to the end of a schedule that has nothing left to fire. */
+export function noteRest(draft: JobDraft, schedule: CompiledSchedule): void {
+  const end = endOf(draft.job.schedule);
+  if (end === undefined) return;
+  for (const note of removedIn(schedule, settledBefore(draft), end)) draft.noteApart(note);
 }

@@ -148,6 +148,58 @@ describe("a job that follows a calendar", () => {
   });
 });
 
+describe("what a calendar took since the last occurrence", () => {
+  /** A job that was made four days ago and whose calendar is closed since the day before yesterday. */
+  async function closedSince(name: string): Promise<string> {
+    await put(days(name, -2, 0));
+    const { id } = await h.api.createJob("default", spec({ schedule: hourly(name) }));
+    const back = "update carillon.job set created_at = created_at - interval '4 days' where id = $1";
+    await h.select(back, id);
+    const settled = new Date(h.last - 3 * day).toISOString();
+    await h.select("update carillon.job_due set fired_through = $2 where job_id = $1", id, settled);
+    return id;
+  }
+  const closed = (): object => {
+    const from = firstOf(-2);
+    return { reason: "calendar", from_at: from, to_at: h.last, count: (h.last - from) / period + 1 };
+  };
+  const pause = { reason: null, until: null, missed: "none" } as const;
+
+  it("is in the ledger when the rule ends before its next occurrence: edited, cancelled, closed anew [INV-11]", async () => {
+    const edited = await closedSince("edited");
+    await h.api.editJob("default", { id: edited }, (job) => ({ ...job, payload: "new" }), actor);
+    expect(await h.ledger(edited)).toMatchObject([{ version: 1, ...closed() }]);
+    await h.api.editJob("default", { id: edited }, (job) => ({ ...job, schedule: hourly() }), actor);
+    expect(await h.ledger(edited)).toHaveLength(1);
+
+    const cancelled = await closedSince("cancelled");
+    await h.api.pauseJob("default", { id: cancelled }, pause, actor);
+    await h.api.cancelJob("default", { id: cancelled }, { running: "keep" }, actor);
+    expect(await h.ledger(cancelled)).toMatchObject([closed()]);
+
+    const followed = await closedSince("followed");
+    await put(days("followed", 1, 2));
+    expect(await h.ledger(followed)).toMatchObject([{ version: 1, ...closed() }]);
+    expect(await h.api.getJob("default", { id: followed })).toMatchObject({ version: 2 });
+  });
+
+  it("is in the ledger beside what a pause swallowed after it [INV-11]", async () => {
+    const id = await closedSince("swallowed");
+    const after = h.last - 3 * day;
+    await h.api.pauseJob("default", { id }, pause, actor);
+    await h.select(
+      "update carillon.job set pause = (pause::jsonb || jsonb_build_object('after', $2::bigint))::json where id = $1",
+      id,
+      after,
+    );
+    await put(days("swallowed", -2, -1));
+    await h.api.resumeJob("default", { id }, {}, actor);
+    const reasons = (await h.ledger(id)).map(({ reason, from_at: from }) => [reason, from]);
+    expect(reasons).toContainEqual(["calendar", firstOf(-2)]);
+    expect(reasons).toContainEqual(["paused", after + period]);
+  });
+});
+
 describe("a new version of a calendar", () => {
   it("moves the next time of its jobs at once, after what was due under the old one is settled", async () => {
     await put(days("moving", 50, 51));
@@ -189,6 +241,17 @@ describe("a new version of a calendar", () => {
     expect(await h.api.getJob("default", { id })).toMatchObject({ state: "paused", version: 3 });
     await h.api.resumeJob("default", { id }, {}, actor);
     expect(await h.api.getJob("default", { id })).toMatchObject({ state: "active", nextRunAt: firstOf(3) });
+  });
+
+  it("opens a day within a pause: its occurrences are swallowed like the others [INV-11]", async () => {
+    await put(days("reopened", 0, 5));
+    const id = await h.recurring({ schedule: hourly("reopened") });
+    await setDue(h, id, firstOf(6));
+    await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
+    await put(days("reopened", 4, 5));
+    const pausedAfter =
+      "select (pause ->> 'after')::bigint <= extract(epoch from now()) * 1000 as ok from carillon.job where id = $1";
+    expect(await h.select(pausedAfter, id)).toEqual([{ ok: true }]);
   });
 
   it("is known to a change of a job although this node has not heard of it", async () => {
@@ -239,6 +302,7 @@ describe("a new version of a calendar", () => {
     const id = await h.recurring({ schedule: hourly("planned") });
     await setDue(h, id, h.last + period);
     await put(days("planned", 50, 52));
+    await h.select("update carillon.job_due set fired_through = null where job_id = $1", id);
     await setDue(h, id, h.last);
     const [job] = (await h.store.due.load([shardOf(id, 1_024)], h.last + 1, 100)).filter((one) => one.jobId === id);
     if (job === undefined) throw new Error("the job is not due");

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { actor, type ChangeHarness, changeHarness, period, spec, startRuns } from "../../harness/change-harness.js";
+import {
+  actor,
+  type ChangeHarness,
+  changeHarness,
+  period,
+  setDue,
+  spec,
+  startRuns,
+} from "../../harness/change-harness.js";
 
 let h: ChangeHarness;
 beforeAll(async () => {
@@ -26,6 +34,16 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
       expect(await h.select("select 1 from carillon.run_later where id = $1", id)).toEqual([]);
       expect(await h.due(id)).toMatchObject({ state: "active", next_nominal_at: at, fired_through: null });
     }
+  });
+
+  it("and its run has the id that was told when it was asked for, whatever became of the job before [INV-1]", async () => {
+    const id = await oneOff(h.last + 60_000);
+    await edit(id, "new");
+    await setDue(h, id, h.last);
+    expect(await h.fire(id)).toMatchObject({ outcome: "fired", run: { id } });
+    expect(await h.api.getRun("default", id)).toMatchObject({ id, jobId: id, payload: "new", status: "queued" });
+    const { rows } = await h.api.listJobs("default", {}, { pageSize: 100 });
+    expect(rows.filter((job) => job.id === id)).toHaveLength(1);
   });
 
   it("and is paused, moved, or run at once like any other", async () => {

@@ -18,7 +18,7 @@ const closedOn = (...dates: string[]) => {
 describe("what calendars took from a schedule", () => {
   it("is one range between two occurrences", () => {
     const schedule = closedOn("2026-05-01");
-    const step = { spec, schedule, settledTo: midnight - hour, nominal: midnight + 24 * hour, next: null };
+    const step = { spec, schedule, settledTo: midnight - hour, nominal: midnight + 24 * hour, isLast: true };
     expect(calendarNotes({ ...step, through: step.nominal })).toEqual([
       { reason: "calendar", from: midnight, to: midnight + 23 * hour, count: 24, detail: "office" },
     ]);
@@ -27,12 +27,49 @@ describe("what calendars took from a schedule", () => {
   it("leaves out the occurrence that the step settles, though a newer version of the calendar took it [INV-11]", () => {
     const schedule = closedOn("2026-05-01");
     const nominal = midnight + 2 * hour;
-    const next = { nominal: midnight + 24 * hour, fireAt: midnight + 24 * hour };
-    expect(calendarNotes({ spec, schedule, settledTo: nominal - hour, nominal, through: nominal, next })).toEqual([]);
-    const step = { spec, schedule, settledTo: nominal - 2 * hour, nominal, through: next.nominal, next: null };
+    const one = { spec, schedule, nominal, through: nominal, isLast: false };
+    expect(calendarNotes({ ...one, settledTo: nominal - hour })).toEqual([]);
+    const step = { ...one, settledTo: nominal - 2 * hour, through: midnight + 24 * hour, isLast: true };
     expect(calendarNotes(step).map(({ from, to, count }) => [from, to, count])).toEqual([
       [nominal - hour, nominal - hour, 1],
       [nominal + hour, midnight + 23 * hour, 21],
+    ]);
+  });
+});
+
+describe("what a roll merged", () => {
+  const week: ScheduleSpec = {
+    kind: "cron",
+    cron: "0 * * * *",
+    timeZone: "UTC",
+    calendars: { exclude: ["weekend"], roll: "next" },
+  };
+  const weekend = compileCalendar(readCalendar({ name: "weekend", rules: [{ weekdays: ["sat", "sun"] }] }));
+  const schedule = compileSchedule(week, {
+    jobId: "01a1e04f-1f34-7492-b8bd-1963de03fa5e",
+    calendars: new Map([["weekend", weekend]]),
+  });
+  const monday = Date.UTC(2026, 4, 4);
+  const step = { spec: week, schedule, settledTo: monday - 1, nominal: monday, isLast: false };
+
+  it("has an entry each while it is little", () => {
+    const merged = calendarNotes({ ...step, through: monday });
+    expect(merged).toEqual(
+      [monday - 48 * hour, monday - 24 * hour].map((at) => ({
+        reason: "merged",
+        from: at,
+        to: at,
+        count: 1,
+        detail: "weekend",
+      })),
+    );
+  });
+
+  it("is counted whole when a step passes over months, in one entry [INV-11]", () => {
+    const through = monday + 60 * 24 * hour;
+    const last = monday + 8 * 7 * 24 * hour - hour;
+    expect(calendarNotes({ ...step, through })).toEqual([
+      { reason: "merged", from: monday - 48 * hour, to: last, count: 9 * 48, detail: "weekend" },
     ]);
   });
 });

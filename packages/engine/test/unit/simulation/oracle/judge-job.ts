@@ -153,7 +153,7 @@ export class JobJudge {
   }
 
   #judgeCalendars(): void {
-    const { ledger, life, firedThrough } = this.#job;
+    const { ledger, firedThrough } = this.#job;
     const removed = this.#named.flatMap((one) => one.removed);
     const ranges = ledger.filter((range) => range.reason === "calendar");
     let [through, counted] = [-Infinity, 0];
@@ -164,27 +164,28 @@ export class JobJudge {
       through = Math.max(through, to);
       counted += count;
     }
-    // What a pause or an edit passes over has other names.
     const owed = removed.filter((at) => at <= (firedThrough ?? -1)).length;
-    if (!life.isChanged && counted < owed)
-      this.#complain("calendar", removed[0] ?? 0, `${counted} of ${owed} are in the ledger`);
+    if (counted < owed) this.#complain("calendar", removed[0] ?? 0, `${counted} of ${owed} are in the ledger`);
     this.#judgeMerged();
   }
 
   #judgeMerged(): void {
-    const { ledger, life, firedThrough } = this.#job;
-    const noted = new Set(ledger.filter((range) => range.reason === "merged").map((range) => range.from));
-    const known = new Set<Instant>();
-    // One step looks at a hundred occurrences at most.
-    const isWhole = !life.isChanged && ledger.every((range) => range.count <= 100);
+    const { ledger, firedThrough } = this.#job;
+    const noted = ledger.filter((range) => range.reason === "merged");
+    const isNoted = (at: Instant): boolean => noted.some(({ from, to }) => from <= at && at <= to);
+    const isRange = noted.some((range) => range.count > 1);
+    const known: Instant[] = [];
     for (const [at, { origins, count }] of this.#named.flatMap((one) => [...one.merged])) {
-      for (const origin of origins) known.add(origin);
-      const found = origins.filter((origin) => noted.has(origin)).length;
-      const isOwed = isWhole && at <= (firedThrough ?? -1);
-      if (found > count || (isOwed && found < count))
+      known.push(...origins);
+      const found = origins.filter(isNoted).length;
+      // A range may span the origin that the occurrence stands for.
+      const isTooMany = found > (isRange ? origins.length : count);
+      if (isTooMany || (at <= (firedThrough ?? -1) && found < count))
         this.#complain("merged", at, `${found} of ${count} are in the ledger`);
     }
-    for (const from of noted) if (!known.has(from)) this.#complain("merged", from, "an entry of nothing that moved");
+    for (const { from, to, count } of noted)
+      if (known.filter((at) => at >= from && at <= to).length < count)
+        this.#complain("merged", from, "an entry of nothing that moved");
   }
 
   #isOccurrence(at: Instant): boolean {

@@ -1,0 +1,36 @@
+import { compileSchedule } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { ChangeTransaction, type ChangeTransactionOptions } from "../../../src/jobs/change/change-transaction.js";
+import { JobDraft } from "../../../src/settlement/job-draft.js";
+import type { LockedJob } from "../../../src/store/entities/settlement.js";
+
+const id = "0198a0f0-0000-7000-8000-000000000001";
+const noon = Date.UTC(2026, 5, 1, 12);
+const schedule = { kind: "at", at: noon } as const;
+
+const due = { class: 1, state: "active", version: 1, nominal: noon, fireAt: noon, firedThrough: null } as const;
+const job = { id, namespaceId: 1, schedule, firing: {}, endedAt: null, windows: 7, now: noon, due };
+
+describe("a change", () => {
+  it("is answered as busy, and changes nothing, where windows change faster than they can be read", async () => {
+    let read = 0;
+    const transaction = new ChangeTransaction({
+      store: {
+        settle: (work: (tx: unknown) => Promise<unknown>) => work({}),
+        settler: {
+          reads: { bePatient: async () => undefined, lock: async () => [id] },
+          open: async () => [new JobDraft(job as unknown as LockedJob, [])],
+        },
+      },
+      rules: {
+        revision: 6,
+        refresh: async () => void (read += 1),
+        compile: () => compileSchedule(schedule, { jobId: id }),
+      },
+    } as unknown as ChangeTransactionOptions);
+    const apply = () => Promise.reject(new Error("it was applied"));
+    const changed = transaction.run(1, { id }, { actor: null }, { settles: true, apply });
+    await expect(changed).rejects.toMatchObject({ code: "job_busy" });
+    expect(read).toBe(4);
+  });
+});
