@@ -30,7 +30,7 @@ export interface WindowSubject {
 
 /**
  * `end` is that of the window itself. `until` is the first instant at which no window covers the subject any more: when a
- * held fire goes ahead.
+ * held fire goes ahead. It is looked for when it is asked for.
  */
 export interface ActiveWindow {
   readonly window: MaintenanceWindow;
@@ -41,7 +41,12 @@ export interface ActiveWindow {
 /** Windows that follow one another without a pause are followed this far; who asks again at `until` learns the rest. */
 const MOST_CHAINED = 1_000;
 
+/** Ends that are remembered: in a herd all ask for the same. */
+const MOST_KEPT = 1_000;
+
 interface CompiledWindow {
+  /** Which of them it is. */
+  readonly place: number;
   readonly window: MaintenanceWindow;
   /** The end of the window's occurrence that covers the instant, or NEVER. */
   endAround(instant: Instant): Instant;
@@ -50,6 +55,7 @@ interface CompiledWindow {
 /** The windows of a namespace, ready to be asked. */
 export class MaintenanceWindows {
   readonly #windows: readonly CompiledWindow[];
+  readonly #ends = new Map<string, Instant>();
 
   constructor(windows: readonly MaintenanceWindow[]) {
     this.#windows = windows.map(compileWindow);
@@ -61,17 +67,34 @@ export class MaintenanceWindows {
     const active = inScope.filter((window) => window.endAround(instant) !== NEVER);
     const deciding = active.find(({ window }) => window.mode === "skip") ?? active[0];
     if (deciding === undefined) return null;
-    return { window: deciding.window, end: deciding.endAround(instant), until: endOfAll(inScope, instant) };
+    const endOf = (): Instant => this.#endOf(inScope, instant);
+    return {
+      window: deciding.window,
+      end: deciding.endAround(instant),
+      get until() {
+        return endOf();
+      },
+    };
+  }
+
+  #endOf(windows: readonly CompiledWindow[], instant: Instant): Instant {
+    const key = `${instant} ${windows.map((one) => one.place).join()}`;
+    const known = this.#ends.get(key);
+    if (known !== undefined) return known;
+    if (this.#ends.size >= MOST_KEPT) this.#ends.clear();
+    const end = endOfAll(windows, instant);
+    this.#ends.set(key, end);
+    return end;
   }
 }
 
-function compileWindow(window: MaintenanceWindow): CompiledWindow {
+function compileWindow(window: MaintenanceWindow, place: number): CompiledWindow {
   const { time } = window;
   if (time.kind === "once") {
-    return { window, endAround: (instant) => (time.from <= instant && instant < time.to ? time.to : NEVER) };
+    return { place, window, endAround: (instant) => (time.from <= instant && instant < time.to ? time.to : NEVER) };
   }
   const starts = compileCron(time.cron, { timeZone: time.timeZone });
-  return { window, endAround: (instant) => endOfOccurrence(starts, time.durationMs, instant) };
+  return { place, window, endAround: (instant) => endOfOccurrence(starts, time.durationMs, instant) };
 }
 
 /** Only the latest start counts: earlier ones end earlier. */

@@ -1,6 +1,7 @@
 import { type Instant, TimingWheel } from "@carillon/core";
 import type { DueRun } from "../store/entities/runs.js";
 import type { DueJob } from "./fire-store.js";
+import { type DueQueue, keyOf, queueOfClass, runsQueue } from "./known-to.js";
 import { ReadyQueue } from "./ready-queue.js";
 
 /** Each batch keeps so much of itself for the classes behind the first, if they have something: nobody starves. */
@@ -79,7 +80,8 @@ export class DueWindow {
   readonly #capacity: number;
   readonly #lanes: readonly Lane[];
   readonly #entries = new Map<string, Entry>();
-  readonly #perShard = new Map<number, number>();
+  /** How many are held of each queue of each shard. */
+  readonly #held = new Map<number, number>();
   /** What was taken and is being written. */
   readonly #inHand = new Set<string>();
   /** What was in hand when the read under way began, and what was taken since; null while nothing is read. */
@@ -110,8 +112,8 @@ export class DueWindow {
     return this.#lanes.reduce((sum, lane) => sum + lane.length, 0);
   }
 
-  heldOf(shard: number): number {
-    return this.#perShard.get(shard) ?? 0;
+  heldOf(shard: number, queue: DueQueue): number {
+    return this.#held.get(keyOf(shard, queue)) ?? 0;
   }
 
   /** False when there is no room for it. */
@@ -199,7 +201,7 @@ export class DueWindow {
     } else if (this.#entries.size >= this.#capacity) return false;
     entry.handle = this.#wheel.insert(entry.due, entry);
     this.#entries.set(id, entry);
-    this.#perShard.set(entry.shard, this.heldOf(entry.shard) + 1);
+    this.#count(entry, 1);
     return true;
   }
 
@@ -209,9 +211,14 @@ export class DueWindow {
     this.#laneOf(entry.shard).queueOf(entry).countWithdrawn();
   }
 
-  #forget(id: string, { shard }: Entry): void {
+  #forget(id: string, entry: Entry): void {
     this.#entries.delete(id);
-    this.#perShard.set(shard, this.heldOf(shard) - 1);
+    this.#count(entry, -1);
+  }
+
+  #count({ shard, job }: Entry, by: 1 | -1): void {
+    const key = keyOf(shard, job === null ? runsQueue : queueOfClass(job.class));
+    this.#held.set(key, (this.#held.get(key) ?? 0) + by);
   }
 }
 

@@ -14,8 +14,8 @@ export interface DueWriterOptions {
   readonly store: Pick<FireStore, "fire" | "settle" | "pass" | "hold" | "park">;
   readonly now: () => Instant;
   readonly membership: () => Membership;
-  /** Whether the window takes what is due then. */
-  readonly admits: (shard: number, at: Instant) => boolean;
+  /** Whether the window takes a job of this class that is due then. */
+  readonly admits: (job: Pick<DueJob, "shard" | "class" | "fireAt">) => boolean;
   /** A job has another time from now on, one that the window takes. */
   readonly onNext: (job: DueJob) => void;
   /** Nothing was done for these, and only the store knows why. */
@@ -147,7 +147,8 @@ export class DueWriter {
   }
 
   #moveOn({ job, next, catchUpTo }: FireRow | PassRow, settledTo: Instant, runsMade: number): void {
-    if (next === null || !this.#options.admits(job.shard, next.fireAt)) return;
+    const { shard, class: urgency } = job;
+    if (next === null || !this.#options.admits({ shard, class: urgency, fireAt: next.fireAt })) return;
     this.#options.onNext({
       jobId: job.jobId,
       shard: job.shard,

@@ -53,7 +53,8 @@ export function planDue(facts: DueFacts, now: Instant): DuePlan {
     const through = Math.max(nominal, latestDue(schedule, Math.min(own.end - 1, now)));
     return passThrough(facts, through, because(own));
   }
-  const open = own !== null && now < own.until ? own : windowAt(now);
+  // Windows that follow one another have one end, which is asked for as of now: all that are due at once share the answer.
+  const open = windowAt(now);
   if (open !== null) return { kind: "hold", until: open.until };
   if (catchUpTo !== null && nominal <= catchUpTo) return fire(pacedNext(facts, now));
   if (own === null && now - fireAt <= policy.misfireThresholdMs) return fire(nextAfter(schedule, nominal));

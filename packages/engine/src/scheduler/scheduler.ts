@@ -12,7 +12,7 @@ import { fenceOf } from "./fence-of.js";
 import type { DueJob, FireStore } from "./fire-store.js";
 import { Maintenance } from "./maintenance.js";
 import { ScheduleCache } from "./schedule-cache.js";
-import { type ReadLimits, ShardReader } from "./shard-reader.js";
+import { type ReadLimits, rowOfJob, rowOfRun, ShardReader } from "./shard-reader.js";
 
 export interface SchedulerOptions {
   readonly store: FireStore;
@@ -89,7 +89,7 @@ export class Scheduler {
       store,
       now,
       membership,
-      admits: (shard, at) => this.#reader.admits(shard, at),
+      admits: (job) => this.#reader.admits(rowOfJob(job)),
       onNext: (job) => this.hintJob(job),
       onRefused: (statement, jobs) => this.#refused(statement, jobs),
       onQueued,
@@ -117,15 +117,15 @@ export class Scheduler {
 
   /** A job was made or changed by this node: no need to wait for the next look. */
   hintJob(job: DueJob): void {
-    const { shard, fireAt } = job;
-    if (!this.#reader.admits(shard, fireAt) || !this.#owns(shard)) return;
-    if (!this.#window.putJob(job)) this.#reader.missed(shard, fireAt);
+    const row = rowOfJob(job);
+    if (!this.#reader.admits(row) || !this.#owns(row.shard)) return;
+    if (!this.#window.putJob(job)) this.#reader.missed(row);
   }
 
   hintRun(run: DueRun): void {
-    const { shard, runAt } = run;
-    if (!this.#reader.admits(shard, runAt) || !this.#owns(shard)) return;
-    if (!this.#window.putRun(run)) this.#reader.missed(shard, runAt);
+    const row = rowOfRun(run);
+    if (!this.#reader.admits(row) || !this.#owns(row.shard)) return;
+    if (!this.#window.putRun(run)) this.#reader.missed(row);
   }
 
   /** Something changed in these shards, or they have just become ours: read them again. */

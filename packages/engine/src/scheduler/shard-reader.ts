@@ -3,7 +3,7 @@ import type { Membership } from "../coordinator/port.js";
 import type { DueRun } from "../store/entities/runs.js";
 import type { DueWindow } from "./due-window.js";
 import type { DueJob, FireStore } from "./fire-store.js";
-import { KnownTo } from "./known-to.js";
+import { KnownTo, queueOfClass, type ReadRow, runsQueue } from "./known-to.js";
 
 export interface ShardReaderOptions {
   readonly store: Pick<FireStore, "load" | "loadRuns">;
@@ -40,8 +40,8 @@ const longestRestMs = 1_000;
 const herd = 2_000;
 
 /**
- * Keeps the window filled: every shard each half window, and those that need it sooner. Of a shard with more than its share
- * only the nearest is held, and it is read on as that drains.
+ * Keeps the window filled: every shard each half window, and those that need it sooner. Of a queue of a shard with more than
+ * its share only the nearest is held, and it is read on as that drains.
  */
 export class ShardReader {
   readonly #options: ShardReaderOptions;
@@ -79,15 +79,15 @@ export class ShardReader {
   }
 
   /** Whether something that is due then belongs into the window; if not, a read brings it in time. */
-  admits(shard: number, at: Instant): boolean {
+  admits({ shard, at, queue }: ReadRow): boolean {
     // A read under way may be older than what is asked about here, and say that it saw everything.
-    return at <= this.#windowEnd && (at < this.#known.of(shard) || this.#reading.has(shard));
+    return at <= this.#windowEnd && (at < this.#known.of(shard, queue) || this.#reading.has(shard));
   }
 
   /** There was no room for something that belongs into the window. */
-  missed(shard: number, at: Instant): void {
-    this.#known.lower(shard, at);
-    this.#want(shard, this.#options.now() + longestRestMs);
+  missed(row: ReadRow): void {
+    this.#known.lower(row);
+    this.#want(row.shard, this.#options.now() + longestRestMs);
   }
 
   readNow(shards: Iterable<number>): void {
@@ -153,12 +153,19 @@ export class ShardReader {
     if (before === undefined || at < before) this.#wanted.set(shard, at);
   }
 
-  /** Shards that are not known to the end and of which little is left. One that is wanted later, after a refusal, waits. */
+  /**
+   * Shards with a queue that is not known to the end and of which little is left, whatever waits in their other queues. One
+   * that is wanted later, after a refusal, waits.
+   */
   #drained(): number[] {
     const { window } = this.#options;
     if (window.room <= 0) return [];
     const few = this.#share() / 4;
-    return [...this.#known.shards].filter((shard) => window.heldOf(shard) <= few && !this.#wanted.has(shard));
+    const shards = new Set<number>();
+    for (const { shard, queue } of this.#known.partly) {
+      if (!this.#wanted.has(shard) && window.heldOf(shard, queue) <= few) shards.add(shard);
+    }
+    return [...shards];
   }
 
   #take(now: Instant, held: ReadonlyMap<number, unknown>): number[] {
@@ -209,15 +216,12 @@ export class ShardReader {
 
   #put(shards: readonly number[], share: number, { jobs, runs }: Read, isStale: (id: string) => boolean): void {
     const { window } = this.#options;
-    this.#known.read(shards, share, [
-      ...jobs.map(({ shard, fireAt, class: queue }) => ({ shard, at: fireAt, queue })),
-      ...runs.map(({ shard, runAt }) => ({ shard, at: runAt, queue: 3 })),
-    ]);
+    this.#known.read(shards, share, [...jobs.map(rowOfJob), ...runs.map(rowOfRun)]);
     for (const job of jobs) {
-      if (!isStale(job.jobId) && !window.putJob(job)) this.missed(job.shard, job.fireAt);
+      if (!isStale(job.jobId) && !window.putJob(job)) this.missed(rowOfJob(job));
     }
     for (const run of runs) {
-      if (!isStale(run.id) && !window.putRun(run)) this.missed(run.shard, run.runAt);
+      if (!isStale(run.id) && !window.putRun(run)) this.missed(rowOfRun(run));
     }
   }
 
@@ -226,4 +230,12 @@ export class ShardReader {
     else if (rows < fewRows) this.#chunk = Math.min(mostChunk, this.#chunk * 2);
     this.#hintsFrom = this.#options.now() + Math.min(longestRestMs, tookMs * restPerRead);
   }
+}
+
+export function rowOfJob({ shard, fireAt, class: urgency }: Pick<DueJob, "shard" | "fireAt" | "class">): ReadRow {
+  return { shard, at: fireAt, queue: queueOfClass(urgency) };
+}
+
+export function rowOfRun({ shard, runAt }: DueRun): ReadRow {
+  return { shard, at: runAt, queue: runsQueue };
 }

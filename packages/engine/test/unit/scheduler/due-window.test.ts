@@ -146,7 +146,7 @@ describe("DueWindow", () => {
     for (const id of range(10)) window.putJob(job(id, { shard: id % 2, fireAt: start + (id < 5 ? 0 : 1_000) }));
     window.takeDue(start, 1);
     window.dropShards(new Set([0]));
-    expect(window.heldOf(0)).toBe(0);
+    expect(window.heldOf(0, 1)).toBe(0);
     expect(window.takeDue(start + 2_000, 100).jobs.every((one) => one.shard === 1)).toBe(true);
     expect(window.nextDue).toBe(-1);
   });
@@ -187,8 +187,11 @@ describe("DueWindow", () => {
           expect(taken).toEqual(taken.map((held) => model.get(held.jobId)));
           for (const held of taken) model.delete(held.jobId);
           expect(window.size).toBe(model.size);
-          for (const shard of [0, 1, 2, 3])
-            expect(window.heldOf(shard)).toBe([...model.values()].filter((held) => held.shard === shard).length);
+          for (const shard of [0, 1, 2, 3]) {
+            const held = [...model.values()].filter((other) => other.shard === shard);
+            for (const queue of [0, 1, 2] as const)
+              expect(window.heldOf(shard, queue)).toBe(held.filter((other) => other.class === queue).length);
+          }
         }
         const rest = [0, 1].flatMap((lane) => idsOf(window.takeDue(start + 100, 1_000, lane).jobs));
         expect(rest.toSorted()).toEqual([...model.keys()].toSorted());

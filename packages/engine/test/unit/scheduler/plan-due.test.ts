@@ -255,6 +255,24 @@ describe("a maintenance window that skips", () => {
 describe("a maintenance window that holds", () => {
   const windows = [window("hold", "02:00", "04:00")];
 
+  it("is asked for its end as of now alone: windows without end are followed once for all that wait for them", () => {
+    const asked: number[] = [];
+    const one = facts({ schedule: minutely, windows: [window("hold", "09:00", "11:00")] }, at("10:00"));
+    const windowAt: DueFacts["windowAt"] = (instant) => {
+      const open = one.windowAt(instant);
+      if (open === null) return null;
+      const until = (): number => (asked.push(instant), open.until);
+      return {
+        ...open,
+        get until() {
+          return until();
+        },
+      };
+    };
+    expect(planDue({ ...one, windowAt }, at("10:30"))).toEqual({ kind: "hold", until: at("11:00") });
+    expect(new Set(asked)).toEqual(new Set([at("10:30")]));
+  });
+
   it("lets what is due inside it wait for its end", () => {
     expect(plan({ schedule: daily, windows }, "03:00", "03:00:01")).toEqual({ kind: "hold", until: at("04:00") });
   });

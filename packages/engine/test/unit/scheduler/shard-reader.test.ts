@@ -112,14 +112,29 @@ describe("ShardReader", () => {
     );
   });
 
+  it("reads on as one class drains, whatever is held of the others [INV-1]", async () => {
+    const { put, readAll, window, now } = setUp(1, { windowEntries: 20 });
+    for (const id of range(10)) put(job(id, { class: 0, fireAt: start + 20_000 }));
+    for (const id of range(100)) put(job(100 + id, { class: 2, fireAt: start - 1_000 }));
+    let taken = 0;
+    for (let round = 0; round < 50; round += 1) {
+      await readAll();
+      for (const one of window.takeDue(now(), 20).jobs) {
+        taken += 1;
+        put({ ...one, fireAt: start + 86_400_000 });
+      }
+    }
+    expect(taken).toBe(100);
+  });
+
   it("admits what is due before the end of what it knows of a shard; the rest comes by a read", async () => {
     const { put, readAll, reader } = setUp(2, { windowEntries: 40 });
     for (const id of range(100)) put(job(id, { fireAt: start + 1_000 + id }));
     await readAll();
-    expect(reader.admits(0, start + 500)).toBe(true);
-    expect(reader.admits(0, start + 1_019)).toBe(false);
-    expect(reader.admits(1, start + 30_000)).toBe(true);
-    expect(reader.admits(1, start + 30_001)).toBe(false);
+    expect(reader.admits({ shard: 0, at: start + 500, queue: 1 })).toBe(true);
+    expect(reader.admits({ shard: 0, at: start + 1_019, queue: 1 })).toBe(false);
+    expect(reader.admits({ shard: 1, at: start + 30_000, queue: 1 })).toBe(true);
+    expect(reader.admits({ shard: 1, at: start + 30_001, queue: 1 })).toBe(false);
   });
 
   it("reads a class to its own limit, so that a herd of another class does not hide it", async () => {
@@ -177,9 +192,9 @@ describe("ShardReader", () => {
     const { reader, put, readAll } = setUp(1, { windowEntries: 16 });
     for (const id of range(50)) put(job(id));
     await readAll();
-    expect(reader.admits(0, start + 5)).toBe(false);
+    expect(reader.admits({ shard: 0, at: start + 5, queue: 1 })).toBe(false);
     reader.forget([0]);
-    expect(reader.admits(0, start + 5)).toBe(true);
+    expect(reader.admits({ shard: 0, at: start + 5, queue: 1 })).toBe(true);
   });
 
   it("admits whatever lies in the window while its shard is read: the read may say that it saw everything", async () => {
@@ -187,11 +202,11 @@ describe("ShardReader", () => {
     for (const id of range(40)) put(job(id, { fireAt: start + 1_000 + id }));
     await readAll();
     const later = start + 20_000;
-    expect(reader.admits(0, later)).toBe(false);
+    expect(reader.admits({ shard: 0, at: later, queue: 1 })).toBe(false);
     reader.readNow([0]);
     const reading = reader.read();
-    expect(reader.admits(0, later)).toBe(true);
+    expect(reader.admits({ shard: 0, at: later, queue: 1 })).toBe(true);
     await reading;
-    expect(reader.admits(0, later)).toBe(false);
+    expect(reader.admits({ shard: 0, at: later, queue: 1 })).toBe(false);
   });
 });
