@@ -5,7 +5,7 @@ import { makeRetention } from "./retention.js";
 
 /** What is made ahead of its time, and what goes after it. */
 export interface Keeping {
-  readonly ticks: Pick<Ticks, "history" | "records" | "dedupe">;
+  readonly ticks: Pick<Ticks, "history" | "records" | "jobs" | "dedupe">;
 }
 
 export function makeKeeping({ store, limits, now, membership }: Ground): Keeping {
@@ -16,6 +16,7 @@ export function makeKeeping({ store, limits, now, membership }: Ground): Keeping
     ticks: {
       history: () => retention.tickDays(),
       records: () => retention.tickRecords(),
+      jobs: () => retention.tickJobs(),
       dedupe: () => sweeper.tick(),
     },
   };

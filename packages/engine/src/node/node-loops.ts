@@ -21,6 +21,7 @@ export type LoopName =
   | "notifier"
   | "history"
   | "records"
+  | "jobs"
   | "dedupe"
   | "clock"
   | "waiters"
@@ -61,7 +62,9 @@ export class NodeLoops {
     for (const name of names) this.#loops.get(name)?.start();
   }
 
-  async stop(): Promise<void> {
-    await Promise.all(Array.from(this.#loops.values(), (loop) => loop.stop()));
+  /** Resolves when the passes of these that are under way have ended; none follows. */
+  async stop(names: Iterable<LoopName> = this.#loops.keys()): Promise<void> {
+    const loops = Array.from(names, (name) => this.#loops.get(name)).filter((loop) => loop !== undefined);
+    await Promise.all(loops.map((loop) => loop.stop()));
   }
 }

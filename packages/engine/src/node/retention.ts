@@ -1,11 +1,12 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
 import { DayKeeper } from "../retention/day-keeper.js";
+import { JobSweeper } from "../retention/job-sweeper.js";
 import { RecordSweeper } from "../retention/record-sweeper.js";
 import type { Store } from "../store/store.js";
 
 export interface RetentionOptions {
-  readonly store: Pick<Store, "historyDays" | "logDays" | "sweeps" | "receipts">;
+  readonly store: Pick<Store, "historyDays" | "logDays" | "sweeps" | "retention" | "receipts">;
   readonly now: () => Instant;
   readonly membership: () => Membership;
   readonly historyDays: number;
@@ -21,6 +22,8 @@ export interface Retention {
   tickDays(): Promise<DurationMs>;
   /** What runs left behind that have ended. */
   tickRecords(): Promise<DurationMs>;
+  /** What is on record about jobs. */
+  tickJobs(): Promise<DurationMs>;
 }
 
 export function makeRetention({ store, now, membership, historyDays, logDays, batch }: RetentionOptions): Retention {
@@ -28,6 +31,7 @@ export function makeRetention({ store, now, membership, historyDays, logDays, ba
   const logs = new DayKeeper(store.logDays, now, logDays);
   const isOurs = (): boolean => membership().epochs.has(0);
   const records = new RecordSweeper({ ...store, batch, isOurs, now, historyDays });
+  const jobs = new JobSweeper({ sweeps: store.retention, batch, isOurs, now, historyDays });
   return {
     async tickDays() {
       await history.tick();
@@ -35,5 +39,6 @@ export function makeRetention({ store, now, membership, historyDays, logDays, ba
       return hourMs;
     },
     tickRecords: () => records.tick(),
+    tickJobs: () => jobs.tick(),
   };
 }

@@ -32,6 +32,7 @@ import { type QueueStore, queueStore } from "./entities/queues.js";
 import { type RunSearch, runSearch } from "./entities/run-search.js";
 import { type RunReads, runReads } from "./entities/run-reads.js";
 import { type RecordSweeps, recordSweeps } from "./entities/record-sweeps.js";
+import { type RetentionSweeps, retentionSweeps } from "./entities/retention-sweeps.js";
 import { type RunLogStore, runLogStore } from "./entities/run-logs.js";
 import { type RunRecords, runRecords } from "./entities/run-records.js";
 import { type RunStore, runStore } from "./entities/runs.js";
@@ -112,6 +113,8 @@ export interface Store {
   readonly records: RunRecords;
   readonly logs: RunLogStore;
   readonly sweeps: RecordSweeps;
+  /** What is on record about jobs. */
+  readonly retention: RetentionSweeps;
   /** Calls that may be repeated. */
   readonly receipts: ReceiptStore;
   readonly operations: OperationStore;
@@ -207,6 +210,7 @@ export function createStore(db: Database): Store {
     },
     logs: runLogStore(db, statements),
     sweeps: recordSweeps(db, statements),
+    retention: retentionSweeps(db, statements),
     receipts: receiptStore(db, statements),
     operations: operationStore(db, statements),
     runChanges: { ...runChanges, cancel: (...args) => withDay(() => runChanges.cancel(...args)) },

@@ -125,7 +125,7 @@ function pastWrites(statements: Statements): Pick<PastRuns, "insertRuns" | "note
 }
 
 /** Below every UUIDv7 of this instant. */
-function lowestId(instant: Instant): string {
+export function lowestId(instant: Instant): string {
   const digits = instant.toString(16).padStart(12, "0");
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
 }
