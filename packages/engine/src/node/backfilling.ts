@@ -31,6 +31,8 @@ export interface BackfillingOptions {
 
 export interface Backfilling {
   readonly api: Backfills;
+  /** A run of this job ended here; answers whether a pass is worth it. */
+  readonly hint: (jobId: string) => boolean;
   /** One pass over the backfills of this node's shards; answers when to come again. */
   readonly tick: () => Promise<DurationMs>;
 }
@@ -59,6 +61,7 @@ export function makeBackfilling(options: BackfillingOptions): Backfilling {
   });
   return {
     api,
+    hint: (jobId) => runner.hint(jobId),
     async tick() {
       await runner.tick();
       return runner.idleMs;

@@ -40,6 +40,7 @@ class NodeEngine implements Engine {
       admitter: () => this.#firing.admitter,
       limiting: () => this.#running.limiting,
       following: () => this.#running.following,
+      backfilling: () => this.#asking.backfilling,
       waiters: () => this.#running.waiters,
     });
     this.#ground = ground;
@@ -96,13 +97,21 @@ class NodeEngine implements Engine {
   }
 
   async stop(): Promise<void> {
-    const { options, loops, hints, coordinator, failed } = this.#ground;
+    const { options, loops, hints } = this.#ground;
     this.remoteWorkers.stop();
     this.#running.waiters.stop();
-    await loops.stop();
+    const stopped = loops.stop();
+    if (options.enqueueOnly !== true) await this.#handOver();
+    await stopped;
     if (options.enqueueOnly === true) return;
     this.gateway.stop();
     await hints.stop();
+  }
+
+  /** The shards go as soon as nothing fires any more: whatever else is still under way, others fire meanwhile. */
+  async #handOver(): Promise<void> {
+    const { loops, hints, coordinator, failed } = this.#ground;
+    await loops.stop(["coordinator", "scheduler", "later"]);
     try {
       await coordinator.leave();
       hints.sharesMoved();

@@ -9,6 +9,7 @@ import type { OverlapAdmitter } from "../settlement/overlap-admitter.js";
 import type { Settled } from "../settlement/settler.js";
 import { createStore, type Store } from "../store/store.js";
 import { makeCoordinator } from "./coordination.js";
+import type { Backfilling } from "./backfilling.js";
 import type { Following } from "./following.js";
 import { Hints } from "./hints.js";
 import type { Limiting } from "./limiting.js";
@@ -25,6 +26,7 @@ export interface Reach {
   readonly admitter: () => OverlapAdmitter;
   readonly limiting: () => Limiting;
   readonly following: () => Following;
+  readonly backfilling: () => Backfilling;
   readonly waiters: () => RunWaiters;
 }
 
@@ -79,10 +81,16 @@ export class Ground {
   readonly ownShards = (): number[] => [...this.membership().epochs.keys()];
 
   readonly emit = (event: EngineEvent): void => {
-    if (event.type === "run.finished") this.#reach.waiters().finished(event.runId);
-    if (event.type === "run.finished" && this.#reach.following().hint()) this.loops.wake("after");
+    if (event.type === "run.finished") this.#finished(event.runId, event.jobId);
     this.options.onEvent?.(event);
   };
+
+  /** A run ended here: who waits for it, or for its place, looks now. */
+  #finished(runId: string, jobId: string | null): void {
+    this.#reach.waiters().finished(runId);
+    if (this.#reach.following().hint()) this.loops.wake("after");
+    if (jobId !== null && this.#reach.backfilling().hint(jobId)) this.loops.wake("backfills");
+  }
 
   readonly failed = (loop: LoopName, error: unknown): void => this.emit({ type: "loop.failed", loop, error });
 

@@ -189,6 +189,8 @@ describe("a step", () => {
     const job = await h.settledJob(allowing);
     await h.start(job, 3, { concurrency: 1 });
     await h.node.runner.tick();
+    expect(h.node.runner.idleMs).toBe(1);
+    h.time.now += 1;
     await h.node.runner.tick();
     expect(h.node.runner.idleMs).toBe(100);
   });
