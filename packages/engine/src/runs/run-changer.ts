@@ -42,7 +42,11 @@ export class RunChanger {
 
   async #end(namespaceId: number, ids: readonly string[], how: EndingOfRuns): Promise<ReadonlySet<string>> {
     const { changes, onEvent, onFreed, onStopped } = this.#options;
-    const cancelled = await changes.cancel(namespaceId, ids, how);
+    const found = await changes.cancel(namespaceId, ids, how);
+    const known = new Set(found.map((run) => run.id));
+    const left = ids.filter((id) => !known.has(id));
+    // One that was on its way from run_later into the hot table was in neither to a statement that had begun before.
+    const cancelled = left.length === 0 ? found : [...found, ...(await changes.cancel(namespaceId, left, how))];
     for (const { id: runId, jobId, task, queue, isEnded } of cancelled) {
       const of = { namespaceId, runId, jobId, task, queue };
       if (isEnded) onEvent({ type: "run.finished", ...of, status: "cancelled", durationMs: 0 });

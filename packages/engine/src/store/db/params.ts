@@ -3,6 +3,12 @@ import type { Instant } from "@carillon/core";
 let last: Instant = 0;
 let lastText = new Date(last).toISOString();
 
+/** JavaScript writes years after 9999 as +012345, PostgreSQL reads 12345: the sum of a late instant and a duration can be one. */
+function timestampText(instant: Instant): string {
+  const text = new Date(instant).toISOString();
+  return text.startsWith("+") ? text.replace(/^\+0*/, "").replace("T", " ") : text;
+}
+
 /**
  * An instant as a timestamptz parameter, in whole milliseconds. A Date would be written in the host's time zone, digit by digit.
  * The last one is remembered: in a herd one instant stands in thousands of rows.
@@ -10,7 +16,7 @@ let lastText = new Date(last).toISOString();
 export function timestampParam(instant: Instant): string {
   const whole = Math.trunc(instant);
   if (whole === last) return lastText;
-  lastText = new Date(whole).toISOString();
+  lastText = timestampText(whole);
   last = whole;
   return lastText;
 }

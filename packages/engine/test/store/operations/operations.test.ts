@@ -8,7 +8,7 @@ import { operationsApi } from "../../../src/operations/operations-api.js";
 import { shardOf } from "../../../src/jobs/shard-of.js";
 import { RunChanger } from "../../../src/runs/run-changer.js";
 import type { StoredOperation } from "../../../src/store/entities/operations.js";
-import { newId, newRun, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { newId, newRun, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 const membership = { nodeId: newId(), epochs: new Map([[3, 1]]) };
@@ -21,12 +21,13 @@ beforeEach(() => h.db.query({ text: "delete from carillon.run; delete from caril
 
 const ignore = (): void => undefined;
 
+const told = { onQueued: ignore, onDueRuns: ignore, onStopped: ignore, onFreed: ignore, onEvent: ignore };
+
 /** A node that takes steps; `beforeNote` happens between what a step does and its note. */
 function nodeOf(beforeNote: () => Promise<void> = async () => undefined): OperationRunner {
   const { store } = h;
   const runs = new RunReader(store.reads);
   const lister = new RunLister(store.search, runs);
-  const told = { onQueued: ignore, onDueRuns: ignore, onStopped: ignore, onFreed: ignore, onEvent: ignore };
   return new OperationRunner({
     operations: {
       ...store.operations,
@@ -182,5 +183,22 @@ describe("a purge of a queue", () => {
     membership.epochs = new Map([[shardOf(begun?.id ?? "", 1_024), 1]]);
     expect(await toEnd(nodeOf(), begun as StoredOperation)).toMatchObject({ state: "done", done: 1_100 });
     expect(await live()).toBe(0);
+  });
+});
+
+describe("a cancellation of many runs", () => {
+  it("ends one that is just being moved near its time", async () => {
+    const runAt = Date.now() + 86_400_000;
+    const id = await h.run({ runAt, nominal: runAt });
+    const runs = new RunReader(h.store.reads);
+    const changer = new RunChanger({ ...told, changes: h.store.runChanges, runs, rank: h.store.rank });
+    const { cancelled } = await h.db.transaction(async (tx) => {
+      expect(await h.store.changes.holdRun(tx, 1, id)).toBe("scheduled");
+      const cancelling = changer.cancelMany(1, [id]);
+      await untilSomebodyWaits(h);
+      return { cancelled: cancelling };
+    });
+    expect(await cancelled).toEqual(new Set([id]));
+    expect(await runs.find(1, id)).toMatchObject({ status: "cancelled" });
   });
 });

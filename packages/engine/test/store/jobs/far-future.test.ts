@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { actor, type ChangeHarness, changeHarness, spec } from "../../harness/change-harness.js";
+
+let h: ChangeHarness;
+beforeAll(async () => {
+  h = await changeHarness();
+});
+afterAll(() => h.close());
+
+const last = Date.UTC(9999, 11, 31, 23, 59, 59);
+const dayMs = 86_400_000;
+
+describe("the last instants that can be written", () => {
+  it("have deadlines after the year 9999, as runs and as jobs", async () => {
+    const late = { schedule: { kind: "at", at: last }, policy: { deadlineMs: dayMs } } as const;
+    const run = await h.api.createJob("default", spec(late));
+    expect(run).toMatchObject({ nextRunAt: last });
+    const job = await h.api.createJob("default", spec({ ...late, key: "late" }));
+    expect(
+      await h.api.pauseJob("default", { id: run.id }, { reason: null, until: last, missed: "none" }, actor),
+    ).toMatchObject({ state: "paused" });
+    expect((await h.api.getJob("default", { id: job.id }))?.nextRunAt).toBe(last);
+  });
+
+  it("are fired with their jitter", async () => {
+    const schedule = { kind: "every", everyMs: dayMs, anchor: last, startsAt: last, jitterMs: dayMs - 1 } as const;
+    const job = await h.api.createJob("default", spec({ schedule }));
+    expect(job.nextRunAt).toBeGreaterThan(last);
+    expect(await h.due(job.id)).toMatchObject({ next_nominal_at: last, next_fire_at: job.nextRunAt });
+  });
+});
