@@ -134,7 +134,7 @@ where r.job_id = $1 and r.nominal_at = any ($2::timestamptz[])
 union
 select h.nominal_at
 from carillon.run_history h
-where h.job_id = $1 and h.id >= $4 and h.id < $5 and h.finished_at >= $6
+where h.job_id = $1 and h.job_id <> h.id and h.id >= $4 and h.id < $5 and h.finished_at >= $6
   and h.nominal_at = any ($2::timestamptz[]) and (h.trigger = 'schedule' or h.trigger like 'backfill:%')
 union
 select h.nominal_at

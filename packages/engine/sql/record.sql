@@ -147,8 +147,12 @@ returning key;
 -- params: $1 namespace id int, $2 job id uuid
 -- fence: none, a read
 select finished_at as at, output::text as value
-from carillon.run_history
-where namespace_id = $1 and job_id = $2 and status = 'succeeded'
+from (
+  select * from carillon.run_history where job_id = $2 and job_id <> id
+  union all
+  select * from carillon.run_history where job_id = $2 and id = $2
+) of_job
+where namespace_id = $1 and status = 'succeeded'
 order by id desc
 limit 1;
 

@@ -138,12 +138,11 @@ export class CalendarSweep {
 
 /** What the old version took up to now is noted by it; the new one has what comes later. */
 function closeRule(draft: JobDraft, old: CompiledSchedule): void {
-  const { nominal, firedThrough } = draft.due;
-  const { now } = draft.job;
+  const { nominal } = draft.due;
   // What has come and still waits is noted with all before it when it is fired.
-  if (nominal !== null && nominal <= now) return;
-  noteRemoved(draft, old);
-  draft.set({ firedThrough: Math.max(firedThrough ?? now, now) });
+  if (nominal !== null && nominal <= draft.job.now) return;
+  const through = noteRemoved(draft, old);
+  if (through !== null) draft.set({ firedThrough: Math.max(draft.due.firedThrough ?? through, through) });
 }
 
 /** Nothing that the old version named has come before the first instant that the pause swallows: the new one may name some. */

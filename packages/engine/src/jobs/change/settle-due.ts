@@ -81,10 +81,12 @@ export function noteThrough(draft: JobDraft, schedule: CompiledSchedule, swallow
 
 /**
  * What calendars took from a rule since its last occurrence, up to now: for a rule that is about to be replaced, since nothing
- * of it comes that would bring this into the ledger.
+ * of it comes that would bring this into the ledger. Answers the last instant of it; null: there was none.
  */
-export function noteRemoved(draft: JobDraft, schedule: CompiledSchedule): void {
-  for (const note of removedIn(schedule, settledBefore(draft), draft.job.now)) draft.noteApart(note);
+export function noteRemoved(draft: JobDraft, schedule: CompiledSchedule): Instant | null {
+  const removed = removedIn(schedule, settledBefore(draft), draft.job.now);
+  for (const note of removed) draft.noteApart(note);
+  return removed.at(-1)?.to ?? null;
 }
 
 /** The same up to the end of a schedule that has nothing left to fire. */
