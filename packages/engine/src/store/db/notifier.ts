@@ -6,6 +6,7 @@ const maxPending = 1_000;
 
 /** A hint may be lost, so its commit need not wait for the disk: whoever listens hears it that much sooner. */
 const statement = {
+  prepared: "notifier_send",
   text:
     "with async as materialized (select set_config('synchronous_commit', 'off', true)) " +
     "select pg_notify(c, p) from async cross join unnest($1::text[], $2::text[]) as hint(c, p)",
