@@ -145,9 +145,11 @@ from ended;
 -- name: run.claim_strict
 -- purpose: hands the first queued run of a strict queue to a session, if the queue's slot is free and the session can do it: the
 --   first is waited for, whoever can do it, and nothing overtakes it
--- params: $1 namespace id int, $2 queue text, $3 lanes that the session serves int[], $4 session uuid, $5 gateway uuid
+-- params: $1 namespace id int, $2 queue text, $3 lanes that the session serves int[], $4 session uuid, $5 gateway uuid, $6 those of the
+--         lanes of which a run may only be tried for a breaker that is open int[], $7 the names of these breakers text[]
 -- fence: slot_version on the locked row of the queue, as it was when the claim that has the slot was seen to be over, which it
---   then is for ever; the session's row as in run.exchange
+--   then is for ever; the session's row as in run.exchange. For a run that is tried probe_by on the locked row of the breaker, and
+--   probe_version in the same way as slot_version: one run is tried at a time, of whatever queue
 with seen as materialized (
   select q.slot_version
   from carillon.queue q
@@ -169,10 +171,25 @@ with seen as materialized (
   where l.queue = $2 and l.kind in ('strict', 'strict_once') and exists (select 1 from seen) and exists (select 1 from alive)
   order by f.rank, f.id
   limit 1
+), trial as materialized (
+  select t.breaker from unnest($6::int[], $7::text[]) as t (lane, breaker) where t.lane = (select h.lane from head h)
+), untried as materialized (
+  select b.probe_version
+  from carillon.breaker b
+  where b.namespace_id = $1 and b.name = (select t.breaker from trial t) and b.state = 'half_open' and b.probe_by = $5
+    and not exists (
+      select 1 from carillon.run r where r.id = b.probe_run_id and r.fence = b.probe_fence and r.state = 'running'
+    )
+), probe as materialized (
+  select b.ctid as place
+  from carillon.breaker b join untried u on u.probe_version = b.probe_version
+  where b.namespace_id = $1 and b.name = (select t.breaker from trial t) and b.state = 'half_open' and b.probe_by = $5
+  for update of b skip locked
 ), slot as materialized (
   select q.ctid as place
   from carillon.queue q join seen s on s.slot_version = q.slot_version
   where q.namespace_id = $1 and q.name = $2 and (select h.lane from head h) = any ($3::int[])
+    and (not exists (select 1 from trial) or exists (select 1 from probe))
   for update of q skip locked
 ), pick as materialized (
   select r.ctid as place, r.id, r.fence
@@ -184,6 +201,11 @@ with seen as materialized (
   set slot_run_id = p.id, slot_fence = p.fence + 1, slot_version = q.slot_version + 1
   from slot s, pick p
   where q.ctid = s.place
+), tried as (
+  update carillon.breaker b
+  set probe_run_id = p.id, probe_fence = p.fence + 1, probe_version = b.probe_version + 1
+  from probe t, pick p
+  where b.ctid = t.place
 )
 update carillon.run r
 set state = 'running', session_id = $4, fence = r.fence + 1, claimed_at = clock_timestamp(), started_at = clock_timestamp(),

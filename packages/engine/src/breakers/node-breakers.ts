@@ -72,6 +72,12 @@ export class NodeBreakers {
     return probe === undefined || probe.runId !== null || probe.way !== "strict";
   }
 
+  /** The breaker for which one run of a strict queue's lane may be tried; null: the lane is held, or open as any other. */
+  trialOf(namespaceId: number, lane: Lane): string | null {
+    if (!this.isHeld(namespaceId, lane) || this.isHeldStrict(namespaceId, lane)) return null;
+    return breakerNameIn(lane.requires, lane.task);
+  }
+
   claimed(runs: readonly ClaimedRun[]): void {
     if (this.#probes.size === 0) return;
     for (const run of runs) {

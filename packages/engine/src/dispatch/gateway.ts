@@ -57,6 +57,7 @@ export class Gateway {
       groups: () => this.#groups.values(),
       lanes: options.lanes,
       claims,
+      isStrictTrying: (isMeant) => this.#strict.isTrying(isMeant),
       wake: () => this.#exchanger.wake(),
     });
     this.breakers = new NodeBreakers({
@@ -88,6 +89,10 @@ export class Gateway {
       isHeld: (namespaceId, laneId) => {
         const lane = options.lanes.get(laneId);
         return lane !== null && this.breakers.isHeldStrict(namespaceId, lane);
+      },
+      trialOf: (namespaceId, laneId) => {
+        const lane = options.lanes.get(laneId);
+        return lane === null ? null : this.breakers.trialOf(namespaceId, lane);
       },
       onClaimed: (session, run) => {
         this.breakers.claimed([run]);

@@ -77,6 +77,11 @@ export class Spot {
     return this.#held === "shut";
   }
 
+  /** A look is under way, which may take runs. */
+  get isLookedAt(): boolean {
+    return this.#underWay.size > 0;
+  }
+
   /** Nothing of a lane that is held is looked at. */
   hold(held: Hold | null): void {
     if (held === this.#held) return;
@@ -89,10 +94,12 @@ export class Spot {
 
   /** The next look takes one run, and no look after it takes any. */
   letOneThrough(): void {
-    if (this.#held !== "tried") return;
-    const wasOpen = this.isOpen;
-    this.#letsOne = true;
-    this.#tell(wasOpen);
+    if (this.#held === "tried") this.#lets(true);
+  }
+
+  /** No look took the one run so far, and none is to. */
+  letNoneThrough(): void {
+    this.#lets(false);
   }
 
   /** A run of this rank may be claimable. */
@@ -141,6 +148,12 @@ export class Spot {
   failed(look: Look): void {
     this.#underWay.delete(look);
     this.lower(everything);
+  }
+
+  #lets(one: boolean): void {
+    const wasOpen = this.isOpen;
+    this.#letsOne = one;
+    this.#tell(wasOpen);
   }
 
   #open(isOpen: boolean): void {

@@ -9,6 +9,8 @@ export interface ProbeDoorOptions {
   readonly groups: () => Iterable<LaneGroup>;
   readonly lanes: Pick<LaneStore, "get">;
   readonly claims: Pick<ClaimStore, "areWaiting">;
+  /** Whether a claim of a strict queue is under way that may try a run of such a lane. */
+  readonly isStrictTrying: (isMeant: (namespaceId: number, laneId: number) => boolean) => boolean;
   readonly wake: () => void;
 }
 
@@ -25,10 +27,21 @@ export class ProbeDoor {
     return this.#options.bounds.spotsWhere(isBehind).length > 0 || this.#strictWhere(isBehind).size > 0;
   }
 
-  /** Answers where a run waits. That of a strict queue is claimed as soon as its lane is not held any more. */
+  /**
+   * Answers where a run waits. That of a strict queue is claimed as soon as its lane is not held any more. While the claim of one is
+   * under way, no other is let through.
+   */
   async letOneThrough(isBehind: IsBehind): Promise<Way> {
-    const { bounds, claims, wake } = this.#options;
-    for (const spot of bounds.spotsWhere(isBehind)) {
+    const { bounds, claims, lanes, isStrictTrying, wake } = this.#options;
+    const spots = bounds.spotsWhere(isBehind);
+    if (spots.some((spot) => spot.isLookedAt)) return "lane";
+    for (const spot of spots) spot.letNoneThrough();
+    const isMeant = (namespaceId: number, laneId: number): boolean => {
+      const lane = lanes.get(laneId);
+      return lane !== null && isBehind(namespaceId, lane);
+    };
+    if (isStrictTrying(isMeant)) return "strict";
+    for (const spot of spots) {
       if (spot.isShut || !(await claims.areWaiting(spot.namespaceId, [spot.lane.id]))) continue;
       spot.letOneThrough();
       wake();

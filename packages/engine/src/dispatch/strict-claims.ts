@@ -12,6 +12,8 @@ export interface StrictClaimsOptions {
   readonly groups: () => Iterable<LaneGroup>;
   /** Runs of the lane are to stay where they are: while one is the first of its queue, nothing of the queue is claimed. */
   readonly isHeld: (namespaceId: number, laneId: number) => boolean;
+  /** The breaker for which one run of the lane may be tried, and no more; null: the lane is open. */
+  readonly trialOf: (namespaceId: number, laneId: number) => string | null;
   readonly timers: Timers;
   readonly monotonic: () => DurationMs;
   /** A run whose hint was lost, and a slot whose end nobody told, are found after at most this time. */
@@ -41,6 +43,7 @@ const pauseAfterErrorMs = 500;
 export class StrictClaims {
   readonly #options: StrictClaimsOptions;
   readonly #desks = new WeakMap<LaneGroup, Map<string, Desk>>();
+  readonly #underWay = new Set<Wanted>();
   #timer: unknown = null;
   #isStopped = false;
 
@@ -72,12 +75,17 @@ export class StrictClaims {
         const lanes = [...(group.strict.get(queue) ?? [])].filter((lane) => !this.#options.isHeld(namespaceId, lane));
         if (lanes.length === 0) continue;
         if (desk.isOpen || now >= desk.lookAt)
-          void this.#claim(desk, { group, session }, { namespaceId, queue, lanes });
+          void this.#claim(desk, { group, session }, this.#wanted(namespaceId, queue, lanes));
         else next = Math.min(next, desk.lookAt);
       }
     }
     if (next === Number.POSITIVE_INFINITY) return;
     this.#timer = this.#options.timers.setTimeout(() => this.wake(), Math.max(1, Math.ceil(next - now)));
+  }
+
+  /** Whether a claim under way may try a run of such a lane for its breaker. */
+  isTrying(isMeant: (namespaceId: number, laneId: number) => boolean): boolean {
+    return [...this.#underWay].some(({ namespaceId, trials }) => trials.some(({ lane }) => isMeant(namespaceId, lane)));
   }
 
   stop(): void {
@@ -89,6 +97,7 @@ export class StrictClaims {
     const { gatewayId, claims, monotonic, fullLookMs, onClaimed, onDoubt, onSettled, onError } = this.#options;
     desk.isUnderWay = true;
     desk.isOpen = false;
+    this.#underWay.add(wanted);
     session.promise(group);
     try {
       const run = await claims.claimStrict({ gatewayId, session: session.id, ...wanted });
@@ -102,8 +111,17 @@ export class StrictClaims {
     } finally {
       session.settle(group);
       desk.isUnderWay = false;
+      this.#underWay.delete(wanted);
       onSettled();
     }
+  }
+
+  #wanted(namespaceId: number, queue: string, lanes: readonly number[]): Wanted {
+    const trials = lanes.flatMap((lane) => {
+      const breaker = this.#options.trialOf(namespaceId, lane);
+      return breaker === null ? [] : [{ lane, breaker }];
+    });
+    return { namespaceId, queue, lanes, trials };
   }
 
   #open(group: LaneGroup, queue: string): void {
@@ -125,7 +143,7 @@ interface Claimant {
   readonly session: WorkerSession;
 }
 
-type Wanted = Pick<StrictClaim, "namespaceId" | "queue" | "lanes">;
+type Wanted = Pick<StrictClaim, "namespaceId" | "queue" | "lanes" | "trials">;
 
 function* queuesOf(group: LaneGroup): Generator<[queue: string, namespaceId: number]> {
   for (const queue of group.strict.keys()) for (const namespaceId of group.usersOf(queue)) yield [queue, namespaceId];

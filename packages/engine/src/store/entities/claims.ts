@@ -52,6 +52,8 @@ export interface StrictClaim {
   readonly queue: string;
   /** What the session serves of it. */
   readonly lanes: readonly number[];
+  /** Those of which a run may only be tried, for a breaker of which no other run is tried. */
+  readonly trials: readonly { readonly lane: number; readonly breaker: string }[];
 }
 
 /** Every write of a claim matches (id, fence, session); what is not answered was lost to a newer claim. */
@@ -96,8 +98,10 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
   const stops = statements.get("run.stops");
   return {
     exchange: exchangeOver(db, statements),
-    async claimStrict({ namespaceId, queue, lanes, session, gatewayId }) {
-      const { rows } = await db.query<ClaimedRow>(claimStrict, [namespaceId, queue, lanes, session, gatewayId]);
+    async claimStrict({ namespaceId, queue, lanes, session, gatewayId, trials }) {
+      const tried = columns(trials, [(trial) => trial.lane, (trial) => trial.breaker]);
+      const values = [namespaceId, queue, lanes, session, gatewayId, ...tried];
+      const { rows } = await db.query<ClaimedRow>(claimStrict, values);
       return rows[0] === undefined ? null : toClaimedRun(rows[0]);
     },
     async held(sessions) {

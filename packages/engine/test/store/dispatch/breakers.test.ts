@@ -5,7 +5,8 @@ import type { Assigned } from "../../../src/dispatch/assignment-of.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
 import { laneNameOf } from "../../../src/jobs/lane-name.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
-import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+import { gatewayId, newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 const policy: RunPolicy = {
   requires: requirementsOf({ breaker: "payments" }),
@@ -88,6 +89,15 @@ const runs = async (): Promise<RunRow[]> =>
 const breaker = async () => (await h.store.breakers.page(1, { limit: 1 }))[0] ?? null;
 const due = () =>
   h.db.query({ text: "update carillon.breaker set probe_at = clock_timestamp() - interval '1 second'" });
+
+/** The lane of a strict queue whose runs are behind the breaker. */
+async function strictLane(queue: string): Promise<number> {
+  const text = `insert into carillon.queue (namespace_id, name, order_kind) values (1, $1, 'strict')
+    on conflict (namespace_id, name) do update set order_kind = 'strict'`;
+  await h.db.query({ text }, [queue]);
+  const name = laneNameOf({ queue, task: "echo", policy }, { kind: "strict" });
+  return (await h.store.lanes.ensure([name]))[0] ?? 0;
+}
 
 async function untilOpen(): Promise<void> {
   while ((await breaker())?.state !== "open") await new Promise((resolve) => setImmediate(resolve));
@@ -183,10 +193,7 @@ describe("a circuit breaker", () => {
   });
 
   it("holds a strict queue back whose first run is behind it, and tries that run", async () => {
-    const text = "insert into carillon.queue (namespace_id, name, order_kind) values (1, 'default', 'strict')";
-    await h.db.query({ text: `${text} on conflict (namespace_id, name) do update set order_kind = 'strict'` });
-    const name = laneNameOf({ queue: "default", task: "echo", policy }, { kind: "strict" });
-    lane = (await h.store.lanes.ensure([name]))[0] ?? 0;
+    lane = await strictLane("default");
     const worker = new HandWorker(20);
     await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(3_600_000));
     await worker.gateway.breakers.tick();
@@ -203,6 +210,30 @@ describe("a circuit breaker", () => {
     await worker.end(good);
     await worker.until(1);
     expect((await breaker())?.state).toBe("closed");
+  });
+
+  it("tries one run at a time of all strict queues behind it, by two sessions that ask at once", async () => {
+    const queues = ["default", "ledger", "books"];
+    const lanes = await Promise.all(queues.map(async (queue) => [queue, await strictLane(queue)] as const));
+    for (const [queue, id] of lanes) await h.run({ lane: id, queue, policy });
+    await h.store.breakers.open({ namespaceId: 1, name: "payments" }, opening(0));
+    await h.store.breakers.takeProbe({ namespaceId: 1, name: "payments" }, gatewayId, 15_000);
+    const session = await h.session();
+    const claimEach = async (): Promise<ClaimedRun[]> => {
+      const claims = lanes.map(([queue, id]) => {
+        const trials = [{ lane: id, breaker: "payments" }];
+        return h.store.claims.claimStrict({ gatewayId, session, namespaceId: 1, queue, lanes: [id], trials });
+      });
+      return (await Promise.all(claims)).filter((run) => run !== null);
+    };
+    const [first, ...others] = await claimEach();
+    expect([first === undefined, others]).toEqual([false, []]);
+    expect(await claimEach()).toEqual([]);
+    await h.store.claims.giveBack(session, first === undefined ? [] : [first]);
+    expect(await claimEach()).toHaveLength(1);
+    await h.db.query({ text: "update carillon.breaker set probe_by = $1" }, [newId()]);
+    await h.db.query({ text: "update carillon.run set state = 'queued', session_id = null" });
+    expect(await claimEach()).toEqual([]);
   });
 
   it("that is reset by hand lets everything through", async () => {

@@ -30,7 +30,7 @@ async function runs(count: number, lane: number, first = Date.now() - 100_000): 
 }
 
 async function claim(session: string, lanes: readonly number[]): Promise<ClaimedRun | null> {
-  return h.store.claims.claimStrict({ gatewayId, session, namespaceId: 1, queue: "ledger", lanes });
+  return h.store.claims.claimStrict({ gatewayId, session, namespaceId: 1, queue: "ledger", lanes, trials: [] });
 }
 
 async function end({ id, fence, session }: ClaimedRun): Promise<void> {
@@ -148,7 +148,7 @@ describe("a strict queue", () => {
     const [session, dead] = [await h.session(), await h.session()];
     await h.store.sessions.close(dead);
     expect(await claim(dead, [lane])).toBeNull();
-    const foreign = { gatewayId: newId(), session, namespaceId: 1, queue: "ledger", lanes: [lane] };
+    const foreign = { gatewayId: newId(), session, namespaceId: 1, queue: "ledger", lanes: [lane], trials: [] };
     expect(await h.store.claims.claimStrict(foreign)).toBeNull();
     await h.db.query({ text: "update carillon.queue set pause = '{}'" });
     expect(await claim(session, [lane])).toBeNull();

@@ -184,10 +184,12 @@ describe("a breaker as a node sees it", () => {
     store.now += 5_000;
     await node.breakers.tick();
     expect([isHeld(), node.breakers.isHeld(1, laneAt(0))]).toEqual([false, true]);
+    const trials = [0, 2].map((lane) => node.breakers.trialOf(1, laneAt(lane)));
+    expect(trials).toEqual(["payments", null]);
     const probe = node.claim("probe");
-    expect(isHeld()).toBe(true);
+    expect([isHeld(), node.breakers.trialOf(1, laneAt(0))]).toEqual([true, null]);
     node.end(probe, good);
-    expect(isHeld()).toBe(false);
+    expect([isHeld(), node.breakers.trialOf(1, laneAt(0))]).toEqual([false, null]);
   });
 
   it("is tried by another node when the one that tried is silent for 15 s", async () => {
