@@ -1,7 +1,7 @@
 import type { Instant, KeyedLimit } from "@carillon/core";
 import type { Queryable } from "../store/db/queryable.js";
 import type { EndedRun } from "../store/entities/ended-runs.js";
-import type { LimitAdmissions, ReleasedHold } from "../store/entities/limit-admissions.js";
+import type { Held, LimitAdmissions, OrderHolder, ReleasedHold } from "../store/entities/limit-admissions.js";
 import type { LimitRow, NamedLimit, OwnLimits, WaitingHead } from "../store/entities/limit-rows.js";
 import type { Queued } from "../store/entities/runs.js";
 import { type Candidate, type Choice, chooseRuns } from "./choose-runs.js";
@@ -11,7 +11,10 @@ import { ownLimitsOf } from "./own-limits.js";
 
 /** What one admission looks at. */
 export interface AdmissionRequest {
+  /** Gates of which it is not known what the first run behind them needs: that is looked at before anything is locked. */
   readonly gates: readonly string[];
+  /** Gates of runs that held `limitIds`: whoever is next behind them needs the same, unless its definition changed. */
+  readonly refilled?: readonly string[];
   /** Limits whose holders are looked at although nobody may wait for them. */
   readonly limitIds: readonly number[];
   /** Limits to lock beside those of the first runs. */
@@ -50,19 +53,17 @@ interface Needed {
  * who waits. Two of them over one limit follow each other; over different limits they do not meet.
  */
 export async function admit(tx: Queryable, store: LimitAdmissions, request: AdmissionRequest): Promise<Admitted> {
-  const { gates, limitIds, released: runIds } = request;
-  const before = (await store.heads(tx, gates, 1)).map(neededBy);
+  const { limitIds, released: runIds } = request;
+  const before = (await store.heads(tx, request.gates, 1)).map(neededBy);
   const wanted = distinct([...before.flatMap((one) => one.limits), ...(request.named ?? [])]);
   await store.define(tx, wanted);
   const { rows, now } = await store.lock(tx, wanted, limitIds);
-  const released = await store.release(
-    tx,
-    rows.map((row) => row.id),
-    runIds,
-  );
+  const { over: released, holders: held } = await store.release(tx, heldBy(rows, runIds));
   const limits = await judge(tx, store, rows, { released, now });
   const stopped = await store.stop(tx, stoppedGates(limits, released));
-  const { heads, holders } = await candidates(tx, store, gates, limits);
+  const gates = [...new Set([...request.gates, ...(request.refilled ?? [])])];
+  const heads = await candidates(tx, store, gates, held);
+  const holders = new Map(held.map(({ limitId, runId }) => [limitId, runId]));
   const needed = heads.filter((head) => !head.isPaused).map(neededBy);
   const ids = new Map(rows.map((row) => [nameOf(row), row.id]));
   for (const one of needed) redefine(limits, ids, one);
@@ -78,6 +79,14 @@ export async function admit(tx: Queryable, store: LimitAdmissions, request: Admi
   const uncounted = rows.filter((row) => !row.isCounted);
   return { ...choice, queued, more: gatesWithMore(heads, choice), freed, stopped, unlocked, uncounted };
 }
+
+/** Of an ordering key it is always to be known who holds it. */
+function heldBy(rows: readonly LimitRow[], runIds: readonly string[] | null): Held {
+  const whole = runIds === null ? rows : rows.filter((row) => row.limit.kind === "order");
+  return { limitIds: idsOf(rows), runIds: runIds ?? [], whole: idsOf(whole) };
+}
+
+const idsOf = (rows: readonly LimitRow[]): number[] => rows.map((row) => row.id);
 
 function write(
   tx: Queryable,
@@ -117,9 +126,11 @@ async function judge(
     tx,
     rows.flatMap((row) => row.stoppedBy ?? []),
   );
+  const byLimit = new Map<number, ReleasedHold[]>();
+  for (const hold of released) byLimit.set(hold.limitId, [...(byLimit.get(hold.limitId) ?? []), hold]);
   return new Map(
     rows.map((row) => {
-      const over = released.filter((hold) => hold.limitId === row.id);
+      const over = byLimit.get(row.id) ?? [];
       const stoppedBy = row.stoppedBy !== null && disposed.has(row.stoppedBy) ? null : row.stoppedBy;
       return [row.id, after({ ...row, stoppedBy, used: row.used - over.length }, over, now)];
     }),
@@ -145,24 +156,22 @@ function stoppedGates(limits: ReadonlyMap<number, LimitRow>, released: readonly 
   return [...new Set(stops.map((hold) => hold.gate))];
 }
 
-/** Who waits, read under the locks. Behind an ordering key that somebody holds only that one may go on. */
+/** Who waits, read under the locks. Behind an ordering key whose holder waits to be admitted again only that one may go on. */
 async function candidates(
   tx: Queryable,
   store: LimitAdmissions,
   gates: readonly string[],
-  limits: ReadonlyMap<number, LimitRow>,
-): Promise<{ heads: WaitingHead[]; holders: Map<number, string> }> {
-  const orders = [...limits.values()].filter((row) => row.limit.kind === "order").map((row) => row.id);
-  const held = await store.holders(tx, orders);
-  const holders = new Map(held.map(({ limitId, runId }) => [limitId, runId]));
-  const again = held.flatMap(({ head }) => head ?? []);
+  held: readonly OrderHolder[],
+): Promise<WaitingHead[]> {
+  const waits = held.filter((holder) => holder.waits).map((holder) => holder.limitId);
+  const again = await store.holders(tx, waits);
   const taken = new Set(again.map((head) => gateOf(head.limits)));
   const first = await store.heads(
     tx,
     gates.filter((gate) => !taken.has(gate)),
     mostOfGate,
   );
-  return { heads: [...again, ...first], holders };
+  return [...again, ...first];
 }
 
 /** The newest run that names a limit says what it is, unless an operator has; of queues and namespaces their own rows do. */

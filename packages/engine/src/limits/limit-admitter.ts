@@ -13,6 +13,7 @@ import type { Queued } from "../store/entities/runs.js";
 import { admit, type Admitted, type AdmissionRequest } from "./admission.js";
 import { countHolders } from "./count-holders.js";
 import type { Intake } from "./intake.js";
+import { isOrdered } from "./limit-text.js";
 import { WaitingGates } from "./waiting-gates.js";
 
 export interface LimitAdmitterOptions {
@@ -33,13 +34,22 @@ export interface LimitAdmitterOptions {
   readonly onEvent: OnEngineEvent;
 }
 
+/** What runs that ended or started leave to be seen to. */
+interface Refill {
+  readonly limitIds: readonly number[];
+  readonly gates: readonly string[];
+  readonly released: readonly string[];
+}
+
 const everyMs: DurationMs = 1_000;
 /** However often it is asked for, there is so much time between two sweeps. */
 const soonMs: DurationMs = 50;
 /** A sweep takes at most a twentieth of the time. */
 const share = 20;
-/** Gates of one transaction. */
+/** Gates of one transaction, of which many runs are read each. */
 const batch = 50;
+/** Runs that ended, and with them ordering keys whose next run one transaction admits: of these one run is read each. */
+const mostReleased = 500;
 /** Gates that one sweep looks at; the next goes on where it ended. */
 const mostSwept = 1_000;
 /** Gates that wait for one limit and are tried when it is released. */
@@ -111,14 +121,14 @@ export class LimitAdmitter {
     }
     await this.#takeIn();
     await this.#count();
-    const limitIds = await this.#takeReleased();
+    const refill = await this.#takeReleased();
     this.#wakeTimed();
-    return this.#admit(limitIds);
+    return this.#admit(refill);
   }
 
   get idleMs(): DurationMs {
-    if (this.#isIntakeAsked || this.#gates.size + this.#swept.size + this.#released.size + this.#uncounted.size > 0)
-      return 0;
+    const left = [this.#gates, this.#swept, this.#released, this.#started, this.#uncounted];
+    if (this.#isIntakeAsked || left.some((some) => some.size > 0)) return 0;
     let first = Number.POSITIVE_INFINITY;
     for (const at of this.#timed.values()) first = Math.min(first, at);
     const timed = Math.ceil(first - this.#options.now());
@@ -160,16 +170,16 @@ export class LimitAdmitter {
     }
   }
 
-  /** The gates of the runs that ended, and others that wait for the same limits. */
-  async #takeReleased(): Promise<number[]> {
-    const { limits } = this.#options;
-    const started = takeFrom(this.#started, mostSwept);
-    const held = [...(await limits.ofRuns([...this.#released], false)), ...(await limits.ofRuns(started, true))];
-    this.released(started);
-    for (const { gate } of held) this.#gates.add(gate);
+  /** What the runs that ended or started held, and the gates behind which the next ones need the same. */
+  async #takeReleased(): Promise<Refill> {
+    const over = [...this.#released].slice(0, mostReleased);
+    const started = [...this.#started].slice(0, mostReleased);
+    const held = await this.#options.limits.ofRuns(over, started);
+    for (const id of over) this.#released.delete(id);
+    for (const id of started) this.#started.delete(id);
     const limitIds = [...new Set(held.map((one) => one.limitId))];
     for (const id of limitIds) this.#wakeWaiting(id);
-    return limitIds;
+    return { limitIds, gates: [...new Set(held.map((one) => one.gate))], released: [...over, ...started] };
   }
 
   #wakeWaiting(limitId: number): void {
@@ -185,13 +195,16 @@ export class LimitAdmitter {
     }
   }
 
-  async #admit(limitIds: readonly number[]): Promise<number> {
+  async #admit({ limitIds, gates, released }: Refill): Promise<number> {
     let count = 0;
-    const released = [...this.#released];
-    for (const id of released) this.#released.delete(id);
+    const ordered = gates.filter(isOrdered);
+    const others = gates.filter((gate) => !isOrdered(gate));
+    for (const gate of others.slice(batch)) this.#gates.add(gate);
+    const refilled = [...ordered, ...others.slice(0, batch)];
+    for (const gate of refilled) this.#gates.delete(gate);
     const hinted = takeFrom(this.#gates, batch);
     if (hinted.length > 0 || limitIds.length > 0)
-      count += await this.#once({ gates: hinted, limitIds, released }, released);
+      count += await this.#once({ gates: hinted, refilled, limitIds, released }, released);
     const swept = takeFrom(this.#swept, batch);
     const unswept = takeFrom(this.#unswept, batch);
     if (swept.length > 0 || unswept.length > 0)
@@ -218,11 +231,12 @@ export class LimitAdmitter {
     return admitted.queued.length;
   }
 
-  #take({ queued, more, waiting, nextAt, freed, stopped, uncounted }: Admitted, { gates }: AdmissionRequest): void {
+  #take(admitted: Admitted, { gates, refilled = [] }: AdmissionRequest): void {
+    const { queued, more, waiting, nextAt, freed, stopped, uncounted } = admitted;
     announceEnded(stopped, "cancelled", this.#options.onEvent);
     this.#options.onFreed(freedBy(stopped));
     for (const limit of uncounted) this.#uncounted.set(limit.id, limit);
-    for (const gate of gates) this.#timed.delete(gate);
+    for (const gate of [...gates, ...refilled]) this.#timed.delete(gate);
     for (const gate of more) this.#gates.add(gate);
     for (const id of freed) this.#wakeWaiting(id);
     for (const [gate, full] of waiting) {

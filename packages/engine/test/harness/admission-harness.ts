@@ -5,6 +5,13 @@ import { audits, runAudit } from "../../src/store/entities/audits.js";
 import type { Store } from "../../src/store/store.js";
 import { newRun, type StoreHarness, storeHarness } from "./store-harness.js";
 
+export interface SteppedAdmitter extends Pick<LimitAdmitter, "released"> {
+  /** A step that begins with a sweep. */
+  readonly tick: () => Promise<number>;
+  /** One that sees only to what it was told. */
+  readonly tickOnly: () => Promise<number>;
+}
+
 /** Admission over a store, in steps that the test takes. */
 export class AdmissionHarness {
   readonly h: StoreHarness;
@@ -32,7 +39,7 @@ export class AdmissionHarness {
   }
 
   /** A node's part, over its own way to the database if it has one. */
-  admitter(store: Store = this.h.store, over: Partial<LimitAdmitterOptions> = {}): Pick<LimitAdmitter, "tick"> {
+  admitter(store: Store = this.h.store, over: Partial<LimitAdmitterOptions> = {}): SteppedAdmitter {
     const { limits, lanes, settle } = store;
     let time = 0;
     const admitter = new LimitAdmitter({
@@ -53,8 +60,9 @@ export class AdmissionHarness {
       ...over,
     });
     return {
+      released: (runIds) => admitter.released(runIds),
+      tickOnly: () => admitter.tick(),
       tick() {
-        // Every tick sweeps.
         time += 60_000;
         return admitter.tick();
       },

@@ -6,7 +6,7 @@ import { hostPorts, newId } from "./store-harness.js";
 /** Nodes with their loops running, and workers inside them. */
 export class EngineHarness {
   readonly events: EngineEvent[] = [];
-  readonly #url: string;
+  readonly url: string;
   readonly #drop: () => Promise<void>;
   readonly #databases: Database[] = [];
   readonly #engines: Engine[] = [];
@@ -14,7 +14,7 @@ export class EngineHarness {
   #watchers: { readonly holds: () => boolean; readonly resolve: () => void }[] = [];
 
   private constructor(url: string, drop: () => Promise<void>) {
-    this.#url = url;
+    this.url = url;
     this.#drop = drop;
   }
 
@@ -29,8 +29,8 @@ export class EngineHarness {
     return first;
   }
 
-  async startNode(name = "test"): Promise<Engine> {
-    const database = await openDatabase({ url: this.#url, schema: "carillon", ...hostPorts });
+  async startNode(name = "test", url = this.url): Promise<Engine> {
+    const database = await openDatabase({ url, schema: "carillon", ...hostPorts });
     this.#databases.push(database);
     const node = { name, address: null, version: "0" };
     const alone = this.#engines.length === 0;
@@ -63,9 +63,14 @@ export class EngineHarness {
     this.#watchers = this.#watchers.filter((watcher) => !watcher.holds());
   }
 
+  /** Workers and nodes, as if the last of them had gone. */
+  async stopNodes(): Promise<void> {
+    for (const worker of this.#workers.splice(0)) await worker.stop(0);
+    for (const engine of this.#engines.splice(0)) await engine.stop();
+  }
+
   async close(): Promise<void> {
-    for (const worker of this.#workers) await worker.stop(0);
-    for (const engine of this.#engines) await engine.stop();
+    await this.stopNodes();
     for (const database of this.#databases) await database.close();
     await this.#drop();
   }

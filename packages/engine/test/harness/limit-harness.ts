@@ -1,4 +1,4 @@
-import type { EnqueueSpec, RunPolicy } from "@carillon/core";
+import type { EnqueueSpec, Instant, RunPolicy } from "@carillon/core";
 import type { Engine, EngineEvent } from "../../src/index.js";
 import { EngineHarness } from "./engine-harness.js";
 
@@ -7,6 +7,8 @@ export interface JournalEntry {
   readonly kind: "begin" | "end";
   readonly key: string;
   readonly number: number;
+  readonly runId: string;
+  readonly at: Instant;
 }
 
 /** Nodes with workers whose handlers write a journal of starts and ends, and end when the test says so. */
@@ -33,7 +35,7 @@ export class LimitHarness {
   }
 
   async startWorker(engine: Engine): Promise<void> {
-    await this.engines.startWorker(engine, { name: "work", run: (payload) => this.#run(payload) });
+    await this.engines.startWorker(engine, { name: "work", run: (payload, { runId }) => this.#run(payload, runId) });
   }
 
   spec(policy: RunPolicy, payload: unknown = { key: "a" }, over: Partial<EnqueueSpec> = {}): EnqueueSpec {
@@ -113,19 +115,21 @@ export class LimitHarness {
     await this.engines.close();
   }
 
-  #run(payload: unknown): Promise<null> {
+  #run(payload: unknown, runId: string): Promise<null> {
     const number = ++this.#begun;
     const key = (payload as { key?: string } | null)?.key ?? "";
+    const write = (kind: JournalEntry["kind"]): unknown =>
+      this.journal.push({ kind, key, number, runId, at: Date.now() });
     return new Promise((resolve, reject) => {
       const end = (error?: Error): void => {
         if (!this.#open.delete(number)) return;
-        this.journal.push({ kind: "end", key, number });
+        write("end");
         if (error === undefined) resolve(null);
         else reject(error);
         this.engines.look();
       };
       this.#open.set(number, { key, end });
-      this.journal.push({ kind: "begin", key, number });
+      write("begin");
       if (this.isEager) setImmediate(end);
       this.engines.look();
     });

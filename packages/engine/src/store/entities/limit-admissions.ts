@@ -24,11 +24,24 @@ export interface ReleasedHold {
   readonly startedAt: Instant | null;
 }
 
+/** Who holds an ordering key. */
 export interface OrderHolder {
   readonly limitId: number;
   readonly runId: string;
-  /** The run, if it waits to be admitted again. */
-  readonly head: WaitingHead | null;
+  /** It waits to be admitted again. */
+  readonly waits: boolean;
+}
+
+export interface Released {
+  readonly over: readonly ReleasedHold[];
+  readonly holders: readonly OrderHolder[];
+}
+
+/** Whose holds are looked at: those of these runs, of these limits; and all of some of the limits. */
+export interface Held {
+  readonly limitIds: readonly number[];
+  readonly runIds: readonly string[];
+  readonly whole: readonly number[];
 }
 
 export interface NewHold {
@@ -58,12 +71,14 @@ export interface LimitAdmissions {
     ids: readonly number[],
   ): Promise<{ rows: LimitRow[]; now: Instant }>;
   disposed(tx: Queryable, runIds: readonly string[]): Promise<Set<string>>;
-  /** null: of all runs. */
-  release(tx: Queryable, limitIds: readonly number[], runIds: readonly string[] | null): Promise<ReleasedHold[]>;
-  holders(tx: Queryable, limitIds: readonly number[]): Promise<OrderHolder[]>;
+  /** Tells of the holders of every ordering key that is looked at whole. */
+  release(tx: Queryable, held: Held): Promise<Released>;
+  /** Runs that hold these ordering keys and wait to be admitted again. */
+  holders(tx: Queryable, limitIds: readonly number[]): Promise<WaitingHead[]>;
   admit(tx: Queryable, admission: Admission): Promise<Queued[]>;
   stop(tx: Queryable, gates: readonly string[]): Promise<readonly EndedRun[]>;
-  ofRuns(runIds: readonly string[], onlyRates: boolean): Promise<{ limitId: number; gate: string }[]>;
+  /** What runs held that may be over, and the rates of those that have started. */
+  ofRuns(over: readonly string[], started: readonly string[]): Promise<{ limitId: number; gate: string }[]>;
   unswept(afterMs: DurationMs, limit: number): Promise<number[]>;
   forget(afterMs: DurationMs, limit: number): Promise<number>;
 }
@@ -77,7 +92,8 @@ export function limitAdmissions(db: Queryable, statements: Statements): LimitAdm
   return {
     gates: async (after, limit) =>
       (await db.query<{ gate: string }>(gates, [after, limit])).rows.map((row) => row.gate),
-    heads: async (tx, of, mostOfEach) => (await tx.query<HeadRow>(heads, [of, mostOfEach])).rows.map(toHead),
+    heads: async (tx, of, mostOfEach) =>
+      of.length === 0 ? [] : (await tx.query<HeadRow>(heads, [of, mostOfEach])).rows.map(toHead),
     async define(tx, limits) {
       if (limits.length === 0) return;
       const values = columns(limits, [
@@ -99,36 +115,37 @@ export function limitAdmissions(db: Queryable, statements: Statements): LimitAdm
       if (runIds.length === 0) return new Set();
       return new Set((await tx.query<{ run_id: string }>(disposed, [runIds])).rows.map((row) => row.run_id));
     },
-    async release(tx, limitIds, runIds) {
+    async release(tx, { limitIds, runIds, whole }) {
       type Row = {
         limit_id: number;
         run_id: string;
         gate: string;
+        is_over: boolean;
+        waits: boolean;
         has_failed: boolean | null;
         started_ms: number | null;
       };
-      return (await tx.query<Row>(release, [limitIds, runIds])).rows.map((row) => ({
-        limitId: row.limit_id,
-        runId: row.run_id,
-        gate: row.gate,
-        hasFailed: row.has_failed === true,
-        startedAt: row.started_ms,
-      }));
+      const over: ReleasedHold[] = [];
+      const stay: OrderHolder[] = [];
+      if (limitIds.length === 0) return { over, holders: stay };
+      for (const row of (await tx.query<Row>(release, [limitIds, runIds, whole])).rows) {
+        const { limit_id: limitId, run_id: runId, gate, waits } = row;
+        if (row.is_over)
+          over.push({ limitId, runId, gate, hasFailed: row.has_failed === true, startedAt: row.started_ms });
+        else stay.push({ limitId, runId, waits });
+      }
+      return { over, holders: stay };
     },
     async holders(tx, limitIds) {
-      if (limitIds.length === 0) return [];
-      type Row = HeadRow & { limit_id: number; run_id: string; waits: boolean };
-      return (await tx.query<Row>(holders, [limitIds])).rows.map((row) => {
-        return { limitId: row.limit_id, runId: row.run_id, head: row.waits ? toHead(row) : null };
-      });
+      return limitIds.length === 0 ? [] : (await tx.query<HeadRow>(holders, [limitIds])).rows.map(toHead);
     },
     admit: async (tx, admission) => (await tx.query<Queued>(admit, admissionParameters(admission))).rows,
     async stop(tx, of) {
       return of.length === 0 ? [] : (await tx.query<EndedRun>(stop, [of])).rows;
     },
-    async ofRuns(runIds, onlyRates) {
-      if (runIds.length === 0) return [];
-      const { rows } = await db.query<{ limit_id: number; gate: string }>(ofRuns, [runIds, onlyRates]);
+    async ofRuns(over, started) {
+      if (over.length + started.length === 0) return [];
+      const { rows } = await db.query<{ limit_id: number; gate: string }>(ofRuns, [over, started]);
       return rows.map((row) => ({ limitId: row.limit_id, gate: row.gate }));
     },
     unswept: async (afterMs, limit) =>

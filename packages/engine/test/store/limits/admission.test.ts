@@ -135,3 +135,29 @@ test("a run whose key cannot be filled in fails, and says why", async () => {
   });
   expect(rows).toEqual([{ status_reason: "limit_invalid", type: "LimitInvalid" }]);
 });
+
+test("one admission sees to the ends of many ordering keys, and lets the next run of each start [INV-8] [INV-14]", async () => {
+  const keys = Array.from({ length: 120 }, (_, index) => `k${index}`);
+  for (const key of keys) await h.runs({ ordering: { key: "{payload.key}" } }, 2, { key });
+  let count = 0;
+  const node = h.admitter(h.h.store, {
+    settle: (work) => {
+      count++;
+      return h.h.store.settle(work);
+    },
+  });
+  await node.tick();
+  // Until there is nothing left to look at.
+  do {
+    count = 0;
+    await node.tickOnly();
+  } while (count > 0);
+  const session = await h.h.session();
+  const first = await h.h.claim(session, 200);
+  expect(first).toHaveLength(keys.length);
+  await h.finish(session, first);
+  node.released(first.map((run) => run.id));
+  count = 0;
+  expect([await node.tickOnly(), count]).toEqual([keys.length, 1]);
+  expect([await h.states(), await h.broken()]).toEqual([{ queued: keys.length }, []]);
+});

@@ -26,6 +26,28 @@ test("no more runs of a key run at once than its limit, and all of them run [INV
   expect([...h.mostOpen().values()]).toEqual([2, 2]);
 });
 
+test("a limit without a key is the job's own: another job of the same task has its own [INV-14]", async () => {
+  const engine = await h.startNode();
+  for (const key of ["a", "b"]) {
+    const what = { task: "work", payload: { key }, queue: "default", priority: 4, labels: {} };
+    const { id } = await engine.api.createJob("default", {
+      ...what,
+      policy: { concurrency: { limit: 2 } },
+      schedule: { kind: "manual" },
+      firing: { overlap: "allow" },
+    });
+    for (let count = 0; count < 4; count++) await engine.api.runNow("default", { id }, {}, { actor: null });
+  }
+  await h.until(() => h.open.length === 4);
+  for (let ended = 1; ended <= 8; ended++) {
+    await h.until(() => h.open.length > 0);
+    h.endOne();
+  }
+  await h.until(() => h.engines.count("run.finished") === 8);
+  expect([...h.mostOpen().values()]).toEqual([2, 2]);
+  expect(await h.query("select scope from carillon.limit_key")).toEqual([{ scope: "job" }, { scope: "job" }]);
+});
+
 test("a queue's own limit holds for runs that have none [INV-14]", async () => {
   const engine = await h.startNode();
   await engine.api.changeQueue("default", "default", { concurrency: { limit: 2 } }, { actor: null });

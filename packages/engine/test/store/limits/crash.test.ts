@@ -94,7 +94,7 @@ async function failFirst(onFailure: "block" | "stop"): Promise<string> {
   return id;
 }
 
-test.each(momentsOf("limit.holders", "limit.stop"))(
+test.each(momentsOf("limit.release", "limit.stop"))(
   "a node that dies %s ends what waits behind a failed run once, and lets nothing by [INV-8]",
   async (moment) => {
     await failFirst("stop");
@@ -103,6 +103,21 @@ test.each(momentsOf("limit.holders", "limit.stop"))(
     expect(await h.states()).toEqual({});
     const ended = await h.h.db.query({ text: "select from carillon.run_history" });
     expect(ended.rowCount).toBe(3);
+    expect(await h.broken()).toEqual([]);
+  },
+);
+
+test.each(momentsOf("limit.holders"))(
+  "a node that dies %s lets a run that was given back go on before those behind it [INV-8]",
+  async (moment) => {
+    const [first] = await h.runs({ ordering: { key: "{payload.key}" } }, 2);
+    await h.admitter().tick();
+    const session = await h.h.session();
+    await h.h.store.claims.giveBack(session, await h.h.claim(session, 5));
+    expect(await h.states()).toEqual({ blocked: 2 });
+    await tickAndDie(moment);
+    await h.admitter().tick();
+    expect((await h.h.claim(session, 5)).map((run) => run.id)).toEqual([first]);
     expect(await h.broken()).toEqual([]);
   },
 );

@@ -1,5 +1,8 @@
+import { TcpProxy } from "@carillon/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openDatabase } from "../../../src/index.js";
 import { LimitHarness } from "../../harness/limit-harness.js";
+import { hostPorts } from "../../harness/store-harness.js";
 
 let h: LimitHarness;
 beforeEach(async () => {
@@ -45,6 +48,49 @@ test("no window holds more starts than a rate allows when a worker comes late [I
   await h.startWorker(engine);
   await h.until(() => h.engines.count("run.finished") === 10);
   expect(await mostStarts(400)).toBeLessThanOrEqual(4);
+});
+
+test("no window holds more starts of handlers than a rate allows, over a pause and outages of the database and of all nodes [INV-14]", async () => {
+  h.isEager = true;
+  const [limit, perMs, count] = [3, 300, 11];
+  const proxy = await TcpProxy.start(h.engines.url);
+  const direct = await openDatabase({ url: h.engines.url, schema: "carillon", ...hostPorts });
+  const untilRow = async (text: string): Promise<void> => {
+    while ((await direct.query({ text })).rowCount === 0);
+  };
+  const aWindow = async (): Promise<void> => {
+    const over = direct.clock.now() + perMs;
+    while (direct.clock.now() <= over) await untilRow("select");
+  };
+  const engine = await h.engines.startNode("first", proxy.through(h.engines.url));
+  await h.enqueue(
+    engine,
+    { rateLimit: { limit, perMs } },
+    Array.from({ length: count }, () => null),
+  );
+  // Admitted before the pause, and started after it.
+  await untilRow("select from carillon.limit_key where used = 3");
+  await engine.api.pauseQueue("default", "default", { reason: "test", until: null }, { actor: null });
+  await h.startWorker(engine);
+  await aWindow();
+  await engine.api.resumeQueue("default", "default", { actor: null });
+  await h.until(() => h.begun > limit);
+  await proxy.refuse();
+  proxy.cut();
+  await aWindow();
+  const before = h.begun;
+  await proxy.resume();
+  await h.until(() => h.begun > before);
+  await h.engines.stopNodes();
+  await aWindow();
+  await h.startNode("second");
+  await untilRow(`select from carillon.run_history having count(*) = ${count}`);
+  const starts = h.journal.flatMap(({ kind, at }) => (kind === "begin" ? [at] : []));
+  const spans = starts.slice(limit).map((at, index) => at - (starts[index] ?? Number.NaN));
+  // A node knows the database's clock to some milliseconds.
+  expect([starts.length, spans.filter((span) => span < perMs - 20)]).toEqual([count, []]);
+  await direct.close();
+  await proxy.close();
 });
 
 test("a try after a failure is charged as a start", async () => {

@@ -44,6 +44,15 @@ const hot = [
   "settlement.admit_runs",
   "settlement.admissible",
   "change.touch",
+  "limit.intake",
+  "limit.block",
+  "limit.of_runs",
+  "limit.define",
+  "limit.lock",
+  "limit.release",
+  "limit.holders",
+  "limit.heads",
+  "limit.admit",
 ];
 
 /** Lists that grow without end. */
