@@ -2,12 +2,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createExecutorHost, emailExecutor, httpExecutor, shellExecutor } from "@carillon/executors";
-import type { CreateExecutors, Executor, ExecutorHost, WorkerTimers } from "@carillon/worker";
+import type { CreateExecutors, Executor, ExecutorHost, Task, WorkerTimers } from "@carillon/worker";
 import { CliError } from "../cli-error.js";
 import { ExitCode } from "../exit-codes.js";
 import { readTypeScript } from "./read-typescript.js";
 
-/** Executors that come with Carillon and are chosen by name; each of the others is a package of its own, read only when it is. */
+/** Executors that come with Carillon and are chosen by name; each but the first two is a package of its own, read by its first run. */
 export const executorNames = ["http", "email", "docker", "kubernetes", "lambda", "airflow"] as const;
 
 export type ExecutorName = (typeof executorNames)[number];
@@ -31,11 +31,10 @@ export interface ExecutorSurroundings {
 }
 
 /** The executors that a worker was told to have. */
-export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurroundings): Promise<Executor[]> {
+export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurroundings): Promise<Task[]> {
   const { cwd, env } = around;
   const host = createExecutorHost(around);
-  const found: Executor[] = [];
-  for (const name of choice.names) found.push(...(await named(name, host)));
+  const found: Task[] = choice.names.map((name) => named(name, host));
   if (choice.shell) {
     const passEnv = choice.shellEnv;
     found.push(shellExecutor({ ...host, env }, { cwd, ...(passEnv !== undefined && { passEnv }) }));
@@ -44,12 +43,33 @@ export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurr
   return found;
 }
 
-async function named(name: ExecutorName, host: ExecutorHost): Promise<readonly Executor[]> {
-  if (name === "http") return [httpExecutor(host)];
-  if (name === "email") return [emailExecutor(host)];
+function named(name: ExecutorName, host: ExecutorHost): Task {
+  if (name === "http") return httpExecutor(host);
+  if (name === "email") return emailExecutor(host);
+  return readByItsFirstRun(name, host);
+}
+
+/** A package that is not there is told of at once; one that is there is not read before it has something to do. */
+function readByItsFirstRun(name: ExecutorName, host: ExecutorHost): Task {
   const specifier = `@carillon/executor-${name}`;
-  const { createExecutors } = (await imported(specifier, specifier)) as { createExecutors: CreateExecutors };
-  return createExecutors(host);
+  const require = createRequire(import.meta.url);
+  try {
+    require.resolve(specifier);
+  } catch (error) {
+    throw unreadable(specifier, error);
+  }
+  let executor: Executor | undefined;
+  return {
+    name,
+    async run(payload, context) {
+      if (executor === undefined) {
+        const { createExecutors } = (await import(specifier)) as { createExecutors: CreateExecutors };
+        executor = createExecutors(host).find((one) => one.name === name);
+      }
+      if (executor === undefined) throw new Error(`${specifier} has no executor named ${name}`);
+      return executor.run(payload, context);
+    },
+  };
 }
 
 /** A file or a folder counts from the working directory; a package is looked for from there first. */
@@ -78,11 +98,17 @@ async function imported(name: string, specifier: string): Promise<object> {
   try {
     return (await import(specifier)) as object;
   } catch (error) {
-    const isMissing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
-    const reason = error instanceof Error ? error.message : String(error);
-    const hint = isMissing && !name.startsWith(".") ? ` (npm install ${name})` : "";
-    throw new CliError(ExitCode.usage, `${name} cannot be loaded${hint}: ${reason}`, { cause: error });
+    throw unreadable(name, error);
   }
+}
+
+const missing = new Set<unknown>(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"]);
+
+function unreadable(name: string, error: unknown): CliError {
+  const isMissing = error instanceof Error && "code" in error && missing.has(error.code);
+  const reason = error instanceof Error ? error.message : String(error);
+  const hint = isMissing && !name.startsWith(".") ? ` (npm install ${name})` : "";
+  return new CliError(ExitCode.usage, `${name} cannot be loaded${hint}: ${reason}`, { cause: error });
 }
 
 function isExecutor(value: unknown): value is Executor {

@@ -1,13 +1,19 @@
+import { readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { CarillonProcess } from "../../process/carillon-process.js";
+import { MailBox } from "../../process/mail-box.js";
 import { scratchDir } from "../../process/scratch.js";
 import { call, createJob, startDev } from "../../process/server.js";
 import { storedDataDir } from "../../process/stored-data-dir.js";
 
-const plugin = fileURLToPath(new URL("../../../../../examples/plugin", import.meta.url));
+const examples = fileURLToPath(new URL("../../../../../examples", import.meta.url));
+const plugin = join(examples, "plugin");
+const tellsWhatItReads = new URL("../../process/tell-reads.mjs", import.meta.url).href;
 
 const runOf = async (url: string, id: string): Promise<Record<string, unknown>> => {
   return (await call(`${url}/v1/jobs/${id}`)).body["run"] as Record<string, unknown>;
@@ -59,6 +65,76 @@ it("jobs without code: a shell that a worker enables, an executor of others, a r
   expect((await fetch(callback, { method: "POST" })).status).toBe(409);
 
   service.close();
+  expect(await worker.stop()).toEqual({ code: 0, signal: null });
+  expect(await process.stop()).toEqual({ code: 0, signal: null });
+});
+
+/** Writes what it was given to the file that it is told, as pg_dump would. */
+const dump = `#!/bin/sh
+for argument in "$@"; do
+  case "$argument" in --file=*) echo "$PGUSER by $PGPASSWORD" > "\${argument#--file=}" ;; esac
+done
+`;
+
+/** Makes the job of an example, with its paths below the folder, and runs it now; answers the id of the run. */
+async function runExample(url: string, name: string, folder: string): Promise<string> {
+  const text = readFileSync(join(examples, name, "job.json"), "utf8").replaceAll("/var/backups", folder);
+  const { key } = JSON.parse(text) as { key: string };
+  const headers = { "content-type": "application/json" };
+  const made = await fetch(`${url}/v1/jobs/@${key}`, { method: "PUT", headers, body: text });
+  expect(made.status).toBe(201);
+  const { status, body } = await call(`${url}/v1/jobs/@${key}:runNow`, {});
+  expect(status).toBe(201);
+  return String(body["id"]);
+}
+
+it("the examples of a backup and a digest do what they are for; what starts work elsewhere is read by its first run", async () => {
+  const { process, url } = await startDev(await storedDataDir());
+  const folder = await scratchDir();
+  await mkdir(join(folder, "bin"));
+  await writeFile(join(folder, "bin/pg_dump"), dump, { mode: 0o755 });
+  const mail = await MailBox.open();
+  const lambda = createServer((_request, response) => response.end('{"rows":3}'));
+  await new Promise<void>((resolve) => lambda.listen(0, "127.0.0.1", resolve));
+  const worker = new CarillonProcess(
+    ["worker", "start", "--url", url, "--enable-shell", "--queues", "default,backup", "--executors"].concat(
+      "email,docker,kubernetes,lambda,airflow",
+    ),
+    {
+      cwd: folder,
+      env: {
+        PATH: `${join(folder, "bin")}:${globalThis.process.env["PATH"] ?? ""}`,
+        NODE_OPTIONS: `--import ${tellsWhatItReads}`,
+        CARILLON_SECRET_BACKUP_PASSWORD: "hunter2",
+        CARILLON_SMTP_URL: mail.url,
+        CARILLON_SMTP_FROM: "Digest <digest@example.com>",
+        AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${(lambda.address() as AddressInfo).port}`,
+        AWS_REGION: "eu-west-1",
+        AWS_ACCESS_KEY_ID: "id",
+        AWS_SECRET_ACCESS_KEY: "key",
+      },
+    },
+  );
+  await worker.line(/^carillon: serving email, docker, kubernetes, lambda, airflow, shell on /);
+
+  const isOver = (id: string) => async () => (await call(`${url}/v1/runs/${id}`)).body["status"];
+  const backup = await runExample(url, "nightly-backup", folder);
+  await expect.poll(isOver(backup), { timeout: 30_000 }).toBe("succeeded");
+  expect(readFileSync(join(folder, "shop.dump"), "utf8")).toBe("backup by hunter2\n");
+
+  const digest = await runExample(url, "digest-email", folder);
+  const { to, text } = await mail.first();
+  expect([to, text]).toEqual([["team@example.com"], expect.stringContaining("Subject: Platform: your week")]);
+  expect(text).toContain(`(run ${digest}, planned for `);
+  await expect.poll(isOver(digest), { timeout: 30_000 }).toBe("succeeded");
+
+  expect(worker.count(/^reads /)).toBe(0);
+  const called = await createJob(url, { task: "lambda", payload: { function: "report" } });
+  await ended(url, called, { status: "succeeded", output: { answer: { rows: 3 } } });
+  expect([worker.count(/^reads lambda$/), worker.count(/^reads /)]).toEqual([1, 1]);
+
+  lambda.close();
+  await mail.close();
   expect(await worker.stop()).toEqual({ code: 0, signal: null });
   expect(await process.stop()).toEqual({ code: 0, signal: null });
 });
