@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JournalServer } from "../journal/journal-server.js";
-import { changeFrom } from "../plan/change.js";
-import type { Follower } from "../plan/follower.js";
+import { type Change, changeFrom } from "../plan/change.js";
+import type { Follower, FollowerChange } from "../plan/follower.js";
 import { type ChaosJob, type PlannedJob, jobFrom } from "../plan/job.js";
 import type { Plan } from "../plan/plan.js";
 import { windowFrom } from "../plan/surroundings.js";
@@ -12,7 +12,7 @@ import type { Cluster } from "./cluster.js";
 import { JobChanger } from "./job-changer.js";
 import { MadeJobs } from "./made-jobs.js";
 import { type DoneFlip, SurroundingsMaker } from "./surroundings-maker.js";
-import { wireFollower, wireJob } from "./wire-form.js";
+import { wireChange, wireFollower, wireFollowerChange, wireJob } from "./wire-form.js";
 
 /** All that was asked for. */
 export interface Driven {
@@ -57,8 +57,9 @@ export class Driver {
     this.#made.settle(job.key, made?.id ?? null);
     if (made === null) return { job, sentAt, acknowledgedAt: null, changes: [], runNows: [] };
     const acknowledgedAt = Date.now();
-    const changer = new JobChanger(this.#api, made);
-    const [runNows] = await Promise.all([this.#runNow(changer, runNowAtMs), this.#change(changer, changes)]);
+    const changer = new JobChanger(this.#api, made, wireChange);
+    const asked = changes.map(({ atMs, change }) => ({ atMs, change: changeFrom(this.#begin, change) }));
+    const [runNows] = await Promise.all([this.#runNow(changer, runNowAtMs), this.#change(changer, asked)]);
     return { job, sentAt, acknowledgedAt, changes: changer.changes, runNows };
   }
 
@@ -72,7 +73,11 @@ export class Driver {
     const url = this.#journal.urlOf({ job: key, workMs, failsFirst: false });
     const made = await this.#ask(key, wireFollower(follower, known, url));
     this.#made.settle(key, made?.id ?? null);
-    return { follower, sentAt, acknowledgedAt: made === null ? null : Date.now() };
+    if (made === null) return { follower, sentAt, acknowledgedAt: null, changes: [] };
+    const acknowledgedAt = Date.now();
+    const changer = new JobChanger(this.#api, made, wireFollowerChange(follower, known));
+    await this.#change(changer, follower.changes);
+    return { follower, sentAt, acknowledgedAt, changes: changer.changes };
   }
 
   #create(job: ChaosJob): Promise<{ id: string; etag: string | null } | null> {
@@ -88,14 +93,17 @@ export class Driver {
     return { id: answer.id, etag: answer.etag };
   }
 
-  async #change(changer: JobChanger, changes: PlannedJob["changes"]): Promise<void> {
+  async #change<Asked extends Change | FollowerChange>(
+    changer: JobChanger<Asked>,
+    changes: readonly { readonly atMs: number; readonly change: Asked }[],
+  ): Promise<void> {
     for (const { atMs, change } of changes) {
       await this.#until(atMs);
-      if (!(await changer.make(changeFrom(this.#begin, change)))) return;
+      if (!(await changer.make(change))) return;
     }
   }
 
-  async #runNow(changer: JobChanger, atMs: readonly number[]): Promise<RunNowOutcome[]> {
+  async #runNow(changer: JobChanger<Change>, atMs: readonly number[]): Promise<RunNowOutcome[]> {
     const outcomes: RunNowOutcome[] = [];
     for (const at of atMs) {
       await this.#until(at);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Change } from "../plan/change.js";
+import type { FollowerChange } from "../plan/follower.js";
 import type { DoneChange, RunNowOutcome } from "../targets/life.js";
-import type { Answer, ApiCaller } from "./api-caller.js";
-import { wireChange } from "./wire-form.js";
+import type { Answer, ApiCall, ApiCaller } from "./api-caller.js";
 
 /** How long a change that is not answered is asked for again. */
 const patienceMs = 20_000;
@@ -10,26 +10,30 @@ const pauseMs = 300;
 /** A pause that ends by itself does so at its time, or as soon as some node has the shard. */
 const expiryMs = 20_000;
 
+type Resume = Extract<Change, { kind: "resume" }>;
+
 /** Refusals of a change that came too late: the job has nothing left to fire, or the pause would be over already. */
 const tooLate = new Set(["job_ended", "field_invalid", "schedule_in_past"]);
 
 /** Changes one job by the API, one change after the other, and keeps what is known of each. */
-export class JobChanger {
-  readonly changes: DoneChange[] = [];
+export class JobChanger<Asked extends Change | FollowerChange> {
+  readonly changes: DoneChange<Asked | Resume>[] = [];
   readonly #api: ApiCaller;
   readonly #id: string;
+  readonly #wire: (id: string, change: Asked) => ApiCall;
   #etag: string | null;
   /** A pause that ends by itself makes a version that we do not know. */
   #awaitsExpiry = false;
 
-  constructor(api: ApiCaller, made: { id: string; etag: string | null }) {
+  constructor(api: ApiCaller, made: { id: string; etag: string | null }, wire: (id: string, change: Asked) => ApiCall) {
     this.#api = api;
+    this.#wire = wire;
     this.#id = made.id;
     this.#etag = made.etag;
   }
 
   /** False when the outcome is unknown, so that nothing more can be asked of the job. */
-  async make(change: Change): Promise<boolean> {
+  async make(change: Asked): Promise<boolean> {
     if (this.#awaitsExpiry && !(await this.#readVersion((answer) => answer.jobState !== "paused"))) return false;
     this.#awaitsExpiry = false;
     const sentAt = Date.now();
@@ -54,9 +58,9 @@ export class JobChanger {
    * With the version that we know: if an earlier call has been done after all, the next one is refused. Then, and when it came too
    * late, the version tells.
    */
-  async #ask(change: Change, sentAt: number): Promise<"done" | "refused" | "unknown"> {
+  async #ask(change: Asked, sentAt: number): Promise<"done" | "refused" | "unknown"> {
     for (let isFirst = true; Date.now() - sentAt < patienceMs; isFirst = false) {
-      const answer = await this.#api.call({ ...wireChange(this.#id, change), ifMatch: this.#etag });
+      const answer = await this.#api.call({ ...this.#wire(this.#id, change), ifMatch: this.#etag });
       if (answer === null || answer.code === "job_busy") await sleep(pauseMs);
       else if (answer.status < 300) {
         this.#etag = answer.etag;

@@ -1,5 +1,5 @@
 import type { Change } from "../plan/change.js";
-import type { Follower } from "../plan/follower.js";
+import type { Follower, FollowerChange } from "../plan/follower.js";
 import type { ChaosJob } from "../plan/job.js";
 import type { Rule } from "../plan/rule.js";
 import type { ChaosWindow } from "../plan/surroundings.js";
@@ -45,14 +45,29 @@ export function wireJob(job: ChaosJob, url: string): object {
 }
 
 /** The request that makes a job after others, whose work is done at the URL. */
-export function wireFollower({ on }: Follower, follows: readonly string[], url: string): object {
+export function wireFollower(follower: Follower, follows: readonly string[], url: string): object {
   return {
     task: "http",
     payload: { url },
-    schedule: { after: follows.map((job) => ({ job, on })), ...(follows.length > 1 && { mode: "any" }) },
+    schedule: wireAfter(follower, follows),
     ...workPolicies,
     overlap: "allow",
   };
+}
+
+function wireAfter({ on, mode }: Pick<Follower, "on" | "mode">, follows: readonly string[]): object {
+  return { after: follows.map((job) => ({ job, on })), ...(follows.length > 1 && { mode }) };
+}
+
+/** The request that changes a job after these others. */
+export function wireFollowerChange(
+  { mode }: Follower,
+  follows: readonly string[],
+): (id: string, change: FollowerChange) => ApiCall {
+  return (id, change) =>
+    change.kind === "turn"
+      ? { method: "PATCH", path: `/v1/jobs/${id}`, body: { schedule: wireAfter({ on: change.on, mode }, follows) } }
+      : wireChange(id, change);
 }
 
 export function wireChange(id: string, change: Change): ApiCall {

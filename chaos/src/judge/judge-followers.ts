@@ -1,7 +1,9 @@
 import type { FollowerLife } from "../targets/follower-life.js";
 import type { Evidence, RunRow } from "./evidence.js";
+import { hasEnded, type Standing, standingOf } from "./follower-standing.js";
 import { groupBy } from "./group-by.js";
 import type { JournalView } from "./journal-view.js";
+import { judgeRounds } from "./judge-rounds.js";
 import type { Verdict, Violation } from "./verdict.js";
 
 type FollowerVerdict = Pick<Verdict, "followed" | "violations">;
@@ -17,47 +19,73 @@ export function judgeFollowers({ followers, runs }: Evidence, journal: JournalVi
   const counts = { ok: 0, optional: 0 };
   const violations: Violation[] = [];
   for (const life of followers) {
-    const { key } = life.follower;
-    const startedBy = groupBy(following.get(key) ?? [], upstreamOf);
-    following.delete(key);
-    for (const end of runs.filter((run) => isFollowed(run, life))) {
-      const made = startedBy.get(end.id) ?? [];
-      startedBy.delete(end.id);
-      const flaw = flawOf(end, made, { life, journal });
-      if (flaw === "optional") counts.optional += 1;
-      else if (flaw === null) counts.ok += 1;
-      else violations.push({ ...flaw, job: key, nominal: end.finishedAt });
+    const made = following.get(life.follower.key) ?? [];
+    following.delete(life.follower.key);
+    if (life.follower.mode === "all") {
+      const rounds = judgeRounds(life, made, runs);
+      counts.ok += rounds.ok;
+      violations.push(...rounds.violations, ...made.flatMap((run) => unworked(run, journal) ?? []));
+      continue;
     }
-    violations.push(...[...startedBy.values()].flat().map(unexpected));
+    const each = judgeEach({ life, made, runs, journal });
+    counts.ok += each.followed.ok;
+    counts.optional += each.followed.optional;
+    violations.push(...each.violations);
   }
   violations.push(...[...following.values()].flat().map(unexpected));
   return { followed: counts, violations };
 }
 
-function isFollowed({ job, status }: RunRow, { follower: { follows, on } }: FollowerLife): boolean {
-  if (!follows.includes(job) || status === "live" || status === "skipped") return false;
-  return on === "finish" || status === "succeeded";
+interface Following {
+  readonly life: FollowerLife;
+  readonly made: readonly RunRow[];
+  readonly runs: readonly RunRow[];
+  readonly journal: JournalView;
+}
+
+/** Of a job that each end starts by itself. */
+function judgeEach({ life, made, runs, journal }: Following): FollowerVerdict {
+  const { key, follows } = life.follower;
+  const startedBy = groupBy(made, upstreamOf);
+  const followed = { ok: 0, optional: 0 };
+  const violations: Violation[] = [];
+  const ends = runs.filter((run) => follows.includes(run.job) && hasEnded(run));
+  for (const end of ends) {
+    const flaw = flawOf(end, startedBy.get(end.id) ?? [], { standing: standingOf(end, life, ends), journal });
+    startedBy.delete(end.id);
+    if (flaw === "optional") followed.optional += 1;
+    else if (flaw === "ok") followed.ok += 1;
+    else if (flaw !== null) violations.push({ ...flaw, job: key, nominal: end.finishedAt });
+  }
+  violations.push(...[...startedBy.values()].flat().map(unexpected));
+  return { followed, violations };
 }
 
 type Flaw = Pick<Violation, "kind" | "detail">;
 
-/** What ended before the job was acknowledged may have started it or not. */
+/** null: it does not count, and started nothing. */
 function flawOf(
   end: RunRow,
   made: readonly RunRow[],
-  { life, journal }: { life: FollowerLife; journal: JournalView },
-): Flaw | "optional" | null {
+  { standing, journal }: { standing: Standing; journal: JournalView },
+): Flaw | "ok" | "optional" | null {
   const [run] = made;
   const what = `the end of run ${end.id} of ${end.job}`;
   if (run === undefined) {
-    const isRequired = life.acknowledgedAt !== null && (end.finishedAt ?? 0) > life.acknowledgedAt;
-    return isRequired ? { kind: "MISSED", detail: `${what} started nothing` } : "optional";
+    if (standing === "required") return { kind: "MISSED", detail: `${what} started nothing` };
+    return standing === "optional" ? "optional" : null;
   }
+  if (standing === "barred") return { kind: "UNEXPECTED", detail: `${what} does not count, and started run ${run.id}` };
   const ids = new Set(made.map(({ id }) => id));
   if (ids.size > 1) return { kind: "DOUBLE", detail: `${what} started ${ids.size} runs` };
-  if (run.status === "live") return { kind: "UNDONE", detail: `what ${what} started did not end within the bound` };
+  return unworked(run, journal) ?? "ok";
+}
+
+function unworked(run: RunRow, journal: JournalView): Violation | null {
+  const of = { job: run.job, nominal: run.nominal };
+  if (run.status === "live") return { ...of, kind: "UNDONE", detail: `run ${run.id} did not end within the bound` };
   if (run.status === "succeeded" && journal.startsOf(run.id).length === 0)
-    return { kind: "MISSED", detail: `what ${what} started ended without its work` };
+    return { ...of, kind: "MISSED", detail: `run ${run.id} ended without its work` };
   return null;
 }
 

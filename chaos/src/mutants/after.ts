@@ -33,4 +33,24 @@ export const afterMutants: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "ends-in-a-pause-are-lost",
+    shownBy: ["MISSED"],
+    faults: [],
+    edits: [
+      {
+        in: "engine/src/after/follower.ts",
+        from: 'drafts.filter((draft) => draft.due.state !== "paused")',
+        to: "drafts.filter(() => true)",
+      },
+    ],
+  },
+  {
+    name: "round-counts-again",
+    shownBy: ["DOUBLE"],
+    faults: [],
+    edits: [
+      { in: "engine/src/after/judge-ends.ts", from: "{ ...one, metRunId: null, metAt: null }", to: "{ ...one }" },
+    ],
+  },
 ];

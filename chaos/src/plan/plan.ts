@@ -39,7 +39,7 @@ export function planRun({ seed, nodes, loadMs, limits, kinds, recurring }: PlanR
   const workload = planWorkload(random, { loadMs, recurring, windows });
   // Where only some faults are asked for, all work is done inside the nodes, which they disturb.
   const workerFaults = kinds === null ? planWorkerFaults(random, { loadMs, silenceMs: limits.workerSilenceMs }) : null;
-  const followers = planFollowers(random, workload);
+  const followers = planFollowers(random, workload, loadMs);
   return { faults, workerFaults, surroundings, workload, followers };
 }
 

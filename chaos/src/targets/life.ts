@@ -2,8 +2,8 @@ import type { Change } from "../plan/change.js";
 import type { ChaosJob } from "../plan/job.js";
 
 /** A change as it was asked for; it took effect at some instant between the two. */
-export interface DoneChange {
-  readonly change: Change;
+export interface DoneChange<Done = Change> {
+  readonly change: Done;
   readonly sentAt: number;
   /** Null when it was never answered: it may have taken effect at any time after it was sent, or never. */
   readonly settledAt: number | null;
