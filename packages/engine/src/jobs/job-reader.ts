@@ -10,9 +10,8 @@ import { mostCounted } from "./most-counted.js";
 import type { RunLister } from "./run-lister.js";
 import { type RunReader, toPage } from "./run-reader.js";
 
-/** How many rows one page may look through for jobs that pass a filter on status. */
-const mostScanned = 10_000;
-const mostParts = 20;
+/** So many jobs are read at once where only those of some statuses are wanted. */
+const readForStatus = 200;
 
 /** Reads jobs: stored ones, and one-off jobs that are their run alone, in one form and one order. */
 export class JobReader {
@@ -41,19 +40,18 @@ export class JobReader {
     return { ...job, neighbours: await this.#jobs.neighbours(row.id) };
   }
 
+  /** Statuses are worked out from a job and its runs: jobs are read until enough of them have the right one, or it gets late. */
   async list(namespaceId: number, filter: JobFilter, page: PageRequest): Promise<Page<JobView>> {
+    if (filter.status === undefined) return this.#listAny(namespaceId, filter, page);
+    const wanted = new Set(filter.status);
+    const isLate = this.#lister.patience();
     const found: JobView[] = [];
-    const wanted = filter.status === undefined ? null : new Set(filter.status);
-    let after = page.after;
-    for (let scanned = 0; ;) {
-      const request: PageRequest = after === undefined ? page : { ...page, after };
+    for (let request = { ...page, pageSize: Math.max(page.pageSize, readForStatus) }; ;) {
       const part = await this.#listAny(namespaceId, filter, request);
-      found.push(...part.rows.filter((job) => wanted === null || wanted.has(jobStatus(job))));
+      found.push(...part.rows.filter((job) => wanted.has(jobStatus(job))));
       if (found.length > page.pageSize || part.next === null) return toPage(found, page.pageSize);
-      // A page that took long to find little is better short than late.
-      scanned += Math.max(part.rows.length, mostScanned / mostParts);
-      if (found.length === page.pageSize || scanned >= mostScanned) return { rows: found, next: part.next };
-      after = part.next;
+      if (found.length === page.pageSize || isLate()) return { rows: found, next: part.next };
+      request = { ...request, after: part.next };
     }
   }
 

@@ -36,6 +36,11 @@ export class RunLister {
     return { rows: await this.#runs.views(rows), next };
   }
 
+  /** Says, from now on, whether a page that is begun got late. */
+  patience(): () => boolean {
+    return this.#search.patience();
+  }
+
   /** The same as a part of a list that holds other things too. */
   async part(namespaceId: number, filter: Filter, page: PageRequest): Promise<Part<RunView>> {
     const { rows, next } = await this.list(namespaceId, filter, page);

@@ -7,6 +7,7 @@ import { orderOf, type Stretch, stretchesOf, walkStretches } from "./day-walk.js
 import { anyRow, FinishedLooks, type Look } from "./finished-looks.js";
 import type { HistoryDay, HistoryDays } from "./history-days.js";
 import { type ListPlace, type Looked, mostScanned } from "./list-direction.js";
+import { patience } from "./patience.js";
 import { earliestEnd, type RunListFilter, runFilterParams } from "./run-filter-params.js";
 import type { RunRow } from "./run-reads.js";
 
@@ -26,8 +27,6 @@ interface Search {
 
 type FoundRow = RunRow & { readonly is_match: boolean; readonly is_last: boolean; readonly own: number };
 
-/** A page that was looked for so long is better short than late. */
-const patienceMs = 25;
 /** A namespace with less than this share of the newest rows is looked up by itself. */
 const smallShare = 0.1;
 const smallForMs = 60_000;
@@ -75,11 +74,10 @@ export class FinishedSearch {
 
   async #walk(look: Look, search: Search, days: readonly HistoryDay[]): Promise<Found> {
     const { place } = search;
-    const lateFrom = this.#options.now() + patienceMs;
     let stoppedWith: number | null = null;
     const looked = await walkStretches(stretchesOf(days, place, look.mostDays), {
       place,
-      isLate: () => this.#options.now() >= lateFrom,
+      isLate: patience(this.#options.now),
       look: async (stretch) => {
         const found = await this.#look(look, search, stretch);
         stoppedWith ??= found.stoppedWith;

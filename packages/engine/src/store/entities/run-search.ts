@@ -3,6 +3,7 @@ import { pickLines } from "../sql/pick-lines.js";
 import { FinishedSearch, type FinishedSearchOptions } from "./finished-search.js";
 import { type Counted, FinishedTotals } from "./finished-totals.js";
 import { type ListPlace, type Looked, mostScanned } from "./list-direction.js";
+import { patience } from "./patience.js";
 import { countRows, estimateRows } from "./row-estimates.js";
 import { clockSlackMs, type RunListFilter, runFilterParams } from "./run-filter-params.js";
 import type { RunRow } from "./run-reads.js";
@@ -18,6 +19,8 @@ export interface CountedParts {
 export interface RunSearch {
   live(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
   finished(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
+  /** Says, from now on, whether a page that is begun got late. */
+  patience(): () => boolean;
   /** How many there are, by the planner's statistics. */
   estimate(namespaceId: number, filter: RunListFilter, parts: CountedParts): Promise<number>;
   /** How many there are, up to a number of each part, and as far as that is counted in time. */
@@ -33,6 +36,7 @@ export function runSearch(options: FinishedSearchOptions): RunSearch {
   return {
     live: (namespaceId, filter, place) => liveOf(options, { namespaceId, filter, place: startOf(filter, place) }),
     finished: (namespaceId, filter, place) => ended.page(namespaceId, filter, startOf(filter, place)),
+    patience: () => patience(now),
     async estimate(namespaceId, filter, parts) {
       const params = [namespaceId, ...runFilterParams(filter), null];
       const live = parts.live ? await estimateRows(db, liveMatches, params) : 0;
