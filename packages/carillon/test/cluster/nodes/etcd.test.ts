@@ -18,7 +18,9 @@ it.skipIf(!etcdIsInstalled)(
     const etcd = await startEtcd();
     onTestFinished(() => etcd.stop());
     const settings = ["--coordinator", "etcd", "--etcd-endpoints", etcd.url];
-    const cluster = await NodeCluster.start(["a", "b", "c"], { args: [...settings, "--lease", "2s"] });
+    const cluster = await NodeCluster.start([]);
+    for (const name of ["a", "b", "c"]) await cluster.add(name, { args: [...settings, "--lease", "2s"] });
+    await cluster.untilShared("a", "b", "c");
     const jobs = await EverySecond.start(cluster, cluster.node("a").url);
 
     const doctor = new CarillonProcess(["doctor", "--database-url", cluster.databaseUrl, ...settings]);
