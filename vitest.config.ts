@@ -67,7 +67,8 @@ export default defineConfig({
       tier("cluster", {
         testTimeout: 120_000,
         hookTimeout: 120_000,
-        maxWorkers: 2,
+        // Much of their time they wait for leases and signs of life: one more than there are cores.
+        maxWorkers: 3,
         sequence: { groupOrder: 2 },
         globalSetup: [`${root}packages/testkit/src/vitest-setup.ts`],
       }),
