@@ -4,9 +4,10 @@ import { execute } from "./execute.js";
 import { IgnoredSignals } from "./ignored-signals.js";
 import { Notebook } from "./notebook.js";
 import { Patience } from "./patience.js";
-import { registrationOf, weightsOf } from "./registration.js";
+import { registrationOf } from "./registration.js";
 import { Reporter } from "./reporter.js";
 import { isSpent, Running, type RunSite } from "./running.js";
+import { Slots } from "./slots.js";
 import { StartTeller } from "./start-teller.js";
 import type { Task } from "./task.js";
 import type { WorkerEvent, WorkerOptions } from "./worker-options.js";
@@ -24,8 +25,7 @@ const lastWordsMs = 1_000;
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #tasks: ReadonlyMap<string, Task>;
-  /** Of tasks whose runs take more than one slot; null: there are none. */
-  readonly #weights: ReadonlyMap<string, number> | null;
+  readonly #slots: Slots;
   readonly #reporter: Reporter;
   readonly #notebook: Notebook;
   readonly #site: RunSite;
@@ -48,7 +48,7 @@ export class Worker {
     const { transport, timers } = options;
     this.#options = options;
     this.#tasks = new Map(options.tasks.map((task) => [task.name, task]));
-    this.#weights = weightsOf(options);
+    this.#slots = new Slots(options);
     this.#reporter = new Reporter({
       transport,
       timers,
@@ -218,56 +218,50 @@ export class Worker {
   }
 
   #take(assignments: readonly Assignment[]): void {
-    let used = this.#usedSlots();
+    let taken = this.#slots.takenByAll(this.#running);
     for (const assignment of assignments) {
       const { runId, fence } = assignment;
       if (this.#running.get(runId)?.assignment.fence === fence) continue;
-      if (this.#waiting.size > 0 || !this.#fits(assignment, used)) this.#waiting.set(runId, assignment);
-      else used += this.#begin(assignment);
+      if (this.#waiting.size > 0 || !this.#canBegin(assignment, taken)) this.#waiting.set(runId, assignment);
+      else taken += this.#begin(assignment);
     }
     if (this.#waiting.size > 0) this.#beginNext();
   }
 
   #beginNext(): void {
-    let used = this.#usedSlots();
+    let taken = this.#slots.takenByAll(this.#running);
     for (const assignment of this.#waiting.values()) {
       // The next is waited for, however heavy: lighter ones that overtake it would keep it waiting.
-      if (!this.#fits(assignment, used)) return;
+      if (!this.#canBegin(assignment, taken)) return;
       this.#waiting.delete(assignment.runId);
-      used += this.#begin(assignment);
+      taken += this.#begin(assignment);
     }
   }
 
-  /** A run can begin while so many slots are taken. */
-  #fits(assignment: Assignment, used: number): boolean {
-    return this.#state === "running" && used + this.#weightOf(assignment) <= this.#options.slots;
+  #canBegin(assignment: Assignment, taken: number): boolean {
+    return this.#state === "running" && this.#slots.fits(assignment, taken);
   }
 
-  #weightOf({ task }: Assignment): number {
-    return this.#weights?.get(task) ?? 1;
-  }
-
-  #usedSlots(): number {
-    if (this.#weights === null) return this.#running.size;
-    return [...this.#running.values()].reduce((sum, { assignment }) => sum + this.#weightOf(assignment), 0);
-  }
-
-  /** Answers how many slots it takes from now on: none, if it has ended at once. */
+  /** Answers how many slots it takes from now on: none, if it has ended at once. Then nobody could have asked it to stop. */
   #begin(assignment: Assignment): number {
     const { runId, task } = assignment;
+    const before = this.#running.get(runId);
+    if (before !== undefined) {
+      before.stop.abort(new RunStoppedError("claim_lost", "the run was claimed again"));
+      this.#running.delete(runId);
+    }
     const running = new Running(assignment, this.#site);
-    this.#running.get(runId)?.stop.abort(new RunStoppedError("claim_lost", "the run was claimed again"));
-    this.#running.set(runId, running);
     const outcome = execute(this.#tasks.get(task), assignment, running);
     if (!(outcome instanceof Promise)) {
-      this.#end(running, outcome);
+      this.#report(running, outcome);
       return 0;
     }
+    this.#running.set(runId, running);
     running.done = outcome.then((ended) => {
       this.#end(running, ended);
       this.#beginNext();
     });
-    return this.#weightOf(assignment);
+    return this.#slots.takenBy(assignment);
   }
 
   #stopRuns(orders: readonly StopOrder[]): void {
