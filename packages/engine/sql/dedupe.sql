@@ -1,5 +1,6 @@
 -- Runs with a business identity. What decides is the row of the key: a run is stored only if its row was made, or taken over from the
--- run that the statement's snapshot saw there. A run that ended stays ended, so a take-over from it can rest on that snapshot.
+-- run that the statement's snapshot saw there. A run that ended stays ended, so a take-over from it can rest on that snapshot. A run
+-- whose job was changed before its time is made by that job, under the same id: until then the job counts in its place.
 
 -- name: dedupe.insert
 -- purpose: stores runs whose key is free, or whose request replaces; of the others it says which run counts. A run that is replaced and
@@ -27,6 +28,9 @@ with patience as materialized (
     select d.run_id,
            exists (select from carillon.run r where r.id = d.run_id)
              or exists (select from carillon.run_later l where l.namespace_id = d.namespace_id and l.id = d.run_id)
+             or (
+               select j.runs_made = 0 and j.state in ('active', 'paused') from carillon.job_due j where j.job_id = d.run_id
+             ) is true
              or d.window_ms is not null and exists (
                select from carillon.run_history e
                where e.id = d.run_id and e.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond'
@@ -128,7 +132,10 @@ with seen as materialized (
   from (select * from carillon.dedupe where look_at <= clock_timestamp() order by look_at limit $1) d
   cross join lateral (
     select exists (select from carillon.run r where r.id = d.run_id)
-             or exists (select from carillon.run_later f where f.namespace_id = d.namespace_id and f.id = d.run_id) as is_live
+             or exists (select from carillon.run_later f where f.namespace_id = d.namespace_id and f.id = d.run_id)
+             or (
+               select j.runs_made = 0 and j.state in ('active', 'paused') from carillon.job_due j where j.job_id = d.run_id
+             ) is true as is_live
   ) l
   left join lateral (
     select e.finished_at from carillon.run_history e where d.window_ms is not null and not l.is_live and e.id = d.run_id limit 1

@@ -66,6 +66,17 @@ describe("a dedupe key", () => {
     expect(await live()).toEqual([first.id]);
   });
 
+  it("of a run whose job was changed before its time counts until that has run or is cancelled", async () => {
+    const first = await engine.api.enqueue("default", { ...keyed("a"), runAt: Date.now() + hourMs });
+    const ref = { id: first.id };
+    await engine.api.pauseJob("default", ref, { reason: null, until: null, missed: "none" }, { actor: null });
+    expect(await enqueue("a")).toEqual({ id: first.id, isNew: false });
+    await harness.rows("update carillon.dedupe set look_at = now()");
+    expect(await createStore(harness.database).dedupes.sweep(100)).toEqual({ gone: 0, kept: 1 });
+    await engine.api.cancelJob("default", ref, { running: "keep" }, { actor: null });
+    expect(await enqueue("a")).toMatchObject({ isNew: true });
+  });
+
   it("of a run that waits far from its time counts as well", async () => {
     const far = await engine.api.enqueue("default", { ...keyed("a"), runAt: Date.now() + 48 * hourMs });
     expect(await enqueue("a")).toEqual({ id: far.id, isNew: false });
