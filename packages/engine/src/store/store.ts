@@ -131,7 +131,7 @@ export function createStore(db: Database): Store {
   const historyDays = new HistoryDays({ db, statements, schema: db.schema, now });
   const logDays = dayPartitions(db, statements, "run_log");
   const runs = runStore(db, statements);
-  const claims = claimStore(db.hot, statements);
+  const claims = claimStore(db.hot, statements, db);
   const dedupes = dedupeStore(db, statements);
   const namespaces = namespaceStore(db, statements);
   const queues = queueStore(db, statements);

@@ -83,7 +83,8 @@ export interface ClaimStore {
   stops(ids: readonly string[]): Promise<StopRow[]>;
 }
 
-export function claimStore(db: Queryable, statements: Statements): ClaimStore {
+/** `slow` takes what reads all live runs: behind it nothing hot may wait, and it may take its time. */
+export function claimStore(db: Queryable, statements: Statements, slow: Queryable = db): ClaimStore {
   const claimStrict = statements.get("run.claim_strict");
   const held = statements.get("run.held");
   const finish = statements.get("run.finish");
@@ -105,7 +106,7 @@ export function claimStore(db: Queryable, statements: Statements): ClaimStore {
       return rows[0] === undefined ? null : toClaimedRun(rows[0]);
     },
     async held(sessions) {
-      const { rows } = await db.query<ClaimedRow>(held, [sessions]);
+      const { rows } = await slow.query<ClaimedRow>(held, [sessions]);
       return rows.map(toClaimedRun).sort((a, b) => a.rank - b.rank);
     },
     async finish(runs) {

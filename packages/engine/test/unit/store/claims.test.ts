@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import type { Queryable } from "../../../src/store/db/queryable.js";
+import { claimStore } from "../../../src/store/entities/claims.js";
+import type { Statements } from "../../../src/store/sql/statement.js";
+
+it("what reads all live runs goes where nothing hot waits behind it", async () => {
+  const sent: string[] = [];
+  const over = (way: string) => {
+    const query = async ({ text }: { text: string }) => {
+      sent.push(`${way} ${text}`);
+      return { rows: [], rowCount: 0 };
+    };
+    return { query } as unknown as Queryable;
+  };
+  const statements = { get: (text: string) => ({ text }) } as unknown as Statements;
+  const claims = claimStore(over("hot"), statements, over("slow"));
+  await claims.held(["s"]);
+  await claims.recall("s", ["r"]);
+  expect(sent).toEqual(["slow run.held", "hot run.recall"]);
+});
