@@ -70,7 +70,7 @@ with ended as (
 select id, case when serial then job_id end as freed_job_id from ended;
 
 -- name: run.retry
--- purpose: sends failed runs back to wait for their next try
+-- purpose: sends failed runs back to wait for their next try. Of very many tries the last hundred are kept: each would write all again
 -- params: $1 sessions uuid[], $2 ids uuid[], $3 fences bigint[], $4 delays ms bigint[], $5 ranks bigint[],
 --         $6 attempt records text[]
 -- fence: (id, fence, session) on a running row
@@ -81,7 +81,8 @@ set state = 'retrying',
     run_at = clock_timestamp() + i.delay_ms * interval '1 millisecond',
     rank = i.rank,
     state_reason = null,
-    attempts = coalesce(r.attempts, '[]'::jsonb) || i.record::jsonb
+    attempts = case when jsonb_array_length(r.attempts) >= 100 then r.attempts - 0 else coalesce(r.attempts, '[]'::jsonb) end
+      || i.record::jsonb
 from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
   as i (session_id, id, fence, delay_ms, rank, record)
 where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'

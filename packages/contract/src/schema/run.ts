@@ -120,7 +120,7 @@ export const Run = Type.Object(
     payload: Type.Unknown(),
     output: Type.Unknown(),
     error: nullable(RunError),
-    attempts: Type.Array(Attempt),
+    attempts: Type.Array(Attempt, { description: "The tries before the last one; of very many the last hundred" }),
     labels: Type.Record(Type.String(), Type.String()),
     owner: nullable(Type.String()),
     trace_id: nullable(Type.String({ description: "The trace of whoever asked for it, by W3C Trace Context" })),

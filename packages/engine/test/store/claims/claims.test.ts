@@ -117,6 +117,23 @@ describe("a failed run", () => {
     expect(row?.run_at).toBeGreaterThan(Date.now() + 50_000);
   });
 
+  it("keeps the last hundred of very many tries", async () => {
+    const id = await h.run();
+    const many = "(select jsonb_agg(jsonb_build_object('attempt', n)) from generate_series(1, 100) as n)";
+    await h.db.query({ text: `update carillon.run set attempt = 100, attempts = ${many}` });
+    const session = await h.session();
+    const fence = (await h.claim(session, 1))[0]?.fence ?? 0;
+    const record = { attempt: 101, fence, startedAt: 1, endedAt: 2, sessionId: session, outcome: "failed" } as const;
+    await h.store.claims.retry([{ session, id, fence, delayMs: 60_000, rank: 0, record }]);
+    const [row] = await h.store.reads.live(1, [id]);
+    expect([row?.attempt, row?.attempts?.length, row?.attempts?.[0]?.attempt, row?.attempts?.at(-1)]).toEqual([
+      101,
+      100,
+      2,
+      record,
+    ]);
+  });
+
   it("that was to stop ends instead, and is not on record as begun before its time [INV-5]", async () => {
     const id = await h.run();
     const session = await h.session();
