@@ -21,7 +21,7 @@ function runOf(id: string, over: Partial<ClaimedRun>): ClaimedRun {
 export const claimedBy = (session: string): ClaimedRun => runOf(`of ${session}`, { session, fence: 1 });
 
 /** Runs in memory, as far as a gateway with one lane asks for them. */
-export class MemoryClaims {
+class MemoryClaims {
   readonly waiting: ClaimedRun[] = [];
   readonly running = new Map<string, ClaimedRun>();
   /** How each run ended, or why it waits again. */

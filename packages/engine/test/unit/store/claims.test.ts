@@ -5,12 +5,12 @@ import type { Statements } from "../../../src/store/sql/statement.js";
 
 it("what reads all live runs goes where nothing hot waits behind it", async () => {
   const sent: string[] = [];
-  const over = (way: string) => {
+  const over = (way: string): Queryable => {
     const query = async ({ text }: { text: string }) => {
       sent.push(`${way} ${text}`);
       return { rows: [], rowCount: 0 };
     };
-    return { query } as unknown as Queryable;
+    return { query };
   };
   const statements = { get: (text: string) => ({ text }) } as unknown as Statements;
   const claims = claimStore(over("hot"), statements, over("slow"));
