@@ -31,6 +31,7 @@ export { readNotes } from "./normalise/worker-notes.js";
 export { readJobBatch } from "./normalise/job-batch.js";
 export { type ApplyJobPatch, readJobPatch, refuseOtherKey } from "./normalise/job-patch.js";
 export { plainDefinition, plainRequest } from "./normalise/plain-definition.js";
+export { slaRequest } from "./normalise/request-of-job.js";
 export { isForeignRequest, type JobRequest, type Moment, normaliseJobRequest } from "./normalise/job-request.js";
 export {
   type PauseRequest,

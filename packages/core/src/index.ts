@@ -80,6 +80,7 @@ export {
   ownFiring,
 } from "./job/firing-policy.js";
 export { type LedgerReason, ledgerReasons } from "./job/ledger.js";
+export { latenessOf, type Sla, type SlaTerms, slaTermsOf } from "./job/sla.js";
 export { type JobPause, type MissedChoice, missedChoices } from "./job/pause.js";
 export {
   formatId,

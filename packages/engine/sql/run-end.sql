@@ -135,8 +135,8 @@ select id, job_id as "jobId", namespace_id as "namespaceId", task, queue, case w
 from ended;
 
 -- name: run.expire
--- purpose: ends runs that wait and whose deadline has passed; answers as run.finish does. One that failed before has the time of
---   a try that will not be: it was due by its last start
+-- purpose: ends runs that wait and whose deadline has passed; answers which, and what was promised of them. One that failed before
+--   has the time of a try that will not be: it was due by its last start
 -- params: $1 limit int, $2 error text, $3 its fingerprint text
 -- fence: the row's lock; one that runs stays, and what somebody holds is left for the next pass
 with late as materialized (
@@ -157,5 +157,6 @@ with late as materialized (
          $2::json, attempts, version, $3
   from ended
 )
-select id, job_id as "jobId", namespace_id as "namespaceId", task, queue, case when serial then job_id end as "freedJobId"
+select id, job_id as "jobId", namespace_id as "namespaceId", task, queue, case when serial then job_id end as "freedJobId",
+       policy -> 'sla' as sla, nominal_at as nominal, trigger, fence, clock_timestamp() as "endedAt"
 from ended;

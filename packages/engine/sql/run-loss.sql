@@ -43,7 +43,7 @@ returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId", r.cancel_reason
 
 -- name: run.bury_lost
 -- purpose: of these runs, ends those that took their workers down too often, and at-most-once runs that were begun, if their
---   session no longer exists; answers which
+--   session no longer exists; answers which, and what was promised of them
 -- params: $1 ids uuid[], $2 most losses int, $3 error text, $4 its fingerprint text
 -- fence: the session's row is gone; a claim needs that row
 with lost as materialized (
@@ -65,5 +65,6 @@ with lost as materialized (
          attempts, version, $4
   from ended
 )
-select id, job_id as "jobId", namespace_id as "namespaceId", task, queue, case when serial then job_id end as "freedJobId"
+select id, job_id as "jobId", namespace_id as "namespaceId", task, queue, case when serial then job_id end as "freedJobId",
+       policy -> 'sla' as sla, nominal_at as nominal, trigger, fence, clock_timestamp() as "endedAt"
 from ended;

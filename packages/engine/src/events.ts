@@ -32,6 +32,14 @@ export type EngineEvent =
   | (FiredRun & { readonly type: "run.blocked"; readonly trigger: "schedule" | "after" })
   /** Later than the job's misfire threshold; told beside its fire. */
   | (FiredRun & { readonly type: "run.late" })
+  /** It started, or ended, later than was promised of it. */
+  | (OfRun & {
+      readonly type: "run.sla_breached";
+      readonly term: "start" | "finish";
+      /** The end of what was promised, and how long after it. */
+      readonly by: Instant;
+      readonly lateMs: DurationMs;
+    })
   | { readonly type: "occurrence.missed"; readonly jobId: string; readonly count: number }
   | {
       readonly type: "occurrence.skipped";

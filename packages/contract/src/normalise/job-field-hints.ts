@@ -3,7 +3,7 @@ import type { Findings } from "../check/findings.js";
 import { ScheduleRequest } from "../schema/schedule.js";
 
 /** Fields of the design that this version does not serve. Refused by name, because ignoring them would change what runs. */
-const notYet: ReadonlySet<string> = new Set(["dedupe", "sla"]);
+const notYet: ReadonlySet<string> = new Set(["dedupe"]);
 
 const setByServer: ReadonlySet<string> = new Set([
   "created_at",

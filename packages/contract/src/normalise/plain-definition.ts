@@ -17,6 +17,7 @@ const usual: Readonly<Record<keyof JobDefinition, unknown>> = {
   retry: null,
   timeout: null,
   deadline: null,
+  sla: null,
   guarantee: "at_least_once",
   overlap: defaultFiringPolicy.overlap,
   misfire: defaultFiringPolicy.misfire,

@@ -8,6 +8,7 @@ import {
   type RetryPolicy,
   type RunLimits,
   type RunPolicy,
+  type Sla,
   type ScheduleSpec,
 } from "@carillon/core";
 import type { JobCreate } from "../schema/job-create.js";
@@ -28,6 +29,7 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     ...(policy.retry && { retry: retryRequest(policy.retry) }),
     ...(policy.timeoutMs !== undefined && { timeout: formatDuration(policy.timeoutMs) }),
     ...(policy.deadlineMs !== undefined && { deadline: formatDuration(policy.deadlineMs) }),
+    ...(policy.sla !== undefined && { sla: slaRequest(policy.sla) }),
     ...(policy.guarantee !== undefined && { guarantee: policy.guarantee }),
     ...requiresRequest(policy.requires),
     ...breakerRequest(policy),
@@ -118,6 +120,14 @@ function calendarRequest({ exclude, only, roll }: CalendarRule): NonNullable<Sch
     ...(exclude !== undefined && { exclude: [...exclude] }),
     ...(only !== undefined && { only: [...only] }),
     ...(roll !== undefined && { roll }),
+  };
+}
+
+/** As requests and answers have it. */
+export function slaRequest({ startWithinMs, finishWithinMs }: Sla): NonNullable<JobCreate["sla"]> {
+  return {
+    ...(startWithinMs !== undefined && { start_within: formatDuration(startWithinMs) }),
+    ...(finishWithinMs !== undefined && { finish_within: formatDuration(finishWithinMs) }),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   retryPolicy,
   type RetryPolicy,
   type RunPolicy,
+  type Sla,
 } from "@carillon/core";
 import type { Findings } from "../check/findings.js";
 import type { JobCreate } from "../schema/job-create.js";
@@ -20,10 +21,12 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
   const retry = retryOf(own, findings);
   const timeoutMs = timeout === undefined ? undefined : timeOf("/timeout", timeout, findings);
   const deadlineMs = deadline === undefined ? undefined : timeOf("/deadline", deadline, findings);
+  const sla = slaOf(given.sla ?? {}, findings);
   const policy: RunPolicy = {
     ...(Object.keys(retry).length > 0 && { retry }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(Object.keys(sla).length > 0 && { sla }),
     ...(guarantee === "at_most_once" && { guarantee }),
     ...(Object.keys(requires).length > 0 && { requires }),
     ...(callbacks.length > 0 && { callbacks: callbacksOf(callbacks, findings, callbacksAt) }),
@@ -38,8 +41,21 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
 /** The policies that have one spelling only. */
 export type PolicyFields = Pick<
   JobCreate,
-  "timeout" | "deadline" | "guarantee" | "requires" | "task_version" | "allow_spot" | "breaker" | "searchable"
+  "timeout" | "deadline" | "sla" | "guarantee" | "requires" | "task_version" | "allow_spot" | "breaker" | "searchable"
 >;
+
+function slaOf(given: NonNullable<PolicyFields["sla"]>, findings: Findings): Sla {
+  const { start_within: start, finish_within: finish } = given;
+  const startWithinMs = start === undefined ? undefined : timeOf("/sla/start_within", start, findings);
+  const finishWithinMs = finish === undefined ? undefined : timeOf("/sla/finish_within", finish, findings);
+  if (startWithinMs !== undefined && finishWithinMs !== undefined && startWithinMs > finishWithinMs) {
+    findings.add("/sla/start_within", "field_invalid", "is longer than finish_within: a run starts before it ends");
+  }
+  return {
+    ...(startWithinMs !== undefined && { startWithinMs }),
+    ...(finishWithinMs !== undefined && { finishWithinMs }),
+  };
+}
 
 function requiresOf(given: PolicyFields): Readonly<Record<string, string>> {
   const { requires: labels = {}, task_version: version, allow_spot: allowsSpot = false, breaker } = given;

@@ -7,7 +7,7 @@ import { RetryPolicySpelling, RetryRequest } from "./retry.js";
 import { DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
 import { limitFields } from "./run-limits.js";
 import { ScheduleRequest } from "./schedule.js";
-import { AllowSpot, Deadline, Guarantee, Requires, Searchable, TaskVersion } from "./run-policy.js";
+import { AllowSpot, Deadline, Guarantee, Requires, Searchable, Sla, TaskVersion } from "./run-policy.js";
 
 const Name = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern, description, examples: [example] });
@@ -48,6 +48,7 @@ export const JobCreate = Type.Object(
     retry: Type.Optional(RetryRequest),
     timeout: Type.Optional(DurationText("For each attempt.", "2m")),
     deadline: Type.Optional(Deadline),
+    sla: Type.Optional(Sla),
     guarantee: Type.Optional(Guarantee),
     requires: Type.Optional(Requires),
     ...limitFields,

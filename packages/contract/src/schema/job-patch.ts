@@ -4,6 +4,7 @@ import { JobCreate } from "./job-create.js";
 import { mergePatchOf, removable } from "./merge-patch.js";
 import type { RetryRequest } from "./retry.js";
 import type { Concurrency, RateLimit } from "./run-limits.js";
+import type { Sla } from "./run-policy.js";
 import type { ScheduleRequest } from "./schedule.js";
 
 const { properties: field } = JobCreate;
@@ -23,6 +24,7 @@ export const JobPatch = Type.Object(
     retry: Type.Optional(removable<RetryRequest>(field.retry)),
     timeout: Type.Optional(removable<string>(field.timeout)),
     deadline: Type.Optional(removable<string>(field.deadline)),
+    sla: Type.Optional(removable<Sla>(field.sla)),
     guarantee: Type.Optional(removable<Static<typeof field.guarantee>>(field.guarantee)),
     callbacks: Type.Optional(removable<Static<typeof field.callbacks>>(field.callbacks)),
     requires: Type.Optional(removable<Record<string, string>>(field.requires)),

@@ -5,7 +5,7 @@ import { Callback } from "./end-callback.js";
 import { firingAnswer } from "./firing.js";
 import { Retry } from "./retry.js";
 import { Run, RunSummary } from "./run.js";
-import { Guarantee } from "./run-policy.js";
+import { Guarantee, Sla } from "./run-policy.js";
 import { limitAnswer } from "./run-limits.js";
 import { Timestamp } from "./scalars.js";
 import { Schedule } from "./schedule.js";
@@ -33,6 +33,7 @@ const definition = {
   retry: Retry,
   timeout: nullable(Type.String({ examples: ["2m"] })),
   deadline: nullable(Type.String({ examples: ["30m"] })),
+  sla: nullable(Sla),
   guarantee: Guarantee,
   requires: Type.Record(Type.String(), Type.String(), { description: "Labels that its workers must have" }),
   ...limitAnswer,

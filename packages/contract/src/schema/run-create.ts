@@ -5,7 +5,7 @@ import { Callbacks } from "./end-callback.js";
 import { limits, namePattern, printablePattern } from "./limits.js";
 import { Problem } from "./problem.js";
 import { RetryRequest } from "./retry.js";
-import { AllowSpot, Deadline, Guarantee, Requires, Searchable, TaskVersion } from "./run-policy.js";
+import { AllowSpot, Deadline, Guarantee, Requires, Searchable, Sla, TaskVersion } from "./run-policy.js";
 import { Run } from "./run.js";
 import { Count, DurationText, InstantText, Labels, OwnerName } from "./scalars.js";
 import { limitFields } from "./run-limits.js";
@@ -62,6 +62,7 @@ export const RunCreate = Type.Object(
     retry: Type.Optional(RetryRequest),
     timeout: Type.Optional(DurationText("For each attempt.", "2m")),
     deadline: Type.Optional(Deadline),
+    sla: Type.Optional(Sla),
     guarantee: Type.Optional(Guarantee),
     requires: Type.Optional(Requires),
     ...limitFields,

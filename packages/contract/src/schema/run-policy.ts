@@ -1,5 +1,5 @@
 import { guarantees } from "@carillon/core";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { limits, printablePattern, searchPathPattern } from "./limits.js";
 import { DurationText, Labels } from "./scalars.js";
 import { stringEnum } from "./string-enum.js";
@@ -41,3 +41,17 @@ export const Deadline = DurationText(
   "From its time to its end, all attempts together; what has not ended by then has failed.",
   "30m",
 );
+
+export const Sla = Type.Object(
+  {
+    start_within: Type.Optional(DurationText("From its time until a worker has it.", "1m")),
+    finish_within: Type.Optional(DurationText("From its time to its end, all attempts together.", "10m")),
+  },
+  {
+    title: "Sla",
+    additionalProperties: false,
+    description: "What was promised of each run. A breach is an event and is counted; the run goes on",
+  },
+);
+
+export type Sla = Static<typeof Sla>;

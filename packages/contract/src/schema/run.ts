@@ -79,6 +79,19 @@ export const WaitingOn = Type.Object(
   },
 );
 
+const RunSla = Type.Object(
+  {
+    start_by: nullable(Timestamp),
+    finish_by: nullable(Timestamp),
+    breached: Type.Array(stringEnum(["start", "finish"]), { description: "What came later than that" }),
+  },
+  {
+    title: "RunSla",
+    additionalProperties: false,
+    description: "What was promised of it; of none that makes up for the past (retry, replay, backfill)",
+  },
+);
+
 /** The part of a run that answers "how did it go". */
 const course = {
   id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
@@ -109,6 +122,7 @@ export const Run = Type.Object(
     deadline_at: nullable(
       Type.Unsafe<string>({ ...Timestamp, description: "When it is to have ended, while it is live" }),
     ),
+    sla: nullable(RunSla),
     created_at: Timestamp,
     losses: Count("Times that its worker was lost"),
     worker_id: nullable(Type.String()),

@@ -3,6 +3,7 @@ import { defaultRetryPolicy, type RetryPolicy, retryPolicy } from "../retry/poli
 import type { DurationMs, Instant } from "../time/instant.js";
 import type { RunLimits } from "./run-limits.js";
 import type { Callback } from "./callback.js";
+import type { Sla } from "./sla.js";
 
 export const guarantees = ["at_least_once", "at_most_once"] as const;
 
@@ -26,6 +27,7 @@ export interface RunPolicy extends RunLimits {
   readonly timeoutMs?: DurationMs;
   /** From its nominal time on; what has not ended by then has failed. */
   readonly deadlineMs?: DurationMs;
+  readonly sla?: Sla;
   /** Absent: at least once. */
   readonly guarantee?: "at_most_once";
   /** What a worker must have: see requirementsOf. */

@@ -2,6 +2,7 @@ import { deadlineError, type Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
 import type { LaneStore } from "../store/entities/lanes.js";
+import { tellLateEnd, tellLateStart } from "../runs/tell-sla.js";
 import { type Assigned, assignmentOf } from "./assignment-of.js";
 import type { Results } from "./results.js";
 import type { WorkerSession } from "./worker-session.js";
@@ -63,6 +64,7 @@ export class Handout {
         queue: assigned.queue,
         waitedMs: Math.max(0, at - run.runAt),
       });
+      if (run.policy.sla !== undefined) tellLateStart(run, assigned, at, onEvent);
       return assigned;
     });
   }
@@ -113,10 +115,14 @@ export class Handout {
     const ended: FinishedRun[] = runs.map(({ id, fence, session }) => ({ id, fence, session, ...what }));
     const tell = (ids: readonly string[]): void => {
       const accepted = new Set(ids);
-      for (const { id: runId, lane, namespaceId, jobId } of runs.filter((run) => accepted.has(run.id))) {
+      for (const run of runs.filter((one) => accepted.has(one.id))) {
+        const { id: runId, lane, namespaceId, jobId } = run;
         const { task = "", queue = "" } = lanes.get(lane) ?? {};
         const of = { namespaceId, runId, jobId, task, queue };
         onEvent({ type: "run.finished", ...of, status: how.status, durationMs: 0 });
+        if (run.policy.sla === undefined || how.status !== "failed") continue;
+        tellLateStart(run, { task, queue }, what.startedAt, onEvent);
+        tellLateEnd(run, { task, queue }, what.startedAt, onEvent);
       }
     };
     results.end(ended).then(tell, onError);

@@ -2,6 +2,7 @@ import { type Completion, type DurationMs, type Instant, named, type RunError } 
 import type { NodeBreakers } from "../breakers/node-breakers.js";
 import type { FailedRun } from "../failures/error-tally.js";
 import type { OnEngineEvent } from "../events.js";
+import { tellLateEnd } from "../runs/tell-sla.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { TaskOfQueue } from "../queues/task-durations.js";
 import { isFaultOfRows } from "../store/db/fault-of-rows.js";
@@ -247,14 +248,16 @@ export class Results {
     if (refused > 0) onEvent({ type: "write.refused", statement: "run.finish", count: refused });
   }
 
-  #announceEnd({ namespaceId, id: runId, jobId, lane }: ClaimedRun, ended: FinishedRun, at: Instant): void {
+  #announceEnd(run: ClaimedRun, ended: FinishedRun, at: Instant): void {
     const { onEvent, onDuration, lanes } = this.#options;
-    const { task = "", queue = "" } = lanes.get(lane) ?? {};
+    const { namespaceId, id: runId, jobId } = run;
+    const { task = "", queue = "" } = lanes.get(run.lane) ?? {};
     const { status, startedAt } = ended;
     const durationMs = Math.max(0, at - startedAt);
     const event = { type: "run.finished", namespaceId, runId, jobId, task, queue, status, durationMs } as const;
     if (status === "succeeded") onDuration(event, durationMs);
     onEvent(event);
+    if (run.policy.sla !== undefined && status !== "cancelled") tellLateEnd(run, event, at, onEvent);
   }
 }
 

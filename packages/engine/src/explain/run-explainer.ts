@@ -7,6 +7,7 @@ import type { RunToServe, Served, Unserved } from "../model/workers.js";
 import type { ExplainReads, RunSurroundings } from "../store/entities/explain-reads.js";
 import type { LiveRunOfJob } from "../store/entities/settlement.js";
 import { explainLimits } from "./explain-limits.js";
+import { withSla } from "./explain-sla.js";
 import { at, because, byWhom, inShort, inWords } from "./words.js";
 
 export interface RunExplainerOptions {
@@ -33,6 +34,10 @@ export class RunExplainer {
   }
 
   async explain(namespace: Within, run: RunView, now: number): Promise<RunExplanation> {
+    return withSla(await this.#why(namespace, run, now), run, now);
+  }
+
+  async #why(namespace: Within, run: RunView, now: number): Promise<RunExplanation> {
     switch (run.status) {
       case "running":
         return running(run, now);

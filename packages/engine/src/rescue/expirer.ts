@@ -3,6 +3,7 @@ import type { OnEngineEvent } from "../events.js";
 import type { FailedRun } from "../failures/error-tally.js";
 import { SteadyCost } from "../loop/steady-cost.js";
 import { announceEnded } from "../runs/announce-ended.js";
+import { tellLateEnds } from "../runs/tell-sla.js";
 import type { HostClock } from "../store/db/ports.js";
 import { freedBy } from "../store/entities/ended-runs.js";
 import type { RunStore } from "../store/entities/runs.js";
@@ -36,6 +37,7 @@ export class Expirer {
     const startedAt = clock.monotonic();
     const ended = await runs.expire(batch);
     announceEnded(ended, "failed", onEvent);
+    tellLateEnds(ended, onEvent);
     for (const { id: runId, namespaceId, task } of ended) {
       onFailed({ namespaceId, runId, task, error: deadlineError });
     }

@@ -2,6 +2,7 @@ import type { DurationMs } from "@carillon/core";
 import { SilenceWatch } from "../coordinator/silence.js";
 import type { OnEngineEvent } from "../events.js";
 import { announceEnded } from "../runs/announce-ended.js";
+import { tellLateEnds } from "../runs/tell-sla.js";
 import type { HostClock } from "../store/db/ports.js";
 import { freedBy } from "../store/entities/ended-runs.js";
 import type { Queued, RunStore } from "../store/entities/runs.js";
@@ -74,6 +75,7 @@ export class Rescuer {
     if (lost.length === 0) return { lost: 0, rescued: 0 };
     const buried = await runs.buryLost(lost, mostLosses);
     announceEnded(buried, "failed", onEvent);
+    tellLateEnds(buried, onEvent);
     onFreed(freedBy(buried));
     const rescued = await runs.rescue(lost, mostLosses);
     const stopped = rescued.filter((run) => run.isStopped).map((run) => run.id);

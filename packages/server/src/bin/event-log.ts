@@ -40,6 +40,7 @@ export function logEngineEvent(logger: Logger, told: EngineEvent): void {
     case "leases.voided":
     case "lineage.unknown":
     case "job.parked":
+    case "run.sla_breached":
       return log.warn(plain(event), type);
     case "shards.gained":
     case "shards.taken_over":

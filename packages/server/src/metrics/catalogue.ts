@@ -60,6 +60,7 @@ export const metricAreas = {
       "outcome",
     ]),
     carillon_runs_finished_total: counter("Runs that ended, by outcome", ["outcome"]),
+    carillon_sla_breaches_total: counter("Runs that started, or ended, later than their SLA", ["term"]),
     carillon_runs_retried_total: counter("Attempts that failed and will be tried again"),
     carillon_runs_snoozed_total: counter("Runs whose handlers asked to be called later"),
     carillon_runs_waiting_total: counter("Runs that began to wait for a callback, without a worker"),

@@ -7,6 +7,7 @@ export function runMetrics(declared: DeclaredMetrics): OnEngineEvent {
   const late = declared.counter("carillon_fires_late_total");
   const parked = declared.counter("carillon_jobs_parked_total");
   const finished = declared.counter("carillon_runs_finished_total");
+  const breaches = declared.counter("carillon_sla_breaches_total");
   const retried = declared.counter("carillon_runs_retried_total");
   const waiting = declared.counter("carillon_runs_waiting_total");
   const snoozed = declared.counter("carillon_runs_snoozed_total");
@@ -35,6 +36,7 @@ export function runMetrics(declared: DeclaredMetrics): OnEngineEvent {
       lag.observe({ class: event.class }, seconds(event.lateMs));
     },
     "run.late": () => late.inc(),
+    "run.sla_breached": ({ term }) => breaches.inc({ term }),
     "occurrence.missed": (event) => fires.inc({ outcome: "missed" }, event.count),
     "occurrence.skipped": (event) => fires.inc({ outcome: event.reason }, event.count),
     "job.parked": () => parked.inc(),

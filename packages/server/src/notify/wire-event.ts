@@ -18,6 +18,8 @@ export function noticeOf(event: EngineEvent, now: number): Notice | null {
     case "run.blocked":
     case "run.late":
       return notice(event, event.type, now, { scheduled_for: timestamp(event.nominal), late_ms: whole(event.lateMs) });
+    case "run.sla_breached":
+      return notice(event, event.type, now, { sla: event.term, late_ms: whole(event.lateMs) });
     case "run.claimed":
       return notice(event, "run.started", now, { waited_ms: whole(event.waitedMs) });
     case "run.progressed":

@@ -53,6 +53,8 @@ export interface RunDefaults {
   readonly timeout?: string;
   /** For the whole run, from the time when it may start, such as "1h". */
   readonly deadline?: string;
+  /** What was promised of each run, from its time on, such as { finishWithin: "10m" }: a breach is an event and is counted. */
+  readonly sla?: { readonly startWithin?: string; readonly finishWithin?: string };
   readonly guarantee?: Guarantee;
   /** So many runs at a time: of the key (a template such as "customer:{payload.customer}"), or of the task. */
   readonly concurrency?: { readonly key?: string; readonly limit: number };
@@ -151,7 +153,7 @@ export function task(
   const { name, payload, queue, priority, retry, timeout, deadline, guarantee } = options;
   const { requires, taskVersion, allowSpot, weight, versions } = options;
   const { concurrency, rateLimit, orderingKey, orderingOnFailure } = options;
-  const { callbacks, breaker } = options;
+  const { callbacks, breaker, sla } = options;
   const limits = { concurrency, rateLimit, orderingKey, orderingOnFailure, breaker };
   checkTraits(name, { ...(weight !== undefined && { weight }) });
   return Object.freeze({
@@ -162,6 +164,7 @@ export function task(
       retry,
       timeout,
       deadline,
+      sla,
       guarantee,
       requires,
       taskVersion,

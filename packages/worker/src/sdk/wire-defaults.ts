@@ -5,16 +5,17 @@ type WireDefaults = Pick<
   RunCreate,
   "queue" | "priority" | "timeout" | "deadline" | "guarantee" | "retry" | "requires" | "task_version" | "allow_spot"
 > &
-  Pick<RunCreate, "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure" | "callbacks" | "breaker">;
+  Pick<RunCreate, "sla" | "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure" | "callbacks" | "breaker">;
 
 /** What a task, a run or a job says about runs, in the words of the wire. */
 export function wireDefaults(defaults: RunDefaults): WireDefaults {
-  const { queue, priority, timeout, deadline, guarantee, retry, requires, taskVersion, allowSpot } = defaults;
+  const { queue, priority, timeout, deadline, guarantee, retry, requires, taskVersion, allowSpot, sla } = defaults;
   return withoutAbsent({
     queue,
     priority,
     timeout,
     deadline,
+    sla: sla && withoutAbsent({ start_within: sla.startWithin, finish_within: sla.finishWithin }),
     guarantee,
     retry: retry && wireRetry(retry),
     requires: requires && { ...requires },

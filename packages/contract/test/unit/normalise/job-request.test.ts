@@ -217,6 +217,12 @@ describe("a job's other fields", () => {
       expect(specOf({ payload }).payload).toEqual(payload);
   });
 
+  it("keep what is promised of their runs; an empty promise is none", () => {
+    const policy = { sla: { startWithinMs: 60_000, finishWithinMs: 600_000 } };
+    expect(specOf({ sla: { start_within: "1m", finish_within: "PT10M" } }).policy).toEqual(policy);
+    expect(specOf({ sla: {} }).policy).toEqual({});
+  });
+
   it("say whether another system's names were used", () => {
     expect(normaliseJobRequest({ task: "echo" }, { now }).foreign).toBe(false);
     expect(normaliseJobRequest({ job_type: "echo" }, { now }).foreign).toBe(true);
@@ -236,7 +242,17 @@ describe("a job's other fields", () => {
     ],
     ["a long label", { task: "echo", labels: { a: "x".repeat(257) } }, ["/labels/a field_invalid"]],
     ["a line break in the owner", { task: "echo", owner: "a\nb" }, ["/owner field_invalid"]],
-    ["what this version lacks", { task: "echo", sla: {} }, ["/sla not_supported_yet"]],
+    ["what this version lacks", { task: "echo", dedupe: {} }, ["/dedupe not_supported_yet"]],
+    [
+      "a promise without a time",
+      { task: "echo", sla: { start_within: "soon", finish_within: "0s" } },
+      ["/sla/start_within duration_invalid", "/sla/finish_within duration_invalid"],
+    ],
+    [
+      "a promise to end before the start",
+      { task: "echo", sla: { start_within: "2m", finish_within: "1m" } },
+      ["/sla/start_within field_invalid"],
+    ],
     ["nothing to wait for", { task: "echo", schedule: { after: [] } }, ["/schedule/after field_invalid"]],
     [
       "an end that there is not",

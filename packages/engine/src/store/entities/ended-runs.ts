@@ -1,3 +1,5 @@
+import type { Instant, Sla } from "@carillon/core";
+
 /** Runs that ended, by id, each with its job if others of that job may wait for it. */
 export type EndedRuns = ReadonlyMap<string, string | null>;
 
@@ -24,6 +26,16 @@ export interface EndedRun {
   readonly queue: string;
   /** Others of this job may wait for its end. */
   readonly freedJobId: string | null;
+}
+
+/** One that failed because of the time that it took, or of its workers, with what was promised of it. */
+export interface EndedLate extends EndedRun {
+  readonly sla: Sla | null;
+  readonly nominal: Instant;
+  readonly trigger: string;
+  /** 0: no worker ever had it. */
+  readonly fence: number;
+  readonly endedAt: Instant;
 }
 
 /** The jobs of which another run may start now. */

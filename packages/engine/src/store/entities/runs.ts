@@ -4,7 +4,7 @@ import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./fence.js";
 import { alikeParameters } from "./alike-runs.js";
-import type { EndedRun } from "./ended-runs.js";
+import type { EndedLate, EndedRun } from "./ended-runs.js";
 import type { NewRun } from "./new-run.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
 
@@ -59,9 +59,9 @@ export interface RunStore {
   /** Queues again those of the runs whose session is gone. */
   rescue(ids: readonly string[], mostLosses: number): Promise<GivenBackRun[]>;
   /** Ends those of the runs whose session is gone and that took their workers down too often. */
-  buryLost(ids: readonly string[], mostLosses: number): Promise<readonly EndedRun[]>;
+  buryLost(ids: readonly string[], mostLosses: number): Promise<readonly EndedLate[]>;
   /** Ends runs that wait and whose deadline has passed. */
-  expire(limit: number): Promise<readonly EndedRun[]>;
+  expire(limit: number): Promise<readonly EndedLate[]>;
   /** Ends those of the runs that were to stop and do not run. */
   endStopped(ids: readonly string[]): Promise<readonly EndedRun[]>;
 }
@@ -113,11 +113,11 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
     },
     async buryLost(ids, mostLosses) {
       const values = [ids, mostLosses, jsonParam(lostError), lostError.fingerprint];
-      return (await db.query<EndedRun>(buryLost, values)).rows;
+      return (await db.query<EndedLate>(buryLost, values)).rows;
     },
     async expire(limit) {
       const values = [limit, jsonParam(deadlineError), deadlineError.fingerprint];
-      return (await db.query<EndedRun>(expire, values)).rows;
+      return (await db.query<EndedLate>(expire, values)).rows;
     },
     async endStopped(ids) {
       return ids.length === 0 ? [] : (await db.query<EndedRun>(endStopped, [ids])).rows;

@@ -43,6 +43,15 @@ describe("a run that waits beyond its deadline", () => {
     expect(await h.store.reads.live(1, [id])).toMatchObject([{ status: "running" }]);
   });
 
+  it("is answered with what was promised of it", async () => {
+    const sla = { startWithinMs: 5 };
+    await h.run({ deadline: past(), policy: { sla } });
+    await h.run({ deadline: past() });
+    const ended = await h.store.runs.expire(10);
+    expect(ended.map((run) => run.sla)).toEqual(expect.arrayContaining([sla, null]));
+    expect(ended[0]).toMatchObject({ trigger: "once", fence: 0, endedAt: expect.any(Number), nominal: expect.any(Number) });
+  });
+
   it("keeps its deadline far from its time, and on the way to it", async () => {
     const runAt = Date.now() + 3_600_000;
     const id = await h.run({ runAt, nominal: runAt, deadline: runAt + 1_000 });
@@ -113,6 +122,19 @@ describe("a run at a worker", () => {
     const done = { runId: id, fence, startedAgoMs: 0, outcome: { kind: "succeeded", outputJson: "1" } } as const;
     expect((await made.gateway.complete(session, [done])).size).toBe(1);
     expect(await finished(id)).toMatchObject({ status: "succeeded" });
+  });
+
+  it("is told of when it starts, and when it ends, later than was promised", async () => {
+    const sla = { startWithinMs: 1_000, finishWithinMs: 30_000 };
+    const breaches = () =>
+      made.events.flatMap((event) => (event.type === "run.sla_breached" ? [[event.runId, event.term]] : []));
+    now += 2_000;
+    const { id, session, fence } = await atWorker({ sla });
+    expect(breaches()).toEqual([[id, "start"]]);
+    now += 31_000;
+    const done = { runId: id, fence, startedAgoMs: 0, outcome: { kind: "succeeded", outputJson: "1" } } as const;
+    await made.gateway.complete(session, [done]);
+    expect(breaches().slice(1)).toEqual([[id, "finish"]]);
   });
 
   it("is not tried again where that could begin only after the deadline", async () => {

@@ -1,15 +1,20 @@
 import { expect, it } from "vitest";
 import type { EngineEvent } from "../../../src/events.js";
 import { Rescuer } from "../../../src/rescue/rescuer.js";
-import type { EndedRun } from "../../../src/store/entities/ended-runs.js";
+import type { EndedLate } from "../../../src/store/entities/ended-runs.js";
 
-const ended = (id: string): EndedRun => ({
+const ended = (id: string): EndedLate => ({
   id,
   jobId: null,
   namespaceId: 1,
   task: "echo",
   queue: "default",
   freedJobId: null,
+  sla: null,
+  nominal: 0,
+  trigger: "once",
+  fence: 1,
+  endedAt: 0,
 });
 
 /** A rescuer over sessions and runs in memory; `sweeps` counts the looks at all live runs. */

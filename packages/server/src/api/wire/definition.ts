@@ -1,4 +1,4 @@
-import type { JobDefinition } from "@carillon/contract";
+import { type JobDefinition, slaRequest } from "@carillon/contract";
 import {
   askedOf,
   type BreakerPolicy,
@@ -38,6 +38,7 @@ export function wireDefinition(definition: Definition): JobDefinition {
     retry: wireRetry(policy),
     timeout: timeoutMs === null ? null : formatDuration(timeoutMs),
     deadline: policy.deadlineMs === undefined ? null : formatDuration(policy.deadlineMs),
+    sla: policy.sla === undefined ? null : slaRequest(policy.sla),
     guarantee: policy.guarantee ?? "at_least_once",
     requires: { ...asked.labels },
     ...wireLimits(policy),

@@ -1,5 +1,5 @@
 import type { Run, RunError as WireError, RunSummary } from "@carillon/contract";
-import { formatId, parseTraceParent, type RunError } from "@carillon/core";
+import { formatId, latenessOf, parseTraceParent, type RunError, slaTermsOf } from "@carillon/core";
 import type { AttemptRecord, RunExplanation, RunView } from "@carillon/engine";
 import { timestamp, timestampOrNull } from "./scalars.js";
 
@@ -55,6 +55,7 @@ export function wireRun(run: RunView, { waitingOn = null, retriedAs = null }: Ru
     priority: run.priority,
     run_at: timestamp(run.runAt),
     deadline_at: timestampOrNull(run.deadlineAt),
+    sla: wireSla(run),
     created_at: timestamp(run.createdAt),
     losses: run.losses,
     worker_id: run.workerId === null ? null : formatId("wrk", run.workerId),
@@ -69,6 +70,20 @@ export function wireRun(run: RunView, { waitingOn = null, retriedAs = null }: Ru
     owner: run.owner,
     trace_id: parseTraceParent(run.policy.traceparent ?? "")?.traceId ?? null,
   };
+}
+
+/** Of a run that has not started, or not ended, the terms alone: explain says how late it is. */
+function wireSla(run: RunView): Run["sla"] {
+  const { trigger, policy, startedAt, finishedAt, attempts, status } = run;
+  const terms = slaTermsOf({ sla: policy.sla, trigger: trigger.kind, nominal: trigger.scheduledFor });
+  if (terms === null) return null;
+  const { startBy, finishBy } = terms;
+  const firstStart = attempts[0]?.startedAt ?? startedAt;
+  const breached: ("start" | "finish")[] = [];
+  if (firstStart !== null && latenessOf(startBy, firstStart) !== null) breached.push("start");
+  if (finishedAt !== null && status !== "cancelled" && latenessOf(finishBy, finishedAt) !== null)
+    breached.push("finish");
+  return { start_by: timestampOrNull(startBy), finish_by: timestampOrNull(finishBy), breached };
 }
 
 function wireAttempt(record: AttemptRecord): Run["attempts"][number] {

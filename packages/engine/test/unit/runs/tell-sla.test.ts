@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import type { EngineEvent } from "../../../src/events.js";
+import { tellLateEnds } from "../../../src/runs/tell-sla.js";
+import type { EndedLate } from "../../../src/store/entities/ended-runs.js";
+
+const run: EndedLate = {
+  id: "a",
+  jobId: null,
+  namespaceId: 1,
+  task: "echo",
+  queue: "default",
+  freedJobId: null,
+  sla: { startWithinMs: 10, finishWithinMs: 20 },
+  nominal: 1_000,
+  trigger: "once",
+  fence: 0,
+  endedAt: 1_050,
+};
+
+function told(over: Partial<EndedLate>): unknown[] {
+  const events: EngineEvent[] = [];
+  tellLateEnds([{ ...run, ...over }], (event) => void events.push(event));
+  return events.map((event) => event.type === "run.sla_breached" && [event.term, event.by, event.lateMs]);
+}
+
+describe("a run that the server ends later than was promised", () => {
+  it("did not start in time either, if no worker ever had it", () => {
+    expect(told({})).toEqual([
+      ["start", 1_010, 40],
+      ["finish", 1_020, 30],
+    ]);
+    expect(told({ fence: 1 })).toEqual([["finish", 1_020, 30]]);
+  });
+
+  it("is not told of where nothing was promised, or it was in time", () => {
+    expect(told({ sla: null })).toEqual([]);
+    expect(told({ endedAt: 1_010 })).toEqual([]);
+    expect(told({ trigger: "backfill:b" })).toEqual([]);
+  });
+});
