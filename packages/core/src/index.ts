@@ -49,6 +49,7 @@ export {
   retryOf,
   type RunPolicy,
   timeoutOf,
+  withTrace,
 } from "./job/run-policy.js";
 export {
   checkLimits,
@@ -105,7 +106,7 @@ export {
   retryPolicy,
   type RetryPolicy,
 } from "./retry/policy.js";
-export { formatTraceParent, parseTraceParent, type TraceParent } from "./trace/traceparent.js";
+export { formatTraceParent, parseTraceParent, type TraceContext, type TraceParent } from "./trace/traceparent.js";
 export {
   type JobEvent,
   type JobState,

@@ -1,11 +1,13 @@
 -- name: backfill.insert
 -- purpose: stores a backfill; the shard's owner makes its runs
 -- params: $1 id uuid, $2 job id uuid, $3 from timestamptz, $4 to timestamptz, $5 runs per second real, $6 concurrency int,
---         $7 repeats boolean, $8 force boolean, $9 total bigint, $10 actor text or null
+--         $7 repeats boolean, $8 force boolean, $9 total bigint, $10 actor text or null,
+--         $11 trace text or null
 -- fence: primary key; the row of job_due is locked and the job has not ended
 insert into carillon.backfill (id, job_id, namespace_id, shard, state, from_at, to_at, next_step_at, per_second, concurrency,
-                               repeats, force, total, actor, created_at)
-select $1, d.job_id, d.namespace_id, d.shard, 'running', $3, $4, clock_timestamp(), $5, $6, $7, $8, $9, $10, clock_timestamp()
+                               repeats, force, total, actor, trace, created_at)
+select $1, d.job_id, d.namespace_id, d.shard, 'running', $3, $4, clock_timestamp(), $5, $6, $7, $8, $9, $10, $11::json,
+       clock_timestamp()
 from carillon.job_due d where d.job_id = $2
 returning *;
 

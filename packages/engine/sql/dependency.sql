@@ -117,16 +117,17 @@ from (
 --   fill some bytes as they are stored. One without a status did not end: its row went for another reason
 -- params: $1 job ids uuid[], $2 limit int, $3 bytes bigint
 -- fence: none, a read; sent after the lock of the jobs
-select job_id, position, run_id, status, status_reason, attempt, output, error, payload, ended_at
+select job_id, position, run_id, status, status_reason, attempt, output, error, payload, ended_at,
+       policy ->> 'traceparent' as traceparent, policy ->> 'tracestate' as tracestate
 from (
   select e.job_id, e.position, e.run_id, e.number, h.status, h.status_reason, h.attempt, h.output, h.error, h.payload,
-         coalesce(h.finished_at, e.ended_at) as ended_at,
+         h.policy, coalesce(h.finished_at, e.ended_at) as ended_at,
          sum(h.bytes) over (
            order by coalesce(h.finished_at, e.ended_at), e.number rows between unbounded preceding and 1 preceding
          ) as bytes_before
   from carillon.dependency_event e
   left join lateral (
-    select h.status, h.status_reason, h.attempt, h.output, h.error, h.payload, h.finished_at,
+    select h.status, h.status_reason, h.attempt, h.output, h.error, h.payload, h.policy, h.finished_at,
            coalesce(pg_column_size(h.output), 0) + coalesce(pg_column_size(h.payload), 0) as bytes
     from carillon.run_history h
     where h.id = e.run_id and h.finished_at >= e.ended_at - interval '1 day'

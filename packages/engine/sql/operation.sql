@@ -3,10 +3,10 @@
 
 -- name: operation.insert
 -- purpose: stores an operation; the shard's owner takes its steps
--- params: $1 id uuid, $2 namespace id int, $3 shard smallint, $4 kind text, $5 request text, $6 actor text or null
+-- params: $1 id uuid, $2 namespace id int, $3 shard smallint, $4 kind text, $5 request text, $6 actor text or null, $7 trace text or null
 -- fence: primary key
-insert into carillon.operation (id, namespace_id, shard, kind, state, request, actor, created_at, updated_at)
-values ($1, $2, $3, $4, 'running', $5::json, $6, clock_timestamp(), clock_timestamp())
+insert into carillon.operation (id, namespace_id, shard, kind, state, request, actor, trace, created_at, updated_at)
+values ($1, $2, $3, $4, 'running', $5::json, $6, $7::json, clock_timestamp(), clock_timestamp())
 returning *;
 
 -- name: operation.find

@@ -175,6 +175,7 @@ const Assigned = Type.Object(
     traceparent: Type.Optional(
       Type.String({ description: "Where the trace of whoever asked for the run was left, by W3C Trace Context" }),
     ),
+    tracestate: Type.Optional(Type.String({ description: "What vendors add to that" })),
   },
   { title: "AssignedRun", additionalProperties: false },
 );

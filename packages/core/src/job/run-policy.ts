@@ -1,6 +1,7 @@
 import { CarillonError } from "../errors/carillon-error.js";
 import { defaultRetryPolicy, type RetryPolicy, retryPolicy } from "../retry/policy.js";
 import type { DurationMs, Instant } from "../time/instant.js";
+import type { TraceContext } from "../trace/traceparent.js";
 import type { RunLimits } from "./run-limits.js";
 import type { Callback } from "./callback.js";
 import type { Sla } from "./sla.js";
@@ -40,6 +41,8 @@ export interface RunPolicy extends RunLimits {
   readonly searchable?: readonly string[];
   /** Where the trace of whoever asked for the run was left; never of a job that runs again and again. */
   readonly traceparent?: string;
+  /** What vendors add to that; never without it. */
+  readonly tracestate?: string;
 }
 
 /**
@@ -59,6 +62,14 @@ export function retryOf({ retry, guarantee }: RunPolicy): RetryPolicy {
 /** How long an attempt may take; null: as long as it likes. Plain SQL can store any policy: what is no time counts as not said. */
 export function timeoutOf({ timeoutMs }: RunPolicy): DurationMs | null {
   return Number.isSafeInteger(timeoutMs) && (timeoutMs ?? 0) > 0 ? (timeoutMs ?? null) : null;
+}
+
+/** The policy of a run that goes on in this trace, and in no other. */
+export function withTrace(policy: RunPolicy, trace: TraceContext | null | undefined): RunPolicy {
+  if (trace === null || trace === undefined) return policy;
+  const { traceparent: _, tracestate: __, ...rest } = policy;
+  const { traceparent, tracestate } = trace;
+  return { ...rest, traceparent, ...(tracestate !== undefined && { tracestate }) };
 }
 
 /** Refuses members that contradict each other. `pointer` is where the attempts were asked for. */

@@ -20,6 +20,7 @@ export interface Assignment {
   readonly runAt: Instant;
   /** Where the trace of whoever asked for it was left. */
   readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
 }
 
 /** What a handler threw, in the form that is stored and shown. */

@@ -1,3 +1,10 @@
+/** Where a trace goes on, as the two headers of W3C Trace Context have it. */
+export interface TraceContext {
+  readonly traceparent: string;
+  /** What vendors add, as it came; none without a traceparent. */
+  readonly tracestate?: string;
+}
+
 /** A place in somebody's trace, as W3C Trace Context writes it: 00-<trace id>-<span id>-<flags>. */
 export interface TraceParent {
   /** 32 hex digits. */

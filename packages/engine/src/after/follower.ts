@@ -1,4 +1,4 @@
-import { formatId, occurrenceRunId } from "@carillon/core";
+import { formatId, occurrenceRunId, withTrace } from "@carillon/core";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { Queryable } from "../store/db/queryable.js";
 import type { Dependency, DependencyStore, UpstreamEnd } from "../store/entities/dependencies.js";
@@ -56,9 +56,11 @@ export class Follower {
       draft.noteApart({ reason: "condition", from: endedAt, to: endedAt, count: 1, detail });
     }
     for (const { endedAt: nominal, runId, runIds } of judgement.fires) {
+      const trace = own(told).find((end) => end.runId === runId)?.trace ?? null;
+      const overrides = trace === null ? {} : { policy: withTrace(draft.job.policy, trace) };
       const trigger = afterTrigger(runId, runIds);
       const id = occurrenceRunId(jobId, nominal, `after:${runId}`);
-      if (draft.place({ id, trigger, nominal, runAt: now }) !== "refused") continue;
+      if (draft.place({ id, trigger, nominal, runAt: now, overrides }) !== "refused") continue;
       draft.noteApart({ reason: "overlap", from: nominal, to: nominal, count: 1, detail: formatId("run", runId) });
     }
     return judgement.dependencies;

@@ -40,7 +40,7 @@ export function backfillApi(parts: BackfillApiParts): Backfills {
       const { result } = await transaction.run(within, { id: job.id }, context, {
         settles: false,
         apply: async ({ tx, draft }) => {
-          const backfill = { ...request, id, jobId: draft.job.id, total, actor: context.actor };
+          const backfill = { ...request, id, jobId: draft.job.id, total, actor: context.actor, trace: context.trace };
           await context.receipt?.keep(tx, { backfill: id });
           return { result: await backfills.insert(tx, backfill), patch: null };
         },

@@ -1,4 +1,4 @@
-import { formatId, type Instant, type LedgerReason, occurrenceRunId } from "@carillon/core";
+import { formatId, type Instant, type LedgerReason, occurrenceRunId, withTrace } from "@carillon/core";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { HeldBackfill } from "../store/entities/backfills.js";
 import type { LedgerEntry } from "../store/entities/settlement-writes.js";
@@ -32,7 +32,10 @@ export function placeInstants(draft: JobDraft, placing: Placing): PlacedInstants
   const ledger = new StepLedger(draft, backfill, rule);
   const trigger = `backfill:${backfill.id}`;
   const priority = rule.replaced?.spec.priority;
-  const overrides = priority === undefined ? {} : { priority };
+  const overrides = {
+    ...(priority !== undefined && { priority }),
+    ...(backfill.trace !== null && { policy: withTrace(draft.job.policy, backfill.trace) }),
+  };
   const runIds: string[] = [];
   let [through, passed, skipped]: [Instant | null, number, number] = [null, 0, 0];
   for (const nominal of instants) {

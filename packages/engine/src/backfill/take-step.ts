@@ -1,4 +1,4 @@
-import { CarillonError, type DurationMs, type Instant, type JobSpec } from "@carillon/core";
+import { CarillonError, type DurationMs, type Instant, type JobSpec, withTrace } from "@carillon/core";
 import { laneNameOf } from "../jobs/lane-name.js";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { Settled } from "../settlement/settler.js";
@@ -83,7 +83,7 @@ export class StepTaker {
     const room = Math.max(0, concurrencyOf(held, draft) - live.length);
     const mostDecided = Math.max(1, Math.floor((held.perSecond * sliceMs) / 1_000));
     const placed = placeInstants(draft, { backfill: held, rule, instants, ran, room, mostDecided });
-    const settled = await this.#write(tx, draft, rule, placed);
+    const settled = await this.#write(tx, draft, traced(rule, held), placed);
     const isAll = instants.length < mostInstants && placed.through === (instants.at(-1) ?? null);
     const through = isAll && end > after ? end : (placed.through ?? held.through);
     return { step: this.#after(held, placed, { through, live, waits: isAll && end === settledTo }), settled };
@@ -144,6 +144,14 @@ export class StepTaker {
     const nextStepAt = this.#options.now();
     return { through, made: 0, passed: 0, skipped: 0, runIds: [], nextStepAt, state: "aborted", reason };
   }
+}
+
+/** A rule of the past says what its runs are like; in whose trace they go on, whoever asked for them. */
+function traced(rule: PastRule, { trace }: HeldBackfill): PastRule {
+  const { replaced } = rule;
+  if (replaced === null || trace === null) return rule;
+  const { spec } = replaced;
+  return { ...rule, replaced: { ...replaced, spec: { ...spec, policy: withTrace(spec.policy, trace) } } };
 }
 
 const nothing: Settled = { made: new Map(), queued: [], ended: [], stopped: [], entries: [], fires: [] };

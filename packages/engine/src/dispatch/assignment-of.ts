@@ -25,6 +25,7 @@ class AssignedRun implements Assigned {
   readonly scheduledFor: Instant;
   readonly runAt: Instant;
   readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
 
   constructor(run: ClaimedRun, lane: Lane) {
     const { policy } = run;
@@ -42,6 +43,7 @@ class AssignedRun implements Assigned {
     this.scheduledFor = run.nominal;
     this.runAt = run.runAt;
     this.traceparent = policy.traceparent;
+    this.tracestate = policy.tracestate;
   }
 
   /** Read anew each time: whoever runs it asks once, and most of its life the run waits for somebody. */

@@ -1,4 +1,4 @@
-import { CarillonError, formatId, isFinal, storedLabels } from "@carillon/core";
+import { CarillonError, formatId, isFinal, storedLabels, withTrace } from "@carillon/core";
 import { overlapRefused } from "../jobs/change/run-now.js";
 import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
 import type { ChangeContext } from "../model/job-changes.js";
@@ -62,7 +62,7 @@ export class Repeats {
           if (first === undefined || first === null) throw new Error(`the retry of run ${run.id} cannot be found`);
           return { result: { id: first, isNew: false }, patch: null };
         }
-        const overrides = this.#overrides(draft, run, request);
+        const overrides = { ...this.#overrides(draft, run, request), ...tracedPolicy(draft, context) };
         // A retry is one of a kind; replays differ by their own id.
         const trigger = kind === "retry" ? `retry:${run.id}` : `replay:${run.id}:${id}`;
         const { now } = draft.job;
@@ -86,6 +86,10 @@ export class Repeats {
     const stored = storedLabels({ labels, policy: job.policy, payload: given.value });
     return { queue, lane, priority, payload: given, labels: stored };
   }
+}
+
+function tracedPolicy({ job }: JobDraft, { trace }: ChangeContext): RunOverrides {
+  return trace === undefined ? {} : { policy: withTrace(job.policy, trace) };
 }
 
 function nameOf(run: RunView): string {

@@ -1,4 +1,4 @@
-import type { Instant, JobSpec, LedgerReason, MissedChoice, PreviewedFire, RunPolicy } from "@carillon/core";
+import type { Instant, JobSpec, LedgerReason, MissedChoice, PreviewedFire, RunPolicy, TraceContext } from "@carillon/core";
 import type { JobRef, Page, PageRequest } from "./api.js";
 import type { JobView } from "./job-view.js";
 import type { Receipt } from "./receipts.js";
@@ -12,6 +12,8 @@ export interface ChangeContext {
   readonly ifVersion?: number;
   /** Kept with what the change makes: a run, a backfill. */
   readonly receipt?: Receipt;
+  /** The runs that the change makes go on in this trace, those that it makes later too. */
+  readonly trace?: TraceContext;
 }
 
 export interface PauseRequest {

@@ -91,12 +91,13 @@ export class OperationRunner {
   }
 
   /** One after the other: each locks its job. What was retried before is answered with the same run. */
-  async #retry({ namespaceId, actor }: StoredOperation, runs: readonly RunView[]): Promise<Acted> {
+  async #retry({ namespaceId, actor, trace }: StoredOperation, runs: readonly RunView[]): Promise<Acted> {
     const failed: OperationFailure[] = [];
+    const context = { actor, ...(trace !== null && { trace }) };
     let done = 0;
     for (const run of runs) {
       try {
-        if ((await this.#options.repeats.retry(namespaceId, run, {}, { actor })).isNew) done += 1;
+        if ((await this.#options.repeats.retry(namespaceId, run, {}, context)).isNew) done += 1;
       } catch (error) {
         if (!(error instanceof CarillonError) || error.code === "database_unavailable") throw error;
         failed.push({ id: run.id, code: error.code, detail: error.message });

@@ -33,12 +33,12 @@ export function operationsApi(parts: OperationsParts): Operations {
   const { db, operations, queues, runner, within, newId, shards, onStarted } = parts;
   function insert(
     asked: Pick<NewOperation, "namespaceId" | "action" | "target">,
-    { actor, receipt }: ChangeContext,
+    { actor, receipt, trace }: ChangeContext,
   ): Promise<StoredOperation> {
     const id = newId();
     return db.transaction(async (tx) => {
       await receipt?.keep(tx, { operation: id });
-      return operations.insert(tx, { ...asked, id, shard: shardOf(id, shards), actor });
+      return operations.insert(tx, { ...asked, id, shard: shardOf(id, shards), actor, trace: trace ?? null });
     });
   }
   return {

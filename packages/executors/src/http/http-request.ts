@@ -18,6 +18,10 @@ export function httpScope(read: HttpPayload, payload: unknown, context: TaskCont
   return scopeOf(payload, context, { templates, needsUpstream: /\bupstream\b/.test(read.success?.source ?? "") });
 }
 
+function traceHeaders({ traceparent, tracestate }: TaskContext): Record<string, string> {
+  return { ...(traceparent !== undefined && { traceparent }), ...(tracestate !== undefined && { tracestate }) };
+}
+
 /** What is sent: the templates with their values, the secrets in their place. */
 export async function httpRequest(
   read: HttpPayload,
@@ -26,7 +30,8 @@ export async function httpRequest(
   { secrets }: Pick<ExecutorHost, "secrets">,
 ): Promise<PlainRequest> {
   const headers: Record<string, string> = { "user-agent": "carillon", accept: "*/*" };
-  if (context.traceparent !== undefined) headers["traceparent"] = context.traceparent;
+  // A job that names another trace says all of it.
+  if (!read.headers.has("traceparent")) Object.assign(headers, traceHeaders(context));
   for (const [name, template] of read.headers) headers[name] = rendered(template, scope);
   const body = bodyOf(read, scope, headers);
   if (read.auth !== null) Object.assign(headers, authHeader(read.auth, await secretOf(read.auth, secrets)));

@@ -1,5 +1,7 @@
+import type { TraceContext } from "@carillon/core";
 import type { Receipt } from "@carillon/engine";
 import type { Operation, OperationId, operations, ParamsOf, QueryOf } from "@carillon/contract";
+import type { TracePlace } from "./tracing.js";
 
 /** A request that passed its checks, without the machinery that carried it. */
 export interface Call<Op extends Operation> {
@@ -14,7 +16,7 @@ export interface Call<Op extends Operation> {
   readonly ifVersion?: number;
   readonly requestId: string;
   /** Where the caller's trace goes on; absent: it is in none. */
-  readonly traceparent?: string;
+  readonly trace?: TraceContext;
   /** To be kept with what the call makes; only under an Idempotency-Key. */
   readonly receipt?: Receipt;
   /** Fires when the caller goes away; only for operations that wait. */
@@ -39,8 +41,6 @@ export type Handler<Op extends Operation> = (call: Call<Op>) => CallAnswer | Pro
 export type Handlers = { readonly [Id in OperationId]: Handler<(typeof operations)[Id]> };
 
 /** Where a call is in its caller's trace, for what it begins. */
-export function traceOf({ traceparent }: { readonly traceparent?: string }): {
-  readonly traceparent: string | undefined;
-} {
-  return { traceparent };
+export function traceOf({ trace }: { readonly trace?: TraceContext }): TracePlace {
+  return trace ?? { traceparent: undefined };
 }

@@ -2,12 +2,12 @@ import { parseTraceParent } from "@carillon/core";
 import type { FastifyRequest } from "fastify";
 import type { CallAnswer } from "./call.js";
 import { problemOf } from "./problem.js";
-import type { CallSpan, TracingPort } from "./tracing.js";
+import type { CallSpan, TracePlace, TracingPort } from "./tracing.js";
 
 /** A call, in the trace of its caller; in that of whatever watches the server itself, if something does. */
 export function beginHttpSpan(tracing: TracingPort, { method, headers }: FastifyRequest, route: string): CallSpan {
   const parent =
-    tracing.activeTraceParent() === undefined ? { traceparent: callersTrace(headers["traceparent"]) } : "active";
+    tracing.activeTraceParent() === undefined ? callersTrace(headers) : "active";
   const span = tracing.beginSpan({ name: `${method} ${route}`, kind: "server", parent });
   if (span.isSeen) span.note({ "http.request.method": method, "http.route": route });
   return span;
@@ -22,8 +22,9 @@ export function endHttpSpan(span: CallSpan, outcome: CallAnswer | { readonly err
   span.end();
 }
 
-function callersTrace(header: string | string[] | undefined): string | undefined {
-  return typeof header === "string" && parseTraceParent(header) !== null ? header : undefined;
+function callersTrace({ traceparent, tracestate }: FastifyRequest["headers"]): TracePlace {
+  if (typeof traceparent !== "string" || parseTraceParent(traceparent) === null) return { traceparent: undefined };
+  return { traceparent, ...(typeof tracestate === "string" && { tracestate }) };
 }
 
 function thrownBy(error: unknown): { type: string; message: string; stack?: string } {

@@ -128,10 +128,11 @@ async function traced({ operation, request, tracing, answer }: TracedCall, call:
   const { rateClass, path, streams } = operation;
   if (rateClass === "none" || rateClass === "worker" || streams === true) return answer(call, request);
   const span = beginHttpSpan(tracing, request, path);
-  const { traceparent } = span;
+  const { traceparent, tracestate } = span;
   if (traceparent === undefined) return answer(call, request);
+  const trace = { traceparent, ...(tracestate !== undefined && { tracestate }) };
   try {
-    const answered = await span.run(() => answer({ ...call, traceparent }, request));
+    const answered = await span.run(() => answer({ ...call, trace }, request));
     endHttpSpan(span, answered);
     return answered;
   } catch (error) {

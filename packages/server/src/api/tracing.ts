@@ -3,6 +3,8 @@ import type { RunPolicy } from "@carillon/core";
 /** Where the trace of a piece of work was left; undefined: it is in none. */
 export interface TracePlace {
   readonly traceparent: string | undefined;
+  /** What vendors add to that. */
+  readonly tracestate?: string | undefined;
 }
 
 /** A piece of work in somebody's trace. */

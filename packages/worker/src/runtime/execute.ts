@@ -27,7 +27,7 @@ export function execute(
     return outcomeOfError(new NonRetryableError(`this worker has no task ${JSON.stringify(assignment.task)}`));
   }
   const span = beginRunSpan(assignment);
-  const context = new RunContext(assignment, options, span.traceparent);
+  const context = new RunContext(assignment, options, span);
   const handled = span.run(() => callHandler(task, assignment, context));
   const begun = { context, span, options };
   if (handled instanceof Promise) return follow(handled, assignment.timeoutMs, begun);

@@ -1,4 +1,5 @@
 import { type Assignment, type DurationMs, type Instant, noteLimits } from "@carillon/core";
+import type { TracePlace } from "../trace/span.js";
 import { keptJson } from "./kept-value.js";
 import { Memo } from "./memo.js";
 import type { Notebook } from "./notebook.js";
@@ -29,6 +30,7 @@ export class RunContext implements TaskContext {
   readonly fence: number;
   readonly scheduledFor: Instant;
   readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
   readonly #assignment: Assignment;
   readonly #options: ContextOptions;
   #notes: RunNotes | null = null;
@@ -37,7 +39,7 @@ export class RunContext implements TaskContext {
   #log: TaskLog | null = null;
   #heartbeatAt: DurationMs = Number.NEGATIVE_INFINITY;
 
-  constructor(assignment: Assignment, options: ContextOptions, traceparent?: string) {
+  constructor(assignment: Assignment, options: ContextOptions, trace?: TracePlace) {
     this.runId = assignment.runId;
     this.jobId = assignment.jobId;
     this.task = assignment.task;
@@ -46,7 +48,8 @@ export class RunContext implements TaskContext {
     this.maxAttempts = assignment.maxAttempts;
     this.fence = assignment.fence;
     this.scheduledFor = assignment.scheduledFor;
-    this.traceparent = traceparent;
+    this.traceparent = trace?.traceparent;
+    this.tracestate = trace?.tracestate;
     this.#assignment = assignment;
     this.#options = options;
   }

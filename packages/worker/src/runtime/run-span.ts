@@ -3,9 +3,9 @@ import { beginSpan, isTraced, noSpan, type OpenSpan } from "../trace/span.js";
 
 /** One attempt, in the trace of whoever asked for the run. */
 export function beginRunSpan(assignment: Assignment): OpenSpan {
-  const { task, traceparent } = assignment;
+  const { task, traceparent, tracestate } = assignment;
   if (traceparent === undefined && !isTraced()) return noSpan;
-  const span = beginSpan({ name: `run ${task}`, kind: "consumer", parent: { traceparent } });
+  const span = beginSpan({ name: `run ${task}`, kind: "consumer", parent: { traceparent, tracestate } });
   if (span.isSeen) {
     span.note({
       "carillon.task": task,

@@ -16,6 +16,8 @@ export interface TaskContext {
   readonly scheduledFor: Instant;
   /** Where the trace that this attempt is part of goes on, as a traceparent header has it; undefined: it is in none. */
   readonly traceparent: string | undefined;
+  /** What vendors add to that, for a tracestate header beside it. */
+  readonly tracestate: string | undefined;
   /**
    * Fires on timeout, when the run is cancelled, when the worker stops without further grace, and when its session is lost. Its
    * reason is a RunStoppedError that says which.

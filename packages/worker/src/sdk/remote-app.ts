@@ -7,7 +7,7 @@ import {
   type RunCreate,
 } from "@carillon/client";
 import { systemRandom } from "@carillon/core";
-import { activeTraceParent } from "../trace/span.js";
+import { activeTraceHeaders } from "../trace/span.js";
 import { HttpTransport } from "../transport/http/http-transport.js";
 import type { AppWorker, Enqueued, EnqueueItem, Producer, Scheduled, WorkerSettings } from "./app.js";
 import type { EnqueueOptions, ScheduleOptions, TaskReference } from "./options.js";
@@ -81,10 +81,4 @@ export class RemoteApp implements Producer {
   async stop(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.stop()));
   }
-}
-
-/** The server goes on with the caller's trace. */
-function traceHeaders(): Record<string, string> {
-  const traceparent = activeTraceParent();
-  return traceparent === undefined ? {} : { traceparent };
 }

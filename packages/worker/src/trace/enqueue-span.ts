@@ -1,4 +1,4 @@
-import type { RunPolicy } from "@carillon/core";
+import { type RunPolicy, withTrace } from "@carillon/core";
 import { beginSpan, type SpanStart } from "./span.js";
 
 interface Traceable {
@@ -17,10 +17,11 @@ export async function enqueueTraced<Spec extends Traceable, Result>(
   const [first] = specs.filter(runsOnce);
   if (first === undefined) return store(specs);
   const span = beginSpan({ name: `enqueue ${first.task}`, kind: "producer", parent });
-  const { traceparent } = span;
+  const { traceparent, tracestate } = span;
   if (traceparent === undefined) return store(specs);
   if (span.isSeen) span.note({ "carillon.task": first.task, "carillon.runs": specs.length });
-  const placed = specs.map((spec) => (runsOnce(spec) ? { ...spec, policy: { ...spec.policy, traceparent } } : spec));
+  const trace = { traceparent, ...(tracestate !== undefined && { tracestate }) };
+  const placed = specs.map((spec) => (runsOnce(spec) ? { ...spec, policy: withTrace(spec.policy, trace) } : spec));
   try {
     return await span.run(() => store(placed));
   } finally {

@@ -3,6 +3,7 @@ import {
   type Attributes,
   type Context,
   context,
+  createTraceState,
   isSpanContextValid,
   ProxyTracerProvider,
   ROOT_CONTEXT,
@@ -16,6 +17,8 @@ import {
 export interface OpenSpan {
   /** Where the trace goes on, for whoever is told of the work; undefined where there is no trace. */
   readonly traceparent: string | undefined;
+  /** What vendors add to that. */
+  readonly tracestate: string | undefined;
   /** Whether anybody will see what is said of it. */
   readonly isSeen: boolean;
   /** Within the work this span is the active one. */
@@ -30,7 +33,13 @@ export interface SpanStart {
   readonly name: string;
   readonly kind: "server" | "producer" | "consumer";
   /** active: what the caller is doing; else where its trace was left, undefined: nowhere. */
-  readonly parent: "active" | { readonly traceparent: string | undefined };
+  readonly parent: "active" | TracePlace;
+}
+
+/** undefined: nowhere. */
+export interface TracePlace {
+  readonly traceparent: string | undefined;
+  readonly tracestate?: string | undefined;
 }
 
 const tracerName = "carillon";
@@ -43,11 +52,11 @@ export function isTraced(): boolean {
 }
 
 export function beginSpan({ name, kind, parent }: SpanStart): OpenSpan {
-  const within = parent === "active" ? context.active() : contextOf(parent.traceparent);
+  const within = parent === "active" ? context.active() : contextOf(parent);
   const span = trace.getTracer(tracerName).startSpan(name, { kind: kinds[kind] }, within);
   const spanContext = span.spanContext();
   if (!isSpanContextValid(spanContext)) return noSpan;
-  return new StartedSpan(span, trace.setSpan(within, span), textOf(span));
+  return new StartedSpan(span, trace.setSpan(within, span));
 }
 
 /** Where the caller's trace is, if it is in one. */
@@ -56,15 +65,25 @@ export function activeTraceParent(): string | undefined {
   return span !== undefined && isSpanContextValid(span.spanContext()) ? textOf(span) : undefined;
 }
 
+/** The same as the headers that tell others; none where there is no trace. */
+export function activeTraceHeaders(): Record<string, string> {
+  const span = trace.getActiveSpan();
+  if (span === undefined || !isSpanContextValid(span.spanContext())) return {};
+  const tracestate = stateOf(span);
+  return { traceparent: textOf(span), ...(tracestate !== undefined && { tracestate }) };
+}
+
 class StartedSpan implements OpenSpan {
   readonly traceparent: string;
+  readonly tracestate: string | undefined;
   readonly #span: Span;
   readonly #context: Context;
 
-  constructor(span: Span, within: Context, traceparent: string) {
+  constructor(span: Span, within: Context) {
     this.#span = span;
     this.#context = within;
-    this.traceparent = traceparent;
+    this.traceparent = textOf(span);
+    this.tracestate = stateOf(span);
   }
 
   get isSeen(): boolean {
@@ -92,6 +111,7 @@ class StartedSpan implements OpenSpan {
 /** Of work that is in nobody's trace. */
 export const noSpan: OpenSpan = Object.freeze({
   traceparent: undefined,
+  tracestate: undefined,
   isSeen: false,
   run: <Result>(work: () => Result): Result => work(),
   note: () => undefined,
@@ -99,14 +119,27 @@ export const noSpan: OpenSpan = Object.freeze({
   end: () => undefined,
 });
 
-function contextOf(traceparent: string | undefined): Context {
+function contextOf({ traceparent, tracestate }: TracePlace): Context {
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent);
   if (parent === null) return ROOT_CONTEXT;
   const { traceId, spanId, flags: traceFlags } = parent;
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+  const traceState = tracestate === undefined ? undefined : createTraceState(tracestate);
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags,
+    isRemote: true,
+    ...(traceState !== undefined && { traceState }),
+  });
 }
 
 function textOf(span: Span): string {
   const { traceId, spanId, traceFlags: flags } = span.spanContext();
   return formatTraceParent({ traceId, spanId, flags });
+}
+
+/** What is not written as it should be, or is too long, the API has left out. */
+function stateOf(span: Span): string | undefined {
+  const text = span.spanContext().traceState?.serialize();
+  return text === undefined || text === "" ? undefined : text;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkRunPolicy, retryOf } from "../../../src/index.js";
+import { checkRunPolicy, retryOf, withTrace } from "../../../src/index.js";
 
 describe("a run that is begun at most once", () => {
   it("has one attempt, whatever the defaults are", () => {
@@ -12,5 +12,14 @@ describe("a run that is begun at most once", () => {
     expect(() => checkRunPolicy(policy, "/retries")).toThrow(/one attempt, not 4/);
     expect(() => checkRunPolicy({ ...policy, retry: { maxAttempts: 1 } })).not.toThrow();
     expect(() => checkRunPolicy({ retry: { maxAttempts: 4 } })).not.toThrow();
+  });
+});
+
+describe("the trace of a run", () => {
+  it("is that of whoever asked for it, all of it and no other", () => {
+    const job = { timeoutMs: 1, traceparent: "old", tracestate: "old" };
+    expect(withTrace(job, { traceparent: "new" })).toEqual({ timeoutMs: 1, traceparent: "new" });
+    expect(withTrace({}, { traceparent: "new", tracestate: "s" })).toEqual({ traceparent: "new", tracestate: "s" });
+    expect(withTrace(job, null)).toBe(job);
   });
 });

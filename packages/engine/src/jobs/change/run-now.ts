@@ -1,4 +1,13 @@
-import { CarillonError, checkRunPolicy, formatId, keyedLimits, type RunPolicy, storedLabels } from "@carillon/core";
+import {
+  CarillonError,
+  checkRunPolicy,
+  formatId,
+  keyedLimits,
+  type RunPolicy,
+  storedLabels,
+  type TraceContext,
+  withTrace,
+} from "@carillon/core";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext, RunNowRequest } from "../../model/job-changes.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
@@ -25,7 +34,7 @@ export class RunNow {
     const changed = await transaction.run(namespaceId, ref, context, {
       settles: false,
       apply: async ({ tx, draft }) => {
-        const overrides = this.#overrides(draft, request);
+        const overrides = this.#overrides(draft, request, context.trace);
         const { now } = draft.job;
         const wanted = { id, trigger: `run_now:${id}`, nominal: now, runAt: now, overrides };
         const placed = draft.place({ ...wanted, force: request.force ?? false });
@@ -37,9 +46,10 @@ export class RunNow {
     return changed.result;
   }
 
-  #overrides({ job }: JobDraft, request: RunNowRequest): RunOverrides {
+  #overrides({ job }: JobDraft, request: RunNowRequest, trace: TraceContext | undefined): RunOverrides {
     const { payload, priority, queue, labels } = request;
-    const policy = request.policy === undefined ? job.policy : mergePolicy(job.policy, request.policy);
+    const wanted = request.policy === undefined ? job.policy : mergePolicy(job.policy, request.policy);
+    const policy = withTrace(wanted, trace);
     checkRunPolicy(policy);
     keyedLimits(policy, {
       task: job.task,
@@ -61,7 +71,7 @@ export class RunNow {
           payload: payload === undefined ? job.payload : payload.value,
         }),
       }),
-      ...(request.policy === undefined ? {} : { policy }),
+      ...(policy !== job.policy && { policy }),
     };
   }
 }

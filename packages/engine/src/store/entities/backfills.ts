@@ -1,10 +1,10 @@
-import type { Instant } from "@carillon/core";
+import type { Instant, TraceContext } from "@carillon/core";
 import type { BackfillRequest, BackfillView } from "../../model/backfills.js";
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./fence.js";
-import { timestampOrNull } from "./parameters.js";
+import { jsonOrNull, timestampOrNull } from "./parameters.js";
 
 /** A backfill whose next step has come, as a look found it. */
 export interface DueBackfill {
@@ -18,6 +18,8 @@ export interface HeldBackfill extends BackfillView {
   readonly nextStepAt: Instant;
   /** Its runs that may be live. */
   readonly runIds: readonly string[];
+  /** The trace that its runs go on in. */
+  readonly trace: TraceContext | null;
 }
 
 export interface NewBackfill extends BackfillRequest {
@@ -25,6 +27,7 @@ export interface NewBackfill extends BackfillRequest {
   readonly jobId: string;
   readonly total: number;
   readonly actor: string | null;
+  readonly trace?: TraceContext | undefined;
 }
 
 /** Where a step leaves a backfill. */
@@ -99,9 +102,9 @@ function backfillWrites(db: Queryable, statements: Statements): Writes {
   const abortOfJob = statements.get("backfill.abort_of_job");
   const step = statements.get("backfill.step");
   return {
-    async insert(tx, { id, jobId, from, to, perSecond, concurrency, repeats, force, total, actor }) {
+    async insert(tx, { id, jobId, from, to, perSecond, concurrency, repeats, force, total, actor, trace }) {
       const range = [timestampParam(from), timestampParam(to)];
-      const values = [id, jobId, ...range, perSecond, concurrency, repeats, force, total, actor];
+      const values = [id, jobId, ...range, perSecond, concurrency, repeats, force, total, actor, jsonOrNull(trace)];
       const [row] = (await tx.query<BackfillRow>(insert, values)).rows;
       if (row === undefined) throw new Error(`backfill.insert found no job ${jobId} that this transaction holds`);
       return toView(row);
@@ -134,7 +137,7 @@ function backfillLocks(statements: Statements): Locks {
     },
     async hold(tx, id) {
       const [row] = (await tx.query<BackfillRow>(hold, [id])).rows;
-      return row === undefined ? null : { ...toView(row), nextStepAt: row.next_step_at, runIds: row.run_ids };
+      return row === undefined ? null : held(row);
     },
     async live(tx, runIds) {
       if (runIds.length === 0) return [];
@@ -164,6 +167,11 @@ interface BackfillRow {
   actor: string | null;
   created_at: Instant;
   finished_at: Instant | null;
+  trace: TraceContext | null;
+}
+
+function held(row: BackfillRow): HeldBackfill {
+  return { ...toView(row), nextStepAt: row.next_step_at, runIds: row.run_ids, trace: row.trace };
 }
 
 function toView(row: BackfillRow): BackfillView {

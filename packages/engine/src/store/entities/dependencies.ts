@@ -1,4 +1,4 @@
-import type { AfterSchedule, Instant, JobState, MissedChoice } from "@carillon/core";
+import type { AfterSchedule, Instant, JobState, MissedChoice, TraceContext } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { columns, timestampOrNull } from "./parameters.js";
@@ -39,6 +39,8 @@ export interface UpstreamEnd {
   readonly error: unknown;
   readonly payload: unknown;
   readonly endedAt: Instant;
+  /** The trace that it went on in: what it starts does so too. */
+  readonly trace: TraceContext | null;
 }
 
 export interface Neighbour {
@@ -247,6 +249,8 @@ interface EndRow {
   error: unknown;
   payload: unknown;
   ended_at: Instant;
+  traceparent: string | null;
+  tracestate: string | null;
 }
 
 function toEnd(row: EndRow): UpstreamEnd {
@@ -261,7 +265,9 @@ function toEnd(row: EndRow): UpstreamEnd {
     error,
     payload,
   } = row;
-  return { jobId, position, runId, status, reason, attempt, output, error, payload, endedAt: row.ended_at };
+  const { traceparent, tracestate, ended_at: endedAt } = row;
+  const trace = traceparent === null ? null : { traceparent, ...(tracestate !== null && { tracestate }) };
+  return { jobId, position, runId, status, reason, attempt, output, error, payload, endedAt, trace };
 }
 
 interface NeighbourRow {

@@ -1,4 +1,4 @@
-import type { DurationMs, Instant } from "@carillon/core";
+import type { DurationMs, Instant, TraceContext } from "@carillon/core";
 import type { BulkTarget, OperationAction, OperationFailure, OperationView } from "../../model/operations.js";
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
@@ -9,6 +9,8 @@ export interface StoredOperation extends OperationView {
   readonly namespaceId: number;
   readonly cursor: string | null;
   readonly step: number;
+  /** The trace that the runs which it makes go on in. */
+  readonly trace: TraceContext | null;
 }
 
 export interface NewOperation {
@@ -18,6 +20,7 @@ export interface NewOperation {
   readonly namespaceId: number;
   readonly shard: number;
   readonly actor: string | null;
+  readonly trace: TraceContext | null;
 }
 
 export interface StepDone {
@@ -54,6 +57,7 @@ interface Row {
   readonly failures: readonly OperationFailure[];
   readonly state_reason: string | null;
   readonly actor: string | null;
+  readonly trace: TraceContext | null;
   readonly created_at: Instant;
   readonly updated_at: Instant;
   readonly finished_at: Instant | null;
@@ -70,8 +74,9 @@ export function operationStore(db: Queryable, statements: Statements): Operation
   const one = ({ rows: [row] }: { readonly rows: readonly Row[] }): StoredOperation | null =>
     row === undefined ? null : toOperation(row);
   return {
-    async insert(tx, { id, namespaceId, shard, action, target, actor }) {
-      const stored = one(await tx.query<Row>(insert, [id, namespaceId, shard, action, jsonParam(target), actor]));
+    async insert(tx, { id, namespaceId, shard, action, target, actor, trace }) {
+      const values = [id, namespaceId, shard, action, jsonParam(target), actor, trace === null ? null : jsonParam(trace)];
+      const stored = one(await tx.query<Row>(insert, values));
       if (stored === null) throw new Error(`the operation ${id} was not stored`);
       return stored;
     },
@@ -93,7 +98,7 @@ export function operationStore(db: Queryable, statements: Statements): Operation
 }
 
 function toOperation(row: Row): StoredOperation {
-  const { id, state, cursor, step, seen, done, failed, failures, actor } = row;
+  const { id, state, cursor, step, seen, done, failed, failures, actor, trace } = row;
   return {
     id,
     state,
@@ -104,6 +109,7 @@ function toOperation(row: Row): StoredOperation {
     failed,
     failures,
     actor,
+    trace,
     namespaceId: row.namespace_id,
     action: row.kind,
     target: row.request,

@@ -93,12 +93,12 @@ async function resume({ engine }: ApiOptions, answers: JobAnswers, call: ResumeC
 }
 
 /** The same, where the call makes one thing that its receipt names. */
-export function keptContextOf(call: Pick<PutCall, "actor" | "ifVersion" | "receipt">): ChangeContext {
+export function keptContextOf(call: Pick<PutCall, "actor" | "ifVersion" | "receipt" | "trace">): ChangeContext {
   const { receipt } = call;
   return { ...contextOf(call), ...(receipt !== undefined && { receipt }) };
 }
 
 /** On whose behalf and on what condition a call changes something. */
-export function contextOf({ actor, ifVersion }: Pick<PutCall, "actor" | "ifVersion">): ChangeContext {
-  return { actor, ...(ifVersion !== undefined && { ifVersion }) };
+export function contextOf({ actor, ifVersion, trace }: Pick<PutCall, "actor" | "ifVersion" | "trace">): ChangeContext {
+  return { actor, ...(ifVersion !== undefined && { ifVersion }), ...(trace !== undefined && { trace }) };
 }

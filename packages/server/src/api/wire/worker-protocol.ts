@@ -28,11 +28,16 @@ const idOf = ({ runId }: Completion): string => runId;
 
 function assignedJson(run: Assigned): string {
   const { runId, jobId, timeoutMs } = run;
-  const trace = run.traceparent === undefined ? "" : `"traceparent":${JSON.stringify(run.traceparent)},`;
+  const trace = run.traceparent === undefined ? "" : traceJson(run.traceparent, run.tracestate);
   const job = jobId === null ? "null" : `"${jobId}"`;
   return (
     `{"run_id":"${runId}","job_id":${job},"task":${JSON.stringify(run.task)},"queue":${JSON.stringify(run.queue)},` +
     `"attempt":${run.attempt},"max_attempts":${run.maxAttempts},"at_most_once":${run.atMostOnce},"fence":${run.fence},` +
     `"timeout_ms":${timeoutMs ?? "null"},"scheduled_for":${run.scheduledFor},"run_at":${run.runAt},${trace}"payload":${run.payloadJson}}`
   );
+}
+
+function traceJson(traceparent: string, tracestate: string | undefined): string {
+  const state = tracestate === undefined ? "" : `"tracestate":${JSON.stringify(tracestate)},`;
+  return `"traceparent":${JSON.stringify(traceparent)},${state}`;
 }

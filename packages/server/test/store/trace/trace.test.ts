@@ -64,9 +64,12 @@ async function tracedNode() {
 describe("the trace of whoever asks for a run", () => {
   let node: Awaited<ReturnType<typeof tracedNode>>;
   const received: (string | undefined)[] = [];
+  const states: (string | undefined)[] = [];
+  const header = (value: string | string[] | undefined) => (typeof value === "string" ? value : undefined);
   const other = createServer((request, response) => {
-    const header = request.headers["traceparent"];
-    received.push(typeof header === "string" ? header : undefined);
+    received.push(header(request.headers["traceparent"]));
+    states.push(header(request.headers["tracestate"]));
+    response.statusCode = request.url === "/gone" ? 410 : 200;
     response.end("ok");
   });
   let url: string;
@@ -121,6 +124,52 @@ describe("the trace of whoever asks for a run", () => {
     expect(received.at(-1)).toBe(caller.header);
     await ask("/v1/jobs", { task: "http", payload: { url } }, { traceparent: caller.header });
     expect(received.at(-1)).toBe(caller.header);
+  });
+
+  it("takes along what vendors add, and nothing that is no tracestate", async () => {
+    const trace = { traceparent: caller.header, tracestate: "vendor=a:1, other=b" };
+    await ask("/v1/runs", { task: "http", payload: { url } }, trace);
+    expect([received.at(-1), states.at(-1)]).toEqual([caller.header, "vendor=a:1,other=b"]);
+    await ask("/v1/runs", { task: "http", payload: { url } }, { ...trace, tracestate: "x".repeat(600) });
+    expect([received.at(-1), states.at(-1)]).toEqual([caller.header, undefined]);
+  });
+
+  it("goes on in what calls make of jobs: runs by hand, replays, retries in bulk, backfills, and what starts after them", async () => {
+    const trace = { traceparent: caller.header, tracestate: "vendor=1" };
+    const put = (key: string, body: object) =>
+      node.call({ method: "PUT", url: `/v1/jobs/@${key}`, headers: json, payload: JSON.stringify(body) });
+    const post = (path: string, body: object, headers: object = trace) =>
+      node.call({ method: "POST", url: path, headers: { ...json, ...headers }, payload: JSON.stringify(body) });
+    const retry = { max_attempts: 1 };
+    const schedule = { every: "1h", starts_at: new Date(Date.now() - 7_000_000).toISOString() };
+    await put("first", { task: "http", payload: { url }, schedule });
+    await put("fails", { task: "http", payload: { url: `${url}gone` }, schedule: { manual: true }, retry });
+    const past = { from: new Date(Date.now() - 7_100_000).toISOString(), to: new Date().toISOString(), repeat: true };
+    const made = async (path: string, body: object, headers?: object) => {
+      const ended = node.untilEnded();
+      const answer = await post(path, body, headers);
+      expect(answer.statusCode).toBeLessThan(300);
+      await ended;
+      return answer.json<{ id: string }>();
+    };
+    const { id } = await made("/v1/jobs/@first:runNow", {});
+    await made(`/v1/runs/${id}:replay`, {});
+    const failed = await made("/v1/jobs/@fails:runNow", {}, {});
+    await made("/v1/runs:bulk", { action: "retry", ids: [failed.id] });
+    await made("/v1/jobs/@first:backfill", past);
+    await put("second", { task: "http", payload: { url }, schedule: { after: [{ job: "first" }] } });
+    await made("/v1/jobs/@first:runNow", { force: true });
+    type Listed = { runs: { status: string; trace_id: string | null }[] };
+    const runsOf = async (key: string) => (await node.get(`/v1/jobs/@${key}/runs`)).json<Listed>().runs;
+    for (;;) {
+      const ended = node.untilEnded();
+      if ((await runsOf("second")).some((run) => run.status === "succeeded")) break;
+      await ended;
+    }
+    const traced = received.filter((_, at) => states[at] === "vendor=1");
+    expect(traced.length).toBeGreaterThanOrEqual(6);
+    expect(new Set(traced)).toEqual(new Set([caller.header]));
+    for (const run of [...(await runsOf("first")), ...(await runsOf("second"))]) expect(run.trace_id).toBe(traceId);
   });
 
   it("is none where the caller has none, or sends what is no traceparent", async () => {

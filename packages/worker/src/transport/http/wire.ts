@@ -46,6 +46,7 @@ function assignmentOf(run: WorkerPolled["runs"][number]): Assignment {
     scheduledFor: run.scheduled_for,
     runAt: run.run_at,
     traceparent: run.traceparent,
+    tracestate: run.tracestate,
   };
 }
 

@@ -24,11 +24,12 @@ const assignment = {
 
 /** What a handler of the run is given, and sees. */
 async function attempt(given: object, fails = false) {
-  const seen: { traceparent?: string | undefined; active?: string | undefined } = {};
+  const seen: { traceparent?: string | undefined; tracestate?: string | undefined; active?: string | undefined } = {};
   const task: Task = {
     name: "mail",
     async run(_payload, context) {
       seen.traceparent = context.traceparent;
+      seen.tracestate = context.tracestate;
       await Promise.resolve();
       seen.active = trace.getActiveSpan()?.spanContext().spanId;
       if (fails) throw new Error("no such user");
@@ -74,6 +75,13 @@ describe("the span of a run", () => {
     recorded = recordSpans();
     expect((await attempt({}, true)).kind).toBe("failed");
     expect(recorded.spans()).toMatchObject([{ name: "run mail", parentId: undefined, error: "no such user" }]);
+  });
+
+  it("takes along what vendors add, with an SDK and without", async () => {
+    expect((await attempt({ traceparent, tracestate: "a=1,b=2" })).tracestate).toBe("a=1,b=2");
+    recorded = recordSpans();
+    expect((await attempt({ traceparent, tracestate: "a=1,b=2" })).tracestate).toBe("a=1,b=2");
+    expect((await attempt({ tracestate: "a=1" })).tracestate).toBeUndefined();
   });
 
   it("is nothing without an SDK; what came with the run goes on to the handler as it is", async () => {
