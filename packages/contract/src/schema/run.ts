@@ -30,7 +30,11 @@ export const triggerKinds = [
 const Trigger = Type.Object(
   {
     kind: stringEnum(triggerKinds, { description: "Who asked for the run" }),
-    id: nullable(Type.String({ description: "What asked for it, where that has an id" })),
+    id: nullable(
+      Type.String({
+        description: "What asked for it, where that has an id: a backfill, or a run (of run_now the run itself)",
+      }),
+    ),
     scheduled_for: Timestamp,
     upstream: Type.Optional(
       Type.Array(Type.String(), {

@@ -1,7 +1,7 @@
 import type { DurationMs } from "@carillon/core";
 import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
 import type { Effect, Receipt } from "../model/receipts.js";
-import { type DedupedRun, dedupeStore } from "../store/entities/dedupes.js";
+import { type DedupedRun, dedupeStore, type OnReplaced } from "../store/entities/dedupes.js";
 import type { NewJob, StoredJob } from "../store/entities/jobs.js";
 import { type NewRun, runStore, type StoredRun } from "../store/entities/runs.js";
 import type { Statements } from "../store/sql/statement.js";
@@ -31,15 +31,17 @@ export type InsertKept = (
 export function insertKept(
   store: Pick<Store, "settle" | "jobs">,
   statements: Statements,
-  horizonMs: DurationMs,
+  { horizonMs, onReplaced }: { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
 ): InsertKept {
-  return ({ jobs = [], runs = [], deduped = [] }, receipt, effectOf) =>
-    store.settle(async (tx) => {
+  return async ({ jobs = [], runs = [], deduped = [] }, receipt, effectOf) => {
+    const done = await store.settle(async (tx) => {
       const storedJobs = jobs.length === 0 ? new Map<string, StoredJob>() : await store.jobs.insert(jobs, tx);
       const storedRuns = runs.length === 0 ? [] : await runStore(tx, statements).insert(runs, horizonMs);
       const runById = new Map(storedRuns.map((run) => [run.id, run]));
       const dedupes = dedupeStore(tx, statements);
-      const outcomes = await storeInRounds(deduped, (some) => dedupes.insert(some, horizonMs));
+      const replaced: Parameters<OnReplaced>[0][number][] = [];
+      const note: OnReplaced = (ended) => void replaced.push(...ended);
+      const outcomes = await storeInRounds(deduped, (some) => dedupes.insert(some, horizonMs, note));
       const answers: KeptAnswers = {
         jobs: jobs.map((job) => storedJobs.get(job.id) ?? null),
         runs: runs.map(({ id }) => {
@@ -51,6 +53,10 @@ export function insertKept(
       };
       const effect = effectOf(answers);
       if (effect !== null) await receipt.keep(tx, effect);
-      return answers;
+      return { answers, replaced };
     });
+    // After the commit: what is told has happened.
+    if (done.replaced.length > 0) onReplaced(done.replaced);
+    return done.answers;
+  };
 }

@@ -38,7 +38,7 @@ export function makeAsking(ground: Ground, calendaring: Calendaring, following: 
   const bounds = insertBounds(ground);
   const onReplaced: OnReplaced = (runs) => announceEnded(runs, "cancelled", ground.emit);
   const inserts = makeInserts(store, { ...bounds, onReplaced });
-  const kept = insertKept(store, loadStatements(options.database.schema), bounds.horizonMs);
+  const kept = insertKept(store, loadStatements(options.database.schema), { horizonMs: bounds.horizonMs, onReplaced });
   const adoptUpstreams: JobChanging["adoptUpstreams"] = (...given) => changing.adoptUpstreams(...given);
   const creator = creatorOf(ground, { inserts, kept, calendaring, adoptUpstreams });
   const changing = changingOf(ground, { creator, calendaring, following });

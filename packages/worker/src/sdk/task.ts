@@ -73,6 +73,8 @@ export interface RunDefaults {
   readonly callbacks?: readonly CallbackOptions[];
   /** What its runs wait for when too much fails: {} for a breaker of the task, with a name for one that others share. */
   readonly breaker?: BreakerOptions;
+  /** Paths of the payload by which its runs and jobs are found, such as "customer.id": payload.<path>=<value> in lists. */
+  readonly searchable?: readonly string[];
   /** Labels that the worker must have. */
   readonly requires?: Readonly<Record<string, string>>;
   /** Only workers that have this version of the task. */
@@ -153,7 +155,7 @@ export function task(
   const { name, payload, queue, priority, retry, timeout, deadline, guarantee } = options;
   const { requires, taskVersion, allowSpot, weight, versions } = options;
   const { concurrency, rateLimit, orderingKey, orderingOnFailure } = options;
-  const { callbacks, breaker, sla } = options;
+  const { callbacks, breaker, sla, searchable } = options;
   const limits = { concurrency, rateLimit, orderingKey, orderingOnFailure, breaker };
   checkTraits(name, { ...(weight !== undefined && { weight }) });
   return Object.freeze({
@@ -171,6 +173,7 @@ export function task(
       allowSpot,
       ...limits,
       callbacks,
+      searchable,
     }),
     traits: withoutAbsent({ weight, versions }),
     schema: (payload ?? null) as StandardSchema<never, unknown> | null,

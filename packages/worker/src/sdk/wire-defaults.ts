@@ -5,7 +5,7 @@ type WireDefaults = Pick<
   RunCreate,
   "queue" | "priority" | "timeout" | "deadline" | "guarantee" | "retry" | "requires" | "task_version" | "allow_spot"
 > &
-  Pick<RunCreate, "sla" | "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure" | "callbacks" | "breaker">;
+  Pick<RunCreate, "sla" | "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure" | "callbacks" | "breaker" | "searchable">;
 
 /** What a task, a run or a job says about runs, in the words of the wire. */
 export function wireDefaults(defaults: RunDefaults): WireDefaults {
@@ -28,6 +28,7 @@ export function wireDefaults(defaults: RunDefaults): WireDefaults {
       ...(on && { on: [...on] }),
       ...(include && { include: [...include] }),
     })),
+    searchable: defaults.searchable && [...defaults.searchable],
     breaker: defaults.breaker && wireBreaker(defaults.breaker),
     task_version: taskVersion,
     allow_spot: allowSpot,

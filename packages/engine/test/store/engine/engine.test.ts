@@ -104,14 +104,16 @@ describe("a job, from its creation to its history", () => {
     const asked = await engine.api.runNow("default", { id: kept.id }, {}, { actor: null });
     const run = { task: "work", queue: "default", priority: 4, payload: null, policy: {}, labels: {}, runAt: null };
     const dedupe = { key: "k", on: "replace", windowMs: null } as const;
-    const [first] = [
+    const receipt = { keep: async () => undefined };
+    const [first, second] = [
       await engine.api.enqueue("default", { ...run, dedupe }),
       await engine.api.enqueue("default", { ...run, dedupe }),
+      await engine.api.enqueueMany("default", [{ ...run, dedupe }], receipt),
     ];
     const request = { running: "signal" } as const;
     for (const { id } of [waiting, far, kept]) await engine.api.cancelJob("default", { id }, request, { actor: null });
     const told = events.flatMap((event) => (event.type === "run.finished" ? [[event.runId, event.status]] : []));
-    expect(told).toEqual([first, waiting, far, asked].map(({ id }) => [id, "cancelled"]));
+    expect(told).toEqual([first, second, waiting, far, asked].map(({ id }) => [id, "cancelled"]));
   });
 
   it("that recurs fires once for each instant, with its lateness known [INV-1]", async () => {

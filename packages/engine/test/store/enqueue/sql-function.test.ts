@@ -206,6 +206,8 @@ describe("carillon.enqueue", () => {
     "''",
     "'a b'",
     "'work', queue => 'a b'",
+    "'carillon:webhook'",
+    "'work', queue => 'carillon:webhooks'",
     "'work', priority => 10",
     "'work', run_at => now(), delay => '1 s'",
     "'work', run_at => now() - interval '2 days'",

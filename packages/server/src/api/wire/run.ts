@@ -23,15 +23,10 @@ function wireTrigger({ kind, id, scheduledFor, upstreamIds }: RunView["trigger"]
   const upstream = upstreamIds?.map((one) => formatId("run", one));
   return {
     kind,
-    id: id === null ? null : wireId(kind, id),
+    id: id === null ? null : formatId(kind === "backfill" ? "bkf" : "run", id),
     scheduled_for: timestamp(scheduledFor),
     ...(upstream !== undefined && { upstream }),
   };
-}
-
-function wireId(kind: RunView["trigger"]["kind"], id: string): string {
-  if (kind === "backfill") return formatId("bkf", id);
-  return kind === "retry" || kind === "replay" || kind === "after" ? formatId("run", id) : id;
 }
 
 /** How late the current or last try began. While the next try is waited for, there is none to measure. */
