@@ -115,6 +115,7 @@ export type { DatabaseOptions, Timeouts } from "./store/db/options.js";
 export type { QueryResult, Queryable, SqlText } from "./store/db/queryable.js";
 export { serverWarnings, type ServerWarning } from "./store/db/server-warnings.js";
 export { waitForDatabase, type WaitOptions } from "./store/db/wait-for-database.js";
+export { writeProbe } from "./store/write-probe.js";
 export type { Fence } from "./store/entities/fence.js";
 export type { DueRun } from "./store/entities/runs.js";
 export type { DueState } from "./store/entities/settlement.js";

@@ -1,27 +1,50 @@
-import type { Database } from "@carillon/engine";
+import { type Database, writeProbe } from "@carillon/engine";
 import type { HealthCheck, HealthPort } from "../api/ports.js";
 import { within } from "../lifecycle/within.js";
 
 /** A probe that hangs is worse than one that says no. */
 const LIMIT_MS = 2_000;
 
-/** Ready means that the database answers now, not that it did a while ago. Those who ask at the same time share a question. */
+/** Ready means that the database answers and takes writes now, not that it did a while ago. Those who ask at the same time share a question. */
 export function readiness(database: () => Database): HealthPort {
-  let asked: Promise<HealthCheck> | null = null;
-  const ask = (): Promise<HealthCheck> =>
-    within(LIMIT_MS, checkDatabase(database()), () => failed(`no answer within ${LIMIT_MS} ms`)).finally(() => {
+  let asked: Promise<readonly HealthCheck[]> | null = null;
+  const probes = new WeakMap<Database, () => Promise<boolean>>();
+  const probeOf = (of: Database): (() => Promise<boolean>) => {
+    const probe = probes.get(of) ?? writeProbe(of);
+    probes.set(of, probe);
+    return probe;
+  };
+  const ask = (): Promise<readonly HealthCheck[]> => {
+    const checks = [
+      bounded("database", () => checkDatabase(database())),
+      bounded("writes", () => checkWrites(probeOf(database()))),
+    ];
+    return Promise.all(checks).finally(() => {
       asked = null;
     });
-  return { ready: async () => [await (asked ??= ask())] };
+  };
+  return { ready: () => (asked ??= ask()) };
 }
 
-async function checkDatabase(database: Database): Promise<HealthCheck> {
+function bounded(name: string, check: () => Promise<string>): Promise<HealthCheck> {
+  const asked = answered(name, check);
+  return within(LIMIT_MS, asked, () => ({ name, ok: false, detail: `no answer within ${LIMIT_MS} ms` }));
+}
+
+async function answered(name: string, check: () => Promise<string>): Promise<HealthCheck> {
   try {
-    const { roundTripMs } = await database.clock.tick();
-    return { name: "database", ok: true, detail: `answers in ${Math.ceil(roundTripMs)} ms` };
+    return { name, ok: true, detail: await check() };
   } catch (error) {
-    return failed(error instanceof Error ? error.message : String(error));
+    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
   }
 }
 
-const failed = (detail: string): HealthCheck => ({ name: "database", ok: false, detail });
+async function checkDatabase(database: Database): Promise<string> {
+  const { roundTripMs } = await database.clock.tick();
+  return `answers in ${Math.ceil(roundTripMs)} ms`;
+}
+
+async function checkWrites(canWrite: () => Promise<boolean>): Promise<string> {
+  if (await canWrite()) return "taken";
+  throw new Error("somebody holds a lock on a table that calls write to");
+}

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/core";
 import { createEngine, openDatabase } from "@carillon/engine";
 import { freshDatabase, TcpProxy } from "@carillon/testkit";
+import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { createApi } from "../../../src/api/create-api.js";
 import type { IntakeLoad } from "../../../src/api/intake.js";
@@ -64,6 +65,7 @@ async function nodeBehindProxy() {
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   return {
     url,
+    databaseUrl: fresh.url,
     proxy,
     database,
     engine,
@@ -97,6 +99,41 @@ function post(url: string, agent: Agent): Promise<{ status: number; retryAfter: 
   });
 }
 
+type Node = Awaited<ReturnType<typeof nodeBehindProxy>>;
+
+/** Many calls at once, what the node has under way meanwhile, and what it says of itself once it lets nobody more in. */
+async function storm(node: Node, agent: Agent, calls: number) {
+  const over = new AbortController();
+  const answers = Promise.all(Array.from({ length: calls }, () => post(node.url, agent))).finally(() => {
+    over.abort();
+  });
+  const seen = { calls: 0, bytes: 0, waiting: 0 };
+  const statusOf = async (path: string): Promise<number> => (await fetch(`${node.url}${path}`)).status;
+  const probes: Promise<number[]>[] = [];
+  while (!over.signal.aborted) {
+    const load = node.load();
+    seen.calls = Math.max(seen.calls, load.calls);
+    seen.bytes = Math.max(seen.bytes, load.bytes);
+    seen.waiting = Math.max(seen.waiting, node.engine.load.writesWaiting, node.database.load.pool.waiting);
+    if (load.calls === intake.calls && probes.length < 3)
+      probes.push(Promise.all([statusOf("/livez"), statusOf("/readyz")]));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { answers: await answers, probes: await Promise.all(probes), seen };
+}
+
+/** Refused, and told when to come again. */
+const refusals = (answers: Awaited<ReturnType<typeof storm>>["answers"]): Set<string> =>
+  new Set(answers.map(({ status, retryAfter }) => `${status} ${retryAfter}`));
+
+function expectBounded(seen: Awaited<ReturnType<typeof storm>>["seen"]): void {
+  expect(seen.calls).toBe(intake.calls);
+  expect(seen.bytes).toBeLessThanOrEqual(intake.bytes);
+  expect(seen.waiting).toBeLessThanOrEqual(intake.calls);
+}
+
+const alive = [200, 503];
+
 describe("a node whose database has stopped to answer", () => {
   it("refuses thousands of calls by 503 in bounded memory, lives, says that it is not ready, and recovers", async () => {
     const node = await nodeBehindProxy();
@@ -106,35 +143,11 @@ describe("a node whose database has stopped to answer", () => {
 
     await node.proxy.blackHole();
     const before = process.memoryUsage().rss;
-    const over = new AbortController();
-    const answers = Promise.all(Array.from({ length: requests }, () => post(node.url, agent))).finally(() => {
-      over.abort();
-    });
-    const seen = { calls: 0, bytes: 0, waiting: 0 };
-    const statusOf = async (path: string): Promise<number> => (await fetch(`${node.url}${path}`)).status;
-    const probes: Promise<number[]>[] = [];
-    while (!over.signal.aborted) {
-      const { calls, bytes } = node.load();
-      seen.calls = Math.max(seen.calls, calls);
-      seen.bytes = Math.max(seen.bytes, bytes);
-      seen.waiting = Math.max(seen.waiting, node.engine.load.writesWaiting, node.database.load.pool.waiting);
-      // As soon as nobody more is let in, those who look after the node ask how it is.
-      if (calls === intake.calls && probes.length < 3)
-        probes.push(Promise.all([statusOf("/livez"), statusOf("/readyz")]));
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    const { answers, probes, seen } = await storm(node, agent, requests);
     // Answered although the database is still silent: nobody waits for it.
-    expect(new Set((await answers).map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(
-      new Set(["503 2"]),
-    );
-    expect(await Promise.all(probes)).toEqual([
-      [200, 503],
-      [200, 503],
-      [200, 503],
-    ]);
-    expect(seen.calls).toBe(intake.calls);
-    expect(seen.bytes).toBeLessThanOrEqual(intake.bytes);
-    expect(seen.waiting).toBeLessThanOrEqual(intake.calls);
+    expect(refusals(answers)).toEqual(new Set(["503 2"]));
+    expect(probes).toEqual([alive, alive, alive]);
+    expectBounded(seen);
     // Callers and node are one process here: the sockets of both, and no more than the calls that were let in.
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1_048_576);
 
@@ -143,6 +156,34 @@ describe("a node whose database has stopped to answer", () => {
     while ((await post(node.url, agent)).status !== 201) await sleep(20);
     expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
     expect(await node.metric("carillon_database_up")).toBe(1);
+    expect(await node.metric('carillon_http_request_active_bytes{budget="calls"}')).toBe(0);
+    agent.destroy();
+    await node.close();
+  });
+});
+
+describe("a node whose statements wait for somebody's lock", () => {
+  it("refuses calls in bounded memory, lives, says that it is not ready, and recovers when the lock goes", async () => {
+    const node = await nodeBehindProxy();
+    const agent = new Agent({ keepAlive: true, maxSockets: 200 });
+    while ((await post(node.url, agent)).status !== 201) await sleep(20);
+    const somebody = new Client(node.databaseUrl);
+    await somebody.connect();
+    await somebody.query("begin; lock table carillon.run in access exclusive mode");
+
+    const before = process.memoryUsage().rss;
+    const { answers, probes, seen } = await storm(node, agent, 500);
+    // 504: its own statement was ended by its time limit, and did nothing. Nobody else waits that long.
+    expect(new Set([...refusals(answers), "504 2"])).toEqual(new Set(["503 2", "504 2"]));
+    expect(answers.filter(({ status }) => status === 503).length).toBeGreaterThan(answers.length / 2);
+    expect(probes).toEqual([alive, alive, alive]);
+    expectBounded(seen);
+    expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1_048_576);
+
+    await somebody.query("rollback");
+    await somebody.end();
+    while ((await post(node.url, agent)).status !== 201) await sleep(20);
+    expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
     expect(await node.metric('carillon_http_request_active_bytes{budget="calls"}')).toBe(0);
     agent.destroy();
     await node.close();
