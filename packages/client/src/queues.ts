@@ -1,8 +1,8 @@
 import type {
   BulkOperation,
-  PageQuery,
   Queue,
   QueueList,
+  QueueListQuery,
   QueuePatch,
   QueuePauseRequest,
   QueuePurged,
@@ -14,7 +14,7 @@ import type { CallOptions, ChangeOptions, Transport } from "./transport.js";
 
 export interface QueueCalls {
   get(name: string, options?: CallOptions): Promise<Queue>;
-  list(query?: PageQuery, options?: CallOptions): Promise<QueueList>;
+  list(query?: QueueListQuery, options?: CallOptions): Promise<QueueList>;
   stats(name: string, options?: CallOptions): Promise<QueueStats>;
   /** Makes the queue if there is none. */
   update(name: string, patch: QueuePatch, options?: ChangeOptions): Promise<Queue>;

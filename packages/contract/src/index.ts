@@ -69,6 +69,7 @@ export type { Limit, LimitList, LimitPatch, LimitQuery } from "./schema/limit.js
 export type {
   Queue,
   QueueList,
+  QueueListQuery,
   QueuePatch,
   QueuePauseRequest,
   QueuePurged,
@@ -133,6 +134,7 @@ export type { Job, JobDefinition, JobStatus, JobWarning } from "./schema/job.js"
 export {
   backfillLimits,
   keyPattern,
+  mostKeys,
   limits,
   anyNamePattern,
   namePattern,

@@ -126,6 +126,16 @@ where namespace_id = $1
   ))
 limit $9;
 
+-- name: job.of_keys
+-- purpose: the jobs that have keys now, with their due state, the newest first
+-- params: $1 namespace id int, $2 keys text[]
+-- fence: none, a read
+select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
+       j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids, j.feeds
+from carillon.job j join carillon.job_due d on d.job_id = j.id
+where j.namespace_id = $1 and j.key = any ($2::text[]) and j.key is not null and j.ended_at is null
+order by j.id desc;
+
 -- name: job.id_of_key
 -- purpose: the job that has a key, else the newest of those that had it and ended
 -- params: $1 namespace id int, $2 key text

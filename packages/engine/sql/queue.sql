@@ -72,11 +72,13 @@ where paused_until <= clock_timestamp()
 returning namespace_id, name;
 
 -- name: queue.stats
--- purpose: what waits and works in a queue, counted up to a limit in each of its lanes, and who serves it
--- params: $1 namespace id int, $2 name text, $3 most of each lane int
+-- purpose: what waits and works in queues, counted up to a limit in each of their lanes, and who serves them
+-- params: $1 namespace id int, $2 names text[], $3 most of each lane int
 -- fence: none, a read
-with live as materialized (
-  select r.state, r.run_at
+with asked as materialized (
+  select distinct name from unnest($2::text[]) as a (name)
+), live as materialized (
+  select l.queue, r.state, r.run_at
   from carillon.lane l
   cross join lateral (
     select state, run_at from carillon.run
@@ -84,21 +86,23 @@ with live as materialized (
     order by rank
     limit $3
   ) r
-  where l.queue = $2
-), served as (
+  where l.queue = any ($2::text[])
+)
+select a.name, l.queued, l.running, l.oldest_due_at, s.workers, s.slots, clock_timestamp() as now
+from asked a
+cross join lateral (
+  select count(*) filter (where state = 'queued') as queued,
+         count(*) filter (where state = 'running') as running,
+         min(run_at) filter (where state = 'queued') as oldest_due_at
+  from live where queue = a.name
+) l
+cross join lateral (
   select count(*) as workers, coalesce(sum(slots), 0) as slots
   from carillon.worker_session
   where (namespace_id = $1 and namespaces is null
          or namespaces && array['*', (select n.name from carillon.namespace n where n.id = $1)])
-    and (queues @> array[$2::text] or queues = array['*'])
-)
-select count(*) filter (where state = 'queued') as queued,
-       count(*) filter (where state = 'running') as running,
-       min(run_at) filter (where state = 'queued') as oldest_due_at,
-       (select workers from served) as workers,
-       (select slots from served) as slots,
-       clock_timestamp() as now
-from live;
+    and (queues @> array[a.name] or queues = array['*'])
+) s;
 
 -- name: queue.durations
 -- purpose: how long runs of each task are expected to take

@@ -1,9 +1,9 @@
 import { Type } from "typebox";
 import { BulkOperation } from "../schema/bulk.js";
-import { PageQuery } from "../schema/job-history.js";
 import {
   Queue,
   QueueList,
+  QueueListQuery,
   QueuePatch,
   QueuePauseRequest,
   QueuePurged,
@@ -23,7 +23,7 @@ export const listQueues = {
   ...reads,
   path: "/v1/queues",
   summary: "List queues by name",
-  query: PageQuery,
+  query: QueueListQuery,
   answers: { 200: { description: "One page", schema: QueueList } },
   errors: [...queryErrors, "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;

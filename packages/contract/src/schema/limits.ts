@@ -83,6 +83,9 @@ export const backfillDefaults = { perSecond: 10, concurrency: 10 } as const;
 
 /** A job's own name: stable, human, unique in its namespace, safe in a URL and free of colons. */
 export const keyPattern = "^[A-Za-z0-9._-]{1,200}$";
+/** Keys of one question: as many as fit into the address of a call. */
+export const mostKeys = 50;
+export const keysPattern = `^[A-Za-z0-9._-]{1,200}(,[A-Za-z0-9._-]{1,200}){0,${mostKeys - 1}}$`;
 /** Names of tasks and queues that there are, the product's own among them. */
 export const anyNamePattern = "^[A-Za-z0-9_][A-Za-z0-9_.:/-]*$";
 /** Names of tasks and queues; those that begin with carillon: are the product's own. */
@@ -108,6 +111,7 @@ export const tokenHashPattern = "^[0-9a-f]{64}$";
 /** The patterns in words, for messages. */
 export const patternWords: ReadonlyMap<string, string> = new Map([
   [keyPattern, "1 to 200 letters, digits, dots, dashes and underscores"],
+  [keysPattern, `up to ${mostKeys} keys, separated by commas`],
   [namePattern, "letters, digits and _ . : / -, beginning with a letter, a digit or _, and not with carillon:"],
   [
     queuePattern,

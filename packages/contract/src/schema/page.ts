@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { Job } from "./job.js";
-import { limits, printablePattern, searchPathPattern } from "./limits.js";
+import { keysPattern, limits, mostKeys, printablePattern, searchPathPattern } from "./limits.js";
 import { NextPageToken, paging, Total, totalQuery } from "./paging.js";
 import { Run, triggerKinds } from "./run.js";
 import { InstantText } from "./scalars.js";
@@ -59,7 +59,20 @@ const filters = {
   total: Type.Optional(totalQuery),
 };
 
-export const JobListQuery = Type.Object({ ...paging, ...filters }, { additionalProperties: false });
+export const JobListQuery = Type.Object(
+  {
+    ...paging,
+    ...filters,
+    key: Type.Optional(
+      Type.String({
+        pattern: keysPattern,
+        description: `Only the jobs that have these keys now, up to ${mostKeys}, separated by commas; with no other parameter`,
+        examples: ["nightly-report,weekly-report"],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 export const RunListQuery = Type.Object(
   {

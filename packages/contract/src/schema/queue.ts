@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { removable } from "./merge-patch.js";
-import { NextPageToken } from "./paging.js";
+import { NextPageToken, paging } from "./paging.js";
 import { QueueConcurrency, QueueRateLimit } from "./run-limits.js";
 import { Count, DurationText, InstantText, Reason, Timestamp } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
@@ -70,31 +70,6 @@ const QueuePause = Type.Object(
   { title: "QueuePause", additionalProperties: false },
 );
 
-export const Queue = Type.Object(
-  {
-    name: Type.String(),
-    order: Order,
-    bound: nullable(
-      Type.String({
-        description: "A run waits only for runs that became due at most this much later; null for a strict queue",
-      }),
-    ),
-    concurrency: nullable(QueueConcurrency),
-    rate_limit: nullable(QueueRateLimit),
-    paused: Type.Boolean({ description: "Nothing is handed out; schedules go on firing" }),
-    pause: nullable(QueuePause),
-    version: Type.Integer(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "Queue", additionalProperties: false },
-);
-
-export const QueueList = Type.Object(
-  { queues: Type.Array(Queue), next_page_token: NextPageToken },
-  { title: "QueueList", additionalProperties: false },
-);
-
 export const QueueStats = Type.Object(
   {
     queued: Count("Runs that wait for a worker"),
@@ -112,10 +87,47 @@ export const QueueStats = Type.Object(
   { title: "QueueStats", additionalProperties: false, description: "What an autoscaler asks for" },
 );
 
+export const Queue = Type.Object(
+  {
+    name: Type.String(),
+    order: Order,
+    bound: nullable(
+      Type.String({
+        description: "A run waits only for runs that became due at most this much later; null for a strict queue",
+      }),
+    ),
+    concurrency: nullable(QueueConcurrency),
+    rate_limit: nullable(QueueRateLimit),
+    paused: Type.Boolean({ description: "Nothing is handed out; schedules go on firing" }),
+    pause: nullable(QueuePause),
+    version: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    stats: Type.Optional(
+      Type.Unsafe<Static<typeof QueueStats>>({ ...QueueStats, description: "As of now, in a list that includes them" }),
+    ),
+  },
+  { title: "Queue", additionalProperties: false },
+);
+
+export const QueueListQuery = Type.Object(
+  {
+    ...paging,
+    include: Type.Optional(stringEnum(["stats"], { description: "stats: what waits and works in each queue, too" })),
+  },
+  { additionalProperties: false },
+);
+
+export const QueueList = Type.Object(
+  { queues: Type.Array(Queue), next_page_token: NextPageToken },
+  { title: "QueueList", additionalProperties: false },
+);
+
 export type QueuePatch = Static<typeof QueuePatch>;
 export type QueuePurgeRequest = Static<typeof QueuePurgeRequest>;
 export type QueuePurged = Static<typeof QueuePurged>;
 export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
 export type Queue = Static<typeof Queue>;
+export type QueueListQuery = Static<typeof QueueListQuery>;
 export type QueueList = Static<typeof QueueList>;
 export type QueueStats = Static<typeof QueueStats>;

@@ -34,6 +34,11 @@ export class JobReader {
     return run !== null && run.jobId === run.id ? oneOffJob(run) : null;
   }
 
+  /** The jobs that have these keys now, the newest first. */
+  async ofKeys(namespaceId: number, keys: readonly string[]): Promise<JobView[]> {
+    return this.#withLastRuns(namespaceId, await this.#jobs.ofKeys(namespaceId, keys));
+  }
+
   async #withNeighbours(namespaceId: number, row: JobRow): Promise<JobView | null> {
     const [job = null] = await this.#withLastRuns(namespaceId, [row]);
     if (job === null || (row.feeds !== true && row.schedule.kind !== "after")) return job;

@@ -74,6 +74,8 @@ export interface EngineApi {
   createJobs(namespace: string, specs: readonly JobSpec[], receipt?: Receipt): Promise<CreatedJob[]>;
   getJob(namespace: string, ref: JobRef): Promise<JobView | null>;
   listJobs(namespace: string, filter: JobFilter, page: PageRequest): Promise<Page<JobView>>;
+  /** The jobs that have these keys now, the newest first. */
+  jobsOfKeys(namespace: string, keys: readonly string[]): Promise<readonly JobView[]>;
   getRun(namespace: string, id: string): Promise<RunView | null>;
   /** The run when it has ended; null when it has not in time, or is not there. Throws overloaded. */
   awaitRun(namespace: string, id: string, request: WaitRequest): Promise<RunView | null>;

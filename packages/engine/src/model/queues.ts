@@ -69,4 +69,6 @@ export interface Queues {
   resumeQueue(namespace: string, name: string, context: ChangeContext): Promise<QueueView>;
   /** null when there is no such queue. */
   queueStats(namespace: string, name: string): Promise<QueueStats | null>;
+  /** Of queues that there are, by name. */
+  manyQueueStats(namespace: string, names: readonly string[]): Promise<ReadonlyMap<string, QueueStats>>;
 }

@@ -47,6 +47,7 @@ export function engineApi(store: Store, creator: JobCreator, ports: ApiPorts): E
     getJob: (namespace, ref) => within(namespace, (id) => jobs.find(id, ref)),
     listJobs: (namespace, filter, page) =>
       within(namespace, async (id) => jobs.list(id, await byLabels(id, filter), page)),
+    jobsOfKeys: (namespace, keys) => within(namespace, (id) => jobs.ofKeys(id, keys)),
     getRun: (namespace, runId) => within(namespace, (id) => runs.find(id, runId)),
     awaitRun: (namespace, runId, request) => within(namespace, (id) => ports.waiters.wait(id, runId, request)),
     listRuns: (namespace, filter, page) =>

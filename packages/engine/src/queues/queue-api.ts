@@ -58,8 +58,9 @@ export function queueApi({ queues, namespaceId, now, onChanged }: QueueApiParts)
     async queueStats(namespace, name) {
       const within = await namespaceId(namespace);
       if ((await queues.find(within, name)) === null) return null;
-      return queues.stats({ namespaceId: within, name }, mostCounted);
+      return (await queues.stats(within, [name], mostCounted)).get(name) ?? null;
     },
+    manyQueueStats: async (namespace, names) => queues.stats(await namespaceId(namespace), names, mostCounted),
   };
 }
 

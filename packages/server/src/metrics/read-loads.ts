@@ -5,15 +5,17 @@ import type { QueueLoad } from "./load-metrics.js";
 const mostQueues = 200;
 
 /** What waits and works in each queue, of all namespaces. */
-export async function readLoads(engine: Pick<Namespaces & Queues, "listNamespaces" | "listQueues" | "queueStats">) {
+export async function readLoads(engine: Pick<Namespaces & Queues, "listNamespaces" | "listQueues" | "manyQueueStats">) {
   const loads: QueueLoad[] = [];
   const { rows: namespaces } = await engine.listNamespaces({ pageSize: mostQueues });
   for (const { name: namespace } of namespaces) {
-    const { rows: queues } = await engine.listQueues(namespace, { pageSize: mostQueues });
-    for (const { name: queue } of queues) {
-      if (loads.length >= mostQueues) return loads;
-      const stats = await engine.queueStats(namespace, queue);
-      if (stats !== null) loads.push({ namespace, queue, ...stats });
+    if (loads.length >= mostQueues) return loads;
+    const { rows: queues } = await engine.listQueues(namespace, { pageSize: mostQueues - loads.length });
+    const names = queues.map(({ name }) => name);
+    const stats = await engine.manyQueueStats(namespace, names);
+    for (const queue of names) {
+      const own = stats.get(queue);
+      if (own !== undefined) loads.push({ namespace, queue, ...own });
     }
   }
   return loads;

@@ -1,5 +1,5 @@
-import { ApiError, type Client } from "@carillon/client";
-import { type Job, type JobCreate, plainDefinition } from "@carillon/contract";
+import type { Client } from "@carillon/client";
+import { type Job, type JobCreate, mostKeys, plainDefinition } from "@carillon/contract";
 import type { DesiredJob } from "./desired-jobs.js";
 import { type Difference, differences } from "./differences.js";
 import { inParallel } from "./in-parallel.js";
@@ -22,20 +22,28 @@ export type PlannedStep =
   | { readonly action: "keep"; readonly key: string; readonly current: Job }
   | { readonly action: "cancel"; readonly key: string; readonly current: Job };
 
-const lookWidth = 8;
+/** Questions under way at a time. */
+const lookWidth = 4;
 const largestPage = 1_000;
 
-/** Compares what is wanted with what there is, job by job. */
+/** Compares what is wanted with what there is, many jobs with one question. */
 export async function planJobs(
   client: Client,
   desired: readonly DesiredJob[],
   onLooked: () => void,
 ): Promise<PlannedStep[]> {
-  return inParallel(desired, lookWidth, async (one) => {
-    const current = await found(client, one.key);
-    onLooked();
-    return stepFor(one, current);
+  const parts = Array.from({ length: Math.ceil(desired.length / mostKeys) }, (_, at) =>
+    desired.slice(at * mostKeys, (at + 1) * mostKeys),
+  );
+  const planned = await inParallel(parts, lookWidth, async (part) => {
+    const { jobs } = await client.jobs.list({ key: part.map(({ key }) => key).join(",") });
+    const byKey = new Map(jobs.map((job) => [job.key, job]));
+    return part.map((one) => {
+      onLooked();
+      return stepFor(one, byKey.get(one.key) ?? null);
+    });
   });
+  return planned.flat();
 }
 
 function stepFor(desired: DesiredJob, current: Job | null): PlannedStep {
@@ -65,15 +73,4 @@ export async function planPrune(client: Client, selector: string, keys: Readonly
     token = page.next_page_token;
   } while (token !== null);
   return steps;
-}
-
-/** Null where there is none, or none any more. */
-async function found(client: Client, key: string): Promise<Job | null> {
-  try {
-    const job = await client.jobs.get(`@${key}`);
-    return job.state === "cancelled" ? null : job;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
 }

@@ -1,6 +1,5 @@
 import { type Client, ServerUnreachable } from "@carillon/client";
 import type { Queue, QueueStats, Run, Worker } from "@carillon/contract";
-import { inParallel } from "../apply/in-parallel.js";
 import type { RateMeter, Rates } from "./rates.js";
 
 export interface QueueLook extends Queue {
@@ -31,7 +30,6 @@ export interface LookOptions {
 
 const mostQueues = 50;
 const mostRows = 100;
-const width = 8;
 
 /** One look; null when the server cannot be reached, which a view that stays must survive. */
 export async function look(options: LookOptions): Promise<Look | null> {
@@ -47,11 +45,10 @@ async function wholeLook({ client, url, meter, now }: LookOptions): Promise<Look
   const [version, readiness, queues, { workers }, { runs }] = await Promise.all([
     client.version(),
     client.ready(),
-    client.queues.list({ page_size: mostQueues }),
+    client.queues.list({ page_size: mostQueues, include: "stats" }),
     client.workers.list({ page_size: mostRows }),
     client.runs.list({ status: "running", page_size: mostRows }),
   ]);
-  const stats = await inParallel(queues.queues, width, ({ name }) => client.queues.stats(name));
   const at = now();
   return {
     at: new Date(at).toISOString(),
@@ -59,10 +56,9 @@ async function wholeLook({ client, url, meter, now }: LookOptions): Promise<Look
     version: version.version,
     ready: readiness.status === "ready",
     rates: meter.rates(at),
-    queues: queues.queues.flatMap((queue, index) => {
-      const own = stats[index];
-      return own === undefined ? [] : [{ ...queue, stats: own, rates: meter.rates(at, queue.name) }];
-    }),
+    queues: queues.queues.flatMap(({ stats, ...queue }) =>
+      stats === undefined ? [] : [{ ...queue, stats, rates: meter.rates(at, queue.name) }],
+    ),
     more_queues: queues.next_page_token !== null,
     workers,
     running: runs,

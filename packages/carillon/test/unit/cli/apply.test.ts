@@ -55,10 +55,12 @@ const stored = (over: object) => ({
 /** Serves these jobs by their keys, in one list, and takes every change. */
 function serveJobs(...jobs: ReturnType<typeof stored>[]) {
   return serveBy(({ method, url, body }) => {
-    const { pathname } = new URL(url);
+    const { pathname, searchParams } = new URL(url);
     const name = decodeURIComponent(/jobs\/([^:]*)/.exec(pathname)?.[1] ?? "");
     const found = jobs.find(({ key, id }) => name === `@${key}` || name === id);
-    if (method === "GET" && name === "") return { body: { jobs, next_page_token: null } };
+    const keys = searchParams.get("key")?.split(",");
+    const live = jobs.filter(({ key, state }) => state !== "cancelled" && keys?.includes(key));
+    if (method === "GET" && name === "") return { body: { jobs: keys === undefined ? jobs : live, next_page_token: null } };
     if (method === "GET") return found === undefined ? notFound : { body: found };
     return {
       body: {
@@ -91,7 +93,8 @@ describe("job apply", () => {
     const calls: string[] = [];
     serveBy(({ method, headers, body }) => {
       calls.push(`${method} ${headers.get("if-match") ?? ""} ${JSON.stringify(body)}`);
-      return { body: stored({ timeout: "1m", version: method === "GET" ? 7 : 8 }) };
+      if (method === "GET") return { body: { jobs: [stored({ timeout: "1m" })], next_page_token: null } };
+      return { body: stored({ timeout: "1m", version: 8 }) };
     });
     const { code, out, said } = await apply(nightly.replace("0 2", "0 3") + "payload: { a: [1] }\n");
     expect(code).toBe(0);
@@ -181,7 +184,7 @@ describe("job apply", () => {
 
   it("goes on past a job that is refused, and ends with its code", async () => {
     serveBy(({ method, body }) => {
-      if (method === "GET") return notFound;
+      if (method === "GET") return { body: { jobs: [], next_page_token: null } };
       const { key } = body as { key: string };
       if (key === "b") return { body: stored({ key }) };
       return { status: 409, body: { status: 409, code: "key_taken", detail: "It is taken.", errors: [] } };
@@ -199,7 +202,7 @@ describe("job apply", () => {
       schedule: { manual: true },
     }));
     const calls = serveBy(({ method, body }) => {
-      if (method === "GET") return notFound;
+      if (method === "GET") return { body: { jobs: [], next_page_token: null } };
       const { jobs } = body as { jobs: { key: string }[] };
       const problem = { status: 409, code: "key_taken", detail: "It is taken.", errors: [] };
       return { body: { results: jobs.map(({ key }) => (key === "j7" ? { problem } : { id: `job_${key}` })) } };
@@ -208,6 +211,7 @@ describe("job apply", () => {
     expect(await runCli(["job", "apply", "-f", "-"], io)).toBe(5);
     const sizes = calls.filter(({ method }) => method === "POST").map(({ body }) => (body as { jobs: [] }).jobs.length);
     expect(sizes).toEqual([100, 20]);
+    expect(calls.filter(({ method }) => method === "GET")).toHaveLength(3);
     expect(io.said.join("\n")).toMatch(/119 created[^]*and so on for 99 more[^]*@j7 was refused/);
     expect(String((io.stderr as PassThrough).read())).toContain("[########################] 100 %  120 of 120 done");
   });

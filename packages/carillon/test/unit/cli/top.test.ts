@@ -57,9 +57,7 @@ function serveLook(events = "") {
     const answers: Readonly<Record<string, object>> = {
       "/version": { version: "1.2.3" },
       "/readyz": { status: "ready", checks: [] },
-      "/v1/queues": { queues: [queue("a"), queue("b")], next_page_token: null },
-      "/v1/queues/a/stats": queue("a", 3, 400).stats,
-      "/v1/queues/b/stats": queue("b", 7, 65_000).stats,
+      "/v1/queues": { queues: [queue("a", 3, 400), queue("b", 7, 65_000)], next_page_token: null },
       "/v1/workers": { workers: [worker], next_page_token: null },
       "/v1/runs": { runs: [run], next_page_token: null },
     };

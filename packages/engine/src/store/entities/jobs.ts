@@ -65,6 +65,8 @@ export interface JobStore {
   neighbours(id: string): Promise<Neighbour[]>;
   /** The job that has the key, else the newest of those that had it and ended. */
   idOfKey(namespaceId: number, key: string): Promise<string | null>;
+  /** The jobs that have these keys now, the newest first. */
+  ofKeys(namespaceId: number, keys: readonly string[]): Promise<JobRow[]>;
   list(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<Looked<JobRow>>;
   /** How many there are: by the planner's statistics, or counted up to a number. */
   estimate(namespaceId: number, filter: JobListFilter): Promise<number>;
@@ -84,6 +86,7 @@ export function jobStore(db: Database, statements: Statements, links: JobLinks):
   const insert = statements.get("job.insert");
   const find = statements.get("job.find");
   const idOfKey = statements.get("job.id_of_key");
+  const ofKeys = statements.get("job.of_keys");
   const search = new JobSearch(db, statements);
   const insertOn = async (on: Queryable, jobs: readonly NewJob[]): Promise<Map<string, StoredJob>> => {
     const { rows } = await on.query<{ id: string; created_at: Instant }>(insert, insertParameters(jobs));
@@ -102,6 +105,9 @@ export function jobStore(db: Database, statements: Statements, links: JobLinks):
     neighbours: (id) => links.dependencies.neighbours(db, id, mostNeighbours),
     async idOfKey(namespaceId, key) {
       return (await db.query<{ id: string }>(idOfKey, [namespaceId, key])).rows[0]?.id ?? null;
+    },
+    async ofKeys(namespaceId, keys) {
+      return (await db.query<JobRow>(ofKeys, [namespaceId, keys])).rows;
     },
     list: (namespaceId, filter, place) => search.page(namespaceId, filter, place),
     estimate: (namespaceId, filter) => search.estimate(namespaceId, filter),

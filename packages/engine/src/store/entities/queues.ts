@@ -36,7 +36,8 @@ export interface QueueStore {
   list(namespaceId: number, after: string | null, limit: number): Promise<QueueView[]>;
   /** `decide` is given the queue as it is, null if there is none, and answers what it is to be. */
   change(queue: QueueName, decide: (before: QueueView | null) => NewQueueState): Promise<QueueView>;
-  stats(queue: QueueName, mostOfLane: number): Promise<QueueStats>;
+  /** Of queues of a namespace, by name. */
+  stats(namespaceId: number, names: readonly string[], mostOfLane: number): Promise<Map<string, QueueStats>>;
   /** Ends pauses whose time is over; answers how many. */
   resumeExpired(): Promise<number>;
   durations(): Promise<ExpectedDuration[]>;
@@ -116,6 +117,7 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
 function queueStats(db: Queryable, statements: Statements): QueueStore["stats"] {
   const stats = statements.get("queue.stats");
   interface Row {
+    name: string;
     queued: number;
     running: number;
     oldest_due_at: Instant | null;
@@ -123,12 +125,14 @@ function queueStats(db: Queryable, statements: Statements): QueueStore["stats"] 
     slots: number;
     now: Instant;
   }
-  return async ({ namespaceId, name }, mostOfLane) => {
-    const [row] = (await db.query<Row>(stats, [namespaceId, name, mostOfLane])).rows;
-    if (row === undefined) throw new Error("a question that always has an answer was not answered");
-    const { queued, running, oldest_due_at: oldestDueAt, workers, slots, now } = row;
+  const toStats = ({ queued, running, oldest_due_at: oldestDueAt, workers, slots, now }: Row, most: number): QueueStats => {
     const waitMs = oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt);
-    return { queued, running, oldestDueAt, waitMs, workers, slots, isExact: queued + running < mostOfLane };
+    return { queued, running, oldestDueAt, waitMs, workers, slots, isExact: queued + running < most };
+  };
+  return async (namespaceId, names, mostOfLane) => {
+    if (names.length === 0) return new Map();
+    const { rows } = await db.query<Row>(stats, [namespaceId, names, mostOfLane]);
+    return new Map(rows.map((row) => [row.name, toStats(row, mostOfLane)]));
   };
 }
 

@@ -70,6 +70,8 @@ describe("a batch of jobs", () => {
     ]);
     expect(codes(created)).toEqual(["stored", "cron_invalid", "key_taken", "schedule_in_past", "23514", "stored"]);
     expect(await engine.api.getJob("default", { key: "b" })).toMatchObject({ id: idOf(created[5]) });
+    const found = await engine.api.jobsOfKeys("default", ["b", "nobody's"]);
+    expect(found.map(({ id, key }) => [id, key])).toEqual([[idOf(created[5]), "b"]]);
   });
 
   it("mixes recurring jobs and one-off ones, which stay one row", async () => {

@@ -107,3 +107,11 @@ export function refuseTotalOfStatus({ status }: JobListQuery): void {
   if (status === undefined) return;
   throw refused("?total", "field_invalid", "is not there for jobs by status; leave out one of the two");
 }
+
+/** The keys that are asked for; null: none. They say all, so that nothing else goes with them. */
+export function keysOf({ key, ...others }: JobListQuery): readonly string[] | null {
+  if (key === undefined) return null;
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw refused(`?${other}`, "field_invalid", "does not go with ?key, which answers all jobs of its keys");
+  return [...new Set(key.split(","))];
+}

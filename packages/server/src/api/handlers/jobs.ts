@@ -5,7 +5,7 @@ import { type Handlers, traceOf } from "../call.js";
 import type { ApiOptions } from "../ports.js";
 import { noTracing } from "../tracing.js";
 import { isOneOff, wireJob } from "../wire/job.js";
-import { jobFilter, refuseTotalOfStatus } from "./filters.js";
+import { jobFilter, keysOf, refuseTotalOfStatus } from "./filters.js";
 import { JobAnswers } from "./job-answer.js";
 import { nextPageToken, orderOf, pageRequest } from "./list-page.js";
 import { momentOf } from "./moment.js";
@@ -32,6 +32,11 @@ export function jobHandlers(options: ApiOptions): JobHandlers {
       return answers.created(job, { namespace, foreign: foreign || request.foreign });
     },
     async listJobs({ query, namespace }) {
+      const keys = keysOf(query);
+      if (keys !== null) {
+        const jobs = await engine.jobsOfKeys(namespace, keys);
+        return { status: 200, body: { jobs: jobs.map(wireJob), next_page_token: null } };
+      }
       const filter = jobFilter(query);
       const list = ["jobs", namespace, filter, ...orderOf(query)];
       if (query.total !== undefined) refuseTotalOfStatus(query);

@@ -21,7 +21,10 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
     async listQueues({ query, namespace }) {
       const list = ["queues", namespace];
       const page = await engine.listQueues(namespace, pageRequest(query, list, readQueueName));
-      return { status: 200, body: { queues: page.rows.map(wireQueue), next_page_token: nextPageToken(page, list) } };
+      const names = query.include === "stats" ? page.rows.map(({ name }) => name) : [];
+      const stats = names.length === 0 ? null : await engine.manyQueueStats(namespace, names);
+      const queues = page.rows.map((queue) => wireQueue(queue, stats?.get(queue.name)));
+      return { status: 200, body: { queues, next_page_token: nextPageToken(page, list) } };
     },
     async getQueue({ params, namespace }) {
       const queue = await engine.getQueue(namespace, nameOf(params.name));

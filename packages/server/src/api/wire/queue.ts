@@ -5,7 +5,8 @@ import { wireOwnLimits } from "./limits.js";
 import { desiredWorkers } from "../../metrics/desired-workers.js";
 import { timestamp } from "./scalars.js";
 
-export function wireQueue({ name, order, pause, limits, version, createdAt, updatedAt }: QueueView): Queue {
+export function wireQueue(queue: QueueView, stats?: StatsView): Queue {
+  const { name, order, pause, limits, version, createdAt, updatedAt } = queue;
   const boundMs = boundOf(order);
   return {
     name,
@@ -17,6 +18,7 @@ export function wireQueue({ name, order, pause, limits, version, createdAt, upda
     version,
     created_at: timestamp(createdAt),
     updated_at: timestamp(updatedAt),
+    ...(stats !== undefined && { stats: wireQueueStats(stats) }),
   };
 }
 

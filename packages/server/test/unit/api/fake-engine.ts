@@ -99,6 +99,11 @@ export class FakeJobs implements EngineApi, Enqueueing, Receipts {
     );
   }
 
+  async jobsOfKeys(_namespace: string, keys: readonly string[]): Promise<readonly JobView[]> {
+    this.failOnce();
+    return this.jobs.filter(({ key, state }) => key !== null && state !== "cancelled" && keys.includes(key));
+  }
+
   async enqueueShown(_namespace: string, spec: EnqueueSpec): Promise<{ run: RunView; isNew: boolean }> {
     this.failOnce();
     const { dedupe } = spec;

@@ -58,6 +58,15 @@ export class FakeQueues extends FakeNamespaces implements Queues {
     };
   }
 
+  async manyQueueStats(namespace: string, names: readonly string[]): Promise<Map<string, QueueStats>> {
+    const stats = new Map<string, QueueStats>();
+    for (const name of names) {
+      const own = await this.queueStats(namespace, name);
+      if (own !== null) stats.set(name, own);
+    }
+    return stats;
+  }
+
   #put(name: string, { ifVersion }: ChangeContext, change: Partial<QueueView>): QueueView {
     this.failOnce();
     const at = this.now();

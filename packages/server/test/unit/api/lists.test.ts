@@ -48,6 +48,19 @@ describe("a list of jobs", () => {
     });
   });
 
+  it("finds many by their keys at once, with no other parameter", async () => {
+    const api = apiUnderTest();
+    for (const key of ["a", "b", "c"]) await api.post("/v1/jobs", { task: "echo", key, schedule: { manual: true } });
+    const { jobs } = (await api.get("/v1/jobs?key=c,a,nobody,a")).json<JobList>();
+    expect(jobs.map(({ key }) => key).sort()).toEqual(["a", "c"]);
+    const refused = async (query: string) => refusalOf(await api.get(`/v1/jobs?${query}`)).faults;
+    expect(await refused("key=a&task=echo")).toEqual(["?task field_invalid"]);
+    expect(await refused("key=a,,b")).toEqual(["?key field_invalid"]);
+    expect(await refused(`key=${Array.from({ length: 51 }, (_, at) => `k${at}`).join(",")}`)).toEqual([
+      "?key field_invalid",
+    ]);
+  });
+
   it("filters by task, queue, owner and its other spelling", async () => {
     const api = await withJobs(6);
     const count = async (query: string) => (await api.get(`/jobs?${query}`)).json<JobList>().jobs.length;

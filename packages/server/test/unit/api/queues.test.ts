@@ -28,6 +28,8 @@ describe("queues", () => {
     await api.send("PATCH", "/v1/queues/email", {});
     const stats = (await api.get("/v1/queues/email/stats")).json<QueueStats>();
     expect(stats).toMatchObject({ queued: 3, running: 1, wait_ms: 5_000, slots: 8, exact: true });
+    const [queue] = (await api.get("/v1/queues?include=stats")).json<QueueList>().queues;
+    expect(queue).toMatchObject({ name: "email", stats });
   });
 
   it("are purged with the call where little waits, and by an operation where there is much", async () => {
