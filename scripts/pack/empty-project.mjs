@@ -20,6 +20,8 @@ export async function installProject(dir, packed, name) {
   const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...paths];
   const { code, stderr } = await runProgram("npm", args, { cwd: dir });
   if (code !== 0) throw new Error(`npm install of the tarballs failed:\n${stderr}`);
+  // Overrides of this checkout do not reach users: what they get must be for the Node that they have.
+  if (stderr.includes("EBADENGINE")) throw new Error(`npm warns of packages that are not for this Node:\n${stderr}`);
 }
 
 /**
