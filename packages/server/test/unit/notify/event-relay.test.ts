@@ -72,6 +72,25 @@ describe("the events of two nodes", () => {
     expect(text).not.toContain("reset");
   });
 
+  it("are to be read again by a reader that comes back to the other node, which then tells of both", async () => {
+    const { a, b, clock, open } = twoNodes();
+    const first = open();
+    b.publish(ended("1"));
+    clock.advance(250);
+    const [last = ""] = idsIn(first.read());
+    first.stream.destroy();
+    await first.closed;
+    const second = b.open({ namespaceId: 1 }, last);
+    expect(String(second.read())).toContain('event: reset\ndata: {"reason":"other_node"}');
+    clock.advance(250);
+    a.publish(ended("2"));
+    b.publish(ended("3"));
+    clock.advance(250);
+    const ids = idsIn(String(second.read()));
+    expect(ids).toHaveLength(2);
+    expect(ids.every((id) => id.startsWith("b."))).toBe(true);
+  });
+
   it("are said to have a gap to a reader that was away while some were lost", async () => {
     const { a, open, cutLine } = twoNodes();
     const { stream, closed } = open();
