@@ -30,6 +30,7 @@ export const nouns: Readonly<Record<string, string>> = {
   profile: "choose between servers",
   cron: "try cron expressions, offline",
   calendar: "try calendars, offline; look at stored ones and change them",
+  window: "look at maintenance windows and change them",
 };
 
 /** Every command, in the order of the help. A module is read only when its command is called. */

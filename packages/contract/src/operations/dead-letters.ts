@@ -37,7 +37,12 @@ const actionErrors = [
 export const retryRun = {
   method: "POST",
   path: "/v1/runs/{id}:retry",
-  aliases: [{ path: "/runs/{id}:retry" }, { path: "/v1/runs/{id}/retry" }, { path: "/v1/dead-letters/{id}:redrive" }],
+  aliases: [
+    { path: "/runs/{id}:retry" },
+    { path: "/runs/{id}/retry" },
+    { path: "/v1/runs/{id}/retry" },
+    { path: "/v1/dead-letters/{id}:redrive" },
+  ],
   tag: "Dead letters",
   summary: "Make a run in the place of one that failed",
   description:
@@ -59,7 +64,7 @@ export const retryRun = {
 export const replayRun = {
   method: "POST",
   path: "/v1/runs/{id}:replay",
-  aliases: [{ path: "/runs/{id}:replay" }, { path: "/v1/runs/{id}/replay" }],
+  aliases: [{ path: "/runs/{id}:replay" }, { path: "/runs/{id}/replay" }, { path: "/v1/runs/{id}/replay" }],
   tag: "Dead letters",
   summary: "Make another run like one that has ended",
   description: "Every call makes one, however the first ended. Otherwise as a retry.",

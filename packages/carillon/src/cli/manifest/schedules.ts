@@ -45,6 +45,28 @@ export const scheduleCommands: readonly CommandEntry[] = [
     load: () => import("../commands/calendar-delete.js"),
   },
   {
+    path: ["window", "list"],
+    summary: "list maintenance windows",
+    load: () => import("../commands/window-list.js"),
+  },
+  {
+    path: ["window", "get"],
+    summary: "show one maintenance window",
+    load: () => import("../commands/window-get.js"),
+  },
+  {
+    path: ["window", "put"],
+    summary: "make or replace a maintenance window",
+    changes: true,
+    load: () => import("../commands/window-put.js"),
+  },
+  {
+    path: ["window", "delete"],
+    summary: "delete a maintenance window",
+    changes: true,
+    load: () => import("../commands/window-delete.js"),
+  },
+  {
     path: ["import", "crontab"],
     summary: "make jobs of the lines of a crontab",
     changes: true,

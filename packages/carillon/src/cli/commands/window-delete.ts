@@ -1,0 +1,25 @@
+import type { CommandModule } from "../command.js";
+import { clientOf } from "../input/server-address.js";
+import { printWindow, putCommand, windowArgument, withWindowArgument } from "../input/window-argument.js";
+import { outputForm } from "../output/form.js";
+import { sayUndo } from "../output/undo.js";
+
+export const command: CommandModule = {
+  define(target) {
+    withWindowArgument(target).addHelpText(
+      "after",
+      `
+What it holds is fired.
+
+Example:
+  $ carillon window delete sunday-night`,
+    );
+  },
+  async run(io, invocation) {
+    const { maintenanceWindows: windows } = clientOf(io, invocation);
+    const before = await windows.get(windowArgument(invocation));
+    await windows.delete(before.name);
+    if (outputForm(invocation) !== "table") await printWindow(io, invocation, before);
+    sayUndo(io, invocation, "deleted", putCommand(before));
+  },
+};
