@@ -16,6 +16,8 @@ export const limits = {
   cronLength: 256,
   pageSize: 1_000,
   defaultPageSize: 50,
+  /** Queues of a page that says what waits in each. */
+  countedQueues: 100,
   pageTokenLength: 512,
   idempotencyKeyLength: 255,
   selectorLength: 2_000,

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { limits } from "./limits.js";
 import { removable } from "./merge-patch.js";
 import { NextPageToken, paging } from "./paging.js";
 import { QueueConcurrency, QueueRateLimit } from "./run-limits.js";
@@ -113,7 +114,7 @@ export const Queue = Type.Object(
 export const QueueListQuery = Type.Object(
   {
     ...paging,
-    include: Type.Optional(stringEnum(["stats"], { description: "stats: what waits and works in each queue, too" })),
+    include: Type.Optional(stringEnum(["stats"], { description: `stats: what waits and works in each queue, too; then ${limits.countedQueues} queues a page at most` })),
   },
   { additionalProperties: false },
 );

@@ -1,6 +1,6 @@
 import { CarillonError, type Instant, type QueueOrder } from "@carillon/core";
 import type { ChangeContext } from "../model/job-changes.js";
-import type { QueueChange, QueueLimits, Queues, QueueView } from "../model/queues.js";
+import type { QueueChange, QueueLimits, Queues, QueueStats, QueueView } from "../model/queues.js";
 import type { NewQueueState, QueueStore } from "../store/entities/queues.js";
 
 export interface QueueApiParts {
@@ -16,6 +16,8 @@ export interface QueueApiParts {
 const usualState: NewQueueState = { order: { kind: "priority" }, pause: null, limits: null };
 /** Runs of one lane that are counted. */
 const mostCounted = 10_000;
+/** Queues that one statement counts. */
+const queuesAtATime = 20;
 
 /** Queues as callers see them: names of namespaces in, views out. */
 export function queueApi({ queues, namespaceId, now, onChanged }: QueueApiParts): Queues {
@@ -60,7 +62,15 @@ export function queueApi({ queues, namespaceId, now, onChanged }: QueueApiParts)
       if ((await queues.find(within, name)) === null) return null;
       return (await queues.stats(within, [name], mostCounted)).get(name) ?? null;
     },
-    manyQueueStats: async (namespace, names) => queues.stats(await namespaceId(namespace), names, mostCounted),
+    async manyQueueStats(namespace, names) {
+      const within = await namespaceId(namespace);
+      const found = new Map<string, QueueStats>();
+      for (let first = 0; first < names.length; first += queuesAtATime) {
+        const part = await queues.stats(within, names.slice(first, first + queuesAtATime), mostCounted);
+        for (const [name, stats] of part) found.set(name, stats);
+      }
+      return found;
+    },
   };
 }
 

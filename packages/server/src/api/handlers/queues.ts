@@ -20,8 +20,11 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
   return {
     async listQueues({ query, namespace }) {
       const list = ["queues", namespace];
-      const page = await engine.listQueues(namespace, pageRequest(query, list, readQueueName));
-      const names = query.include === "stats" ? page.rows.map(({ name }) => name) : [];
+      const asked = pageRequest(query, list, readQueueName);
+      const isCounted = query.include === "stats";
+      const pageSize = isCounted ? Math.min(asked.pageSize, limits.countedQueues) : asked.pageSize;
+      const page = await engine.listQueues(namespace, { ...asked, pageSize });
+      const names = isCounted ? page.rows.map(({ name }) => name) : [];
       const stats = names.length === 0 ? null : await engine.manyQueueStats(namespace, names);
       const queues = page.rows.map((queue) => wireQueue(queue, stats?.get(queue.name)));
       return { status: 200, body: { queues, next_page_token: nextPageToken(page, list) } };
