@@ -24,6 +24,7 @@ create table carillon.backfill (
   finished_at timestamp with time zone,
   skipped bigint not null default 0,
   state_reason text,
+  trace json,
   constraint backfill_pkey PRIMARY KEY (id),
   constraint backfill_check CHECK ((to_at >= from_at)),
   constraint backfill_concurrency_check CHECK ((concurrency > 0)),
@@ -403,6 +404,7 @@ create table carillon.operation (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   finished_at timestamp with time zone,
+  trace json,
   constraint operation_pkey PRIMARY KEY (id),
   constraint operation_check CHECK (((state = 'running'::text) = (finished_at IS NULL))),
   constraint operation_kind_check CHECK ((kind = ANY (ARRAY['cancel'::text, 'retry'::text, 'discard'::text, 'purge'::text]))),
@@ -1011,6 +1013,13 @@ declare
     (select string_agg(r.key || '=' || r.value, E'\n' order by r.key collate "C") from jsonb_each_text(wanted_labels) r), ''
   );
 begin
+  if starts_with(queue_name, 'carillon:') then
+    raise exception 'queue % begins with carillon:, as the product''s own names do; take another', quote_literal(queue_name)
+      using errcode = '22023';
+  elsif starts_with(task_name, 'carillon:') then
+    raise exception 'task % begins with carillon:, as the product''s own names do; take another', quote_literal(task_name)
+      using errcode = '22023';
+  end if;
   select q.order_kind = 'strict' into is_strict from "carillon".queue q
   where q.namespace_id = namespace_number and q.name = queue_name;
   if is_strict is null then

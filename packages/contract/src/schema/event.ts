@@ -39,7 +39,9 @@ export const Event = Type.Object(
     queue: Type.Optional(Type.String()),
     scheduled_for: Type.Optional(Timestamp),
     sla: Type.Optional(stringEnum(["start", "finish"], { description: "What came later than was promised" })),
-    late_ms: Type.Optional(Milliseconds("How long after its time it was fired, or after the term of its SLA it started or ended")),
+    late_ms: Type.Optional(
+      Milliseconds("How long after its time it was fired, or after the term of its SLA it started or ended"),
+    ),
     waited_ms: Type.Optional(Milliseconds("How long it waited for a worker since it was due")),
     delay_ms: Type.Optional(Milliseconds("After how long it is tried again")),
     duration_ms: Type.Optional(Milliseconds("How long its last try took")),

@@ -114,7 +114,11 @@ export const Queue = Type.Object(
 export const QueueListQuery = Type.Object(
   {
     ...paging,
-    include: Type.Optional(stringEnum(["stats"], { description: `stats: what waits and works in each queue, too; then ${limits.countedQueues} queues a page at most` })),
+    include: Type.Optional(
+      stringEnum(["stats"], {
+        description: `stats: what waits and works in each queue, too; then ${limits.countedQueues} queues a page at most`,
+      }),
+    ),
   },
   { additionalProperties: false },
 );

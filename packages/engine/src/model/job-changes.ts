@@ -1,4 +1,12 @@
-import type { Instant, JobSpec, LedgerReason, MissedChoice, PreviewedFire, RunPolicy, TraceContext } from "@carillon/core";
+import type {
+  Instant,
+  JobSpec,
+  LedgerReason,
+  MissedChoice,
+  PreviewedFire,
+  RunPolicy,
+  TraceContext,
+} from "@carillon/core";
 import type { JobRef, Page, PageRequest } from "./api.js";
 import type { JobView } from "./job-view.js";
 import type { Receipt } from "./receipts.js";

@@ -38,7 +38,7 @@ export function operationsApi(parts: OperationsParts): Operations {
     const id = newId();
     return db.transaction(async (tx) => {
       await receipt?.keep(tx, { operation: id });
-      return operations.insert(tx, { ...asked, id, shard: shardOf(id, shards), actor, trace: trace ?? null });
+      return operations.insert(tx, { ...asked, id, shard: shardOf(id, shards), actor, trace });
     });
   }
   return {

@@ -39,7 +39,12 @@ export function tellLateEnds(runs: readonly EndedLate[], onEvent: OnEngineEvent)
   }
 }
 
-function tell(term: Term, run: PromisedRun, place: Place, { at, onEvent }: { at: Instant; onEvent: OnEngineEvent }): void {
+function tell(
+  term: Term,
+  run: PromisedRun,
+  place: Place,
+  { at, onEvent }: { at: Instant; onEvent: OnEngineEvent },
+): void {
   const terms = slaTermsOf(run);
   const by = term === "start" ? terms?.startBy : terms?.finishBy;
   const lateMs = latenessOf(by, at);

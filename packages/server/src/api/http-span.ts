@@ -6,8 +6,7 @@ import type { CallSpan, TracePlace, TracingPort } from "./tracing.js";
 
 /** A call, in the trace of its caller; in that of whatever watches the server itself, if something does. */
 export function beginHttpSpan(tracing: TracingPort, { method, headers }: FastifyRequest, route: string): CallSpan {
-  const parent =
-    tracing.activeTraceParent() === undefined ? callersTrace(headers) : "active";
+  const parent = tracing.activeTraceParent() === undefined ? callersTrace(headers) : "active";
   const span = tracing.beginSpan({ name: `${method} ${route}`, kind: "server", parent });
   if (span.isSeen) span.note({ "http.request.method": method, "http.route": route });
   return span;

@@ -26,7 +26,7 @@ export class RemoteApp implements Producer {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.client = createClient({ headers: traceHeaders, ...options });
+    this.client = createClient({ headers: activeTraceHeaders, ...options });
   }
 
   async enqueue<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions = {}): Promise<Enqueued> {

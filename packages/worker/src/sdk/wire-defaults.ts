@@ -5,7 +5,17 @@ type WireDefaults = Pick<
   RunCreate,
   "queue" | "priority" | "timeout" | "deadline" | "guarantee" | "retry" | "requires" | "task_version" | "allow_spot"
 > &
-  Pick<RunCreate, "sla" | "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure" | "callbacks" | "breaker" | "searchable">;
+  Pick<
+    RunCreate,
+    | "sla"
+    | "concurrency"
+    | "rate_limit"
+    | "ordering_key"
+    | "ordering_on_failure"
+    | "callbacks"
+    | "breaker"
+    | "searchable"
+  >;
 
 /** What a task, a run or a job says about runs, in the words of the wire. */
 export function wireDefaults(defaults: RunDefaults): WireDefaults {

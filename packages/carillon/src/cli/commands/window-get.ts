@@ -12,6 +12,10 @@ Example:
     );
   },
   async run(io, invocation) {
-    await printWindow(io, invocation, await clientOf(io, invocation).maintenanceWindows.get(windowArgument(invocation)));
+    await printWindow(
+      io,
+      invocation,
+      await clientOf(io, invocation).maintenanceWindows.get(windowArgument(invocation)),
+    );
   },
 };

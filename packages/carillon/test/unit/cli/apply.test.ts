@@ -60,7 +60,8 @@ function serveJobs(...jobs: ReturnType<typeof stored>[]) {
     const found = jobs.find(({ key, id }) => name === `@${key}` || name === id);
     const keys = searchParams.get("key")?.split(",");
     const live = jobs.filter(({ key, state }) => state !== "cancelled" && keys?.includes(key));
-    if (method === "GET" && name === "") return { body: { jobs: keys === undefined ? jobs : live, next_page_token: null } };
+    if (method === "GET" && name === "")
+      return { body: { jobs: keys === undefined ? jobs : live, next_page_token: null } };
     if (method === "GET") return found === undefined ? notFound : { body: found };
     return {
       body: {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { parseCrontab } from "../../../src/cli/crontab/parse-crontab.js";
 import { runCli } from "../../../src/cli/main.js";
 import { fakeIo } from "./fake-io.js";
-import { notFound, serveBy } from "./fake-server.js";
+import { serveBy } from "./fake-server.js";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -121,7 +121,9 @@ describe("import crontab", () => {
     const text = "@reboot x\n61 * * * * y\nLD_PRELOAD=/x.so\n0 1 * * * z\n";
     const argv = ["import", "crontab", "-", "--tz", "UTC", "--name", "tab"];
     const calls = serveBy(({ method, body }) =>
-      method === "GET" ? notFound : { body: { ...(body as object), id: "job_1", version: 1 } },
+      method === "GET"
+        ? { body: { jobs: [], next_page_token: null } }
+        : { body: { ...(body as object), id: "job_1", version: 1 } },
     );
     const io = fakeIo({ stdin: [text] });
     expect(await runCli(argv, io)).toBe(2);

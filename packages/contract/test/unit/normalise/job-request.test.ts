@@ -246,7 +246,7 @@ describe("a job's other fields", () => {
     [
       "a promise without a time",
       { task: "echo", sla: { start_within: "soon", finish_within: "0s" } },
-      ["/sla/start_within duration_invalid", "/sla/finish_within duration_invalid"],
+      ["/sla/finish_within duration_invalid", "/sla/start_within duration_invalid"],
     ],
     [
       "a promise to end before the start",

@@ -9,9 +9,12 @@ describe("what was promised of a run", () => {
     expect(slaTermsOf({ sla, trigger, nominal })).toEqual({ startBy: nominal + 60_000, finishBy: nominal + 600_000 });
   });
 
-  it.each(["retry:1", "replay:1:2", "backfill:1", "backfill"])("is nothing where it makes up for the past: %s", (trigger) => {
-    expect(slaTermsOf({ sla, trigger, nominal })).toBeNull();
-  });
+  it.each(["retry:1", "replay:1:2", "backfill:1", "backfill"])(
+    "is nothing where it makes up for the past: %s",
+    (trigger) => {
+      expect(slaTermsOf({ sla, trigger, nominal })).toBeNull();
+    },
+  );
 
   it("is what was said, and no more", () => {
     expect(slaTermsOf({ sla: undefined, trigger: "once", nominal })).toBeNull();

@@ -137,7 +137,7 @@ function backfillLocks(statements: Statements): Locks {
     },
     async hold(tx, id) {
       const [row] = (await tx.query<BackfillRow>(hold, [id])).rows;
-      return row === undefined ? null : held(row);
+      return row === undefined ? null : toHeld(row);
     },
     async live(tx, runIds) {
       if (runIds.length === 0) return [];
@@ -170,7 +170,7 @@ interface BackfillRow {
   trace: TraceContext | null;
 }
 
-function held(row: BackfillRow): HeldBackfill {
+function toHeld(row: BackfillRow): HeldBackfill {
   return { ...toView(row), nextStepAt: row.next_step_at, runIds: row.run_ids, trace: row.trace };
 }
 

@@ -3,6 +3,7 @@ import type { BulkTarget, OperationAction, OperationFailure, OperationView } fro
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import { jsonOrNull } from "./parameters.js";
 
 /** An operation with what its next step needs. */
 export interface StoredOperation extends OperationView {
@@ -20,7 +21,7 @@ export interface NewOperation {
   readonly namespaceId: number;
   readonly shard: number;
   readonly actor: string | null;
-  readonly trace: TraceContext | null;
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface StepDone {
@@ -75,7 +76,7 @@ export function operationStore(db: Queryable, statements: Statements): Operation
     row === undefined ? null : toOperation(row);
   return {
     async insert(tx, { id, namespaceId, shard, action, target, actor, trace }) {
-      const values = [id, namespaceId, shard, action, jsonParam(target), actor, trace === null ? null : jsonParam(trace)];
+      const values = [id, namespaceId, shard, action, jsonParam(target), actor, jsonOrNull(trace)];
       const stored = one(await tx.query<Row>(insert, values));
       if (stored === null) throw new Error(`the operation ${id} was not stored`);
       return stored;

@@ -125,7 +125,10 @@ function queueStats(db: Queryable, statements: Statements): QueueStore["stats"] 
     slots: number;
     now: Instant;
   }
-  const toStats = ({ queued, running, oldest_due_at: oldestDueAt, workers, slots, now }: Row, most: number): QueueStats => {
+  const toStats = (
+    { queued, running, oldest_due_at: oldestDueAt, workers, slots, now }: Row,
+    most: number,
+  ): QueueStats => {
     const waitMs = oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt);
     return { queued, running, oldestDueAt, waitMs, workers, slots, isExact: queued + running < most };
   };

@@ -49,7 +49,12 @@ describe("a run that waits beyond its deadline", () => {
     await h.run({ deadline: past() });
     const ended = await h.store.runs.expire(10);
     expect(ended.map((run) => run.sla)).toEqual(expect.arrayContaining([sla, null]));
-    expect(ended[0]).toMatchObject({ trigger: "once", fence: 0, endedAt: expect.any(Number), nominal: expect.any(Number) });
+    expect(ended[0]).toMatchObject({
+      trigger: "once",
+      fence: 0,
+      endedAt: expect.any(Number),
+      nominal: expect.any(Number),
+    });
   });
 
   it("keeps its deadline far from its time, and on the way to it", async () => {

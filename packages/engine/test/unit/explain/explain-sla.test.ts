@@ -4,7 +4,12 @@ import type { RunView } from "../../../src/model/run-view.js";
 
 const due = Date.parse("2026-11-12T08:00:00.000Z");
 const sla = { startWithinMs: 60_000, finishWithinMs: 600_000 };
-const waits = { code: "position", detail: "position 1 of 1 in queue mail", until: null, facts: { position: 1 } } as const;
+const waits = {
+  code: "position",
+  detail: "position 1 of 1 in queue mail",
+  until: null,
+  facts: { position: 1 },
+} as const;
 
 function explain(over: Partial<RunView>, now: number) {
   const trigger = { kind: "schedule", id: null, scheduledFor: due } as const;

@@ -112,6 +112,7 @@ export function refuseTotalOfStatus({ status }: JobListQuery): void {
 export function keysOf({ key, ...others }: JobListQuery): readonly string[] | null {
   if (key === undefined) return null;
   const [other] = Object.keys(others);
-  if (other !== undefined) throw refused(`?${other}`, "field_invalid", "does not go with ?key, which answers all jobs of its keys");
+  if (other !== undefined)
+    throw refused(`?${other}`, "field_invalid", "does not go with ?key, which answers all jobs of its keys");
   return [...new Set(key.split(","))];
 }

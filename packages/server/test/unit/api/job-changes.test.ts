@@ -264,7 +264,11 @@ describe("running now", () => {
     const response = await api.post("/v1/jobs/@nightly:runNow", { payload: { day: "today" }, force: true });
     const run = response.json<{ id: string }>();
     expect([response.statusCode, response.headers["location"]]).toEqual([201, `/v1/runs/${run.id}`]);
-    expect(run).toMatchObject({ payload: { day: "today" }, trigger: { kind: "run_now", id: run.id }, job_id: api.job.id });
+    expect(run).toMatchObject({
+      payload: { day: "today" },
+      trigger: { kind: "run_now", id: run.id },
+      job_id: api.job.id,
+    });
     expect(api.engine.asked).toEqual([
       "runNow",
       { payload: { value: { day: "today" } }, force: true },
