@@ -785,10 +785,14 @@ CREATE OR REPLACE FUNCTION carillon.check_policy(policy jsonb)
 AS $function$
 declare
   retry constant jsonb := policy -> 'retry';
+  sla constant jsonb := policy -> 'sla';
   longest_ms constant numeric := 31622400000;
   fault constant text := case
     when not "carillon".is_whole_or_absent(policy -> 'timeoutMs', 1, longest_ms) then 'timeoutMs is not a whole number of ms up to 366 days'
     when not "carillon".is_whole_or_absent(policy -> 'deadlineMs', 1, longest_ms) then 'deadlineMs is not a whole number of ms up to 366 days'
+    when jsonb_typeof(sla) <> 'object' then 'sla is not an object'
+    when not "carillon".is_whole_or_absent(sla -> 'startWithinMs', 1, longest_ms) then 'sla.startWithinMs is not a whole number of ms up to 366 days'
+    when not "carillon".is_whole_or_absent(sla -> 'finishWithinMs', 1, longest_ms) then 'sla.finishWithinMs is not a whole number of ms up to 366 days'
     when policy ->> 'guarantee' not in ('at_least_once', 'at_most_once') then 'guarantee is not at_least_once or at_most_once'
     when jsonb_typeof(retry) <> 'object' then 'retry is not an object'
     when not "carillon".is_whole_or_absent(retry -> 'maxAttempts', 1, 10000) then 'retry.maxAttempts is not a whole number from 1 to 10000'

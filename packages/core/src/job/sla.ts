@@ -15,7 +15,7 @@ export interface SlaTerms {
 
 /** What an SLA is about. `trigger` is that of the run, or its kind. */
 export interface Promised {
-  readonly sla: Sla | undefined;
+  readonly sla: Sla | null | undefined;
   readonly trigger: string;
   readonly nominal: Instant;
 }
@@ -23,14 +23,12 @@ export interface Promised {
 /** They make up for the past: later than the time that they stand for, by their nature. */
 const late: ReadonlySet<string> = new Set(["retry", "replay", "backfill"]);
 
-/** By when a run is to start and to end; null: nothing was promised of it. */
+/** By when a run is to start and to end; null: nothing was promised of it. Plain SQL can have stored anything: what is no time was not said. */
 export function slaTermsOf({ sla, trigger, nominal }: Promised): SlaTerms | null {
-  if (sla === undefined || late.has(trigger.split(":", 1)[0] ?? "")) return null;
-  const { startWithinMs, finishWithinMs } = sla;
-  return {
-    startBy: startWithinMs === undefined ? null : nominal + startWithinMs,
-    finishBy: finishWithinMs === undefined ? null : nominal + finishWithinMs,
-  };
+  if (typeof sla !== "object" || sla === null || late.has(trigger.split(":", 1)[0] ?? "")) return null;
+  const termOf = (ms: DurationMs | undefined): Instant | null =>
+    Number.isSafeInteger(ms) ? nominal + (ms ?? 0) : null;
+  return { startBy: termOf(sla.startWithinMs), finishBy: termOf(sla.finishWithinMs) };
 }
 
 /** How long after its term something was; null: it was in time, or there is no term. */

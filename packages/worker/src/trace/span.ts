@@ -123,7 +123,8 @@ function contextOf({ traceparent, tracestate }: TracePlace): Context {
   const parent = traceparent === undefined ? null : parseTraceParent(traceparent);
   if (parent === null) return ROOT_CONTEXT;
   const { traceId, spanId, flags: traceFlags } = parent;
-  const traceState = tracestate === undefined ? undefined : createTraceState(tracestate);
+  // Plain SQL can have stored anything.
+  const traceState = typeof tracestate === "string" ? createTraceState(tracestate) : undefined;
   return trace.setSpanContext(ROOT_CONTEXT, {
     traceId,
     spanId,

@@ -24,6 +24,11 @@ describe("what was promised of a run", () => {
     });
   });
 
+  it("is nothing where what was stored is no time", () => {
+    expect(slaTermsOf({ sla: 5 as never, trigger: "once", nominal })).toBeNull();
+    expect(slaTermsOf({ sla: { startWithinMs: "1m" as never }, trigger: "once", nominal })?.startBy).toBeNull();
+  });
+
   it("is kept up to its last millisecond", () => {
     expect(latenessOf(nominal, nominal)).toBeNull();
     expect(latenessOf(nominal, nominal + 1)).toBe(1);
