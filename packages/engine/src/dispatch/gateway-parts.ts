@@ -1,0 +1,179 @@
+import { NodeBreakers } from "../breakers/node-breakers.js";
+import type { Lane } from "../store/entities/lanes.js";
+import { Exchanger } from "./exchanger.js";
+import type { GatewayOptions } from "./gateway-options.js";
+import { Handout } from "./handout.js";
+import { HeavySavings } from "./heavy-savings.js";
+import { HeldClaims } from "./held-claims.js";
+import { LaneBounds } from "./lane-bounds.js";
+import { LaneGroups } from "./lane-groups.js";
+import type { Hold } from "./lane-spot.js";
+import { Notes } from "./notes.js";
+import { ProbeDoor } from "./probe-door.js";
+import { Results } from "./results.js";
+import { ServedSessions } from "./served-sessions.js";
+import { SessionWatch } from "./session-watch.js";
+import { StopOrders } from "./stop-orders.js";
+import { StrictClaims } from "./strict-claims.js";
+import { WaitingRuns } from "./waiting-runs.js";
+
+/** What a gateway is made of. Parts that need each other know each other by calls alone: nothing is called before all are made. */
+export class GatewayParts {
+  /** Names the gateway in the rows of the sessions that it serves. */
+  readonly gatewayId: string;
+  readonly bounds: LaneBounds;
+  readonly breakers: NodeBreakers;
+  readonly groups: LaneGroups;
+  readonly strict: StrictClaims;
+  readonly exchanger: Exchanger;
+  readonly results: Results;
+  readonly handout: Handout;
+  readonly sessions: ServedSessions;
+  readonly claims: HeldClaims;
+  readonly watch: SessionWatch;
+  readonly savings: HeavySavings;
+  readonly stops: StopOrders;
+  readonly notes: Notes;
+  readonly waiting: WaitingRuns;
+  readonly #options: GatewayOptions;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+    this.gatewayId = options.newId();
+    this.bounds = new LaneBounds(options.fullLookMs, (namespaceId, lane) => this.#whyShut(namespaceId, lane));
+    this.breakers = this.#makeBreakers();
+    this.groups = new LaneGroups({ ...options, bounds: this.bounds });
+    this.strict = this.#makeStrict();
+    this.exchanger = this.#makeExchanger();
+    this.results = this.#makeResults();
+    const { results } = this;
+    this.handout = new Handout({
+      ...options,
+      results,
+      isServed: (session) => this.sessions.find(session.id) !== null,
+    });
+    this.sessions = new ServedSessions({
+      ...options,
+      gatewayId: this.gatewayId,
+      groups: this.groups,
+      assignments: (runs) => this.handout.assignments(runs),
+      onRoom: () => this.exchanger.wake(),
+    });
+    this.claims = new HeldClaims(options);
+    const sessions = () => this.sessions.values();
+    this.watch = new SessionWatch({
+      ...options,
+      results,
+      handout: this.handout,
+      giveBack: (session, runs) => this.claims.giveBack(session, runs),
+      sessions,
+      onRoom: () => this.exchanger.wake(),
+    });
+    this.savings = new HeavySavings({ claims: options.claims, groups: () => this.groups.values() });
+    this.stops = new StopOrders(options.claims, sessions);
+    this.notes = new Notes(options);
+    this.waiting = new WaitingRuns({ ...options, results });
+  }
+
+  /** What may be handed out has changed: whoever was held back is looked at again. */
+  holdAgain(): void {
+    this.bounds.holdAgain();
+    this.strict.hintAll();
+    this.exchanger.wake();
+  }
+
+  /** Its queue is paused, or its runs have to be admitted first; or an open breaker lets single ones through. */
+  #whyShut(namespaceId: number, lane: Lane): Hold | null {
+    const { queues, limitOwners } = this.#options;
+    if (queues.isPaused(namespaceId, lane.queue)) return "shut";
+    if (lane.kind !== "admitted" && limitOwners.isLimited(namespaceId, lane.queue)) return "shut";
+    return this.breakers.isHeld(namespaceId, lane) ? "tried" : null;
+  }
+
+  #makeBreakers(): NodeBreakers {
+    const { breakers: store, lanes, claims, clock, now, onBreakersChanged, onError } = this.#options;
+    const door = new ProbeDoor({
+      bounds: this.bounds,
+      groups: () => this.groups.values(),
+      lanes,
+      claims,
+      isStrictTrying: (isMeant) => this.strict.isTrying(isMeant),
+      wake: () => this.exchanger.wake(),
+    });
+    return new NodeBreakers({
+      store,
+      lane: (laneId) => lanes.get(laneId),
+      now,
+      monotonic: () => clock.monotonic(),
+      gatewayId: this.gatewayId,
+      serves: (isBehind) => door.serves(isBehind),
+      isAtWork: (runId) => [...this.sessions.values()].some((session) => session.held.has(runId)),
+      letOneThrough: (isBehind) => door.letOneThrough(isBehind),
+      onHeld: () => this.holdAgain(),
+      onChanged: onBreakersChanged ?? (() => undefined),
+      onError,
+    });
+  }
+
+  #makeStrict(): StrictClaims {
+    const { claims, timers, clock, lanes, fullLookMs, now, onError } = this.#options;
+    return new StrictClaims({
+      gatewayId: this.gatewayId,
+      claims,
+      groups: () => this.groups.values(),
+      timers,
+      monotonic: () => clock.monotonic(),
+      fullLookMs,
+      isHeld: (namespaceId, laneId) => {
+        const lane = lanes.get(laneId);
+        return lane !== null && this.breakers.isHeldStrict(namespaceId, lane);
+      },
+      trialOf: (namespaceId, laneId) => {
+        const lane = lanes.get(laneId);
+        return lane === null ? null : this.breakers.trialOf(namespaceId, lane);
+      },
+      onClaimed: (session, run) => {
+        this.breakers.claimed([run]);
+        this.handout.give([session], [run]);
+      },
+      onDoubt: (session) => session.doubt.raise(now()),
+      onSettled: () => this.exchanger.wake(),
+      onError,
+    });
+  }
+
+  #makeExchanger(): Exchanger {
+    const { claims, timers, clock, batch, lanes, limitOwners, now, onLimitedClaimed, onFreed, onError } = this.#options;
+    return new Exchanger({
+      gatewayId: this.gatewayId,
+      claims,
+      bounds: this.bounds,
+      groups: () => this.groups.values(),
+      timers,
+      monotonic: () => clock.monotonic(),
+      batch,
+      limitsRevision: () => limitOwners.revision,
+      onWake: () => this.strict.wake(),
+      onClaimed: ({ sessions }, runs) => {
+        this.breakers.claimed(runs);
+        this.handout.give(sessions, runs);
+        const limited = runs.filter(({ lane }) => lanes.get(lane)?.kind === "admitted");
+        if (limited.length > 0) onLimitedClaimed?.(limited.map((run) => run.id));
+      },
+      onDoubt: ({ sessions }) => sessions.forEach((session) => session.doubt.raise(now())),
+      onFreed,
+      onError,
+    });
+  }
+
+  #makeResults(): Results {
+    const { onQueued, onError } = this.#options;
+    return new Results({
+      ...this.#options,
+      exchanger: this.exchanger,
+      breakers: this.breakers,
+      onSlotFree: (runs) => onQueued(runs),
+      onAnswered: () => void this.waiting.tick().catch(onError),
+    });
+  }
+}
