@@ -115,11 +115,16 @@ group by split_part(limits, E'\n', 1)
 having count(*) > 1;
 
 -- name: audit.inv_11
--- purpose: every occurrence of an active schedule is a run or a ledger entry
+-- purpose: every occurrence of an active schedule is a run or a ledger entry, as far back as history is kept
 -- params: none
 -- fence: none, a read
+with kept as materialized (
+  select min(to_date(right(c.relname, 8), 'YYYYMMDD'))::timestamp at time zone 'UTC' as since
+  from pg_inherits i join pg_class c on c.oid = i.inhrelid
+  where c.relname ~ '^run_history_[0-9]{8}$'
+)
 select job_id, fired_through as instant from carillon.job_due
-where fired_through is not null
+where fired_through >= coalesce((select since from kept), '-infinity')
   and not exists (select from carillon.run r where r.job_id = job_due.job_id and r.nominal_at = fired_through)
   and not exists (select from carillon.run_history h where h.job_id = job_due.job_id and h.nominal_at = fired_through)
   and not exists (

@@ -133,6 +133,22 @@ describe("the audits of the invariants", () => {
     },
   );
 
+  it("ask for the runs of a time only while its history is kept", async () => {
+    const audit = all.find((one) => one.invariant === 11);
+    if (audit === undefined) throw new Error("no such audit");
+    const takenBack = new Error("the plant is taken back");
+    const day = (ahead: number): string => new Date(Date.now() + ahead * 86_400_000).toISOString().slice(0, 10);
+    const planting = db.transaction(async (tx) => {
+      await plants[11]?.(tx);
+      const name = `run_history_${day(1).replaceAll("-", "")}`;
+      const range = `from ('${day(1)}') to ('${day(2)}')`;
+      await tx.query({ text: `create table carillon.${name} partition of carillon.run_history for values ${range}` });
+      expect(await runAudit(tx, audit)).toBeNull();
+      throw takenBack;
+    });
+    await expect(planting).rejects.toBe(takenBack);
+  });
+
   it.each<[string, number, (tx: Queryable) => Promise<unknown>]>([
     ["is in the hot table as well", 1, (tx) => insert(tx, "run_later", { ...later, id: ids.running })],
     ["has ended", 4, (tx) => insert(tx, "run_later", { ...later, id: ids.ended })],
