@@ -47,13 +47,28 @@ const systemHints: ReadonlyMap<string, string> = new Map([
 const exitCodeOf = ({ code }: CarillonError): ExitCode =>
   code === "config_invalid" ? ExitCode.config : exitCodeOfStatus(errorCatalogue[code].status);
 
-/** What the server said, with every single fault that it found. */
+/** What the server said, with every single fault that it found; one that the message has already is not said again. */
 function refusal({ message, code, errors }: ApiError): string {
-  const faults = errors.map(({ pointer, detail }) => `\n  - ${pointer}: ${detail}`);
-  return `${message} (${code})${faults.join("")}`;
+  const faults = errors.map(({ pointer, detail }) => `${pointer}: ${detail}`);
+  if (faults.length === 1 && message === faults[0]) return `${message} (${code})`;
+  return [`${message} (${code})`, ...faults.map((fault) => `  - ${fault}`)].join("\n");
 }
 
-function unreachable({ message, reason }: ServerUnreachable): string {
+const networkHints: ReadonlyMap<unknown, string> = new Map([
+  ["ECONNREFUSED", " Nothing listens there."],
+  ["ENOTFOUND", " There is no host of this name."],
+  ["EAI_AGAIN", " The name of the host could not be looked up."],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", " It does not speak TLS: write http:// in place of https://."],
+  ["ERR_SSL_PACKET_LENGTH_TOO_LONG", " It does not speak TLS: write http:// in place of https://."],
+]);
+
+/** The code of what is at the bottom: fetch wraps what the network said. */
+function codeBelow(error: unknown): unknown {
+  if (!(error instanceof Error)) return null;
+  return "code" in error && typeof error.code === "string" ? error.code : codeBelow(error.cause);
+}
+
+function unreachable({ message, reason, cause }: ServerUnreachable): string {
   if (reason === "timeout") return message;
-  return `${message} Is the server running? Start one with \`carillon dev\` (in a checkout: \`npm start\`), or say where it is with --url or CARILLON_URL.`;
+  return `${message}${networkHints.get(codeBelow(cause)) ?? ""} Is the server running? Start one with \`carillon dev\` (in a checkout: \`npm start\`), or say where it is with --url or CARILLON_URL.`;
 }

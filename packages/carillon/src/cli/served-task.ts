@@ -11,7 +11,7 @@ export async function sayIfUnserved(io: Io, invocation: Invocation, client: Clie
   if (outputForm(invocation) !== "table") return;
   const { tasks, next_page_token: more } = await client.tasks.list({ page_size: mostTasks });
   if (more !== null || tasks.some(({ name, workers }) => name === task && workers > 0)) return;
-  const served = tasks.filter(({ workers }) => workers > 0).map(({ name }) => name);
+  const served = tasks.filter((one) => one.workers > 0 && !one.name.startsWith("carillon:")).map(({ name }) => name);
   const who = served.length === 0 ? "there is no worker" : `served are ${served.slice(0, 10).join(", ")}`;
   io.talk(`carillon: warning: no worker serves task ${task} yet (${who}); its runs wait until one does`);
 }

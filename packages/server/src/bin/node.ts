@@ -8,7 +8,7 @@ import type { NodeContext } from "./context.js";
 import { type DatabaseServices, databaseServices } from "./database-services.js";
 import { logEngineEvent, runEndLog } from "./event-log.js";
 import { nodeExecutors, nodeTimers, payloadFaults } from "./node-executors.js";
-import { ApiService } from "./services/api-service.js";
+import { ApiService, assertPortFree } from "./services/api-service.js";
 import { LoadService } from "./services/load-service.js";
 import { EventsService } from "./services/events-service.js";
 import { EngineService } from "./services/engine-service.js";
@@ -39,6 +39,7 @@ export class Node implements Service {
   readonly name = "node";
   readonly #stopping = new AbortController();
   readonly #context: NodeContext;
+  readonly #dev: boolean;
   readonly #below: DatabaseServices;
   readonly #api: ApiService;
   readonly #group: ServiceGroup;
@@ -79,6 +80,7 @@ export class Node implements Service {
       takesNextPort: dev,
     });
     this.#context = context;
+    this.#dev = dev;
     this.#below = below;
     this.#api = api;
     const services = [
@@ -97,8 +99,10 @@ export class Node implements Service {
     });
   }
 
-  start(): Promise<void> {
-    return this.#group.start();
+  async start(): Promise<void> {
+    const { host, port } = this.#context.config;
+    if (!this.#dev && port !== 0) await assertPortFree(host, port);
+    await this.#group.start();
   }
 
   /** Stops listening, lets runs end within the grace time or gives them back, then closes what is below. */

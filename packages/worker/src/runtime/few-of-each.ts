@@ -20,12 +20,12 @@ export class FewOfEach {
   }
 
   /** Null: keep it back. Else how many of its kind were, since the last that was said. */
-  pass(kind: string): { readonly keptBack: number } | null {
+  pass(kind: string, most = mostInSpan): { readonly keptBack: number } | null {
     const now = this.#monotonic();
     const seen = this.#seen.get(kind);
-    if (seen !== undefined && now - seen.since < spanMs) return ++seen.count <= mostInSpan ? { keptBack: 0 } : null;
+    if (seen !== undefined && now - seen.since < spanMs) return ++seen.count <= most ? { keptBack: 0 } : null;
     if (this.#seen.size >= mostKinds) this.#seen.clear();
     this.#seen.set(kind, { since: now, count: 1 });
-    return { keptBack: Math.max(0, (seen?.count ?? 0) - mostInSpan) };
+    return { keptBack: Math.max(0, (seen?.count ?? 0) - most) };
   }
 }

@@ -12,7 +12,7 @@ export function failureTalk({ write, monotonic }: FailureTalkOptions): (event: W
   const few = new FewOfEach(monotonic);
   return (event) => {
     const said = wordsOf(event);
-    const passed = said === null ? null : few.pass(said.kind);
+    const passed = said === null ? null : few.pass(said.kind, said.most);
     if (said === null || passed === null) return;
     const more = passed.keptBack === 0 ? "" : ` (and ${passed.keptBack} more like it before)`;
     write(`carillon: ${said.text}${more}${said.stack === undefined ? "" : `\n${said.stack.replace(/^/gm, "    ")}`}`);
@@ -23,6 +23,8 @@ interface Words {
   readonly kind: string;
   readonly text: string;
   readonly stack?: string | undefined;
+  /** In ten seconds; a few if it is not said. */
+  readonly most?: number;
 }
 
 /** Null: nothing went wrong. */
@@ -35,7 +37,7 @@ function wordsOf(event: WorkerEvent): Words | null {
     }
     case "worker.transport_failed": {
       const reason = event.error instanceof Error ? event.error.message : String(event.error);
-      return { kind: event.type, text: `the worker cannot reach its server, and tries on: ${reason}` };
+      return { kind: event.type, text: `the worker cannot reach its server, and tries on: ${reason}`, most: 1 };
     }
     case "worker.session_lost":
       return {

@@ -6,7 +6,7 @@ import { printJob } from "../input/job-argument.js";
 import { jobRequest, withJobFlags } from "../input/job-request.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { waitLimitMs, withWait } from "../input/wait-flags.js";
-import { withOutputForm } from "../output/form.js";
+import { outputForm, withOutputForm } from "../output/form.js";
 import { sayIfUnserved } from "../served-task.js";
 import { exitCodeOfRun, waitForRun } from "../wait-for-run.js";
 import { sayNoUndo, sayUndo } from "../output/undo.js";
@@ -36,7 +36,9 @@ Examples:
     const created = await client.jobs.create(await jobRequest(io, invocation));
     const job = wait ? await waitForRun(io, client, created.id, waitLimitMs(invocation)) : created;
     if (!wait) await sayIfUnserved(io, invocation, client, job.task);
-    for (const { detail } of job.warnings ?? []) io.talk(`carillon: warning: ${detail}`);
+    // People see them in what is printed.
+    if (outputForm(invocation) !== "table")
+      for (const { detail } of job.warnings ?? []) io.talk(`carillon: warning: ${detail}`);
     await printJob(io, invocation, job);
     if (job.run !== undefined && isFinal(job.run.status)) sayNoUndo(io, "it ran");
     else sayUndo(io, invocation, "created", `job cancel ${job.key === null ? job.id : `@${job.key}`}`);

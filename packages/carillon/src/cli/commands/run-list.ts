@@ -8,19 +8,20 @@ import { runColumns } from "../output/run-view.js";
 export const command: CommandModule = {
   define(target) {
     withServerAddress(withOutputForm(withListFilter(target)))
-      .option("--job <id>", "only of this job")
+      .option("--job <job>", "only of this job: its id, or @ and its key")
       .addHelpText(
         "after",
         `
 Examples:
   $ carillon run list --status failed
-  $ carillon run list --job job_01k9zq3v5e0r8t2b7n4m6x1c9d -n 5`,
+  $ carillon run list --job @nightly-report -n 5`,
       );
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
     const job = textOption(invocation, "job");
-    const filter = { ...listFilter(invocation), ...(job !== undefined && { job_id: job }) };
+    const jobId = job?.startsWith("@") ? (await client.jobs.get(job)).id : job;
+    const filter = { ...listFilter(invocation), ...(jobId !== undefined && { job_id: jobId }) };
     await printList(io, {
       form: outputForm(invocation),
       limit: listLimit(invocation),

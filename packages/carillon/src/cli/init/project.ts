@@ -48,7 +48,6 @@ const tasksHead = `import { task } from "carillon";
 
 const javaScriptTasks = `${tasksHead}export const greet = task({
   name: "greet",
-  retry: { maxAttempts: 3 },
   run: async ({ name = "world" }, ctx) => {
     ctx.log.info("greeting", { name });
     return \`hello \${name}\`;
@@ -58,7 +57,6 @@ const javaScriptTasks = `${tasksHead}export const greet = task({
 
 const typeScriptTasks = `${tasksHead}export const greet = task({
   name: "greet",
-  retry: { maxAttempts: 3 },
   run: async ({ name = "world" }: { name?: string }, ctx) => {
     ctx.log.info("greeting", { name });
     return \`hello \${name}\`;
@@ -87,6 +85,8 @@ schedule:
   time_zone: UTC
 payload:
   name: Carillon
+retry:
+  max_attempts: 3
 `;
 
 function readme(name: string, tasks: string): string {

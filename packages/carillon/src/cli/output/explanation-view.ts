@@ -33,7 +33,7 @@ export function renderJobExplanation(explanation: JobExplanation, because: reado
       "left out",
       `${one.count} × ${one.reason}, ${one.from} to ${one.to}${one.detail === null ? "" : ` (${one.detail})`}`,
     ]),
-    ...warnings.map((one): Field => ["warning", one.detail]),
+    ...warnings.filter((one) => one.code !== "on_the_hour").map((one): Field => ["warning", one.detail]),
     ...triedNext(stepsOfJob(last === undefined ? explanation : { ...explanation, run: last })),
   ]);
 }

@@ -48,6 +48,19 @@ describe("how failures show in the exit code", () => {
     );
   });
 
+  it("says a single fault once", () => {
+    const errors = [{ pointer: "/task", code: "field_invalid", detail: "must not be empty" }];
+    const facts = { status: 400, code: "field_invalid", errors, requestId: null, retryable: false, retryAfterMs: null };
+    const error = new ApiError({ ...facts, detail: "/task: must not be empty" });
+    expect(failureOf(error).message).toBe("/task: must not be empty (field_invalid)");
+  });
+
+  it("says what the network said", () => {
+    const below = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
+    const error = new ServerUnreachable("network", "No answer.", new TypeError("fetch failed", { cause: below }));
+    expect(failureOf(error).message).toMatch(/^No answer\. Nothing listens there\. Is the server running\?/);
+  });
+
   it("says how to start a server when none answers", () => {
     const { exitCode, message } = failureOf(new ServerUnreachable("network", "No answer.", null));
     expect(exitCode).toBe(1);

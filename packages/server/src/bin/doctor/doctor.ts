@@ -56,7 +56,9 @@ async function examineDatabase(
       ];
     }
     return [
-      error.code === "database_unavailable" ? whenAway(error) : fail("database", error.message, "see the message"),
+      error.code === "database_unavailable"
+        ? whenAway(error)
+        : fail("database", error.message, "correct database_url (CARILLON_DATABASE_URL), or what it names"),
     ];
   }
 }

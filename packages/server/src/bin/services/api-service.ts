@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { CarillonError } from "@carillon/core";
 import type { Database, WorkerDoor } from "@carillon/engine";
 import { activeTraceParent, beginSpan, enqueueTraced } from "@carillon/worker";
@@ -92,11 +94,27 @@ export class ApiService implements Service {
   async #reportTaken(port: number, last: number, error: unknown): Promise<void> {
     const taken = `port ${port} is taken${await describePortOwner(port)}`;
     if (port < last) return this.#context.logger.warn({ component: this.name }, `${taken}; trying ${port + 1}`);
-    throw new CarillonError("port_in_use", `${taken}: stop it, or choose another with --port or CARILLON_PORT`, {
-      cause: error,
-    });
+    throw portTaken(taken, error);
   }
 }
 
 const isPortTaken = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+
+function portTaken(taken: string, cause: unknown): CarillonError {
+  return new CarillonError("port_in_use", `${taken}: stop it, or choose another with --port or CARILLON_PORT`, {
+    cause,
+  });
+}
+
+/** Looks whether a port is free, so that a node that cannot listen takes no part in the cluster before it finds out. */
+export async function assertPortFree(host: string, port: number): Promise<void> {
+  const probe = createServer();
+  try {
+    await once(probe.listen({ host, port }), "listening");
+  } catch (error) {
+    if (isPortTaken(error)) throw portTaken(`port ${port} is taken${await describePortOwner(port)}`, error);
+    throw error;
+  }
+  await new Promise((resolve) => probe.close(resolve));
+}

@@ -25,6 +25,9 @@ export function databaseOptions(
   };
 }
 
+/** The same reason is said again after so long. */
+const SAY_AGAIN_MS = 5_000;
+
 /** The connections, opened as soon as the database answers. Its loss later is not the service's end: it reconnects. */
 export class DatabaseService implements Service {
   readonly name = "database";
@@ -52,14 +55,16 @@ export class DatabaseService implements Service {
   async start(): Promise<void> {
     if (this.#database !== null) return;
     const { config, logger, stopping } = this.#context;
+    const said = { message: "", leftMs: 0 };
     this.#database = await waitForDatabase(databaseOptions(this.#context, this.#url(), this.#onEvent), {
       deadlineMs: config.databaseWait,
       signal: stopping,
-      onWait: (message, leftMs) =>
-        logger.warn(
-          { component: this.name },
-          `waiting for the database, ${Math.ceil(leftMs / 1000)} s left: ${message}`,
-        ),
+      onWait: (message, leftMs) => {
+        if (message === said.message && said.leftMs - leftMs < SAY_AGAIN_MS) return;
+        Object.assign(said, { message, leftMs });
+        const left = `${Math.ceil(leftMs / 1000)} s left`;
+        logger.warn({ component: this.name }, `waiting for the database, ${left}: ${message}`);
+      },
     });
   }
 
