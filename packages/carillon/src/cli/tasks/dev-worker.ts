@@ -60,9 +60,12 @@ export class DevWorker implements Companion {
     const { entry, args } = this.#options;
     const command = [...process.execArgv, shim, "worker", "start", entry, "--url", this.#url, ...args];
     const env = { ...this.#io.env, CARILLON_SKIP_BUILD: "1" };
-    const child = spawn(process.execPath, command, { cwd: this.#io.cwd, env, stdio: ["ignore", "inherit", "pipe"] });
+    // The channel carries nothing: its end tells the worker that we are gone, however we went.
+    const stdio = ["ignore", "inherit", "pipe", "ipc"] as const;
+    const child = spawn(process.execPath, command, { cwd: this.#io.cwd, env, stdio: [...stdio] });
     this.#processes.add(child);
     this.#newest = child;
+    if (child.stderr === null) throw new Error("the worker has no standard error");
     createInterface({ input: child.stderr }).on("line", (line) => {
       this.#io.talk(line);
       if (isServing.test(line)) this.#serves(child);

@@ -41,6 +41,7 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
     asked.abort();
   };
   if (isSpot) process.once(noticeSignal, onNotice);
+  endWithParent(asked);
   const workers = options.groups.map(({ queues, slots }) => {
     const caller = { ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }) };
     const transport = new HttpTransport({ urls, timers, random: systemRandom, ...caller });
@@ -70,4 +71,12 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
   const stopLimitMs = config.shutdownGrace + closingMs;
   const code = await runNode({ node, logger, stopLimitMs, onReady, asked: asked.signal, process });
   return code === 0 ? ExitCode.ok : ExitCode.failure;
+}
+
+/** Whoever started this process with a channel wants it no longer than it lives itself: old code must not go on serving. */
+function endWithParent(asked: AbortController): void {
+  if (!process.connected) return;
+  process.once("disconnect", () => asked.abort());
+  // The listener alone would keep a process that has ended its work.
+  process.channel?.unref();
 }
