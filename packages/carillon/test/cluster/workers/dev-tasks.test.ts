@@ -48,6 +48,19 @@ it("carillon dev runs the tasks of a module, and new code when it changes; what 
   expect(await processesAt(folder)).toEqual([]);
 });
 
+it("the worker beside carillon dev ends with it, also when that is killed: old code serves no more", async () => {
+  const [dataDir, folder] = [await storedDataDir(), await scratchDir()];
+  const tasks = join(folder, "tasks.mjs");
+  await writeFile(tasks, module("one"));
+  const { process } = await startDev(dataDir, [tasks]);
+  await process.line(/^carillon: serving slow on/);
+  process.kill("SIGKILL");
+  await expect.poll(() => processesAt(folder), { timeout: 30_000 }).toEqual([]);
+  // It takes over the database that was left running, and ends it.
+  const next = await startDev(dataDir);
+  expect(await next.process.stop()).toEqual({ code: 0, signal: null });
+});
+
 it("carillon dev says that there is no such module", async () => {
   const missing = new CarillonProcess(["dev", "./none.mjs", "--ephemeral"], { cwd: await scratchDir() });
   expect(await missing.ended).toEqual({ code: 2, signal: null });
