@@ -33,7 +33,7 @@ export function cliWay(url, dir) {
     },
     async refused(job) {
       const { stderr } = await run(["job", "create", ...jobFlags(job), "--json"]);
-      const pointers = [...stderr.matchAll(/^ {2}- (\S+):/gm)].map(([, pointer]) => pointer);
+      const pointers = [...stderr.matchAll(/^(?:carillon:| {2}-) (\/\S+):/gm)].map(([, pointer]) => pointer);
       return { code: /\((\w+)\)$/m.exec(stderr)?.[1], pointers };
     },
   };
