@@ -1,5 +1,5 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import { askEtcd, type EtcdRequestOptions } from "./etcd-request.js";
+import { askEtcd, EtcdNotFound, type EtcdRequestOptions } from "./etcd-request.js";
 import { field, type Json, list, text } from "./json.js";
 
 export interface EtcdClientOptions extends EtcdRequestOptions {
@@ -40,8 +40,9 @@ export class EtcdClient {
     if (await this.keepAlive(lease)) await this.#call("lease/revoke", { ID: lease });
   }
 
-  async put({ key, value }: Entry, lease: string): Promise<void> {
-    await this.#call("kv/put", { key: encode(key), value: encode(value), lease });
+  /** false: the lease has ended. */
+  async put({ key, value }: Entry, lease: string): Promise<boolean> {
+    return (await underLease(this.#call("kv/put", { key: encode(key), value: encode(value), lease }))) !== null;
   }
 
   /** Every entry whose key begins so. */
@@ -52,13 +53,18 @@ export class EtcdClient {
     return list(field(found, "kvs", [])).map(toEntry);
   }
 
-  /** Makes the entries that do not exist; answers those that now have the value given, whoever put it there. */
+  /**
+   * Makes the entries that do not exist; answers those that now have the value given, whoever put it there. None of them once
+   * the lease has ended: what was made goes with it.
+   */
   async create(entries: readonly Entry[], lease: string): Promise<Entry[]> {
-    const responses = await this.#each(entries, ({ key, value }) => ({
+    const made = this.#each(entries, ({ key, value }) => ({
       compare: [{ target: "CREATE", key: encode(key), create_revision: "0" }],
       success: [{ request_put: { key: encode(key), value: encode(value), lease } }],
       failure: [{ request_range: { key: encode(key) } }],
     }));
+    const responses = await underLease(made);
+    if (responses === null) return [];
     return entries.filter((entry, at) => {
       const response = responses[at] ?? null;
       return field(response, "succeeded", false) === true || valueFound(response) === entry.value;
@@ -101,6 +107,16 @@ export class EtcdClient {
       }
     }
     throw new CarillonError("etcd_unavailable", `etcd does not answer at ${endpoints.join(", ")}.`, { cause: failure });
+  }
+}
+
+/** What a write under a lease answers; null: the lease has ended. */
+async function underLease<Answer>(written: Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await written;
+  } catch (error) {
+    if (error instanceof EtcdNotFound) return null;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { DurationMs } from "@carillon/core";
+import { CarillonError, type DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../../events.js";
 import type { HostClock } from "../../store/db/ports.js";
 import type { NodeReport, NodeRow, NodeStore } from "../../store/entities/nodes.js";
@@ -21,6 +21,9 @@ export interface EtcdRegistryOptions {
   readonly leaseMs: DurationMs;
   readonly onEvent: OnEngineEvent;
 }
+
+/** A node that finds so many leases ended, one after the other, does not come in by yet another. */
+const mostLeases = 10;
 
 /**
  * etcd decides who is a member and to whom a shard is promised, both under the node's lease. Whoever is promised a shard
@@ -51,11 +54,9 @@ export class EtcdRegistry implements Registry {
 
   /** In etcd first: a row of a node that etcd does not know is the row of a dead one. */
   async announce(nodeId: string, report: NodeReport): Promise<void> {
-    const { etcd, nodes, node, leaseMs } = this.#options;
+    const { nodes, node } = this.#options;
     await this.#lineage.check();
-    this.#lease = await etcd.grant(leaseMs);
-    this.#said = "";
-    await this.#say(nodeId, report);
+    await this.#enter(nodeId, report);
     await nodes.register({ id: nodeId, ...node });
     await nodes.heartbeat(nodeId, report);
   }
@@ -63,7 +64,7 @@ export class EtcdRegistry implements Registry {
   async renew(nodeId: string, report: NodeReport): Promise<boolean> {
     const { etcd, nodes } = this.#options;
     if (!(await etcd.keepAlive(this.#lease))) return false;
-    await this.#say(nodeId, report);
+    if (!(await this.#say(nodeId, report))) return false;
     if ((await nodes.heartbeat(nodeId, report)) && !(await this.#lineage.check())) return true;
     await etcd.revoke(this.#lease);
     return false;
@@ -91,6 +92,7 @@ export class EtcdRegistry implements Registry {
     return members;
   }
 
+  /** Nothing once the lease has ended: the next pass sees that, and the node joins again. */
   async take(nodeId: string, seen: readonly HeldShard[]): Promise<HeldShard[]> {
     const wanted = seen.map((shard) => ({ key: this.#shardKey(shard.id), value: nodeId }));
     const won = new Set((await this.#options.etcd.create(wanted, this.#lease)).map((entry) => entry.key));
@@ -111,11 +113,24 @@ export class EtcdRegistry implements Registry {
     await etcd.revoke(this.#lease);
   }
 
-  async #say(nodeId: string, { takesShards }: NodeReport): Promise<void> {
+  /** A lease may end before anything is put under it: the process was halted, or etcd lost it. Nobody knew of it: another serves. */
+  async #enter(nodeId: string, report: NodeReport): Promise<void> {
+    const { etcd, leaseMs } = this.#options;
+    for (let tried = 0; tried < mostLeases; tried++) {
+      this.#lease = await etcd.grant(leaseMs);
+      this.#said = "";
+      if (await this.#say(nodeId, report)) return;
+    }
+    throw new CarillonError("etcd_unavailable", `etcd let ${mostLeases} new leases end before they were used.`);
+  }
+
+  /** false: the lease has ended. */
+  async #say(nodeId: string, { takesShards }: NodeReport): Promise<boolean> {
     const value = JSON.stringify({ name: this.#options.node.name, takesShards });
-    if (value === this.#said) return;
-    await this.#options.etcd.put({ key: this.#nodeKey(nodeId), value }, this.#lease);
+    if (value === this.#said) return true;
+    if (!(await this.#options.etcd.put({ key: this.#nodeKey(nodeId), value }, this.#lease))) return false;
     this.#said = value;
+    return true;
   }
 
   async #bury(rows: readonly NodeRow[]): Promise<void> {

@@ -14,6 +14,9 @@ export interface EtcdRequestOptions {
   readonly timeoutMs: DurationMs;
 }
 
+/** What the request names is not there: of a write under a lease, the lease. */
+export class EtcdNotFound extends CarillonError {}
+
 /** One question to one endpoint of the JSON gateway. What throws no CarillonError may go better at another endpoint. */
 export async function askEtcd(url: string, body: object, options: EtcdRequestOptions): Promise<Json> {
   const { fetch, timers, timeoutMs } = options;
@@ -24,7 +27,10 @@ export async function askEtcd(url: string, body: object, options: EtcdRequestOpt
     const said = await answer.text();
     // A server without a leader answers 5xx as well.
     if (answer.status >= 500) throw new Error(`etcd answered ${answer.status}: ${said}`);
-    if (!answer.ok) throw new CarillonError("etcd_refused", `etcd refused ${url} (${answer.status}): ${said}`);
+    if (!answer.ok) {
+      const Refusal = answer.status === 404 ? EtcdNotFound : CarillonError;
+      throw new Refusal("etcd_refused", `etcd refused ${url} (${answer.status}): ${said}`);
+    }
     const parsed: Json = JSON.parse(said);
     return parsed;
   } finally {

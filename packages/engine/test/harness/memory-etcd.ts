@@ -1,0 +1,98 @@
+import type { Fetch } from "../../src/coordinator/etcd/etcd-request.js";
+
+interface Put {
+  readonly key: string;
+  readonly value: string;
+  readonly lease: string;
+}
+
+interface Range {
+  readonly key: string;
+  readonly range_end?: string;
+}
+
+interface Asked {
+  readonly request_put?: Put;
+  readonly request_range?: Range;
+  readonly request_txn?: Transaction;
+}
+
+interface Transaction {
+  readonly compare?: readonly { readonly key: string }[];
+  readonly success?: readonly Asked[];
+  readonly failure?: readonly Asked[];
+}
+
+class LeaseNotFound extends Error {}
+
+/** The JSON gateway of etcd, as far as a node that joins and takes shards asks it. Leases end when the test says so. */
+export class MemoryEtcd {
+  /** Called before each request with its path. */
+  before: (path: string) => void = () => undefined;
+  /** The paths that were asked, in their order. */
+  readonly asked: string[] = [];
+  readonly #leases = new Set<string>();
+  #entries = new Map<string, Put>();
+  #granted = 0;
+
+  endLeases(): void {
+    this.#leases.clear();
+    this.#entries.clear();
+  }
+
+  readonly fetch: Fetch = async (url, { body }) => {
+    const path = url.slice(url.indexOf("/v3/") + 4);
+    this.asked.push(path);
+    this.before(path);
+    try {
+      return answer(200, this.#do(path, JSON.parse(body)));
+    } catch (error) {
+      if (!(error instanceof LeaseNotFound)) throw error;
+      return answer(404, { code: 5, message: "etcdserver: requested lease not found" });
+    }
+  };
+
+  #do(path: string, body: Put & Range & Transaction & { ID: string }): object {
+    if (path === "lease/grant") {
+      const lease = String(++this.#granted);
+      this.#leases.add(lease);
+      return { ID: lease };
+    }
+    if (path === "lease/keepalive") return { result: this.#leases.has(body.ID) ? { TTL: "5" } : {} };
+    if (path === "kv/put") return this.#put(body);
+    if (path === "kv/range") return this.#range(body);
+    if (path === "kv/txn") return this.#transaction(body);
+    throw new Error(`not played: ${path}`);
+  }
+
+  #put(put: Put): object {
+    if (!this.#leases.has(put.lease)) throw new LeaseNotFound();
+    this.#entries.set(put.key, put);
+    return {};
+  }
+
+  #range({ key, range_end: end }: Range): object {
+    const isIn = (one: string): boolean =>
+      end === undefined ? one === key : plain(one) >= plain(key) && plain(one) < plain(end);
+    return { kvs: [...this.#entries.values()].filter((entry) => isIn(entry.key)) };
+  }
+
+  /** What is compared is always that a key does not exist. */
+  #transaction({ compare = [], success = [], failure = [] }: Transaction): object {
+    const succeeded = compare.every(({ key }) => !this.#entries.has(key));
+    const responses = (succeeded ? success : failure).map((asked) => {
+      if (asked.request_put !== undefined) return { response_put: this.#put(asked.request_put) };
+      if (asked.request_txn !== undefined) return { response_txn: this.#transaction(asked.request_txn) };
+      return { response_range: asked.request_range === undefined ? {} : this.#range(asked.request_range) };
+    });
+    return { succeeded, responses };
+  }
+}
+
+const plain = (base64: string): string => Buffer.from(base64, "base64").toString();
+
+const answer = (status: number, body: object) => ({
+  ok: status < 400,
+  status,
+  text: async () => JSON.stringify(body),
+});
