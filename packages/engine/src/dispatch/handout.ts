@@ -9,7 +9,7 @@ import type { WorkerSession } from "./worker-session.js";
 
 export interface HandoutOptions {
   readonly lanes: Pick<LaneStore, "get">;
-  readonly results: Pick<Results, "end" | "defer">;
+  readonly results: Pick<Results, "end" | "defer" | "freeSlots">;
   /** The database's clock. */
   readonly now: () => Instant;
   /** This node still serves the session. */
@@ -115,6 +115,7 @@ export class Handout {
     const ended: FinishedRun[] = runs.map(({ id, fence, session }) => ({ id, fence, session, ...what }));
     const tell = (ids: readonly string[]): void => {
       const accepted = new Set(ids);
+      results.freeSlots(runs);
       for (const run of runs.filter((one) => accepted.has(one.id))) {
         const { id: runId, lane, namespaceId, jobId } = run;
         const { task = "", queue = "" } = lanes.get(lane) ?? {};

@@ -63,7 +63,7 @@ export class Results {
   async take(session: WorkerSession, completions: readonly Completion[]): Promise<ReadonlySet<string>> {
     const decided = this.#decide(session, completions);
     const accepted = await this.#settle(session, decided, completions.length);
-    this.#freeSlots(decided);
+    this.freeSlots(overOf(decided));
     return accepted;
   }
 
@@ -73,7 +73,7 @@ export class Results {
     const decided = ended.map(({ run, completion }) => this.#decideOne(run, completion, this.#options.now()));
     const accepted = await this.#write(decided);
     this.#announce(decided, accepted, decided.length);
-    this.#freeSlots(decided);
+    this.freeSlots(overOf(decided));
     return accepted;
   }
 
@@ -91,14 +91,12 @@ export class Results {
     }
   }
 
-  /** Whoever was accepted: the claim is over, and the next of its queue may begin. */
-  #freeSlots(all: readonly Decided[]): void {
+  /** Whoever was accepted: the claims are over, and the next of their queues and limits may begin. */
+  freeSlots(runs: readonly ClaimedRun[]): void {
     const { lanes, onSlotFree, onReleased } = this.#options;
     const limited: string[] = [];
     const over: Queued[] = [];
-    for (const { run, decision } of all) {
-      if (decision.kind === "wait") continue;
-      const { id, lane, rank } = run;
+    for (const { id, lane, rank } of runs) {
       const kind = lanes.get(lane)?.kind ?? "plain";
       if (kind === "admitted") limited.push(id);
       else if (isStrict(kind)) over.push({ id, lane, rank });
@@ -259,6 +257,13 @@ export class Results {
     onEvent(event);
     if (run.policy.sla !== undefined && status !== "cancelled") tellLateEnd(run, event, at, onEvent);
   }
+}
+
+/** Those whose claim is over: one that waits for a callback goes on under it. */
+function overOf(decided: readonly Decided[]): ClaimedRun[] {
+  const over: ClaimedRun[] = [];
+  for (const { run, decision } of decided) if (decision.kind !== "wait") over.push(run);
+  return over;
 }
 
 function errorOf(decision: Decision): RunError | null {

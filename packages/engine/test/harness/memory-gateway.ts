@@ -6,12 +6,12 @@ import type { WorkerRegistration } from "../../src/dispatch/worker-registration.
 import type { ClaimedRun } from "../../src/store/entities/claimed-run.js";
 import type { ClaimStore } from "../../src/store/entities/claims.js";
 import type { Exchange, Exchanged } from "../../src/store/entities/exchange.js";
-import type { Lane } from "../../src/store/entities/lanes.js";
+import type { Lane, LaneKind } from "../../src/store/entities/lanes.js";
 
-const lane: Lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" };
+const plainLane: Lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" };
 
 function runOf(id: string, over: Partial<ClaimedRun>): ClaimedRun {
-  const plain = { namespaceId: 1, lane: lane.id, payload: "null", policy: {}, spent: 0, losses: 0, priority: 4 };
+  const plain = { namespaceId: 1, lane: plainLane.id, payload: "null", policy: {}, spent: 0, losses: 0, priority: 4 };
   const when = { rank: 0, runAt: 0, nominal: 0, trigger: "once", deadline: null };
   const claim = { session: "", fence: 0, isStopped: false, isBegun: false };
   return { id, jobId: id, ...plain, ...when, ...claim, ...over };
@@ -40,6 +40,10 @@ class MemoryClaims {
   get store(): ClaimStore {
     const claims: Partial<ClaimStore> = {
       exchange: (exchange) => this.#faulty("exchange", () => this.#exchange(exchange)),
+      claimStrict: async ({ session }) => {
+        const first = this.running.size > 0 ? undefined : this.waiting.shift();
+        return first === undefined ? null : this.#claim(first, session);
+      },
       held: (sessions) =>
         this.#faulty("held", async () => {
           this.asked++;
@@ -59,7 +63,7 @@ class MemoryClaims {
       giveBack: async (_session, runs) => {
         const held = runs.filter(({ id, fence }) => this.running.get(id)?.fence === fence);
         for (const { id } of held) this.#end(id, "given back");
-        return held.map(({ id }) => ({ id, lane: lane.id, rank: 0, isStopped: false }));
+        return held.map(({ id }) => ({ id, lane: plainLane.id, rank: 0, isStopped: false }));
       },
       recall: async (session, ids) =>
         [...this.running.values()].filter((run) => run.session === session && ids.includes(run.id)),
@@ -73,14 +77,18 @@ class MemoryClaims {
     this.ended.set(id, how);
   }
 
+  #claim(run: ClaimedRun, session: string): ClaimedRun {
+    const claimed = { ...run, session, fence: run.fence + 1 };
+    this.running.set(run.id, claimed);
+    return claimed;
+  }
+
   async #exchange({ succeeded, demand }: Exchange): Promise<Exchanged> {
     for (const { id } of succeeded) this.#end(id, "succeeded");
     if (demand === null) return { claimed: [], accepted: null, freedJobs: [] };
-    const claimed = this.waiting.splice(0, demand.places.length).map((run, index): ClaimedRun => {
-      const session = demand.sessions[demand.places[index] ?? 0] ?? "";
-      return { ...run, session, fence: run.fence + 1 };
-    });
-    for (const run of claimed) this.running.set(run.id, run);
+    const claimed = this.waiting
+      .splice(0, demand.places.length)
+      .map((run, index) => this.#claim(run, demand.sessions[demand.places[index] ?? 0] ?? ""));
     await this.gate;
     return { claimed, accepted: null, freedJobs: [] };
   }
@@ -99,8 +107,9 @@ function* noQueues(): Generator<[namespaceId: number, queues: Iterable<string>]>
   // Workers of one namespace need not know who else has queues.
 }
 
-/** A gateway over runs in memory, whose time stands still until the test moves it. */
-export function memoryGateway(over: Partial<GatewayOptions> = {}) {
+/** A gateway over runs in memory, all in a lane of this kind, whose time stands still until the test moves it. */
+export function memoryGateway(over: Partial<GatewayOptions> = {}, kind: LaneKind = "plain") {
+  const lane: Lane = { ...plainLane, kind };
   const claims = new MemoryClaims();
   const clock = new ManualClock(1_000_000);
   const errors: unknown[] = [];
