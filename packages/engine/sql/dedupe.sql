@@ -10,7 +10,8 @@
 --         $11 tasks text[], $12 queues text[], $13 payloads text[], $14 policies text[], $15 labels text[], $16 owners text[],
 --         $17 horizon ms bigint, $18 keys text[], $19 actions text[], $20 windows ms bigint[], $21 how long to wait for a key that
 --         an open transaction holds, text such as 200ms, $22 deadlines timestamptz[]
--- fence: primary key of dedupe; a take-over compares the run that counted before; a run that is replaced is not running
+-- fence: primary key of dedupe, in its order; a take-over compares the run that counted before; a run that is replaced is not
+--   running, and is locked in the order of ids
 with patience as materialized (
   select set_config('lock_timeout', $21::text, true) as limited
 ), input as materialized (
@@ -50,12 +51,19 @@ with patience as materialized (
       created_at = excluded.created_at, look_at = excluded.look_at
   where d.run_id = excluded.replaces
   returning run_id, replaces, namespace_id
+), pick as materialized (
+  select r.id from carillon.run r
+  where r.id = any (array(select replaces from won where replaces is not null)) and r.state <> 'running'
+  order by r.id
+  for update of r
 ), ended as (
-  delete from carillon.run where id = any (array(select replaces from won where replaces is not null)) and state <> 'running'
-  returning *
+  delete from carillon.run r using pick p where r.id = p.id returning r.*
+), pick_later as materialized (
+  select l.namespace_id, l.id from carillon.run_later l join won w on l.namespace_id = w.namespace_id and l.id = w.replaces
+  order by l.id
+  for update of l
 ), ended_later as (
-  delete from carillon.run_later l using won w where l.namespace_id = w.namespace_id and l.id = w.replaces
-  returning l.*
+  delete from carillon.run_later l using pick_later p where l.namespace_id = p.namespace_id and l.id = p.id returning l.*
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
@@ -108,9 +116,11 @@ from ended_later e join carillon.lane l on l.id = e.lane;
 -- name: dedupe.end_left
 -- purpose: ends runs that were replaced while they moved from one table to the other, unless a worker has them
 -- params: $1 ids uuid[]
--- fence: the row's lock; one that runs stays
-with ended as (
-  delete from carillon.run where id = any ($1::uuid[]) and state <> 'running' returning *
+-- fence: the row's lock, taken in the order of ids; one that runs stays
+with pick as materialized (
+  select r.id from carillon.run r where r.id = any ($1::uuid[]) and r.state <> 'running' order by r.id for update of r
+), ended as (
+  delete from carillon.run r using pick p where r.id = p.id returning r.*
 )
 insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
   trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,

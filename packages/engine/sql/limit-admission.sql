@@ -194,11 +194,14 @@ select id, lane, rank from admitted;
 -- name: limit.stop
 -- purpose: cancels what waits behind a run that failed, for ordering keys that ask for it
 -- params: $1 gates text[]
--- fence: state on the row; the limits are locked
-with ended as (
-  delete from carillon.run r
+-- fence: state on the locked row, locked in the order of ids; the limits are locked
+with pick as materialized (
+  select r.id from carillon.run r
   where split_part(r.limits, E'\n', 1) = any ($1::text[]) and r.stage = 3 and r.limits like 'o:%'
-  returning r.*
+  order by r.id
+  for update of r
+), ended as (
+  delete from carillon.run r using pick p where r.id = p.id returning r.*
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,

@@ -16,8 +16,8 @@ where r.name = 'limits';
 -- name: limit.fence
 -- purpose: from now on only those claim for a worker who know the limits of queues and namespaces as this transaction leaves them
 -- params: none
--- fence: the lock on the revision's row, which this transaction has: no session is opened meanwhile. The lock on each session's row:
---   claims that are under way end first, later ones find another revision in it
+-- fence: the lock on the revision's row, which this transaction has: no session is opened meanwhile. The lock on each session's row,
+--   taken in the order of ids: claims that are under way end first, later ones find another revision in it
 with locked as materialized (
   select id from carillon.worker_session order by id for update
 )

@@ -119,9 +119,14 @@ returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
 -- purpose: ends runs that were to stop and came back from their worker before they did; answers which. One that
 --   failed then has the time of a try that will not be: it was due by its last start
 -- params: $1 ids uuid[]
--- fence: the row's lock; one that runs stays
-with ended as (
-  delete from carillon.run r where r.id = any ($1::uuid[]) and r.state <> 'running' and r.cancel_reason is not null returning r.*
+-- fence: the row's lock, taken in the order of ids; one that runs stays
+with pick as materialized (
+  select r.id from carillon.run r
+  where r.id = any ($1::uuid[]) and r.state <> 'running' and r.cancel_reason is not null
+  order by r.id
+  for update of r
+), ended as (
+  delete from carillon.run r using pick p where r.id = p.id returning r.*
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,

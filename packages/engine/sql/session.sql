@@ -26,10 +26,13 @@ returning s.namespace_id, s.name, s.queues, s.tasks, s.slots, s.state, s.labels,
 -- purpose: says that workers live, and reads what was asked of them; a session that is not answered was declared dead, or is
 --   served by another node
 -- params: $1 ids uuid[], $2 gateway uuid
--- fence: the row exists and names this gateway
-update carillon.worker_session set heartbeat_at = clock_timestamp()
-where id = any ($1::uuid[]) and gateway_id = $2
-returning id, state;
+-- fence: the row exists and names this gateway; the row locks, taken in the order of ids, as limit.fence does. They let claims pass
+with mine as materialized (
+  select id from carillon.worker_session where id = any ($1::uuid[]) and gateway_id = $2 order by id for no key update
+)
+update carillon.worker_session s set heartbeat_at = clock_timestamp()
+from mine where s.id = mine.id
+returning s.id, s.state;
 
 -- name: session.touch
 -- purpose: says that a worker lives whose polls another node answers
@@ -52,10 +55,16 @@ select id, heartbeat_at::text as heartbeat from carillon.worker_session;
 -- name: session.expire
 -- purpose: declares sessions dead whose heartbeat is still the one that was watched
 -- params: $1 ids uuid[], $2 heartbeats as seen timestamptz[]
--- fence: heartbeat_at as seen; a claim holds a key share lock on its session row, so one of the two sees the other
-delete from carillon.worker_session s
-using unnest($1::uuid[], $2::timestamptz[]) as seen (id, heartbeat_at)
-where s.id = seen.id and s.heartbeat_at = seen.heartbeat_at
+-- fence: heartbeat_at as seen, on the rows locked in the order of ids; a claim holds a key share lock on its session row, so one of
+--   the two sees the other
+with silent as materialized (
+  select s.id
+  from carillon.worker_session s join unnest($1::uuid[], $2::timestamptz[]) as seen (id, heartbeat_at) on seen.id = s.id
+  where s.heartbeat_at = seen.heartbeat_at
+  order by s.id
+  for update of s
+)
+delete from carillon.worker_session s using silent where s.id = silent.id
 returning s.id;
 
 -- name: session.close
@@ -67,9 +76,14 @@ delete from carillon.worker_session where id = $1 returning id;
 -- name: session.close_of_dead_nodes
 -- purpose: sessions of in-process workers end with their node
 -- params: none
--- fence: the node's row is gone
-delete from carillon.worker_session s
-where s.node_id is not null and not exists (select 1 from carillon.node n where n.id = s.node_id)
+-- fence: the node's row is gone; the row locks, taken in the order of ids
+with orphaned as materialized (
+  select s.id from carillon.worker_session s
+  where s.node_id is not null and not exists (select 1 from carillon.node n where n.id = s.node_id)
+  order by s.id
+  for update of s
+)
+delete from carillon.worker_session s using orphaned where s.id = orphaned.id
 returning s.id;
 
 -- name: session.views

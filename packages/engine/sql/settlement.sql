@@ -83,7 +83,7 @@ order by r.nominal_at, r.id;
 -- name: settlement.hold_live
 -- purpose: as settlement.live, for those that are about to be ended: none is claimed or ended by others meanwhile
 -- params: $1 job ids uuid[]
--- fence: the row locks
+-- fence: the row locks, taken in the order of ids
 with known as materialized (
   select d.job_id, k.id
   from carillon.job_due d cross join lateral unnest(d.run_ids) as k (id)
@@ -97,10 +97,17 @@ order by r.id
 for update of r;
 
 -- name: settlement.hold_untracked
--- purpose: some of the runs that wait, of a job that keeps no list of its runs: there may be more than one transaction can end
+-- purpose: some of the runs that wait, of a job that keeps no list of its runs and has more than one transaction should end; none
+--   if there are fewer: then settlement.hold_live takes all, and nothing is held before it that would break its order
 -- params: $1 job id uuid, $2 limit int
--- fence: the row locks
-select r.id from carillon.run r where r.untracked and r.job_id = $1 and r.state <> 'running' limit $2 for update of r;
+-- fence: the row locks, taken in the order of ids; state on the locked row
+with part as materialized (
+  select r.id from carillon.run r where r.untracked and r.job_id = $1 and r.state <> 'running' limit $2
+)
+select r.id from carillon.run r
+where r.id = any (array(select id from part)) and r.state <> 'running' and (select count(*) from part) = $2
+order by r.id
+for update of r;
 
 -- name: settlement.insert_runs
 -- purpose: makes runs of locked jobs; what a row leaves out (null) is taken from the job
@@ -219,10 +226,17 @@ select job_id from carillon.job_due where job_id = any ($1::uuid[]) order by job
 -- name: settlement.admit_runs
 -- purpose: queues runs that waited for others of their job
 -- params: $1 ids uuid[]
--- fence: state on the row; the job's row is locked
+-- fence: state on the locked row, locked in the order of ids; the job's row is locked
+with pick as materialized (
+  select r.id from carillon.run r
+  where r.id = any ($1::uuid[]) and r.stage = 3 and r.state_reason = 'overlap'
+  order by r.id
+  for update of r
+)
 update carillon.run r
 set state = 'queued', state_reason = null
-where r.id = any ($1::uuid[]) and r.stage = 3 and r.state_reason = 'overlap'
+from pick p
+where r.id = p.id
 returning r.id, r.lane, r.rank;
 
 -- name: settlement.admissible

@@ -60,7 +60,7 @@ export class JobEndings {
     await this.#detach(tx, draft.job, request);
     await backfills.abortOfJob(tx, id, "job_cancelled");
     const waiting = await settler.reads.holdUntracked(tx, id, mostEnded);
-    if (waiting.length === mostEnded) {
+    if (waiting.length > 0) {
       const ends = waiting.map((runId) => ({ id: runId, reason }));
       const ended = await settler.writes.endRuns(tx, ends);
       if (ended.length < ends.length)

@@ -55,7 +55,7 @@ export function memorySettlementReads(tables: MemoryTables): SettlementReads {
     },
     async holdUntracked(_tx, jobId, limit) {
       const waiting = [...tables.liveOf(jobId)].filter((run) => run.untracked && run.state !== "running");
-      return waiting.slice(0, limit).map((run) => run.id);
+      return waiting.length < limit ? [] : waiting.slice(0, limit).map((run) => run.id);
     },
   };
 }

@@ -93,7 +93,7 @@ export interface SettlementReads {
   read(tx: Queryable, jobIds: readonly string[], wants: { payload: boolean }): Promise<LockedJob[]>;
   /** Oldest first. With `hold` none of them is claimed or ended by others before this transaction is over. */
   live(tx: Queryable, jobIds: readonly string[], options: { hold: boolean }): Promise<LiveRunOfJob[]>;
-  /** At most so many runs that wait, of a job that keeps no list of its runs; locked. */
+  /** So many runs that wait, of a job that keeps no list of its runs, locked; none if it has fewer. Those claimed meanwhile are left out. */
   holdUntracked(tx: Queryable, jobId: string, limit: number): Promise<string[]>;
 }
 
