@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, type Option } from "commander";
 import type { DescribedCommand, Invocation } from "./command.js";
 import { ExitCode, exitCodeWords } from "./exit-codes.js";
 import type { Io } from "./io.js";
@@ -56,7 +56,11 @@ function nounCommand(program: Command, noun: string): Command {
 async function defineCommand(target: Command, entry: CommandEntry, io: Io, finish: Finish): Promise<void> {
   const { command } = await entry.load();
   command.define(target);
+  // Commander would tell of a missing option before one that is unknown, and a slip of the pen is both.
+  const required = target.options.filter((option) => option.mandatory);
+  for (const option of required) option.makeOptionMandatory(false);
   target.action(async () => {
+    refuseMissing(target, required);
     const invocation: Invocation = {
       args: target.processedArgs.flat().map(argument),
       options: target.opts(),
@@ -65,6 +69,11 @@ async function defineCommand(target: Command, entry: CommandEntry, io: Io, finis
     if (outputForm(invocation) === "yaml") await loadYaml();
     finish((await command.run(io, invocation)) ?? ExitCode.ok);
   });
+}
+
+function refuseMissing(target: Command, required: readonly Option[]): void {
+  const missing = required.find((option) => target.getOptionValue(option.attributeName()) === undefined);
+  if (missing !== undefined) target.error(`error: required option '${missing.flags}' not specified`);
 }
 
 function describeAll(): Promise<DescribedCommand[]> {

@@ -41,6 +41,8 @@ describe("the frame of the command line", () => {
     [["jbo"], "(Did you mean job?)"],
     [["job", "lst"], "(Did you mean list?)"],
     [["cron", "next", "* * * * *", "--form", "x"], "(Did you mean --from?)"],
+    [["job", "create", "--taks", "x"], "(Did you mean --task?)"],
+    [["job", "backfill", "--form", "x"], "(Did you mean --from?)"],
   ])("says what was probably meant by %j and ends with 2", async (argv, hint) => {
     const { code, out, talk } = await run(...argv);
     expect({ code, out }).toEqual({ code: 2, out: "" });
