@@ -21,6 +21,12 @@ export class Findings {
     return this.#items.some((item) => item.pointer.startsWith(place));
   }
 
+  /** A fault of the field itself is known: that it is missing from what is left is no other one. */
+  hasAt(pointer: string): boolean {
+    const place = `${this.#root}${pointer.slice(1)}`;
+    return this.#items.some((item) => item.pointer === place);
+  }
+
   /** Nothing more will be recorded: looking for more faults is work for nobody. */
   get isFull(): boolean {
     return this.#items.length >= limits.findings;

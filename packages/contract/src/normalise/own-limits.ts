@@ -25,19 +25,22 @@ export function ownLimitChange(
 /** A limit is given whole, or taken away. */
 function concurrencyOf(given: Patched<{ limit: number }> | null, findings: Findings): { limit: number } | null {
   if (given === null || typeof given.limit === "number") return given === null ? null : { limit: given.limit ?? 0 };
-  findings.add("/concurrency/limit", "field_missing", "limit is required: runs at a time");
+  addMissing(findings, "/concurrency/limit", "limit is required: runs at a time");
   return null;
 }
 
 function queueRate(given: Patched<QueueRate>, findings: Findings): RateLimit | null {
   const { limit, per, burst } = given;
-  if (typeof limit !== "number")
-    findings.add("/rate_limit/limit", "field_missing", "limit is required: starts in any window");
-  if (typeof per !== "string")
-    findings.add("/rate_limit/per", "field_missing", 'per is required: a duration such as "1m"');
+  if (typeof limit !== "number") addMissing(findings, "/rate_limit/limit", "limit is required: starts in any window");
+  if (typeof per !== "string") addMissing(findings, "/rate_limit/per", 'per is required: a duration such as "1m"');
   if (typeof limit !== "number" || typeof per !== "string") return null;
   const rate = { limit, per, ...(typeof burst === "number" && { burst }) };
   return rateOf(rate, "/rate_limit", findings) ?? null;
+}
+
+/** What was wrong was left out, and is missing only for that. */
+function addMissing(findings: Findings, pointer: string, detail: string): void {
+  if (!findings.hasAt(pointer)) findings.add(pointer, "field_missing", detail);
 }
 
 interface QueueRate {

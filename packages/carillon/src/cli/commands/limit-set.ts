@@ -21,6 +21,7 @@ import { clientOf } from "../input/server-address.js";
 import type { Io } from "../io.js";
 import { outputForm, renderJson } from "../output/form.js";
 import { renderLimit } from "../output/limit-view.js";
+import { shellWord } from "../output/shell-word.js";
 import { renderFields } from "../output/table.js";
 import { sayUndo } from "../output/undo.js";
 
@@ -78,6 +79,7 @@ async function setOwn(io: Io, invocation: Invocation, owner: LimitOwner, known?:
   const client = clientOf(io, invocation);
   const { limit = known?.limit, per = known?.per ?? undefined, burst } = boundOf(invocation);
   if (limit === undefined) throw nothingToSet();
+  if (limit === 0) throw nothingStarts(owner);
   if (per === undefined && burst !== undefined)
     throw new CliError(ExitCode.usage, "a burst belongs to a rate: say --per <duration> too");
   const before = await ownOrNone(client, owner);
@@ -125,3 +127,9 @@ function boundOf({ options, ...rest }: Invocation) {
 }
 
 const nothingToSet = (): CliError => new CliError(ExitCode.usage, "say what it is to be: --limit <number>");
+
+/** A limit of runs may be 0 and lets nothing start; that of a queue or a namespace may not. */
+function nothingStarts(owner: LimitOwner): CliError {
+  const instead = owner.of === "queue" ? `; to let nothing start: carillon queue pause ${shellWord(owner.name)}` : "";
+  return new CliError(ExitCode.usage, `the limit of a ${owner.of} is a whole number from 1 to ${mostLimit}${instead}`);
+}

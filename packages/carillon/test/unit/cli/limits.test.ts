@@ -105,6 +105,20 @@ describe("carillon limit", () => {
     expect(await runCli(["limit", "remove", "lim_7"], io)).toBe(5);
   });
 
+  it("refuses 0 for a queue and a namespace, and says what would be right", async () => {
+    const calls = serve(limit());
+    const io = fakeIo();
+    expect(await runCli(["limit", "set", "queue:reports", "--limit", "0"], io)).toBe(2);
+    expect(await runCli(["limit", "set", "namespace", "--limit", "0", "--per", "1m"], io)).toBe(2);
+    expect({ said: io.said, calls: calls.length }).toEqual({
+      said: [
+        "carillon: the limit of a queue is a whole number from 1 to 1000000; to let nothing start: carillon queue pause reports",
+        "carillon: the limit of a namespace is a whole number from 1 to 1000000",
+      ],
+      calls: 0,
+    });
+  });
+
   it("refuses nonsense with exit code 2", async () => {
     serve(limit());
     expect(await runCli(["limit", "show", "7"], fakeIo())).toBe(2);

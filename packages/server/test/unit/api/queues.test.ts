@@ -62,6 +62,16 @@ describe("queues", () => {
     expect(await faults({ order: "fifo", bound: "1h" })).toEqual(["/bound field_invalid"]);
     expect(await faults({ paused: true })).toEqual(["/paused unknown_field"]);
     expect(await faults([])).toEqual([" field_invalid"]);
+    expect(await faults({ concurrency: {} })).toEqual(["/concurrency/limit field_missing"]);
+    expect(await faults({ concurrency: { limit: 0 } })).toEqual(["/concurrency/limit field_invalid"]);
+    expect(await faults({ rate_limit: { limit: 0, per: 5 } })).toEqual([
+      "/rate_limit/limit field_invalid",
+      "/rate_limit/per field_invalid",
+    ]);
+    expect(await faults({ rate_limit: { limit: 0 } })).toEqual([
+      "/rate_limit/limit field_invalid",
+      "/rate_limit/per field_missing",
+    ]);
   });
 
   it("refuse another version, and strict for a queue that exists", async () => {
