@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { chmod, lchown, mkdir, open, readdir, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
+import { chmod, lchown, open, readdir, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { EmbeddedPostgresError, notWritable, systemCode } from "../errors.js";
 import type { Account } from "./account.js";
+import { makeFolders } from "./make-folders.js";
 
 /** What is remembered of the last server that was ready. Its presence says that the data directory was in use before. */
 export interface LastServer {
@@ -24,8 +25,8 @@ export interface DataDir {
  */
 export async function openDataDir(dataDir: string, account: Account | undefined): Promise<DataDir> {
   const requested = resolve(dataDir);
-  await mkdir(requested, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    // Node reports a read-only disk as a directory that is missing.
+  await makeFolders(requested, 0o700).catch((error: unknown) => {
+    // A file system that takes no folders, as /proc, says that the new one is missing.
     throw systemCode(error) === "ENOENT" ? notWritable(requested, "it cannot be made there", error) : error;
   });
   const path = await realpath(requested);

@@ -17,6 +17,7 @@ import { EmbeddedPostgresError, systemCode } from "../errors.js";
 import { firstBarrier } from "./access.js";
 import type { Account } from "./account.js";
 import { readLastServer, type DataDir } from "./data-dir.js";
+import { makeFolders } from "./make-folders.js";
 
 /** The place of everything that PostgreSQL's own user must reach: the cluster, its libraries, a cluster being made. */
 export interface Home {
@@ -56,7 +57,7 @@ async function linkedHome(dataDir: DataDir, cluster: string, account: Account | 
         "to begin with an empty database.",
     );
   }
-  await mkdir(path, { recursive: true, mode: 0o711 });
+  await makeFolders(path, 0o711);
   if (!account) return { path, cluster, clusterExists };
   const barrier = await firstBarrier(path, account);
   if (barrier !== undefined) throw unreachable(cluster, barrier, account);
@@ -83,7 +84,7 @@ async function makeSharedHome(dataDir: DataDir, entry: string, account: Account,
 
 /** A directory for all users to pass through and only root to write, whatever the umask. */
 export async function makeShared(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode: 0o755 });
+  const first = await makeFolders(path, 0o755);
   if (first === undefined) return;
   for (let dir = path; dir.length >= first.length; dir = dirname(dir)) await chmod(dir, 0o755);
 }

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -37,6 +38,12 @@ describe("a start that cannot work", () => {
     expect(error.message).toContain(dataDir);
     const below = await refusal({ dataDir: join(dataDir, "below") });
     expect(below.code).toBe("embedded_data_dir_not_writable");
+  });
+
+  it.runIf(existsSync("/proc/self"))("says that the file system takes no folders", async () => {
+    const error = await refusal({ dataDir: "/proc/carillon/data" });
+    expect(error.code).toBe("embedded_data_dir_not_writable");
+    expect(error.message).toContain("it cannot be made there");
   });
 
   it.skipIf(!isRoot)("says that the disk is read-only (needs root, to mount one)", async () => {

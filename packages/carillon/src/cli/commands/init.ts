@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { CliError } from "../cli-error.js";
 import { type CommandModule, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { projectFiles } from "../init/project.js";
+import { makeFolders } from "../make-folders.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { shellWord } from "../output/shell-word.js";
 import { packageVersion } from "../package-version.js";
@@ -34,7 +35,7 @@ Examples:
       const names = inTheWay.map((file) => file.name).join(", ");
       throw new CliError(ExitCode.conflict, `nothing was written: ${dir} has ${names} already; choose another folder`);
     }
-    mkdirSync(dir, { recursive: true });
+    makeProjectFolder(dir);
     const made = files.filter((file) => !there.includes(file));
     for (const file of made) writeFileSync(join(dir, file.name), file.text, { flag: "wx" });
     const form = outputForm(invocation);
@@ -50,6 +51,18 @@ Examples:
     io.talk(`\nNext, and then in another terminal:\n\n  ${cd}${start}\n  ${cd}${apply}\n`);
   },
 };
+
+/** A place where there can be no folder is a wrong argument; what else the system refuses is told as it says it. */
+function makeProjectFolder(dir: string): void {
+  try {
+    makeFolders(dir);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "ENOENT" && code !== "EEXIST" && code !== "ENOTDIR") throw error;
+    const reason = code === "ENOENT" ? "the system takes no folders there" : "a file is in the way";
+    throw new CliError(ExitCode.usage, `${dir} cannot be made: ${reason}; choose another folder`);
+  }
+}
 
 /** As npm allows it. */
 function packageName(folder: string): string {

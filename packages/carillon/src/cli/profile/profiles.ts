@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CliError } from "../cli-error.js";
 import { ExitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
+import { makeFolders } from "../make-folders.js";
 
 /** A server and who one is there. */
 export interface Profile {
@@ -48,7 +49,7 @@ export function writeProfiles(env: Env, profiles: Profiles): string {
       ExitCode.config,
       "there is no place for profiles: set HOME or XDG_CONFIG_HOME, or use CARILLON_URL",
     );
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path), 0o700);
   const draft = `${path}.${process.pid}`;
   rmSync(draft, { force: true });
   writeFileSync(draft, `${JSON.stringify(profiles, null, 2)}\n`, { mode: ownerOnly, flag: "wx" });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -41,6 +41,24 @@ describe("init", () => {
     expect((await init("--typescript", "--json")).code).toBe(0);
     expect(readdirSync(dir).sort()).toEqual(["README.md", "jobs.yaml", "package.json", "tasks.ts", "tsconfig.json"]);
     expect(JSON.parse(read("package.json"))).toMatchObject({ scripts: { start: "carillon dev ./tasks.ts" } });
+  });
+
+  it("makes the folders that are missing on the way, and refuses a place where there can be none", async () => {
+    expect((await init("deep/down/here")).code).toBe(0);
+    expect(readdirSync(join(dir, "deep", "down", "here"))).toHaveLength(4);
+    const below = await init("deep/down/here/README.md/below");
+    expect({ code: below.code, said: below.said }).toEqual({
+      code: 2,
+      said: `carillon: ${join(dir, "deep/down/here/README.md/below")} cannot be made: a file is in the way; choose another folder`,
+    });
+  });
+
+  it.runIf(existsSync("/proc/self"))("refuses a file system that takes no folders", async () => {
+    const { code, said } = await init("/proc/nope/deeper");
+    expect({ code, said }).toEqual({
+      code: 2,
+      said: "carillon: /proc/nope/deeper cannot be made: the system takes no folders there; choose another folder",
+    });
   });
 
   it("overwrites nothing: it writes all of it or none, and keeps a package.json", async () => {
