@@ -34,6 +34,9 @@ function open(options: LibraryOptions = {}): LibraryApp {
   return app;
 }
 
+/** For workers whose handlers fail: without it what they throw is printed. */
+const onEvent = (): void => undefined;
+
 /** Resolves with the event when one that fits comes. */
 const next = (app: LibraryApp, status: string) =>
   new Promise<string>((resolve) => {
@@ -109,7 +112,7 @@ describe("an app over a database", () => {
       },
     });
     const parked = new Promise<number>((resolve) => app.on("run.snoozed", ({ delayMs }) => resolve(delayMs)));
-    await app.worker({ tasks: [pay], signals: false }).start();
+    await app.worker({ tasks: [pay], signals: false, onEvent }).start();
     await app.enqueue(pay, null);
     expect(await parked).toBeGreaterThan(3_500_000);
     const pool = new Pool({ connectionString: url, max: 1 });
@@ -148,7 +151,7 @@ describe("an app over a database", () => {
     const succeeded = next(app, "succeeded");
     await app.enqueue("twice", { n: "one" });
     await app.enqueue(twice, { n: 4 });
-    await app.worker({ tasks: [twice], signals: false }).start();
+    await app.worker({ tasks: [twice], signals: false, onEvent }).start();
     await Promise.all([failed, succeeded]);
     expect(seen).toEqual([8]);
   });
@@ -171,7 +174,7 @@ describe("an app over a database", () => {
     expect(enqueued.filter(({ isNew }) => isNew)).toHaveLength(100);
     const outcomes: string[] = [];
     app.on("run.finished", ({ status }) => void outcomes.push(status));
-    expect(await app.runOnce({ tasks: [many], queues: { default: 50 } })).toBe(100);
+    expect(await app.runOnce({ tasks: [many], queues: { default: 50 }, onEvent })).toBe(100);
     expect(outcomes.filter((status) => status === "failed")).toHaveLength(10);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(100);
     expect(Math.max(...sizes)).toBeGreaterThan(1);
