@@ -91,6 +91,7 @@ export {
   type NodeId,
   parseId,
   type RunId,
+  shownId,
   type WorkerId,
 } from "./ids/id.js";
 export { namespaceNamePattern } from "./ids/namespace-name.js";

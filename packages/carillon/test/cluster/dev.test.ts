@@ -13,22 +13,36 @@ import { storedDataDir } from "../process/stored-data-dir.js";
 const run = promisify(execFile);
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
+/** What the log says to whoever asked for nothing more. */
+function infos(stderr: string): string[] {
+  const entries = stderr.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  return (entries as { level: number; msg: string }[]).filter(({ level }) => level === 30).map(({ msg }) => msg);
+}
+
 describe("carillon dev", () => {
-  it.skipIf(!hasCurl)("prints lines that work as printed: a job is created and its succeeded run is seen", async () => {
-    const dataDir = join(await scratchDir(), "data");
-    const { process } = await startDev(dataDir);
-    await process.line(/Stop with Ctrl-C/);
-    const [create = "", look = ""] = process.stdout.match(/^ {2}curl .*$/gm) ?? [];
-    const created = JSON.parse((await run("sh", ["-c", create])).stdout);
-    expect(created).toMatchObject({ task: "echo", payload: { hello: "world" } });
-    await process.line(/"run.finished"/);
-    const { runs } = JSON.parse((await run("sh", ["-c", look])).stdout);
-    expect(runs).toMatchObject([{ job_id: created.id, status: "succeeded", output: { hello: "world" } }]);
-    expect(process.stdout).toContain(dataDir);
-    expect(process.stdout).toMatch(/PostgreSQL {2}\d+\.\d+, port \d+/);
-    expect(await process.stop()).toEqual({ code: 0, signal: null });
-    expect(await processesAt(dataDir)).toEqual([]);
-  });
+  it.skipIf(!hasCurl)(
+    "logs little before it is ready, and prints lines that work as printed: a job is created and its succeeded run is seen",
+    async () => {
+      const dataDir = join(await scratchDir(), "data");
+      const { process } = await startDev(dataDir);
+      await process.line(/Stop with Ctrl-C/);
+      expect(infos(process.stderr)).toEqual([
+        expect.stringContaining("making a new PostgreSQL") as string,
+        "schema is up to date",
+        expect.stringContaining("Server listening at") as string,
+      ]);
+      const [create = "", look = ""] = process.stdout.match(/^ {2}curl .*$/gm) ?? [];
+      const created = JSON.parse((await run("sh", ["-c", create])).stdout);
+      expect(created).toMatchObject({ task: "echo", payload: { hello: "world" } });
+      await process.line(/"run.finished"/);
+      const { runs } = JSON.parse((await run("sh", ["-c", look])).stdout);
+      expect(runs).toMatchObject([{ job_id: created.id, status: "succeeded", output: { hello: "world" } }]);
+      expect(process.stdout).toContain(dataDir);
+      expect(process.stdout).toMatch(/PostgreSQL {2}\d+\.\d+, port \d+/);
+      expect(await process.stop()).toEqual({ code: 0, signal: null });
+      expect(await processesAt(dataDir)).toEqual([]);
+    },
+  );
 
   it("refuses a data folder that another one uses, and leaves that one alone", async () => {
     const dataDir = await storedDataDir();

@@ -36,6 +36,12 @@ export function formatId(prefix: IdPrefix, uuid: string): string {
   return `${prefix}_${base32OfUuid(uuid)}`;
 }
 
+/** The same for people: what is no UUID is shown as it is. */
+export function shownId(prefix: IdPrefix, id: string): string {
+  const uuid = canonicalUuid(id);
+  return uuid === null ? id : formatId(prefix, uuid);
+}
+
 /** Reads the wire form, or a bare UUID, in any case. */
 export function parseId<Prefix extends IdPrefix>(prefix: Prefix, text: string): Id<Prefix> {
   const lower = text.length <= 64 ? text.toLowerCase() : "";

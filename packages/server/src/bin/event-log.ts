@@ -1,4 +1,4 @@
-import { canonicalUuid, CarillonError, formatId } from "@carillon/core";
+import { CarillonError, shownId } from "@carillon/core";
 import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
 import { FewOfEach, type WorkerEvent } from "@carillon/worker";
 import type { Logger } from "pino";
@@ -24,10 +24,24 @@ export function logDatabaseEvent(logger: Logger, { type, ...event }: DatabaseEve
 /** Events that come with every run: on most days nobody wants them, and then they must cost nothing. */
 const daily: ReadonlySet<EngineEvent["type"]> = new Set(["run.fired", "run.claimed", "run.progressed", "run.finished"]);
 
-export function logEngineEvent(logger: Logger, told: EngineEvent): void {
+/** Events of a cluster: on a healthy day of a node that can only be alone they say nothing. */
+const amongNodes: ReadonlySet<EngineEvent["type"]> = new Set([
+  "shards.gained",
+  "shards.taken_over",
+  "node.joined",
+  "node.left",
+]);
+
+export interface EngineLogOptions {
+  /** No other node can be alive. */
+  readonly alone?: boolean;
+}
+
+export function logEngineEvent(logger: Logger, told: EngineEvent, { alone = false }: EngineLogOptions = {}): void {
   if (daily.has(told.type) && !logger.isLevelEnabled("debug")) return;
   const { type, ...event } = told;
   const log = logger.child({ component: "engine" });
+  if (alone && amongNodes.has(type)) return log.debug(plain(event), type);
   switch (type) {
     case "loop.failed":
       return log[levelOfFailure(event)](plain(event), "a loop failed and will try again");
@@ -93,7 +107,8 @@ export function workerLog(logger: Logger, { monotonic, stacks }: WorkerLogOption
 }
 
 function logWorkerEvent(log: Logger, { type, ...event }: WorkerEvent): void {
-  if (type === "worker.started" || type === "worker.drained") return log.info(plain(event), type);
+  if (type === "worker.started") return log.debug(plain(event), type);
+  if (type === "worker.drained") return log.info(plain(event), type);
   return log[levelOfFailure(event)](plain(event), type);
 }
 
@@ -114,8 +129,4 @@ function plain(event: Readonly<Record<string, unknown>>): Record<string, unknown
   const thrown = reason ?? error;
   if (thrown === undefined) return rest;
   return thrown instanceof Error ? { ...rest, reason: thrown.message } : { ...rest, reason: thrown };
-}
-
-function shownId(kind: "run" | "job", id: string): string {
-  return canonicalUuid(id) === null ? id : formatId(kind, id);
 }

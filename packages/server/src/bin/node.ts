@@ -52,13 +52,14 @@ export class Node implements Service {
     const events = new EventsService(database);
     metrics.watchStreams(() => events.hub);
     const logRunEnd = dev ? runEndLog(logger, () => nodeTimers.monotonic()) : null;
+    const alone = below.embedded !== null;
     const engine = new EngineService(context, {
       database,
-      alone: below.embedded !== null,
+      alone,
       onEvent: (event) => {
         metrics.engineEvent(event);
         events.hub.publish(event);
-        logEngineEvent(logger, event);
+        logEngineEvent(logger, event, { alone });
         logRunEnd?.(event);
       },
     });

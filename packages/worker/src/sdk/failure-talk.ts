@@ -1,4 +1,4 @@
-import { canonicalUuid, formatId } from "@carillon/core";
+import { shownId } from "@carillon/core";
 import { FewOfEach } from "../runtime/few-of-each.js";
 import type { WorkerEvent } from "../runtime/worker-options.js";
 
@@ -32,7 +32,7 @@ function wordsOf(event: WorkerEvent): Words | null {
   switch (event.type) {
     case "run.attempt_failed": {
       const { runId, task, attempt, maxAttempts, error } = event;
-      const text = `attempt ${attempt} of ${maxAttempts} of ${task} failed (${shownId(runId)}): ${error.type}: ${error.message}`;
+      const text = `attempt ${attempt} of ${maxAttempts} of ${task} failed (${shownId("run", runId)}): ${error.type}: ${error.message}`;
       return { kind: `${task} ${error.type}`, text, stack: framesOf(error.stack) };
     }
     case "worker.transport_failed": {
@@ -47,7 +47,7 @@ function wordsOf(event: WorkerEvent): Words | null {
     case "run.signal_ignored":
       return {
         kind: event.type,
-        text: `${event.task} works on although it was told to stop (${event.reason}, ${shownId(event.runId)})`,
+        text: `${event.task} works on although it was told to stop (${event.reason}, ${shownId("run", event.runId)})`,
       };
     default:
       return null;
@@ -58,8 +58,4 @@ function wordsOf(event: WorkerEvent): Words | null {
 function framesOf(stack: string | undefined): string | undefined {
   const frames = stack?.split("\n").filter((line) => /^\s+at /.test(line));
   return frames === undefined || frames.length === 0 ? undefined : frames.map((line) => line.trim()).join("\n");
-}
-
-function shownId(runId: string): string {
-  return canonicalUuid(runId) === null ? runId : formatId("run", runId);
 }

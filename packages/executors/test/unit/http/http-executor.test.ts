@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { CallbackAnswer } from "@carillon/core";
+import { type CallbackAnswer, formatId } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AddressRules, HttpTimeoutError, NonRetryableError, RetryAfterError } from "@carillon/worker";
 import { httpExecutor } from "../../../src/index.js";
@@ -109,6 +109,17 @@ describe("http", () => {
       const payload = { url: `${base}/{upstream.0.output.name}` };
       await expect(run(http, payload, { upstream: none })).rejects.toThrow(/there is no upstream\.0/);
     });
+  });
+
+  it("names runs and jobs in templates as the API does", async () => {
+    answering(200);
+    const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
+    const end = { status: "succeeded", reason: null, finishedAt: 0, output: null, isOutputCut: false } as const;
+    const upstream = async () => [{ ...end, runId: id, jobId: id, jobKey: null, error: null }];
+    const headers = { "x-run": "{run.id} {run.job_id}", "x-before": "{upstream.0.run_id} {upstream.0.job_id}" };
+    await run(http, { url: `${base}/x`, headers }, { runId: id, jobId: id, upstream });
+    const shown = `${formatId("run", id)} ${formatId("job", id)}`;
+    expect(seen[0]?.headers).toMatchObject({ "x-run": shown, "x-before": shown });
   });
 
   it("puts values into the address, the headers and the body, each so that it stays within its place", async () => {

@@ -42,7 +42,8 @@ export class SchemaService implements Service {
       logger.warn({ component: this.name, schema: database.schema }, "the old schema was removed");
     }
     const { applied } = await migrateWithLog(database, logger, { dryRun: false });
-    logger.info({ component: this.name, schema: database.schema, migrations: applied.length }, "schema is up to date");
+    const about = { component: this.name, schema: database.schema, migrations: applied.length };
+    logger[applied.length === 0 ? "debug" : "info"](about, "schema is up to date");
     for (const { message, ...setting } of await serverWarnings(database, config.databasePoolSize)) {
       logger.warn({ component: "database", ...setting }, message);
     }

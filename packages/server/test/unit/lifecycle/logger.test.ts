@@ -46,6 +46,16 @@ describe("the log", () => {
     expect(entry()).not.toHaveProperty("runId");
   });
 
+  it("tells of the cluster on info, and on debug where the node can only be alone", () => {
+    const { logger, entry } = logged();
+    logEngineEvent(logger, { type: "shards.gained", count: 64 });
+    expect(entry()).toMatchObject({ level: 30, msg: "shards.gained" });
+    logEngineEvent(logger, { type: "shards.gained", count: 64 }, { alone: true });
+    expect(entry()).toMatchObject({ level: 20, msg: "shards.gained" });
+    logEngineEvent(logger, { type: "shards.lost", count: 1 }, { alone: true });
+    expect(entry()).toMatchObject({ level: 40 });
+  });
+
   it.each(["json", "pretty"] as const)("never shows a secret, wherever it stands (%s)", async (format) => {
     const { logger, lines } = logged(format);
     const secrets = { password: "hunter2", deeper: { token: "hunter2", authorization: "Bearer hunter2hunter2" } };
