@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { formatId } from "@carillon/core";
 import { expect, it } from "vitest";
 import { CarillonProcess } from "../../process/carillon-process.js";
 import { MailBox } from "../../process/mail-box.js";
@@ -126,8 +125,8 @@ it("the examples of a backup and a digest do what they are for; what starts work
   const digest = await runExample(url, "digest-email", folder);
   const { to, text } = await mail.first();
   expect([to, text]).toEqual([["team@example.com"], expect.stringContaining("Subject: Platform: your week")]);
-  const [, runId = ""] = /\(run ([0-9a-f-]{36}), planned for /.exec(text) ?? [];
-  expect(formatId("run", runId)).toBe(digest);
+  const [, runId = ""] = /\(run (run_\w{26}), planned for /.exec(text) ?? [];
+  expect(runId).toBe(digest);
   await expect.poll(isOver(digest), { timeout: 30_000 }).toBe("succeeded");
 
   expect(worker.count(/^reads /)).toBe(0);

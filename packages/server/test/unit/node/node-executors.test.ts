@@ -16,7 +16,8 @@ describe("the executors of a node", () => {
 
   it("reach nothing that is not public unless the configuration opens it", async () => {
     const [http] = executors();
-    const context = { runId: "r1", scheduledFor: 0, signal: new AbortController().signal } as TaskContext;
+    const runId = "01890000-0000-7000-8000-000000000001";
+    const context = { runId, jobId: null, scheduledFor: 0, signal: new AbortController().signal } as TaskContext;
     const sent = Promise.resolve(http?.run({ url: "http://127.0.0.1:1/" }, context));
     await expect(sent).rejects.toThrow("127.0.0.1 is not a public address");
   });
