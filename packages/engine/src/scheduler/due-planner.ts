@@ -1,4 +1,5 @@
 import type { CompiledSchedule, Instant } from "@carillon/core";
+import { calendarNames } from "../calendar/named-calendars.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { CalendarSource } from "./calendar-source.js";
 import { calendarNotes, usesCalendars } from "./calendar-notes.js";
@@ -105,13 +106,29 @@ export class DuePlanner {
     };
   }
 
-  #scheduleOf({ jobId, definition: { schedule, namespaceId } }: DueJob): CompiledSchedule {
+  #scheduleOf(job: DueJob): CompiledSchedule {
+    const { jobId, nominal } = job;
+    const { schedule, namespaceId } = job.definition;
     const { schedules, calendars } = this.#options;
-    return usesCalendars(schedule)
-      ? schedules.of({ jobId, schedule, calendars: calendars.calendarsOf(namespaceId) })
-      : schedules.of({ jobId, schedule });
+    if (!usesCalendars(schedule)) return schedules.of({ jobId, schedule });
+    const inForce = schedules.of({ jobId, schedule, calendars: calendars.calendarsOf(namespaceId) });
+    return names(inForce, nominal) ? inForce : (this.#scheduleBefore(job) ?? inForce);
+  }
+
+  /**
+   * A job follows a change of its calendars when it is recomputed. What came before that is late, and none of it is the new
+   * version's to take: the job still goes by the version that named its next time.
+   */
+  #scheduleBefore({ jobId, nominal, definition: { schedule, namespaceId } }: DueJob): CompiledSchedule | null {
+    const { schedules, calendars } = this.#options;
+    const before = calendars.calendarsBefore?.(namespaceId);
+    if (before === undefined || !calendarNames(schedule).every((name) => before.has(name))) return null;
+    const old = schedules.of({ jobId, schedule, calendars: before });
+    return names(old, nominal) ? old : null;
   }
 }
+
+const names = (schedule: CompiledSchedule, nominal: Instant): boolean => schedule.nextNominal(nominal - 1) === nominal;
 
 function passRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "pass" }): PassRow {
   const { reason, through, count, detail, next, catchUpTo } = plan;
