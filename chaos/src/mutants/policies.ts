@@ -62,7 +62,7 @@ export const policyMutants: readonly Mutant[] = [
   },
   {
     name: "calendar-not-followed",
-    shownBy: ["MISSED"],
+    shownBy: ["MISSED", "UNEXPECTED"],
     edits: [{ in: "engine/src/calendar/calendar-sweep.ts", from: "recomputeNext(draft, old, rule);", to: "void old;" }],
   },
 ];
