@@ -121,6 +121,15 @@ join carillon.job_calendar l on l.calendar_id = c.id and l.seen_version < c.vers
 where l.shard = any ($1::smallint[])
 limit $2;
 
+-- name: calendar.behind_of
+-- purpose: those of some jobs whose next time was computed with an older version of a calendar
+-- params: $1 job ids uuid[]
+-- fence: none, a read; whoever goes by it compares the revision of the windows, which grows with every new version, as of before it
+select distinct l.job_id
+from unnest($1::uuid[]) as i (job_id)
+join carillon.job_calendar l on l.job_id = i.job_id
+join carillon.calendar c on c.id = l.calendar_id and l.seen_version < c.version;
+
 -- name: calendar.of_jobs
 -- purpose: the calendars of locked jobs: the version that each was computed with, and the present one
 -- params: $1 job ids uuid[]

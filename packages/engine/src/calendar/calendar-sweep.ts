@@ -12,6 +12,7 @@ import type { CalendarCompiler } from "./compile-edition.js";
 import { recomputeNext } from "./recompute-next.js";
 
 export interface CalendarSweepOptions {
+  readonly db: Queryable;
   readonly store: Pick<Store, "settle" | "settler" | "changes" | "calendars" | "calendarLinks">;
   readonly rules: DueRules;
   readonly compiler: CalendarCompiler;
@@ -22,6 +23,7 @@ export interface CalendarSweepOptions {
   readonly batchesPerTick?: number;
 }
 
+const jobsPerTransaction = 200;
 /** Old versions are wanted for a moment after a change, by all jobs of the calendar. */
 const mostEditions = 1_000;
 
@@ -39,7 +41,7 @@ export class CalendarSweep {
 
   /** Answers how many jobs were recomputed. */
   async tick(shards: readonly number[]): Promise<number> {
-    const { batch = 200, batchesPerTick = 20, store } = this.#options;
+    const { batch = jobsPerTransaction, batchesPerTick = 20, store } = this.#options;
     let total = 0;
     for (let count = 0; shards.length > 0 && count < batchesPerTick; count += 1) {
       const behind = await store.calendarLinks.behind(shards, batch);
@@ -48,6 +50,14 @@ export class CalendarSweep {
       if (behind.length < batch || done === 0) break;
     }
     return total;
+  }
+
+  /** The same for these jobs alone, before something else is done with them; answers those that were behind. */
+  async follow(jobIds: readonly string[]): Promise<string[]> {
+    const { batch = jobsPerTransaction, db, store } = this.#options;
+    const behind = await store.calendarLinks.behindOf(db, jobIds);
+    for (let from = 0; from < behind.length; from += batch) await this.#recompute(behind.slice(from, from + batch));
+    return behind;
   }
 
   async #recompute(jobIds: readonly string[]): Promise<number> {

@@ -21,7 +21,6 @@ export class NodeCalendars implements NamedCalendars {
   readonly #compiler: CalendarCompiler;
   #known: ReadonlyMap<number, KnownCalendar> = new Map();
   #sets: ReadonlyMap<number, CalendarSet> = new Map();
-  #setsBefore: ReadonlyMap<number, CalendarSet> = new Map();
   #revision = -1;
 
   constructor(store: Pick<CalendarStore, "revision" | "inForce">, compiler: CalendarCompiler) {
@@ -31,10 +30,6 @@ export class NodeCalendars implements NamedCalendars {
 
   calendarsOf(namespaceId: number): CalendarSet {
     return this.#sets.get(namespaceId) ?? none;
-  }
-
-  calendarsBefore(namespaceId: number): CalendarSet {
-    return this.#setsBefore.get(namespaceId) ?? none;
   }
 
   editionsOf(namespaceId: number, schedule: ScheduleSpec): readonly CalendarEdition[] {
@@ -61,7 +56,6 @@ export class NodeCalendars implements NamedCalendars {
     // Two reads may overtake one another; the older one has nothing to say.
     if (revision < this.#revision) return;
     this.#known = known;
-    this.#setsBefore = this.#sets;
     this.#sets = setsOf(known.values());
     this.#revision = revision;
   }

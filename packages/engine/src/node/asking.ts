@@ -50,8 +50,9 @@ export function makeAsking(ground: Ground, calendaring: Calendaring, following: 
 }
 
 export function calendaringOf(ground: Ground): Calendaring {
-  const { store, limits, hints, membership } = ground;
+  const { store, options, limits, hints, membership } = ground;
   return makeCalendaring({
+    db: options.database,
     store,
     schedules: new ScheduleCache(limits.compiledSchedules, false),
     shards: shardCount,
@@ -133,6 +134,7 @@ function changingOf(ground: Ground, { creator, calendaring, following }: Changin
     creator,
     follower: following.follower,
     rules: calendaring.rules,
+    followCalendars: calendaring.follow,
     newId: options.newId,
     now,
     shards: shardCount,

@@ -8,10 +8,12 @@ import type { DueRules } from "../jobs/change/due-rules.js";
 import type { Calendars } from "../model/calendars.js";
 import type { ScheduleCache } from "../scheduler/schedule-cache.js";
 import type { Settled } from "../settlement/settler.js";
+import type { Queryable } from "../store/db/queryable.js";
 import type { Store } from "../store/store.js";
 import { nodeRules } from "./node-rules.js";
 
 export interface CalendaringOptions {
+  readonly db: Queryable;
   readonly store: Store;
   /** Checks what it has not compiled before. */
   readonly schedules: ScheduleCache;
@@ -28,6 +30,8 @@ export interface Calendaring {
   readonly calendars: NodeCalendars;
   readonly compiler: CalendarCompiler;
   readonly rules: DueRules;
+  /** Jobs that are behind their calendars follow them first; answers those that were. */
+  readonly follow: (jobIds: readonly string[]) => Promise<readonly string[]>;
   /** One look at the calendars and at the jobs of this node's shards that follow them; answers when to look again. */
   readonly tick: () => Promise<DurationMs>;
 }
@@ -37,11 +41,11 @@ const periodMs = 5_000;
 
 /** The parts that keep calendars and windows, put together. */
 export function makeCalendaring(options: CalendaringOptions): Calendaring {
-  const { store, schedules, membership, onRecomputed, onCalendarsChanged, onWindowsChanged, onError } = options;
+  const { db, store, schedules, membership, onRecomputed, onCalendarsChanged, onWindowsChanged, onError } = options;
   const compiler = new CalendarCompiler();
   const calendars = new NodeCalendars(store.calendars, compiler);
   const rules = nodeRules({ schedules, calendars, store: store.due });
-  const sweep = new CalendarSweep({ store, rules, compiler, onRecomputed });
+  const sweep = new CalendarSweep({ db, store, rules, compiler, onRecomputed });
   const everywhere = Array.from({ length: options.shards }, (_, shard) => shard);
   const api = calendarApi({
     calendars: store.calendars,
@@ -70,6 +74,7 @@ export function makeCalendaring(options: CalendaringOptions): Calendaring {
     calendars,
     compiler,
     rules,
+    follow: (jobIds) => sweep.follow(jobIds),
     async tick() {
       await calendars.refresh();
       const recomputed = await sweep.tick([...membership().epochs.keys()]);

@@ -48,6 +48,7 @@ class NodeEngine implements Engine {
     this.#calendaring = calendaring;
     this.#firing = makeFiring(ground, {
       calendars: calendaring.calendars,
+      followCalendars: calendaring.follow,
       pauseExpiry: () => this.#asking.changing.pauseExpiry,
     });
     const running = makeRunning(ground);

@@ -3,13 +3,14 @@ import type { ShardChange } from "../coordinator/port.js";
 import type { PauseExpiry } from "../jobs/change/pause-expiry.js";
 import type { NamedCalendars } from "../scheduler/calendar-source.js";
 import { LaterMover } from "../scheduler/later-mover.js";
-import { Scheduler } from "../scheduler/scheduler.js";
+import { Scheduler, type SchedulerOptions } from "../scheduler/scheduler.js";
 import { OverlapAdmitter } from "../settlement/overlap-admitter.js";
 import type { Ground } from "./ground.js";
 import type { Ticks } from "./node-loops.js";
 
 export interface FiringParts {
   readonly calendars: NamedCalendars;
+  readonly followCalendars: NonNullable<SchedulerOptions["follow"]>;
   readonly pauseExpiry: () => PauseExpiry;
 }
 
@@ -57,6 +58,7 @@ function makeScheduler({ store, hints, now, membership, emit }: Ground, parts: F
   return new Scheduler({
     store: store.due,
     calendars: parts.calendars,
+    follow: parts.followCalendars,
     now,
     membership,
     rank: store.rank,

@@ -2,7 +2,7 @@ import type { Follower } from "../after/follower.js";
 import { CarillonError, type DurationMs, type Instant, type ScheduleSpec } from "@carillon/core";
 import { Adopter } from "../jobs/change/adopter.js";
 import type { Changed } from "../jobs/change/change.js";
-import { ChangeTransaction } from "../jobs/change/change-transaction.js";
+import { ChangeTransaction, type ChangeTransactionOptions } from "../jobs/change/change-transaction.js";
 import type { DueRules } from "../jobs/change/due-rules.js";
 import { jobChanger } from "../jobs/change/job-changer.js";
 import { JobEdits } from "../jobs/change/job-edits.js";
@@ -27,6 +27,7 @@ export interface JobChangingOptions {
   readonly creator: JobCreator;
   readonly follower: Follower;
   readonly rules: DueRules;
+  readonly followCalendars: ChangeTransactionOptions["followCalendars"];
   readonly newId: () => string;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -52,8 +53,18 @@ export function makeJobChanging(options: JobChangingOptions): JobChanging {
   const { db, store, creator, rules, newId, now, shards, patienceMs, onChanged, onStopped } = options;
   const { changes, lanes, namespaces, queueBook: queues } = store;
   const adopter = new Adopter({ changes, shards, readsOver: store.readsOver });
-  const { follower } = options;
-  const transaction = new ChangeTransaction({ store, follower, lanes, queues, rules, adopter, patienceMs, onChanged });
+  const { follower, followCalendars } = options;
+  const transaction = new ChangeTransaction({
+    store,
+    follower,
+    followCalendars,
+    lanes,
+    queues,
+    rules,
+    adopter,
+    patienceMs,
+    onChanged,
+  });
   const pauses = new JobPauses({
     transaction,
     rules,

@@ -5,8 +5,6 @@ import type { CalendarEdition } from "../store/entities/calendars.js";
 export interface CalendarSource {
   /** Those of a namespace, by name. A calendar that did not change is the same object at every call. */
   calendarsOf(namespaceId: number): CalendarSet;
-  /** The same, as they were before the last of them changed: jobs go by these until they have followed. */
-  calendarsBefore?(namespaceId: number): CalendarSet;
   /** Reads what changed. Asked before a job whose calendar is not known is given up. */
   refresh(): Promise<void>;
 }

@@ -1,5 +1,4 @@
 import type { CompiledSchedule, Instant } from "@carillon/core";
-import { calendarNames } from "../calendar/named-calendars.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { CalendarSource } from "./calendar-source.js";
 import { calendarNotes, usesCalendars } from "./calendar-notes.js";
@@ -47,8 +46,8 @@ export class DuePlanner {
     this.#options = options;
   }
 
-  plan(jobs: readonly DueJob[], now: Instant): DueSteps {
-    const windows = this.#options.maintenance.revision;
+  /** `windows`: the revision that was known before the jobs were asked for what they have not followed yet. */
+  plan(jobs: readonly DueJob[], now: Instant, windows: number): DueSteps {
     const steps: DueSteps = {
       windows,
       asOf: now,
@@ -107,28 +106,13 @@ export class DuePlanner {
   }
 
   #scheduleOf(job: DueJob): CompiledSchedule {
-    const { jobId, nominal } = job;
+    const { jobId } = job;
     const { schedule, namespaceId } = job.definition;
     const { schedules, calendars } = this.#options;
     if (!usesCalendars(schedule)) return schedules.of({ jobId, schedule });
-    const inForce = schedules.of({ jobId, schedule, calendars: calendars.calendarsOf(namespaceId) });
-    return names(inForce, nominal) ? inForce : (this.#scheduleBefore(job) ?? inForce);
-  }
-
-  /**
-   * A job follows a change of its calendars when it is recomputed. What came before that is late, and none of it is the new
-   * version's to take: the job still goes by the version that named its next time.
-   */
-  #scheduleBefore({ jobId, nominal, definition: { schedule, namespaceId } }: DueJob): CompiledSchedule | null {
-    const { schedules, calendars } = this.#options;
-    const before = calendars.calendarsBefore?.(namespaceId);
-    if (before === undefined || !calendarNames(schedule).every((name) => before.has(name))) return null;
-    const old = schedules.of({ jobId, schedule, calendars: before });
-    return names(old, nominal) ? old : null;
+    return schedules.of({ jobId, schedule, calendars: calendars.calendarsOf(namespaceId) });
   }
 }
-
-const names = (schedule: CompiledSchedule, nominal: Instant): boolean => schedule.nextNominal(nominal - 1) === nominal;
 
 function passRow(job: DueJob, schedule: CompiledSchedule, plan: DuePlan & { kind: "pass" }): PassRow {
   const { reason, through, count, detail, next, catchUpTo } = plan;

@@ -4,6 +4,7 @@ import type { OnEngineEvent } from "../events.js";
 import { type RankRun, rankByPriority } from "../queues/rank-run.js";
 import type { Fence } from "../store/entities/fence.js";
 import type { DueRun, Queued } from "../store/entities/runs.js";
+import { usesCalendars } from "./calendar-notes.js";
 import { type CalendarSource, noCalendars } from "./calendar-source.js";
 import { DuePlanner } from "./due-planner.js";
 import { type DueNow, DueWindow } from "./due-window.js";
@@ -19,6 +20,11 @@ export interface SchedulerOptions {
   readonly calendars?: CalendarSource;
   /** Ends pauses whose time has come; answers the jobs that it did. */
   readonly resumeExpired?: (fence: Fence, jobs: readonly DueJob[]) => Promise<readonly string[]>;
+  /**
+   * Jobs that were computed with an older version of a calendar settle what was due by it, and get their next time by the new
+   * one. Answers those that were behind: what is known of them is out of date.
+   */
+  readonly follow?: (jobIds: readonly string[]) => Promise<readonly string[]>;
   /** The database's clock. */
   readonly now: () => Instant;
   readonly membership: () => Membership;
@@ -226,21 +232,33 @@ export class Scheduler {
     return queued.length;
   }
 
-  async #settle(jobs: readonly DueJob[]): Promise<{ fired: number; passed: number }> {
+  async #settle(due: readonly DueJob[]): Promise<{ fired: number; passed: number }> {
+    // Before the question: a calendar that changes after it has another revision, and nothing is fired by it.
+    const { revision } = this.#maintenance;
+    const jobs = await this.#upToDate(due);
     if (jobs.length === 0) return { fired: 0, passed: 0 };
-    const steps = this.#planner.plan(jobs, this.#options.now());
+    const steps = this.#planner.plan(jobs, this.#options.now(), revision);
     const written = await this.#writer.write(steps);
     await this.#resume(steps.expired);
     if (steps.broken.length === 0) return written;
     // A calendar that was made a moment ago is no reason to stop a job.
     await (this.#options.calendars ?? noCalendars).refresh();
-    const again = this.#planner.plan(
-      steps.broken.map((one) => one.job),
-      this.#options.now(),
-    );
+    const broken = steps.broken.map((one) => one.job);
+    const again = this.#planner.plan(broken, this.#options.now(), revision);
     const late = await this.#writer.write(again);
     await this.#writer.park(again.broken);
     return { fired: written.fired + late.fired, passed: written.passed + late.passed };
+  }
+
+  /** The jobs without those whose calendars changed since their next time was computed: these are read again when they have followed. */
+  async #upToDate(jobs: readonly DueJob[]): Promise<readonly DueJob[]> {
+    const { follow } = this.#options;
+    const ids = jobs.flatMap((job) => (usesCalendars(job.definition.schedule) ? [job.jobId] : []));
+    if (follow === undefined || ids.length === 0) return jobs;
+    const behind = new Set(await follow(ids));
+    if (behind.size === 0) return jobs;
+    this.#reader.readAgain(jobs.filter((job) => behind.has(job.jobId)));
+    return jobs.filter((job) => !behind.has(job.jobId));
   }
 
   async #resume(jobs: readonly DueJob[]): Promise<void> {

@@ -18,7 +18,7 @@ export interface LedgerRow {
 }
 
 export interface NodeOptions extends Partial<
-  Pick<SchedulerOptions, "calendars" | "resumeExpired" | "limits" | "onStopped">
+  Pick<SchedulerOptions, "calendars" | "follow" | "resumeExpired" | "limits" | "onStopped">
 > {
   /** Stands between the scheduler and the store. */
   readonly around?: (store: FireStore) => FireStore;

@@ -27,10 +27,12 @@ export interface ChangeTransactionOptions {
   readonly store: Pick<Store, "settle" | "settler"> & {
     readonly changes: Pick<JobChangeStore, "touch" | "keepVersion" | "redefine">;
     readonly jobs: Pick<JobStore, "idOfKey">;
-    readonly calendarLinks: Pick<CalendarLinks, "pin" | "link" | "unlink">;
+    readonly calendarLinks: Pick<CalendarLinks, "pin" | "link" | "unlink" | "behindOf">;
     readonly upstreamLinks: Pick<UpstreamLinks, "relink" | "unlink" | "isWhole">;
   };
   readonly follower: Pick<Follower, "hear" | "write">;
+  /** What was due by an older version of a calendar is settled by it, before anything else is done with the job. */
+  readonly followCalendars: (jobIds: readonly string[]) => Promise<unknown>;
   readonly lanes: Pick<LaneStore, "known" | "ensure">;
   readonly queues: Pick<QueueBook, "isKnown" | "ensure" | "orderOf">;
   readonly rules: DueRules;
@@ -134,8 +136,11 @@ export class ChangeTransaction {
     if (context.ifVersion !== undefined && context.ifVersion !== job.due.version) throw otherVersion(draft, context);
     const { rules } = this.#options;
     const settles = change.settles && draft.isDue;
-    const isRuled = settles || calendarRuleOf(job.schedule) !== null;
-    if (isRuled && job.windows !== rules.revision) throw this.#readRules;
+    const followsCalendars = calendarRuleOf(job.schedule) !== null;
+    if ((settles || followsCalendars) && job.windows !== rules.revision) throw this.#readRules;
+    if (followsCalendars && (await this.#isBehind(tx, job))) {
+      throw new TryAgain(async () => void (await this.#options.followCalendars([jobId])));
+    }
     const schedule = this.#compile(draft);
     if (settles && schedule !== null) settleDue(draft, schedule, rules);
     const hears = change.settles && job.schedule.kind === "after";
@@ -144,6 +149,11 @@ export class ChangeTransaction {
     if (patch !== null) await this.#options.follower.write(tx, heard);
     const settled = patch === null ? null : await this.#write(tx, draft, patch, context);
     return { jobId, shard: job.shard, result, settled, adopted };
+  }
+
+  /** Its next time was computed with an older version of a calendar. An ended one follows nothing any more. */
+  async #isBehind(tx: Queryable, { id, endedAt }: LockedJob): Promise<boolean> {
+    return endedAt === null && (await this.#options.store.calendarLinks.behindOf(tx, [id])).length > 0;
   }
 
   /** A one-off job that is its run alone becomes a stored job on the way; answers whether it did. */

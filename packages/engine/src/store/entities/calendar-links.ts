@@ -26,6 +26,8 @@ export interface CalendarLinks {
   unlink(tx: Queryable, jobIds: readonly string[]): Promise<void>;
   /** Jobs whose next time was computed with an older version. */
   behind(shards: readonly number[], limit: number): Promise<string[]>;
+  /** The same among these jobs. */
+  behindOf(db: Queryable, jobIds: readonly string[]): Promise<string[]>;
   /** Takes jobs that nobody else holds. */
   lock(tx: Queryable, jobIds: readonly string[]): Promise<string[]>;
   ofJobs(tx: Queryable, jobIds: readonly string[]): Promise<SeenCalendar[]>;
@@ -46,6 +48,7 @@ export function calendarLinks(db: Queryable, statements: Statements): CalendarLi
   const link = statements.get("calendar.link");
   const unlink = statements.get("calendar.unlink");
   const behind = statements.get("calendar.behind");
+  const behindOf = statements.get("calendar.behind_of");
   const lock = statements.get("calendar.lock_jobs");
   const ofJobs = statements.get("calendar.of_jobs");
   const see = statements.get("calendar.see");
@@ -66,6 +69,9 @@ export function calendarLinks(db: Queryable, statements: Statements): CalendarLi
     async behind(shards, limit) {
       const { rows } = await db.query<{ job_id: string }>(behind, [shards, limit]);
       return rows.map((row) => row.job_id);
+    },
+    async behindOf(on, jobIds) {
+      return (await on.query<{ job_id: string }>(behindOf, [jobIds])).rows.map((row) => row.job_id);
     },
     async lock(tx, jobIds) {
       return (await tx.query<{ job_id: string }>(lock, [jobIds])).rows.map((row) => row.job_id);

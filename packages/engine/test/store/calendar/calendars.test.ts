@@ -46,7 +46,7 @@ function sweep(): Promise<number> {
   const compiler = new CalendarCompiler();
   const calendars = new NodeCalendars(h.store.calendars, compiler);
   const rules = nodeRules({ schedules: new ScheduleCache(100, false), calendars, store: h.store.due });
-  const node = new CalendarSweep({ store: h.store, rules, compiler, onRecomputed: () => undefined });
+  const node = new CalendarSweep({ db: h.db, store: h.store, rules, compiler, onRecomputed: () => undefined });
   return node.tick(Array.from({ length: 1_024 }, (_, shard) => shard));
 }
 

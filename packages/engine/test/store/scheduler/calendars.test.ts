@@ -77,16 +77,6 @@ describe("a schedule with a calendar", () => {
     ]);
   });
 
-  it("is late when its calendar closes: what came before it followed is fired, and not the calendar's to take [INV-11]", async () => {
-    const open = closed(300);
-    const { jobId, instants } = await tenDays(daily(undefined), open);
-    const shut = closed(...Array.from({ length: 40 }, (_, n) => n - 29));
-    const calendars = { ...sourceOf(shut), calendarsBefore: () => new Map([["office", open]]) };
-    await (await h.node({ calendars })).settle();
-    expect(instants.length).toBeGreaterThan(8);
-    expect([await h.fired(jobId), await h.ledger(jobId)]).toEqual([instants, []]);
-  });
-
   it("that rolls notes each fire that merged into another [INV-11]", async () => {
     const calendar = closed(6, 5);
     const { jobId, instants } = await tenDays(daily("next"), calendar);
