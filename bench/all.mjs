@@ -7,7 +7,18 @@ import { describeMachine, printTable } from "./report.mjs";
 import { drawOverview } from "./overview.mjs";
 
 const folder = new URL("results/", import.meta.url);
-const benchmarks = ["cron", "wheel", "queue", "claims", "fairness", "limits", "later", "failover", "schedules"];
+const benchmarks = [
+  "cron",
+  "wheel",
+  "queue",
+  "claims",
+  "fairness",
+  "limits",
+  "later",
+  "failover",
+  "schedules",
+  "search",
+];
 const quick = process.argv.includes("--quick");
 const at = process.argv.indexOf("--only");
 const only = at === -1 ? benchmarks : (process.argv[at + 1] ?? "").split(",");

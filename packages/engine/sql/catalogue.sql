@@ -1,7 +1,8 @@
 -- name: catalogue.tasks
--- purpose: a page of the tasks of a namespace by name: those that workers serve, that jobs name, and that finished runs had. Of jobs and
---   runs one step in an index for each task
--- params: $1 namespace id int, $2 after name text or null, $3 limit int, $4 only this one text or null
+-- purpose: a page of the tasks of a namespace by name: those that workers serve, that jobs name, and that finished runs had. Of jobs one
+--   step in an index for each task
+-- params: $1 namespace id int, $2 after name text or null, $3 limit int, $4 only this one text or null, $5 the page of tasks that
+--         finished runs had text[]
 -- fence: none, a read
 with recursive of_jobs as (
   select min(task) as task, 1 as number from carillon.job
@@ -11,16 +12,6 @@ with recursive of_jobs as (
     select min(j.task) from carillon.job j where j.namespace_id = $1 and j.task > o.task and ($4::text is null or j.task = $4)
   ), o.number + 1
   from of_jobs o
-  where o.task is not null and o.number < $3
-), of_runs as (
-  select min(task) as task, 1 as number from carillon.run_history
-  where namespace_id = $1 and task > coalesce($2, '') and ($4::text is null or task = $4)
-  union all
-  select (
-    select min(h.task) from carillon.run_history h
-    where h.namespace_id = $1 and h.task > o.task and ($4::text is null or h.task = $4)
-  ), o.number + 1
-  from of_runs o
   where o.task is not null and o.number < $3
 ), served as materialized (
   select t.task, s.queues, s.slots, s.state
@@ -33,7 +24,7 @@ with recursive of_jobs as (
 ), named as (
   select task from of_jobs where task is not null
   union
-  select task from of_runs where task is not null
+  select r.task from unnest($5::text[]) as r (task)
   union
   select task from served
 ), shown as (
@@ -46,6 +37,26 @@ select n.task as name, count(s.task)::int as workers, coalesce(sum(s.slots), 0):
 from shown n left join served s on s.task = n.task and s.state = 'active'
 group by n.task
 order by n.task;
+
+-- name: catalogue.tasks_of_runs
+-- purpose: a page of the tasks that runs had which ended within some days: one step in an index for each task and day
+-- params: $1 namespace id int, $2 after name text or null, $3 limit int, $4 only this one text or null, $5 ended from, $6 ended before
+--         timestamptz
+-- fence: none, a read
+with recursive of_runs as (
+  select min(task) as task, 1 as number from carillon.run_history
+  where namespace_id = $1 and task > coalesce($2, '') and ($4::text is null or task = $4)
+    and finished_at >= $5::timestamptz and finished_at < $6::timestamptz
+  union all
+  select (
+    select min(h.task) from carillon.run_history h
+    where h.namespace_id = $1 and h.task > o.task and ($4::text is null or h.task = $4)
+      and h.finished_at >= $5::timestamptz and h.finished_at < $6::timestamptz
+  ), o.number + 1
+  from of_runs o
+  where o.task is not null and o.number < $3
+)
+select task from of_runs where task is not null order by task;
 
 -- name: catalogue.nodes
 -- purpose: the nodes of the cluster with what each owns, and since when nothing was heard of it by the database's clock

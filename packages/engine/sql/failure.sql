@@ -1,13 +1,14 @@
 -- name: failure.list
 -- purpose: a keyset page of the dead letters of some days, newest first: runs that failed, and of which nobody has disposed
 -- params: $1 namespace id int, $2 before id uuid or null, $3 limit int, $4 task, $5 queue text or null, $6 job id uuid or null,
---         $7 fingerprint text or null, $8 failed from, $9 failed before timestamptz
+--         $7 fingerprint text or null, $8 failed from, $9 failed before timestamptz, $10 the last id that is wanted uuid or null
 -- fence: none, a read; who acts on one inserts its row of redrive
 select h.id, h.job_id, h.task, h.queue, h.priority, h.status, h.status_reason, h.trigger, h.nominal_at, h.run_at, h.created_at,
        h.started_at, h.finished_at, h.attempt, h.losses, h.fence, h.session_id, h.payload, h.policy, h.output, h.error, h.attempts,
        h.labels, h.owner, null::timestamptz as deadline_at
 from carillon.run_history h
 where h.namespace_id = $1 and h.status = 'failed' and h.id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+  and h.id >= coalesce($10::uuid, '00000000-0000-0000-0000-000000000000')
   and ($4::text is null or h.task = $4) and ($5::text is null or h.queue = $5) and ($6::uuid is null or h.job_id = $6)
   and ($7::text is null or h.fingerprint = $7)
   and h.finished_at >= $8 and h.finished_at < $9

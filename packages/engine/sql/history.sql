@@ -15,7 +15,7 @@ where namespace_id = $1 and id = any ($2::uuid[]) and finished_at >= $3 and fini
 -- params: $1 namespace id int, $2 statuses, $3 task, $4 queue, $5 job id, $6 session, $7 owner, $8 one-off jobs only, $9 created from, $10 created
 --         before, $11 kind of trigger, $12 labels, $13 other conditions on labels, as run.conditions has them,
 --         $14 after id uuid or null, $15 limit int, $16 ended from, $17 ended before timestamptz, $18 tasks to look under text[],
---         $19 how many to look through int
+--         $19 how many to look through int, $20 the last id that is wanted uuid or null
 -- fence: none, a read
 select h.id, h.job_id, h.task, h.queue, h.priority, h.status, h.status_reason, h.trigger, h.nominal_at, h.run_at, h.created_at,
        h.started_at, h.finished_at, h.attempt, h.losses, h.fence, h.session_id, h.payload, h.policy, h.output, h.error, h.attempts,
@@ -39,7 +39,9 @@ cross join lateral (
         ) of_job --? job
         where finished_at >= $16::timestamptz and finished_at < $17::timestamptz
           and id < coalesce($14::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first
+          and id >= coalesce($20::uuid, '00000000-0000-0000-0000-000000000000') --? newest_first
           and id > coalesce($14::uuid, '00000000-0000-0000-0000-000000000000') --? oldest_first
+          and id <= coalesce($20::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? oldest_first
           and namespace_id = $1 --? namespace task owner job failed unrun asked labels
           and task = under.task --? task
           and owner = $7 --? owner
@@ -92,6 +94,38 @@ from carillon.run_history
 where namespace_id = $1 and finished_at >= $14::timestamptz and finished_at < $15::timestamptz and (not $8::boolean or trigger = 'once') and
   --+ run.conditions
 limit $16;
+
+-- name: history.last_success
+-- purpose: the newest run of a job that succeeded, among those that ended within some days
+-- params: $1 namespace id int, $2 job id uuid, $3 limit int, $4 ended from, $5 ended before timestamptz, $6 the last id that is wanted
+--         uuid or null
+-- fence: none, a read
+select id, finished_at as at, output::text as value
+from (
+  select * from carillon.run_history where job_id = $2 and job_id <> id
+  union all
+  select * from carillon.run_history where job_id = $2 and id = $2
+) of_job
+where namespace_id = $1 and status = 'succeeded' and finished_at >= $4::timestamptz and finished_at < $5::timestamptz
+  and id >= coalesce($6::uuid, '00000000-0000-0000-0000-000000000000')
+order by id desc
+limit $3;
+
+-- name: history.ends_of_job
+-- purpose: how the newest runs of a job went, of those that ended within some days
+-- params: as history.last_success
+-- fence: none, a read
+select id, status, attempt, finished_at as at, (extract(epoch from finished_at - started_at) * 1000)::float8 as duration_ms,
+       greatest(extract(epoch from started_at - run_at) * 1000, 0)::float8 as lag_ms
+from (
+  select * from carillon.run_history where job_id = $2 and job_id <> id
+  union all
+  select * from carillon.run_history where job_id = $2 and id = $2
+) of_job
+where namespace_id = $1 and finished_at >= $4::timestamptz and finished_at < $5::timestamptz
+  and id >= coalesce($6::uuid, '00000000-0000-0000-0000-000000000000')
+order by id desc
+limit $3;
 
 -- name: history.first_ids
 -- purpose: the lowest id among the runs that ended on each of some days; a day without any is not among the answers

@@ -142,20 +142,6 @@ set result = $5::json, ended_at = clock_timestamp()
 where namespace_id = $1 and key = $2 and run_id = $3 and fence = $4
 returning key;
 
--- name: record.last_success
--- purpose: the last runs of jobs that succeeded
--- params: $1 namespace id int, $2 job id uuid
--- fence: none, a read
-select finished_at as at, output::text as value
-from (
-  select * from carillon.run_history where job_id = $2 and job_id <> id
-  union all
-  select * from carillon.run_history where job_id = $2 and id = $2
-) of_job
-where namespace_id = $1 and status = 'succeeded'
-order by id desc
-limit 1;
-
 -- name: record.lines
 -- purpose: a keyset page of the lines of a run, in the order in which it wrote them
 -- params: $1 namespace id int, $2 run id uuid, $3 after fence bigint, $4 after number int, $5 limit int,

@@ -67,33 +67,3 @@ select g.id, g.id, g.namespace_id, g.shard, g.lane, 'scheduled', g.priority, g.r
        l.task, l.queue, g.payload, g.policy, g.labels, g.owner, g.deadline_at
 from gone g join carillon.lane l on l.id = g.lane
 on conflict (id) do nothing;
-
--- name: run_change.job_stats
--- purpose: how the last finished runs of a job went
--- params: $1 namespace id int, $2 job id uuid, $3 how many at most int
--- fence: none, a read
-select count(*)::int as finished,
-       count(*) filter (where status = 'succeeded')::int as succeeded,
-       count(*) filter (where status = 'failed')::int as failed,
-       count(*) filter (where status = 'cancelled')::int as cancelled,
-       count(*) filter (where status = 'skipped')::int as skipped,
-       count(*) filter (where attempt > 1)::int as retried,
-       min(finished_at) as first_at,
-       max(finished_at) as last_at,
-       percentile_cont(0.5) within group (order by extract(epoch from finished_at - started_at) * 1000)
-         filter (where status = 'succeeded') as duration_p50_ms,
-       percentile_cont(0.95) within group (order by extract(epoch from finished_at - started_at) * 1000)
-         filter (where status = 'succeeded') as duration_p95_ms,
-       percentile_cont(0.95) within group (order by greatest(extract(epoch from started_at - run_at) * 1000, 0))
-         filter (where status = 'succeeded') as lag_p95_ms
-from (
-  select *
-  from (
-    select * from carillon.run_history where job_id = $2 and job_id <> id
-    union all
-    select * from carillon.run_history where job_id = $2 and id = $2
-  ) of_job
-  where namespace_id = $1
-  order by id desc
-  limit $3
-) h;

@@ -1,21 +1,27 @@
 -- Lists of live runs, near their time and far from it.
 
 -- name: run.list
--- purpose: a keyset page of live runs among the first so many in the list's order; of those far from their time, a page is read
---   from where it begins. A line with a tag counts where its tag is chosen
+-- purpose: a keyset page of live runs among the first so many in the list's order. Those near their time have no index by namespace:
+--   of all namespaces together no more than so many are looked at. A line with a tag counts where its tag is chosen
 -- params: $1 namespace id int, $2 statuses, $3 task, $4 queue, $5 job id, $6 session, $7 owner, $8 one-off jobs only, $9 created from, $10 created
 --         before, $11 kind of trigger, $12 labels, $13 other conditions on labels, as run.conditions has them,
---         $14 after id uuid or null, $15 limit int, $16 how many to look through int
+--         $14 after id uuid or null, $15 limit int, $16 how many to look through int, $17 and how many of all namespaces int
 -- fence: none, a read
 (
   select id, job_id, task, queue, priority, status, state_reason as status_reason, trigger, nominal_at, run_at,
          created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
          session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner, deadline_at
   from (
-    select *, state as status from carillon.run
+    select *, state as status
+    from (
+      select * from carillon.run
+      where ($14::uuid is null or id < $14) --? newest_first
+      where ($14::uuid is null or id > $14) --? oldest_first
+      order by id desc --? newest_first
+      order by id --? oldest_first
+      limit $17
+    ) looked
     where namespace_id = $1
-      and ($14::uuid is null or id < $14) --? newest_first
-      and ($14::uuid is null or id > $14) --? oldest_first
     order by id desc --? newest_first
     order by id --? oldest_first
     limit $16
@@ -58,19 +64,29 @@ limit $15;
 
 -- name: run.edge
 -- purpose: where run.list stopped looking; nothing if it saw the end
--- params: $1 namespace id int, $2 after id uuid or null, $3 how many were looked through int
+-- params: $1 namespace id int, $2 after id uuid or null, $3 how many were looked through int, $4 and how many of all namespaces int
 -- fence: none, a read
 select max(id::text collate "C")::uuid as id --? newest_first
 select min(id::text collate "C")::uuid as id --? oldest_first
 from (
   (
-    select id from carillon.run
-    where namespace_id = $1
-      and ($2::uuid is null or id < $2) --? newest_first
-      and ($2::uuid is null or id > $2) --? oldest_first
+    select id
+    from (
+      select id, row_number() over in_order as place, count(*) filter (where namespace_id = $1) over in_order as own
+      from (
+        select id, namespace_id from carillon.run
+        where ($2::uuid is null or id < $2) --? newest_first
+        where ($2::uuid is null or id > $2) --? oldest_first
+        order by id desc --? newest_first
+        order by id --? oldest_first
+        limit $4
+      ) looked
+      window in_order as (order by id desc) --? newest_first
+      window in_order as (order by id) --? oldest_first
+    ) numbered
+    where place = $4 or own = $3
     order by id desc --? newest_first
     order by id --? oldest_first
-    offset $3::int - 1
     limit 1
   )
   union all

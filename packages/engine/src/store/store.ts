@@ -12,6 +12,7 @@ import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
 import { type DayPartitions, dayPartitions } from "./entities/day-partitions.js";
 import { type ExplainReads, explainReads } from "./entities/explain-reads.js";
 import { HistoryDays } from "./entities/history-days.js";
+import { jobHistory } from "./entities/job-history.js";
 import { type ForecastReads, forecastReads } from "./entities/forecast-reads.js";
 import { type FailureStore, failureStore } from "./entities/failures.js";
 import type { FireStore } from "../scheduler/fire-store.js";
@@ -148,8 +149,9 @@ export function createStore(db: Database): Store {
   const links = calendarLinks(db, statements);
   const dependencies = dependencyStore(statements);
   const upstreamLinks = new UpstreamLinks(dependencies, settlement);
-  const runChanges = runChangeStore(db, statements);
-  const records = runRecords(db, statements);
+  const ofJobs = jobHistory(db, statements, historyDays);
+  const runChanges = runChangeStore(db, statements, ofJobs);
+  const records = runRecords(db, statements, ofJobs);
   return {
     jobs: jobStore(db, statements, { calendars: links, upstreams: upstreamLinks, dependencies }),
     due: fireStore(db, statements, { runs, settler, transaction: settle }),
@@ -169,10 +171,10 @@ export function createStore(db: Database): Store {
       finishNoticed: (ended) => withDay(() => claims.finishNoticed(ended)),
     },
     callbacks: callbackStore(db, statements),
-    reads: runReads(db, statements, now),
+    reads: runReads(db, statements, historyDays),
     search: runSearch({ db, statements, days: historyDays, now }),
     searchPaths: searchPaths(db, statements),
-    readsOver: (tx) => runReads(tx, statements, now),
+    readsOver: (tx) => runReads(tx, statements, historyDays),
     lanes: laneStore(db, statements),
     limits: limitStore(db, statements),
     limitOwners: new LimitOwners(limitOwners(db, statements)),
@@ -199,7 +201,7 @@ export function createStore(db: Database): Store {
     forecastReads: forecastReads(db, statements),
     windows: windowStore(db, statements),
     webhooks: webhookStore(db, statements),
-    catalogue: catalogueReads(db, statements),
+    catalogue: catalogueReads(db, statements, historyDays),
     callbackSecrets: callbackSecrets(db, statements),
     backfills: backfillStore(db, statements),
     failures: failureStore(db, statements, historyDays),

@@ -1,12 +1,8 @@
 import type { NodeView, ShardView, TaskView } from "../../model/catalogue.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-
-export interface TaskPage {
-  readonly after?: string;
-  readonly limit: number;
-  readonly only?: string;
-}
+import { FinishedTasks, type TaskPage } from "./finished-tasks.js";
+import type { HistoryDays } from "./history-days.js";
 
 export interface CatalogueReads {
   tasks(namespaceId: number, page: TaskPage): Promise<TaskView[]>;
@@ -14,12 +10,16 @@ export interface CatalogueReads {
   shards(): Promise<ShardView[]>;
 }
 
-export function catalogueReads(db: Queryable, statements: Statements): CatalogueReads {
+export function catalogueReads(db: Queryable, statements: Statements, days: HistoryDays): CatalogueReads {
+  const finished = new FinishedTasks(db, statements, days);
   const [tasks, nodes] = [statements.get("catalogue.tasks"), statements.get("catalogue.nodes")];
   const shards = statements.get("catalogue.shards");
   return {
-    tasks: async (namespaceId, { after = null, limit, only = null }) =>
-      (await db.query<TaskView>(tasks, [namespaceId, after, limit, only])).rows,
+    async tasks(namespaceId, page) {
+      const { after = null, limit, only = null } = page;
+      const ofRuns = await finished.names(namespaceId, page);
+      return (await db.query<TaskView>(tasks, [namespaceId, after, limit, only, ofRuns])).rows;
+    },
     nodes: async () => (await db.query<NodeView>(nodes)).rows,
     shards: async () => (await db.query<ShardView>(shards)).rows,
   };

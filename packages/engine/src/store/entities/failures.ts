@@ -3,7 +3,7 @@ import type { DeadLetterFilter, ErrorGroupView, RedriveView } from "../../model/
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
-import { type Stretch, stretchesOf, walkStretches } from "./day-walk.js";
+import { type Stretch, walkDays } from "./day-walk.js";
 import { type HistoryDays, mostDaysAtOnce } from "./history-days.js";
 import type { Looked } from "./list-direction.js";
 import { columns, timestampOrNull } from "./parameters.js";
@@ -67,11 +67,12 @@ function letters(db: Queryable, statements: Statements, days: HistoryDays): Lett
       const look = async (stretch: Stretch): Promise<Looked<RunRow>> => {
         const [from, end] = [Math.max(stretch.from, failedFrom), Math.min(stretch.before, failedBefore)];
         if (from >= end) return { rows: [], edge: null };
-        const { rows } = await db.query<RunRow>(list, [...values, timestampParam(from), timestampParam(end)]);
+        const bounds = [timestampParam(from), timestampParam(end), stretch.until];
+        const { rows } = await db.query<RunRow>(list, [...values, ...bounds]);
         return { rows, edge: rows.length < limit ? null : (rows.at(-1)?.id ?? null) };
       };
-      const stretches = stretchesOf(await days.for(place, failedFrom), place, mostDaysAtOnce);
-      return [...(await walkStretches(stretches, { place, look, isLate: () => false })).rows];
+      const walk = { place, mostDays: mostDaysAtOnce, look, isLate: () => false };
+      return [...(await walkDays(await days.for(place, failedFrom), walk)).rows];
     },
     async redriven(on, namespaceId, ids) {
       type Row = Pick<RedriveView, "kind" | "actor"> & {

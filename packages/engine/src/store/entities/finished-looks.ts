@@ -5,7 +5,6 @@ import { pickLines } from "../sql/pick-lines.js";
 import type { Statements } from "../sql/statement.js";
 import { dayMs, mostDaysAtOnce } from "./history-days.js";
 import { labelParams } from "./label-params.js";
-import { mostScanned } from "./list-direction.js";
 import { estimateRows } from "./row-estimates.js";
 import { clockSlackMs, latestTime, type RunListFilter } from "./run-filter-params.js";
 
@@ -32,8 +31,8 @@ export interface FinishedLooksOptions {
 
 /** By so many days it is judged which index gives the fewest rows. */
 const judgedDays = 3;
-/** One statement gathers no more matches of labels than about this: they lie anywhere in their days. */
-const mostGathered = 1_000;
+/** One statement gathers no more matches of labels, or rows of a namespace, than about this: they lie anywhere in their days. */
+const mostGathered = { labels: 1_000, namespace: 3_000 };
 /** More tasks than this are not looked through one by one … */
 const mostTasks = 200;
 /** … and more than this only if too little was found among the newest rows. */
@@ -59,10 +58,10 @@ export class FinishedLooks {
       looks.map(async (look) => ({ look, daily: await this.#dailyRows(look, namespaceId, filter) })),
     );
     // Of labels that many runs have, some are soon found among the rows of another index.
-    const usable = judged.filter(({ look, daily }) => look.way !== "labels" || daily * 2 <= mostGathered);
+    const usable = judged.filter(({ look, daily }) => look.way !== "labels" || daily * 2 <= mostGathered.labels);
     const [best] = usable.toSorted((one, other) => one.daily - other.daily);
     if (best === undefined) return anyRow;
-    return best.look.way === "labels" ? gathered(best.look, best.daily, mostGathered) : best.look;
+    return best.look.way === "labels" ? gathered(best.look, best.daily, mostGathered.labels) : best.look;
   }
 
   /** For a filter that no index knows, where too few of the newest rows match it: the rows of its tasks, where it says which these are. */
@@ -75,7 +74,7 @@ export class FinishedLooks {
   async byNamespace(namespaceId: number, filter: RunListFilter): Promise<Look | null> {
     const look: Look = { ...anyRow, way: "namespace" };
     const daily = await this.#dailyRows(look, namespaceId, filter);
-    return daily * 2 > mostScanned ? null : gathered(look, daily, mostScanned);
+    return daily > mostGathered.namespace ? null : gathered(look, daily, mostGathered.namespace);
   }
 
   async #looksFor(filter: RunListFilter): Promise<Look[]> {

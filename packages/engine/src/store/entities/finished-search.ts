@@ -3,10 +3,11 @@ import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import { pickLines } from "../sql/pick-lines.js";
 import type { Statements } from "../sql/statement.js";
-import { orderOf, type Stretch, stretchesOf, walkStretches } from "./day-walk.js";
+import { type Stretch, walkDays } from "./day-walk.js";
 import { anyRow, FinishedLooks, type Look } from "./finished-looks.js";
 import type { HistoryDay, HistoryDays } from "./history-days.js";
 import { type ListPlace, type Looked, mostScanned } from "./list-direction.js";
+import { orderOf } from "./list-order.js";
 import { patience } from "./patience.js";
 import { earliestEnd, type RunListFilter, runFilterParams } from "./run-filter-params.js";
 import type { RunRow } from "./run-reads.js";
@@ -23,6 +24,7 @@ interface Search {
   readonly namespaceId: number;
   readonly filter: RunListFilter;
   readonly place: ListPlace;
+  readonly isLate: (daysToCome: number) => boolean;
 }
 
 type FoundRow = RunRow & { readonly is_match: boolean; readonly is_last: boolean; readonly own: number };
@@ -48,7 +50,7 @@ export class FinishedSearch {
   }
 
   async page(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>> {
-    const search = { namespaceId, filter, place };
+    const search = { namespaceId, filter, place, isLate: patience(this.#options.now) };
     const best = await this.#looks.best(namespaceId, filter);
     const look = best.way === "any" ? await this.#usualLook(namespaceId, filter) : best;
     const days = await this.#options.days.for(place, earliestEnd(filter) ?? 0);
@@ -73,11 +75,12 @@ export class FinishedSearch {
   }
 
   async #walk(look: Look, search: Search, days: readonly HistoryDay[]): Promise<Found> {
-    const { place } = search;
+    const { place, isLate } = search;
     let stoppedWith: number | null = null;
-    const looked = await walkStretches(stretchesOf(days, place, look.mostDays), {
+    const looked = await walkDays(days, {
       place,
-      isLate: patience(this.#options.now),
+      mostDays: look.mostDays,
+      isLate,
       look: async (stretch) => {
         const found = await this.#look(look, search, stretch);
         stoppedWith ??= found.stoppedWith;
@@ -87,11 +90,12 @@ export class FinishedSearch {
     return { ...looked, stoppedWith };
   }
 
-  async #look(look: Look, { namespaceId, filter, place }: Search, { from, before }: Stretch): Promise<Found> {
+  async #look(look: Look, { namespaceId, filter, place }: Search, stretch: Stretch): Promise<Found> {
     if (look.tasks.length === 0) return { rows: [], edge: null, stoppedWith: null };
     const most = Math.max(place.limit, Math.ceil(mostScanned / look.tasks.length));
     const list = pickLines(this.#options.statements.get("history.list"), place.direction, look.way);
-    const bounds = [place.after, place.limit, timestampParam(from), timestampParam(before), look.tasks, most];
+    const days = [timestampParam(stretch.from), timestampParam(stretch.before)];
+    const bounds = [place.after, place.limit, ...days, look.tasks, most, stretch.until];
     const values = [namespaceId, ...runFilterParams(filter), ...bounds];
     return toFound((await this.#options.db.query<FoundRow>(list, values)).rows, place);
   }

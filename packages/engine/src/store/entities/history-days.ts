@@ -41,9 +41,12 @@ export class HistoryDays {
     this.#options = options;
   }
 
-  /** The days on which runs may have ended from an instant on, the oldest first. The end of a run is never in the future. */
-  async since(earliest: Instant): Promise<Instant[]> {
-    const first = dayOf(Math.max(earliest, await this.#oldestDay()));
+  /**
+   * The days on which runs may have ended from an instant on, the oldest first. The end of a run is never in the future. `on`: who is
+   * inside a transaction asks by it.
+   */
+  async since(earliest: Instant, on: Queryable = this.#options.db): Promise<Instant[]> {
+    const first = dayOf(Math.max(earliest, await this.#oldestDay(on)));
     const last = dayOf(this.#options.now() + clockSlackMs);
     return Array.from({ length: Math.max(0, (last - first) / dayMs + 1) }, (_, at) => first + at * dayMs);
   }
@@ -59,14 +62,15 @@ export class HistoryDays {
 
   /** Without those on which no run ended. Of the newest days nothing is known. */
   async #withFirstIds(starts: readonly Instant[]): Promise<HistoryDay[]> {
-    await this.#learn(starts.filter((start) => this.#isSettled(start) && !this.#firstIds.has(start)));
+    await this.#learn(starts.filter((start) => this.isSettled(start) && !this.#firstIds.has(start)));
     return starts.flatMap((start) => {
       const firstId = this.#firstIds.get(start);
       return firstId === null ? [] : [{ start, firstId: firstId ?? null }];
     });
   }
 
-  #isSettled(start: Instant): boolean {
+  /** Whether nothing is added to a day any more. */
+  isSettled(start: Instant): boolean {
     return start + 2 * dayMs <= this.#options.now();
   }
 
@@ -84,10 +88,10 @@ export class HistoryDays {
     }
   }
 
-  async #oldestDay(): Promise<Instant> {
-    const { db, statements, schema, now } = this.#options;
+  async #oldestDay(on: Queryable): Promise<Instant> {
+    const { statements, schema, now } = this.#options;
     if (this.#oldest !== null && now() < this.#oldest.until) return this.#oldest.start;
-    const { rows } = await db.query<{ name: string }>(statements.get("history.partitions"), [schema, "run_history"]);
+    const { rows } = await on.query<{ name: string }>(statements.get("history.partitions"), [schema, "run_history"]);
     const starts = rows.flatMap(({ name }) => startOf(name));
     const start = Math.min(dayOf(now()), ...starts);
     this.#oldest = { start, until: now() + oldestForMs };
@@ -96,8 +100,13 @@ export class HistoryDays {
   }
 }
 
-function dayOf(instant: Instant): Instant {
+export function dayOf(instant: Instant): Instant {
   return Math.floor(instant / dayMs) * dayMs;
+}
+
+/** No id of a run that ended on this day is from this instant or later. */
+export function idsEnd({ start }: HistoryDay): Instant {
+  return start + dayMs + clockSlackMs;
 }
 
 /** run_history_20260801 begins at that day's midnight UTC. */

@@ -2,9 +2,14 @@ import type { Instant } from "@carillon/core";
 
 /** A page that was looked for so long is better short than late: what it found is shown, and the next page goes on from there. */
 const patienceMs = 25;
+/** What it takes to look at a day that has next to nothing for the page. */
+const dayTakesMs = 0.15;
 
-/** Says, from now on, whether it got late. `now`: the database's clock. */
-export function patience(now: () => Instant): () => boolean {
+/**
+ * Says, from now on, whether it got late. `now`: the database's clock. `daysToCome`: so many days have to be looked at in any case, and
+ * time is kept for them.
+ */
+export function patience(now: () => Instant): (daysToCome?: number) => boolean {
   const lateFrom = now() + patienceMs;
-  return () => now() >= lateFrom;
+  return (daysToCome = 0) => now() >= lateFrom - daysToCome * dayTakesMs;
 }

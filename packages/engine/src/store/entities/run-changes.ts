@@ -3,6 +3,7 @@ import type { JobStats } from "../../model/run-changes.js";
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
+import type { JobHistory } from "./job-history.js";
 
 export interface CancelledRun {
   readonly id: string;
@@ -39,11 +40,10 @@ export interface RunChangeStore {
   jobStats(namespaceId: number, jobId: string, limit: number): Promise<JobStats>;
 }
 
-export function runChangeStore(db: Queryable, statements: Statements): RunChangeStore {
+export function runChangeStore(db: Queryable, statements: Statements, history: JobHistory): RunChangeStore {
   const cancel = statements.get("run_change.cancel");
   const reschedule = statements.get("run_change.reschedule");
   const recall = statements.get("run_change.recall");
-  const jobStats = statements.get("run_change.job_stats");
   return {
     async cancel(namespaceId, ids, { reason, isOfRunning }) {
       type Row = {
@@ -70,30 +70,6 @@ export function runChangeStore(db: Queryable, statements: Statements): RunChange
     async recall(namespaceId, id) {
       await db.query(recall, [namespaceId, id]);
     },
-    async jobStats(namespaceId, jobId, limit) {
-      type Row = Omit<JobStats, "firstAt" | "lastAt" | "durationP50Ms" | "durationP95Ms" | "lagP95Ms"> & {
-        first_at: Instant | null;
-        last_at: Instant | null;
-        duration_p50_ms: number | null;
-        duration_p95_ms: number | null;
-        lag_p95_ms: number | null;
-      };
-      const [row] = (await db.query<Row>(jobStats, [namespaceId, jobId, limit])).rows;
-      if (row === undefined) throw new Error("a count gave no row");
-      const { finished, succeeded, failed, cancelled, skipped, retried } = row;
-      return {
-        finished,
-        succeeded,
-        failed,
-        cancelled,
-        skipped,
-        retried,
-        firstAt: row.first_at,
-        lastAt: row.last_at,
-        durationP50Ms: row.duration_p50_ms,
-        durationP95Ms: row.duration_p95_ms,
-        lagP95Ms: row.lag_p95_ms,
-      };
-    },
+    jobStats: (namespaceId, jobId, limit) => history.stats(namespaceId, jobId, limit),
   };
 }

@@ -3,6 +3,8 @@ import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { AttemptRecord, RunProgress } from "../../model/run-view.js";
+import { dayMs, type HistoryDays, mostDaysAtOnce } from "./history-days.js";
+import { clockSlackMs } from "./run-filter-params.js";
 
 /** A run as every table gives it to readers. */
 export interface RunRow {
@@ -41,12 +43,10 @@ export interface RunReads {
   progress(ids: readonly string[]): Promise<ReadonlyMap<string, RunProgress>>;
 }
 
-const dayMs = 86_400_000;
-/** Most runs have ended so long after their id was made; the others are looked for in all days since. */
-const soonMs = 2 * dayMs;
+/** Most runs end soon after their id was made. The others are looked for in all days since, many at a time. */
+const spans = [3];
 
-/** `now`: the database's clock. */
-export function runReads(db: Queryable, statements: Statements, now: () => Instant): RunReads {
+export function runReads(db: Queryable, statements: Statements, days: HistoryDays): RunReads {
   const live = statements.get("run.find");
   const find = statements.get("history.find");
   const progress = statements.get("record.progress");
@@ -55,17 +55,21 @@ export function runReads(db: Queryable, statements: Statements, now: () => Insta
       return (await db.query<RunRow>(live, [namespaceId, ids])).rows;
     },
     async finished(namespaceId, ids, notBefore) {
-      const end = now() + dayMs;
-      const soon = Math.min(Math.max(...ids.map(timeOfUuid)) + soonMs, end);
-      const within = async (wanted: readonly string[], from: Instant, before: Instant): Promise<RunRow[]> => {
-        if (wanted.length === 0 || from >= before) return [];
-        const values = [namespaceId, wanted, timestampParam(from), timestampParam(before)];
-        return (await db.query<RunRow>(find, values)).rows;
-      };
-      const first = await within(ids, notBefore, soon);
-      const found = new Set(first.map((row) => row.id));
-      const missing = ids.filter((id) => !found.has(id));
-      return [...first, ...(await within(missing, Math.max(notBefore, soon), end))];
+      const found: RunRow[] = [];
+      let missing = ids;
+      let left = await days.since(notBefore, db);
+      for (let turn = 0; left.length > 0 && missing.length > 0; turn++) {
+        const stretch = left.slice(0, spans[turn] ?? mostDaysAtOnce);
+        const [from, before] = [stretch[0] ?? 0, (stretch.at(-1) ?? 0) + dayMs];
+        const made = missing.filter((id) => timeOfUuid(id) < before + clockSlackMs);
+        const values = [namespaceId, made, timestampParam(from), timestampParam(before)];
+        const { rows } = await db.query<RunRow>(find, values);
+        found.push(...rows);
+        const known = new Set(rows.map((row) => row.id));
+        missing = missing.filter((id) => !known.has(id));
+        left = left.slice(stretch.length);
+      }
+      return found;
     },
     async progress(ids) {
       const { rows } = await db.query<RunProgress & { id: string }>(progress, [ids]);

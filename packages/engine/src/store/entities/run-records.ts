@@ -3,6 +3,7 @@ import { storableJson } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { ClaimName } from "./claimed-run.js";
+import type { JobHistory } from "./job-history.js";
 import { inLockOrder } from "./lock-order.js";
 import { columns } from "./parameters.js";
 
@@ -53,7 +54,7 @@ export interface RunRecords {
   lastSuccess(namespaceId: number, jobId: string): Promise<Kept | null>;
 }
 
-export function runRecords(db: Queryable, statements: Statements): RunRecords {
+export function runRecords(db: Queryable, statements: Statements, history: JobHistory): RunRecords {
   const keepCheckpoints = statements.get("record.keep_checkpoints");
   const keepProgress = statements.get("record.keep_progress");
   const keepSteps = statements.get("record.keep_steps");
@@ -63,7 +64,6 @@ export function runRecords(db: Queryable, statements: Statements): RunRecords {
   const beginOnce = statements.get("record.begin_once");
   const findOnce = statements.get("record.find_once");
   const endOnce = statements.get("record.end_once");
-  const lastSuccess = statements.get("record.last_success");
   return {
     async keepCheckpoints(records) {
       const own = [(one: CheckpointRecord) => one.number, (one: CheckpointRecord) => storableJson(one.value)];
@@ -113,10 +113,7 @@ export function runRecords(db: Queryable, statements: Statements): RunRecords {
       const values = [namespaceId, storableText(key), id, fence, storableJson(value)];
       return (await db.query(endOnce, values)).rowCount === 1;
     },
-    async lastSuccess(namespaceId, jobId) {
-      const [row] = (await db.query<Kept>(lastSuccess, [namespaceId, jobId])).rows;
-      return row ?? null;
-    },
+    lastSuccess: (namespaceId, jobId) => history.lastSuccess(namespaceId, jobId),
   };
 }
 

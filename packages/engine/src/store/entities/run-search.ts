@@ -51,6 +51,9 @@ export function runSearch(options: FinishedSearchOptions): RunSearch {
   };
 }
 
+/** Live runs of all namespaces that one page looks at: of those of others nothing is read but whose they are. */
+const mostOfAll = 2 * mostScanned;
+
 interface LiveSearch {
   readonly namespaceId: number;
   readonly filter: RunListFilter;
@@ -62,10 +65,11 @@ async function liveOf(
   { namespaceId, filter, place: { after, limit, direction } }: LiveSearch,
 ): Promise<Looked<RunRow>> {
   const list = pickLines(statements.get("run.list"), direction);
-  const { rows } = await db.query<RunRow>(list, [namespaceId, ...runFilterParams(filter), after, limit, mostScanned]);
+  const most = [mostScanned, mostOfAll];
+  const { rows } = await db.query<RunRow>(list, [namespaceId, ...runFilterParams(filter), after, limit, ...most]);
   if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
   const liveEdge = pickLines(statements.get("run.edge"), direction);
-  const edge = await db.query<{ id: string }>(liveEdge, [namespaceId, after, mostScanned]);
+  const edge = await db.query<{ id: string }>(liveEdge, [namespaceId, after, ...most]);
   return { rows, edge: edge.rows[0]?.id ?? null };
 }
 

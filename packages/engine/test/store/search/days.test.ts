@@ -23,6 +23,8 @@ const runs = Array.from({ length: dayCount * 5 }, (_, n) => {
 
 let h: StoreHarness;
 let lister: RunLister;
+/** Whose pages are late after each statement. */
+let hasty: RunLister;
 /** How many days each statement had in its plan. */
 let planned: number[];
 
@@ -33,18 +35,24 @@ beforeAll(async () => {
     {
       text: `insert into carillon.run_history (id, job_id, namespace_id, status, priority, run_at, nominal_at, created_at, trigger, task,
                queue, labels, owner, attempt, losses, fence, started_at, finished_at)
-             select r.id, r.id, 1, case when r.n % 40 = 5 then 'failed' else 'succeeded' end, 4, r.at, r.at, r.at, 'once', 'echo',
-                    'default', case when r.n % 30 = 1 then '{"kind":"rare"}'::jsonb end, 'o' || r.n % 3, 1, 0, 1, r.at, r.at
+             select r.id, r.id, 1, case when r.n % 40 = 5 then 'failed' else 'succeeded' end, 4, r.at, r.at, r.at, 'once',
+                    case when r.n = ${runs.length - 1} then 'ancient' else 'echo' end, 'default', case when r.n % 30 = 1 then '{"kind":"rare"}'::jsonb end, 'o' || r.n % 3, 1, 0, 1, r.at, r.at
              from unnest($1::uuid[], $2::int[], $3::timestamptz[]) as r (id, n, at)`,
     },
     [runs.map((run) => run.id), runs.map((run) => run.n), runs.map((run) => new Date(run.endedAt).toISOString())],
   );
-  const statements = loadStatements("carillon");
-  const common = { db: planning(h.db), statements, now: () => Date.now() };
-  const search = runSearch({ ...common, days: new HistoryDays({ ...common, schema: "carillon" }) });
-  lister = new RunLister(search, new RunReader(h.store.reads));
+  const db = planning(h.db);
+  let asked = 0;
+  lister = listerBy(db, () => Date.now());
+  hasty = listerBy(db, () => Date.now() + asked++ * 50);
 });
 afterAll(() => h.close());
+
+function listerBy(db: Queryable, clock: () => number): RunLister {
+  const common = { db, statements: loadStatements("carillon"), now: clock };
+  const search = runSearch({ ...common, days: new HistoryDays({ ...common, schema: "carillon" }) });
+  return new RunLister(search, new RunReader(h.store.reads));
+}
 
 /** The same database, which notes how many days each statement would look through. */
 function planning(db: Queryable): Queryable {
@@ -61,13 +69,13 @@ function planning(db: Queryable): Queryable {
   };
 }
 
-async function all(filter: RunFilter, oldestFirst: boolean): Promise<number[]> {
+async function pagesOf(by: RunLister, filter: RunFilter, oldestFirst: boolean): Promise<number[][]> {
   const numberOf = new Map(runs.map((run) => [run.id, run.n]));
-  const found: number[] = [];
+  const pages: number[][] = [];
   for (let after: string | null = null; ;) {
-    const page = await lister.list(1, filter, { pageSize: 9, after, oldestFirst });
-    found.push(...page.rows.map((run) => numberOf.get(run.id) ?? -1));
-    if (page.next === null) return found;
+    const page = await by.list(1, filter, { pageSize: 9, after, oldestFirst });
+    pages.push(page.rows.map((run) => numberOf.get(run.id) ?? -1));
+    if (page.next === null) return pages;
     after = page.next;
   }
 }
@@ -82,8 +90,18 @@ describe("searching runs that ended over many days", () => {
   ])("by %s gives each once in the order in which they were made, in either order", async (_, filter, is) => {
     const expected = runs.filter((run) => is(run.n)).toSorted((a, b) => (a.id < b.id ? 1 : -1));
     const numbers = expected.map((run) => run.n);
-    expect(await all(filter, false)).toEqual(numbers);
-    expect(await all(filter, true)).toEqual(numbers.toReversed());
+    expect((await pagesOf(lister, filter, false)).flat()).toEqual(numbers);
+    expect((await pagesOf(lister, filter, true)).flat()).toEqual(numbers.toReversed());
+  });
+
+  it.each([
+    ["newest first", false],
+    ["oldest first", true],
+  ])("%s, by pages that are cut for their time, loses none and gives none twice", async (_, oldestFirst) => {
+    const whole = (await pagesOf(lister, { owner: "o1" }, oldestFirst)).flat();
+    const pages = await pagesOf(hasty, { owner: "o1" }, oldestFirst);
+    expect(pages.slice(0, -1).some((page) => page.length < 9)).toBe(true);
+    expect(pages.flat()).toEqual(whole);
   });
 
   it("looks through a bounded number of days by one statement", () => {
@@ -94,6 +112,25 @@ describe("searching runs that ended over many days", () => {
   it("counts them all, and estimates how many there are", async () => {
     expect(await lister.total(1, { owner: "o1" }, "exact")).toEqual({ count: 40, accuracy: "exact" });
     expect((await lister.total(1, {}, "estimate")).accuracy).toBe("estimate");
+  });
+
+  it("knows the last success of a job and how its runs went, on whatever days they ended", async () => {
+    const oldest = runs.at(-1);
+    const id = oldest?.id ?? "";
+    expect((await h.store.records.lastSuccess(1, id))?.at).toBe(oldest?.endedAt);
+    expect(await h.store.records.lastSuccess(1, uuidV7Of(1, 0, 0, 0))).toBeNull();
+    const stats = await h.store.runChanges.jobStats(1, id, 10);
+    expect(stats).toMatchObject({ finished: 1, succeeded: 1, failed: 0, lastAt: oldest?.endedAt, durationP50Ms: 0 });
+  });
+
+  it("knows which tasks they had, also of the days that it looked through before", async () => {
+    for (const _ of ["the first time", "again"]) {
+      expect((await h.store.catalogue.tasks(1, { limit: 5 })).map((task) => task.name)).toEqual(["ancient", "echo"]);
+    }
+    expect((await h.store.catalogue.tasks(1, { limit: 1, only: "ancient" })).map((task) => task.name)).toEqual([
+      "ancient",
+    ]);
+    expect(await h.store.catalogue.tasks(1, { limit: 1, after: "echo" })).toEqual([]);
   });
 
   it("finds one by its id, however long after it was made it ended", async () => {

@@ -1,4 +1,4 @@
-import { parseLabelSelector } from "@carillon/core";
+import { parseLabelSelector, uuidV7Of } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RunLister } from "../../../src/jobs/run-lister.js";
 import { RunReader } from "../../../src/jobs/run-reader.js";
@@ -108,5 +108,45 @@ describe("searching finished runs", () => {
     expect(Math.abs(estimated.count - total)).toBeLessThan(total / 10);
     expect(await lister.total(1, {}, "exact")).toEqual({ count: total, accuracy: "exact" });
     expect(await lister.total(1, { owner: "o57" }, "exact")).toEqual({ count: 6, accuracy: "exact" });
+  });
+});
+
+describe("searching a small namespace beside many live runs", () => {
+  const liveCount = 20_500;
+  let alone: { readonly namespaceId: number; readonly ids: readonly string[] };
+
+  beforeAll(async () => {
+    const { rows } = await h.db.query<{ id: number }>({
+      text: "insert into carillon.namespace (name) values ('crowd'), ('alone') returning id",
+    });
+    const [crowd, namespaceId] = rows.map((row) => row.id);
+    const made = Array.from({ length: liveCount }, (_, n) => uuidV7Of(now + n, 0, 0, n));
+    const own = [made[0] ?? "", made[30] ?? "", made[20_400] ?? ""];
+    await h.db.query(
+      {
+        text: `insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
+                 trigger, task, queue)
+               select i.id, i.id, case when i.id = any ($3::uuid[]) then $4::int else $2::int end, 0, 1, 'queued', 4, 0, now(), now(), now(),
+                      'once', 'echo', 'default'
+               from unnest($1::uuid[]) as i (id)`,
+      },
+      [made, crowd, own, namespaceId],
+    );
+    alone = { namespaceId: namespaceId ?? 0, ids: own };
+  });
+
+  it.each([
+    ["newest first", false],
+    ["oldest first", true],
+  ])("%s gives each of its runs once, over pages that look at no more than they may", async (_, oldestFirst) => {
+    const found: string[][] = [];
+    for (let after: string | null = null; ;) {
+      const page = await lister.list(alone.namespaceId, {}, { pageSize: 50, after, oldestFirst });
+      found.push(page.rows.map((run) => run.id));
+      if (page.next === null) break;
+      after = page.next;
+    }
+    expect(found.length).toBeGreaterThan(1);
+    expect(found.flat()).toEqual(oldestFirst ? alone.ids : alone.ids.toReversed());
   });
 });

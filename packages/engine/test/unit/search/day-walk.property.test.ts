@@ -1,9 +1,10 @@
 import { uuidV7Of } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { orderOf, stretchesOf, walkStretches } from "../../../src/store/entities/day-walk.js";
-import { dayMs, type HistoryDay } from "../../../src/store/entities/history-days.js";
+import { type Stretch, walkDays } from "../../../src/store/entities/day-walk.js";
+import { dayMs, type HistoryDay, mostDaysAtOnce } from "../../../src/store/entities/history-days.js";
 import type { ListDirection, ListPlace, Looked } from "../../../src/store/entities/list-direction.js";
+import { orderOf } from "../../../src/store/entities/list-order.js";
 import { clockSlackMs } from "../../../src/store/entities/run-filter-params.js";
 
 interface Run {
@@ -55,13 +56,15 @@ async function readAll(all: readonly Run[], { direction, limit, mostDays, mostLo
   const spans: number[] = [];
   for (let after: string | null = null; ;) {
     const place: ListPlace = { after, limit, direction };
-    const page: Looked<Run> = await walkStretches<Run>(stretchesOf(daysOf(all), place, mostDays), {
+    const page: Looked<Run> = await walkDays<Run>(daysOf(all), {
       place,
+      mostDays,
       isLate,
-      look: ({ from, before }) => {
+      look: ({ from, before, until }) => {
         spans.push((before - from) / dayMs);
         const within = all.filter((run) => run.endedAt >= from && run.endedAt < before);
-        const ahead = within.filter(({ id }) => place.after === null || order.isBefore(place.after, id));
+        const wanted = within.filter(({ id }) => until === null || !order.isBefore(until, id));
+        const ahead = wanted.filter(({ id }) => place.after === null || order.isBefore(place.after, id));
         const looked = ahead.toSorted((a, b) => (order.isBefore(a.id, b.id) ? -1 : 1)).slice(0, mostLooked);
         const stop = looked.length === mostLooked ? (looked.at(-1)?.id ?? null) : null;
         return Promise.resolve(order.upTo(stop, looked, limit));
@@ -91,7 +94,7 @@ describe("a list that is looked for day by day", () => {
         const { isBefore } = orderOf(rest.direction);
         const expected = all.map((run) => run.id).toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
         expect(pages.flat().map((run) => run.id)).toEqual(expected);
-        expect(Math.max(0, ...spans)).toBeLessThanOrEqual(Math.max(rest.mostDays, 1));
+        expect(Math.max(0, ...spans)).toBeLessThanOrEqual(mostDaysAtOnce);
       }),
       { numRuns: 200 },
     );
@@ -117,15 +120,47 @@ describe("a page deep in a list", () => {
     firstId: n > dayCount - 1 - unsettled ? null : idIn(n),
   }));
 
-  it("newest first leaves out the days whose runs all come before it", () => {
-    const [newest, next] = stretchesOf(punctual, { after: idIn(10), limit: 50, direction: "newest_first" }, 16);
-    expect([newest?.from, newest?.before]).toEqual([day(38), day(40)]);
-    expect(next?.before).toBe(day(10));
+  /** Which days are looked at for a page that is full after the first look. */
+  async function lookedAt(days: readonly HistoryDay[], place: ListPlace, isFull = true): Promise<Stretch[]> {
+    const stretches: Stretch[] = [];
+    const full = Array.from({ length: place.limit }, (_, n) => ({ id: uuidV7Of(day(10) + dayMs / 2, 0, 0, n) }));
+    const rows = place.direction === "newest_first" ? full.map(() => ({ id: idIn(9) })) : full;
+    await walkDays(days, {
+      place,
+      mostDays: 16,
+      isLate: () => false,
+      look: (stretch) => {
+        stretches.push(stretch);
+        return Promise.resolve({ rows: isFull && stretches.length === 1 ? rows : [], edge: null });
+      },
+    });
+    return stretches;
+  }
+
+  it("newest first begins with its own day, and leaves out the days whose runs all come before it", async () => {
+    const place = { after: idIn(10), limit: 5, direction: "newest_first" } as const;
+    const stretches = await lookedAt(punctual, place);
+    expect(stretches.map(({ from, before }) => [from, before])).toEqual([
+      [day(8), day(11)],
+      [day(38), day(40)],
+    ]);
   });
 
-  it("oldest first begins with the days of which nothing is known, then with its own", () => {
-    const [newest, next] = stretchesOf(punctual, { after: idIn(10), limit: 50, direction: "oldest_first" }, 16);
-    expect([newest?.from, newest?.before]).toEqual([day(38), day(40)]);
-    expect(next?.from).toBe(day(10));
+  it("oldest first begins with its own day, and ends with the days of which nothing is known", async () => {
+    const place = { after: idIn(9), limit: 5, direction: "oldest_first" } as const;
+    const stretches = await lookedAt(punctual, place);
+    expect(stretches.map(({ from, before }) => [from, before])).toEqual([
+      [day(9), day(12)],
+      [day(38), day(40)],
+    ]);
+  });
+
+  it("that is full asks the days aside for nothing beyond its last row", async () => {
+    const late = punctual.map(({ start }) => ({ start, firstId: start > day(35) ? null : idIn(0) }));
+    const place = { after: idIn(10), limit: 5, direction: "newest_first" } as const;
+    const [own, ...aside] = await lookedAt(late, place);
+    expect(own?.until).toBeNull();
+    expect(aside.map(({ until }) => until)).toEqual([idIn(9), idIn(9)]);
+    expect((await lookedAt(late, place, false)).map(({ until }) => until)).toEqual(Array(5).fill(null));
   });
 });
