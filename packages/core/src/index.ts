@@ -191,7 +191,7 @@ export {
 } from "./rank/rank.js";
 export { WeightedRoundRobin } from "./fairness/weighted-round-robin.js";
 export { Template, type TemplateOptions } from "./template/template.js";
-export { similarWord } from "./spelling/similar-word.js";
+export { similarWord, slipsBetween } from "./spelling/similar-word.js";
 export { type CallbackAnswer, callbackOutcome, nobodysSession, noCallbackOutcome } from "./run/callback.js";
 export { deadlineError, named, timeoutOutcome } from "./run/assignment.js";
 export type { Assignment, Completion, Outcome, RunError, StopOrder } from "./run/assignment.js";

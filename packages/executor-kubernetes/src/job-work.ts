@@ -101,6 +101,7 @@ export class JobWork implements RemoteWork<JobEnd> {
   }
 }
 
+/** Names there have no underscores. */
 function nameOf(runId: string, attempt: number): string {
-  return `carillon-${runId}-${attempt}`;
+  return `carillon-${runId.replaceAll("_", "-")}-${attempt}`;
 }

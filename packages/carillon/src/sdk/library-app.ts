@@ -15,7 +15,7 @@ import {
   WorkerGroup,
   type WorkerSettings,
 } from "@carillon/worker";
-import type { AppEvent, AppListener } from "./app-event.js";
+import { type AppEvent, type AppListener, shownEvent } from "./app-event.js";
 import { drainOnce } from "./drain-once.js";
 import type { RunningEngine } from "./library-engine.js";
 import { isEnqueueOnly, type LibraryOptions } from "./library-options.js";
@@ -168,6 +168,8 @@ export class LibraryApp implements Producer {
 
   readonly #emit = (event: AppEvent): void => {
     const listeners = this.#listeners.get(event.type);
-    if (listeners !== undefined) for (const listener of listeners) listener(event);
+    if (listeners === undefined || listeners.size === 0) return;
+    const shown = shownEvent(event);
+    for (const listener of listeners) listener(shown);
   };
 }

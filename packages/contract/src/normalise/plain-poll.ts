@@ -1,11 +1,11 @@
 import type { Static } from "typebox";
 import { isObject } from "../check/check-value.js";
-import { workerLimits } from "../schema/limits.js";
+import { uuidPattern, workerLimits } from "../schema/limits.js";
 import type { HeldRun, WorkerPoll, WorkerResult } from "../schema/worker-protocol.js";
 
 type Poll = Static<typeof WorkerPoll>;
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const uuid = new RegExp(uuidPattern);
 const pollFields = new Set<string>(["number", "heard", "held", "results", "wait_ms", "draining"]);
 const resultFields = new Set<string>(["run_id", "fence", "started_ago_ms", "outcome", "output"]);
 

@@ -2,6 +2,7 @@ import type { LogLine, NoteContent, RunNote } from "@carillon/core";
 import { type WorkerNote, WorkerNotes } from "../schema/worker-notes.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "./body.js";
+import { runUuid } from "./worker-protocol.js";
 
 /** What handlers left behind or ask for, each with all that its kind needs. */
 export function readNotes(body: unknown): readonly RunNote[] {
@@ -10,7 +11,7 @@ export function readNotes(body: unknown): readonly RunNote[] {
       // A faulty item was recorded and left out.
       if (note === undefined) return [];
       const content = contentOf(note);
-      if (typeof content !== "string") return [{ ...content, runId: note.run_id, fence: note.fence }];
+      if (typeof content !== "string") return [{ ...content, runId: runUuid(note.run_id), fence: note.fence }];
       missing(findings, index, content, note.kind);
       return [];
     }),

@@ -1,4 +1,4 @@
-import type { Completion, Outcome, RunError } from "@carillon/core";
+import { type Completion, type Outcome, parseId, type RunError } from "@carillon/core";
 import { workerLimits } from "../schema/limits.js";
 import { WorkerDrain } from "../schema/worker.js";
 import {
@@ -132,8 +132,13 @@ function isThere<Value>(value: Value | undefined): value is Value {
   return value !== undefined;
 }
 
-function claimName({ run_id: runId, fence }: HeldRun): ClaimName {
-  return { runId, fence };
+function claimName({ run_id: named, fence }: HeldRun): ClaimName {
+  return { runId: runUuid(named), fence };
+}
+
+/** Nearly all are UUIDs already: those cost nothing. */
+export function runUuid(named: string): string {
+  return named.startsWith("run_") ? parseId("run", named) : named;
 }
 
 interface Place {
@@ -152,7 +157,8 @@ function completionOf(
   { pointer, findings }: Place,
 ): Completion | undefined {
   if (result === undefined) return undefined;
-  const { run_id: runId, fence, started_ago_ms: startedAgoMs } = result;
+  const { fence, started_ago_ms: startedAgoMs } = result;
+  const runId = runUuid(result.run_id);
   const outcome = result.outcome === "succeeded" ? succeeded(output) : outcomeOf(result);
   if (typeof outcome !== "string") return { runId, fence, startedAgoMs, outcome };
   findings.add(`${pointer}/${outcome}`, "field_missing", `${outcome} is required with this outcome`);

@@ -107,6 +107,10 @@ export const plainNameLength = 100;
 export const namespaceNameLength = 63;
 /** A namespace's name, or all of them. */
 export const namespacesPattern = "^(\\*|[a-z0-9][a-z0-9._-]{0,62})$";
+/** As PostgreSQL prints it. */
+export const uuidPattern = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
+/** A run as workers name it: the UUID, or the id that is shown everywhere else. */
+export const runRefPattern = `${uuidPattern}|^run_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
 /** A SHA-256 as text. */
 export const tokenHashPattern = "^[0-9a-f]{64}$";
 
@@ -122,6 +126,7 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   [plainNamePattern, "letters, digits and . _ -, beginning with a letter or a digit"],
   [namespaceNamePattern, "1 to 63 small letters, digits and . _ -, beginning with a letter or a digit"],
   [namespacesPattern, "* alone, or small letters, digits and . _ -, beginning with a letter or a digit"],
+  [runRefPattern, "a run's UUID in small letters, or run_ and 26 letters and digits"],
   [tokenHashPattern, "64 hexadecimal digits"],
   [searchPathPattern, "names of members with dots in between"],
   [labelKeyPattern, "letters, digits and . _ / - in between"],

@@ -2,7 +2,7 @@ import { logLevels, noteLimits } from "@carillon/core";
 import { Type, type Static } from "typebox";
 import { tokenHashPattern, workerLimits } from "./limits.js";
 import { stringEnum } from "./string-enum.js";
-import { AgoMs, Fence, RunUuid } from "./worker-protocol.js";
+import { AgoMs, Fence, RunRef } from "./worker-protocol.js";
 
 const noteKinds = [
   "checkpoint",
@@ -38,7 +38,7 @@ const Name = (description: string) => Type.String({ minLength: 1, maxLength: not
 
 export const WorkerNote = Type.Object(
   {
-    run_id: RunUuid,
+    run_id: RunRef,
     fence: Fence,
     kind: stringEnum(noteKinds),
     number: Type.Optional(

@@ -1,13 +1,28 @@
 import { Type, type Static } from "typebox";
-import { limits, namePattern, namespacesPattern, printablePattern, queuePattern, workerLimits } from "./limits.js";
+import {
+  limits,
+  namePattern,
+  namespacesPattern,
+  printablePattern,
+  queuePattern,
+  runRefPattern,
+  uuidPattern,
+  workerLimits,
+} from "./limits.js";
 import { Count, Labels, Milliseconds } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
 
-/** Runs go by their plain UUID here: a worker handles thousands a second, and hands the id to its handlers as it is. */
-export const RunUuid = Type.String({
-  pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+/** Runs go by their plain UUID here: a worker handles thousands a second, and shows an id in its other form where somebody asks. */
+const RunUuid = Type.String({
+  pattern: uuidPattern,
   description: "The run's UUID in lower case",
   examples: ["019a7f71-ece5-7060-8d10-5b3a9c36e0ad"],
+});
+/** As a worker names a run: by what it was told, or as everywhere else. */
+export const RunRef = Type.String({
+  pattern: runRefPattern,
+  description: "The run's UUID as it was told (answers always have it), or its id: run_ and 26 letters and digits",
+  examples: ["019a7f71-ece5-7060-8d10-5b3a9c36e0ad", "run_01k9zq3v5e0r8t2b7n4m6x1c9d"],
 });
 export const Fence = Type.Integer({
   minimum: 0,
@@ -18,7 +33,7 @@ export const AgoMs = (description: string) => Type.Integer({ minimum: 0, maximum
 
 /** A run under one claim. */
 export const HeldRun = Type.Object(
-  { run_id: RunUuid, fence: Fence },
+  { run_id: RunRef, fence: Fence },
   { title: "HeldRun", additionalProperties: false, description: "A run under one claim" },
 );
 
@@ -116,7 +131,7 @@ const FailedWith = Type.Object(
 
 export const WorkerResult = Type.Object(
   {
-    run_id: RunUuid,
+    run_id: RunRef,
     fence: Fence,
     started_ago_ms: AgoMs("How long ago its handler was called"),
     outcome: stringEnum(["succeeded", "failed", "timeout", "cancelled", "snoozed", "waiting"]),
@@ -204,7 +219,7 @@ export const WorkerHeartbeat = Type.Object(
     started: Type.Optional(
       Type.Array(
         Type.Object(
-          { run_id: RunUuid, fence: Fence, ago_ms: AgoMs("How long ago its handler was called") },
+          { run_id: RunRef, fence: Fence, ago_ms: AgoMs("How long ago its handler was called") },
           { additionalProperties: false },
         ),
         { maxItems: workerLimits.runs, description: "Runs that it has begun: only the loss of such a run counts" },

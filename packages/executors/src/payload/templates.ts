@@ -1,4 +1,4 @@
-import { CarillonError, shownId } from "@carillon/core";
+import { CarillonError, formatId } from "@carillon/core";
 import { JsonTemplate, Template } from "@carillon/condition";
 import { NonRetryableError, type PayloadReader, type TaskContext } from "@carillon/worker";
 import { namesUpstream, sampleUpstream, upstreamScope } from "./upstream-scope.js";
@@ -23,7 +23,7 @@ const options = { roots: ["payload", "run", "upstream"], maxLength: 262_144, max
 
 /** Stands for the run while a job is created. */
 const sampleRun = {
-  id: shownId("run", "00000000-0000-0000-0000-000000000000"),
+  id: formatId("run", "00000000-0000-0000-0000-000000000000"),
   job_id: "",
   task: "",
   queue: "",
@@ -38,11 +38,10 @@ export async function scopeOf(
   { templates, needsUpstream = false }: { templates: Iterable<TemplatePaths | null>; needsUpstream?: boolean },
 ): Promise<TemplateScope> {
   const { runId, jobId, task, queue, attempt, scheduledFor } = context;
-  const ids = { id: shownId("run", runId), job_id: jobId === null ? "" : shownId("job", jobId) };
   const scheduled = new Date(scheduledFor).toISOString();
   const isNamed = needsUpstream || [...templates].some((template) => template?.paths.some(namesUpstream));
   const upstream = isNamed ? upstreamScope(await context.upstream()) : [];
-  return { payload, upstream, run: { ...ids, task, queue, attempt, scheduled_for: scheduled } };
+  return { payload, upstream, run: { id: runId, job_id: jobId ?? "", task, queue, attempt, scheduled_for: scheduled } };
 }
 
 /** Reads templates of one payload. What is wrong with one is a fault of its field, a value that is missing too. */

@@ -1,4 +1,3 @@
-import { shownId } from "@carillon/core";
 import type { UpstreamRun } from "@carillon/worker";
 
 const root = "upstream";
@@ -10,8 +9,8 @@ export function namesUpstream(path: string): boolean {
 /** The runs whose ends started this one, as templates and rules name their members. */
 export function upstreamScope(runs: readonly UpstreamRun[]): readonly Readonly<Record<string, unknown>>[] {
   return runs.map((run) => ({
-    run_id: shownId("run", run.runId),
-    job_id: shownId("job", run.jobId),
+    run_id: run.runId,
+    job_id: run.jobId,
     job_key: run.jobKey,
     status: run.status,
     reason: run.reason,

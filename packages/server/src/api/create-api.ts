@@ -43,6 +43,7 @@ import { QuietConnections } from "./quiet-connections.js";
 import { requestIdHeader, requestIdOf } from "./request-id.js";
 import { noTracing } from "./tracing.js";
 import { securityHeaders } from "./security-headers.js";
+import { similarAddress } from "./similar-address.js";
 
 /** Long enough for a large body on a slow line, short enough that idle callers do not hold connections. */
 const requestTimeoutMs = 60_000;
@@ -171,11 +172,11 @@ function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyRepl
     .send(JSON.stringify(body));
 }
 
-function noSuchAddress({ method, url }: FastifyRequest): CarillonError {
-  return new CarillonError(
-    "not_found",
-    `There is nothing at ${method} ${shortened(url)}; GET /docs lists what there is.`,
-  );
+function noSuchAddress(request: FastifyRequest): CarillonError {
+  const { method, url } = request;
+  const meant = similarAddress(method, pathOf(request));
+  const hint = meant === undefined ? "GET /docs lists what there is." : `did you mean ${meant}?`;
+  return new CarillonError("not_found", `There is nothing at ${method} ${shortened(url)}; ${hint}`);
 }
 
 /** Without the query: what somebody searches for is nobody else's business. */

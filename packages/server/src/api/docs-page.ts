@@ -1,27 +1,7 @@
 import type { Json } from "@carillon/contract";
-
-type JsonMap = { readonly [name: string]: Json };
-
-/** The API's document as a page: rendered here, so that it needs no script, no outside host and no network but our own. */
-export function docsPage(document: JsonMap): string {
-  const info = mapOf(document["info"]);
-  const operations = Object.entries(mapOf(document["paths"])).flatMap(([path, methods]) =>
-    Object.entries(mapOf(methods)).map(([method, operation]) => ({ path, method, operation: mapOf(operation) })),
-  );
-  const schemas = Object.entries(mapOf(mapOf(document["components"])["schemas"]));
-  return [
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Carillon API</title>',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    '<link rel="stylesheet" href="/docs/style.css"></head><body>',
-    `<header><h1>Carillon API</h1><p>Version ${text(info["version"])}. ${text(info["description"])}</p>`,
-    '<p>The same for programs: <a href="/openapi.json">/openapi.json</a></p></header><main>',
-    `<nav aria-label="Operations">${byTag(operations).map(navGroup).join("")}</nav>`,
-    ...operations.map(operationSection),
-    "<h2>Schemas</h2>",
-    ...schemas.map(([name, schema]) => schemaSection(name, mapOf(schema))),
-    "</main></body></html>\n",
-  ].join("\n");
-}
+import { curlLine } from "./docs-curl.js";
+import { escaped, type JsonMap, listOf, mapOf, table, text } from "./docs-html.js";
+import { schemaLink, schemaSection } from "./docs-schemas.js";
 
 interface Listed {
   readonly path: string;
@@ -29,8 +9,35 @@ interface Listed {
   readonly operation: JsonMap;
 }
 
+type Group = readonly [tag: string, operations: readonly Listed[]];
+
+/** The API's document as a page: rendered here, so that it needs no script, no outside host and no network but our own. */
+export function docsPage(document: JsonMap): string {
+  const info = mapOf(document["info"]);
+  const operations = Object.entries(mapOf(document["paths"])).flatMap(([path, methods]) =>
+    Object.entries(mapOf(methods)).map(([method, operation]) => ({ path, method, operation: mapOf(operation) })),
+  );
+  const schemas = mapOf(mapOf(document["components"])["schemas"]);
+  const groups = byTag(operations);
+  return [
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Carillon API</title>',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<link rel="stylesheet" href="/docs/style.css"></head><body>',
+    '<a class="skip" href="#calls">To the calls</a>',
+    `<nav aria-label="Calls"><p class="name"><a href="#top">Carillon API</a></p>${groups.map(navGroup).join("")}`,
+    `${navSchemas(Object.keys(schemas))}</nav>`,
+    `<main id="top"><header><h1>Carillon API</h1><p>Version ${text(info["version"])}. ${text(info["description"])}</p>`,
+    '<p>The same for programs: <a href="/openapi.json">/openapi.json</a>. The lines for curl are as for a server at its usual address.</p></header>',
+    '<div id="calls">',
+    ...groups.map((group) => groupSections(group, schemas)),
+    '</div><section id="schemas"><h2>Schemas</h2><p>Fields with * must be given.</p></section>',
+    ...Object.entries(schemas).map(([name, schema]) => schemaSection(name, mapOf(schema))),
+    "</main></body></html>\n",
+  ].join("\n");
+}
+
 /** In the order in which the document has them. */
-function byTag(operations: readonly Listed[]): [tag: string, operations: readonly Listed[]][] {
+function byTag(operations: readonly Listed[]): Group[] {
   const groups = new Map<string, Listed[]>();
   for (const one of operations) {
     const tag = text(listOf(one.operation["tags"])[0]);
@@ -39,30 +46,51 @@ function byTag(operations: readonly Listed[]): [tag: string, operations: readonl
   return [...groups];
 }
 
-function navGroup([tag, operations]: [tag: string, operations: readonly Listed[]]): string {
-  return `<h2>${tag}</h2><ul>${operations.map(navItem).join("")}</ul>`;
+function navGroup([tag, operations]: Group): string {
+  return `<details><summary>${tag}</summary><ul>${operations.map(navItem).join("")}</ul></details>`;
 }
 
 function navItem({ path, method, operation }: Listed): string {
-  return `<li><a href="#${text(operation["operationId"])}"><code>${method.toUpperCase()} ${escaped(path)}</code></a> ${text(operation["summary"])}</li>`;
+  const name = `${methodMark(method)} <code>${escaped(path)}</code>`;
+  return `<li><a href="#${text(operation["operationId"])}" title="${text(operation["summary"])}">${name}</a></li>`;
 }
 
-function operationSection({ path, method, operation }: Listed): string {
+function navSchemas(names: readonly string[]): string {
+  const items = names.map((name) => `<li><a href="#schema-${escaped(name)}">${escaped(name)}</a></li>`);
+  return `<details><summary>Schemas</summary><ul>${items.join("")}</ul></details>`;
+}
+
+function groupSections([tag, operations]: Group, schemas: JsonMap): string {
+  return `<h2 id="tag-${tag.toLowerCase().replaceAll(" ", "-")}">${tag}</h2>\n${operations.map((one) => operationSection(one, schemas)).join("\n")}`;
+}
+
+function operationSection(listed: Listed, schemas: JsonMap): string {
+  const { path, method, operation } = listed;
+  const id = text(operation["operationId"]);
   const parameters = listOf(operation["parameters"]).map(mapOf);
-  const body = mapOf(operation["requestBody"])["content"];
+  const body = mapOf(mapOf(operation["requestBody"])["content"]);
+  const answers = Object.entries(mapOf(operation["responses"]));
+  const isProblem = ([status]: [string, Json]): boolean => Number(status) >= 400;
   return [
-    `<section id="${text(operation["operationId"])}"><h2><code>${method.toUpperCase()} ${escaped(path)}</code></h2>`,
-    `<p>${text(operation["summary"])}. ${text(operation["description"])}</p>`,
-    table("Parameters", parameters.map(parameterRow)),
-    body === undefined ? "" : `<p>Body: ${contentLinks(mapOf(body))}</p>`,
-    table("Answers", Object.entries(mapOf(operation["responses"])).map(answerRow)),
+    `<section id="${id}"><h3><a href="#${id}">${methodMark(method)} <code>${escaped(path)}</code></a></h3>`,
+    `<p><strong>${text(operation["summary"])}.</strong> ${text(operation["description"])}</p>`,
+    `<pre tabindex="0"><code>${escaped(curlLine(listed, schemas))}</code></pre>`,
+    table("Parameters", ["name", "where", "type", ""], parameters.map(parameterRow)),
+    Object.keys(body).length === 0 ? "" : `<p>Body: ${contentLinks(body)}</p>`,
+    table("Answers", ["status", "body", ""], answers.filter((answer) => !isProblem(answer)).map(answerRow)),
+    problems(answers.filter(isProblem)),
     "</section>",
   ].join("\n");
 }
 
+function methodMark(method: string): string {
+  return `<span class="method ${method}">${method.toUpperCase()}</span>`;
+}
+
 function parameterRow(parameter: JsonMap): string[] {
-  const where = `${text(parameter["in"])}${parameter["required"] === true ? ", required" : ""}`;
-  return [`<code>${text(parameter["name"])}</code>`, where, text(mapOf(parameter["schema"])["description"])];
+  const schema = mapOf(parameter["schema"]);
+  const name = `<code>${text(parameter["name"])}</code>${parameter["required"] === true ? " *" : ""}`;
+  return [name, text(parameter["in"]), schemaLink(schema), text(schema["description"])];
 }
 
 function answerRow([status, answer]: [string, Json]): string[] {
@@ -70,62 +98,23 @@ function answerRow([status, answer]: [string, Json]): string[] {
   return [status, contentLinks(mapOf(content)), text(description)];
 }
 
+/** The document names them in one line: code, colon, what it means. */
+function problems(answers: readonly [string, Json][]): string {
+  const rows = answers.flatMap(([status, answer]) => {
+    const meanings = text(mapOf(answer)["description"]).split("; ");
+    return meanings.map((one) => {
+      const at = one.indexOf(": ");
+      return [status, `<code>${one.slice(0, at)}</code>`, one.slice(at + 2)];
+    });
+  });
+  if (rows.length === 0) return "";
+  const summary = `Problems: ${answers.map(([status]) => status).join(", ")}`;
+  const shape = '<p>Each is a <a href="#schema-Problem">Problem</a>.</p>';
+  return `<details><summary>${summary}</summary>${shape}${table("Problems", ["status", "code", ""], rows)}</details>`;
+}
+
 function contentLinks(content: JsonMap): string {
   return Object.entries(content)
     .map(([type, media]) => `${schemaLink(mapOf(mapOf(media)["schema"]))} <small>${escaped(type)}</small>`)
     .join(", ");
-}
-
-function schemaSection(name: string, schema: JsonMap): string {
-  const required = listOf(schema["required"]);
-  const rows = Object.entries(mapOf(schema["properties"])).map(([field, property]) => [
-    `<code>${escaped(field)}</code>${required.includes(field) ? " *" : ""}`,
-    schemaLink(mapOf(property)),
-    text(mapOf(property)["description"]),
-  ]);
-  return `<section id="schema-${escaped(name)}"><h3>${escaped(name)}</h3><p>${text(schema["description"])}</p>${table("Fields", rows)}</section>`;
-}
-
-/** The kind of a value in a few words, with a link where it has a name. */
-function schemaLink(schema: JsonMap): string {
-  const { $ref: reference, anyOf, items, type } = schema;
-  if (typeof reference === "string") {
-    const name = escaped(reference.slice(reference.lastIndexOf("/") + 1));
-    return `<a href="#schema-${name}">${name}</a>`;
-  }
-  if (anyOf !== undefined)
-    return listOf(anyOf)
-      .map((choice) => schemaLink(mapOf(choice)))
-      .join(" or ");
-  if (items !== undefined) return `list of ${schemaLink(mapOf(items))}`;
-  const words = listOf(schema["enum"]).map((word) => `<code>${text(word)}</code>`);
-  return words.length > 0 && words.length <= 12 ? words.join(", ") : text(type ?? "any value");
-}
-
-function table(caption: string, rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return "";
-  const lines = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`);
-  return `<table><caption>${caption}</caption><tbody>${lines.join("")}</tbody></table>`;
-}
-
-function mapOf(value: Json | undefined): JsonMap {
-  return typeof value === "object" && value !== null && !isList(value) ? value : {};
-}
-
-function listOf(value: Json | undefined): readonly Json[] {
-  return value !== undefined && isList(value) ? value : [];
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
-}
-
-function text(value: Json | undefined): string {
-  return value === undefined || value === null
-    ? ""
-    : escaped(typeof value === "string" ? value : JSON.stringify(value));
-}
-
-function escaped(raw: string): string {
-  return raw.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

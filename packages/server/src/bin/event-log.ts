@@ -1,4 +1,4 @@
-import { CarillonError, shownId } from "@carillon/core";
+import { CarillonError, type IdPrefix, shownId } from "@carillon/core";
 import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
 import { FewOfEach, type WorkerEvent } from "@carillon/worker";
 import type { Logger } from "pino";
@@ -118,14 +118,25 @@ function levelOfFailure(event: object): "debug" | "warn" {
   return error instanceof CarillonError && error.code === "database_unavailable" ? "debug" : "warn";
 }
 
+const idNames: Readonly<Record<string, readonly [name: string, prefix: IdPrefix]>> = {
+  runId: ["run_id", "run"],
+  jobId: ["job_id", "job"],
+  nodeId: ["node_id", "node"],
+  backfillId: ["backfill_id", "bkf"],
+  from: ["from", "node"],
+};
+
 /** An Error logs as {} by itself, and ids are shown as everywhere else. */
 function plain(event: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { reason, error, runId, jobId, ...others } = event;
-  const rest = {
-    ...others,
-    ...(typeof runId === "string" && { run_id: shownId("run", runId) }),
-    ...(typeof jobId === "string" && { job_id: shownId("job", jobId) }),
-  };
+  const { reason, error, ...others } = event;
+  const rest = Object.fromEntries(
+    Object.entries(others).map(([field, value]) => {
+      const [name, prefix] = idNames[field] ?? [];
+      return name === undefined || prefix === undefined || typeof value !== "string"
+        ? [field, value]
+        : [name, shownId(prefix, value)];
+    }),
+  );
   const thrown = reason ?? error;
   if (thrown === undefined) return rest;
   return thrown instanceof Error ? { ...rest, reason: thrown.message } : { ...rest, reason: thrown };

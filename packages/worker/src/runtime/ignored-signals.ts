@@ -1,10 +1,11 @@
-import type { Assignment, DurationMs } from "@carillon/core";
+import { type Assignment, type DurationMs, shownId } from "@carillon/core";
 import { RunStoppedError, type StopReason } from "./errors.js";
 import type { WorkerTimers } from "./timers.js";
 
 export interface IgnoredSignalEvent {
   /** ignored: the handler was told to stop and works on; ended_late: it has ended since, and its result counts for nothing. */
   readonly type: "run.signal_ignored" | "run.ended_late";
+  /** run_… */
   readonly runId: string;
   readonly task: string;
   readonly reason: StopReason;
@@ -36,7 +37,8 @@ export class IgnoredSignals {
   /** The signal of a handler fired. */
   watch(handler: SignalledHandler, error: Error): void {
     if (handler.isSettled) return;
-    const { runId, task } = handler.assignment;
+    const { task } = handler.assignment;
+    const runId = shownId("run", handler.assignment.runId);
     const reason = error instanceof RunStoppedError ? error.reason : error.message;
     const since = this.#timers.monotonic();
     const tell = (type: IgnoredSignalEvent["type"]): void =>

@@ -1,4 +1,4 @@
-import { type Assignment, type DurationMs, type Instant, noteLimits } from "@carillon/core";
+import { type Assignment, type DurationMs, type Instant, noteLimits, shownId } from "@carillon/core";
 import type { TracePlace } from "../trace/span.js";
 import { keptJson } from "./kept-value.js";
 import { Memo } from "./memo.js";
@@ -21,8 +21,6 @@ const heartbeatEveryMs: DurationMs = 1_000;
 
 /** What a handler is given beside its payload. What most handlers never ask for is made when one does, and may be taken out of it. */
 export class RunContext implements TaskContext {
-  readonly runId: string;
-  readonly jobId: string | null;
   readonly task: string;
   readonly queue: string;
   readonly attempt: number;
@@ -40,8 +38,6 @@ export class RunContext implements TaskContext {
   #heartbeatAt: DurationMs = Number.NEGATIVE_INFINITY;
 
   constructor(assignment: Assignment, options: ContextOptions, trace?: TracePlace) {
-    this.runId = assignment.runId;
-    this.jobId = assignment.jobId;
     this.task = assignment.task;
     this.queue = assignment.queue;
     this.attempt = assignment.attempt;
@@ -52,6 +48,15 @@ export class RunContext implements TaskContext {
     this.tracestate = trace?.tracestate;
     this.#assignment = assignment;
     this.#options = options;
+  }
+
+  get runId(): string {
+    return shownId("run", this.#assignment.runId);
+  }
+
+  get jobId(): string | null {
+    const { jobId } = this.#assignment;
+    return jobId === null ? null : shownId("job", jobId);
   }
 
   get idempotencyKey(): string {
@@ -98,7 +103,9 @@ export class RunContext implements TaskContext {
 
   get previousSuccess(): TaskContext["previousSuccess"] {
     return async () => {
-      if (this.jobId === null || this.jobId === this.runId) return null;
+      const { jobId, runId } = this.#assignment;
+      // The run of a one-off job has its job's id: none was before it.
+      if (jobId === null || jobId === runId) return null;
       const answer = await this.#left.ask({ kind: "last_success" });
       if (answer.kind !== "value") return null;
       return { finishedAt: answer.at, output: JSON.parse(answer.valueJson) as unknown };

@@ -1,4 +1,4 @@
-import type { Assignment, Outcome } from "@carillon/core";
+import { type Assignment, type Outcome, shownId } from "@carillon/core";
 import { beginSpan, isTraced, noSpan, type OpenSpan } from "../trace/span.js";
 
 /** One attempt, in the trace of whoever asked for the run. */
@@ -10,9 +10,9 @@ export function beginRunSpan(assignment: Assignment): OpenSpan {
     span.note({
       "carillon.task": task,
       "carillon.queue": assignment.queue,
-      "carillon.run.id": assignment.runId,
+      "carillon.run.id": shownId("run", assignment.runId),
       "carillon.run.attempt": assignment.attempt,
-      ...(assignment.jobId !== null && { "carillon.job.id": assignment.jobId }),
+      ...(assignment.jobId !== null && { "carillon.job.id": shownId("job", assignment.jobId) }),
     });
   }
   return span;

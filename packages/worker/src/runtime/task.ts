@@ -3,13 +3,15 @@ import type { PayloadFault } from "../payload/payload-fault.js";
 
 /** What a handler is given beside its payload. */
 export interface TaskContext {
+  /** run_… */
   readonly runId: string;
+  /** job_…; null: the run was asked for by itself. */
   readonly jobId: string | null;
   readonly task: string;
   readonly queue: string;
   readonly attempt: number;
   readonly maxAttempts: number;
-  /** Stable over all attempts of the run: what an outside service needs to do a thing once. */
+  /** The run's id, stable over all attempts: what an outside service needs to do a thing once. */
   readonly idempotencyKey: string;
   /** Grows with every attempt: what an outside store needs to refuse a zombie. */
   readonly fence: number;
@@ -87,7 +89,9 @@ export interface PreviousSuccess {
 
 /** A run whose end started another, as the other hears of it. */
 export interface UpstreamRun {
+  /** run_… */
   readonly runId: string;
+  /** job_… */
   readonly jobId: string;
   readonly jobKey: string | null;
   readonly status: "succeeded" | "failed" | "cancelled";

@@ -1,3 +1,4 @@
+import { shownId } from "@carillon/core";
 import type { UpstreamRun } from "./task.js";
 
 interface WireUpstream {
@@ -15,8 +16,8 @@ interface WireUpstream {
 /** What the server says of the runs whose ends started this one. */
 export function upstreamRuns(json: string): readonly UpstreamRun[] {
   return (JSON.parse(json) as readonly WireUpstream[]).map((run) => ({
-    runId: run.run_id,
-    jobId: run.job_id,
+    runId: shownId("run", run.run_id),
+    jobId: shownId("job", run.job_id),
     jobKey: run.job_key,
     status: run.status,
     reason: run.reason,

@@ -25,6 +25,7 @@ export interface WorkerOptions {
 /** A handler threw, or its time was over. Whether it is tried again is for the server to say. */
 export interface FailedAttemptEvent {
   readonly type: "run.attempt_failed";
+  /** run_… */
   readonly runId: string;
   readonly task: string;
   readonly attempt: number;
@@ -39,6 +40,7 @@ export type WorkerEvent =
   | { readonly type: "worker.drain_asked"; readonly isNotice: boolean }
   | { readonly type: "worker.unheard"; readonly running: number }
   | { readonly type: "worker.transport_failed"; readonly error: unknown }
+  /** The id is run_…, as in every event. */
   | { readonly type: "run.result_refused"; readonly runId: string }
   | FailedAttemptEvent
   | IgnoredSignalEvent

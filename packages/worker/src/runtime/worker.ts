@@ -1,4 +1,4 @@
-import type { Assignment, DurationMs, Outcome, RunNote, StopOrder } from "@carillon/core";
+import { type Assignment, type DurationMs, type Outcome, type RunNote, shownId, type StopOrder } from "@carillon/core";
 import { RunStoppedError, stoppedOutcome, stoppedWithWorker } from "./errors.js";
 import { execute } from "./execute.js";
 import { IgnoredSignals } from "./ignored-signals.js";
@@ -52,7 +52,7 @@ export class Worker {
     this.#reporter = new Reporter({
       transport,
       timers,
-      onRefused: (runId) => this.#emit({ type: "run.result_refused", runId }),
+      onRefused: (runId) => this.#emit({ type: "run.result_refused", runId: shownId("run", runId) }),
       onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
     });
     this.#notebook = new Notebook({
@@ -299,8 +299,10 @@ export class Worker {
 
   #report({ assignment, startedAt }: Running, outcome: Outcome): void {
     const { runId, fence, task, attempt, maxAttempts } = assignment;
-    if (outcome.kind === "failed")
-      this.#emit({ type: "run.attempt_failed", runId, task, attempt, maxAttempts, error: outcome.error });
+    if (outcome.kind === "failed") {
+      const about = { runId: shownId("run", runId), task, attempt, maxAttempts };
+      this.#emit({ type: "run.attempt_failed", ...about, error: outcome.error });
+    }
     const startedAgoMs = this.#options.timers.monotonic() - startedAt;
     this.#reporter.add({ runId, fence, startedAgoMs, outcome });
   }

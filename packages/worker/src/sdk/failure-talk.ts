@@ -1,4 +1,3 @@
-import { shownId } from "@carillon/core";
 import { FewOfEach } from "../runtime/few-of-each.js";
 import type { WorkerEvent } from "../runtime/worker-options.js";
 
@@ -32,7 +31,7 @@ function wordsOf(event: WorkerEvent): Words | null {
   switch (event.type) {
     case "run.attempt_failed": {
       const { runId, task, attempt, maxAttempts, error } = event;
-      const text = `attempt ${attempt} of ${maxAttempts} of ${task} failed (${shownId("run", runId)}): ${error.type}: ${error.message}`;
+      const text = `attempt ${attempt} of ${maxAttempts} of ${task} failed (${runId}): ${error.type}: ${error.message}`;
       return { kind: `${task} ${error.type}`, text, stack: framesOf(error.stack) };
     }
     case "worker.transport_failed": {
@@ -47,7 +46,7 @@ function wordsOf(event: WorkerEvent): Words | null {
     case "run.signal_ignored":
       return {
         kind: event.type,
-        text: `${event.task} works on although it was told to stop (${event.reason}, ${shownId("run", event.runId)})`,
+        text: `${event.task} works on although it was told to stop (${event.reason}, ${event.runId})`,
       };
     default:
       return null;

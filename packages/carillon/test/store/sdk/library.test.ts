@@ -125,18 +125,19 @@ describe("an app over a database", () => {
     expect(() => task({ name: "report", weight: 0, run: () => null })).toThrow("from 1 on, not 0");
   });
 
-  it("makes its schema, stores a run and runs it", async () => {
+  it("makes its schema, stores a run and runs it, under one name for whoever asks, works and listens", async () => {
     const app = open();
     const seen: unknown[] = [];
     const hello = task({
       name: "hello",
-      run: (payload: { who: string }, ctx) => void seen.push([payload.who, ctx.attempt]),
+      run: (payload: { who: string }, ctx) => void seen.push([payload.who, ctx.attempt, ctx.runId]),
     });
     await app.worker({ tasks: [hello], signals: false }).start();
-    const done = next(app, "succeeded");
-    expect(await app.enqueue(hello, { who: "you" })).toEqual({ id: expect.stringMatching(/^run_/), isNew: true });
-    expect(await done).toBe("hello");
-    expect(seen).toEqual([["you", 1]]);
+    const done = new Promise((resolve) => app.on("run.finished", resolve));
+    const { id, isNew } = await app.enqueue(hello, { who: "you" });
+    expect([id, isNew]).toEqual([expect.stringMatching(/^run_/), true]);
+    expect(await done).toMatchObject({ task: "hello", status: "succeeded", runId: id });
+    expect(seen).toEqual([["you", 1, id]]);
   });
 
   it("checks payloads when a run is asked for and again before it runs", async () => {

@@ -81,12 +81,13 @@ describe("a task under test", () => {
       ctx.progress(0.5, "half");
       await ctx.checkpoint.save({ row: 1 });
       const step = await ctx.step("a", () => 7);
-      return { step, checkpoint: await ctx.checkpoint.load(), key: ctx.idempotencyKey === ctx.runId };
+      return { step, checkpoint: await ctx.checkpoint.load(), key: ctx.idempotencyKey };
     });
-    expect(await kit.run(work, { n: 1 })).toMatchObject({
+    const run = await kit.run(work, { n: 1 });
+    expect(run).toMatchObject({
       status: "succeeded",
       attempts: 1,
-      output: { step: 7, checkpoint: { row: 1 }, key: true },
+      output: { step: 7, checkpoint: { row: 1 }, key: run.id },
       logs: [{ level: "info", message: "begun", fields: { payload: { n: 1 } } }],
       progress: { fraction: 0.5, text: "half" },
     });

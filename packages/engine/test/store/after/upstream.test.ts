@@ -1,4 +1,4 @@
-import { type AfterSchedule, formatId, type JobSpec } from "@carillon/core";
+import { type AfterSchedule, formatId, type JobSpec, parseId } from "@carillon/core";
 import type { TaskContext, UpstreamRun } from "@carillon/worker";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Engine, RunView } from "../../../src/index.js";
@@ -16,7 +16,7 @@ beforeAll(async () => {
   const listen = {
     name: "listen",
     run: async (payload: unknown, { runId, upstream }: TaskContext) => {
-      heard.push({ runId, upstream: await upstream() });
+      heard.push({ runId: parseId("run", runId), upstream: await upstream() });
       h.look();
       if (payload === "fail") throw new Error("heard and failed");
     },
@@ -59,7 +59,14 @@ describe("a handler that another job's end started", () => {
     await job({ task: "listen", schedule: after([up]) });
     let id = "";
     const { upstream: told } = await nextHeard(async () => ({ id } = await runNow(up)));
-    const about = { runId: id, jobId: up, jobKey: `up-${names}`, status: "succeeded", reason: null, error: null };
+    const about = {
+      runId: formatId("run", id),
+      jobId: formatId("job", up),
+      jobKey: `up-${names}`,
+      status: "succeeded",
+      reason: null,
+      error: null,
+    };
     expect(told).toMatchObject([{ ...about, output: { said: { rows: 7 } }, isOutputCut: false }]);
   });
 
@@ -79,11 +86,11 @@ describe("a handler that another job's end started", () => {
       await runNow(one);
     });
     const { trigger } = (await engine.api.getRun("default", runId)) ?? {};
-    expect(trigger).toMatchObject({ kind: "after", upstreamIds: told.map((run) => run.runId) });
-    expect(told.map((run) => run.runId)).toContain(trigger?.id);
+    expect(trigger).toMatchObject({ kind: "after", upstreamIds: told.map((run) => parseId("run", run.runId)) });
+    expect(trigger?.kind === "after" && trigger.upstreamIds).toContain(trigger?.id);
     expect(told).toMatchObject([
-      { jobId: one, output: { said: 1 }, isOutputCut: false },
-      { jobId: two, output: null, isOutputCut: true },
+      { jobId: formatId("job", one), output: { said: 1 }, isOutputCut: false },
+      { jobId: formatId("job", two), output: null, isOutputCut: true },
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { JobSpec } from "@carillon/core";
+import { type JobSpec, parseId } from "@carillon/core";
 import type { Task, TaskContext } from "@carillon/worker";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/index.js";
@@ -65,7 +65,7 @@ describe("a handler inside a node", () => {
         progress(0.25, "a quarter");
         for (let i = 1; i <= 1_200; i++) log.info(`line ${i}`);
         await heartbeat();
-        seen = (await engine.api.getRun("default", runId))?.progress;
+        seen = (await engine.api.getRun("default", parseId("run", runId)))?.progress;
       }),
     );
     const { id } = await createJob();

@@ -111,14 +111,15 @@ describe("http", () => {
     });
   });
 
-  it("names runs and jobs in templates as the API does", async () => {
+  it("names runs and jobs in templates as it was told them", async () => {
     answering(200);
-    const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
+    const uuid = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
+    const [runId, jobId] = [formatId("run", uuid), formatId("job", uuid)];
     const end = { status: "succeeded", reason: null, finishedAt: 0, output: null, isOutputCut: false } as const;
-    const upstream = async () => [{ ...end, runId: id, jobId: id, jobKey: null, error: null }];
+    const upstream = async () => [{ ...end, runId, jobId, jobKey: null, error: null }];
     const headers = { "x-run": "{run.id} {run.job_id}", "x-before": "{upstream.0.run_id} {upstream.0.job_id}" };
-    await run(http, { url: `${base}/x`, headers }, { runId: id, jobId: id, upstream });
-    const shown = `${formatId("run", id)} ${formatId("job", id)}`;
+    await run(http, { url: `${base}/x`, headers }, { runId, jobId, upstream });
+    const shown = `${runId} ${jobId}`;
     expect(seen[0]?.headers).toMatchObject({ "x-run": shown, "x-before": shown });
   });
 

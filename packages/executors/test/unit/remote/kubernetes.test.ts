@@ -104,6 +104,13 @@ describe("kubernetes", () => {
     expect([...cluster.jobs.keys()]).toEqual(["carillon-r1-2"]);
   });
 
+  it("names its Job so that a cluster takes it", async () => {
+    const runId = "run_01jfhc80000e000g0000000000";
+    await run(kubernetes(), payload, { runId });
+    expect([...cluster.jobs.keys()]).toEqual(["carillon-run-01jfhc80000e000g0000000000-1"]);
+    expect(server.asked[0]).toMatchObject({ body: { metadata: { labels: { "carillon.run": runId } } } });
+  });
+
   it("fails with the code of its container", async () => {
     cluster.failsWith = 3;
     await expect(run(kubernetes(), payload)).rejects.toThrow(`the job ${name} failed with code 3: Error`);

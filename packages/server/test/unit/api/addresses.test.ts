@@ -63,3 +63,23 @@ describe("a method that an address does not take", () => {
     expect([response.statusCode, response.body]).toEqual([200, ""]);
   });
 });
+
+describe("an address that there is not", () => {
+  it.each([
+    ["GET", "/v1/job", "GET /v1/jobs"],
+    ["POST", "/v2/runs?wait=1s", "POST /v1/runs"],
+    ["POST", "/v1/jobs/@a:run", "POST /v1/jobs/{id}:runNow"],
+    ["POST", "/v1/jobs/@a:run_now", "POST /v1/jobs/{id}:runNow"],
+    ["POST", "/v1/queues/mail/puase", "POST /v1/queues/{name}:pause"],
+    ["GET", "/v1/jobs/@a/attempts", undefined],
+    ["GET", "/v1/schedules", undefined],
+  ] as const)("%s %s is 404, with the one that is nearest: %s", async (method, url, meant) => {
+    const response = await apiUnderTest().call({ method, url });
+    const hint = meant === undefined ? "GET /docs lists what there is." : `did you mean ${meant}?`;
+    expect(response.json()).toMatchObject({
+      status: 404,
+      code: "not_found",
+      detail: expect.stringContaining(hint) as string,
+    });
+  });
+});

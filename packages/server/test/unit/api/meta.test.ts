@@ -48,8 +48,8 @@ describe("what the node says of itself", () => {
     const api = apiUnderTest();
     const { body, headers } = await api.get("/docs");
     expect(headers["content-security-policy"]).toMatch(/default-src 'none'.*style-src 'self'/);
-    expect(body).not.toMatch(/<script|style=|https?:\/\/(?!127)/);
-    expect(body).toContain("POST /v1/jobs");
+    expect(body).not.toMatch(/<script|style=|<(?:img|iframe|object)|(?:href|src)="(?![#/][^/])/);
+    expect(body).toContain("curl -sS -X POST http://127.0.0.1:8023/v1/jobs");
     const [, style = ""] = /<link rel="stylesheet" href="([^"]+)"/.exec(body) ?? [];
     expect((await api.get(style)).headers["content-type"]).toBe("text/css; charset=utf-8");
   });
@@ -57,7 +57,32 @@ describe("what the node says of itself", () => {
   it("/ leads to /docs, which lists calls by what they are about", async () => {
     const api = apiUnderTest();
     expect(await api.get("/")).toMatchObject({ statusCode: 302, headers: { location: "/docs" } });
-    expect((await api.get("/docs")).body).toMatch(/<h2>Jobs<\/h2><ul>.*<h2>Runs<\/h2><ul>/);
+    expect((await api.get("/docs")).body).toMatch(/<summary>Jobs<\/summary><ul>.*<summary>Runs<\/summary><ul>/);
+  });
+
+  it("/docs leads nowhere but to what is on it, or to other addresses of the node", async () => {
+    const api = apiUnderTest();
+    const { body } = await api.get("/docs");
+    const ids = [...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(ids).toHaveLength(new Set(ids).size);
+    const targets = new Set([...body.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id));
+    expect([...targets].filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  it("/docs shows bodies that the calls take", async () => {
+    const api = apiUnderTest();
+    const { body } = await api.get("/docs");
+    const lines = body.matchAll(/curl -sS -X (\w+) (\S+) \\\n {2}-H 'content-type: application\/json' -d '([^\n]+)'</g);
+    let shown = 0;
+    for (const [, method = "", url = "", json = ""] of lines) {
+      const request = { method: method as "POST", url: url.replace("http://127.0.0.1:8023", "") };
+      const payload = json.replaceAll("&quot;", '"');
+      const headers = { "content-type": "application/json" };
+      const { statusCode, body: answer } = await api.call({ ...request, headers, payload });
+      expect([400, 415], `${method} ${url} ${payload}: ${answer}`).not.toContain(statusCode);
+      shown += 1;
+    }
+    expect(shown).toBeGreaterThan(20);
   });
 
   it("/metrics is in the format that its type says", async () => {

@@ -46,6 +46,18 @@ describe("the log", () => {
     expect(entry()).not.toHaveProperty("runId");
   });
 
+  it("names nodes and backfills as the API does", () => {
+    const { logger, entry } = logged();
+    const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
+    const node = expect.stringMatching(/^node_[0-9a-z]{26}$/) as string;
+    logEngineEvent(logger, { type: "node.dead", nodeId: id, name: "b", by: "silence" });
+    expect(entry()).toMatchObject({ msg: "node.dead", node_id: node, name: "b" });
+    logEngineEvent(logger, { type: "shards.taken_over", from: id, count: 64, durationMs: 1 });
+    expect(entry()).toMatchObject({ msg: "shards.taken_over", from: node });
+    logEngineEvent(logger, { type: "backfill.ended", backfillId: id, jobId: id, state: "done", reason: null });
+    expect(entry()).toMatchObject({ backfill_id: expect.stringMatching(/^bkf_/) as string });
+  });
+
   it("tells of the cluster on info, and on debug where the node can only be alone", () => {
     const { logger, entry } = logged();
     logEngineEvent(logger, { type: "shards.gained", count: 64 });

@@ -1,3 +1,4 @@
+import { formatId } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { NonRetryableError, RetryAfterError, type TaskHandler, Worker, type WorkerEvent } from "../../../src/index.js";
 import { assignment, FakeTransport } from "./fake-transport.js";
@@ -45,6 +46,29 @@ describe("the worker", () => {
     });
     await worker.stop(0);
     expect(transport.closed).toBe(true);
+  });
+
+  it("names runs and jobs to handlers and in events as the API does, whatever the engine calls them", async () => {
+    const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
+    const seen: unknown[] = [];
+    const { transport, events, worker } = setUp((_payload, { runId, jobId, idempotencyKey }) => {
+      seen.push({ runId, jobId, idempotencyKey });
+      throw new Error("no luck");
+    });
+    await worker.start();
+    transport.refuse.add(id);
+    transport.give(assignment(id, { jobId: id }));
+    await transport.until(() => transport.completions.length === 1);
+    await settled();
+    const runId = formatId("run", id);
+    expect(seen).toEqual([{ runId, jobId: formatId("job", id), idempotencyKey: runId }]);
+    expect(transport.completions).toMatchObject([{ runId: id }]);
+    expect(events).toMatchObject([
+      { type: "worker.started" },
+      { type: "run.attempt_failed", runId },
+      { type: "run.result_refused", runId },
+    ]);
+    await worker.stop(0);
   });
 
   it("never runs more than it has slots; what it was given ahead waits for its turn", async () => {

@@ -11,7 +11,7 @@ function talk() {
 
 const failed = (type = "TypeError"): WorkerEvent => ({
   type: "run.attempt_failed",
-  runId: "0193e2c4-0000-7000-8000-000000000000",
+  runId: "run_01jfhc80000e000g0000000000",
   task: "hello",
   attempt: 1,
   maxAttempts: 5,

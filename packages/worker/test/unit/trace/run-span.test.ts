@@ -1,4 +1,4 @@
-import { parseTraceParent } from "@carillon/core";
+import { formatId, parseTraceParent } from "@carillon/core";
 import { SpanKind, trace } from "@opentelemetry/api";
 import { afterEach, describe, expect, it } from "vitest";
 import { runAttempt, type Task } from "../../../src/index.js";
@@ -7,9 +7,10 @@ import { recordSpans } from "./recorded-spans.js";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const traceparent = `00-${traceId}-b7ad6b7169203331-01`;
+const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
 const assignment = {
-  runId: "r1",
-  jobId: "j1",
+  runId: id,
+  jobId: id,
   task: "mail",
   queue: "default",
   payload: null,
@@ -61,8 +62,8 @@ describe("the span of a run", () => {
       attributes: {
         "carillon.task": "mail",
         "carillon.queue": "default",
-        "carillon.run.id": "r1",
-        "carillon.job.id": "j1",
+        "carillon.run.id": formatId("run", id),
+        "carillon.job.id": formatId("job", id),
         "carillon.run.attempt": 2,
         "carillon.run.outcome": "succeeded",
       },
