@@ -1,6 +1,8 @@
 import type { Event, EventQuery, EventReset } from "@carillon/contract";
-import type { Streaming } from "./transport.js";
+import { ApiError } from "./errors.js";
 import { type SentEvent, sentEvents } from "./sent-events.js";
+import type { Streaming } from "./transport.js";
+import { afterQuota } from "./try-again.js";
 
 /** What the stream brings: an event, or that some may have been missed. */
 export type EventNews = { readonly event: Event } | { readonly reset: EventReset };
@@ -18,15 +20,18 @@ export interface EventCalls {
 
 const firstPauseMs = 500;
 const longestPauseMs = 10_000;
+const longestQuotaWaitMs = 60_000;
 
 export function eventCalls(open: Streaming): EventCalls {
   return {
     async *follow(query = {}, { signal, sleep } = {}) {
       let lastId: string | undefined;
       let pauseMs = firstPauseMs;
+      let wasOpen = false;
       for (;;) {
         try {
           const bytes = await open({ path: "/v1/events", query, ...(signal !== undefined && { signal }), lastId });
+          wasOpen = true;
           for await (const sent of sentEvents(bytes)) {
             pauseMs = firstPauseMs;
             lastId = sent.id ?? lastId;
@@ -35,7 +40,9 @@ export function eventCalls(open: Streaming): EventCalls {
           }
         } catch (error) {
           if (signal?.aborted) return;
-          if (sleep === undefined || (lastId === undefined && pauseMs === firstPauseMs)) throw error;
+          const askedMs = quotaWaitOf(error);
+          if (sleep === undefined || (!wasOpen && askedMs === null)) throw error;
+          pauseMs = Math.max(pauseMs, askedMs ?? 0);
         }
         if (signal?.aborted || sleep === undefined) return;
         await sleep(pauseMs);
@@ -43,6 +50,12 @@ export function eventCalls(open: Streaming): EventCalls {
       }
     },
   };
+}
+
+/** How long its quota asks to wait; null where that is not why, or is longer than anybody waits for a stream. */
+function quotaWaitOf(error: unknown): number | null {
+  if (!(error instanceof ApiError) || error.status !== 429 || error.retryAfterMs === null) return null;
+  return afterQuota(error.retryAfterMs, longestQuotaWaitMs);
 }
 
 function newsOf({ type, data }: SentEvent): EventNews | null {

@@ -1,5 +1,6 @@
 import { errorOf } from "./answer.js";
 import { ApiError, ServerUnreachable } from "./errors.js";
+import { waitBeforeNext } from "./try-again.js";
 
 export interface ClientOptions {
   /** Where the server is: http://127.0.0.1:8023 */
@@ -13,8 +14,15 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
   /** For one request with its answer; 30 s by default. */
   readonly timeoutMs?: number;
-  /** Waits. With one, reading calls are tried again when the server asks for it by 503 and Retry-After; without, never. */
-  readonly sleep?: (ms: number) => Promise<void>;
+  /**
+   * Waits, until the signal at most. With one, calls are tried again when the server asks for it by Retry-After: any call that is over
+   * its quota (429), and those that read or have an idempotency key when the server cannot serve them (503). Without, never.
+   */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** How long a call may wait for its quota altogether; 30 s by default. What would take longer fails at once. */
+  readonly patienceMs?: number;
+  /** Told before each wait. */
+  readonly onWait?: (waitMs: number, reason: ApiError) => void;
 }
 
 export interface CallOptions {
@@ -62,8 +70,7 @@ interface StreamCall {
 export type Streaming = (call: StreamCall) => Promise<ReadableStream<Uint8Array>>;
 
 const defaultTimeoutMs = 30_000;
-const mostTries = 3;
-const longestWaitMs = 10_000;
+const defaultPatienceMs = 30_000;
 /** The most that a server waits for a run. */
 const longestServerWaitMs = 60_000;
 
@@ -88,14 +95,17 @@ export function createTransport(options: ClientOptions): Transport {
     }
   };
   return async <Answer>(call: WireCall): Promise<Answer> => {
-    for (let tries = 1; ; tries++) {
+    const { sleep, onWait, patienceMs = defaultPatienceMs } = options;
+    for (let tries = 1, waitedMs = 0; ; tries++) {
       try {
         return await once<Answer>(call);
       } catch (error) {
-        const waitMs = tries < mostTries && call.method === "GET" ? waitAfter(error) : null;
-        if (waitMs === null || options.sleep === undefined) throw error;
-        await options.sleep(waitMs);
+        const waitMs = waitBeforeNext(error, { call, spent: { tries, waitedMs }, patienceMs });
+        if (waitMs === null || sleep === undefined) throw error;
+        if (error instanceof ApiError) onWait?.(waitMs, error);
+        await sleep(waitMs, call.signal);
         call.signal?.throwIfAborted();
+        waitedMs += waitMs;
       }
     }
   };
@@ -155,9 +165,4 @@ function queryText(query: WireCall["query"] = {}): string {
     } else for (const [member, text] of Object.entries(value)) given.set(`${name}.${member}`, text);
   }
   return given.size === 0 ? "" : `?${given.toString()}`;
-}
-
-function waitAfter(error: unknown): number | null {
-  if (!(error instanceof ApiError) || error.status !== 503 || error.retryAfterMs === null) return null;
-  return Math.min(error.retryAfterMs, longestWaitMs);
 }

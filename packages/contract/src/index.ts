@@ -55,6 +55,9 @@ export {
   type ParamsOf,
   type Permission,
   type QueryOf,
+  type QuotaClass,
+  quotaClasses,
+  quotaClassOf,
   type RateClass,
   takesKey,
 } from "./operations/operation.js";

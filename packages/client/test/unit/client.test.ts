@@ -201,6 +201,12 @@ describe("trying again", () => {
     expect(waits).toEqual([10_000]);
   });
 
+  it("happens after 503 also for a writing call that has an idempotency key", async () => {
+    const { client, sent } = clientOver([busy(), ok({ id: "run_1" })]);
+    expect(await client.runs.create({ task: "echo" }, { idempotencyKey: "k" })).toEqual({ id: "run_1" });
+    expect(sent.map(({ init }) => new Headers(init.headers).get("idempotency-key"))).toEqual(["k", "k"]);
+  });
+
   it.each([
     ["a writing call", (c: Client) => c.jobs.create({ task: "echo" }), busy()],
     ["a 503 without a time", (c: Client) => c.jobs.list(), problem(503, "overloaded")],
@@ -209,6 +215,74 @@ describe("trying again", () => {
     const { client, sent } = clientOver([answer]);
     await expect(call(client)).rejects.toBeInstanceOf(ApiError);
     expect(sent.length).toBe(1);
+  });
+});
+
+describe("a call over its quota", () => {
+  const over = (seconds: string) => problem(429, "rate_limited", { "retry-after": seconds });
+
+  it("is sent again after the time that the server names, whatever it does: it has done nothing", async () => {
+    const told: [number, string][] = [];
+    const { client, sent, waits } = clientOver([over("3"), over("1"), over("1"), over("1"), ok({ id: "job_1" })], {
+      onWait: (ms, { code }) => told.push([ms, code]),
+    });
+    expect(await client.jobs.create({ task: "echo" })).toEqual({ id: "job_1" });
+    expect(waits).toEqual([3_000, 1_000, 1_000, 1_000]);
+    expect(told.slice(0, 2)).toEqual([
+      [3_000, "rate_limited"],
+      [1_000, "rate_limited"],
+    ]);
+    expect(new Set(sent.map(({ init }) => init.body))).toEqual(new Set(['{"task":"echo"}']));
+  });
+
+  it("fails at once when it would wait for longer than its patience, and says for how long", async () => {
+    const { client, waits } = clientOver([over("20"), over("11")]);
+    await expect(client.jobs.list()).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 11_000 });
+    expect(waits).toEqual([20_000]);
+    const impatient = clientOver([over("1")], { patienceMs: 0 });
+    await expect(impatient.client.jobs.list()).rejects.toMatchObject({ status: 429 });
+    expect(impatient.waits).toEqual([]);
+  });
+
+  it("waits for a second at least, so that it comes to an end", async () => {
+    const { client, waits } = clientOver([over("0"), over("0"), ok({})], { patienceMs: 2_000 });
+    await client.jobs.list();
+    expect(waits).toEqual([1_000, 1_000]);
+  });
+
+  it("is given up by its signal while it waits", async () => {
+    const control = new AbortController();
+    const { client, sent } = clientOver([over("5")], {
+      sleep: async (_ms, signal) => {
+        control.abort(new Error("enough"));
+        expect(signal?.aborted).toBe(true);
+      },
+    });
+    await expect(client.jobs.list({}, { signal: control.signal })).rejects.toThrow("enough");
+    expect(sent.length).toBe(1);
+  });
+
+  it("is not sent again where nobody waits, or no time is named", async () => {
+    for (const { client, sent } of [
+      clientOver([problem(429, "rate_limited")]),
+      clientOver([new Response("slow down", { status: 429 })]),
+    ]) {
+      await expect(client.jobs.list()).rejects.toMatchObject({ status: 429 });
+      expect(sent.length).toBe(1);
+    }
+    const bare = createClient({ url: "http://x", fetch: async () => over("1") });
+    await expect(bare.jobs.list()).rejects.toMatchObject({ status: 429, retryAfterMs: 1_000 });
+  });
+
+  it("waits as well when it opens a stream, and other refusals end it", async () => {
+    const pauses: number[] = [];
+    const sleep = async (ms: number) => void pauses.push(ms);
+    const { client } = clientOver([over("7"), new Response('id: n.1\nevent: run.fired\ndata: {"a":1}\n\n')]);
+    const { value } = await client.events.follow({}, { sleep }).next();
+    expect(value).toEqual({ event: { a: 1 } });
+    const refused = clientOver([over("7"), problem(404, "not_found")]);
+    await expect(refused.client.events.follow({}, { sleep }).next()).rejects.toMatchObject({ code: "not_found" });
+    expect(pauses).toEqual([7_000, 7_000]);
   });
 });
 

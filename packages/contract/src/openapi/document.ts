@@ -4,6 +4,8 @@ import { errorsOf, type Answer, type Operation, takesKey } from "../operations/o
 import { operations } from "../operations/operations.js";
 import { limits } from "../schema/limits.js";
 import { Problem } from "../schema/problem.js";
+import { quotaHeaders, withQuotaHeaders } from "./quota-headers.js";
+import type { ResponseJson } from "./response-json.js";
 import { SchemaComponents, type Json } from "./schema-components.js";
 
 /** OpenAPI 3.1 of the declared operations: a pure function of the contract, so the committed file can be compared with it. */
@@ -26,7 +28,7 @@ export function openApiDocument(version: string): { readonly [name: string]: Jso
     servers: [{ url: "/" }],
     tags: [...new Set(declared.map(([, operation]) => operation.tag))].map((name) => ({ name })),
     paths,
-    components: { schemas: components.toJson() },
+    components: { schemas: components.toJson(), headers: quotaHeaders },
   };
 }
 
@@ -132,13 +134,11 @@ function responses(operation: Operation, components: SchemaComponents): Json {
     const merged = own && { ...problem, description: `${own.description}. Or ${problem.description}` };
     all.set(String(status), merged ? { ...merged, content: { ...own.content, ...problem.content } } : problem);
   }
-  return Object.fromEntries([...all].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-interface ResponseJson {
-  readonly [name: string]: Json;
-  readonly description: string;
-  readonly content: { readonly [type: string]: Json };
+  return Object.fromEntries(
+    [...all]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([status, answer]) => [status, withQuotaHeaders(operation, status, answer)]),
+  );
 }
 
 function answerOf(answer: Answer, components: SchemaComponents): ResponseJson {
@@ -147,7 +147,7 @@ function answerOf(answer: Answer, components: SchemaComponents): ResponseJson {
   return { description, headers: headersOf(headers), content };
 }
 
-function headersOf(headers: Readonly<Record<string, string>>): Json {
+function headersOf(headers: Readonly<Record<string, string>>): ResponseJson["headers"] {
   const all = { "X-Request-Id": "Names this call in the logs", ...headers };
   return Object.fromEntries(
     Object.entries(all).map(([name, description]) => [name, { description, schema: { type: "string" } }]),

@@ -18,7 +18,7 @@ export const backfillJob = {
     "rate. Occurrences that have a run are left out unless repeat is said. The overlap policy is followed unless force is said. With " +
     "dry_run it only says how many occurrences there are.",
   permission: "runs:write",
-  rateClass: "write",
+  rateClass: "bulk",
   params: JobRef,
   conditional: true,
   body: JobBackfill,

@@ -16,7 +16,7 @@ export const bulkRuns = {
     "Goes on by itself, also when the node that began it dies, and can be watched and aborted. What cannot be done to a run does not " +
     "keep it from the others.",
   permission: "runs:write",
-  rateClass: "write",
+  rateClass: "bulk",
   body: RunBulk,
   answers: {
     200: { description: "How many runs it would be about, for a dry run", schema: BulkCount },

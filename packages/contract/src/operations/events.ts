@@ -12,7 +12,7 @@ export const streamEvents = {
     "after a reset, which comes where some may have been missed, read again what you follow. Last-Event-ID continues where a " +
     "connection broke off, if the node still remembers. A comment comes every 15 s; who does not read is cut off.",
   permission: "runs:read",
-  rateClass: "read",
+  rateClass: "stream",
   query: EventQuery,
   streams: true,
   answers: {

@@ -12,7 +12,7 @@ export const createJobs = {
     "Each job is created or refused by itself, in one call that costs far less than many. Those that were created are durable when it is " +
     "answered.",
   permission: "jobs:write",
-  rateClass: "write",
+  rateClass: "bulk",
   body: JobBatch,
   answers: { 200: { description: "What became of each", schema: JobBatchCreated } },
   errors: [...bodyErrors, ...storeErrors],

@@ -27,8 +27,13 @@ export type Permission =
   | "workers:write"
   | "workers:serve";
 
-/** Which budget a call is counted against. Probes are never limited. */
-export type RateClass = "read" | "write" | "worker" | "none";
+/** Classes of calls, each with a quota of its own: `bulk` does much at once, of `stream` each opening counts. */
+export const quotaClasses = Object.freeze(["read", "write", "bulk", "stream"] as const);
+
+export type QuotaClass = (typeof quotaClasses)[number];
+
+/** Which budget a call is counted against. Probes are never limited; workers are by no quota. */
+export type RateClass = QuotaClass | "worker" | "none";
 
 export interface Answer {
   readonly description: string;
@@ -97,13 +102,22 @@ const keyErrors = [
 
 /** Whether the call may be repeated under an Idempotency-Key: what is asked for by POST, except by workers, who have fences. */
 export function takesKey({ method, rateClass }: Operation): boolean {
-  return method === "POST" && rateClass === "write";
+  return method === "POST" && (rateClass === "write" || rateClass === "bulk");
+}
+
+/**
+ * The quota that a call counts against; null where none may refuse it. Work that was done must be told: by workers, and by those who
+ * were given an address for it, who may be anybody and must not use up what belongs to a namespace.
+ */
+export function quotaClassOf({ rateClass, permission }: Operation): QuotaClass | null {
+  return permission === "token" || rateClass === "worker" || rateClass === "none" ? null : rateClass;
 }
 
 /** All that an operation can end with. */
 export function errorsOf(operation: Operation): ErrorCode[] {
   const common = operation.rateClass === "none" ? commonErrors : [...commonErrors, "overloaded" as const];
-  return [...new Set([...operation.errors, ...common, ...(takesKey(operation) ? keyErrors : [])])];
+  const counted = quotaClassOf(operation) === null ? [] : (["rate_limited"] as const);
+  return [...new Set([...operation.errors, ...common, ...counted, ...(takesKey(operation) ? keyErrors : [])])];
 }
 
 /** What any call that needs the database can end with; not_found stands for an unknown namespace. */

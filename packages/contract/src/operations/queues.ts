@@ -83,7 +83,7 @@ export const resumeQueue = {
 export const purgeQueue = {
   tag: "Queues",
   permission: "queues:write",
-  rateClass: "write",
+  rateClass: "bulk",
   params,
   method: "POST",
   path: "/v1/queues/{name}:purge",

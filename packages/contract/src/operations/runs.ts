@@ -49,7 +49,7 @@ export const createRuns = {
   summary: "Ask for many runs at once",
   description: "Each run is stored or refused by itself. Those that were stored are durable when it is answered.",
   permission: "runs:write",
-  rateClass: "write",
+  rateClass: "bulk",
   body: RunBatch,
   answers: { 200: { description: "What became of each", schema: RunBatchCreated } },
   errors: [...bodyErrors, ...storeErrors],

@@ -37,6 +37,7 @@ const areas = {
       retryable: false,
       title: "The Idempotency-Key was used for another request",
     },
+    rate_limited: { status: 429, retryable: true, title: "The caller's quota is used up" },
     headers_too_large: { status: 431, retryable: false, title: "The request's headers are larger than allowed" },
   },
   Jobs: {

@@ -38,6 +38,8 @@ import { acceptJsonBodies } from "./json-body.js";
 import { assertLoopbackCaller } from "./loopback-guard.js";
 import type { ApiMetrics, ApiOptions } from "./ports.js";
 import { problemOf, problemType } from "./problem.js";
+import { callerByNamespace } from "./quota/caller.js";
+import { Quotas } from "./quota/quotas.js";
 import { registerOperations } from "./register-operations.js";
 import { QuietConnections } from "./quiet-connections.js";
 import { requestIdHeader, requestIdOf } from "./request-id.js";
@@ -121,7 +123,14 @@ function handlersOf(options: ApiOptions): Handlers {
   };
 }
 
-function addHooks(app: FastifyInstance, { dev, metrics, intake: most = defaultIntake }: ApiOptions): void {
+function quotasOf({ quotas, metrics }: ApiOptions): Quotas | null {
+  return quotas === undefined ? null : new Quotas({ ...quotas, onRefused: (name) => metrics.rateLimited(name) });
+}
+
+function addHooks(app: FastifyInstance, options: ApiOptions): void {
+  const { dev, metrics, intake: most = defaultIntake, namespace = "default" } = options;
+  const { callerOf = callerByNamespace(namespace) } = options;
+  const quotas = quotasOf(options);
   const intake = new Intake(intakeLimits(most));
   metrics.watchIntake(intake.load);
   app.decorateRequest("ticket", null);
@@ -140,6 +149,9 @@ function addHooks(app: FastifyInstance, { dev, metrics, intake: most = defaultIn
       reply.header("Connection", "close");
       throw new CarillonError("shutting_down", "This node is shutting down.");
     }
+    const { quota = null } = request.routeOptions.config;
+    // Before the intake: who asks for too much must not take the places of others.
+    if (quota !== null) quotas?.count(quota, () => callerOf(request), reply);
     const budget = budgetOf(request);
     if (budget !== undefined) request.ticket = intake.enter(budget, request, reply);
   });

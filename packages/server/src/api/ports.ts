@@ -1,4 +1,4 @@
-import type { CheckPayload } from "@carillon/contract";
+import type { CheckPayload, QuotaClass } from "@carillon/contract";
 import type { Readable } from "node:stream";
 import type { DurationMs, ErrorCode, Instant } from "@carillon/core";
 import type {
@@ -26,6 +26,8 @@ import type {
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 import type { BudgetLimits, IntakeLoad } from "./intake.js";
+import type { CallerOf } from "./quota/caller.js";
+import type { QuotaLimits } from "./quota/quotas.js";
 import type { TracingPort } from "./tracing.js";
 import type { EventFilter } from "../notify/event-filter.js";
 
@@ -48,6 +50,8 @@ export interface ApiMetrics {
   httpRequest(call: HttpObservation): void;
   /** A call ended with a problem of this code. */
   httpProblem(code: ErrorCode): void;
+  /** A call was refused because its caller's quota of this class is used up. */
+  rateLimited(quota: QuotaClass): void;
   /** Shows what is under way. */
   watchIntake(load: IntakeLoad): void;
 }
@@ -108,6 +112,10 @@ export interface ApiOptions {
   readonly tracing?: TracingPort;
   /** What may be under way at a time; more is refused. */
   readonly intake?: BudgetLimits;
+  /** What each caller may ask for over time; left out: as much as the node can take. */
+  readonly quotas?: { readonly limits: QuotaLimits; readonly monotonic: () => DurationMs };
+  /** Who calls, for the quotas; by default the namespace. */
+  readonly callerOf?: CallerOf;
   readonly logger?: FastifyBaseLogger;
   /** Whose jobs callers see who name no namespace. */
   readonly namespace?: string;

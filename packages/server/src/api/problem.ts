@@ -1,5 +1,6 @@
 import { CarillonError, errorCatalogue, type ErrorCode } from "@carillon/core";
 import { limits, type Finding, type Problem } from "@carillon/contract";
+import { QuotaExceeded } from "./quota/quota-exceeded.js";
 
 /** What every failed call is answered with (RFC 9457). */
 export interface ProblemAnswer {
@@ -12,7 +13,7 @@ export interface ProblemAnswer {
 export const problemType = "application/problem+json; charset=utf-8";
 
 /** A database that comes back does so within seconds; a node that stops has others beside it. */
-const retryAfterSeconds = "2";
+const usualRetryAfterSeconds = 2;
 
 export function problemOf(error: unknown, requestId: string): ProblemAnswer {
   const { code, detail: own, items } = understood(error);
@@ -34,9 +35,13 @@ export function problemOf(error: unknown, requestId: string): ProblemAnswer {
       request_id: requestId,
       retryable,
     },
-    headers: retryable && status !== 500 ? { "Retry-After": retryAfterSeconds } : {},
+    headers: retryable && status !== 500 ? { "Retry-After": String(retryAfterSeconds(error)) } : {},
     ours: status >= 500,
   };
+}
+
+function retryAfterSeconds(error: unknown): number {
+  return error instanceof QuotaExceeded ? error.retryAfterSeconds : usualRetryAfterSeconds;
 }
 
 interface Understood {

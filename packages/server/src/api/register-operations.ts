@@ -1,6 +1,13 @@
 import { Readable } from "node:stream";
 import { CarillonError } from "@carillon/core";
-import { operations, type Operation, type OperationId, takesKey } from "@carillon/contract";
+import {
+  operations,
+  type Operation,
+  type OperationId,
+  type QuotaClass,
+  quotaClassOf,
+  takesKey,
+} from "@carillon/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Call, CallAnswer, Handler, Handlers } from "./call.js";
 import type { Receipts } from "@carillon/engine";
@@ -24,6 +31,8 @@ declare module "fastify" {
     readonly mayBeEmpty?: boolean;
     /** What its calls count against; left out: nothing. */
     readonly budget?: BudgetName;
+    /** The quota that its calls count against; null or left out: none. */
+    readonly quota?: QuotaClass | null;
     /** Its callers may ask it to wait for something to happen. */
     readonly mayWait?: boolean;
   }
@@ -69,6 +78,7 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
         config: {
           operationPath: operation.path,
           probe: operation.rateClass === "none",
+          quota: quotaClassOf(operation),
           ...budgetOf(operation),
           mayBeEmpty: operation.body === undefined || operation.bodyOptional === true,
         },

@@ -41,6 +41,29 @@ export function duration(least: string, most: string): Kind<number> {
   };
 }
 
+const shortestWindowMs = 1_000;
+const longestWindowMs = 86_400_000;
+const mostRequests = 1_000_000;
+
+/** So many requests in such a time, as in 600/1m; whole seconds, since callers are told of it in those. Null for off. */
+export const rateQuota: Kind<{ readonly requests: number; readonly windowMs: number } | null> = {
+  expects: `requests and a time, such as 600/1m (up to ${mostRequests} in 1s to 1d, whole seconds), or off`,
+  read(raw) {
+    if (raw === "off") return null;
+    const [, count, time = ""] = (typeof raw === "string" && /^(\d{1,7})\/(\S+)$/.exec(raw.trim())) || [];
+    const requests = Number(count);
+    const windowMs = durationOf(time);
+    if (windowMs === undefined || windowMs % 1_000 !== 0) return undefined;
+    const fits = windowMs >= shortestWindowMs && windowMs <= longestWindowMs;
+    return fits && requests >= 1 && requests <= mostRequests ? Object.freeze({ requests, windowMs }) : undefined;
+  },
+  show: (value) => (isQuota(value) ? `${value.requests}/${formatDuration(value.windowMs)}` : "off"),
+};
+
+function isQuota(value: unknown): value is { readonly requests: number; readonly windowMs: number } {
+  return typeof value === "object" && value !== null;
+}
+
 function durationOf(raw: string): number | undefined {
   try {
     return parseDuration(raw);

@@ -7,6 +7,7 @@ import {
   outboundEntries,
   postgresUrl,
   publicUrl,
+  rateQuota,
   someOf,
   text,
   wholeNumber,
@@ -72,6 +73,14 @@ export const options = {
     67_108_864,
     "size of the bodies of those calls together, in bytes",
   ),
+  quotaRead: option(
+    rateQuota,
+    null,
+    "calls that read, for each namespace at this node, as in 600/1m; more are answered 429",
+  ),
+  quotaWrite: option(rateQuota, null, "calls that write, in the same way"),
+  quotaBulk: option(rateQuota, null, "calls that do much at once, such as batches, in the same way"),
+  quotaStream: option(rateQuota, null, "streams of events that are opened, in the same way"),
   roles: option(someOf(ROLES), ROLES, "what this node does"),
   workerSlots: option(wholeNumber(0, 10_000), 10, "runs at a time in this process; 0 for none"),
   outboundAllow: option<readonly string[] | null>(

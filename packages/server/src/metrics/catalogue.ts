@@ -115,6 +115,9 @@ export const metricAreas = {
       ["method", "route", "status"],
     ),
     carillon_http_problems_total: counter("Calls that ended with a problem, by its code", ["code"]),
+    carillon_http_rate_limited_total: counter("Calls refused because their caller's quota was used up, by the quota", [
+      "class",
+    ]),
     carillon_http_requests_active: gauge(
       "Calls that were let in and are not answered, by the budget they count against",
       ["budget"],

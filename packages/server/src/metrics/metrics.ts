@@ -42,9 +42,12 @@ export function createMetrics({ version }: { readonly version: string }): Metric
   };
 }
 
-function httpMetrics(declared: DeclaredMetrics): Pick<ApiMetrics, "httpRequest" | "httpProblem" | "watchIntake"> {
+function httpMetrics(
+  declared: DeclaredMetrics,
+): Pick<ApiMetrics, "httpRequest" | "httpProblem" | "rateLimited" | "watchIntake"> {
   const durations = declared.histogram("carillon_http_request_duration_seconds");
   const problems = declared.counter("carillon_http_problems_total");
+  const rateLimited = declared.counter("carillon_http_rate_limited_total");
   let shown: Parameters<ApiMetrics["watchIntake"]>[0] | null = null;
   declared.watch("carillon_http_requests_active", (gauge) => {
     for (const [budget, { calls }] of Object.entries(shown ?? {})) gauge.set({ budget }, calls);
@@ -56,6 +59,7 @@ function httpMetrics(declared: DeclaredMetrics): Pick<ApiMetrics, "httpRequest" 
     httpRequest: ({ method, route, status, durationMs }) =>
       durations.observe({ method, route, status: String(status) }, durationMs / 1_000),
     httpProblem: (code) => problems.inc({ code }),
+    rateLimited: (name) => rateLimited.inc({ class: name }),
     watchIntake(load) {
       shown = load;
     },

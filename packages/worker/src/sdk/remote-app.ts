@@ -7,6 +7,7 @@ import {
   type RunCreate,
 } from "@carillon/client";
 import { systemRandom } from "@carillon/core";
+import { wait } from "../runtime/wait.js";
 import { activeTraceHeaders } from "../trace/span.js";
 import { HttpTransport } from "../transport/http/http-transport.js";
 import type { AppWorker, Enqueued, EnqueueItem, Producer, Scheduled, WorkerSettings } from "./app.js";
@@ -18,6 +19,9 @@ import { workerTimers } from "./worker-timers.js";
 /** What the server takes at a time. */
 const mostInCall = 1_000;
 
+const sleep: NonNullable<ClientOptions["sleep"]> = (ms, signal = new AbortController().signal) =>
+  wait(ms, signal, workerTimers);
+
 /** A server somewhere else, over HTTP. */
 export class RemoteApp implements Producer {
   readonly client: Client;
@@ -26,7 +30,7 @@ export class RemoteApp implements Producer {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.client = createClient({ headers: activeTraceHeaders, ...options });
+    this.client = createClient({ headers: activeTraceHeaders, sleep, ...options });
   }
 
   async enqueue<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions = {}): Promise<Enqueued> {

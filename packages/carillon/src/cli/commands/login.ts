@@ -3,7 +3,7 @@ import { CliError } from "../cli-error.js";
 import { type CommandModule, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { readSecret } from "../input/secret.js";
-import { serverUrl } from "../input/server-address.js";
+import { patienceOf, serverUrl } from "../input/server-address.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { shownProfile } from "../output/profile-view.js";
 import { renderFields } from "../output/table.js";
@@ -44,7 +44,7 @@ Examples:
       ...(namespace !== undefined && { namespace }),
       ...(token !== "" && { token }),
     };
-    const client = createClient({ ...profile, sleep: (ms) => io.sleep(ms) });
+    const client = createClient({ ...profile, ...patienceOf(io) });
     const { version } = await client.version();
     await client.jobs.list({ page_size: 1 });
     const path = writeProfiles(io.env, { current: name, profiles: { ...before.profiles, [name]: profile } });

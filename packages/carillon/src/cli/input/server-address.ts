@@ -1,4 +1,4 @@
-import { type Client, createClient } from "@carillon/client";
+import { type Client, type ClientOptions, createClient } from "@carillon/client";
 import { namespaceNamePattern } from "@carillon/core";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.js";
@@ -30,7 +30,16 @@ export interface ServerAddress {
 /** The client for this command line. */
 export function clientOf(io: Io, invocation: Invocation): Client {
   const { url, ...caller } = serverAddress(io, invocation);
-  return createClient({ url: serverUrl(url), sleep: (ms) => io.sleep(ms), ...caller });
+  return createClient({ url: serverUrl(url), ...patienceOf(io), ...caller });
+}
+
+/** Waits when the server asks for it, and says so: somebody may sit there. */
+export function patienceOf(io: Io): Pick<ClientOptions, "sleep" | "onWait"> {
+  return {
+    sleep: (ms, signal) => io.sleep(ms, signal),
+    onWait: (ms, { code }) =>
+      io.talk(`carillon: the server asks to come again in ${Math.ceil(ms / 1_000)} s (${code})`),
+  };
 }
 
 /**

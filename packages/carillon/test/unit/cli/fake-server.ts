@@ -15,6 +15,7 @@ export function serve(...answers: readonly unknown[]): Call[] {
 interface Answered {
   readonly status?: number;
   readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The same with an answer for each request by itself. */
@@ -26,7 +27,8 @@ export function serveBy(answer: (call: Call & { readonly headers: Headers }) => 
     calls.push(call);
     const answered = answer({ ...call, headers: new Headers(init.headers) });
     const status = answered.status ?? 200;
-    return new Response(status === 204 ? null : JSON.stringify(answered.body), { status });
+    const { headers = {} } = answered;
+    return new Response(status === 204 ? null : JSON.stringify(answered.body), { status, headers });
   });
   return calls;
 }

@@ -159,4 +159,20 @@ describe("an app over a server", () => {
     }
     expect(sent).toEqual([]);
   });
+
+  it("waits for its quota, and sends the same again", async () => {
+    const bodies: string[] = [];
+    const over = () => Response.json({}, { status: 429, headers: { "retry-after": "1" } });
+    const fake: typeof fetch = async (input, init) => {
+      bodies.push(await new Request(input, init).text());
+      return bodies.length === 1 ? over() : Response.json({ id: "run_1", is_new: true });
+    };
+    const waits: number[] = [];
+    const sleep = async (ms: number) => void waits.push(ms);
+    const patient = carillon({ url: "http://carillon.test", fetch: fake, sleep });
+    expect(await patient.enqueue("mail", 1)).toEqual({ id: "run_1", isNew: true });
+    expect([waits, new Set(bodies).size]).toEqual([[1_000], 1]);
+    const impatient = carillon({ url: "http://carillon.test", fetch: async () => over(), patienceMs: 0 });
+    await expect(impatient.enqueue("mail", 1)).rejects.toMatchObject({ status: 429, retryAfterMs: 1_000 });
+  });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { openApiDocument } from "../../../src/openapi/document.js";
 import { SchemaComponents } from "../../../src/openapi/schema-components.js";
 import { operations } from "../../../src/operations/operations.js";
-import type { Operation } from "../../../src/operations/operation.js";
+import { type Operation, takesKey } from "../../../src/operations/operation.js";
 import { errorCodes } from "../../../src/schema/problem.js";
 
 const root = new URL("../../../../../", import.meta.url);
@@ -51,6 +51,34 @@ describe("the OpenAPI document", () => {
     expect(() => components.reference({ title: "Thing", type: "number" })).toThrow(
       "two different schemas have the title Thing",
     );
+  });
+});
+
+describe("quotas in the document", () => {
+  const { paths } = openApiDocument("0") as unknown as {
+    paths: Record<string, Record<string, { responses: Record<string, { headers: object; "x-codes"?: string[] }> }>>;
+  };
+  const answersOf = ([, { path, method }]: [string, Operation]) => paths[path]?.[method.toLowerCase()]?.responses ?? {};
+
+  it("stand in every call that one may refuse, with their headers, and in no other", () => {
+    const refusable = declared.filter((one) => answersOf(one)["429"]?.["x-codes"]?.includes("rate_limited"));
+    const free = declared
+      .filter((one) => !refusable.includes(one))
+      .map(([, { rateClass, permission }]) => [rateClass, permission]);
+    expect(new Set(free.map(String))).toEqual(new Set(["worker,workers:serve", "none,public", "write,token"]));
+    for (const one of refusable) {
+      for (const [status, { headers }] of Object.entries(answersOf(one))) {
+        const named = Object.keys(headers).filter((name) => /^(RateLimit|Retry)/.test(name));
+        const expected =
+          status === "429" ? ["RateLimit-Policy", "RateLimit", "Retry-After"] : ["RateLimit-Policy", "RateLimit"];
+        expect([status, named]).toEqual([status, status === "429" || status < "300" ? expected : []]);
+      }
+    }
+  });
+
+  it("leave an Idempotency-Key to every POST that writes, one thing or many", () => {
+    const keyed = declared.filter(([, one]) => takesKey(one)).map(([id]) => id);
+    expect(keyed).toEqual(expect.arrayContaining(["createRun", "createRuns", "bulkRuns", "purgeQueue", "backfillJob"]));
   });
 });
 

@@ -6,8 +6,10 @@ import type { Database, WorkerDoor } from "@carillon/engine";
 import { activeTraceParent, beginSpan, enqueueTraced } from "@carillon/worker";
 import { type Api, createApi } from "../../api/create-api.js";
 import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort } from "../../api/ports.js";
+import type { QuotaLimits } from "../../api/quota/quotas.js";
 import type { Service } from "../../lifecycle/service.js";
 import type { NodeContext } from "../context.js";
+import { nodeTimers } from "../node-executors.js";
 import { describePortOwner } from "../port-owner.js";
 import { readiness } from "../readiness.js";
 
@@ -86,6 +88,7 @@ export class ApiService implements Service {
       newRequestId: randomUUID,
       tracing: { beginSpan, activeTraceParent, enqueueTraced },
       intake: { calls: config.maxRequests, bytes: config.maxRequestBytes },
+      quotas: { limits: quotaLimits(config), monotonic: () => nodeTimers.monotonic() },
       logger: logger.child({ component: this.name }),
       dev: { loopbackOnly: true },
     });
@@ -96,6 +99,10 @@ export class ApiService implements Service {
     if (port < last) return this.#context.logger.warn({ component: this.name }, `${taken}; trying ${port + 1}`);
     throw portTaken(taken, error);
   }
+}
+
+function quotaLimits({ quotaRead, quotaWrite, quotaBulk, quotaStream }: NodeContext["config"]): QuotaLimits {
+  return { read: quotaRead, write: quotaWrite, bulk: quotaBulk, stream: quotaStream };
 }
 
 const isPortTaken = (error: unknown): boolean =>

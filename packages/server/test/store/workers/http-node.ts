@@ -78,6 +78,7 @@ async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<
       render: async () => "",
       httpRequest: () => undefined,
       httpProblem: () => undefined,
+      rateLimited: () => undefined,
       watchIntake: () => undefined,
     },
     events: { open: () => Readable.from([]) },

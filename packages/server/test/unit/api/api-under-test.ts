@@ -26,6 +26,7 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
       render: async () => "# nothing\n",
       httpRequest: (call) => observed.push(call),
       httpProblem: () => undefined,
+      rateLimited: () => undefined,
       watchIntake: () => undefined,
     },
     // Ends at once: who injects a request waits for the end of the answer.

@@ -17,6 +17,7 @@ async function stalledApi(intake: { calls: number; bytes: number }) {
       render: async () => "",
       httpRequest: () => undefined,
       httpProblem: (code) => problems.push(code),
+      rateLimited: () => undefined,
       watchIntake: (shown) => (load = shown),
     },
   });

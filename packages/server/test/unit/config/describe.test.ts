@@ -5,7 +5,7 @@ import { resolveConfig } from "../../../src/config/resolve.js";
 
 const resolved = resolveConfig({
   flags: { databaseUrl: "postgres://app:s3cret@db:5432/carillon" },
-  env: { CARILLON_DATABASE_WAIT: "90s" },
+  env: { CARILLON_DATABASE_WAIT: "90s", CARILLON_QUOTA_READ: "600/60s" },
   file: null,
   cwd: "/srv",
 });
@@ -24,6 +24,11 @@ it("shows each value with its origin and its spellings", () => {
 
 it("shows a duration as it would be written", () => {
   expect(settings.find(({ key }) => key === "database_wait")?.value).toBe("1m30s");
+});
+
+it("shows a quota as it would be written", () => {
+  const shown = (name: string) => settings.find(({ key }) => key === name)?.value;
+  expect([shown("quota_read"), shown("quota_write")]).toEqual(["600/1m", "off"]);
 });
 
 it("masks passwords and leaves the configuration itself alone", () => {

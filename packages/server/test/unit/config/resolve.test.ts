@@ -67,6 +67,34 @@ describe("resolveConfig", () => {
     expect(resolve({ file: file({ roles: roles.toReversed() }) }).config.roles).toEqual(roles);
   });
 
+  it("reads quotas as requests in a time, off as none, and refuses what is neither", () => {
+    const env = { CARILLON_QUOTA_READ: "600/1m", CARILLON_QUOTA_WRITE: "off" };
+    const given = resolve({ env, file: file({ quota_write: "5/1s", quota_bulk: "10/1h30m" }) }).config;
+    expect(given).toMatchObject({
+      quotaRead: { requests: 600, windowMs: 60_000 },
+      quotaWrite: null,
+      quotaBulk: { requests: 10, windowMs: 5_400_000 },
+      quotaStream: null,
+    });
+    for (const quotaRead of [
+      "600",
+      "0/1m",
+      "1000001/1s",
+      "5/500ms",
+      "5/1500ms",
+      "5/2d",
+      "5/0s",
+      "-1/1s",
+      "a/b",
+      "5/1m/1s",
+    ]) {
+      expect(problemsOf({ flags: { quotaRead } })).toEqual([
+        `quota_read must be requests and a time, such as 600/1m (up to 1000000 in 1s to 1d, whole seconds), or off, not ${JSON.stringify(quotaRead)} (from --quota-read)`,
+      ]);
+    }
+    expect(problemsOf({ file: file({ quota_read: 600 }) })).toHaveLength(1);
+  });
+
   it("counts a relative path of the file from the file's folder, any other from the working directory", () => {
     expect(resolve({ file: file({ data_dir: "data" }) }).config.dataDir).toBe("/etc/carillon/data");
     expect(resolve({ env: { CARILLON_DATA_DIR: "data" } }).config.dataDir).toBe("/srv/app/data");

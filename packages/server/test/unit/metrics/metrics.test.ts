@@ -56,6 +56,7 @@ describe("metrics", () => {
       workers: { calls: 1, bytes: 2 },
     });
     metrics.httpProblem("overloaded");
+    metrics.rateLimited("bulk");
     metrics.databaseEvent({ type: "connection.lost", role: "hot", reason: "gone" });
     metrics.databaseEvent({ type: "transaction.retried", sqlState: "40001", attempt: 1 });
     const lines = (await metrics.render()).split("\n");
@@ -78,6 +79,7 @@ describe("metrics", () => {
       'carillon_http_requests_active{budget="calls"} 8',
       'carillon_http_request_active_bytes{budget="workers"} 2',
       'carillon_http_problems_total{code="overloaded"} 1',
+      'carillon_http_rate_limited_total{class="bulk"} 1',
     ]) {
       expect(lines).toContain(expected);
     }
