@@ -25,12 +25,43 @@ with recursive waiting as (
 )
 select gate from waiting where gate is not null limit $2;
 
+-- name: limit.first
+-- purpose: the first run behind each gate, and what its queue and namespace say: which limits an admission has to lock
+-- params: $1 gates text[]
+-- fence: none: a hint. It locks nothing, since limits are locked before the rows of queues and namespaces
+select h.id, h.namespace_id, h.queue, h.rank, h.fence, h.lane, h.limits, h.created_at, q.pause is not null as is_paused,
+       q.limits as queue_limits, n.limits as namespace_limits
+from (
+  select r.* from unnest($1::text[]) as g (gate)
+  cross join lateral (
+    select * from carillon.run r
+    where split_part(r.limits, E'\n', 1) = g.gate and r.stage = 3 and r.limits is not null
+      and r.state_reason is distinct from 'overlap'
+    order by r.rank, r.id
+    limit 1
+  ) r
+  where g.gate not like 'o:%'
+  union all
+  select r.* from unnest($1::text[]) as g (gate)
+  cross join lateral (
+    select * from carillon.run r
+    where split_part(r.limits, E'\n', 1) = g.gate and r.stage = 3 and r.limits like 'o:%'
+      and r.state_reason is distinct from 'overlap'
+    order by r.nominal_at, r.id
+    limit 1
+  ) r
+  where g.gate like 'o:%'
+) h
+join carillon.queue q on q.namespace_id = h.namespace_id and q.name = h.queue
+join carillon.namespace n on n.id = h.namespace_id;
+
 -- name: limit.heads
 -- purpose: the first runs behind each gate, and what their queue and namespace say. Those with an ordering key stand in the order of
 --   their times, the others in that of their ranks; one that waits for another run of its job is passed over
 -- params: $1 gates text[], $2 most of each int
 -- fence: none, a read; sent after the limits are locked it sees what the one before committed. The admission compares each row again.
---   The rows of queue and namespace stay as they are until the admission is over: who sets limits waits for it
+--   The rows of queue and namespace stay as they are until the admission is over: who sets limits waits for it, or this waits for who
+--   sets them and reads what was set
 select h.id, h.namespace_id, h.queue, h.rank, h.fence, h.lane, h.limits, h.created_at, q.pause is not null as is_paused,
        q.limits as queue_limits, n.limits as namespace_limits
 from (
@@ -75,7 +106,8 @@ order by 1, 2, 3, 4
 on conflict (namespace_id, scope, kind, name) do nothing;
 
 -- name: limit.lock
--- purpose: takes limits for an admission, by name and by id; waits for whoever admits now
+-- purpose: takes limits for an admission, or for a change of what a queue or a namespace has, by name and by id; waits for whoever
+--   admits now
 -- params: $1 namespace ids int[], $2 scopes text[], $3 kinds text[], $4 names text[], $5 ids bigint[]
 -- fence: the row locks, in the order of ids; what decides is read in later statements
 with wanted as materialized (

@@ -25,20 +25,27 @@ update carillon.worker_session s set limits_revision = r.value
 from locked, carillon.revision r
 where s.id = locked.id and r.name = 'limits';
 
--- name: limit.recount
--- purpose: limits that a queue or a namespace has from now on: they have no room until those are counted that are at work already
+-- name: limit.declare
+-- purpose: makes the rows of limits that a queue or a namespace is about to have and did not have before
 -- params: $1 namespace id int, $2 scope text, $3 name text, $4 kinds text[], $5 limits int[], $6 per ms bigint[], $7 bursts int[]
--- fence: unique (namespace_id, scope, kind, name); the owner's row is locked
+-- fence: unique (namespace_id, scope, kind, name), in its order
 insert into carillon.limit_key (namespace_id, scope, kind, name, most, per_ms, burst, defined_at, is_counted)
 select $1, $2, i.kind, $3, i.most, i.per_ms, i.burst, clock_timestamp(), false
 from unnest($4::text[], $5::int[], $6::bigint[], $7::int[]) as i (kind, most, per_ms, burst)
 order by i.kind
-on conflict (namespace_id, scope, kind, name) do update set is_counted = false;
+on conflict (namespace_id, scope, kind, name) do nothing;
+
+-- name: limit.recount
+-- purpose: limits that a queue or a namespace has from now on: they have no room until those are counted that are at work already
+-- params: $1 namespace id int, $2 scope text, $3 name text, $4 kinds text[]
+-- fence: the rows are locked; the owner's row is locked before the commit
+update carillon.limit_key set is_counted = false
+where namespace_id = $1 and scope = $2 and name = $3 and kind = any ($4::text[]);
 
 -- name: limit.dismiss
 -- purpose: limits that a queue or a namespace had: nobody has to be counted for them
 -- params: $1 namespace id int, $2 scope text, $3 name text, $4 kinds text[]
--- fence: the row's lock; the owner's row is locked
+-- fence: the rows are locked; the owner's row is locked before the commit
 update carillon.limit_key set is_counted = true
 where namespace_id = $1 and scope = $2 and name = $3 and kind = any ($4::text[]) and not is_counted;
 

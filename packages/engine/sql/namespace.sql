@@ -7,7 +7,7 @@ select id, name from carillon.namespace where name = $1;
 -- name: namespace.lock
 -- purpose: takes a namespace for a change of its limits; admissions that are under way end first
 -- params: $1 id int
--- fence: the row's lock
+-- fence: the row's lock. Taken before the row is written: who waits for it reads the row as it is then
 select id from carillon.namespace where id = $1 for update;
 
 -- name: namespace.list
@@ -19,8 +19,8 @@ select id, name, weight, version from carillon.namespace order by id;
 -- name: namespace.limits
 -- purpose: the limits of a namespace, for a change of it
 -- params: $1 name text
--- fence: the row's lock, under which no other change of it begins
-select id, limits from carillon.namespace where name = $1 for no key update;
+-- fence: the row's lock, under which no other change of it begins; admissions go on
+select id, version, limits from carillon.namespace where name = $1 for no key update;
 
 -- name: namespace.page
 -- purpose: a keyset page of namespaces, by name

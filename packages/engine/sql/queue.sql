@@ -41,13 +41,19 @@ where namespace_id = $1 and ($2::text is null or name > $2)
 order by name
 limit $3;
 
--- name: queue.lock
+-- name: queue.hold
 -- purpose: a queue by name, for a change of it
 -- params: $1 namespace id int, $2 name text
--- fence: the row's lock
+-- fence: the row's lock, under which no other change of it begins; admissions go on
 select namespace_id, name, order_kind, bound_ms, pause, limits, version, revision, created_at, updated_at
 from carillon.queue where namespace_id = $1 and name = $2
-for update;
+for no key update;
+
+-- name: queue.lock
+-- purpose: takes a queue for a change of what admissions go by; those that are under way end first
+-- params: $1 namespace id int, $2 name text
+-- fence: the row's lock. Taken before the row is written: who waits for it reads the row as it is then
+select name from carillon.queue where namespace_id = $1 and name = $2 for update;
 
 -- name: queue.put
 -- purpose: stores a queue as it is from now on

@@ -50,11 +50,12 @@ interface Needed {
 
 /**
  * One short transaction: locks the rows of the limits in one order, and only then reads, in later statements, who holds them and
- * who waits. Two of them over one limit follow each other; over different limits they do not meet.
+ * who waits. Two of them over one limit follow each other; over different limits they do not meet. The rows of queues and namespaces
+ * are held last, as by who sets their limits.
  */
 export async function admit(tx: Queryable, store: LimitAdmissions, request: AdmissionRequest): Promise<Admitted> {
   const { limitIds, released: runIds } = request;
-  const before = (await store.heads(tx, request.gates, 1)).map(neededBy);
+  const before = (await store.first(tx, request.gates)).map(neededBy);
   const wanted = distinct([...before.flatMap((one) => one.limits), ...(request.named ?? [])]);
   await store.define(tx, wanted);
   const { rows, now } = await store.lock(tx, wanted, limitIds);

@@ -63,6 +63,9 @@ export interface Admission {
 /** What admission asks of the store. Each call with a transaction needs the limits locked by it, except those before `lock`. */
 export interface LimitAdmissions {
   gates(after: string, limit: number): Promise<string[]>;
+  /** The first behind each gate, locking nothing: a hint at which limits are to be locked. */
+  first(tx: Queryable, gates: readonly string[]): Promise<WaitingHead[]>;
+  /** Holds the rows of their queues and namespaces: only with the limits locked. */
   heads(tx: Queryable, gates: readonly string[], mostOfEach: number): Promise<WaitingHead[]>;
   define(tx: Queryable, limits: readonly NamedLimit[]): Promise<void>;
   lock(
@@ -85,13 +88,15 @@ export interface LimitAdmissions {
 
 export function limitAdmissions(db: Queryable, statements: Statements): LimitAdmissions {
   const statement = (name: string) => statements.get(`limit.${name}`);
-  const [gates, heads, define, lock] = [statement("gates"), statement("heads"), statement("define"), statement("lock")];
+  const [gates, first, heads] = [statement("gates"), statement("first"), statement("heads")];
+  const [define, lock] = [statement("define"), statement("lock")];
   const [disposed, release, holders] = [statement("disposed"), statement("release"), statement("holders")];
   const [admit, stop, ofRuns] = [statement("admit"), statement("stop"), statement("of_runs")];
   const [unswept, forget] = [statement("unswept"), statement("forget")];
   return {
     gates: async (after, limit) =>
       (await db.query<{ gate: string }>(gates, [after, limit])).rows.map((row) => row.gate),
+    first: async (tx, of) => (of.length === 0 ? [] : (await tx.query<HeadRow>(first, [of])).rows.map(toHead)),
     heads: async (tx, of, mostOfEach) =>
       of.length === 0 ? [] : (await tx.query<HeadRow>(heads, [of, mostOfEach])).rows.map(toHead),
     async define(tx, limits) {

@@ -1,3 +1,4 @@
+import type { KeyedLimit } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { ownLimitsOf } from "../../limits/own-limits.js";
@@ -16,14 +17,12 @@ export interface KnownOwners {
   readonly owners: readonly LimitOwner[];
 }
 
-/** Call in the transaction of the change, after the row was written. */
+/** Call in the transaction of the change, before a row that is there is written: who waits for it then reads what is written. */
 export type ChangeOwnLimits = (
   tx: Queryable,
   owner: LimitOwner,
   change: { readonly before: OwnLimits | null; readonly after: OwnLimits | null },
 ) => Promise<void>;
-
-const fields = ["concurrency", "rateLimit"] as const;
 
 /** Who has limits of its own. */
 export function limitOwners(db: Queryable, statements: Statements): () => Promise<KnownOwners> {
@@ -40,39 +39,60 @@ export function limitOwners(db: Queryable, statements: Statements): () => Promis
 
 /**
  * Limits hold from the commit that sets them: claims and admissions under way end first, those that come later need to know of it, and
- * nothing is admitted before who is at work already was counted.
+ * nothing is admitted before who is at work already was counted. The limits are locked first and then their owner, as by an admission.
  */
 export function changeOwnLimits(statements: Statements): ChangeOwnLimits {
   const grow = growRevisions(statements);
   const [lockQueue, lockNamespace] = [statements.get("queue.lock"), statements.get("namespace.lock")];
-  const [fence, recount] = [statements.get("limit.fence"), statements.get("limit.recount")];
-  const dismiss = statements.get("limit.dismiss");
+  const [declare, lock, fence] = [
+    statements.get("limit.declare"),
+    statements.get("limit.lock"),
+    statements.get("limit.fence"),
+  ];
+  const [recount, dismiss] = [statements.get("limit.recount"), statements.get("limit.dismiss")];
   return async (tx, { namespaceId, queue }, { before, after }) => {
-    const set = Object.fromEntries(
-      fields.flatMap((field) => {
-        const limit = after?.[field];
-        return limit === undefined || before?.[field] !== undefined ? [] : [[field, limit]];
-      }),
-    ) as OwnLimits;
-    const gone = fields.filter((field) => after?.[field] === undefined && before?.[field] !== undefined);
     const [scope, name] = queue === null ? (["namespace", ""] as const) : (["queue", queue] as const);
-    const added = ownLimitsOf(set, scope, name);
+    const added = ownLimitsOf(
+      only(after, (field) => before?.[field] === undefined),
+      scope,
+      name,
+    );
+    const gone = ownLimitsOf(
+      only(before, (field) => after?.[field] === undefined),
+      scope,
+      name,
+    );
     if (added.length + gone.length === 0) return;
+    const owned = [namespaceId, scope, name] as const;
+    await tx.query(declare, [...owned, ...columns(added, declaredColumns)]);
+    await tx.query(lock, [...columns([...added, ...gone], nameColumns(namespaceId)), []]);
+    await tx.query(recount, [...owned, added.map((limit) => limit.kind)]);
+    await tx.query(dismiss, [...owned, gone.map((limit) => limit.kind)]);
     if (queue === null) await tx.query(lockNamespace, [namespaceId]);
     else await tx.query(lockQueue, [namespaceId, queue]);
     await grow(tx, ["limits"]);
-    if (gone.length > 0) {
-      const kinds = gone.map((field) => (field === "rateLimit" ? "rate" : field));
-      await tx.query(dismiss, [namespaceId, scope, name, kinds]);
-    }
-    if (added.length === 0) return;
-    await tx.query(fence);
-    const values = columns(added, [
-      (limit) => limit.kind,
-      (limit) => limit.limit,
-      (limit) => limit.perMs,
-      (limit) => limit.burst,
-    ]);
-    await tx.query(recount, [namespaceId, scope, name, ...values]);
+    if (added.length > 0) await tx.query(fence);
+  };
+}
+
+const declaredColumns = [
+  (limit: KeyedLimit) => limit.kind,
+  (limit: KeyedLimit) => limit.limit,
+  (limit: KeyedLimit) => limit.perMs,
+  (limit: KeyedLimit) => limit.burst,
+];
+
+const nameColumns = (namespaceId: number) => [
+  () => namespaceId,
+  (limit: KeyedLimit) => limit.scope,
+  (limit: KeyedLimit) => limit.kind,
+  (limit: KeyedLimit) => limit.name,
+];
+
+function only(limits: OwnLimits | null, isWanted: (field: keyof OwnLimits) => boolean): OwnLimits {
+  const { concurrency, rateLimit } = limits ?? {};
+  return {
+    ...(concurrency !== undefined && isWanted("concurrency") && { concurrency }),
+    ...(rateLimit !== undefined && isWanted("rateLimit") && { rateLimit }),
   };
 }

@@ -41,7 +41,7 @@ export function namespaceStore(db: Database, statements: Statements): NamespaceS
   const asked = new Map<string, Promise<number | null>>();
   const [find, list] = [statements.get("namespace.find"), statements.get("namespace.list")];
   const [page, create] = [statements.get("namespace.page"), statements.get("namespace.create")];
-  const [change, lock] = [statements.get("namespace.change"), statements.get("namespace.limits")];
+  const [change, hold] = [statements.get("namespace.change"), statements.get("namespace.limits")];
   const changeLimits = changeOwnLimits(statements);
   async function ask(name: string): Promise<number | null> {
     try {
@@ -78,10 +78,15 @@ export function namespaceStore(db: Database, statements: Statements): NamespaceS
       const gone = limits.filter(([, limit]) => limit === null).map(([kind]) => kind);
       const values = [name, ifVersion, weight ?? null, jsonParam(set), gone];
       return db.transaction(async (tx) => {
-        const [before] = (await tx.query<{ id: number; limits: OwnLimits | null }>(lock, [name])).rows;
+        type Held = { id: number; version: number; limits: OwnLimits | null };
+        const [before] = (await tx.query<Held>(hold, [name])).rows;
+        if (before === undefined || (ifVersion !== null && ifVersion !== before.version)) return null;
+        const after = Object.fromEntries(
+          Object.entries({ ...before.limits, ...set }).filter(([kind]) => !gone.includes(kind)),
+        );
+        await changeLimits(tx, { namespaceId: before.id, queue: null }, { before: before.limits, after });
         const [row] = (await tx.query<ViewRow>(change, values)).rows;
-        if (before === undefined || row === undefined) return null;
-        await changeLimits(tx, { namespaceId: before.id, queue: null }, { before: before.limits, after: row.limits });
+        if (row === undefined) throw new Error(`the namespace ${name} was changed and not answered`);
         return toView(row);
       });
     },

@@ -63,7 +63,7 @@ interface QueueRow extends KnownRow {
 export function queueStore(db: Database, statements: Statements): QueueStore {
   const [newer, ensure] = [statements.get("queue.newer"), statements.get("queue.ensure")];
   const [find, list] = [statements.get("queue.find"), statements.get("queue.list")];
-  const [lock, put] = [statements.get("queue.lock"), statements.get("queue.put")];
+  const [hold, lock, put] = [statements.get("queue.hold"), statements.get("queue.lock"), statements.get("queue.put")];
   const [durations, learn] = [statements.get("queue.durations"), statements.get("queue.learn")];
   const resumeExpired = statements.get("queue.resume_expired");
   const changeLimits = changeOwnLimits(statements);
@@ -84,14 +84,18 @@ export function queueStore(db: Database, statements: Statements): QueueStore {
       (await db.query<QueueRow>(list, [namespaceId, after, limit])).rows.map(toView),
     change: ({ namespaceId, name }, decide) =>
       db.transaction(async (tx) => {
-        const [before] = (await tx.query<QueueRow>(lock, [namespaceId, name])).rows;
+        const [before] = (await tx.query<QueueRow>(hold, [namespaceId, name])).rows;
         const { order, pause, limits } = decide(before === undefined ? null : toView(before));
         const [paused, limited] = [pause, limits].map((value) => (value === null ? null : jsonParam(value)));
         const until = timestampOrNull(pause?.until ?? null);
         const values = [namespaceId, name, order.kind, order.boundMs ?? null, paused, limited, until];
-        const [after] = (await tx.query<QueueRow>(put, values)).rows;
+        const write = async (): Promise<QueueRow | undefined> => (await tx.query<QueueRow>(put, values)).rows[0];
+        const made = before === undefined ? await write() : undefined;
+        await changeLimits(tx, { namespaceId, queue: name }, { before: before?.limits ?? null, after: limits });
+        // A pause too has to be seen by whoever admits: admissions under way end first.
+        await tx.query(lock, [namespaceId, name]);
+        const after = made ?? (await write());
         if (after === undefined) throw new Error(`the queue ${name} was stored and not answered`);
-        await changeLimits(tx, { namespaceId, queue: name }, { before: before?.limits ?? null, after: after.limits });
         return toView(after);
       }),
     async durations() {

@@ -23,6 +23,7 @@ const statements = [
   "limit.intake",
   "limit.block",
   "limit.gates",
+  "limit.first",
   "limit.heads",
   "limit.define",
   "limit.lock",
@@ -168,7 +169,7 @@ test.each(momentsOf("limit.at_work", "limit.count"))(
   },
 );
 
-test.each(momentsOf("limit.fence", "limit.recount"))(
+test.each(momentsOf("limit.declare", "limit.fence", "limit.recount"))(
   "a node that dies %s has set no limit, and workers are served on [INV-14]",
   async (moment) => {
     await h.h.run();

@@ -125,6 +125,84 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
   });
 });
 
+describe("who sets limits and who admits lock in one order, so that no two wait for each other:", () => {
+  test("limits that are set once more while an admission has them", async () => {
+    const session = await h.h.session();
+    await setLimits(one);
+    await h.runs(keyed, 1);
+    const admitter = h.admitter();
+    for (let round = 0; round < 3; round++) await admitter.tick();
+    // As a gateway claims that knows of the limits.
+    await h.h.db.query({ text: "update carillon.worker_session set limits_revision = 0" });
+    const held = await h.h.claim(session, 1);
+    await setLimits(null);
+    await h.finish(session, held);
+    await h.runs(keyed, 1);
+    const { limits } = h.h.store;
+    let decisions = 0;
+    let admissions = 0;
+    const set: Promise<unknown>[] = [];
+    const under = h.admitter(undefined, {
+      limits: {
+        ...limits,
+        async release(tx, of) {
+          if (of.runIds.length === 0) return limits.release(tx, of);
+          admissions++;
+          if (set.length === 0) {
+            set.push(
+              h.h.store.queues.change({ namespaceId: 1, name: "default" }, () => {
+                decisions++;
+                return { order: { kind: "priority" }, pause: null, limits: one };
+              }),
+            );
+            await untilSomebodyWaits(h.h);
+          }
+          return limits.release(tx, of);
+        },
+      },
+    });
+    under.released(held.map((run) => run.id));
+    await under.tickOnly();
+    await Promise.all(set);
+    // A victim of a deadlock would have begun again.
+    expect({ set: set.length, decisions, admissions }).toEqual({ set: 1, decisions: 1, admissions: 1 });
+  });
+
+  test("several limits of one queue, whichever was made first", async () => {
+    for (const limits of [{ rateLimit: { limit: 9, perMs: 1_000 } }, null, one, null]) await setLimits(limits);
+    const { rows } = await h.h.db.query<{ id: number }>({ text: "select id from carillon.limit_key order by id" });
+    const [low, high] = rows.map(({ id }) => id);
+    const lock = { text: "select id from carillon.limit_key where id = $1 for update skip locked" };
+    const { waiting } = await h.h.db.transaction(async (tx) => {
+      await tx.query(lock, [low]);
+      const asked = setLimits({ rateLimit: { limit: 9, perMs: 1_000 }, ...one });
+      await untilSomebodyWaits(h.h);
+      expect((await tx.query(lock, [high])).rowCount).toBe(1);
+      return { waiting: asked };
+    });
+    await waiting;
+  });
+});
+
+test("an admission that waited for who set a namespace's limits goes by them [INV-14]", async () => {
+  const session = await h.h.session();
+  await h.h.run();
+  await h.h.claim(session, 1);
+  await h.runs(keyed, 1);
+  const admitter = h.admitter();
+  const under: Promise<unknown>[] = [];
+  await h.h.db.transaction(async (tx) => {
+    await tx.query({ text: "select from carillon.worker_session for key share" });
+    under.push(h.h.store.namespaces.change("default", { concurrency: { limit: 1 } }, null));
+    await untilSomebodyWaits(h.h);
+    under.push(admitter.tick());
+    await untilSomebodyWaits(h.h, 2);
+  });
+  await Promise.all(under);
+  for (let round = 0; round < 3; round++) await admitter.tick();
+  expect(await h.states()).toEqual({ blocked: 1, running: 1 });
+});
+
 test("a namespace's first limit holds from its commit, over all its queues [INV-14]", async () => {
   const session = await h.h.session();
   await h.h.run();

@@ -51,6 +51,7 @@ const hot = [
   "limit.lock",
   "limit.release",
   "limit.holders",
+  "limit.first",
   "limit.heads",
   "limit.admit",
 ];
