@@ -1,14 +1,15 @@
 -- Runs whose session is gone. A session ends by the removal of its row; these come after.
 
 -- name: run.lost
--- purpose: running runs whose session no longer exists; who waits for a callback has none to lose. It looks at all live runs,
---   since no index knows who runs: not for every day
+-- purpose: running runs whose session no longer exists; who waits for a callback has none to lose. And runs that were to stop, came
+--   back from their worker, and were not ended: whoever gave them back died before. It looks at all live runs, since no index knows
+--   who runs: not for every day
 -- params: $1 limit int
 -- fence: none, a read; who acts on it compares again
 select r.id
-from carillon.run r
-where r.state = 'running' and r.session_id <> '00000000-0000-0000-0000-000000000000'
-  and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
+from carillon.run r left join carillon.worker_session s on s.id = r.session_id
+where r.state = 'running' and r.session_id <> '00000000-0000-0000-0000-000000000000' and s.id is null
+  or r.state <> 'running' and r.cancel_reason is not null
 limit $1;
 
 -- name: run.rescue

@@ -78,11 +78,12 @@ export class Rescuer {
     tellLateEnds(buried, onEvent);
     onFreed(freedBy(buried));
     const rescued = await runs.rescue(lost, mostLosses);
-    const stopped = rescued.filter((run) => run.isStopped).map((run) => run.id);
-    const ended = await runs.endStopped(stopped);
+    const again = rescued.filter((run) => !run.isStopped);
+    const others = new Set(again.map((run) => run.id));
+    // Also those that a node gave back before it died: they were to stop, and nobody is to begin them.
+    const ended = await runs.endStopped(lost.filter((id) => !others.has(id)));
     announceEnded(ended, "cancelled", onEvent);
     onFreed(freedBy(ended));
-    const again = rescued.filter((run) => !run.isStopped);
     if (again.length > 0) onEvent({ type: "run.rescued", count: again.length });
     onQueued(again);
     return { lost: lost.length, rescued: rescued.length };

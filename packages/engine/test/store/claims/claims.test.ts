@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { audits } from "../../../src/index.js";
-import { gatewayId, newId, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { Rescuer } from "../../../src/rescue/rescuer.js";
+import {
+  gatewayId,
+  hostPorts,
+  newId,
+  type StoreHarness,
+  storeHarness,
+  untilSomebodyWaits,
+} from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 beforeEach(async () => {
@@ -203,6 +211,35 @@ describe("the rescue", () => {
     expect((await h.store.runs.rescue([lost, kept], 3)).map((run) => run.id)).toEqual([lost]);
     expect(await live(lost)).toMatchObject({ status: "queued", status_reason: "not_started", losses: 0, attempt: 0 });
     expect(await live(kept)).toMatchObject({ status: "running", losses: 0 });
+  });
+
+  it("ends a run that was to stop although the node that queued it again died before it ended it, and nobody claims it", async () => {
+    const [rescued, given] = [await h.run({ rank: 1 }), await h.run({ rank: 2 })];
+    const [dead, drained] = [await h.session(), await h.session()];
+    await h.claim(dead, 1);
+    const [back] = await h.claim(drained, 1);
+    await h.store.runChanges.cancel(1, [rescued, given], { reason: "cancelled_by_user", isOfRunning: true });
+    await h.store.sessions.close(dead);
+    await h.store.runs.rescue([rescued], 3);
+    await h.store.claims.giveBack(drained, [{ id: given, fence: back?.fence ?? 0 }]);
+    const other = new Rescuer({
+      sessions: h.store.sessions,
+      runs: h.store.runs,
+      clock: hostPorts.clock,
+      silenceMs: 60_000,
+      mostLosses: 3,
+      batch: 10,
+      onQueued: (queued) => expect(queued).toEqual([]),
+      onFreed: () => undefined,
+      onEvent: () => undefined,
+    });
+    await other.tick();
+    const ended = await h.store.reads.finished(1, [rescued, given], 0);
+    expect(ended.map(({ status, status_reason: why, fence }) => [status, why, fence])).toEqual([
+      ["cancelled", "cancelled_by_user", 1],
+      ["cancelled", "cancelled_by_user", 1],
+    ]);
+    expect(await h.store.runs.lost(10)).toEqual([]);
   });
 
   it("counts the loss of a run that had begun, and of no other", async () => {

@@ -44,7 +44,7 @@ function setUp() {
       buryLost: async () => state.buried.map(ended),
       rescue: async (ids) =>
         (state.isLocked ? [] : ids).map((id) => ({ id, lane: 1, rank: 1, isStopped: state.stopped.includes(id) })),
-      endStopped: async (ids) => ids.map(ended),
+      endStopped: async (ids) => ids.filter((id) => state.stopped.includes(id)).map(ended),
     },
     clock: { monotonic: () => state.nowMs } as never,
     silenceMs: 15_000,
@@ -127,4 +127,12 @@ it("tells of the runs that it ends: those that took their workers down too often
     ["a", "failed"],
     ["b", "cancelled"],
   ]);
+});
+
+it("ends what another node queued again and did not end before it died, although it was to stop", async () => {
+  const { state, pass } = setUp();
+  Object.assign(state, { lost: ["a"], stopped: ["a"], isLocked: true });
+  await pass(3_000);
+  expect(state.told).toMatchObject([{ type: "run.finished", runId: "a", status: "cancelled" }]);
+  expect(state.queued).toEqual([]);
 });
