@@ -122,7 +122,8 @@ export class Exchanger {
     for (let offset = 1; offset <= groups.length; offset++) {
       const group = groups[(this.#turn + offset) % groups.length];
       if (group?.agenda.isReady(now) !== true) continue;
-      const places = dealPlaces(group.sessions, isShared(group) ? this.#turnLength.size : batch, group);
+      const most = isShared(group) ? this.#turnLength.size : batch;
+      const places = dealPlaces(group.sessions, Math.min(most, group.answers.size), group);
       if (places.order.length === 0) continue;
       const plan = group.agenda.plan(wantedFor(places), now, group.turns);
       if (plan.looks.length === 0) continue;
@@ -187,6 +188,7 @@ export class Exchanger {
     const { looks, quotas, deal } = plan;
     const taken = { claimed: runs, places: places.order.length, free: places.free, quotas, durationMs };
     bounds.took(looks, taken, monotonic());
+    group.answers.took(runs);
     if (deal !== null) group.turns.settle(deal, countByNamespace(runs));
     // Held before the promise is settled: a place is never counted as free in between.
     onClaimed(places, runs);

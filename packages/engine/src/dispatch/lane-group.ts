@@ -1,5 +1,6 @@
 import { type Abilities, meets } from "@carillon/core";
 import { isStrict, type Lane, type LaneKind, type LaneName } from "../store/entities/lanes.js";
+import { AnswerWeight } from "./answer-weight.js";
 import type { LaneAgenda } from "./lane-agenda.js";
 import type { NamespaceTurns } from "./namespace-turns.js";
 import type { WorkerSession } from "./worker-session.js";
@@ -28,6 +29,8 @@ export class LaneGroup {
   /** How many slots a run takes. */
   readonly weight: number;
   readonly sessions = new Set<WorkerSession>();
+  /** What claims for them weigh. */
+  readonly answers = new AnswerWeight();
   readonly agenda: LaneAgenda;
   /** The lanes of strict queues, by queue. */
   readonly strict = new Map<string, Set<number>>();

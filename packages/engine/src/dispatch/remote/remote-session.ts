@@ -102,16 +102,19 @@ export class RemoteSession {
     }
   }
 
-  /** What no poll has brought yet; this one does. */
-  takeRuns(poll: number): readonly Assigned[] {
+  /** What no poll has brought yet; this one does, until that weighs so many characters of payloads: the next poll brings the rest. */
+  takeRuns(poll: number, mostChars = Number.POSITIVE_INFINITY): readonly Assigned[] {
     if (this.#untold === 0) return [];
     const taken: Assigned[] = [];
+    let chars = 0;
     for (const told of this.#outbox.values()) {
       if (told.in !== null) continue;
+      chars += told.run.payloadJson.length;
+      if (chars > mostChars && taken.length > 0) break;
       told.in = poll;
       taken.push(told.run);
     }
-    this.#untold = 0;
+    this.#untold -= taken.length;
     return taken;
   }
 

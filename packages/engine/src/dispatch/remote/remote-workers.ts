@@ -2,6 +2,7 @@ import type { Completion, DurationMs, Instant, NoteAnswer, RunNote } from "@cari
 import type { HostClock, Timers } from "../../store/db/ports.js";
 import type { ClaimStore } from "../../store/entities/claims.js";
 import type { SessionStore } from "../../store/entities/sessions.js";
+import { mostChars } from "../answer-weight.js";
 import type { Gateway } from "../gateway.js";
 import { SessionLost } from "../session-lost.js";
 import type { StartedRun, WorkerHandlers } from "../worker-registration.js";
@@ -140,7 +141,9 @@ export class RemoteWorkers {
     if (request.signal?.aborted === true)
       return { assignments: [], accepted, stops: [], lost, isToDrain: false, isToLeave: false };
     const drain = session.takeDrain();
-    return { assignments: session.takeRuns(number), accepted, stops: session.takeStops(), lost, ...drain };
+    // Whoever stops may not ask again: it is told of all that it has, and gives it back.
+    const assignments = session.takeRuns(number, isDraining ? Number.POSITIVE_INFINITY : mostChars);
+    return { assignments, accepted, stops: session.takeStops(), lost, ...drain };
   }
 
   async #lost(id: string, { completions, held = [] }: PollRequest): Promise<readonly ClaimName[]> {

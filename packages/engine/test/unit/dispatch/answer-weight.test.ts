@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { AnswerWeight, mostChars } from "../../../src/dispatch/answer-weight.js";
+import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+
+const megabyte = "x".repeat(1_048_576);
+const runs = (count: number, payload: string): ClaimedRun[] =>
+  Array.from({ length: count }, () => ({ payload }) as ClaimedRun);
+
+/** Answers that are as full as they may be, up to so many runs each. */
+function drain(weight: AnswerWeight, payload: string, answers: number, batch = 500): number[] {
+  return Array.from({ length: answers }, () => {
+    const count = Math.min(weight.size, batch);
+    weight.took(runs(count, payload));
+    return count;
+  });
+}
+
+it("an answer of heavy payloads brings as many as weigh no more than an answer may", () => {
+  const weight = new AnswerWeight();
+  const counts = drain(weight, megabyte, 5);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(32);
+  for (const count of counts.slice(1)) expect(count * megabyte.length).toBeLessThanOrEqual(mostChars);
+});
+
+it("one run is claimed however heavy it is", () => {
+  const weight = new AnswerWeight();
+  weight.took(runs(1, "x".repeat(2 * mostChars)));
+  expect(weight.size).toBe(1);
+});
+
+it("light payloads are claimed by whole batches after a few answers, also behind heavy ones", () => {
+  const weight = new AnswerWeight();
+  expect(drain(weight, "{}", 6)).toEqual([32, 64, 128, 256, 500, 500]);
+  drain(weight, megabyte, 2);
+  expect(drain(weight, "{}", 8).at(-1)).toBe(500);
+});
+
+it("what comes all at once after a quiet time is few at first, however many light ones there were before", () => {
+  const weight = new AnswerWeight();
+  drain(weight, "{}", 6);
+  weight.took(runs(1, "{}"));
+  expect(weight.size).toBe(32);
+  drain(weight, "{}", 6);
+  for (let look = 0; look < 5; look++) weight.took([]);
+  expect(weight.size).toBe(32);
+  drain(weight, megabyte, 2);
+  weight.took([]);
+  expect(weight.size).toBe(8);
+});
