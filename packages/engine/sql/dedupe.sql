@@ -1,6 +1,7 @@
 -- Runs with a business identity. What decides is the row of the key: a run is stored only if its row was made, or taken over from the
 -- run that the statement's snapshot saw there. A run that ended stays ended, so a take-over from it can rest on that snapshot. A run
--- whose job was changed before its time is made by that job, under the same id: until then the job counts in its place.
+-- whose job was changed before its time is made by that job, under the same id: until then the job counts in its place, and is cancelled
+-- where the run is replaced.
 
 -- name: dedupe.insert
 -- purpose: stores runs whose key is free, or whose request replaces; of the others it says which run counts. A run that is replaced and
@@ -29,9 +30,10 @@ with patience as materialized (
     select d.run_id,
            exists (select from carillon.run r where r.id = d.run_id)
              or exists (select from carillon.run_later l where l.namespace_id = d.namespace_id and l.id = d.run_id)
-             or (
-               select j.runs_made = 0 and j.state in ('active', 'paused') from carillon.job_due j where j.job_id = d.run_id
-             ) is true
+             or exists (
+               select from carillon.job_due w join carillon.job j on j.id = w.job_id
+               where w.job_id = d.run_id and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
+             )
              or d.window_ms is not null and exists (
                select from carillon.run_history e
                where e.id = d.run_id and e.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond'
@@ -64,6 +66,11 @@ with patience as materialized (
   for update of l
 ), ended_later as (
   delete from carillon.run_later l using pick_later p where l.namespace_id = p.namespace_id and l.id = p.id returning l.*
+), ended_to_come as materialized (
+  select t.*
+  from (select namespace_id, array_agg(replaces) as ids from won where replaces is not null group by namespace_id) w
+  cross join lateral carillon.cancel_to_come(w.namespace_id, w.ids, 'cancelled_by_dedupe') t
+  where exists (select from input where counts and action = 'replace')
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
@@ -106,30 +113,38 @@ union all
 select id, 'left', null, held_id, null, null, null, null
 from input
 where counts and (id in (select run_id from won)) is true
-  and (held_id in (select id from ended union all select id from ended_later)) is not true
+  and (held_id in (select id from ended union all select id from ended_later union all select id from ended_to_come)) is not true
 union all
 select id, 'ended', null, null, job_id, namespace_id, task, queue from ended
 union all
 select e.id, 'ended', null, null, e.id, e.namespace_id, l.task, l.queue
-from ended_later e join carillon.lane l on l.id = e.lane;
+from ended_later e join carillon.lane l on l.id = e.lane
+union all
+select id, 'ended', null, null, id, namespace_id, task, queue from ended_to_come;
 
 -- name: dedupe.end_left
--- purpose: ends runs that were replaced while they moved from one table to the other, unless a worker has them
--- params: $1 ids uuid[]
+-- purpose: ends runs that were replaced while they moved from one table to the other, or while their job was changed or made them, unless
+--   a worker has them
+-- params: $1 ids uuid[], $2 their namespaces int[]
 -- fence: the row's lock, taken in the order of ids; one that runs stays
 with pick as materialized (
   select r.id from carillon.run r where r.id = any ($1::uuid[]) and r.state <> 'running' order by r.id for update of r
 ), ended as (
   delete from carillon.run r using pick p where r.id = p.id returning r.*
+), kept as (
+  insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+    trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
+    error, attempts, version)
+  select id, job_id, namespace_id, 'cancelled', 'cancelled_by_dedupe', priority, run_at, nominal_at, created_at, trigger, task, queue,
+         payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, clock_timestamp(), null, null, attempts,
+         version
+  from ended
 )
-insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-  trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
-  error, attempts, version)
-select id, job_id, namespace_id, 'cancelled', 'cancelled_by_dedupe', priority, run_at, nominal_at, created_at, trigger, task, queue,
-       payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, clock_timestamp(), null, null, attempts,
-       version
-from ended
-returning id;
+select id from ended
+union all
+select t.id
+from (select i.namespace_id, array_agg(i.id) as ids from unnest($1::uuid[], $2::int[]) as i (id, namespace_id) group by i.namespace_id) w
+cross join lateral carillon.cancel_to_come(w.namespace_id, w.ids, 'cancelled_by_dedupe') t;
 
 -- name: dedupe.sweep
 -- purpose: removes rows whose run counts no more; looks again later at those whose run does
@@ -143,9 +158,10 @@ with seen as materialized (
   cross join lateral (
     select exists (select from carillon.run r where r.id = d.run_id)
              or exists (select from carillon.run_later f where f.namespace_id = d.namespace_id and f.id = d.run_id)
-             or (
-               select j.runs_made = 0 and j.state in ('active', 'paused') from carillon.job_due j where j.job_id = d.run_id
-             ) is true as is_live
+             or exists (
+               select from carillon.job_due w join carillon.job j on j.id = w.job_id
+               where w.job_id = d.run_id and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
+             ) as is_live
   ) l
   left join lateral (
     select e.finished_at from carillon.run_history e where d.window_ms is not null and not l.is_live and e.id = d.run_id limit 1

@@ -1,8 +1,8 @@
 -- Changes of single runs that somebody asks for, whatever their job.
 
 -- name: run_change.cancel
--- purpose: ends runs that wait, near their time or far from it, and asks the workers of those that run to stop, unless these are to
---   go on; of the others it says nothing. One that failed before has the time of a try that will not be: it was due by its last start
+-- purpose: ends runs that wait, near their time or far from it, or that a job is still to make under their id, and asks the workers of
+--   those that run to stop, unless these are to go on; of the others it says nothing. One that failed before has the time of a try that will not be: it was due by its last start
 -- params: $1 namespace id int, $2 ids uuid[], $3 reason text, $4 those that run too boolean
 -- fence: the row's lock, taken in the order of ids; state on the locked row
 with pick as materialized (
@@ -34,7 +34,9 @@ select id, job_id, task, queue, true as is_ended, case when serial then job_id e
 union all
 select e.id, e.id, l.task, l.queue, true, null from ended_later e join carillon.lane l on l.id = e.lane
 union all
-select id, job_id, task, queue, false, null from stopped;
+select id, job_id, task, queue, false, null from stopped
+union all
+select id, id, task, queue, true, null from carillon.cancel_to_come($1, $2::uuid[], $3);
 
 -- name: run_change.reschedule
 -- purpose: gives a run that waits for its time or for a worker another time. That of a one-off job is its nominal time too

@@ -114,3 +114,20 @@ select r.id, r.id, l.task, l.queue, r.priority, 'scheduled', null, 'once', r.run
        null, r.payload, r.policy, null, null, null, r.labels, r.owner, r.deadline_at
 from carillon.run_later r join carillon.lane l on l.id = r.lane
 where r.namespace_id = $1 and r.id = any ($2::uuid[]);
+
+-- name: run.to_come
+-- purpose: one-off runs that their job, which was changed before their time, is still to make under the id that was told; and those that
+--   it will not make, because it was cancelled
+-- params: $1 namespace id int, $2 ids uuid[]
+-- fence: none, a read
+select j.id, j.id as job_id, j.task, j.queue, j.priority, case d.state when 'cancelled' then 'cancelled' else 'scheduled' end as status,
+       case d.state when 'cancelled' then 'cancelled_by_job' when 'paused' then 'paused' end as status_reason, 'schedule' as trigger,
+       a.at as nominal_at, coalesce(d.next_fire_at, a.at) as run_at, j.created_at, null::timestamptz as started_at,
+       case d.state when 'cancelled' then j.ended_at end as finished_at, 0 as attempt, 0 as losses, 0 as fence,
+       null::uuid as session_id, j.payload, j.policy, null::json as output, null::json as error, null::jsonb as attempts, j.labels,
+       j.owner, a.at + j.deadline_ms * interval '1 millisecond' as deadline_at
+from carillon.job_due d
+join carillon.job j on j.id = d.job_id
+cross join lateral (select to_timestamp((j.schedule ->> 'at')::float8 / 1000) as at) a
+where d.job_id = any ($2::uuid[]) and d.namespace_id = $1 and d.runs_made = 0 and d.state in ('active', 'paused', 'cancelled')
+  and j.schedule ->> 'kind' = 'at';

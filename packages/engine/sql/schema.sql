@@ -778,6 +778,39 @@ CREATE INDEX run_log_run ON ONLY carillon.run_log USING btree (run_id, fence, nu
 
 CREATE INDEX webhook_namespace ON carillon.webhook USING btree (namespace_id, id);
 
+CREATE OR REPLACE FUNCTION carillon.cancel_to_come(within integer, ids uuid[], reason text)
+ RETURNS TABLE(id uuid, namespace_id integer, task text, queue text)
+ LANGUAGE sql
+AS $function$
+  with pick as materialized (
+    select d.job_id, d.version, d.next_fire_at
+    from "carillon".job_due d
+    where d.job_id = any (ids) and d.namespace_id = within and d.runs_made = 0 and d.state in ('active', 'paused')
+    order by d.job_id
+    for update of d
+  ), ended as (
+    update "carillon".job j
+    set version = j.version + 1, pause = null, ended_at = clock_timestamp(), updated_at = clock_timestamp()
+    from pick p
+    where j.id = p.job_id and j.schedule ->> 'kind' = 'at'
+    returning j.*, p.version as version_before, to_timestamp((j.schedule ->> 'at')::float8 / 1000) as at, p.next_fire_at
+  ), moved as (
+    update "carillon".job_due d
+    set state = 'cancelled', state_reason = null, version = e.version, next_nominal_at = null, next_fire_at = null,
+        catch_up_to = null, fired_through = e.at, fired_count = d.fired_count + 1, runs_made = 1, run_ids = array[d.job_id]
+    from ended e
+    where d.job_id = e.id
+  ), kept as (
+    insert into "carillon".run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+      trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, finished_at, version)
+    select e.id, e.id, e.namespace_id, 'cancelled', reason, e.priority, coalesce(e.next_fire_at, e.at), e.at, e.created_at,
+           'schedule', e.task, e.queue, e.payload, e.policy, nullif(e.labels, '{}'), e.owner, 0, 0, 0, clock_timestamp(),
+           e.version_before
+    from ended e
+  )
+  select e.id, e.namespace_id, e.task, e.queue from ended e
+$function$;
+
 CREATE OR REPLACE FUNCTION carillon.check_policy(policy jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -890,6 +923,10 @@ begin
       select d.run_id,
              exists (select from "carillon".run r where r.id = d.run_id)
                or exists (select from "carillon".run_later f where f.namespace_id = d.namespace_id and f.id = d.run_id)
+               or exists (
+                 select from "carillon".job_due w join "carillon".job j on j.id = w.job_id
+                 where w.job_id = d.run_id and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
+               )
                or d.window_ms is not null and exists (
                  select from "carillon".run_history e
                  where e.id = d.run_id and e.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond'
@@ -929,16 +966,22 @@ begin
       select e.id, e.id, e.namespace_id, 'cancelled', 'cancelled_by_dedupe', e.priority, e.run_at, e.run_at, e.created_at, 'once',
              l.task, l.queue, e.payload, e.policy, e.labels, e.owner, 0, 0, 0, clock_timestamp()
       from ended e join "carillon".lane l on l.id = e.lane;
-      with ended as (
-        delete from "carillon".run r where r.id = held and r.state <> 'running' returning r.*
-      )
-      insert into "carillon".run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
-        trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at,
-        attempts, version)
-      select e.id, e.job_id, e.namespace_id, 'cancelled', 'cancelled_by_dedupe', e.priority, e.run_at, e.nominal_at, e.created_at,
-             e.trigger, e.task, e.queue, e.payload, e.policy, e.labels, e.owner, e.attempt, e.losses, e.fence, e.session_id,
-             e.started_at, clock_timestamp(), e.attempts, e.version
-      from ended e;
+      -- One whose job is just being changed is made by that job; one that its job just makes is in the hot table by the second pass.
+      for pass in 1 .. 2 loop
+        with ended as (
+          delete from "carillon".run r where r.id = held and r.state <> 'running' returning r.*
+        )
+        insert into "carillon".run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
+          trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at,
+          attempts, version)
+        select e.id, e.job_id, e.namespace_id, 'cancelled', 'cancelled_by_dedupe', e.priority, e.run_at, e.nominal_at, e.created_at,
+               e.trigger, e.task, e.queue, e.payload, e.policy, e.labels, e.owner, e.attempt, e.losses, e.fence, e.session_id,
+               e.started_at, clock_timestamp(), e.attempts, e.version
+        from ended e;
+        exit when found;
+        perform from "carillon".cancel_to_come(namespace_number, array[held], 'cancelled_by_dedupe');
+        exit when found;
+      end loop;
     end if;
   end if;
 

@@ -2,8 +2,8 @@ import type { RunStatus } from "./status.js";
 
 /** Why a run has its status, where the status alone does not say it. */
 export const runStatusReasons = {
-  /** The handler asked to be called later; a user moved it. */
-  scheduled: ["snoozed", "rescheduled"],
+  /** The handler asked to be called later; a user moved it; its job is paused. */
+  scheduled: ["snoozed", "rescheduled", "paused"],
   /** Waits for another run of its job, for room under a limit, for its predecessor in the order of its key, or for a step. */
   blocked: ["overlap", "limit", "ordering_key", "upstream"],
   /** Back from a worker that vanished, or that was drained, or that never started it. */

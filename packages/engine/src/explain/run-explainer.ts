@@ -146,6 +146,8 @@ function running(run: RunView, now: number): RunExplanation {
 function waitsForTime(run: RunView, now: number): RunExplanation {
   const { status, runAt, attempt, maxAttempts, statusReason } = run;
   const left = runAt - now;
+  if (statusReason === "paused")
+    return told("due_later", `its job is paused: due at ${at(runAt)}, if that goes on by then`);
   if (left <= 0) return told("due_now", "it is due and is about to be queued");
   if (status === "retrying") {
     const error = run.attempts.at(-1)?.error;

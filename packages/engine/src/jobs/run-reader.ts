@@ -7,7 +7,10 @@ import type { RunReads, RunRow } from "../store/entities/run-reads.js";
 /** A run's end is recorded by the database's clock and its id was made by a node's: allow for their difference. */
 export const clockSlackMs = 3_600_000;
 
-/** Reads runs wherever they are: live ones first, near their time or far from it, then finished ones from history. */
+/**
+ * Reads runs wherever they are: live ones first, near their time or far from it, then finished ones from history. One by its id is found
+ * also while it is still to be made by its job, which was changed before its time.
+ */
 export class RunReader {
   readonly #reads: RunReads;
 
@@ -16,7 +19,13 @@ export class RunReader {
   }
 
   async find(namespaceId: number, id: string): Promise<RunView | null> {
-    return (await this.findMany(namespaceId, [id])).get(id) ?? null;
+    const found = (await this.findMany(namespaceId, [id])).get(id);
+    if (found !== undefined) return found;
+    const [toCome] = await this.#reads.toCome(namespaceId, [id]);
+    if (toCome !== undefined) return toRunView(toCome, null);
+    // Its job may have made it between the two looks.
+    const live = await this.#reads.live(namespaceId, [id]);
+    return (await this.views(live))[0] ?? null;
   }
 
   async findMany(namespaceId: number, ids: readonly string[]): Promise<Map<string, RunView>> {

@@ -1,4 +1,4 @@
-import { CarillonError, formatId, type Instant, isFinal } from "@carillon/core";
+import { CarillonError, formatId, type Instant, isFinal, type RunStatus } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { RunReader } from "../jobs/run-reader.js";
 import type { RunView } from "../model/run-view.js";
@@ -78,7 +78,7 @@ export class RunChanger {
         return this.#found(namespaceId, id);
       }
       if (isFinal(status) || status === "running" || status === "blocked" || tries >= mostTries) {
-        throw new CarillonError("run_not_waiting", `the run ${formatId("run", id)} is ${status}`);
+        throw new CarillonError("run_not_waiting", `the run ${formatId("run", id)} is ${status}${byJob(status, id)}`);
       }
     }
   }
@@ -88,4 +88,9 @@ export class RunChanger {
     if (run === null) throw new CarillonError("not_found", `there is no run ${formatId("run", id)}`);
     return run;
   }
+}
+
+/** One that still has its time before it and is in no table is made by its job. */
+function byJob(status: RunStatus, id: string): string {
+  return status === "scheduled" ? ` and is made by its job: give ${formatId("job", id)} another time` : "";
 }

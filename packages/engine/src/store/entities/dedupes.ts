@@ -49,8 +49,8 @@ export function dedupeStore(db: Queryable, statements: Statements): DedupeStore 
       const rowsOf = runs.map(({ run }) => run);
       const values = [...runParameters(rowsOf), beyondMs, ...keyParameters(runs), patience, runDeadlines(rowsOf)];
       const { rows } = await db.query<Row>(insert, values);
-      const left = rows.filter((row) => row.state === "left").map((row) => row.held_id);
-      if (left.length > 0) await db.query(endLeft, [left]);
+      const left = rows.filter((row) => row.state === "left");
+      if (left.length > 0) await db.query(endLeft, leftParameters(left, rowsOf));
       onEnded?.(rows.filter((row) => row.state === "ended"));
       return rows.flatMap(toAnswer);
     },
@@ -65,6 +65,12 @@ function toAnswer({ id, state, created_at: createdAt, held_id: heldId }: Row): D
   if (state === "left" || state === "ended") return [];
   if (state === "held") return [{ id, state, heldId }];
   return state === "beaten" ? [{ id, state }] : [{ id, state, createdAt }];
+}
+
+/** A run is replaced by one of its own namespace. */
+function leftParameters(left: readonly Row[], runs: readonly NewRun[]): unknown[] {
+  const namespaces = new Map(runs.map((run) => [run.id, run.namespaceId]));
+  return columns(left, [(row) => row.held_id, (row) => namespaces.get(row.id) ?? null]);
 }
 
 function keyParameters(runs: readonly DedupedRun[]): unknown[] {

@@ -39,6 +39,8 @@ export interface RunRow {
 export interface RunReads {
   live(namespaceId: number, ids: readonly string[]): Promise<RunRow[]>;
   finished(namespaceId: number, ids: readonly string[], notBefore: Instant): Promise<RunRow[]>;
+  /** One-off runs that their job is still to make under their id, because it was changed before their time. */
+  toCome(namespaceId: number, ids: readonly string[]): Promise<RunRow[]>;
   /** How far these runs are, where they said so. */
   progress(ids: readonly string[]): Promise<ReadonlyMap<string, RunProgress>>;
 }
@@ -49,6 +51,7 @@ const spans = [3];
 export function runReads(db: Queryable, statements: Statements, days: HistoryDays): RunReads {
   const live = statements.get("run.find");
   const find = statements.get("history.find");
+  const toCome = statements.get("run.to_come");
   const progress = statements.get("record.progress");
   return {
     async live(namespaceId, ids) {
@@ -71,6 +74,7 @@ export function runReads(db: Queryable, statements: Statements, days: HistoryDay
       }
       return found;
     },
+    toCome: async (namespaceId, ids) => (await db.query<RunRow>(toCome, [namespaceId, ids])).rows,
     async progress(ids) {
       const { rows } = await db.query<RunProgress & { id: string }>(progress, [ids]);
       return new Map(rows.map(({ id, fraction, text, at }) => [id, { fraction, text, at }]));

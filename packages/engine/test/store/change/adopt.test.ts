@@ -46,6 +46,42 @@ describe("a one-off job that is its run alone becomes a stored job with its firs
     expect(rows.filter((job) => job.id === id)).toHaveLength(1);
   });
 
+  it("and its run is found by that id before it is made, paused and cancelled too [INV-1]", async () => {
+    for (const at of [h.last + 60_000, h.last + 100 * period]) {
+      const id = await oneOff(at);
+      await edit(id, "new");
+      const scheduled = {
+        id,
+        jobId: id,
+        status: "scheduled",
+        runAt: at,
+        payload: "new",
+        owner: "me",
+        finishedAt: null,
+      };
+      expect(await h.api.getRun("default", id)).toMatchObject({ ...scheduled, statusReason: null });
+      await pause(id);
+      expect(await h.api.getRun("default", id)).toMatchObject({ ...scheduled, statusReason: "paused" });
+      await h.api.cancelJob("default", { id }, { running: "keep" }, actor);
+      const ended = { id, status: "cancelled", statusReason: "cancelled_by_job", finishedAt: expect.any(Number) };
+      expect(await h.api.getRun("default", id)).toMatchObject(ended);
+    }
+    const cron = (await h.api.createJob("default", spec())).id;
+    expect(await h.api.getRun("default", cron)).toBeNull();
+  });
+
+  it("and its run is cancelled by that id together with the job, once [INV-4]", async () => {
+    const id = await oneOff(h.last + 60_000);
+    await edit(id, "new");
+    const how = { reason: "cancelled_by_user", isOfRunning: true };
+    const done = await Promise.all([1, 2].map(() => h.store.runChanges.cancel(1, [id], how)));
+    expect(done.flat()).toMatchObject([{ id, jobId: id, isEnded: true }]);
+    const ended = { id, jobId: id, status: "cancelled", statusReason: "cancelled_by_user", payload: "new" };
+    expect(await h.api.getRun("default", id)).toMatchObject(ended);
+    expect(await h.api.getJob("default", { id })).toMatchObject({ state: "cancelled", version: 3, lastRun: ended });
+    expect(await h.due(id)).toMatchObject({ state: "cancelled", next_nominal_at: null, runs_made: 1 });
+  });
+
   it("and is paused, moved, or run at once like any other", async () => {
     const at = h.last + 60_000;
     const id = await oneOff(at);

@@ -54,7 +54,12 @@ interface Case {
 const bothIds = ({ low, high }: Pair): unknown[] => [[high, low]];
 const cases: readonly Case[] = [
   { statement: "run.end_stopped", table: "run", rows: () => runsWith("cancel_reason = 'asked'"), values: bothIds },
-  { statement: "dedupe.end_left", table: "run", rows: () => runsWith("owner = null"), values: bothIds },
+  {
+    statement: "dedupe.end_left",
+    table: "run",
+    rows: () => runsWith("owner = null"),
+    values: (pair) => [...bothIds(pair), [1, 1]],
+  },
   {
     statement: "settlement.admit_runs",
     table: "run",

@@ -24,6 +24,8 @@ const live = async (): Promise<string[]> =>
     )
   ).map((row) => row.id);
 const hourMs = 3_600_000;
+const pause = (id: string) =>
+  engine.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, { actor: null });
 
 describe("a dedupe key", () => {
   it("that a live run has stands for that run", async () => {
@@ -69,7 +71,7 @@ describe("a dedupe key", () => {
   it("of a run whose job was changed before its time counts until that has run or is cancelled", async () => {
     const first = await engine.api.enqueue("default", { ...keyed("a"), runAt: Date.now() + hourMs });
     const ref = { id: first.id };
-    await engine.api.pauseJob("default", ref, { reason: null, until: null, missed: "none" }, { actor: null });
+    await pause(first.id);
     expect(await enqueue("a")).toEqual({ id: first.id, isNew: false });
     await harness.rows("update carillon.dedupe set look_at = now()");
     expect(await createStore(harness.database).dedupes.sweep(100)).toEqual({ gone: 0, kept: 1 });
@@ -105,6 +107,31 @@ describe("a run that replaces", () => {
     expect(await live()).toEqual([again.id]);
     for (const { id } of [far, near]) {
       expect(await engine.api.getRun("default", id)).toMatchObject({ status: "cancelled", task: "work" });
+    }
+  });
+
+  it("takes the place of one whose job was changed before its time: that is cancelled with it, whoever replaces", async () => {
+    const later = { runAt: Date.now() + hourMs };
+    const first = await engine.api.enqueue("default", { ...keyed("a"), ...later });
+    await pause(first.id);
+    const second = await engine.api.enqueue("default", { ...keyed("a", { on: "replace" }), ...later });
+    await pause(second.id);
+    const bySql = async (on: string) =>
+      (
+        await harness.rows<{ run_id: string; is_new: boolean }>(
+          "select * from carillon.enqueue('work', dedupe_key => 'a', dedupe_on => $1)",
+          [on],
+        )
+      )[0];
+    expect(await bySql("ignore")).toEqual({ run_id: second.id, is_new: false });
+    await expect(bySql("reject")).rejects.toMatchObject({ code: "23505" });
+    const third = await bySql("replace");
+    expect(third).toMatchObject({ is_new: true });
+    expect(await live()).toEqual([third?.run_id]);
+    for (const { id } of [first, second]) {
+      const replaced = { status: "cancelled", statusReason: "cancelled_by_dedupe" };
+      expect(await engine.api.getRun("default", id)).toMatchObject(replaced);
+      expect(await engine.api.getJob("default", { id })).toMatchObject({ state: "cancelled", lastRun: replaced });
     }
   });
 
