@@ -6,6 +6,10 @@ import { runMutants } from "./run-mutants.js";
 import { type Say, runInFolder } from "./run-in-folder.js";
 
 export async function main(args: readonly string[], say: Say = (line) => console.log(line)): Promise<number> {
+  if (args.includes("--help")) {
+    say(usage);
+    return exitCodes.ok;
+  }
   let options: Options;
   try {
     options = readOptions(args, () => Math.floor(Math.random() * 2 ** 32));

@@ -58,4 +58,10 @@ describe("options", () => {
     expect(await main(line.split(" "), (text) => said.push(text))).toBe(2);
     expect(said.join("\n")).toContain("Exit codes");
   });
+
+  it("--help says how it is used and does nothing else", async () => {
+    const said: string[] = [];
+    expect(await main(["--mutants", "--help"], (text) => said.push(text))).toBe(0);
+    expect(said).toEqual([expect.stringContaining("--seed S      repeats a plan")]);
+  });
 });
