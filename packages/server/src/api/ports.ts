@@ -1,4 +1,5 @@
 import type { CheckPayload, QuotaClass } from "@carillon/contract";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { DurationMs, ErrorCode, Instant } from "@carillon/core";
 import type {
@@ -26,7 +27,6 @@ import type {
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 import type { BudgetLimits, IntakeLoad } from "./intake.js";
-import type { CallerOf } from "./quota/caller.js";
 import type { QuotaLimits } from "./quota/quotas.js";
 import type { TracingPort } from "./tracing.js";
 import type { EventFilter } from "../notify/event-filter.js";
@@ -93,6 +93,9 @@ export interface EventsPort {
   /** A stream of server-sent events. Throws overloaded. */
   open(filter: EventFilter, lastEventId?: string): Readable;
 }
+
+/** Whose quota a request counts against, in words that a refusal can repeat. */
+export type CallerOf = (request: { readonly headers: IncomingHttpHeaders }) => string;
 
 export interface ApiOptions {
   readonly engine: ApiEngine;

@@ -1,9 +1,6 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { readNamespaceName } from "../handlers/namespaces.js";
 import { namespaceHeader } from "../namespace-header.js";
-
-/** Whose quota a request counts against, in words that a refusal can repeat. */
-export type CallerOf = (request: { readonly headers: IncomingHttpHeaders }) => string;
+import type { CallerOf } from "../ports.js";
 
 /**
  * As long as callers do not say who they are, namespaces have quotas. A name that cannot be one is refused later, and counts as the
