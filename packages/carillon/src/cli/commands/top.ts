@@ -2,7 +2,7 @@ import { type Client, ServerUnreachable } from "@carillon/client";
 import { Option } from "commander";
 import { type CommandModule, textOption } from "../command.js";
 import { numberWithin, wholeNumber } from "../input/number.js";
-import { clientOf, serverAddress, withServerAddress } from "../input/server-address.js";
+import { clientOf, patienceOf, quietPatienceOf, serverAddress, withServerAddress } from "../input/server-address.js";
 import type { Io } from "../io.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { look } from "../top/look.js";
@@ -33,11 +33,13 @@ Examples:
       );
   },
   async run(io, invocation) {
-    const client = clientOf(io, invocation);
     const { url } = serverAddress(io, invocation);
     const everyMs = Number(invocation.options["every"]) * 1_000;
     const sort = sorts.find((one) => one === textOption(invocation, "sort")) ?? "waiting";
     const form = outputForm(invocation);
+    const screen = form === "table" ? io.terminal : null;
+    // Lines of talk would stand in the middle of the screen.
+    const client = clientOf(io, invocation, screen === null ? patienceOf(io) : quietPatienceOf(io));
     // Fails at once, with the reason, where there is no server.
     await client.version();
     const over = new AbortController();
@@ -45,8 +47,7 @@ Examples:
     const counting = countEvents(io, client, meter, over.signal);
     const lookNow = () => look({ client, url, meter, now: () => io.now() });
     try {
-      if (form === "table" && io.terminal !== null)
-        return await watchTop(io, io.terminal, { everyMs, sort, look: lookNow });
+      if (screen !== null) return await watchTop(io, screen, { everyMs, sort, look: lookNow });
       for (let left = Number(invocation.options["count"]); left > 0; left--) {
         await io.sleep(everyMs);
         const seen = await lookNow();

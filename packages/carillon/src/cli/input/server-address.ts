@@ -27,16 +27,23 @@ export interface ServerAddress {
   readonly namespace?: string;
 }
 
+type Patience = Pick<ClientOptions, "sleep" | "onWait">;
+
 /** The client for this command line. */
-export function clientOf(io: Io, invocation: Invocation): Client {
+export function clientOf(io: Io, invocation: Invocation, patience: Patience = patienceOf(io)): Client {
   const { url, ...caller } = serverAddress(io, invocation);
-  return createClient({ url: serverUrl(url), ...patienceOf(io), ...caller });
+  return createClient({ url: serverUrl(url), ...patience, ...caller });
 }
 
-/** Waits when the server asks for it, and says so: somebody may sit there. */
-export function patienceOf(io: Io): Pick<ClientOptions, "sleep" | "onWait"> {
+/** Waits when the server asks for it. */
+export function quietPatienceOf(io: Io): Patience {
+  return { sleep: (ms, signal) => io.sleep(ms, signal) };
+}
+
+/** The same, and says so: somebody may sit there. */
+export function patienceOf(io: Io): Patience {
   return {
-    sleep: (ms, signal) => io.sleep(ms, signal),
+    ...quietPatienceOf(io),
     onWait: (ms, { code }) =>
       io.talk(`carillon: the server asks to come again in ${Math.ceil(ms / 1_000)} s (${code})`),
   };

@@ -42,7 +42,7 @@ const seen = (queues: readonly object[]): Look =>
   }) as never;
 
 /** Answers every call that a look takes; events come as given. */
-function serveLook(events = "") {
+function serveLook(events = "", refusals: Response[] = []) {
   vi.stubGlobal("fetch", async (url: string, { signal }: RequestInit = {}) => {
     const { pathname } = new URL(url);
     if (pathname === "/v1/events") {
@@ -54,6 +54,8 @@ function serveLook(events = "") {
       });
       return new Response(body, { status: 200 });
     }
+    const refused = pathname === "/v1/runs" ? refusals.shift() : undefined;
+    if (refused !== undefined) return refused;
     const answers: Readonly<Record<string, object>> = {
       "/version": { version: "1.2.3" },
       "/readyz": { status: "ready", checks: [] },
@@ -173,5 +175,27 @@ describe("top on a terminal", () => {
     expect(io.written()).toContain("sort: lag");
     expect(io.written()).toContain("frozen");
     expect(io.written()).toContain("every 5 s");
+  });
+
+  it("waits for its quota without a word on the screen", async () => {
+    serveLook("", [new Response("{}", { status: 429, headers: { "retry-after": "1" } })]);
+    let press: (keys: string) => void = () => undefined;
+    const terminal: Terminal = {
+      size: () => ({ columns: 100, rows: 30 }),
+      onKey: (listener) => ((press = listener), () => undefined),
+      onResize: () => () => undefined,
+      takeScreen: () => () => undefined,
+    };
+    const io = fakeIo({ terminal });
+    const sleep = io.sleep.bind(io);
+    const outside = {
+      ...io,
+      async sleep(ms: number) {
+        await sleep(ms);
+        if (ms === 2_000) press("q");
+      },
+    };
+    expect(await runCli(["top"], outside)).toBe(0);
+    expect([io.slept.slice(0, 2), io.said]).toEqual([[1_000, 2_000], []]);
   });
 });
