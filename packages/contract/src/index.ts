@@ -27,6 +27,7 @@ export {
   readRelease,
   readWorkerDrain,
 } from "./normalise/worker-protocol.js";
+export { queryInstant } from "./normalise/query-instant.js";
 export { readNotes } from "./normalise/worker-notes.js";
 export { readJobBatch } from "./normalise/job-batch.js";
 export { type ApplyJobPatch, readJobPatch, refuseOtherKey } from "./normalise/job-patch.js";

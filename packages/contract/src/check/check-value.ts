@@ -81,7 +81,8 @@ interface UnknownField {
 function refuseUnknown({ pointer, parent, name, known }: UnknownField, check: Check): void {
   if (check.explainUnknown?.(pointer, parent, name)) return;
   const meant = similarWord(name, known);
-  const hint = meant === undefined ? `the fields here are ${known.join(", ")}` : `did you mean ${meant}?`;
+  const others = known.length === 0 ? "there are none here" : `the fields here are ${known.join(", ")}`;
+  const hint = meant === undefined ? others : `did you mean ${meant}?`;
   check.findings.add(pointer, "unknown_field", `${shown(name)} is not a field; ${hint}`);
 }
 
@@ -92,7 +93,7 @@ function faultOf(schema: RequestSchema, value: unknown): string | undefined {
   if (type !== undefined && !isOfType(type, value)) {
     return value === null
       ? `must be ${typeWords[type]}; leave it out instead of null`
-      : `must be ${typeWords[type]}, not ${shown(value)}`;
+      : `must be ${typeWords[type]}${exampleOf(schema)}, not ${shown(value)}`;
   }
   if (schema.const !== undefined && value !== schema.const)
     return `must be ${shown(schema.const)}, not ${shown(value)}`;
@@ -109,6 +110,14 @@ function faultOf(schema: RequestSchema, value: unknown): string | undefined {
     return `has ${Object.keys(value).length} members; at most ${schema.maxProperties} are allowed`;
   }
   return undefined;
+}
+
+const longestExample = 100;
+
+/** A number where a duration is wanted is best answered with one. */
+function exampleOf({ examples = [] }: RequestSchema): string {
+  const text = examples.length === 0 ? "" : JSON.stringify(examples[0]);
+  return text === "" || text.length > longestExample ? "" : ` such as ${text}`;
 }
 
 function valueType({ type }: RequestSchema): ValueType | undefined {

@@ -7,6 +7,7 @@ export type ValueType = "string" | "integer" | "number" | "boolean" | "object" |
 export interface RequestSchema {
   /** With "null" it is a member that a merge patch can remove. */
   readonly type?: ValueType | readonly [ValueType, "null"];
+  readonly examples?: readonly unknown[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly minLength?: number;

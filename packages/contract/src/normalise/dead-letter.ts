@@ -1,7 +1,8 @@
-import { type Instant, parseId, parseInstant } from "@carillon/core";
+import { type Instant, parseId } from "@carillon/core";
 import { Findings } from "../check/findings.js";
 import { DeadLetterAction, type DeadLetterQuery, RunRepeat } from "../schema/dead-letter.js";
 import { readBody } from "./body.js";
+import { queryInstant } from "./query-instant.js";
 
 export interface DeadLetterFilter {
   readonly task?: string;
@@ -18,7 +19,7 @@ type FilterFields = Omit<DeadLetterQuery, "page_size" | "page_token">;
 function filterOf(given: FilterFields, at: string, findings: Findings): DeadLetterFilter {
   const { task, queue, job_id: job, fingerprint, failed_after: from, failed_before: before } = given;
   const instant = (name: string, text: string | undefined) =>
-    text === undefined ? undefined : findings.attempt(`${at}/${name}`, () => parseInstant(text));
+    text === undefined ? undefined : findings.attempt(`${at}/${name}`, () => queryInstant(text));
   const jobId = job === undefined ? undefined : findings.attempt(`${at}/job_id`, () => parseId("job", job));
   const failedFrom = instant("failed_after", from);
   const failedBefore = instant("failed_before", before);

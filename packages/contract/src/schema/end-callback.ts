@@ -1,6 +1,6 @@
 import { callbackMoments, callbackParts } from "@carillon/core";
 import { Type, type Static } from "typebox";
-import { callbackLimits, limits, namePattern } from "./limits.js";
+import { callbackLimits, limits, namePattern, webAddressPattern } from "./limits.js";
 import { stringEnum } from "./string-enum.js";
 
 /** dead is another word for failed: a run that failed for good is a dead letter. */
@@ -21,7 +21,7 @@ export const Include = Type.Array(stringEnum(callbackParts), {
 export const TargetUrl = Type.String({
   minLength: 1,
   maxLength: callbackLimits.urlLength,
-  pattern: "^https?://[^\\s]+$",
+  pattern: webAddressPattern,
   description: "Where messages are posted to",
   examples: ["https://example.com/hooks/carillon"],
 });

@@ -111,6 +111,7 @@ export const namespacesPattern = "^(\\*|[a-z0-9][a-z0-9._-]{0,62})$";
 export const uuidPattern = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
 /** A run as workers name it: the UUID, or the id that is shown everywhere else. */
 export const runRefPattern = `${uuidPattern}|^run_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
+export const webAddressPattern = "^https?://[^\\s]+$";
 /** A SHA-256 as text. */
 export const tokenHashPattern = "^[0-9a-f]{64}$";
 
@@ -127,6 +128,7 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   [namespaceNamePattern, "1 to 63 small letters, digits and . _ -, beginning with a letter or a digit"],
   [namespacesPattern, "* alone, or small letters, digits and . _ -, beginning with a letter or a digit"],
   [runRefPattern, "a run's UUID in small letters, or run_ and 26 letters and digits"],
+  [webAddressPattern, "an address that begins with http:// or https://"],
   [tokenHashPattern, "64 hexadecimal digits"],
   [searchPathPattern, "names of members with dots in between"],
   [labelKeyPattern, "letters, digits and . _ / - in between"],

@@ -7,10 +7,12 @@ import type { RunView } from "../model/run-view.js";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { FailureStore } from "../store/entities/failures.js";
 import type { RunOverrides } from "../store/entities/settlement-writes.js";
+import type { Teller } from "../webhooks/teller.js";
 
 export interface RepeatsOptions {
   readonly transaction: ChangeTransaction;
   readonly failures: Pick<FailureStore, "redrive" | "redriven">;
+  readonly teller: Pick<Teller, "tellAgain">;
   readonly newId: () => string;
 }
 
@@ -48,8 +50,9 @@ export class Repeats {
     request: RepeatRequest & { readonly kind: "retry" | "replay" },
     context: ChangeContext,
   ): Promise<Repeated> {
-    const { transaction, failures, newId } = this.#options;
+    const { transaction, failures, teller, newId } = this.#options;
     const { kind, force = false } = request;
+    if (run.trigger.kind === "callback") return teller.tellAgain(namespaceId, run, request, context);
     if (run.jobId === null) throw new CarillonError("run_not_repeatable", `${nameOf(run)} belongs to no job`);
     const id = newId();
     const changed = await transaction.run<Repeated>(namespaceId, { id: run.jobId }, context, {

@@ -34,7 +34,7 @@ export function makeApis(ground: Ground, { calendaring, running, asking }: ApiPa
     ...running.queueing.api,
     ...running.limiting.api,
     ...asking.operating.api,
-    ...running.failing.api(asking.changing.transaction),
+    ...running.failing.api(asking.changing.transaction, running.notifying.teller),
     ...running.notifying.api,
     ...makeExplaining({
       db: options.database,

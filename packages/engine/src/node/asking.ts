@@ -19,7 +19,9 @@ import { type Ground, shardCount } from "./ground.js";
 import { type InsertBounds, type Inserts, makeInserts } from "./inserts.js";
 import { type JobChanging, makeJobChanging } from "./job-changing.js";
 import type { Ticks } from "./node-loops.js";
+import type { Notifying } from "./notifying.js";
 import { makeOperating, type Operating } from "./operating.js";
+import type { Running } from "./running.js";
 
 /** What callers ask for: jobs and runs, changes of them, and work over many of them that goes on by itself. */
 export interface Asking {
@@ -33,7 +35,11 @@ export interface Asking {
   readonly ticks: Pick<Ticks, "backfills" | "operations">;
 }
 
-export function makeAsking(ground: Ground, calendaring: Calendaring, following: Following): Asking {
+export function makeAsking(
+  ground: Ground,
+  calendaring: Calendaring,
+  { following, notifying }: Pick<Running, "following" | "notifying">,
+): Asking {
   const { store, options, limits } = ground;
   const bounds = insertBounds(ground);
   const onReplaced: OnReplaced = (runs) => announceEnded(runs, "cancelled", ground.emit);
@@ -43,7 +49,7 @@ export function makeAsking(ground: Ground, calendaring: Calendaring, following: 
   const creator = creatorOf(ground, { inserts, kept, calendaring, adoptUpstreams });
   const changing = changingOf(ground, { creator, calendaring, following });
   const backfilling = backfillingOf(ground, changing, calendaring);
-  const operating = operatingOf(ground, changing);
+  const operating = operatingOf(ground, changing, notifying);
   const enqueueing = enqueueingOf(ground, inserts, kept, limits.insertBatch);
   const ticks = { backfills: () => backfilling.tick(), operations: () => operating.tick() };
   return { inserts, creator, changing, backfilling, operating, enqueueing, receipts: receiptsOf(ground), ticks };
@@ -165,11 +171,13 @@ function backfillingOf(ground: Ground, { transaction }: JobChanging, { compiler 
   });
 }
 
-function operatingOf({ store, options, hints, membership, freed, emit }: Ground, changing: JobChanging): Operating {
+function operatingOf(ground: Ground, changing: JobChanging, { teller }: Notifying): Operating {
+  const { store, options, hints, membership, freed, emit } = ground;
   return makeOperating({
     db: options.database,
     store,
     transaction: changing.transaction,
+    teller,
     membership,
     newId: options.newId,
     shards: shardCount,

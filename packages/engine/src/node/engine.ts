@@ -57,7 +57,7 @@ class NodeEngine implements Engine {
     this.gateway = gateway;
     this.remoteWorkers = remoteWorkers;
     this.workerDoor = workerDoor;
-    const asking = makeAsking(ground, calendaring, running.following);
+    const asking = makeAsking(ground, calendaring, running);
     this.#asking = asking;
     this.#keeping = makeKeeping(ground);
     this.api = makeApis(ground, { calendaring, running, asking });

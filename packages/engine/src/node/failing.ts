@@ -10,6 +10,7 @@ import { Expirer } from "../rescue/expirer.js";
 import type { HostClock } from "../store/db/ports.js";
 import type { Queryable } from "../store/db/queryable.js";
 import type { Store } from "../store/store.js";
+import type { Teller } from "../webhooks/teller.js";
 import { withinNamespace } from "./engine-api.js";
 
 export interface FailingOptions {
@@ -26,7 +27,7 @@ export interface FailingOptions {
 
 export interface Failing {
   readonly onFailed: (run: FailedRun) => void;
-  readonly api: (transaction: ChangeTransaction) => Failures;
+  readonly api: (transaction: ChangeTransaction, teller: Teller) => Failures;
   /** Passes of loops; each answers after how long the next is due. */
   readonly expire: () => Promise<DurationMs>;
   readonly count: () => Promise<DurationMs>;
@@ -42,12 +43,12 @@ export function makeFailing(options: FailingOptions): Failing {
     onFailed,
     expire: () => expirer.tick(),
     count: () => tally.tick(),
-    api: (transaction) =>
+    api: (transaction, teller) =>
       failuresApi({
         db,
         failures: store.failures,
         runs: new RunReader(store.reads),
-        repeats: new Repeats({ transaction, failures: store.failures, newId }),
+        repeats: new Repeats({ transaction, failures: store.failures, teller, newId }),
         within: withinNamespace(store.namespaces),
       }),
   };

@@ -8,6 +8,7 @@ import type { Queued } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 import { Notifier } from "../webhooks/notifier.js";
 import { SystemRuns } from "../webhooks/system-runs.js";
+import { Teller } from "../webhooks/teller.js";
 import { WebhookBook } from "../webhooks/webhook-book.js";
 import { webhooksApi } from "../webhooks/webhooks-api.js";
 import { withinNamespace } from "./engine-api.js";
@@ -27,6 +28,7 @@ export interface NotifyingOptions {
 }
 
 export interface Notifying {
+  readonly teller: Teller;
   readonly api: Webhooks;
   /** Whether somebody is to be told that a run succeeded. */
   readonly isToldOf: (run: ClaimedRun) => boolean;
@@ -54,6 +56,7 @@ export function makeNotifying(options: NotifyingOptions): Notifying {
   const book = new WebhookBook(db, webhooks);
   const notifier = new Notifier({ webhooks, readsOver, transaction, runs: systemRuns, newId, batch });
   return {
+    teller: new Teller({ transaction, failures: store.failures, runs: systemRuns, newId }),
     isToldOf: (run) => book.isToldOf(run),
     async look() {
       await book.look();

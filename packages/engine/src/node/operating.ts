@@ -15,12 +15,14 @@ import { RunChanger } from "../runs/run-changer.js";
 import type { Database } from "../store/db/database.js";
 import type { DueRun, Queued } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
+import type { Teller } from "../webhooks/teller.js";
 import { withinNamespace } from "./engine-api.js";
 
 export interface OperatingOptions {
   readonly db: Database;
   readonly store: Store;
   readonly transaction: ChangeTransaction;
+  readonly teller: Teller;
   readonly membership: () => Membership;
   readonly newId: () => string;
   readonly shards: number;
@@ -43,7 +45,7 @@ const statsRuns = 1_000;
 
 /** The parts that change runs, one or many, put together. */
 export function makeOperating(options: OperatingOptions): Operating {
-  const { db, store, transaction, membership, newId, shards, onStarted } = options;
+  const { db, store, transaction, teller, membership, newId, shards, onStarted } = options;
   const runs = new RunReader(store.reads);
   const lister = new RunLister(store.search, runs);
   const jobs = new JobReader(store.jobs, runs, lister);
@@ -51,7 +53,7 @@ export function makeOperating(options: OperatingOptions): Operating {
   const changer = new RunChanger({ ...options, changes: store.runChanges, runs, rank: store.rank });
   const { operations, failures } = store;
   const targets = new BulkTargets({ lister, runs });
-  const repeats = new Repeats({ transaction, failures, newId });
+  const repeats = new Repeats({ transaction, failures, teller, newId });
   const runner = new OperationRunner({ operations, targets, changer, repeats, failures, membership });
   return {
     tick: () => runner.tick(),

@@ -48,6 +48,10 @@ small { color: var(--soft); font-size: 0.8125rem; }
   nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; border-bottom: 0; border-right: 1px solid var(--line); }
   main { padding: 1.5rem 2rem 4rem; }
 }
+@media (min-width: 40.01rem) {
+  td:first-child code { white-space: nowrap; }
+  td:last-child { width: 55%; }
+}
 @media (max-width: 40rem) {
   thead { display: none; }
   tr { display: block; border-bottom: 1px solid var(--line); padding: 0.375rem 0; }

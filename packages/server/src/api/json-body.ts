@@ -2,6 +2,9 @@ import { isUtf8 } from "node:buffer";
 import { CarillonError } from "@carillon/core";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
+/** A change is a merge patch (RFC 7396), which has a type of its own. */
+const types = ["application/json", "application/merge-patch+json"];
+
 /**
  * JSON is the only body the API takes. Bytes that are not UTF-8 are refused rather than replaced, and so are members named
  * __proto__, which have a meaning for JavaScript that their sender cannot have wanted.
@@ -9,7 +12,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const parse = app.getDefaultJsonParser("error", "error");
-  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
+  app.addContentTypeParser<Buffer>(types, { parseAs: "buffer" }, (request, bytes, done) => {
     if (bytes.length === 0) {
       const isFine = request.routeOptions.config.mayBeEmpty === true;
       return isFine ? done(null, undefined) : done(refusal("The body is empty; send a JSON object."));

@@ -18,15 +18,14 @@ export function readPageToken(token: string, list: unknown, readPlace: ReadPlace
   const dot = text.indexOf(".");
   const mark = text.slice(0, Math.max(dot, 0));
   const place = dot === -1 ? null : readPlace(text.slice(dot + 1));
-  if (place === null)
-    throw new CarillonError("page_token_invalid", "page_token must be a next_page_token of this list.");
-  if (mark !== fingerprint(list)) {
-    throw new CarillonError(
-      "page_token_invalid",
-      "page_token came from a list with another filter; begin without one.",
-    );
-  }
+  if (place === null) throw refused("must be a next_page_token of this list");
+  if (mark !== fingerprint(list)) throw refused("came from a list with another filter; begin without one");
   return place;
+}
+
+function refused(detail: string): CarillonError {
+  const [pointer, code] = ["?page_token", "page_token_invalid"] as const;
+  return new CarillonError(code, `${pointer}: ${detail}`, { items: [{ pointer, code, detail }] });
 }
 
 /** `list` holds what determines the rows: its members are written in a fixed order by the callers. */

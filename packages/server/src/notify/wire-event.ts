@@ -1,6 +1,7 @@
 import { formatId } from "@carillon/core";
 import type { Event, EventType } from "@carillon/contract";
 import type { EngineEvent } from "@carillon/engine";
+import { shownJobId } from "../api/wire/delivery-run.js";
 import { timestamp } from "../api/wire/scalars.js";
 
 /** One event as the stream tells it, with what it is filtered by. */
@@ -44,8 +45,8 @@ export function noticeOf(event: EngineEvent, now: number): Notice | null {
 }
 
 function notice(of: RunEvent, type: EventType, now: number, more: Partial<Event>): Notice {
-  const { namespaceId, runId, jobId, task, queue } = of;
-  const ids = { job_id: jobId === null ? null : formatId("job", jobId), run_id: formatId("run", runId) };
+  const { namespaceId, runId, task, queue } = of;
+  const ids = { job_id: shownJobId(of), run_id: formatId("run", runId) };
   return { namespaceId, event: { type, at: timestamp(now), ...ids, task, queue, ...more } };
 }
 

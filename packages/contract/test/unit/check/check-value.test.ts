@@ -32,6 +32,14 @@ const Thing = Type.Object(
 );
 
 describe("checking a value against its schema", () => {
+  it("shows what would be right where the schema has an example, and says where nothing can be given", () => {
+    expect(faultsOf(JobCreate, { task: "echo", timeout: 30 })).toEqual([
+      '/timeout: must be a string such as "2m", not 30',
+    ]);
+    const Nothing = Type.Object({}, { additionalProperties: false });
+    expect(faultsOf(Nothing, { wait: 1 })).toEqual(['/wait: "wait" is not a field; there are none here']);
+  });
+
   it("names every fault at once, each at its place", () => {
     expect(faultsOf(Thing, { name: "A", size: 10, tags: ["a", 5], inner: { on: "yes", "a/b~c": 1 } })).toEqual([
       '/name: must be of the form ^[a-z]*$, not "A"',

@@ -4,12 +4,11 @@ import {
   type Instant,
   type LabelCondition,
   parseId,
-  parseInstant,
   parseJobStatusFilter,
   parseLabelSelector,
   parseStatusFilter,
 } from "@carillon/core";
-import type { JobListQuery, RunListQuery } from "@carillon/contract";
+import { type JobListQuery, queryInstant, type RunListQuery } from "@carillon/contract";
 import type { JobFilter, RunFilter } from "@carillon/engine";
 
 interface SharedQuery {
@@ -46,8 +45,8 @@ function sharedFilter(query: SharedQuery): SharedFilter {
     ...(queue !== undefined && { queue }),
     ...(theOwner !== undefined && { owner: theOwner }),
     ...(selector !== undefined && { labels: parsed("?label_selector", () => parseLabelSelector(selector)) }),
-    ...(after !== undefined && { createdFrom: parsed("?created_after", () => parseInstant(after)) }),
-    ...(before !== undefined && { createdBefore: parsed("?created_before", () => parseInstant(before)) }),
+    ...(after !== undefined && { createdFrom: parsed("?created_after", () => queryInstant(after)) }),
+    ...(before !== undefined && { createdBefore: parsed("?created_before", () => queryInstant(before)) }),
     ...(query.payload !== undefined && { payload: sorted(query.payload) }),
   };
 }

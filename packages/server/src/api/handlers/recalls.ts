@@ -1,8 +1,11 @@
+import type { Operation } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { Effect, RunView } from "@carillon/engine";
+import type { Call } from "../call.js";
 import type { Recall, Recalls } from "../idempotency.js";
 import type { ApiOptions } from "../ports.js";
 import { wireBackfill } from "../wire/backfill.js";
+import { awaitEnd, type AwaitCall, waitOf } from "./await-run.js";
 import { recallJobs } from "./job-batch.js";
 import { JobAnswers } from "./job-answer.js";
 import { notFound } from "./job-ref.js";
@@ -20,8 +23,13 @@ export function recallsOf(options: ApiOptions): Recalls {
     if (run === null) throw notFound(`The run ${formatId("run", id)} is not there any more.`);
     return run;
   };
-  const oneRun: Recall = async (effect, { namespace }) => madeRun(await runOf(effect, namespace));
-  const newRun: Recall = async (effect, { namespace }) => createdRun(await runOf(effect, namespace), true);
+  // Who waited for the end and lost the answer waits again.
+  const ended = async (effect: Effect, call: Call<Operation>): Promise<RunView> => {
+    const query = (call.query ?? {}) as AwaitCall["query"];
+    return awaitEnd(engine, { ...call, query }, await runOf(effect, call.namespace), waitOf(query));
+  };
+  const oneRun: Recall = async (effect, call) => madeRun(await ended(effect, call));
+  const newRun: Recall = async (effect, call) => createdRun(await ended(effect, call), true);
   return {
     createRun: newRun,
     retryRun: newRun,

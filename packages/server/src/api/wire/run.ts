@@ -1,6 +1,7 @@
 import type { Run, RunError as WireError, RunSummary } from "@carillon/contract";
 import { formatId, latenessOf, parseTraceParent, type RunError, slaTermsOf } from "@carillon/core";
 import type { AttemptRecord, RunExplanation, RunView } from "@carillon/engine";
+import { shownJobId, shownPayload } from "./delivery-run.js";
 import { timestamp, timestampOrNull } from "./scalars.js";
 
 export function runSummary(run: RunView): RunSummary {
@@ -9,7 +10,7 @@ export function runSummary(run: RunView): RunSummary {
     id: formatId("run", run.id),
     status: run.status,
     status_reason: run.statusReason,
-    trigger: wireTrigger(run.trigger),
+    trigger: wireTrigger(run),
     attempt: run.attempt,
     max_attempts: run.maxAttempts,
     started_at: timestampOrNull(startedAt),
@@ -19,11 +20,13 @@ export function runSummary(run: RunView): RunSummary {
   };
 }
 
-function wireTrigger({ kind, id, scheduledFor, upstreamIds }: RunView["trigger"]): RunSummary["trigger"] {
+function wireTrigger({ id: runId, trigger }: RunView): RunSummary["trigger"] {
+  const { kind, id, scheduledFor, upstreamIds } = trigger;
   const upstream = upstreamIds?.map((one) => formatId("run", one));
   return {
     kind,
-    id: id === null ? null : formatId(kind === "backfill" ? "bkf" : "run", id),
+    // What a call asked for has no other cause: its own id says nothing.
+    id: id === null || id === runId ? null : formatId(kind === "backfill" ? "bkf" : "run", id),
     scheduled_for: timestamp(scheduledFor),
     ...(upstream !== undefined && { upstream }),
   };
@@ -44,7 +47,7 @@ export interface RunFacts {
 export function wireRun(run: RunView, { waitingOn = null, retriedAs = null }: RunFacts = {}): Run {
   return {
     ...runSummary(run),
-    job_id: run.jobId === null ? null : formatId("job", run.jobId),
+    job_id: shownJobId(run),
     task: run.task,
     queue: run.queue,
     priority: run.priority,
@@ -57,7 +60,7 @@ export function wireRun(run: RunView, { waitingOn = null, retriedAs = null }: Ru
     retried_as: retriedAs === null ? null : formatId("run", retriedAs),
     waiting_on: waitingOn && { code: waitingOn.code, detail: waitingOn.detail },
     progress: run.progress && { ...run.progress, at: timestamp(run.progress.at) },
-    payload: run.payload ?? null,
+    payload: shownPayload(run),
     output: run.output ?? null,
     error: run.error && wireError(run.error),
     attempts: run.attempts.map(wireAttempt),

@@ -1,6 +1,7 @@
 import type { CallbackSecret, Delivery, Webhook } from "@carillon/contract";
 import { formatId, isFinal } from "@carillon/core";
 import type { CallbackSecretView, RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
+import { statusOfError } from "../../webhooks/status-error.js";
 import { wireRun } from "./run.js";
 import { timestamp, timestampOrNull } from "./scalars.js";
 
@@ -30,7 +31,8 @@ export function wireCallbackSecret({ madeAt, oldSecretUntil }: CallbackSecretVie
 /** The run that sends a message, as whoever looks after the endpoint sees it. */
 export function wireDelivery(run: RunView): Delivery {
   const { message } = run.payload as WebhookDelivery;
-  const { error, attempts } = wireRun(run);
+  const { error: last, attempts } = wireRun(run);
+  const error = isFinal(run.status) ? last : (attempts.at(-1)?.error ?? null);
   return {
     id: formatId("run", run.id),
     message_id: message.id,
@@ -41,8 +43,8 @@ export function wireDelivery(run: RunView): Delivery {
     next_attempt_at: run.status === "retrying" ? timestamp(run.runAt) : null,
     created_at: timestamp(run.createdAt),
     finished_at: timestampOrNull(run.finishedAt),
-    response_status: responseStatus(run.output),
-    error: isFinal(run.status) ? error : (attempts.at(-1)?.error ?? null),
+    response_status: responseStatus(run.output) ?? statusOfError(error?.type),
+    error,
   };
 }
 

@@ -4,6 +4,7 @@ import type { WebhookDelivery, Webhooks, WebhookTarget } from "@carillon/engine"
 import { type HttpAnswer, NonRetryableError, RetryAfterError, type Task, type TaskContext } from "@carillon/worker";
 import type { DeliveryOutcome } from "../../webhooks/delivery-outcome.js";
 import { secretBytes, secretOf, signedHeaders } from "../../webhooks/signature.js";
+import { asStatusError } from "../../webhooks/status-error.js";
 
 /** Posts to an address that was checked to be one that may be reached. */
 export type Post = (request: {
@@ -88,7 +89,11 @@ async function tried(
   throw refusal(answer);
 }
 
-function refusal({ status, headers, body }: HttpAnswer): Error {
+function refusal(answer: HttpAnswer): Error {
+  return asStatusError(refusalOf(answer), answer.status);
+}
+
+function refusalOf({ status, headers, body }: HttpAnswer): Error {
   const excerpt = body.subarray(0, excerptLength).toString("utf8").trim();
   const message = `the endpoint answered ${status}${excerpt === "" ? "" : `: ${excerpt}`}`;
   if (status === 410) return new NonRetryableError(message);

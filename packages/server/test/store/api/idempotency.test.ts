@@ -120,6 +120,17 @@ describe("waiting for a run", () => {
     expect(run).toMatchObject({ status: "queued", is_new: true });
   });
 
+  it("goes on in a repeat while the first call still waits", async () => {
+    const url = "/v1/runs?wait=30s";
+    const asked = { task: "nobody", queue: "waited" };
+    const first = post(url, asked, "waits");
+    const found = async () => (await api.get("/v1/runs?queue=waited")).json<{ runs: Run[] }>().runs[0]?.id;
+    await expect.poll(found).toBeDefined();
+    const repeat = post(url, asked, "waits");
+    await api.post(`/v1/runs/${await found()}:cancel`, {});
+    for (const one of [await first, await repeat]) expect(one.json<Run>()).toMatchObject({ status: "cancelled" });
+  });
+
   it("ends with the run", async () => {
     const { id } = (await api.post("/v1/jobs", { task: "nobody", schedule: { manual: true } })).json<Job>();
     const waiting = api.post(`/v1/jobs/${id}:runNow?wait=30s`, {});

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { makeUuidV7, systemClock, systemRandom, systemSoon, systemTimers, webhookQueue } from "@carillon/core";
-import type { Delivery, DeliveryList, Webhook, WebhookWithSecret } from "@carillon/contract";
+import type { Delivery, DeliveryList, Run, Webhook, WebhookWithSecret } from "@carillon/contract";
 import { createEngine, openDatabase } from "@carillon/engine";
 import { freshDatabase } from "@carillon/testkit";
 import {
@@ -183,6 +183,27 @@ describe("webhook endpoints", () => {
     expect(failing).toMatchObject({ enabled: false, disabled_reason: "failing" });
   });
 
+  it("that did not take a message have it among the dead letters, from where it is sent again once", async () => {
+    const { id } = await endpoint();
+    receiver.answer(410);
+    await node.post(`/v1/webhooks/${id}:test`, {});
+    const dead = await until(async () => (await deliveriesOf(id)).find(({ status }) => status === "failed") ?? null);
+    expect(dead).toMatchObject({ response_status: 410, error: { type: "HttpStatus410" } });
+    expect(dead.error).not.toHaveProperty("stack");
+    const run = (await node.get(`/v1/dead-letters/${dead.id}`)).json<Run>();
+    expect(run).toMatchObject({ job_id: null, payload: { endpoint_id: id, message: { id: dead.message_id } } });
+    await node.send("PATCH", `/v1/webhooks/${id}`, { enabled: true });
+    const changed = await node.post(`/v1/runs/${dead.id}:retry`, { payload: {} });
+    expect(changed.json()).toMatchObject({ status: 409, code: "run_not_repeatable" });
+    const again = await node.post(`/v1/runs/${dead.id}:retry`, {});
+    expect(again.statusCode).toBe(201);
+    await receiver.until(2);
+    expect(receiver.received[1]?.id).toBe(dead.message_id);
+    const asked = await node.post(`/v1/runs/${dead.id}:retry`, {});
+    expect([asked.statusCode, asked.json<Run>().id]).toEqual([200, again.json<Run>().id]);
+    expect((await node.get(`/v1/runs/${dead.id}`)).json<Run>().retried_as).toBe(again.json<Run>().id);
+  });
+
   it("are refused where they cannot be, and changed only in the version that was meant", async () => {
     expect((await node.post("/v1/webhooks", {})).json()).toMatchObject({ status: 400 });
     expect((await node.post("/v1/webhooks", { url: "ftp://x" })).statusCode).toBe(400);
@@ -234,6 +255,23 @@ describe("callbacks of a job", () => {
     await ask("echo", run);
     await receiver.until(2);
     expect([second, third].map((one) => receiver.received[1]?.isSignedBy(one))).toEqual([false, true]);
+  });
+
+  it("that were not taken are sent again with the other dead letters", async () => {
+    receiver.answer(410);
+    const { id } = await ask("echo", { callbacks: [{ on: ["succeeded"], url: `${receiver.url}/cb` }] });
+    const filter = { queue: webhookQueue };
+    const dead = await until(async () => {
+      const { dead_letters: letters } = (await node.get(`/v1/dead-letters?queue=${webhookQueue}`)).json<{
+        dead_letters: Run[];
+      }>();
+      return letters.find(({ trigger }) => trigger.id === id) ?? null;
+    });
+    const done = (await node.post("/v1/dead-letters:redrive", { filter })).json<{ results: { id: string }[] }>();
+    expect(done).toMatchObject({ done: done.results.length, refused: 0 });
+    expect(done.results.map((one) => one.id)).toContain(dead.id);
+    await receiver.until(2);
+    expect(receiver.received.map((one) => one.path)).toEqual(["/cb", "/cb"]);
   });
 
   it("names one of url and task", async () => {

@@ -68,6 +68,19 @@ describe("PATCH", () => {
   });
 });
 
+describe("PATCH", () => {
+  it.each(["application/json", "application/merge-patch+json", "application/merge-patch+json; charset=utf-8"])(
+    "takes a merge patch as %s",
+    async (type) => {
+      const api = await withNightly();
+      const headers = { "content-type": type };
+      const payload = JSON.stringify({ priority: 5 });
+      const response = await api.call({ method: "PATCH", url: "/v1/jobs/@nightly", headers, payload });
+      expect([response.statusCode, response.json<{ priority: number }>().priority]).toEqual([200, 5]);
+    },
+  );
+});
+
 describe("If-Match", () => {
   const patch = { priority: 5 };
 
@@ -266,7 +279,7 @@ describe("running now", () => {
     expect([response.statusCode, response.headers["location"]]).toEqual([201, `/v1/runs/${run.id}`]);
     expect(run).toMatchObject({
       payload: { day: "today" },
-      trigger: { kind: "run_now", id: run.id },
+      trigger: { kind: "run_now", id: null },
       job_id: api.job.id,
     });
     expect(api.engine.asked).toEqual([

@@ -86,6 +86,20 @@ describe("a list of jobs", () => {
     expect(response.json<{ detail: string }>().detail).toContain(words);
   });
 
+  it("takes a time with its offset as people type it, though a plus is a blank in an address", async () => {
+    const api = await withJobs(1);
+    for (const offset of ["+01:00", "%2B01:00", "Z"]) {
+      const { statusCode } = await api.get(`/v1/jobs?created_after=2020-01-01T00:00:00${offset}`);
+      expect([offset, statusCode]).toEqual([offset, 200]);
+    }
+    expect((await api.get("/v1/jobs?created_after=2020-01-01 00:00")).statusCode).toBe(422);
+  });
+
+  it("names the parameter of a token that does not belong to it", async () => {
+    const said = refusalOf(await apiUnderTest().get("/v1/jobs?page_token=abc"));
+    expect(said.faults).toEqual(["?page_token page_token_invalid"]);
+  });
+
   it("can be the oldest first, with tokens of its own", async () => {
     const api = await withJobs(3);
     const ask = async (query: string) => (await api.get(`/v1/jobs?order_by=created_at%20asc${query}`)).json<JobList>();
