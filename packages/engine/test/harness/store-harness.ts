@@ -181,7 +181,7 @@ export function fireRow(job: DueJob, next: Instant | null = job.nominal + 60_000
 }
 
 /** Resolves when so many statements of this database wait for a lock. Asked on a connection of its own: a transaction sees its first answer for ever. */
-export async function untilSomebodyWaits(harness: StoreHarness, howMany = 1): Promise<void> {
+export async function untilSomebodyWaits(harness: Pick<StoreHarness, "db">, howMany = 1): Promise<void> {
   const waiting = {
     text: "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
   };

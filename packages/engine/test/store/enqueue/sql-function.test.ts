@@ -4,8 +4,10 @@ import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/index.js";
 import { shardOf } from "../../../src/jobs/shard-of.js";
+import type { Queryable } from "../../../src/store/db/queryable.js";
 import { createStore } from "../../../src/store/store.js";
 import { EnqueueHarness, keyed, runSpec } from "../../harness/enqueue-harness.js";
+import { untilSomebodyWaits } from "../../harness/store-harness.js";
 
 let harness: EnqueueHarness;
 let engine: Engine;
@@ -153,6 +155,39 @@ describe("carillon.enqueue", () => {
     const near = await call("'work', dedupe_on => 'replace'");
     expect(await engine.api.getRun("default", far.run_id)).toMatchObject({ status: "cancelled" });
     expect(await engine.api.enqueue("default", keyed(""))).toEqual({ id: near.run_id, isNew: false });
+  });
+
+  it("replaces a run also while its job is changed, and while that makes the run", async () => {
+    const { database } = harness;
+    const { changes } = createStore(database);
+    /** What a run goes through while another replaces it. */
+    const replaceDuring = async (id: string, hold: string, work: (tx: Queryable) => Promise<unknown>) => {
+      const { asked } = await database.transaction(async (tx) => {
+        await tx.query({ text: `select from ${hold} = $1 for update` }, [id]);
+        const replacing = call("'work', dedupe_key => 'moves', dedupe_on => 'replace', delay => '5 minutes'");
+        await untilSomebodyWaits({ db: database });
+        await work(tx);
+        return { asked: replacing };
+      });
+      const { run_id: next } = await asked;
+      const ended = { status: "cancelled", statusReason: "cancelled_by_dedupe" };
+      expect(await engine.api.getRun("default", id)).toMatchObject(ended);
+      expect(await engine.api.getRun("default", next)).toMatchObject({ status: "scheduled" });
+      return next;
+    };
+    const adopt = (id: string) => (tx: Queryable) => changes.adoptLive(tx, id, 1);
+    const make = (id: string) => async (tx: Queryable) => {
+      const made =
+        "insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at, trigger, task, queue, payload) " +
+        "select id, id, namespace_id, shard, lane, 'queued', priority, 0, now(), now(), now(), 'schedule', task, queue, payload from carillon.job where id = $1";
+      const moved =
+        "update carillon.job_due set state = 'completed', runs_made = 1, next_nominal_at = null, next_fire_at = null where job_id = $1";
+      for (const text of [made, moved]) await tx.query({ text }, [id]);
+    };
+    const { run_id: first } = await call("'work', dedupe_key => 'moves', delay => '5 minutes'");
+    const second = await replaceDuring(first, "carillon.run where id", adopt(first));
+    await database.transaction(adopt(second));
+    await replaceDuring(second, "carillon.job_due where job_id", make(second));
   });
 
   it("and the engine at once give a key one run [INV-13]", async () => {

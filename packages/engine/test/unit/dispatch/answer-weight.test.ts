@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { AnswerWeight, mostChars } from "../../../src/dispatch/answer-weight.js";
 import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+import { memoryGateway, workerOf } from "../../harness/memory-gateway.js";
 
 const megabyte = "x".repeat(1_048_576);
 const runs = (count: number, payload: string): ClaimedRun[] =>
@@ -41,4 +42,17 @@ it("a quiet time changes nothing: light ones that come all at once are claimed b
   weight.took(runs(1, "{}"));
   for (let look = 0; look < 5; look++) weight.took([]);
   expect(weight.size).toBeGreaterThan(500);
+});
+
+it("a worker with many free slots is given heavy runs few at a time, and all of them without another look", async () => {
+  const { gateway, claims } = memoryGateway();
+  for (let made = 0; made < 100; made++) claims.add(`run ${made}`, { payload: megabyte });
+  const answers: number[] = [];
+  await workerOf(gateway, { slots: 500, onAssign: (assigned) => void answers.push(assigned.length) });
+  while (claims.waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+  const [first = 0, ...others] = answers;
+  expect(first).toBe(32);
+  expect(Math.max(...others) * megabyte.length).toBeLessThanOrEqual(mostChars);
+  expect(answers.reduce((sum, count) => sum + count, 0)).toBe(100);
 });
