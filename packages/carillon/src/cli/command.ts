@@ -2,10 +2,23 @@ import type { Command } from "commander";
 import type { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-/** A command and the flags that it takes. */
+export interface DescribedFlag {
+  /** With its dashes. */
+  readonly long: string;
+  readonly short?: string;
+  readonly summary: string;
+  readonly takesValue: boolean;
+  /** Every value that it may have, where those are few. */
+  readonly choices: readonly string[];
+}
+
+/** A command and what may follow it. */
 export interface DescribedCommand {
   readonly path: readonly string[];
-  readonly flags: readonly string[];
+  readonly summary: string;
+  readonly flags: readonly DescribedFlag[];
+  /** Every value of its first argument, where those are few. */
+  readonly choices: readonly string[];
 }
 
 /** What the user typed, as commander understood it. */

@@ -1,4 +1,5 @@
-import type { DeadLetterAction, DeadLetterActionDone, DeadLetterResult } from "@carillon/contract";
+import type { Client } from "@carillon/client";
+import type { DeadLetterAction, DeadLetterActionDone, DeadLetterResult, Run } from "@carillon/contract";
 import type { Command } from "commander";
 import { CliError } from "./cli-error.js";
 import { flagOption, type Invocation } from "./command.js";
@@ -6,7 +7,8 @@ import { deadLetterFilter, withDeadLetterFilter } from "./input/dead-letter-filt
 import { withServerAddress } from "./input/server-address.js";
 import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
-import { outputForm, renderJson, withOutputForm } from "./output/form.js";
+import { outputForm, renderJson, renderRows, withOutputForm } from "./output/form.js";
+import { renderRun } from "./output/run-view.js";
 import { renderTable } from "./output/table.js";
 import { sayNoUndo } from "./output/undo.js";
 import { ProgressLine } from "./output/progress-line.js";
@@ -21,24 +23,41 @@ export function withDeadLetterAction(command: Command): Command {
 }
 
 /** To act on everything there is takes a word of its own. */
-function bulkAction(invocation: Invocation): DeadLetterAction {
-  const filter = deadLetterFilter(invocation);
+async function bulkAction(invocation: Invocation, client: Client): Promise<DeadLetterAction> {
+  const filter = await deadLetterFilter(invocation, client);
   if (Object.keys(filter).length === 0 && !flagOption(invocation, "all") && !flagOption(invocation, "dryRun"))
     throw new CliError(ExitCode.usage, "name a run, say which ones by flags such as --task, or say --all");
   return { filter, page_size: pageSize, ...(flagOption(invocation, "dryRun") && { dry_run: true }) };
+}
+
+/** The one that was named, and nothing beside it; undefined: those that flags name. */
+export function oneDeadLetter(invocation: Invocation): string | undefined {
+  const [id] = invocation.args;
+  const others = ["task", "queue", "job", "fingerprint", "since", "until", "after", "before", "all"];
+  if (id !== undefined && others.some((name) => invocation.options[name] !== undefined))
+    throw new CliError(ExitCode.usage, "name a run, or say which ones by flags; not both");
+  return id;
+}
+
+/** What a dry run about one says. */
+export async function showOne(io: Io, invocation: Invocation, run: Run, done: string): Promise<void> {
+  const form = outputForm(invocation);
+  await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
+  io.talk(`carillon: it would be ${done}; nothing was changed`);
 }
 
 /** Page by page, until none is left; what was done is said as it goes. Answers whether all went well. */
 export async function actOnAll(
   io: Io,
   invocation: Invocation,
+  client: Client,
   verb: {
     readonly done: string;
     readonly instead: string;
     act(action: DeadLetterAction): Promise<DeadLetterActionDone>;
   },
 ): Promise<boolean> {
-  const action = bulkAction(invocation);
+  const action = await bulkAction(invocation, client);
   const results: DeadLetterResult[] = [];
   const counts = { done: 0, refused: 0 };
   const line = new ProgressLine(io);
@@ -53,7 +72,7 @@ export async function actOnAll(
   } while (token !== null);
   line.clear();
   const form = outputForm(invocation);
-  if (form !== "table") await io.out(renderJson(results, form));
+  if (form !== "table") await io.out(renderRows(results, form));
   else if (results.length > 0) await io.out(renderTable(columns, results));
   const isDry = action.dry_run === true;
   if (isDry) io.talk(`carillon: ${results.length} would be ${verb.done}; nothing was changed`);

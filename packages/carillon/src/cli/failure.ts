@@ -51,15 +51,19 @@ const exitCodeOf = ({ code }: CarillonError): ExitCode =>
 function refusal({ message, code, errors }: ApiError): string {
   const faults = errors.map(({ pointer, detail }) => `${pointer}: ${detail}`);
   if (faults.length === 1 && message === faults[0]) return `${message} (${code})`;
+  const isRepeated = faults.length > 1 && faults[0] !== undefined && message.endsWith(faults[0]);
+  if (isRepeated) return [`${faults.length} faults (${code}):`, ...faults.map((fault) => `  - ${fault}`)].join("\n");
   return [`${message} (${code})`, ...faults.map((fault) => `  - ${fault}`)].join("\n");
 }
+
+const noTls = " It does not speak TLS: write http:// in place of https://.";
 
 const networkHints: ReadonlyMap<unknown, string> = new Map([
   ["ECONNREFUSED", " Nothing listens there."],
   ["ENOTFOUND", " There is no host of this name."],
   ["EAI_AGAIN", " The name of the host could not be looked up."],
-  ["ERR_SSL_WRONG_VERSION_NUMBER", " It does not speak TLS: write http:// in place of https://."],
-  ["ERR_SSL_PACKET_LENGTH_TOO_LONG", " It does not speak TLS: write http:// in place of https://."],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", noTls],
+  ["ERR_SSL_PACKET_LENGTH_TOO_LONG", noTls],
 ]);
 
 /** The code of what is at the bottom: fetch wraps what the network said. */
@@ -70,5 +74,7 @@ function codeBelow(error: unknown): unknown {
 
 function unreachable({ message, reason, cause }: ServerUnreachable): string {
   if (reason === "timeout") return message;
-  return `${message}${networkHints.get(codeBelow(cause)) ?? ""} Is the server running? Start one with \`carillon dev\` (in a checkout: \`npm start\`), or say where it is with --url or CARILLON_URL.`;
+  const hint = networkHints.get(codeBelow(cause)) ?? "";
+  if (hint.startsWith(noTls)) return `${message}${hint}`;
+  return `${message}${hint} Is the server running? Start one with \`carillon dev\` (in a checkout: \`npm start\`), or say where it is with --url or CARILLON_URL.`;
 }

@@ -20,6 +20,8 @@ export interface Io {
   /** A line for people. */
   talk(line: string): void;
   now(): number;
+  /** Before the process ends by Ctrl-C. Answers what takes the listener away. */
+  onInterrupt(listener: () => void): () => void;
   /** Over at once when the signal fires. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -41,8 +43,21 @@ export function processIo(): Io {
     },
     talk: (line) => void stderr.write(`${line}\n`),
     now: () => systemClock.now(),
+    onInterrupt,
     sleep,
   };
+}
+
+/** What shells answer for a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+function onInterrupt(listener: () => void): () => void {
+  const onSignal = (): void => {
+    listener();
+    process.exit(INTERRUPTED);
+  };
+  process.once("SIGINT", onSignal);
+  return () => void process.off("SIGINT", onSignal);
 }
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -33,6 +33,18 @@ export const nouns: Readonly<Record<string, string>> = {
   window: "look at maintenance windows and change them",
 };
 
+/** The groups of `carillon --help`, with their nouns and commands of one word. */
+export const groups: Readonly<Record<string, readonly string[]>> = {
+  "Begin:": ["dev", "init", "import"],
+  "Jobs and what becomes of them:": ["job", "run", "task", "why", "top", "events"],
+  "When something failed:": ["dead-letter", "error-group", "webhook"],
+  "Many at a time:": ["backfill", "operation"],
+  "When things run:": ["cron", "calendar", "window"],
+  "How many run:": ["queue", "limit", "breaker", "namespace"],
+  "Who runs them:": ["worker", "server", "node", "doctor"],
+  "This command line:": ["login", "profile", "api", "openapi", "completion", "version"],
+};
+
 /** Every command, in the order of the help. A module is read only when its command is called. */
 export const commands: readonly CommandEntry[] = [
   ...serverCommands,

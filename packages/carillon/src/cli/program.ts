@@ -1,9 +1,10 @@
 import { Command, type Option } from "commander";
-import type { DescribedCommand, Invocation } from "./command.js";
+import type { DescribedCommand, DescribedFlag, Invocation } from "./command.js";
 import { ExitCode, exitCodeWords } from "./exit-codes.js";
 import type { Io } from "./io.js";
-import { commands, nouns } from "./manifest.js";
+import { commands, groups, nouns } from "./manifest.js";
 import type { CommandEntry } from "./manifest/entry.js";
+import { foldHelp, helpWidth } from "./output/fold-help.js";
 import { outputForm } from "./output/form.js";
 import { loadYaml } from "./output/yaml.js";
 import { packageVersion } from "./package-version.js";
@@ -24,37 +25,55 @@ export function buildProgram(io: Io, finish: Finish): Command {
     .version(packageVersion(), "-V, --version", "show the version")
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, "carillon: ")),
-      writeOut: (text) => void io.out(text),
+      writeOut: (text) => void io.out(foldHelp(text, helpWidth(process.stdout))),
+      getOutHelpWidth: () => helpWidth(process.stdout),
       writeErr: (text) => io.talk(text.trimEnd()),
     })
     .exitOverride()
+    .showHelpAfterError("Flags stand after the command, as in carillon job list --json. Help: carillon --help")
     .addHelpText(
       "after",
       `\nStart with \`carillon dev\`. Help of a command: carillon <command> --help\n\nExit codes: ${exitCodes}`,
     );
   const entries = new Map<Command, CommandEntry>();
-  for (const entry of commands) {
+  for (const entry of inGroups) {
     const parent = entry.path.length === 1 ? program : nounCommand(program, entry.path[0]);
     const name = entry.path[entry.path.length - 1] ?? "";
-    entries.set(parent.command(name).description(entry.summary), entry);
+    const command = parent.command(name).description(entry.summary);
+    if (entry.alias !== undefined) command.alias(entry.alias);
+    if (parent === program) command.helpGroup(headingOf(name));
+    entries.set(command, entry);
   }
   const enter = async (_: Command, entered: Command): Promise<void> => {
     const entry = entries.get(entered);
     if (entry) await defineCommand(entered, entry, io, finish);
   };
   program.hook("preSubcommand", enter);
-  for (const noun of program.commands) noun.hook("preSubcommand", enter);
+  for (const noun of program.commands) {
+    noun.helpCommand(false).hook("preSubcommand", enter);
+    noun.showHelpAfterError(`Help: carillon ${noun.name()} --help`);
+  }
   return program;
 }
 
 function nounCommand(program: Command, noun: string): Command {
   const known = program.commands.find((command) => command.name() === noun);
   if (known) return known;
-  return program.command(noun).description(nouns[noun] ?? "");
+  return program
+    .command(noun)
+    .description(nouns[noun] ?? "")
+    .helpGroup(headingOf(noun));
 }
+
+const headings = Object.entries(groups);
+const headingOf = (word: string): string => headings.find(([, words]) => words.includes(word))?.[0] ?? "Others:";
+const order = headings.flatMap(([, words]) => words);
+/** As the help shows them: by group, and there as the group names them. */
+const inGroups = commands.toSorted((one, other) => order.indexOf(one.path[0]) - order.indexOf(other.path[0]));
 
 async function defineCommand(target: Command, entry: CommandEntry, io: Io, finish: Finish): Promise<void> {
   const { command } = await entry.load();
+  target.showHelpAfterError(`Help: carillon ${entry.path.join(" ")} --help`);
   command.define(target);
   // Commander would tell of a missing option before one that is unknown, and a slip of the pen is both.
   const required = target.options.filter((option) => option.mandatory);
@@ -78,17 +97,50 @@ function refuseMissing(target: Command, required: readonly Option[]): void {
 
 function describeAll(): Promise<DescribedCommand[]> {
   return Promise.all(
-    commands.map(async ({ path, load }) => {
+    commands.map(async ({ path, summary, load }) => {
       const described = new Command();
       (await load()).command.define(described);
-      const flags = described.options.flatMap(({ long }) => long ?? []);
-      return { path, flags: [...flags, "--help"] };
+      const flags = described.options.flatMap((option) => (option.hidden ? [] : describedFlag(option)));
+      const choices = described.registeredArguments[0]?.argChoices ?? [];
+      return { path, summary, flags: [...flags, helpFlag], choices };
     }),
   );
 }
 
+const helpFlag: DescribedFlag = {
+  long: "--help",
+  short: "-h",
+  summary: "show help",
+  takesValue: false,
+  choices: [],
+};
+
+function describedFlag({ long, short, description, required, optional, argChoices }: Option): DescribedFlag[] {
+  if (!long) return [];
+  return [
+    {
+      long,
+      ...(short && { short }),
+      summary: description,
+      takesValue: required || optional,
+      choices: argChoices ?? [],
+    },
+  ];
+}
+
 const argument = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** `carillon help job create` is `carillon job create --help`. */
-export const helpAsFlag = (argv: readonly string[]): readonly string[] =>
-  argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
+/** `carillon help job create` and `carillon job help create` are `carillon job create --help`; of what is not there, there is no help. */
+export function helpAsFlag(argv: readonly string[]): readonly string[] {
+  const at = argv.indexOf("help");
+  const asked = at === 0 || (at === 1 && argv[0] !== undefined && argv[0] in nouns);
+  const asFlag = asked ? [...argv.slice(0, at), ...argv.slice(at + 1), "--help"] : argv;
+  return isThere(asFlag) ? asFlag : asFlag.filter((word) => word !== "--help" && word !== "-h");
+}
+
+function isThere([first, second]: readonly string[]): boolean {
+  if (first === undefined || first.startsWith("-")) return true;
+  const verbs = commands.filter(({ path }) => path[0] === first);
+  if (!(first in nouns) || second === undefined || second.startsWith("-")) return verbs.length > 0;
+  return verbs.some(({ path, alias }) => path[1] === second || alias === second);
+}

@@ -3,7 +3,7 @@ import type { Job, Run, RunExplanation } from "@carillon/contract";
 import { inParallel } from "./apply/in-parallel.js";
 import type { Invocation } from "./command.js";
 import type { Io } from "./io.js";
-import { outputForm, renderJson } from "./output/form.js";
+import { outputForm, renderRows } from "./output/form.js";
 import { type Column, renderTable } from "./output/table.js";
 
 /** What several things wait for. */
@@ -35,7 +35,7 @@ export async function printWaiting(io: Io, invocation: Invocation, client: Clien
   const explained = await inParallel(runs, width, async (run) => ({ run, why: await client.runs.explain(run.id) }));
   const rows = [...byReason(explained), ...jobs.map(pausedJob)];
   const form = outputForm(invocation);
-  if (form !== "table") return io.out(renderJson(rows, form));
+  if (form !== "table") return io.out(renderRows(rows, form));
   if (rows.length === 0) return io.talk("carillon: nothing waits: no run that is due is kept, and no job is paused");
   await io.out(renderTable(columns, rows));
   if (more !== null) io.talk(`carillon: of the ${mostRuns} oldest runs that wait`);

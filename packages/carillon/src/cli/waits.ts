@@ -22,14 +22,23 @@ export class WaitReasons {
   }
 }
 
-interface Awaited {
+/** How something stands that is waited for. */
+export interface Standing {
   readonly id: string;
   readonly status: string;
   readonly waiting_on?: Run["waiting_on"];
 }
 
+/** Said to somebody who stops waiting: what they waited for does not stop with them. */
+export const goesOn = (id: string): string => `carillon: ${id} ${withoutUs(id)}`;
+
+function withoutUs(id: string): string {
+  const [again, end] = id.startsWith("job_") ? ["why", "job cancel"] : ["run watch", "run cancel"];
+  return `goes on without us; look again with: carillon ${again} ${id}; end it with: carillon ${end} ${id}`;
+}
+
 /** How a run, or a job, stands that was not over in time. */
-export function notOver({ id, status, waiting_on: reason }: Awaited, limitMs: number): string {
+export function notOver({ id, status, waiting_on: reason }: Standing, limitMs: number): string {
   const why = reason ? `: ${reason.detail}` : "";
-  return `${id} is ${status} after ${limitMs / 1_000} s${why}. It goes on without us; look again with: carillon why ${id}`;
+  return `${id} is ${status} after ${limitMs / 1_000} s${why}; it ${withoutUs(id)}`;
 }

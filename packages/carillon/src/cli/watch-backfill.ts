@@ -4,20 +4,30 @@ import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { progressOf } from "./output/backfill-view.js";
 import { progressBar, ProgressLine } from "./output/progress-line.js";
+import { Absence } from "./absence.js";
 
 const PAUSE_MS = 500;
 
 /** Asks until it has ended, and shows how far it is. */
 export async function watchBackfill(io: Io, client: Client, started: Backfill): Promise<Backfill> {
   const line = new ProgressLine(io);
-  for (let backfill = started; ; backfill = await client.backfills.get(started.id)) {
-    const { total, made, passed, skipped, state } = backfill;
-    line.show(progressBar(total === 0 ? 1 : (made + passed + skipped) / total, progressOf(backfill)));
-    if (state !== "running") {
-      line.clear();
-      return backfill;
+  const absence = new Absence(line.talking(io));
+  const look = (): Promise<Backfill> => absence.outlive(() => client.backfills.get(started.id));
+  const letGo = io.onInterrupt(() =>
+    line.say(
+      `carillon: ${started.id} goes on without us; look again with: carillon backfill get ${started.id} --watch`,
+    ),
+  );
+  try {
+    for (let backfill = started; ; backfill = await look()) {
+      const { total, made, passed, skipped, state } = backfill;
+      line.show(progressBar(total === 0 ? 1 : (made + passed + skipped) / total, progressOf(backfill)));
+      if (state !== "running") return backfill;
+      await io.sleep(PAUSE_MS);
     }
-    await io.sleep(PAUSE_MS);
+  } finally {
+    letGo();
+    line.clear();
   }
 }
 

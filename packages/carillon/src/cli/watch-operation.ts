@@ -4,19 +4,29 @@ import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { operationProgress } from "./output/operation-view.js";
 import { ProgressLine } from "./output/progress-line.js";
+import { Absence } from "./absence.js";
 
 const PAUSE_MS = 500;
 
 /** Asks until it has ended, and shows how far it is. */
 export async function watchOperation(io: Io, client: Client, started: BulkOperation): Promise<BulkOperation> {
   const line = new ProgressLine(io);
-  for (let operation = started; ; operation = await client.operations.get(started.id)) {
-    line.show(operationProgress(operation));
-    if (operation.state !== "running") {
-      line.clear();
-      return operation;
+  const absence = new Absence(line.talking(io));
+  const look = (): Promise<BulkOperation> => absence.outlive(() => client.operations.get(started.id));
+  const letGo = io.onInterrupt(() =>
+    line.say(
+      `carillon: ${started.id} goes on without us; look again with: carillon operation get ${started.id} --watch`,
+    ),
+  );
+  try {
+    for (let operation = started; ; operation = await look()) {
+      line.show(operationProgress(operation));
+      if (operation.state !== "running") return operation;
+      await io.sleep(PAUSE_MS);
     }
-    await io.sleep(PAUSE_MS);
+  } finally {
+    letGo();
+    line.clear();
   }
 }
 

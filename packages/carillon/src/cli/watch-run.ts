@@ -6,15 +6,20 @@ import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { renderLogLine } from "./output/log-view.js";
 import { progressBar, ProgressLine } from "./output/progress-line.js";
-import { notOver, WaitReasons } from "./waits.js";
+import { Absence } from "./absence.js";
+import { goesOn, notOver, WaitReasons } from "./waits.js";
 
 const LOOK_EVERY_MS = 1_000;
 const LARGEST_PAGE = 1_000;
+
+/** Why nobody reads the log any more, although the run has not ended. */
+const gaveUp = Symbol("gave up");
 
 export interface WatchOptions {
   /** Where lines of the log go; data or talk, as the command means them. */
   readonly print: (text: string) => Promise<void>;
   readonly level?: RunLogQuery["level"];
+  /** Infinity: to its end, however long that takes. */
   readonly limitMs: number;
 }
 
@@ -22,24 +27,39 @@ export interface WatchOptions {
 export async function watchRun(io: Io, client: Client, id: string, options: WatchOptions): Promise<Run> {
   const over = new AbortController();
   const line = new ProgressLine(io);
-  const [run] = await Promise.all([
-    followState(io, client, id, { line, limitMs: options.limitMs }).finally(() => over.abort()),
-    followLogs(client, id, { ...options, line, signal: over.signal }),
-  ]);
-  line.clear();
-  return run;
+  const absence = new Absence(line.talking(io));
+  const letGo = io.onInterrupt(() => line.say(goesOn(id)));
+  try {
+    const [run] = await Promise.all([
+      followState(io, client, id, { line, absence, limitMs: options.limitMs }).then(
+        (ended) => {
+          over.abort();
+          return ended;
+        },
+        (error: unknown) => {
+          over.abort(gaveUp);
+          throw error;
+        },
+      ),
+      followLogs(client, id, { ...options, line, absence, signal: over.signal }),
+    ]);
+    return run;
+  } finally {
+    letGo();
+    line.clear();
+  }
 }
 
 async function followState(
   io: Io,
   client: Client,
   id: string,
-  { line, limitMs }: { readonly line: ProgressLine; readonly limitMs: number },
+  { line, absence, limitMs }: Following & { readonly limitMs: number },
 ): Promise<Run> {
   const until = io.now() + limitMs;
   const reasons = new WaitReasons({ now: () => io.now(), talk: (text) => line.say(text) });
   for (;;) {
-    const run = await client.runs.get(id);
+    const run = await absence.outlive(() => client.runs.get(id));
     line.show(stateOf(run));
     if (isFinal(run.status)) return run;
     if (io.now() >= until) throw new CliError(ExitCode.timedOut, notOver(run, limitMs));
@@ -53,20 +73,25 @@ function stateOf({ id, status, attempt, max_attempts: most, progress }: Run): st
   return attempt > 1 ? `${id} is ${status}, attempt ${attempt} of ${most}` : `${id} is ${status}`;
 }
 
-interface LogFollowing extends Pick<WatchOptions, "print" | "level"> {
+interface Following {
   readonly line: ProgressLine;
+  readonly absence: Absence;
+}
+
+interface LogFollowing extends Following, Pick<WatchOptions, "print" | "level"> {
   readonly signal: AbortSignal;
 }
 
 /** Until nothing more will come: also the lines that came with the run's end. */
-async function followLogs(client: Client, id: string, { print, level, line, signal }: LogFollowing): Promise<void> {
-  for (let token: string | null = null; ;) {
+async function followLogs(client: Client, id: string, options: LogFollowing): Promise<void> {
+  const { print, level, line, absence, signal } = options;
+  for (let token: string | null = null; signal.reason !== gaveUp;) {
     const query: RunLogQuery = {
       page_size: LARGEST_PAGE,
       ...(level !== undefined && { level }),
       ...(token !== null && { page_token: token }),
     };
-    const page = await followed(client, id, query, signal);
+    const page = await absence.outlive(() => followed(client, id, query, signal));
     if (page === null) continue;
     if (page.lines.length > 0) line.clear();
     await print(page.lines.map(renderLogLine).join(""));
@@ -77,6 +102,7 @@ async function followLogs(client: Client, id: string, { print, level, line, sign
 
 /** Waits for lines while the run goes on; null when it ended meanwhile, and the rest is there at once. */
 async function followed(client: Client, id: string, query: RunLogQuery, signal: AbortSignal) {
+  if (signal.reason === gaveUp) return null;
   if (signal.aborted) return client.runs.logs(id, query);
   try {
     return await client.runs.logs(id, { ...query, follow: "true" }, { signal });

@@ -25,6 +25,16 @@ export function describeConfig({ config, origins }: ResolvedConfig): SettingView
   }));
 }
 
+/** What a flag says of itself: its meaning, its choices and what counts without it. */
+export function settingHelp(name: OptionName): string {
+  const { doc, kind, default: usual }: Option<unknown> = options[name];
+  const value = shown(name, usual);
+  const choices = kind.choices === undefined ? [] : [kind.choices.join(", ")];
+  const usualText = Array.isArray(value) ? value.join(",") : typeof value === "object" ? "" : String(value);
+  const notes = [...choices, ...(usualText === "" ? [] : [`default: ${usualText}`])];
+  return notes.length === 0 ? doc : `${doc} (${notes.join("; ")})`;
+}
+
 function shown(name: OptionName, value: unknown): unknown {
   const option: Option<unknown> = options[name];
   if (option.secret && typeof value === "string") return maskUrl(value);

@@ -6,6 +6,8 @@ export interface Kind<T> {
   readonly expects: string;
   /** `raw` is text from a flag or the environment, or any JSON value of the file. Undefined: it does not fit. */
   read(raw: unknown): T | undefined;
+  /** Where there are few of them. */
+  readonly choices?: readonly string[];
   /** How people write the value, where that differs from the value itself. */
   readonly show?: (value: unknown) => unknown;
 }
@@ -73,13 +75,14 @@ function durationOf(raw: string): number | undefined {
 }
 
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Kind<Choice> {
-  return { expects: `one of ${choices.join(", ")}`, read: (raw) => choices.find((choice) => choice === raw) };
+  return { expects: `one of ${choices.join(", ")}`, choices, read: (raw) => choices.find((choice) => choice === raw) };
 }
 
 /** A list without repeats: comma-separated text, or an array in the file. */
 export function someOf<const Choice extends string>(choices: readonly Choice[]): Kind<readonly Choice[]> {
   return {
     expects: `one or more of ${choices.join(", ")}`,
+    choices,
     read(raw) {
       const words = listed(raw);
       const known = choices.filter((choice) => words.includes(choice));

@@ -2,10 +2,12 @@ import type { Client } from "@carillon/client";
 import { flagOption, type Invocation } from "../command.js";
 import { ExitCode, exitCodeOfStatus } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson } from "../output/form.js";
+import { outputForm, renderRows } from "../output/form.js";
 import { planCounts, planJson, renderPlan } from "../output/plan-view.js";
 import { CountLine } from "../output/progress-line.js";
+import { worthSaying } from "../output/worth-saying.js";
 import { undoLine } from "../output/undo.js";
+import { undoOfCancel } from "../output/undo-of.js";
 import { carryOut, type StepResult } from "./carry-out.js";
 import type { DesiredJob } from "./desired-jobs.js";
 import { planJobs, planPrune, type PlannedStep } from "./plan.js";
@@ -29,7 +31,7 @@ export async function applyJobs(io: Io, invocation: Invocation, options: ApplyOp
   const form = outputForm(invocation);
   if (form === "table") await io.out(renderPlan(steps, io.outColour));
   if (flagOption(invocation, "dryRun")) {
-    if (form !== "table") await io.out(renderJson(steps.map(planJson), form));
+    if (form !== "table") await io.out(renderRows(steps.map(planJson), form));
     io.talk(`carillon: ${planCounts(steps, would)}; nothing was changed`);
     return steps.every(({ action }) => action === "keep") ? ExitCode.ok : ExitCode.wouldChange;
   }
@@ -37,7 +39,7 @@ export async function applyJobs(io: Io, invocation: Invocation, options: ApplyOp
   const doing = new CountLine(io, changes.length, "done");
   const results = await carryOut(client, changes, () => doing.step());
   doing.end();
-  if (form !== "table") await io.out(renderJson([...results.map(resultJson), ...kept(steps)], form));
+  if (form !== "table") await io.out(renderRows([...results.map(resultJson), ...kept(steps)], form));
   return sayResults(io, invocation, steps, results);
 }
 
@@ -56,7 +58,7 @@ function sayResults(
 ): ExitCode {
   const done = results.filter(({ job }) => job !== undefined);
   for (const { step, job } of done)
-    for (const { detail } of job?.warnings ?? []) io.talk(`carillon: warning: @${step.key}: ${detail}`);
+    for (const { detail } of worthSaying(job?.warnings ?? [])) io.talk(`carillon: warning: @${step.key}: ${detail}`);
   const keeps = steps.filter(({ action }) => action === "keep");
   io.talk(`carillon: ${planCounts([...done.map(({ step }) => step), ...keeps], were)}`);
   for (const result of done.slice(0, mostUndos)) {
@@ -73,13 +75,12 @@ function sayResults(
   return first === undefined ? ExitCode.ok : exitCodeOfStatus(first.refusal.status);
 }
 
-/** A cancelled job still answers by its id, and so can be made again as it was. */
 function undoOf({ step }: StepResult): string {
   switch (step.action) {
     case "change":
       return `job rollback @${step.key} ${step.current.version}`;
     case "cancel":
-      return `job export ${step.current.id} | job apply -f -`;
+      return undoOfCancel(step.current);
     default:
       return `job cancel @${step.key}`;
   }

@@ -16,7 +16,7 @@ export const command: CommandModule = {
     withServerAddress(target.argument("<path>", "of the API, as in /v1/jobs?page_size=1"))
       .addOption(new Option("-X, --method <method>", "GET without --data, POST with it, unless said").choices(methods))
       .option("-d, --data <json>", "the body; @file reads a file, - standard input")
-      .option("-H, --header <line>", "one more header, as in 'If-Match: \"v7\"'; several times", headerLine, {})
+      .option("-H, --header <line>", "one more header, as in 'If-Match: \"v7\"'; several times", headerLine)
       .option("-i, --include", "show the status and headers of the answer on standard error")
       .addHelpText(
         "after",
@@ -76,7 +76,7 @@ async function requestOf(io: Io, invocation: Invocation) {
   };
 }
 
-function headerLine(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
+function headerLine(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*(.*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new CliError(ExitCode.usage, `--header ${JSON.stringify(text)}: it must look like 'Name: value'`);

@@ -1,7 +1,7 @@
 import type { CommandModule } from "../command.js";
 import { backfillArgument, printBackfill, withBackfillArgument } from "../input/backfill-argument.js";
 import { clientOf } from "../input/server-address.js";
-import { sayNoUndo } from "../output/undo.js";
+import { sayNoUndo, undoLine } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -18,7 +18,7 @@ Example:
     const backfill = await clientOf(io, invocation).backfills.abort(backfillArgument(invocation));
     await printBackfill(io, invocation, backfill);
     const { job_id: job, from, to } = backfill;
-    const again = `carillon job backfill ${job} --from ${from} --to ${to}`;
+    const again = undoLine(invocation, `job backfill ${job} --from ${from} --to ${to}`);
     sayNoUndo(io, "makes no more runs", `begin again, without what ran, with ${again}`);
   },
 };

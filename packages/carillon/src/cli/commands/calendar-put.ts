@@ -1,8 +1,8 @@
-import { ApiError } from "@carillon/client";
 import type { CalendarPut } from "@carillon/contract";
 import { type CommandModule, requiredArg } from "../command.js";
 import { calendarArgument, printCalendar, putCommand, withCalendarArgument } from "../input/calendar-argument.js";
 import { readJsonArgument } from "../input/json-value.js";
+import { found } from "../input/found.js";
 import { clientOf } from "../input/server-address.js";
 import { shellWord } from "../output/shell-word.js";
 import { sayUndo } from "../output/undo.js";
@@ -26,10 +26,7 @@ Examples:
     const body = (await readJsonArgument(io, requiredArg(invocation, 1), "<json>")) as CalendarPut;
     const { calendars } = clientOf(io, invocation);
     const name = calendarArgument(invocation);
-    const before = await calendars.get(name).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return null;
-      throw error;
-    });
+    const before = await found(calendars.get(name));
     const calendar = await calendars.put(name, body, before === null ? {} : { ifVersion: before.version });
     await printCalendar(io, invocation, calendar);
     const undo = before === null ? `calendar delete ${shellWord(name)}` : putCommand(before);

@@ -1,26 +1,23 @@
-import { CliError } from "../cli-error.js";
+import { Argument } from "commander";
 import { type CommandModule, requiredArg } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
 import { completionScript, shells } from "../output/completion-script.js";
 
 export const command: CommandModule = {
   define(target) {
-    target.argument("<shell>", shells.join(", ")).addHelpText(
+    target.addArgument(new Argument("<shell>", "the shell that it is for").choices(shells)).addHelpText(
       "after",
       `
-Completes nouns, verbs and flags.
+Completes nouns, verbs, flags and their choices. Load it from the start file of the shell, or store it where the shell looks.
 
 Examples:
+  $ source <(carillon completion bash)
   $ carillon completion bash > /etc/bash_completion.d/carillon
+  $ echo 'source <(carillon completion zsh)' >> ~/.zshrc
   $ carillon completion fish > ~/.config/fish/completions/carillon.fish`,
     );
   },
   async run(io, invocation) {
-    const given = requiredArg(invocation, 0);
-    const shell = shells.find((one) => one === given);
-    if (shell === undefined) {
-      throw new CliError(ExitCode.usage, `${JSON.stringify(given)} is not one of ${shells.join(", ")}`);
-    }
+    const shell = shells.find((one) => one === requiredArg(invocation, 0)) ?? "bash";
     await io.out(completionScript(shell, await invocation.describeAll()));
   },
 };

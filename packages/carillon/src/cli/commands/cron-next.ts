@@ -7,6 +7,7 @@ import type { Io } from "../io.js";
 import { fireColumns, fireJson } from "../output/fire-view.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { renderTable } from "../output/table.js";
+import { worthSaying } from "../output/worth-saying.js";
 
 const DEFAULT_COUNT = 10;
 
@@ -38,7 +39,7 @@ Examples:
 async function printFires(io: Io, invocation: Invocation): Promise<void> {
   const count = Number(invocation.options["count"]);
   const { fires, warnings } = previewSchedule(cronOf(invocation), NO_JOB, { from: fromOf(io, invocation), count });
-  for (const { message } of warnings) io.talk(`carillon: warning: ${message}`);
+  for (const { message } of worthSaying(warnings)) io.talk(`carillon: warning: ${message}`);
   const form = outputForm(invocation);
   if (form === "table") return io.out(renderTable(fireColumns, fires));
   if (form === "jsonl") return io.out(fires.map((fire) => renderJson(fireJson(fire), form)).join(""));

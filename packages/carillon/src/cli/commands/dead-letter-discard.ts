@@ -1,5 +1,5 @@
-import type { CommandModule } from "../command.js";
-import { actOnAll, withDeadLetterAction } from "../dead-letter-action.js";
+import { type CommandModule, flagOption } from "../command.js";
+import { actOnAll, oneDeadLetter, showOne, withDeadLetterAction } from "../dead-letter-action.js";
 import { ExitCode } from "../exit-codes.js";
 import { clientOf } from "../input/server-address.js";
 import { sayUndo } from "../output/undo.js";
@@ -18,14 +18,18 @@ Examples:
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
-    const [id] = invocation.args;
+    const id = oneDeadLetter(invocation);
     if (id === undefined) {
-      const isWhole = await actOnAll(io, invocation, {
+      const isWhole = await actOnAll(io, invocation, client, {
         done: "discarded",
         instead: "one is retried with carillon run retry <id>",
         act: (one) => client.deadLetters.discardMany(one),
       });
       return isWhole ? ExitCode.ok : ExitCode.failure;
+    }
+    if (flagOption(invocation, "dryRun")) {
+      await showOne(io, invocation, await client.runs.get(id), "discarded");
+      return ExitCode.ok;
     }
     await client.deadLetters.discard(id);
     sayUndo(io, invocation, "discarded", `run retry ${id}`);

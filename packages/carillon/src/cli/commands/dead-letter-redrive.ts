@@ -1,5 +1,5 @@
-import type { CommandModule } from "../command.js";
-import { actOnAll, withDeadLetterAction } from "../dead-letter-action.js";
+import { type CommandModule, flagOption } from "../command.js";
+import { actOnAll, oneDeadLetter, showOne, withDeadLetterAction } from "../dead-letter-action.js";
 import { ExitCode } from "../exit-codes.js";
 import { clientOf } from "../input/server-address.js";
 import { outputForm, renderJson } from "../output/form.js";
@@ -20,19 +20,24 @@ Examples:
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
-    const [id] = invocation.args;
+    const id = oneDeadLetter(invocation);
     if (id === undefined) {
-      const isWhole = await actOnAll(io, invocation, {
+      const isWhole = await actOnAll(io, invocation, client, {
         done: "retried",
         instead: "a new run is cancelled with carillon run cancel <new run>",
         act: (one) => client.deadLetters.redriveMany(one),
       });
       return isWhole ? ExitCode.ok : ExitCode.failure;
     }
+    if (flagOption(invocation, "dryRun")) {
+      await showOne(io, invocation, await client.runs.get(id), "retried");
+      return ExitCode.ok;
+    }
     const run = await client.runs.retry(id);
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
-    sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
+    if (run.is_new) sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
+    else io.talk("carillon: it had been retried before; this is that run");
     return ExitCode.ok;
   },
 };

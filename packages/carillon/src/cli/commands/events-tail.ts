@@ -1,15 +1,16 @@
 import type { EventQuery } from "@carillon/contract";
 import { type CommandModule, type Invocation, textOption } from "../command.js";
+import { jobName } from "../input/job-argument.js";
 import { wholeNumber } from "../input/number.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { renderEvent } from "../output/event-view.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { outputForm, renderNext, withOutputForm } from "../output/form.js";
 
 export const command: CommandModule = {
   define(target) {
     withServerAddress(withOutputForm(target))
       .option("--type <kinds>", "only these, separated by commas, as in run.failed,job")
-      .option("--job <job>", "only of this job: its id, or @ and its key")
+      .option("--job <job>", "only of this job: its key, or its id")
       .option("--run <run>", "only of this run")
       .option("--queue <name>", "only in this queue")
       .option("-n, --count <number>", "end after so many", wholeNumber(1, 1_000_000_000))
@@ -27,13 +28,20 @@ Examples:
     const form = outputForm(invocation);
     const { count } = invocation.options;
     let left = typeof count === "number" ? count : Number.POSITIVE_INFINITY;
-    const news = clientOf(io, invocation).events.follow(eventQuery(invocation), { sleep: (ms) => io.sleep(ms) });
+    let isLost = false;
+    const sleep = async (ms: number): Promise<void> => {
+      if (!isLost) io.talk("carillon: the connection broke off; trying again until it is there, or Ctrl-C");
+      isLost = true;
+      await io.sleep(ms);
+    };
+    const news = clientOf(io, invocation).events.follow(eventQuery(invocation), { sleep });
     for await (const one of news) {
+      isLost = false;
       if ("reset" in one) {
         io.talk("carillon: some events may have been missed here");
         continue;
       }
-      await io.out(form === "table" ? renderEvent(one.event) : renderJson(one.event, "jsonl"));
+      await io.out(form === "table" ? renderEvent(one.event) : renderNext(one.event, form));
       left -= 1;
       if (left <= 0) return;
     }
@@ -45,7 +53,7 @@ function eventQuery(invocation: Invocation): EventQuery {
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = textOption(invocation, name);
-      return value === undefined ? [] : [[name, value]];
+      return value === undefined ? [] : [[name, name === "job" ? jobName(value) : value]];
     }),
   );
 }

@@ -2,6 +2,7 @@ import { type CommandModule, flagOption } from "../command.js";
 import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
 import { clientOf } from "../input/server-address.js";
 import { sayUndo } from "../output/undo.js";
+import { hasEnded, undoOfCancel } from "../output/undo-of.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -18,8 +19,12 @@ Example:
   },
   async run(io, invocation) {
     const running = flagOption(invocation, "keepRunning") ? "keep" : "signal";
-    const job = await clientOf(io, invocation).jobs.cancel(jobArgument(invocation), { running });
+    const { jobs } = clientOf(io, invocation);
+    const name = jobArgument(invocation);
+    const before = await jobs.get(name);
+    const job = await jobs.cancel(name, { running });
     await printJob(io, invocation, job);
-    sayUndo(io, invocation, "fires no more", `job export ${job.id} | job apply -f -`);
+    if (hasEnded(before)) io.talk(`carillon: nothing changed: it was ${before.state} before`);
+    else sayUndo(io, invocation, "fires no more", undoOfCancel(job));
   },
 };

@@ -3,6 +3,7 @@ import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js
 import { clientOf } from "../input/server-address.js";
 import { outputForm } from "../output/form.js";
 import { sayUndo } from "../output/undo.js";
+import { hasEnded, undoOfCancel } from "../output/undo-of.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -20,8 +21,11 @@ Example:
   async run(io, invocation) {
     const { jobs } = clientOf(io, invocation);
     const running = flagOption(invocation, "keepRunning") ? "keep" : "signal";
-    const job = await jobs.cancel(jobArgument(invocation), { running });
+    const name = jobArgument(invocation);
+    const before = await jobs.get(name);
+    const job = await jobs.cancel(name, { running });
     if (outputForm(invocation) !== "table") await printJob(io, invocation, job);
-    sayUndo(io, invocation, "fires no more", `job export ${job.id} | job apply -f -`);
+    if (hasEnded(before)) io.talk(`carillon: nothing changed: it was ${before.state} before`);
+    else sayUndo(io, invocation, "fires no more", undoOfCancel(job));
   },
 };

@@ -4,6 +4,7 @@ import { Option } from "commander";
 import { CliError } from "../cli-error.js";
 import { type CommandModule, type Invocation } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
+import { jobName } from "../input/job-argument.js";
 import { listFilter, withListFilter } from "../input/list-filter.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { loadYaml, renderYaml } from "../output/yaml.js";
@@ -12,9 +13,7 @@ const largestPage = 1_000;
 
 export const command: CommandModule = {
   define(target) {
-    withServerAddress(
-      withListFilter(target.argument("[job...]", "ids, or @ and keys; without them, all that the flags name")),
-    )
+    withServerAddress(withListFilter(target.argument("[job...]", "keys or ids; without them, all that the flags name")))
       .addOption(new Option("-o, --output <form>", "how to print").choices(["yaml", "json", "jsonl"]).default("yaml"))
       .option("--json", "the same as -o json")
       .addHelpText(
@@ -44,7 +43,7 @@ Examples:
 };
 
 function jobNames(invocation: Invocation): readonly string[] {
-  const names = invocation.args.filter((name) => name !== undefined);
+  const names = invocation.args.flatMap((name) => (name === undefined ? [] : [jobName(name)]));
   if (names.length > 0 && Object.keys(listFilter(invocation)).length > 0)
     throw new CliError(ExitCode.usage, "name jobs, or say which ones by flags; not both");
   return names;

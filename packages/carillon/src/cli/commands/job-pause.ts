@@ -3,6 +3,9 @@ import { type CommandModule, textOption } from "../command.js";
 import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
 import { clientOf } from "../input/server-address.js";
 import { sayUndo } from "../output/undo.js";
+import { pauseFlags } from "../output/undo-of.js";
+
+const missed = ["none", "latest", "all"] as const;
 
 export const command: CommandModule = {
   define(target) {
@@ -10,6 +13,11 @@ export const command: CommandModule = {
       .option("--reason <text>", "why, for those who look at it later")
       .addOption(new Option("--for <duration>", "resume by itself after this time, as in 2h").conflicts("until"))
       .option("--until <instant>", "resume by itself then, as in 2030-01-01T09:00:00Z")
+      .addOption(
+        new Option("--missed <which>", "what a resume that says nothing runs of the occurrences inside").choices(
+          missed,
+        ),
+      )
       .addHelpText(
         "after",
         `
@@ -20,12 +28,17 @@ Example:
   async run(io, invocation) {
     const name = jobArgument(invocation);
     const [reason, length, until] = ["reason", "for", "until"].map((option) => textOption(invocation, option));
-    const job = await clientOf(io, invocation).jobs.pause(name, {
+    const which = missed.find((choice) => choice === invocation.options["missed"]);
+    const { jobs } = clientOf(io, invocation);
+    const { pause: before } = await jobs.get(name);
+    const job = await jobs.pause(name, {
       ...(reason !== undefined && { reason }),
       ...(length !== undefined && { for: length }),
       ...(until !== undefined && { until }),
+      ...(which !== undefined && { missed: which }),
     });
     await printJob(io, invocation, job);
-    sayUndo(io, invocation, "paused", `job resume ${name}`);
+    if (!before) sayUndo(io, invocation, "paused", `job resume ${name}`);
+    else sayUndo(io, invocation, "it was paused already", `job pause ${name}${pauseFlags(before, io.now())}`);
   },
 };

@@ -5,6 +5,7 @@ import { clientOf } from "../input/server-address.js";
 import { outputForm, renderJson } from "../output/form.js";
 import { renderJob } from "../output/job-view.js";
 import { sayUndo } from "../output/undo.js";
+import { pauseFlags } from "../output/undo-of.js";
 
 const choices = ["none", "latest", "all"] as const;
 
@@ -27,7 +28,9 @@ Examples:
     const missed = choices.find((choice) => choice === invocation.options["missed"]);
     const dryRun = flagOption(invocation, "dryRun");
     const name = jobArgument(invocation);
-    const resumed = await clientOf(io, invocation).jobs.resume(name, {
+    const { jobs } = clientOf(io, invocation);
+    const before = dryRun ? null : await jobs.get(name);
+    const resumed = await jobs.resume(name, {
       ...(missed !== undefined && { missed }),
       ...(dryRun && { dry_run: true }),
     });
@@ -35,6 +38,7 @@ Examples:
     await io.out(form === "table" ? renderJob(resumed.job) : renderJson(resumed, form));
     const count = `${resumed.missed} occurrence${resumed.missed === 1 ? "" : "s"} inside the pause`;
     if (dryRun) io.talk(`carillon: ${count}; nothing was changed`);
-    else sayUndo(io, invocation, count, `job pause ${name}`);
+    else if (before?.state !== "paused") io.talk(`carillon: nothing changed: it was not paused`);
+    else sayUndo(io, invocation, `resumed; ${count}`, `job pause ${name}${pauseFlags(before.pause, io.now())}`);
   },
 };

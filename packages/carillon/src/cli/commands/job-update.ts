@@ -1,29 +1,40 @@
 import type { JobPatch } from "@carillon/contract";
-import { type CommandModule, requiredArg } from "../command.js";
+import { CliError } from "../cli-error.js";
+import type { CommandModule, Invocation } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
 import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
+import { jobRequest, withJobChangeFlags } from "../input/job-request.js";
 import { readJsonArgument } from "../input/json-value.js";
 import { wholeNumber } from "../input/number.js";
 import { clientOf } from "../input/server-address.js";
+import type { Io } from "../io.js";
 import { sayUndo } from "../output/undo.js";
 
 const LAST_VERSION = 2_147_483_647;
 
 export const command: CommandModule = {
   define(target) {
-    withJobArgument(target)
-      .argument("<patch>", "JSON with what changes; null removes; @file reads a file, - standard input")
+    withJobChangeFlags(
+      withJobArgument(target).argument(
+        "[patch]",
+        "what changes, as JSON, in place of flags; null removes; @file reads a file, - standard input",
+      ),
+    )
       .option("--if-version <number>", "only if the job still has this version", wholeNumber(1, LAST_VERSION))
       .addHelpText(
         "after",
         `
+What is not said stays as it is. Flags are for what is changed every day, JSON for everything.
+
 Examples:
+  $ carillon job update @nightly-report --cron '0 3 * * *' --tz Europe/Paris
   $ carillon job update @nightly-report '{"schedule":{"cron":"0 3 * * *"}}'
   $ carillon job update @nightly-report '{"overlap":"queue_one","timeout":null}' --if-version 7`,
       );
   },
   async run(io, invocation) {
     // What the patch may hold is the server's to judge.
-    const patch = (await readJsonArgument(io, requiredArg(invocation, 1), "<patch>")) as JobPatch;
+    const patch = await patchOf(io, invocation);
     const { ifVersion } = invocation.options;
     const options = typeof ifVersion === "number" ? { ifVersion } : {};
     const name = jobArgument(invocation);
@@ -35,3 +46,14 @@ Examples:
     else sayUndo(io, invocation, `version ${job.version}`, `job rollback ${name} ${before}`);
   },
 };
+
+async function patchOf(io: Io, invocation: Invocation): Promise<JobPatch> {
+  const said = (await jobRequest(io, invocation)) as JobPatch;
+  const isSaid = Object.keys(said).length > 0;
+  const [, given] = invocation.args;
+  if (given === undefined && !isSaid)
+    throw new CliError(ExitCode.usage, `say what changes: flags such as --cron, or JSON such as '{"priority":7}'`);
+  if (given === undefined) return said;
+  if (isSaid) throw new CliError(ExitCode.usage, "say what changes by flags, or as JSON; not both");
+  return (await readJsonArgument(io, given, "<patch>")) as JobPatch;
+}

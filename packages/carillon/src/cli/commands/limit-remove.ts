@@ -7,7 +7,6 @@ import {
   flagsOf,
   type LimitOwner,
   limitTarget,
-  type OwnLimits,
   ownerText,
   ownNamespace,
   readOwn,
@@ -18,6 +17,7 @@ import { clientOf } from "../input/server-address.js";
 import type { Io } from "../io.js";
 import { outputForm, renderJson } from "../output/form.js";
 import { renderLimit } from "../output/limit-view.js";
+import type { OwnLimits } from "../output/own-limits.js";
 import { sayUndo } from "../output/undo.js";
 import { printOwn } from "./limit-set.js";
 

@@ -1,16 +1,15 @@
 import type { Client } from "@carillon/client";
-import { ApiError } from "@carillon/client";
 import type { Limit } from "@carillon/contract";
 import { mostLimit } from "@carillon/core";
 import { CliError } from "../cli-error.js";
 import { type CommandModule, type Invocation, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
+import { found } from "../input/found.js";
 import {
   changeOwn,
   flagsOf,
   type LimitOwner,
   limitTarget,
-  type OwnLimits,
   ownNamespace,
   readOwn,
   sayUndoOfOwn,
@@ -21,6 +20,7 @@ import { clientOf } from "../input/server-address.js";
 import type { Io } from "../io.js";
 import { outputForm, renderJson } from "../output/form.js";
 import { renderLimit } from "../output/limit-view.js";
+import { type OwnLimits, ownLimitFields } from "../output/own-limits.js";
 import { shellWord } from "../output/shell-word.js";
 import { renderFields } from "../output/table.js";
 import { sayUndo } from "../output/undo.js";
@@ -82,23 +82,14 @@ async function setOwn(io: Io, invocation: Invocation, owner: LimitOwner, known?:
   if (limit === 0) throw nothingStarts(owner);
   if (per === undefined && burst !== undefined)
     throw new CliError(ExitCode.usage, "a burst belongs to a rate: say --per <duration> too");
-  const before = await ownOrNone(client, owner);
+  // A queue that does not exist is made with its limits.
+  const none = { concurrency: null, rate_limit: null };
+  const before = owner.of === "queue" ? ((await found(readOwn(client, owner))) ?? none) : await readOwn(client, owner);
   const rate = { limit, per: per ?? "", ...(burst !== undefined && { burst }) };
   const kind = per === undefined ? "concurrency" : "rate_limit";
   const after = await changeOwn(client, owner, per === undefined ? { concurrency: { limit } } : { rate_limit: rate });
   await printOwn(io, invocation, owner, after);
   sayUndoOfOwn(io, invocation, { done: "set", owner, before, kinds: [kind] });
-}
-
-/** A queue that does not exist is made with its limits. */
-async function ownOrNone(client: Client, owner: LimitOwner): Promise<OwnLimits> {
-  try {
-    return await readOwn(client, owner);
-  } catch (error) {
-    if (owner.of === "queue" && error instanceof ApiError && error.status === 404)
-      return { concurrency: null, rate_limit: null };
-    throw error;
-  }
 }
 
 export async function printOwn(
@@ -109,13 +100,7 @@ export async function printOwn(
 ): Promise<void> {
   const form = outputForm(invocation);
   if (form !== "table") return io.out(renderJson({ [of]: name, concurrency, rate_limit: rate }, form));
-  await io.out(
-    renderFields([
-      [of, name],
-      ["concurrency", concurrency === null ? null : `${concurrency.limit} at a time`],
-      ["rate", rate === null ? null : `${rate.limit} per ${rate.per}`],
-    ]),
-  );
+  await io.out(renderFields([[of, name], ...ownLimitFields({ concurrency, rate_limit: rate })]));
 }
 
 function boundOf({ options, ...rest }: Invocation) {

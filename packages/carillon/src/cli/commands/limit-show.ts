@@ -3,7 +3,7 @@ import type { CommandModule } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { limitTarget, withLimitArgument } from "../input/limit-argument.js";
 import { clientOf } from "../input/server-address.js";
-import { outputForm, renderJson } from "../output/form.js";
+import { outputForm, renderJson, renderRows } from "../output/form.js";
 import { renderLimit } from "../output/limit-view.js";
 
 export const command: CommandModule = {
@@ -26,6 +26,7 @@ Examples:
         : (await limits.list({ scope: target.of, key: target.of === "queue" ? target.name : "" })).limits;
     if (found.length === 0)
       throw new CliError(ExitCode.notFound, `no run has needed a limit of this ${target.of} within the last hour`);
-    for (const limit of found) await io.out(form === "table" ? renderLimit(limit) : renderJson(limit, form));
+    if (form === "table") return io.out(found.map(renderLimit).join("\n"));
+    await io.out(target.of === "limit" ? renderJson(found[0], form) : renderRows(found, form));
   },
 };

@@ -24,6 +24,14 @@ Example:
     writeProfiles(io.env, { current: current === name ? null : current, profiles: rest });
     const form = outputForm(invocation);
     if (form !== "table") await io.out(renderJson(shownProfile(name, removed, false), form));
-    sayUndo(io, invocation, "removed", `login ${shellWord(removed.url)} --profile ${name}`);
+    const { url, namespace, token } = removed;
+    const login = [
+      `login ${shellWord(url)} --profile ${name}`,
+      ...(namespace === undefined ? [] : [`--namespace ${namespace}`]),
+      ...(token === undefined ? ["--no-key"] : []),
+    ].join(" ");
+    // A login is also a choice, which was another one before.
+    const back = current === name ? "" : ` && carillon profile use ${current ?? "--none"}`;
+    sayUndo(io, invocation, "removed", `${login}${back}`);
   },
 };

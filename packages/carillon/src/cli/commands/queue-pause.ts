@@ -1,5 +1,6 @@
 import { type CommandModule, textOption } from "../command.js";
 import { printQueue, queueArgument, withQueueArgument } from "../input/queue-argument.js";
+import { found } from "../input/found.js";
 import { clientOf } from "../input/server-address.js";
 import { sayUndo } from "../output/undo.js";
 import { shellWord } from "../output/shell-word.js";
@@ -21,12 +22,16 @@ Example:
     const name = queueArgument(invocation);
     const [reason, until] = [textOption(invocation, "reason"), textOption(invocation, "until")];
     const length = textOption(invocation, "for");
-    const queue = await clientOf(io, invocation).queues.pause(name, {
+    const { queues } = clientOf(io, invocation);
+    const before = await found(queues.get(name));
+    const queue = await queues.pause(name, {
       ...(reason !== undefined && { reason }),
       ...(until !== undefined && { until }),
       ...(length !== undefined && { for: length }),
     });
     await printQueue(io, invocation, queue);
-    sayUndo(io, invocation, "paused", `queue resume ${shellWord(name)}`);
+    const word = shellWord(name);
+    if (!before?.pause) sayUndo(io, invocation, "paused", `queue resume ${word}`);
+    else io.talk("carillon: nothing changed: it was paused already; for another reason or end, resume it first");
   },
 };

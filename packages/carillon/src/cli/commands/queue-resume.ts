@@ -2,6 +2,7 @@ import type { CommandModule } from "../command.js";
 import { printQueue, queueArgument, withQueueArgument } from "../input/queue-argument.js";
 import { clientOf } from "../input/server-address.js";
 import { sayUndo } from "../output/undo.js";
+import { pauseFlags } from "../output/undo-of.js";
 import { shellWord } from "../output/shell-word.js";
 
 export const command: CommandModule = {
@@ -15,7 +16,10 @@ Example:
   },
   async run(io, invocation) {
     const name = queueArgument(invocation);
-    await printQueue(io, invocation, await clientOf(io, invocation).queues.resume(name));
-    sayUndo(io, invocation, "resumed", `queue pause ${shellWord(name)}`);
+    const { queues } = clientOf(io, invocation);
+    const before = await queues.get(name);
+    await printQueue(io, invocation, await queues.resume(name));
+    if (!before.paused) return io.talk("carillon: nothing changed: it was not paused");
+    sayUndo(io, invocation, "resumed", `queue pause ${shellWord(name)}${pauseFlags(before.pause, io.now())}`);
   },
 };

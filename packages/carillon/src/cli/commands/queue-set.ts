@@ -1,9 +1,11 @@
 import type { QueuePatch } from "@carillon/contract";
 import { Option } from "commander";
+import { CliError } from "../cli-error.js";
 import { type CommandModule, textOption } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
 import { printQueue, queueArgument, withQueueArgument } from "../input/queue-argument.js";
+import { found } from "../input/found.js";
 import { clientOf } from "../input/server-address.js";
-import { ApiError } from "@carillon/client";
 import { sayNoUndo, sayUndo } from "../output/undo.js";
 import { shellWord } from "../output/shell-word.js";
 
@@ -34,11 +36,10 @@ Examples:
       ...(order !== undefined && { order: order as (typeof orders)[number] }),
       ...(bound !== undefined && { bound: bound === "usual" ? null : bound }),
     };
+    if (Object.keys(patch).length === 0)
+      throw new CliError(ExitCode.usage, "say what is to be set: --order or --bound");
     const { queues } = clientOf(io, invocation);
-    const before = await queues.get(name).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return null;
-      throw error;
-    });
+    const before = await found(queues.get(name));
     await printQueue(io, invocation, await queues.update(name, patch));
     if (before === null) return sayNoUndo(io, "made", "a queue stays");
     const undo = `queue set ${shellWord(name)} --order ${before.order} --bound ${before.bound ?? "usual"}`;

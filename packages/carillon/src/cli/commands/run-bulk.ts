@@ -1,7 +1,9 @@
 import type { RunBulk } from "@carillon/contract";
+import { Argument } from "commander";
 import { CliError } from "../cli-error.js";
-import { type CommandModule, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
+import { type CommandModule, flagOption, type Invocation, requiredArg } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
+import { jobIdOption } from "../input/job-argument.js";
 import { listFilter, matches, withRunFilter } from "../input/list-filter.js";
 import { printOperation } from "../input/operation-argument.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
@@ -17,12 +19,12 @@ export const command: CommandModule = {
       withServerAddress(
         withOutputForm(
           target
-            .argument("<action>", actions.join(", "))
+            .addArgument(new Argument("<action>", "what is done to each").choices(actions))
             .argument("[run...]", "these runs; else all that the flags name"),
         ),
       ),
     )
-      .option("--job <id>", "only of this job")
+      .option("--job <job>", "only of this job: its key, or its id")
       .option("--all", "every run that the action can be about")
       .option("--dry-run", "only say how many there are")
       .option("--watch", "stay and show how far it is")
@@ -38,7 +40,7 @@ Examples:
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
-    const what = bulkOf(invocation);
+    const what = bulkOf(invocation, await jobIdOption(invocation, client));
     if (flagOption(invocation, "dryRun")) {
       const counted = await client.runs.countBulk(what);
       const form = outputForm(invocation);
@@ -57,13 +59,9 @@ Examples:
 };
 
 /** To act on everything there is takes a word of its own. */
-function bulkOf(invocation: Invocation): Omit<RunBulk, "dry_run"> {
-  const given = requiredArg(invocation, 0);
-  const action = actions.find((one) => one === given);
-  if (action === undefined)
-    throw new CliError(ExitCode.usage, `${JSON.stringify(given)} is not one of ${actions.join(", ")}`);
+function bulkOf(invocation: Invocation, job: string | undefined): Omit<RunBulk, "dry_run"> {
+  const action = requiredArg(invocation, 0) as (typeof actions)[number];
   const ids = invocation.args.slice(1).filter((id) => id !== undefined);
-  const job = textOption(invocation, "job");
   const flat = Object.entries(listFilter(invocation)).filter(([name]) => !name.startsWith("payload."));
   const payload = matches(invocation);
   const filter = {

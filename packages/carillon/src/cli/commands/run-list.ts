@@ -1,4 +1,5 @@
-import { type CommandModule, textOption } from "../command.js";
+import type { CommandModule } from "../command.js";
+import { jobIdOption } from "../input/job-argument.js";
 import { listFilter, listLimit, withListFilter } from "../input/list-filter.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { outputForm, withOutputForm } from "../output/form.js";
@@ -8,7 +9,7 @@ import { runColumns } from "../output/run-view.js";
 export const command: CommandModule = {
   define(target) {
     withServerAddress(withOutputForm(withListFilter(target)))
-      .option("--job <job>", "only of this job: its id, or @ and its key")
+      .option("--job <job>", "only of this job: its key, or its id")
       .addHelpText(
         "after",
         `
@@ -19,8 +20,7 @@ Examples:
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
-    const job = textOption(invocation, "job");
-    const jobId = job?.startsWith("@") ? (await client.jobs.get(job)).id : job;
+    const jobId = await jobIdOption(invocation, client);
     const filter = { ...listFilter(invocation), ...(jobId !== undefined && { job_id: jobId }) };
     await printList(io, {
       form: outputForm(invocation),

@@ -25,6 +25,7 @@ Examples:
     const level = levelOption(invocation);
     const all: unknown[] = [];
     let token: string | null = null;
+    let count = 0;
     do {
       const { lines, next_page_token: next } = await client.runs.logs(id, {
         page_size: largestPage,
@@ -33,10 +34,12 @@ Examples:
         ...(token !== null && { page_token: token }),
       });
       token = next;
+      count += lines.length;
       // One document has an end; lines go out as they come.
       if (form === "json" || form === "yaml") all.push(...lines);
       else await io.out(lines.map(form === "table" ? renderLogLine : (line) => renderJson(line, "jsonl")).join(""));
     } while (token !== null);
     if (form === "json" || form === "yaml") await io.out(renderJson(all, form));
+    else if (count === 0) io.talk("carillon: no lines: it logged nothing of that kind, or has not begun");
   },
 };

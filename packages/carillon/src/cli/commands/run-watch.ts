@@ -1,7 +1,7 @@
 import { type CommandModule, requiredArg } from "../command.js";
 import { levelOption, withLevel } from "../input/log-level.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
-import { waitLimitMs, withWaitSeconds } from "../input/wait-flags.js";
+import { waitLimitMs, withWatchLimit } from "../input/wait-flags.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { renderRun } from "../output/run-view.js";
 import { exitCodeOfRun } from "../wait-for-run.js";
@@ -9,14 +9,11 @@ import { watchRun } from "../watch-run.js";
 
 export const command: CommandModule = {
   define(target) {
-    withWaitSeconds(
-      withServerAddress(withOutputForm(withLevel(target.argument("<run>", "its id")))),
-      "how long to watch",
-    ).addHelpText(
+    withWatchLimit(withServerAddress(withOutputForm(withLevel(target.argument("<run>", "its id"))))).addHelpText(
       "after",
       `
 Shows what the run logs and how far it is until it has ended. Exit code 0 if it succeeded, 6 if it failed, 7 if it was
-cancelled, 8 if it was not over in time. With -o json the run itself is printed at the end, and its log goes to standard error.
+cancelled, 8 if it was not over in --wait-seconds. While the server is away it asks again for a minute. With -o json the run itself is printed at the end, and its log goes to standard error.
 
 Example:
   $ carillon run watch run_01k9zq3v5e0r8t2b7n4m6x1c9d`,

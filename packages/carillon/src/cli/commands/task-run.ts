@@ -1,7 +1,8 @@
 import { isFinal } from "@carillon/core";
+import { Option } from "commander";
 import { type CommandModule, flagOption, requiredArg, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
-import { readJsonArgument } from "../input/json-value.js";
+import { runRequest, withPayload, withRunFlags } from "../input/job-request.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { waitLimitMs, withWait } from "../input/wait-flags.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
@@ -12,28 +13,27 @@ import { sayNoUndo, sayUndo } from "../output/undo.js";
 
 export const command: CommandModule = {
   define(target) {
-    withWait(withServerAddress(withOutputForm(target.argument("<task>", "its name"))))
-      .option("--payload <json>", "what it is given; @file reads a file, - standard input")
-      .option("--queue <name>", "where it waits")
-      .option("--delay <duration>", "not before this time has passed, as in 10m")
-      .addHelpText(
-        "after",
-        `
+    withRunFlags(withPayload(target.argument("<task>", "its name")))
+      .addOption(new Option("--delay <duration>", "not before this time has passed, as in 10m").conflicts("at"))
+      .option("--at <instant>", "not before then, as in 2030-01-01T09:00:00Z");
+    withWait(withServerAddress(withOutputForm(target))).addHelpText(
+      "after",
+      `
 Asks for one run, without a job.
 
 Examples:
   $ carillon task run echo --payload '{"hello":"world"}' --wait
   $ carillon task run email.welcome --payload @user.json --queue email --delay 3d`,
-      );
+    );
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
-    const [payload, queue, delay] = ["payload", "queue", "delay"].map((name) => textOption(invocation, name));
+    const [delay, at] = ["delay", "at"].map((name) => textOption(invocation, name));
     const run = await client.runs.create({
       task: requiredArg(invocation, 0),
-      ...(payload !== undefined && { payload: await readJsonArgument(io, payload, "--payload") }),
-      ...(queue !== undefined && { queue }),
+      ...(await runRequest(io, invocation)),
       ...(delay !== undefined && { delay }),
+      ...(at !== undefined && { run_at: at }),
     });
     const wait = flagOption(invocation, "wait");
     if (!wait) await sayIfUnserved(io, invocation, client, run.task);

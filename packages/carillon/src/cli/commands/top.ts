@@ -4,8 +4,8 @@ import { type CommandModule, textOption } from "../command.js";
 import { numberWithin, wholeNumber } from "../input/number.js";
 import { clientOf, patienceOf, quietPatienceOf, serverAddress, withServerAddress } from "../input/server-address.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { look } from "../top/look.js";
+import { type DataForm, outputForm, renderJson, renderNext, withOutputForm } from "../output/form.js";
+import { type Look, look } from "../top/look.js";
 import { counted, RateMeter } from "../top/rates.js";
 import { renderPlain, sorts } from "../top/top-view.js";
 import { watchTop } from "../top/watch-top.js";
@@ -48,11 +48,12 @@ Examples:
     const lookNow = () => look({ client, url, meter, now: () => io.now() });
     try {
       if (screen !== null) return await watchTop(io, screen, { everyMs, sort, look: lookNow });
-      for (let left = Number(invocation.options["count"]); left > 0; left--) {
+      const looks = Number(invocation.options["count"]);
+      for (let left = looks; left > 0; left--) {
         await io.sleep(everyMs);
         const seen = await lookNow();
         if (seen === null) throw new ServerUnreachable("network", `${url} cannot be reached.`, null);
-        await io.out(form === "table" ? renderPlain(seen, sort) : renderJson(seen, form));
+        await io.out(form === "table" ? renderPlain(seen, sort) : rendered(seen, form, looks));
       }
     } finally {
       over.abort();
@@ -60,6 +61,10 @@ Examples:
     }
   },
 };
+
+/** Only one look alone is a document. */
+const rendered = (seen: Look, form: DataForm, looks: number): string =>
+  looks === 1 ? renderJson(seen, form) : renderNext(seen, form);
 
 /** Events are hints: a stream that cannot be had leaves the rates at nothing and the rest as it is. */
 async function countEvents(io: Io, client: Client, meter: RateMeter, signal: AbortSignal): Promise<void> {

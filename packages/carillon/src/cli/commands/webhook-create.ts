@@ -18,9 +18,14 @@ Example:
     );
   },
   async run(io, invocation) {
+    // What would be taken away in a change is what a new one does not have.
+    const { tasks, queues, description, ...said } = webhookFlags(invocation);
     const made = await clientOf(io, invocation).webhooks.create({
       url: requiredArg(invocation, 0),
-      ...webhookFlags(invocation),
+      ...said,
+      ...(tasks && { tasks }),
+      ...(queues && { queues }),
+      ...(description && { description }),
     });
     await printWebhook(io, invocation, made);
     sayUndo(io, invocation, "made", `webhook delete ${made.id}`);

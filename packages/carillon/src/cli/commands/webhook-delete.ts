@@ -1,7 +1,9 @@
 import type { CommandModule } from "../command.js";
 import { clientOf } from "../input/server-address.js";
-import { webhookArgument, withWebhookArgument } from "../input/webhook-argument.js";
+import { printWebhook, webhookArgument, withWebhookArgument } from "../input/webhook-argument.js";
+import { outputForm } from "../output/form.js";
 import { sayUndo } from "../output/undo.js";
+import { webhookUndoFlags } from "../output/undo-of.js";
 import { shellWord } from "../output/shell-word.js";
 
 export const command: CommandModule = {
@@ -16,9 +18,10 @@ Example:
   async run(io, invocation) {
     const client = clientOf(io, invocation);
     const id = webhookArgument(invocation);
-    const { url, on } = await client.webhooks.get(id);
+    const before = await client.webhooks.get(id);
     await client.webhooks.delete(id);
-    const undo = `webhook create ${shellWord(url)} --on ${on.join(",")}`;
+    if (outputForm(invocation) !== "table") await printWebhook(io, invocation, before);
+    const undo = `webhook create ${shellWord(before.url)} ${webhookUndoFlags(before, { isNew: true })}`;
     sayUndo(io, invocation, "removed, and its secret with it", undo);
   },
 };

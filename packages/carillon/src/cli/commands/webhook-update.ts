@@ -1,4 +1,8 @@
+import type { WebhookPatch } from "@carillon/contract";
+import { Option } from "commander";
+import { CliError } from "../cli-error.js";
 import { type CommandModule, flagOption, textOption } from "../command.js";
+import { ExitCode } from "../exit-codes.js";
 import { clientOf } from "../input/server-address.js";
 import {
   printWebhook,
@@ -8,13 +12,14 @@ import {
   withWebhookFlags,
 } from "../input/webhook-argument.js";
 import { sayUndo } from "../output/undo.js";
+import { webhookUndoFlags } from "../output/undo-of.js";
 import { shellWord } from "../output/shell-word.js";
 
 export const command: CommandModule = {
   define(target) {
     withWebhookFlags(withWebhookArgument(target))
       .option("--to <url>", "where messages are posted to from now on")
-      .option("--enable", "tell it again")
+      .addOption(new Option("--enable", "tell it again").conflicts("disable"))
       .option("--disable", "tell it nothing for now")
       .addHelpText(
         "after",
@@ -27,17 +32,20 @@ Example:
     const client = clientOf(io, invocation);
     const id = webhookArgument(invocation);
     const url = textOption(invocation, "to");
-    const before = await client.webhooks.get(id);
-    const enabled = flagOption(invocation, "enable") ? true : flagOption(invocation, "disable") ? false : undefined;
-    const webhook = await client.webhooks.update(id, {
+    const patch: WebhookPatch = {
       ...webhookFlags(invocation),
       ...(url !== undefined && { url }),
-      ...(enabled !== undefined && { enabled }),
-    });
+      ...(flagOption(invocation, "enable") && { enabled: true }),
+      ...(flagOption(invocation, "disable") && { enabled: false }),
+    };
+    if (Object.keys(patch).length === 0)
+      throw new CliError(ExitCode.usage, "say what is to change, as in --on failed, --to <url> or --disable");
+    const before = await client.webhooks.get(id);
+    const webhook = await client.webhooks.update(id, patch);
     await printWebhook(io, invocation, webhook);
     const back = [
       `--to ${shellWord(before.url)}`,
-      `--on ${before.on.join(",")}`,
+      webhookUndoFlags(before, { isNew: false }),
       before.enabled ? "--enable" : "--disable",
     ];
     sayUndo(io, invocation, "changed", `webhook update ${id} ${back.join(" ")}`);

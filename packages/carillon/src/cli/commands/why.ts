@@ -1,5 +1,6 @@
 import type { CommandModule } from "../command.js";
 import { explainJob, explainRun } from "../explain.js";
+import { jobName } from "../input/job-argument.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
 import { withOutputForm } from "../output/form.js";
 import { printWaiting } from "../waiting.js";
@@ -25,9 +26,6 @@ Examples:
     const [what] = invocation.args;
     if (what === undefined) return printWaiting(io, invocation, client);
     if (what.startsWith("run_")) return explainRun(io, invocation, client);
-    return explainJob(io, invocation, client, nameOf(what));
+    return explainJob(io, invocation, client, jobName(what));
   },
 };
-
-/** A key may be said without its @ where nothing else can be meant. */
-const nameOf = (what: string): string => (what.startsWith("@") || what.startsWith("job_") ? what : `@${what}`);

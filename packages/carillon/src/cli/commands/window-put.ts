@@ -1,7 +1,7 @@
-import { ApiError } from "@carillon/client";
 import type { WindowPut } from "@carillon/contract";
 import { type CommandModule, requiredArg } from "../command.js";
 import { readJsonArgument } from "../input/json-value.js";
+import { found } from "../input/found.js";
 import { clientOf } from "../input/server-address.js";
 import { printWindow, putCommand, windowArgument, withWindowArgument } from "../input/window-argument.js";
 import { shellWord } from "../output/shell-word.js";
@@ -26,10 +26,7 @@ Examples:
     const body = (await readJsonArgument(io, requiredArg(invocation, 1), "<json>")) as WindowPut;
     const { maintenanceWindows: windows } = clientOf(io, invocation);
     const name = windowArgument(invocation);
-    const before = await windows.get(name).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return null;
-      throw error;
-    });
+    const before = await found(windows.get(name));
     await printWindow(io, invocation, await windows.put(name, body));
     const undo = before === null ? `window delete ${shellWord(name)}` : putCommand(before);
     sayUndo(io, invocation, before === null ? "made" : "replaced", undo);

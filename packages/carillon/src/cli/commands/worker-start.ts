@@ -30,7 +30,7 @@ export const command: CommandModule = {
         wholeNumber(1, mostSlots),
         defaultSlots,
       )
-      .option("--label <name=value>", "what the worker says of itself; can be given several times", label, {})
+      .option("--label <name=value>", "what the worker says of itself; can be given several times", label)
       .option("--spot", "its machine may go at any time: it gets only runs that allow it")
       .option("--name <name>", "shown in lists of workers (default: the host's name)");
     withExecutorFlags(target);
@@ -60,7 +60,7 @@ Examples:
     const { config } = configOf(io, invocation);
     const tasks = await tasksOf(io, invocation, { config, serverUrl: urls[0] ?? null });
     const name = textOption(invocation, "name") ?? hostname();
-    const labels = { ...(invocation.options["label"] as Record<string, string>) };
+    const labels = { ...(invocation.options["label"] as Record<string, string> | undefined) };
     const isSpot = invocation.options["spot"] === true;
     const namespaces = textOption(invocation, "namespaces")?.split(",");
     return runWorkerProcess(io, {

@@ -5,17 +5,18 @@ import {
   flagName,
   loadConfig,
   optionNames,
-  options,
+  settingHelp,
 } from "@carillon/server";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Invocation, textOption } from "../command.js";
 import type { Io } from "../io.js";
 
 /** Adds a flag for every setting of a node, or for some, so that no setting can be reached by some sources only. */
 export function withConfigFlags(command: Command, names: readonly OptionName[] = optionNames): Command {
-  command.option("--config <file>", `settings file (default: ${CONFIG_FILE} here, if there is one)`);
-  for (const name of names) command.option(`${flagName(name)} <value>`, options[name].doc);
-  return command;
+  const add = (flags: string, text: string): Command =>
+    command.addOption(new Option(flags, text).helpGroup("Settings, also as CARILLON_… variables:"));
+  for (const name of names) add(`${flagName(name)} <value>`, settingHelp(name));
+  return add("--config <file>", `settings file (default: ${CONFIG_FILE} here, if there is one)`);
 }
 
 /** The configuration in force for this command line. Throws config_invalid with the list of all mistakes. */

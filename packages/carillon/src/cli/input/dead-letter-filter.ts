@@ -1,5 +1,7 @@
-import type { Command } from "commander";
+import type { Client } from "@carillon/client";
+import { type Command, Option } from "commander";
 import { type Invocation, textOption } from "../command.js";
+import { jobIdOption } from "./job-argument.js";
 
 export interface DeadLetterFlags {
   task?: string;
@@ -13,24 +15,28 @@ export interface DeadLetterFlags {
 const flags = [
   ["task", "task"],
   ["queue", "queue"],
-  ["job", "job_id"],
   ["fingerprint", "fingerprint"],
   ["after", "failed_after"],
+  ["since", "failed_after"],
   ["before", "failed_before"],
+  ["until", "failed_before"],
 ] as const;
 
 export function withDeadLetterFilter(command: Command): Command {
   return command
     .option("--task <name>", "only of this task")
     .option("--queue <name>", "only in this queue")
-    .option("--job <id>", "only of this job")
+    .option("--job <job>", "only of this job: its key, or its id")
     .option("--fingerprint <kind>", "only with this kind of error; see carillon error-group list")
-    .option("--after <time>", "only those that failed then or later")
-    .option("--before <time>", "only those that failed before then");
+    .option("--since <time>", "only those that failed then or later")
+    .option("--until <time>", "only those that failed before then")
+    .addOption(new Option("--after <time>", "the same as --since").conflicts("since").hideHelp())
+    .addOption(new Option("--before <time>", "the same as --until").conflicts("until").hideHelp());
 }
 
-export function deadLetterFilter(invocation: Invocation): DeadLetterFlags {
-  const filter: DeadLetterFlags = {};
+export async function deadLetterFilter(invocation: Invocation, client: Client): Promise<DeadLetterFlags> {
+  const job = await jobIdOption(invocation, client);
+  const filter: DeadLetterFlags = job === undefined ? {} : { job_id: job };
   for (const [flag, field] of flags) {
     const value = textOption(invocation, flag);
     if (value !== undefined) filter[field] = value;

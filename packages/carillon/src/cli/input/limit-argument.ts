@@ -1,11 +1,11 @@
 import type { Client } from "@carillon/client";
-import type { Namespace, Queue } from "@carillon/contract";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.js";
 import { type Invocation, requiredArg } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { withOutputForm } from "../output/form.js";
+import type { OwnLimits } from "../output/own-limits.js";
 import { shellWord } from "../output/shell-word.js";
 import { undoLine } from "../output/undo.js";
 import { serverAddress, withServerAddress } from "./server-address.js";
@@ -17,9 +17,6 @@ export type LimitOwner =
 
 /** What a command is about: one limit, or what a queue or a namespace has of its own. */
 export type LimitTarget = { readonly of: "limit"; readonly id: string } | LimitOwner;
-
-/** What a queue and a namespace say of their limits. */
-export type OwnLimits = Pick<Queue & Namespace, "concurrency" | "rate_limit">;
 
 const DEFAULT_NAMESPACE = "default";
 

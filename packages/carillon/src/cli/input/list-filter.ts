@@ -35,7 +35,6 @@ export function withRunFilter(command: Command): Command {
       "--match <path=value>",
       "only with this value in the payload, at a path that was declared searchable",
       pathValue,
-      {},
     );
 }
 
@@ -60,7 +59,7 @@ export function matches({ options }: Invocation): Readonly<Record<string, string
 }
 
 /** Reads one more --match path=value. */
-function pathValue(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
+function pathValue(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const [, path, value] = /^(?:payload\.)?([^=]+)=(.*)$/.exec(text) ?? [];
   if (path === undefined || value === undefined)
     throw new CliError(ExitCode.usage, `--match ${text}: it must look like customer.id=42`);

@@ -1,6 +1,6 @@
 import { type Client, type ClientOptions, createClient } from "@carillon/client";
 import { namespaceNamePattern } from "@carillon/core";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { CliError } from "../cli-error.js";
 import { type Invocation, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
@@ -11,13 +11,14 @@ const pattern = new RegExp(namespaceNamePattern);
 const DEFAULT_URL = "http://127.0.0.1:8023";
 
 export function withServerAddress(command: Command): Command {
-  return command
-    .option("--url <url>", `where the server is (default: CARILLON_URL, else the profile's, else ${DEFAULT_URL})`)
-    .option(
-      "--namespace <name>",
-      "whose things it is about (default: CARILLON_NAMESPACE, else the profile's, else the server's own)",
-    )
-    .option("--profile <name>", "a server that was logged in to (default: CARILLON_PROFILE, else the one in use)");
+  const add = (flags: string, text: string): Command =>
+    command.addOption(new Option(flags, text).helpGroup("Which server:"));
+  add("--url <url>", `where it is (default: CARILLON_URL, else the profile's, else ${DEFAULT_URL})`);
+  add(
+    "--namespace <name>",
+    "whose things it is about (default: CARILLON_NAMESPACE, else the profile's, else the server's own)",
+  );
+  return add("--profile <name>", "one that was logged in to (default: CARILLON_PROFILE, else the one in use)");
 }
 
 /** Where requests go, and as whom. */

@@ -29,9 +29,9 @@ export async function printDelivery(io: Io, invocation: Invocation, delivery: De
 export function withWebhookFlags(command: Command): Command {
   return command
     .option("--on <ends>", "how runs may have ended: succeeded, failed, cancelled; separated by commas")
-    .option("--tasks <names>", "only runs of these tasks, separated by commas")
-    .option("--queues <names>", "only runs in these queues, separated by commas")
-    .option("--include <parts>", "what messages carry: payload, output, error; separated by commas")
+    .option("--tasks <names>", "only runs of these tasks, separated by commas; * for all")
+    .option("--queues <names>", "only runs in these queues, separated by commas; * for all")
+    .option("--include <parts>", "what messages carry: payload, output, error, separated by commas; or none")
     .option("--description <text>", "for those who look at it later");
 }
 
@@ -40,16 +40,21 @@ const parts = ["payload", "output", "error"] as const;
 
 export function webhookFlags(invocation: Invocation) {
   const on = wordsOf(invocation, "on", moments);
-  const include = wordsOf(invocation, "include", parts);
-  const [tasks, queues] = ["tasks", "queues"].map((name) => textOption(invocation, name)?.split(","));
+  const include = textOption(invocation, "include") === "none" ? [] : wordsOf(invocation, "include", parts);
+  const [tasks, queues] = ["tasks", "queues"].map((name) => namesOf(textOption(invocation, name)));
   const description = textOption(invocation, "description");
   return {
     ...(on !== undefined && { on }),
     ...(tasks !== undefined && { tasks }),
     ...(queues !== undefined && { queues }),
     ...(include !== undefined && { include }),
-    ...(description !== undefined && { description }),
+    ...(description !== undefined && { description: description === "" ? null : description }),
   };
+}
+
+/** Null: whatever their name. */
+function namesOf(text: string | undefined): string[] | null | undefined {
+  return text === "*" ? null : text?.split(",").map((name) => name.trim());
 }
 
 function wordsOf<Word extends string>(

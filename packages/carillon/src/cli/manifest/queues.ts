@@ -35,6 +35,7 @@ export const queueCommands: readonly CommandEntry[] = [
   },
   {
     path: ["limit", "show"],
+    alias: "get",
     summary: "show who holds a limit and how many wait",
     load: () => import("../commands/limit-show.js"),
   },
@@ -57,6 +58,7 @@ export const queueCommands: readonly CommandEntry[] = [
   },
   {
     path: ["breaker", "show"],
+    alias: "get",
     summary: "show one circuit breaker",
     load: () => import("../commands/breaker-show.js"),
   },
@@ -70,6 +72,11 @@ export const queueCommands: readonly CommandEntry[] = [
     path: ["namespace", "list"],
     summary: "list namespaces by name",
     load: () => import("../commands/namespace-list.js"),
+  },
+  {
+    path: ["namespace", "get"],
+    summary: "show one namespace and its limits",
+    load: () => import("../commands/namespace-get.js"),
   },
   {
     path: ["namespace", "create"],

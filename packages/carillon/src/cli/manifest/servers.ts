@@ -37,6 +37,11 @@ export const serverCommands: readonly CommandEntry[] = [
   },
   { path: ["worker", "list"], summary: "list workers, newest first", load: () => import("../commands/worker-list.js") },
   {
+    path: ["worker", "get"],
+    summary: "show one worker and the runs that it has",
+    load: () => import("../commands/worker-get.js"),
+  },
+  {
     path: ["worker", "cordon"],
     summary: "give a worker nothing more",
     changes: true,

@@ -13,6 +13,7 @@ export const webhookCommands: readonly CommandEntry[] = [
     summary: "list webhook endpoints, newest first",
     load: () => import("../commands/webhook-list.js"),
   },
+  { path: ["webhook", "get"], summary: "show one endpoint", load: () => import("../commands/webhook-get.js") },
   {
     path: ["webhook", "update"],
     summary: "change an endpoint, enable or disable it",

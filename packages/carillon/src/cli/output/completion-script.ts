@@ -1,14 +1,20 @@
 import type { DescribedCommand } from "../command.js";
+import { fishScript } from "./fish-script.js";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 
 type Shell = (typeof shells)[number];
 
-/** Completes nouns, verbs and flags, as the command line has them. */
+/** Completes nouns, verbs, flags and choices, as the command line has them. */
 export function completionScript(shell: Shell, commands: readonly DescribedCommand[]): string {
-  if (shell === "fish") return fish(commands);
-  return shell === "zsh" ? `autoload -U +X bashcompinit && bashcompinit\n${bash(commands)}` : bash(commands);
+  if (shell === "fish") return fishScript(commands);
+  return shell === "zsh" ? `${zshHead}${bash(commands)}` : bash(commands);
 }
+
+/** Zsh reads what bash does, once both of its ways to complete are loaded. */
+const zshHead = `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
+autoload -U +X bashcompinit && bashcompinit
+`;
 
 /** Verbs by noun; a command of one word has none. */
 function verbsOf(commands: readonly DescribedCommand[]): ReadonlyMap<string, readonly string[]> {
@@ -20,30 +26,48 @@ function verbsOf(commands: readonly DescribedCommand[]): ReadonlyMap<string, rea
   return verbs;
 }
 
+const offer = (words: readonly string[]): string => `COMPREPLY=($(compgen -W "${words.join(" ")}" -- "$word"))`;
+
 function bash(commands: readonly DescribedCommand[]): string {
   const words = verbsOf(commands);
   const verbCases = [...words]
     .filter(([, verbs]) => verbs.length > 0)
-    .map(([noun, verbs]) => `      ${noun}) COMPREPLY=($(compgen -W "${verbs.join(" ")}" -- "$word")); return ;;`);
+    .map(([noun, verbs]) => `      ${noun}) ${offer(verbs)}; return ;;`);
   const flagCases = commands.map(({ path, flags }) => {
-    const pattern = path.length === 1 ? `"${path[0] ?? ""} "*` : `"${path.join(" ")}"`;
-    return `    ${pattern}) COMPREPLY=($(compgen -W "${flags.join(" ")}" -- "$word")) ;;`;
+    const names = flags.map(({ long }) => long);
+    return `    "${path.join(" ")}") ${offer(names)} ;;`;
   });
   return [
     "_carillon() {",
-    '  local word="${COMP_WORDS[COMP_CWORD]}"',
+    '  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"',
+    '  local noun="${COMP_WORDS[1]}" verb="${COMP_WORDS[2]}" place="$COMP_CWORD"',
     "  COMPREPLY=()",
-    '  if [ "$COMP_CWORD" -eq 1 ]; then',
-    `    COMPREPLY=($(compgen -W "${[...words.keys()].join(" ")}" -- "$word"))`,
+    '  if [ "$noun" = help ] && [ "$place" -gt 1 ]; then noun="$verb" verb="${COMP_WORDS[3]}" place=$((place - 1)); fi',
+    '  if [ "$place" -eq 1 ]; then',
+    `    ${offer([...words.keys(), "help"])}`,
     "    return",
     "  fi",
-    '  if [ "$COMP_CWORD" -eq 2 ]; then',
-    '    case "${COMP_WORDS[1]}" in',
+    '  local path="$noun $verb" first=3',
+    '  case "$noun" in',
+    `    ${[...words].flatMap(([noun, verbs]) => (verbs.length === 0 ? [noun] : [])).join("|")}) path="$noun" first=2 ;;`,
+    "  esac",
+    '  if [ "$place" -eq 2 ]; then',
+    '    case "$noun" in',
     ...verbCases,
     "    esac",
     "  fi",
+    '  case "$path $before" in',
+    ...choiceCases(commands),
+    "  esac",
+    '  if [ "$place" -eq "$first" ]; then',
+    '    case "$path" in',
+    ...commands.flatMap(({ path, choices }) =>
+      choices.length === 0 ? [] : [`      "${path.join(" ")}") ${offer(choices)} ;;`],
+    ),
+    "    esac",
+    "  fi",
     '  case "$word" in -*) ;; *) return ;; esac',
-    '  case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in',
+    '  case "$path" in',
     ...flagCases,
     "  esac",
     "}",
@@ -52,17 +76,16 @@ function bash(commands: readonly DescribedCommand[]): string {
   ].join("\n");
 }
 
-function fish(commands: readonly DescribedCommand[]): string {
-  const words = verbsOf(commands);
-  const lines = ["complete -c carillon -f"];
-  lines.push(`complete -c carillon -n __fish_use_subcommand -a "${[...words.keys()].join(" ")}"`);
-  for (const [noun, verbs] of words) {
-    if (verbs.length > 0)
-      lines.push(`complete -c carillon -n "__fish_seen_subcommand_from ${noun}" -a "${verbs.join(" ")}"`);
-  }
-  for (const { path, flags } of commands) {
-    const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`).join("; and ");
-    for (const flag of flags) lines.push(`complete -c carillon -n "${seen}" -l ${flag.slice(2)}`);
-  }
-  return `${lines.join("\n")}\n`;
+/** Values of flags; what has the same ones is said together. */
+function choiceCases(commands: readonly DescribedCommand[]): string[] {
+  const places = new Map<string, string[]>();
+  for (const { path, flags } of commands)
+    for (const { long, short, choices } of flags) {
+      if (choices.length === 0) continue;
+      const names = [long, ...(short === undefined ? [] : [short])];
+      const patterns = names.map((name) => `"${path.join(" ")} ${name}"`);
+      const offered = offer(choices);
+      places.set(offered, [...(places.get(offered) ?? []), ...patterns]);
+    }
+  return [...places].map(([offered, patterns]) => `    ${patterns.join("|")}) ${offered}; return ;;`);
 }

@@ -1,6 +1,7 @@
 import type { JobExplanation, RunExplanation } from "@carillon/contract";
 import { stepsOfJob, stepsOfRun } from "./next-steps.js";
 import { renderFields } from "./table.js";
+import { worthSaying } from "./worth-saying.js";
 
 type Field = readonly [name: string, value: unknown];
 
@@ -33,7 +34,7 @@ export function renderJobExplanation(explanation: JobExplanation, because: reado
       "left out",
       `${one.count} × ${one.reason}, ${one.from} to ${one.to}${one.detail === null ? "" : ` (${one.detail})`}`,
     ]),
-    ...warnings.filter((one) => one.code !== "on_the_hour").map((one): Field => ["warning", one.detail]),
+    ...worthSaying(warnings).map((one): Field => ["warning", one.detail]),
     ...triedNext(stepsOfJob(last === undefined ? explanation : { ...explanation, run: last })),
   ]);
 }

@@ -20,6 +20,16 @@ export function outputForm({ options }: Pick<Invocation, "options">): OutputForm
   return forms.find((form) => form === options["output"]) ?? "table";
 }
 
+/** Several values: one document, or with jsonl a line for each. */
+export function renderRows(rows: readonly unknown[], form: DataForm): string {
+  return form === "jsonl" ? rows.map((row) => renderJson(row, form)).join("") : renderJson(rows, form);
+}
+
+/** One of several that come over time: each is whole by itself, a line or a document of YAML. */
+export function renderNext(value: unknown, form: DataForm): string {
+  return form === "yaml" ? `---\n${renderYaml(value)}` : renderJson(value, "jsonl");
+}
+
 /** One value as JSON, indented for json, one line for jsonl; or as YAML. */
 export function renderJson(value: unknown, form: DataForm): string {
   if (form === "yaml") return renderYaml(value);

@@ -1,4 +1,5 @@
 import type { Namespace } from "@carillon/contract";
+import { ownLimitFields } from "./own-limits.js";
 import { type Column, renderFields } from "./table.js";
 
 export const namespaceColumns: readonly Column<Namespace>[] = [
@@ -8,10 +9,11 @@ export const namespaceColumns: readonly Column<Namespace>[] = [
 ];
 
 /** One namespace for people. */
-export function renderNamespace({ name, weight, created_at: createdAt }: Namespace): string {
+export function renderNamespace(namespace: Namespace): string {
   return renderFields([
-    ["name", name],
-    ["weight", String(weight)],
-    ["created", createdAt],
+    ["name", namespace.name],
+    ["weight", String(namespace.weight)],
+    ...ownLimitFields(namespace),
+    ["created", namespace.created_at],
   ]);
 }

@@ -23,14 +23,26 @@ export class ProgressLine {
   show(line: string): void {
     if (line === this.#said) return;
     this.#said = line;
-    if (this.#io.talkIsTerminal) this.#io.stderr.write(`\r\u001b[K${line}`);
+    if (this.#io.talkIsTerminal) this.#io.stderr.write(`\r\u001b[K${this.#fitting(line)}`);
     else this.#io.talk(`carillon: ${line}`);
+  }
+
+  /** One that runs over the edge of the terminal could not be written over. */
+  #fitting(line: string): string {
+    const { stderr } = this.#io;
+    const columns = "columns" in stderr && typeof stderr.columns === "number" ? stderr.columns : 80;
+    return line.length < columns ? line : `${line.slice(0, Math.max(0, columns - 2))}…`;
   }
 
   /** A line that stays. */
   say(line: string): void {
     this.clear();
     this.#io.talk(line);
+  }
+
+  /** The same outside, where what is said stays above this line. */
+  talking(io: Io): Pick<Io, "talk" | "now" | "sleep"> {
+    return { talk: (text) => this.say(text), now: () => io.now(), sleep: (ms, signal) => io.sleep(ms, signal) };
   }
 
   /** Makes room for other lines. */

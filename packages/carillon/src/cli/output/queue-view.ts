@@ -1,4 +1,5 @@
 import type { Queue, QueueStats } from "@carillon/contract";
+import { ownLimitFields } from "./own-limits.js";
 import { type Column, renderFields } from "./table.js";
 
 const stateOf = ({ paused, pause }: Queue): string => {
@@ -20,6 +21,7 @@ export function renderQueue(queue: Queue, stats: QueueStats | null): string {
     ["state", stateOf(queue)],
     ["order", queue.order],
     ["bound", queue.bound],
+    ...ownLimitFields(queue),
     ...(stats === null ? [] : statsFields(stats)),
   ]);
 }

@@ -39,6 +39,26 @@ describe("dead-letter redrive", () => {
     expect(io.said).toEqual(["carillon: 0 would be retried; nothing was changed"]);
   });
 
+  it("does nothing in a dry run about one, and takes no flags beside it", async () => {
+    const calls = serve({ id: "run_1", trigger: {}, error: null });
+    for (const verb of ["redrive", "discard"]) {
+      const io = fakeIo();
+      expect(await runCli(["dead-letter", verb, "run_1", "--dry-run"], io)).toBe(0);
+      expect(io.said.join()).toContain("nothing was changed");
+      expect(await runCli(["dead-letter", verb, "run_1", "--task", "mail"], fakeIo())).toBe(2);
+    }
+    expect(calls.map(({ method }) => method)).toEqual(["GET", "GET"]);
+  });
+
+  it("gives a line for each with -o jsonl, and finds a job by its key", async () => {
+    const calls = serve({ id: "job_7" }, page({ results: [{ id: "run_1" }, { id: "run_2" }], done: 2 }));
+    const io = fakeIo();
+    expect(await runCli(["dead-letter", "redrive", "--job", "nightly", "-o", "jsonl"], io)).toBe(0);
+    expect(io.written()).toBe('{"id":"run_1"}\n{"id":"run_2"}\n');
+    expect(calls[0]?.url).toBe(`${server}/jobs/%40nightly`);
+    expect(calls[1]?.body).toEqual({ filter: { job_id: "job_7" }, page_size: 100 });
+  });
+
   it("retries one by its id", async () => {
     const calls = serve({ id: "run_2" });
     expect(await runCli(["dead-letter", "redrive", "run_1", "--json"], fakeIo())).toBe(0);

@@ -38,6 +38,7 @@ describe("events tail", () => {
       `${at}  run.started    run_1  echo in q  waited_ms=4\n${at}  run.failed     run_1  echo in q  duration_ms=9\n`,
     );
     expect(calls.map(({ lastId }) => lastId)).toEqual([undefined, "n.1.1"]);
+    expect(io.said).toEqual(["carillon: the connection broke off; trying again until it is there, or Ctrl-C"]);
     expect(new URL(calls[0]?.url ?? "").search).toBe("?type=run&queue=q");
   });
 
@@ -48,6 +49,18 @@ describe("events tail", () => {
     expect(JSON.parse(io.written())).toEqual(event("run.fired"));
     expect(io.said).toEqual(["carillon: some events may have been missed here"]);
   });
+});
+
+it("events tail gives each event as a document of YAML, or a line of JSON", async () => {
+  const two = `${block("n.1.1", event("run.started"))}${block("n.1.2", event("run.failed"))}`;
+  stream(two, two);
+  const yaml = fakeIo();
+  await runCli(["events", "tail", "-o", "yaml", "-n", "2", "--job", "nightly"], yaml);
+  expect(yaml.written()).toMatch(/^---\ntype: run.started\n[^]*---\ntype: run.failed\n/);
+  stream(two);
+  const json = fakeIo();
+  await runCli(["events", "tail", "--json", "-n", "2"], json);
+  expect(json.written().trimEnd().split("\n")).toHaveLength(2);
 });
 
 const runOf = (over: object) => ({

@@ -39,6 +39,7 @@ export function fakeIo(
     },
     talk: (line) => void said.push(line),
     now: () => time,
+    onInterrupt: () => () => undefined,
     async sleep(ms) {
       slept.push(ms);
       time += ms;

@@ -84,6 +84,36 @@ describe("changes of a job", () => {
     expect(JSON.parse(io.written())).toMatchObject({ id: "job_1" });
   });
 
+  it.each<[string[], unknown]>([
+    [["--cron", "0 3 * * *", "--tz", "Europe/Paris"], { schedule: { cron: "0 3 * * *", time_zone: "Europe/Paris" } }],
+    [
+      ["--payload", "[1]", "--overlap", "skip", "--label", "a=b"],
+      { payload: [1], overlap: "skip", labels: { a: "b" } },
+    ],
+  ])("update takes flags: %j", async (flags, body) => {
+    const calls = serve({ ...job("scheduled"), version: 3 });
+    expect(await runCli(["job", "update", "k", ...flags], fakeIo())).toBe(0);
+    expect(calls.at(-1)).toEqual({ method: "PATCH", url: jobUrl, body });
+  });
+
+  it("update wants flags or JSON, one of them", async () => {
+    const calls = serve({ ...job("scheduled"), version: 3 });
+    expect(await runCli(["job", "update", "k"], fakeIo())).toBe(2);
+    expect(await runCli(["job", "update", "k", "{}", "--queue", "q"], fakeIo())).toBe(2);
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    ["k", "%40k"],
+    ["@job_of_mine", "%40job_of_mine"],
+    ["job_01k9zq3v5e0r8t2b7n4m6x1c9d", "job_01k9zq3v5e0r8t2b7n4m6x1c9d"],
+    ["01932c07-5c4e-7c5f-b3a1-0d6f3c1f2a4b", "01932c07-5c4e-7c5f-b3a1-0d6f3c1f2a4b"],
+  ])("find a job by %s", async (name, segment) => {
+    const calls = serve(job("scheduled"));
+    expect(await runCli(["job", "get", name], fakeIo())).toBe(0);
+    expect(calls[0]?.url).toBe(`http://127.0.0.1:8023/v1/jobs/${segment}`);
+  });
+
   it("say how to undo them", async () => {
     serve(job("paused"));
     const io = fakeIo();
@@ -127,6 +157,18 @@ describe("changes of a job", () => {
     expect(await runCli(["job", "next", "@k", "-n", "3"], io)).toBe(0);
     expect(calls[0]?.url).toBe(`${jobUrl}/upcoming?count=3`);
     expect(io.written()).toContain("2030-01-01T00:00:00.000Z");
+  });
+});
+
+describe("task run", () => {
+  it("sends what the flags say", async () => {
+    const calls = serve({ ...run("queued"), status_reason: null, trigger: {} });
+    const argv = ["--queue", "q", "--priority", "9", "--max-attempts", "1", "--timeout", "5s", "--label", "a=b"];
+    const at = "2030-01-01T00:00:00Z";
+    expect(await runCli(["task", "run", "echo", ...argv, "--at", at, "--json"], fakeIo())).toBe(0);
+    const said = { queue: "q", priority: 9, retry: { max_attempts: 1 }, timeout: "5s", labels: { a: "b" }, run_at: at };
+    expect(calls[0]?.body).toEqual({ task: "echo", ...said });
+    expect(await runCli(["task", "run", "echo", "--at", at, "--delay", "1h"], fakeIo())).toBe(2);
   });
 });
 

@@ -52,12 +52,15 @@ describe("carillon queue", () => {
 
   it("pauses with a reason, resumes, and says how to undo it", async () => {
     const pause = { reason: "down", actor: null, at, until: null };
-    const calls = serve(queue({ paused: true, pause }), queue());
+    const paused = queue({ paused: true, pause });
+    const calls = serve(queue(), paused, paused, queue());
     const [first, second] = [fakeIo(), fakeIo()];
     expect(await runCli(["queue", "pause", "email", "--reason", "down"], first)).toBe(0);
     expect(await runCli(["queue", "resume", "email"], second)).toBe(0);
     expect(calls.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      `GET ${server}/queues/email`,
       `POST ${server}/queues/email:pause`,
+      `GET ${server}/queues/email`,
       `POST ${server}/queues/email:resume`,
     ]);
     expect(first.written()).toContain("paused (down)");
@@ -74,12 +77,13 @@ describe("carillon queue", () => {
 
   it("refuses an order that does not exist as usage", async () => {
     expect(await runCli(["queue", "set", "email", "--order", "lifo"], fakeIo())).toBe(2);
+    expect(await runCli(["queue", "set", "email"], fakeIo())).toBe(2);
   });
 
   it("pauses for a time", async () => {
     const calls = serve(queue());
     expect(await runCli(["queue", "pause", "email", "--for", "2h"], fakeIo())).toBe(0);
-    expect(calls[0]?.body).toEqual({ for: "2h" });
+    expect(calls.at(-1)?.body).toEqual({ for: "2h" });
   });
 
   it("purges, follows the operation where there are many, or only counts", async () => {

@@ -19,7 +19,7 @@ const thing = (version: number) => ({
   key: "k",
   name: "n",
   task: "echo",
-  state: "active",
+  state: "paused",
   status: "queued",
   status_reason: null,
   version,
@@ -40,11 +40,11 @@ const thing = (version: number) => ({
   enabled: true,
   disabled_reason: null,
   failing_since: null,
-  tasks: [],
-  queues: [],
+  tasks: ["a", "b"],
+  queues: ["c"],
   order: "fifo",
   bound: null,
-  paused: false,
+  paused: true,
   pause: null,
   weight: 3,
   concurrency: null,
@@ -102,12 +102,15 @@ const cases: Readonly<Record<string, [argv: string[], undo: string | null]>> = {
   "webhook create": [["https://example.com"], "webhook delete id_1"],
   "webhook update": [
     ["whk_1", "--disable"],
-    String.raw`webhook update whk_1 --to 'https://example.com/it'\''s' --on failed --enable`,
+    String.raw`webhook update whk_1 --to 'https://example.com/it'\''s' --on failed --tasks a,b --queues c --include none --description Once --enable`,
   ],
   "webhook rotate": [["whk_1"], null],
   "webhook test": [["whk_1"], null],
   "webhook redeliver": [["whk_1", "run_1"], null],
-  "webhook delete": [["whk_1"], String.raw`webhook create 'https://example.com/it'\''s' --on failed`],
+  "webhook delete": [
+    ["whk_1"],
+    String.raw`webhook create 'https://example.com/it'\''s' --on failed --tasks a,b --queues c --include none --description Once`,
+  ],
   "queue set": [["n", "--order", "edf"], "queue set n --order fifo --bound usual"],
   "queue pause": [["n"], "queue resume n"],
   "queue resume": [["n"], "queue pause n"],
@@ -168,7 +171,7 @@ describe("every command that changes something", () => {
 
 describe("every other command", () => {
   /** They start a process, or look for as long as they are let. */
-  const lasting = new Set(["dev", "server start", "worker start", "events tail", "top"]);
+  const lasting = new Set(["dev", "server start", "worker start", "events tail", "top", "run watch"]);
   const others = commands.filter(({ path, changes }) => changes !== true && !lasting.has(path.join(" ")));
 
   it.each(others.map(({ path }) => path.join(" ")))("%s changes nothing: it only reads", async (name) => {

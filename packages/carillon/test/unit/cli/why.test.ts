@@ -108,7 +108,7 @@ describe("waiting for a run", () => {
     expect(code).toBe(8);
     expect(talk.split("\n")).toEqual([
       "carillon: run_1 waits: no worker has it",
-      "carillon: run_1 is queued after 5 s: no worker has it. It goes on without us; look again with: carillon why run_1",
+      "carillon: run_1 is queued after 5 s: no worker has it; it goes on without us; look again with: carillon run watch run_1; end it with: carillon run cancel run_1",
     ]);
   });
 });

@@ -1,0 +1,45 @@
+import { ServerUnreachable } from "@carillon/client";
+import type { Io } from "./io.js";
+
+/** As long as a node, or the one that takes its place, may need to come back. */
+const LONGEST_ABSENCE_MS = 60_000;
+const PAUSE_MS = 1_000;
+
+/** Lets a command that waits or watches outlive a restart of the server: what it waits for goes on meanwhile. */
+export class Absence {
+  readonly #io: Pick<Io, "talk" | "now" | "sleep">;
+  #since: number | null = null;
+
+  constructor(io: Pick<Io, "talk" | "now" | "sleep">) {
+    this.#io = io;
+  }
+
+  /** Asks until there is an answer. Throws what the network said when the server was away for a minute. */
+  async outlive<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      try {
+        const answer = await question();
+        this.#answered();
+        return answer;
+      } catch (error) {
+        if (!(error instanceof ServerUnreachable)) throw error;
+        this.#missed(error);
+        await this.#io.sleep(PAUSE_MS);
+      }
+    }
+  }
+
+  #answered(): void {
+    if (this.#since !== null) this.#io.talk("carillon: the server answers again");
+    this.#since = null;
+  }
+
+  #missed(error: ServerUnreachable): void {
+    const now = this.#io.now();
+    if (this.#since === null) {
+      this.#io.talk(`carillon: ${error.message} Asking again for up to ${LONGEST_ABSENCE_MS / 1_000} s.`);
+      this.#since = now;
+    }
+    if (now - this.#since >= LONGEST_ABSENCE_MS) throw error;
+  }
+}

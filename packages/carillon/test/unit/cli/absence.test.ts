@@ -1,0 +1,70 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { runCli } from "../../../src/cli/main.js";
+import { fakeIo } from "./fake-io.js";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const run = (status: string) => ({
+  id: "run_1",
+  status,
+  status_reason: null,
+  attempt: 1,
+  max_attempts: 1,
+  trigger: { kind: "once", id: null, scheduled_for: "2030-01-01T00:00:00.000Z" },
+  progress: null,
+  error: null,
+});
+
+/** Each question about the run is met by the next of these: how it stands, or nobody at all. */
+function serveRun(...stands: readonly (string | null)[]) {
+  const left = [...stands];
+  const asked = { count: 0 };
+  vi.stubGlobal("fetch", async (url: string, { method = "GET" }: RequestInit = {}) => {
+    const answer = (body: unknown) => new Response(JSON.stringify(body), { status: 200 });
+    if (method === "POST") return answer(run("queued"));
+    if (new URL(url).pathname.endsWith("/logs")) return answer({ lines: [], next_page_token: null });
+    asked.count += 1;
+    const stand = left.length > 1 ? left.shift() : left[0];
+    if (stand === null || stand === undefined) throw new TypeError("fetch failed");
+    return answer(run(stand));
+  });
+  return asked;
+}
+
+const away = "http://127.0.0.1:8023 cannot be reached or broke off its answer. Asking again for up to 60 s.";
+
+describe("a server that goes away and comes back", () => {
+  it.each([
+    ["run watch", ["run", "watch", "run_1"]],
+    ["task run --wait", ["task", "run", "echo", "--wait"]],
+  ])("does not end %s, which says so once", async (_, argv) => {
+    serveRun("running", null, null, null, "running", "failed");
+    const io = fakeIo();
+    expect(await runCli(argv, io)).toBe(6);
+    const told = io.said.filter((line) => /cannot be reached|answers again/.test(line));
+    expect(told).toEqual([`carillon: ${away}`, "carillon: the server answers again"]);
+  });
+
+  it("ends a watch when it is away for more than a minute, with what to do", async () => {
+    const asked = serveRun("running", null);
+    const io = fakeIo();
+    expect(await runCli(["run", "watch", "run_1"], io)).toBe(1);
+    expect(io.said.at(-1)).toContain("Is the server running?");
+    expect(asked.count).toBeGreaterThan(50);
+  });
+
+  it("ends a command that neither waits nor watches at once", async () => {
+    const asked = serveRun(null);
+    expect(await runCli(["run", "get", "run_1"], fakeIo())).toBe(1);
+    expect(asked.count).toBe(1);
+  });
+});
+
+describe("run watch", () => {
+  it("goes on to the end, however long that takes", async () => {
+    serveRun(...Array.from({ length: 200 }, () => "running"), "succeeded");
+    const io = fakeIo();
+    expect(await runCli(["run", "watch", "run_1"], io)).toBe(0);
+    expect(io.slept.length).toBe(200);
+  });
+});
