@@ -30,10 +30,12 @@ export function settingHelp(name: OptionName): string {
   const { doc, kind, default: usual }: Option<unknown> = options[name];
   const value = shown(name, usual);
   const choices = kind.choices === undefined ? [] : [kind.choices.join(", ")];
-  const usualText = Array.isArray(value) ? value.join(",") : typeof value === "object" ? "" : String(value);
-  const notes = [...choices, ...(usualText === "" ? [] : [`default: ${usualText}`])];
+  const without = value === null ? [] : [`default: ${Array.isArray(value) ? value.join(",") : text(value)}`];
+  const notes = [...choices, ...without];
   return notes.length === 0 ? doc : `${doc} (${notes.join("; ")})`;
 }
+
+const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 function shown(name: OptionName, value: unknown): unknown {
   const option: Option<unknown> = options[name];
