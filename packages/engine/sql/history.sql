@@ -10,8 +10,9 @@ where namespace_id = $1 and id = any ($2::uuid[]) and finished_at >= $3 and fini
 
 -- name: history.list
 -- purpose: a keyset page of the runs that ended within some days, among the first so many that one index gives in the list's order: the
---   rest of the filter is looked up in those. The last that was looked at is among the answers, with how many before it were of the
---   namespace. A line with a tag counts where its tag is chosen. Sent without a name, so that it is planned for its values
+--   rest of the filter is looked up in those. Numbered, the last that was looked at is among the answers; to number many rows costs
+--   several times what it costs to read them, so that plain is for where there are many. Where rows are gathered, no index is to find
+--   them by their ids. A line with a tag counts where its tag is chosen. Sent without a name, so that it is planned for its values
 -- params: $1 namespace id int, $2 statuses, $3 task, $4 queue, $5 job id, $6 session, $7 owner, $8 one-off jobs only, $9 created from, $10 created
 --         before, $11 kind of trigger, $12 labels, $13 other conditions on labels, as run.conditions has them,
 --         $14 after id uuid or null, $15 limit int, $16 ended from, $17 ended before timestamptz, $18 tasks to look under text[],
@@ -19,7 +20,7 @@ where namespace_id = $1 and id = any ($2::uuid[]) and finished_at >= $3 and fini
 -- fence: none, a read
 select h.id, h.job_id, h.task, h.queue, h.priority, h.status, h.status_reason, h.trigger, h.nominal_at, h.run_at, h.created_at,
        h.started_at, h.finished_at, h.attempt, h.losses, h.fence, h.session_id, h.payload, h.policy, h.output, h.error, h.attempts,
-       h.labels, h.owner, null::timestamptz as deadline_at, h.is_match, h.place = $19 as is_last, h.own::int as own
+       h.labels, h.owner, null::timestamptz as deadline_at, h.is_match, h.place = $19 as is_last
 from unnest($18::text[]) as under (task)
 cross join lateral (
   select *
@@ -29,7 +30,8 @@ cross join lateral (
       --+ run.conditions
       , false) as is_match
     from (
-      select numbered.*, row_number() over in_order as place, count(*) filter (where namespace_id = $1) over in_order as own
+      select numbered.*, row_number() over in_order as place --? numbered
+      select numbered.*, 0 as place --? plain
       from (
         select * from carillon.run_history --? any namespace task owner failed unrun asked labels
         select * from ( --? job
@@ -38,10 +40,12 @@ cross join lateral (
           select * from carillon.run_history where job_id = $5 and id = $5 --? job
         ) of_job --? job
         where finished_at >= $16::timestamptz and finished_at < $17::timestamptz
-          and id < coalesce($14::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first
-          and id >= coalesce($20::uuid, '00000000-0000-0000-0000-000000000000') --? newest_first
-          and id > coalesce($14::uuid, '00000000-0000-0000-0000-000000000000') --? oldest_first
-          and id <= coalesce($20::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? oldest_first
+          and id < coalesce($14::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first_by_id
+          and id >= coalesce($20::uuid, '00000000-0000-0000-0000-000000000000') --? newest_first_by_id
+          and id > coalesce($14::uuid, '00000000-0000-0000-0000-000000000000') --? oldest_first_by_id
+          and id <= coalesce($20::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? oldest_first_by_id
+          and coalesce(id < $14::uuid, true) and coalesce(id >= $20::uuid, true) --? newest_first_gathered
+          and coalesce(id > $14::uuid, true) and coalesce(id <= $20::uuid, true) --? oldest_first_gathered
           and namespace_id = $1 --? namespace task owner job failed unrun asked labels
           and task = under.task --? task
           and owner = $7 --? owner
@@ -53,8 +57,8 @@ cross join lateral (
         order by id --? oldest_first
         limit $19
       ) numbered
-      window in_order as (order by id desc) --? newest_first
-      window in_order as (order by id) --? oldest_first
+      window in_order as (order by id desc rows unbounded preceding) --? newest_first_numbered
+      window in_order as (order by id rows unbounded preceding) --? oldest_first_numbered
     ) looked
   ) judged
   where is_match or place = $19
@@ -65,6 +69,19 @@ cross join lateral (
 order by is_last desc, h.id desc --? newest_first
 order by is_last desc, h.id --? oldest_first
 limit $15 + cardinality($18);
+
+-- name: history.edge
+-- purpose: where history.list stopped looking among all rows; nothing if it saw the end
+-- params: $1 after id uuid or null, $2 ended from, $3 ended before timestamptz, $4 how many were looked through int
+-- fence: none, a read
+select id from carillon.run_history
+where finished_at >= $2::timestamptz and finished_at < $3::timestamptz
+  and id < coalesce($1::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first
+  and id > coalesce($1::uuid, '00000000-0000-0000-0000-000000000000') --? oldest_first
+order by id desc --? newest_first
+order by id --? oldest_first
+offset $4::int - 1
+limit 1;
 
 -- name: history.under
 -- purpose: the rows of some days that one index gives for a filter. Only explained: the planner's estimate says by which index to look
@@ -81,7 +98,8 @@ where finished_at >= $5::timestamptz and finished_at < $6::timestamptz
   and status in ('cancelled', 'skipped') --? unrun
   and split_part(trigger, ':', 1) in ('run_now', 'backfill', 'retry', 'replay') --? asked
   and labels @> $4::jsonb --? labels
-  and namespace_id = $1;
+  and namespace_id = $1 --? namespace task owner job failed unrun asked labels
+  and $1::int is not null;
 
 -- name: history.matches
 -- purpose: the runs of a filter that ended within some days, up to a number: counted, or explained for an estimate

@@ -5,7 +5,8 @@
 --   of all namespaces together no more than so many are looked at. A line with a tag counts where its tag is chosen
 -- params: $1 namespace id int, $2 statuses, $3 task, $4 queue, $5 job id, $6 session, $7 owner, $8 one-off jobs only, $9 created from, $10 created
 --         before, $11 kind of trigger, $12 labels, $13 other conditions on labels, as run.conditions has them,
---         $14 after id uuid or null, $15 limit int, $16 how many to look through int, $17 and how many of all namespaces int
+--         $14 after id uuid or null, $15 limit int, $16 how many to look through int, $17 and how many of all namespaces int,
+--         $18 the last id that is wanted uuid or null
 -- fence: none, a read
 (
   select id, job_id, task, queue, priority, status, state_reason as status_reason, trigger, nominal_at, run_at,
@@ -15,8 +16,8 @@
     select *, state as status
     from (
       select * from carillon.run
-      where ($14::uuid is null or id < $14) --? newest_first
-      where ($14::uuid is null or id > $14) --? oldest_first
+      where ($14::uuid is null or id < $14) and ($18::uuid is null or id >= $18) --? newest_first
+      where ($14::uuid is null or id > $14) and ($18::uuid is null or id <= $18) --? oldest_first
       order by id desc --? newest_first
       order by id --? oldest_first
       limit $17
@@ -45,6 +46,8 @@ union all
       where namespace_id = $1
         and id < coalesce($14, 'ffffffff-ffff-ffff-ffff-ffffffffffff') --? newest_first
         and id > coalesce($14, '00000000-0000-0000-0000-000000000000') --? oldest_first
+        and ($18::uuid is null or id >= $18) --? newest_first
+        and ($18::uuid is null or id <= $18) --? oldest_first
         and id between coalesce($5, '00000000-0000-0000-0000-000000000000')
                    and coalesce($5, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
       order by id desc --? newest_first
@@ -70,23 +73,29 @@ select max(id::text collate "C")::uuid as id --? newest_first
 select min(id::text collate "C")::uuid as id --? oldest_first
 from (
   (
-    select id
-    from (
-      select id, row_number() over in_order as place, count(*) filter (where namespace_id = $1) over in_order as own
-      from (
-        select id, namespace_id from carillon.run
-        where ($2::uuid is null or id < $2) --? newest_first
-        where ($2::uuid is null or id > $2) --? oldest_first
-        order by id desc --? newest_first
-        order by id --? oldest_first
-        limit $4
-      ) looked
-      window in_order as (order by id desc) --? newest_first
-      window in_order as (order by id) --? oldest_first
-    ) numbered
-    where place = $4 or own = $3
+    select id from carillon.run
+    where ($2::uuid is null or id < $2) --? newest_first
+    where ($2::uuid is null or id > $2) --? oldest_first
     order by id desc --? newest_first
     order by id --? oldest_first
+    offset $4::int - 1
+    limit 1
+  )
+  union all
+  (
+    select id
+    from (
+      select id, namespace_id from carillon.run
+      where ($2::uuid is null or id < $2) --? newest_first
+      where ($2::uuid is null or id > $2) --? oldest_first
+      order by id desc --? newest_first
+      order by id --? oldest_first
+      limit $4
+    ) looked
+    where namespace_id = $1
+    order by id desc --? newest_first
+    order by id --? oldest_first
+    offset $3::int - 1
     limit 1
   )
   union all

@@ -37,6 +37,8 @@ const mostGathered = { labels: 1_000, namespace: 3_000 };
 const mostTasks = 200;
 /** … and more than this only if too little was found among the newest rows. */
 const fewTasks = 8;
+/** A namespace has few runs if it has less than this share of all. */
+const smallShare = 0.1;
 
 export const anyRow: Look = { way: "any", tasks: [""], mostDays: mostDaysAtOnce };
 
@@ -68,6 +70,12 @@ export class FinishedLooks {
   async byTasks(filter: RunListFilter): Promise<Look | null> {
     const tasks = await this.#tasksNamed(filter, mostTasks);
     return tasks === null ? null : byTask(tasks);
+  }
+
+  /** Whether the namespace has few of the runs of all. */
+  async isSmall(namespaceId: number, filter: RunListFilter): Promise<boolean> {
+    const daily = (way: Way): Promise<number> => this.#dailyRows({ ...anyRow, way }, namespaceId, filter);
+    return (await daily("namespace")) < smallShare * (await daily("any"));
   }
 
   /** The rows of the namespace alone, where a day has so few that they can be gathered. */
@@ -116,6 +124,11 @@ export class FinishedLooks {
 
 function byTask(tasks: readonly string[]): Look {
   return { way: "task", tasks, mostDays: mostDaysAtOnce };
+}
+
+/** Whether it gives all rows of its days, whatever their ids. */
+export function isGathered({ way }: Look): boolean {
+  return way === "labels" || way === "namespace";
 }
 
 function gathered(look: Look, daily: number, most: number): Look {

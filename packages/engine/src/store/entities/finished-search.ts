@@ -1,11 +1,11 @@
-import type { Instant } from "@carillon/core";
+import { type Instant, timeOfUuid } from "@carillon/core";
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import { pickLines } from "../sql/pick-lines.js";
 import type { Statements } from "../sql/statement.js";
 import { type Stretch, walkDays } from "./day-walk.js";
-import { anyRow, FinishedLooks, type Look } from "./finished-looks.js";
-import type { HistoryDay, HistoryDays } from "./history-days.js";
+import { anyRow, FinishedLooks, isGathered, type Look } from "./finished-looks.js";
+import { dayMs, type HistoryDay, type HistoryDays } from "./history-days.js";
 import { type ListPlace, type Looked, mostScanned } from "./list-direction.js";
 import { orderOf } from "./list-order.js";
 import { patience } from "./patience.js";
@@ -27,10 +27,9 @@ interface Search {
   readonly isLate: (daysToCome: number) => boolean;
 }
 
-type FoundRow = RunRow & { readonly is_match: boolean; readonly is_last: boolean; readonly own: number };
+type FoundRow = RunRow & { readonly is_match: boolean; readonly is_last: boolean };
 
-/** A namespace with less than this share of the newest rows is looked up by itself. */
-const smallShare = 0.1;
+/** For so long it is believed that a namespace is small beside others. */
 const smallForMs = 60_000;
 const mostRemembered = 1_000;
 
@@ -41,7 +40,7 @@ const mostRemembered = 1_000;
 export class FinishedSearch {
   readonly #options: FinishedSearchOptions;
   readonly #looks: FinishedLooks;
-  /** Namespaces that had few of the newest rows, and for how long that is believed. */
+  /** Namespaces that have few of the runs, and for how long that is believed. */
   readonly #smallUntil = new Map<number, Instant>();
 
   constructor(options: FinishedSearchOptions) {
@@ -55,8 +54,8 @@ export class FinishedSearch {
     const look = best.way === "any" ? await this.#usualLook(namespaceId, filter) : best;
     const days = await this.#options.days.for(place, earliestEnd(filter) ?? 0);
     const found = await this.#walk(look, search, days);
-    if (look.way !== "any" || found.stoppedWith === null || found.rows.length >= place.limit) return found;
-    const isSmall = found.stoppedWith < mostScanned * smallShare;
+    if (look.way !== "any" || !found.isStopped || found.rows.length >= place.limit) return found;
+    const isSmall = await this.#looks.isSmall(namespaceId, filter);
     if (isSmall) this.#rememberSmall(namespaceId);
     const byTasks = await this.#looks.byTasks(filter);
     const other = byTasks ?? (isSmall ? await this.#looks.byNamespace(namespaceId, filter) : null);
@@ -76,33 +75,61 @@ export class FinishedSearch {
 
   async #walk(look: Look, search: Search, days: readonly HistoryDay[]): Promise<Found> {
     const { place, isLate } = search;
-    let stoppedWith: number | null = null;
+    let isStopped = false;
+    // The first of all rows are many, unless history is small.
+    let numbering: Numbering = look.way === "any" ? "plain" : "numbered";
     const looked = await walkDays(days, {
       place,
       mostDays: look.mostDays,
       isLate,
       look: async (stretch) => {
-        const found = await this.#look(look, search, stretch);
-        stoppedWith ??= found.stoppedWith;
+        const found = await this.#look({ ...look, numbering }, search, stretch);
+        numbering = "numbered";
+        isStopped ||= found.isStopped;
         return found;
       },
     });
-    return { ...looked, stoppedWith };
+    return { ...looked, isStopped };
   }
 
-  async #look(look: Look, { namespaceId, filter, place }: Search, stretch: Stretch): Promise<Found> {
-    if (look.tasks.length === 0) return { rows: [], edge: null, stoppedWith: null };
+  async #look(look: NumberedLook, { namespaceId, filter, place }: Search, stretch: Stretch): Promise<Found> {
+    if (look.tasks.length === 0) return { rows: [], edge: null, isStopped: false };
+    const { direction } = place;
     const most = Math.max(place.limit, Math.ceil(mostScanned / look.tasks.length));
-    const list = pickLines(this.#options.statements.get("history.list"), place.direction, look.way);
+    const bound = isById(look, place, stretch) ? "by_id" : "gathered";
+    const tags = [direction, look.way, look.numbering, `${direction}_${look.numbering}`, `${direction}_${bound}`];
+    const list = pickLines(this.#options.statements.get("history.list"), ...tags);
     const days = [timestampParam(stretch.from), timestampParam(stretch.before)];
     const bounds = [place.after, place.limit, ...days, look.tasks, most, stretch.until];
     const values = [namespaceId, ...runFilterParams(filter), ...bounds];
-    return toFound((await this.#options.db.query<FoundRow>(list, values)).rows, place);
+    const found = toFound((await this.#options.db.query<FoundRow>(list, values)).rows, place);
+    if (look.numbering === "numbered" || found.rows.length >= place.limit) return found;
+    const edge = await this.#edge(place, days, most);
+    return { rows: orderOf(direction).upTo(edge, found.rows, place.limit).rows, edge, isStopped: edge !== null };
+  }
+
+  async #edge({ after, direction }: ListPlace, days: readonly string[], most: number): Promise<string | null> {
+    const { db, statements } = this.#options;
+    const edge = pickLines(statements.get("history.edge"), direction);
+    return (await db.query<{ id: string }>(edge, [after, ...days, most])).rows[0]?.id ?? null;
   }
 }
 
-/** `stoppedWith`: how many rows of the namespace there were where the most were looked at; null where all were. */
-type Found = Looked<RunRow> & { readonly stoppedWith: number | null };
+/** Whether the rows that are looked at are numbered, or where it was stopped to look is asked for by itself. */
+type Numbering = "numbered" | "plain";
+type NumberedLook = Look & { readonly numbering: Numbering };
+
+/** `isStopped`: the most that may be looked at were. */
+type Found = Looked<RunRow> & { readonly isStopped: boolean };
+
+/**
+ * Whether an index may find the rows by their ids. Not where they are gathered by something else, unless little is asked for: of ids that
+ * are rare in a day, because its runs were made long before, the planner takes the reading for cheaper than it is.
+ */
+function isById(look: Look, { after }: ListPlace, { until }: Stretch): boolean {
+  if (!isGathered(look)) return true;
+  return until !== null && after !== null && Math.abs(timeOfUuid(until) - timeOfUuid(after)) <= dayMs;
+}
 
 /** What lies beyond the nearest place where it was stopped to look is not whole, and comes with the next page. */
 function toFound(found: readonly FoundRow[], { limit, direction }: ListPlace): Found {
@@ -111,7 +138,7 @@ function toFound(found: readonly FoundRow[], { limit, direction }: ListPlace): F
     .filter((row) => row.is_last)
     .reduce<FoundRow | null>((a, b) => (a === null || order.isBefore(b.id, a.id) ? b : a), null);
   const matches = found.filter((row) => row.is_match);
-  return { ...order.upTo(last?.id ?? null, matches, limit), stoppedWith: last?.own ?? null };
+  return { ...order.upTo(last?.id ?? null, matches, limit), isStopped: last !== null };
 }
 
 /** Both are the same list up to their edges. */

@@ -53,6 +53,8 @@ export function runSearch(options: FinishedSearchOptions): RunSearch {
 
 /** Live runs of all namespaces that one page looks at: of those of others nothing is read but whose they are. */
 const mostOfAll = 2 * mostScanned;
+/** Where an id is the bound. */
+const unbounded = 2 ** 31 - 1;
 
 interface LiveSearch {
   readonly namespaceId: number;
@@ -65,12 +67,17 @@ async function liveOf(
   { namespaceId, filter, place: { after, limit, direction } }: LiveSearch,
 ): Promise<Looked<RunRow>> {
   const list = pickLines(statements.get("run.list"), direction);
+  const rowsUpTo = async (most: readonly number[], until: string | null): Promise<RunRow[]> => {
+    const values = [namespaceId, ...runFilterParams(filter), after, limit, ...most, until];
+    return (await db.query<RunRow>(list, values)).rows;
+  };
   const most = [mostScanned, mostOfAll];
-  const { rows } = await db.query<RunRow>(list, [namespaceId, ...runFilterParams(filter), after, limit, ...most]);
+  const rows = await rowsUpTo(most, null);
   if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
   const liveEdge = pickLines(statements.get("run.edge"), direction);
-  const edge = await db.query<{ id: string }>(liveEdge, [namespaceId, after, ...most]);
-  return { rows, edge: edge.rows[0]?.id ?? null };
+  const edge = (await db.query<{ id: string }>(liveEdge, [namespaceId, after, ...most])).rows[0]?.id ?? null;
+  // Runs that ended since have moved the edge: what is before it is looked at again, so that nothing is passed over.
+  return edge === null ? { rows, edge } : { rows: await rowsUpTo([unbounded, unbounded], edge), edge };
 }
 
 /** No run is made before its id says: those made before a time have ids from before it, or soon after. */

@@ -44,7 +44,7 @@ beforeAll(async () => {
   const db = planning(h.db);
   let asked = 0;
   lister = listerBy(db, () => Date.now());
-  hasty = listerBy(db, () => Date.now() + asked++ * 50);
+  hasty = listerBy(h.db, () => Date.now() + asked++ * 50);
 });
 afterAll(() => h.close());
 
