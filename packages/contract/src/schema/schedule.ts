@@ -38,6 +38,7 @@ const CalendarRule = Type.Object(calendarRule, {
   title: "CalendarRule",
   additionalProperties: false,
   description: "Named calendars that exclude days, or allow only theirs",
+  examples: [{ exclude: ["de-holidays"] }],
 });
 
 const onEnd = ["success", "failure", "finish"] as const;

@@ -23,7 +23,7 @@ const areas = {
     label_selector_invalid: { status: 400, retryable: false, title: "The label selector cannot be read" },
     not_found: { status: 404, retryable: false, title: "There is no such thing" },
     method_not_allowed: { status: 405, retryable: false, title: "This address does not take that method" },
-    precondition_failed: { status: 412, retryable: false, title: "The job has changed since it was read" },
+    precondition_failed: { status: 412, retryable: false, title: "It has changed since it was read" },
     payload_too_large: { status: 413, retryable: false, title: "The request is larger than allowed" },
     unsupported_media_type: { status: 415, retryable: false, title: "The body is not JSON" },
     not_supported_yet: { status: 422, retryable: false, title: "This version does not support that yet" },

@@ -21,7 +21,10 @@ export function explainSchedule({ job, now, missed, isHeld }: ScheduleFacts): An
   if (state === "cancelled") return told("cancelled", "it is cancelled and fires no more");
   if (state === "paused") return paused(job, missed);
   if (state === "completed")
-    return told("completed", "nothing is left to fire: all its instants have passed, or all its runs were made");
+    return told(
+      "completed",
+      "nothing is left to fire: all its instants have passed, all its runs were made, or there never was one",
+    );
   if (schedule.kind === "manual") return told("manual", "it runs only when asked");
   if (schedule.kind === "after") return waits(job.neighbours, schedule.mode ?? "all");
   if (nextRunAt === null) return told("never", "its schedule has no instant to come");

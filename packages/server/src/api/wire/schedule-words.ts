@@ -10,12 +10,21 @@ import {
 import type { JobView } from "@carillon/engine";
 import { timestamp } from "./scalars.js";
 
-/** What is allowed but perhaps not meant, while there is something left to fire. */
-export function warningsOf({ id, schedule, state }: JobView, calendars: CalendarSet, now: Instant): JobWarning[] {
-  if (schedule.kind === "at" || state === "completed" || state === "cancelled") return [];
+/** Of a job that is over and never ran they say why. */
+const whyNothing: ReadonlySet<ScheduleWarning["code"]> = new Set([
+  "never_fires",
+  "ends_in_past",
+  "calendar_removes_all",
+]);
+
+/** What is allowed but perhaps not meant, while there is something left to fire, or if there never was. */
+export function warningsOf(job: JobView, calendars: CalendarSet, now: Instant): JobWarning[] {
+  const { id, schedule, state, lastRun } = job;
+  if (schedule.kind === "at" || state === "cancelled" || (state === "completed" && lastRun !== null)) return [];
   // A calendar that is gone is not a reason to hide the job.
   if (calendarNames(schedule).some((name) => !calendars.has(name))) return [];
-  return scheduleWarnings(schedule, { jobId: id, calendars, checked: true }, now).map(wireWarning);
+  const warnings = scheduleWarnings(schedule, { jobId: id, calendars, checked: true }, now);
+  return warnings.filter(({ code }) => state !== "completed" || whyNothing.has(code)).map(wireWarning);
 }
 
 export function wireWarning({ code, message, at }: ScheduleWarning): JobWarning {

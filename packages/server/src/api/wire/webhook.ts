@@ -32,7 +32,7 @@ export function wireCallbackSecret({ madeAt, oldSecretUntil }: CallbackSecretVie
 export function wireDelivery(run: RunView): Delivery {
   const { message } = run.payload as WebhookDelivery;
   const { error: last, attempts } = wireRun(run);
-  const error = isFinal(run.status) ? last : (attempts.at(-1)?.error ?? null);
+  const error = withoutStack(isFinal(run.status) ? last : (attempts.at(-1)?.error ?? null));
   return {
     id: formatId("run", run.id),
     message_id: message.id,
@@ -46,6 +46,13 @@ export function wireDelivery(run: RunView): Delivery {
     response_status: responseStatus(run.output) ?? statusOfError(error?.type),
     error,
   };
+}
+
+/** It would be our own code's, which says nothing to whoever looks after an endpoint. */
+function withoutStack(error: Delivery["error"]): Delivery["error"] {
+  if (error === null) return null;
+  const { stack: _, ...rest } = error;
+  return rest;
 }
 
 function responseStatus(output: unknown): number | null {

@@ -166,6 +166,17 @@ describe("reading a job", () => {
     }
   });
 
+  it("says of a job that is over and never ran why, and nothing else", async () => {
+    const api = apiUnderTest();
+    const schedule = { cron: "0 9 * * *", ends_at: "2020-01-01T00:00:00Z" };
+    const { id } = (await api.post("/v1/jobs", { task: "echo", schedule })).json<Job>();
+    const [job] = api.engine.jobs;
+    if (job === undefined) throw new Error("no job");
+    api.engine.jobs[0] = { ...job, state: "completed", nextRunAt: null, lastRun: null };
+    const { warnings } = (await api.get(`/v1/jobs/${id}`)).json<Job>();
+    expect(warnings?.map(({ code }) => code)).toEqual(["ends_in_past"]);
+  });
+
   it("shows how the run of a one-off went", async () => {
     const api = apiUnderTest();
     const { id } = (await api.post("/v1/jobs", { task: "fail" })).json<Job>();
