@@ -1,3 +1,4 @@
+import { formatId } from "@carillon/core";
 import { expect, it } from "vitest";
 import type { CarillonProcess } from "../../process/carillon-process.js";
 import { NodeCluster } from "../../process/node-cluster.js";
@@ -60,5 +61,7 @@ async function killNode(cluster: NodeCluster, worker: CarillonProcess): Promise<
   expect(found).toHaveLength(runs);
   expect(found.filter(({ started }) => started !== 1)).toEqual([]);
   // Each heard of the run that started it, over HTTP.
-  expect(found.filter(({ id, heard }) => !heard.includes(id) || !heard.includes('"output":'))).toEqual([]);
+  expect(found.filter(({ id, heard }) => !heard.includes(formatId("run", id)) || !heard.includes('"output":'))).toEqual(
+    [],
+  );
 }
