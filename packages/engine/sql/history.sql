@@ -11,8 +11,8 @@ where namespace_id = $1 and id = any ($2::uuid[]) and finished_at >= $3 and fini
 -- name: history.list
 -- purpose: a keyset page of the runs that ended within some days, among the first so many that one index gives in the list's order: the
 --   rest of the filter is looked up in those. Numbered, the last that was looked at is among the answers; to number many rows costs
---   several times what it costs to read them, so that plain is for where there are many. Where rows are gathered, no index is to find
---   them by their ids. A line with a tag counts where its tag is chosen. Sent without a name, so that it is planned for its values
+--   several times what it costs to read them, so that plain is for where there are many. Gathered, no index finds them by
+--   their ids. A line with a tag counts where its tag is chosen. Sent without a name, so that it is planned for its values
 -- params: $1 namespace id int, $2 statuses, $3 task, $4 queue, $5 job id, $6 session, $7 owner, $8 one-off jobs only, $9 created from, $10 created
 --         before, $11 kind of trigger, $12 labels, $13 other conditions on labels, as run.conditions has them,
 --         $14 after id uuid or null, $15 limit int, $16 ended from, $17 ended before timestamptz, $18 tasks to look under text[],

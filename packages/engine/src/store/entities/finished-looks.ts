@@ -32,7 +32,7 @@ export interface FinishedLooksOptions {
 /** By so many days it is judged which index gives the fewest rows. */
 const judgedDays = 3;
 /** One statement gathers no more matches of labels, or rows of a namespace, than about this: they lie anywhere in their days. */
-const mostGathered = { labels: 1_000, namespace: 3_000 };
+const mostGathered = { labels: 500, namespace: 3_000 };
 /** More tasks than this are not looked through one by one … */
 const mostTasks = 200;
 /** … and more than this only if too little was found among the newest rows. */
@@ -60,7 +60,7 @@ export class FinishedLooks {
       looks.map(async (look) => ({ look, daily: await this.#dailyRows(look, namespaceId, filter) })),
     );
     // Of labels that many runs have, some are soon found among the rows of another index.
-    const usable = judged.filter(({ look, daily }) => look.way !== "labels" || daily * 2 <= mostGathered.labels);
+    const usable = judged.filter(({ look, daily }) => look.way !== "labels" || daily <= mostGathered.labels);
     const [best] = usable.toSorted((one, other) => one.daily - other.daily);
     if (best === undefined) return anyRow;
     return best.look.way === "labels" ? gathered(best.look, best.daily, mostGathered.labels) : best.look;
@@ -124,11 +124,6 @@ export class FinishedLooks {
 
 function byTask(tasks: readonly string[]): Look {
   return { way: "task", tasks, mostDays: mostDaysAtOnce };
-}
-
-/** Whether it gives all rows of its days, whatever their ids. */
-export function isGathered({ way }: Look): boolean {
-  return way === "labels" || way === "namespace";
 }
 
 function gathered(look: Look, daily: number, most: number): Look {

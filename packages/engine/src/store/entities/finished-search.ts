@@ -4,7 +4,7 @@ import type { Queryable } from "../db/queryable.js";
 import { pickLines } from "../sql/pick-lines.js";
 import type { Statements } from "../sql/statement.js";
 import { type Stretch, walkDays } from "./day-walk.js";
-import { anyRow, FinishedLooks, isGathered, type Look } from "./finished-looks.js";
+import { anyRow, FinishedLooks, type Look } from "./finished-looks.js";
 import { dayMs, type HistoryDay, type HistoryDays } from "./history-days.js";
 import { type ListPlace, type Looked, mostScanned } from "./list-direction.js";
 import { orderOf } from "./list-order.js";
@@ -96,11 +96,11 @@ export class FinishedSearch {
     if (look.tasks.length === 0) return { rows: [], edge: null, isStopped: false };
     const { direction } = place;
     const most = Math.max(place.limit, Math.ceil(mostScanned / look.tasks.length));
-    const bound = isById(look, place, stretch) ? "by_id" : "gathered";
-    const tags = [direction, look.way, look.numbering, `${direction}_${look.numbering}`, `${direction}_${bound}`];
+    const { by, until } = idBounds(look, place, stretch);
+    const tags = [direction, look.way, look.numbering, `${direction}_${look.numbering}`, `${direction}_${by}`];
     const list = pickLines(this.#options.statements.get("history.list"), ...tags);
     const days = [timestampParam(stretch.from), timestampParam(stretch.before)];
-    const bounds = [place.after, place.limit, ...days, look.tasks, most, stretch.until];
+    const bounds = [place.after, place.limit, ...days, look.tasks, most, until];
     const values = [namespaceId, ...runFilterParams(filter), ...bounds];
     const found = toFound((await this.#options.db.query<FoundRow>(list, values)).rows, place);
     if (look.numbering === "numbered" || found.rows.length >= place.limit) return found;
@@ -122,13 +122,21 @@ type NumberedLook = Look & { readonly numbering: Numbering };
 /** `isStopped`: the most that may be looked at were. */
 type Found = Looked<RunRow> & { readonly isStopped: boolean };
 
+interface IdBounds {
+  /** Whether an index may find the rows by their ids. */
+  readonly by: "by_id" | "gathered";
+  readonly until: string | null;
+}
+
 /**
- * Whether an index may find the rows by their ids. Not where they are gathered by something else, unless little is asked for: of ids that
- * are rare in a day, because its runs were made long before, the planner takes the reading for cheaper than it is.
+ * How ids bound a look. Where rows are gathered and the page reaches far, not as they do elsewhere: a day has few ids from long before
+ * it, which its statistics do not tell apart and which lie anywhere in it. Between two of them the planner expects none, and the reading
+ * of them it takes for cheaper than that of the namespace's rows.
  */
-function isById(look: Look, { after }: ListPlace, { until }: Stretch): boolean {
-  if (!isGathered(look)) return true;
-  return until !== null && after !== null && Math.abs(timeOfUuid(until) - timeOfUuid(after)) <= dayMs;
+function idBounds({ way }: Look, { after }: ListPlace, { until }: Stretch): IdBounds {
+  const isNear = until !== null && after !== null && Math.abs(timeOfUuid(until) - timeOfUuid(after)) <= dayMs;
+  if (way === "namespace" && !isNear) return { by: "gathered", until };
+  return { by: "by_id", until: way === "labels" && !isNear ? null : until };
 }
 
 /** What lies beyond the nearest place where it was stopped to look is not whole, and comes with the next page. */

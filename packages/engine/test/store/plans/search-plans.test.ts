@@ -38,8 +38,8 @@ function looked(node: PlanNode): number {
   return each * (node["Actual Loops"] ?? 1);
 }
 
-/** A database that says how many rows of history each statement looked at. */
-function watched(counts: number[]): Queryable {
+/** A database that says how many rows of history each statement looked at, and how many it numbered. */
+function watched(counts: number[], numbered: number[]): Queryable {
   return {
     async query<Row extends object>(statement: SqlText, values?: readonly unknown[]) {
       if (!statement.text.startsWith("explain")) {
@@ -47,17 +47,19 @@ function watched(counts: number[]): Queryable {
         const { rows } = await h.db.query<{ "QUERY PLAN": { Plan: PlanNode }[] }>({ text }, values);
         const nodes = rows.flatMap((row) => row["QUERY PLAN"].flatMap(({ Plan }) => all(Plan)));
         counts.push(nodes.reduce((sum, node) => sum + looked(node), 0));
+        const windows = nodes.filter((node) => node["Node Type"] === "WindowAgg");
+        numbered.push(...windows.map((node) => node["Actual Rows"] ?? 0));
       }
       return h.db.query<Row>(statement, values);
     },
   };
 }
 
-function searchOver(counts: number[]): RunSearch {
+function searchOver(counts: number[], numbered: number[] = []): RunSearch {
   const statements = loadStatements("carillon");
   const clock = { now: () => Date.now() };
   const days = new HistoryDays({ db: h.db, statements, schema: "carillon", ...clock });
-  return runSearch({ db: watched(counts), statements, days, ...clock });
+  return runSearch({ db: watched(counts, numbered), statements, days, ...clock });
 }
 
 const first = { after: null, limit: 51 } as const;
@@ -112,11 +114,13 @@ describe("a page of a search over finished runs", () => {
     expect([rows.length, Math.max(...counts)]).toEqual([5, 5]);
   });
 
-  it("by worker looks at no more rows than it may", async () => {
+  it("by worker looks at no more rows than it may, and numbers none of them", async () => {
     const counts: number[] = [];
-    const search = searchOver(counts);
+    const numbered: number[] = [];
+    const search = searchOver(counts, numbered);
     const filter = { workerId: ids[100] ?? "", oneOffOnly: false };
     await search.finished(1, filter, { ...first, direction: "newest_first" });
     expect(Math.max(...counts)).toBeLessThanOrEqual(mostScanned + first.limit);
+    expect(Math.max(0, ...numbered)).toBe(0);
   });
 });
