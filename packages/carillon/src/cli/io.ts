@@ -79,7 +79,15 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
  */
 export function endQuietlyOnClosedPipe(): void {
   process.stderr.on("error", () => {});
-  process.stdout.on("error", () => {
-    if (!process.emit("SIGTERM", "SIGTERM")) process.exit(0);
+  process.stdout.on("error", (error) => {
+    const said = lostOutput(error);
+    if (said !== null) process.stderr.write(`${said}\n`);
+    if (!process.emit("SIGTERM", "SIGTERM")) process.exit(said === null ? 0 : 1);
   });
+}
+
+/** What is to be said of output that could not be written; null: its reader has gone, and that is all. */
+export function lostOutput(error: Error): string | null {
+  if ("code" in error && (error.code === "EPIPE" || error.code === "ECONNRESET")) return null;
+  return `carillon: not all of the output could be written: ${error.message}`;
 }

@@ -38,6 +38,8 @@ export async function runNode<Facts>(options: RunNodeOptions<Facts>): Promise<nu
     asked.stop = resolve;
   });
   options.asked?.addEventListener("abort", () => asked.stop());
+  // Asked before there was anything to end.
+  if (options.asked?.aborted) asked.stop();
   const leave = guardProcess(
     process,
     {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "@carillon/server";
+import { Option } from "commander";
 import { CliError } from "../cli-error.js";
 import { type CommandModule, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
@@ -17,7 +18,9 @@ export const command: CommandModule = {
   define(target) {
     target
       .argument("[tasks]", "a module that exports tasks: .js, .mjs, .ts; loaded again when a source file changes")
-      .option("--ephemeral", "on a new database in a temporary folder, removed at the end")
+      .addOption(
+        new Option("--ephemeral", "on a new database in a temporary folder, removed at the end").conflicts("reset"),
+      )
       .option("--reset", "begin with an empty database: removes all jobs, runs and history");
     withConfigFlags(target).addHelpText(
       "after",

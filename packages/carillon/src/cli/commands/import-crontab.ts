@@ -49,7 +49,7 @@ Examples:
     const name = nameOf(invocation, path);
     const read = crontabJobs(crontab, {
       name,
-      timeZone: zoneOf(io, invocation),
+      timeZone: zoneOf(io, invocation, crontab),
       queue: textOption(invocation, "queue") ?? null,
       cwd: textOption(invocation, "cwd") ?? null,
       now: io.now(),
@@ -63,11 +63,13 @@ Examples:
         ExitCode.usage,
         "nothing was imported; repair those lines, or import the rest with --skip-refused",
       );
+    if (read.jobs.length === 0) io.talk("carillon: no line of it runs anything");
     const declared = read.jobs.map(({ line, job }) => ({ place: `line ${line}`, body: job }));
     const desired = desiredJobs(declared, io.now());
     const pruneSelector = flagOption(invocation, "prune") ? `${crontabLabel}=${name}` : null;
     const code = await applyJobs(io, invocation, { client: clientOf(io, invocation), desired, pruneSelector });
     const users = [...new Set(crontab.entries.flatMap(({ user }) => user ?? []))];
+    if (read.jobs.length === 0) return code;
     for (const label of users.length === 0 ? [""] : users.map((user) => ` --label user=${user}`))
       io.talk(`carillon: served by: carillon worker start --enable-shell${label}`);
     return code;
@@ -115,11 +117,13 @@ function nameOf(invocation: Invocation, path: string): string {
   return name.slice(0, 60) || "crontab";
 }
 
-function zoneOf(io: Io, invocation: Invocation): string {
+/** This machine's zone is named where a line goes by it. */
+function zoneOf(io: Io, invocation: Invocation, { entries }: Crontab): string {
   const given = textOption(invocation, "tz");
   if (given !== undefined) return resolveZone(given).name;
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  io.talk(`carillon: times are those of ${zone}, this machine's zone; --tz says another`);
+  if (entries.some(({ env }) => !env["CRON_TZ"]))
+    io.talk(`carillon: times are those of ${zone}, this machine's zone; --tz says another`);
   return zone;
 }
 

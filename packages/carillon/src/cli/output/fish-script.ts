@@ -17,7 +17,6 @@ function __carillon_in
     set -l count (count $argv)
     test (count $words) -ge $count; and test "$(string join ' ' -- $words[1..$count])" = "$(string join ' ' -- $argv)"
 end
-complete -c carillon -f
 `;
 
 export function fishScript(commands: readonly DescribedCommand[]): string {
@@ -25,14 +24,14 @@ export function fishScript(commands: readonly DescribedCommand[]): string {
   const lines: string[] = [];
   for (const { path, summary, flags, choices } of commands) {
     const [first = "", verb] = path;
-    if (verb === undefined) lines.push(offer("__carillon_at", `-a ${first} -d ${quoted(summary)}`));
+    if (verb === undefined) lines.push(offer("__carillon_at", `-f -a ${first} -d ${quoted(summary)}`));
     else {
-      if (!nouns.has(first)) lines.push(offer("__carillon_at", `-a ${first}`));
+      if (!nouns.has(first)) lines.push(offer("__carillon_at", `-f -a ${first}`));
       nouns.add(first);
-      lines.push(offer(`__carillon_at ${first}`, `-a ${verb} -d ${quoted(summary)}`));
+      lines.push(offer(`__carillon_at ${first}`, `-f -a ${verb} -d ${quoted(summary)}`));
     }
     const here = path.join(" ");
-    if (choices.length > 0) lines.push(offer(`__carillon_at ${here}`, `-a ${quoted(choices.join(" "))}`));
+    if (choices.length > 0) lines.push(offer(`__carillon_at ${here}`, `-f -a ${quoted(choices.join(" "))}`));
     for (const flag of flags) {
       const short = flag.short === undefined ? "" : `-s ${flag.short.slice(1)} `;
       const values =

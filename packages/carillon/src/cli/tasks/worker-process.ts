@@ -4,6 +4,7 @@ import { HttpTransport, type Task, Worker, type WorkerEvent, workerTimers } from
 import { ExitCode } from "../exit-codes.js";
 import type { QueueSlots } from "../input/queue-slots.js";
 import type { Io } from "../io.js";
+import { endWithParent } from "./end-with-parent.js";
 
 export interface WorkerProcess {
   readonly urls: readonly string[];
@@ -41,7 +42,7 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
     asked.abort();
   };
   if (isSpot) process.once(noticeSignal, onNotice);
-  endWithParent(asked);
+  endWithParent(process, asked);
   const workers = options.groups.map(({ queues, slots }) => {
     const caller = { ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }) };
     const transport = new HttpTransport({ urls, timers, random: systemRandom, ...caller });
@@ -71,12 +72,4 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
   const stopLimitMs = config.shutdownGrace + closingMs;
   const code = await runNode({ node, logger, stopLimitMs, onReady, asked: asked.signal, process });
   return code === 0 ? ExitCode.ok : ExitCode.failure;
-}
-
-/** Whoever started this process with a channel wants it no longer than it lives itself: old code must not go on serving. */
-function endWithParent(asked: AbortController): void {
-  if (!process.connected) return;
-  process.once("disconnect", () => asked.abort());
-  // The listener alone would keep a process that has ended its work.
-  process.channel?.unref();
 }

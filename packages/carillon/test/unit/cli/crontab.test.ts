@@ -111,6 +111,18 @@ describe("import crontab", () => {
     expect(said).toContain("1 would be imported, 0 refused; nothing was changed");
   });
 
+  it("names this machine's zone only where a line goes by it, and a worker only where there are jobs", async () => {
+    const said = async (text: string) => {
+      serveBy(() => ({ body: { jobs: [], next_page_token: null } }));
+      const io = fakeIo({ stdin: [text] });
+      expect(await runCli(["import", "crontab", "-", ...(text === "" ? [] : ["--dry-run"])], io)).toBe(0);
+      return io.said.join("\n");
+    };
+    expect(await said("0 5 * * * a\n")).toContain("this machine's zone");
+    expect(await said("CRON_TZ=Europe/Paris\n0 5 * * * a\n")).not.toContain("this machine's zone");
+    expect(await said("")).toBe("carillon: no line of it runs anything\ncarillon: nothing to do");
+  });
+
   it("prints a file for job apply", async () => {
     const { out } = await dryRun("0 5 * * * a: b\n@hourly two\n", "-o", "yaml");
     expect(out).toContain("key: tab-a-b\ntask: shell\n");

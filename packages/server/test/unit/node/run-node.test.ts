@@ -11,7 +11,7 @@ const facts: NodeFacts = {
 };
 
 /** A node whose start and stop a test holds in its hand, in a process that notes how it ends. */
-function scene(stopLimitMs = 60_000) {
+function scene(stopLimitMs = 60_000, asked?: AbortSignal) {
   const journal: string[] = [];
   const hands = {
     start: () => {},
@@ -37,6 +37,7 @@ function scene(stopLimitMs = 60_000) {
     stopLimitMs,
     onReady: ({ url }) => void journal.push(`ready ${url}`),
     process: host,
+    ...(asked !== undefined && { asked }),
   });
   return { journal, hands, host, result };
 }
@@ -55,6 +56,13 @@ describe("runNode", () => {
     expect(await result).toBe(0);
     expect(journal).toEqual(["ready http://127.0.0.1:1", "stop"]);
     expect(host.eventNames()).toEqual([]);
+  });
+
+  it("ends also when it was asked to before it began", async () => {
+    const { journal, hands, result } = scene(60_000, AbortSignal.abort());
+    hands.stop();
+    expect(await result).toBe(0);
+    expect(journal).toEqual(["stop"]);
   });
 
   it("throws what made the start fail", async () => {
