@@ -24,6 +24,7 @@ export interface WebhookCalls {
   /** Sends a message that says it is a test. */
   test(id: string, options?: CallOptions): Promise<Delivery>;
   deliveries(id: string, query?: PageQuery, options?: CallOptions): Promise<DeliveryList>;
+  delivery(id: string, delivery: string, options?: CallOptions): Promise<Delivery>;
   redeliver(id: string, delivery: string, options?: CallOptions): Promise<Delivery>;
   /** A new secret for callbacks to addresses; shown this once. */
   rotateCallbackSecret(how?: WebhookRotate, options?: CallOptions): Promise<CallbackSecretMade>;
@@ -45,6 +46,8 @@ export function webhookCalls(call: Transport): WebhookCalls {
       call({ ...given, method: "POST", path: `${at(id)}:rotateSecret`, body: how }),
     test: (id, given = {}) => call({ ...given, method: "POST", path: `${at(id)}:test` }),
     deliveries: (id, query = {}, given = {}) => call({ ...given, method: "GET", path: `${at(id)}/deliveries`, query }),
+    delivery: (id, delivery, given = {}) =>
+      call({ ...given, method: "GET", path: `${at(id)}/deliveries/${segment(delivery)}` }),
     redeliver: (id, delivery, given = {}) =>
       call({ ...given, method: "POST", path: `${at(id)}/deliveries/${segment(delivery)}:redeliver` }),
   };

@@ -41,6 +41,7 @@ import { getQueue, getQueueStats, listQueues, pauseQueue, purgeQueue, resumeQueu
 import {
   createWebhook,
   deleteWebhook,
+  getDelivery,
   getWebhook,
   listDeliveries,
   listWebhooks,
@@ -139,6 +140,7 @@ export const operations = {
   rotateWebhookSecret,
   testWebhook,
   listDeliveries,
+  getDelivery,
   redeliver,
   getCallbackSecret,
   rotateCallbackSecret,

@@ -119,6 +119,17 @@ export const listDeliveries = {
   errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
 } as const satisfies Operation;
 
+const delivery = Type.Object({ id, delivery: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
+
+export const getDelivery = {
+  ...reads,
+  path: "/v1/webhooks/{id}/deliveries/{delivery}",
+  summary: "Get what became of one message",
+  params: delivery,
+  answers: { 200: { description: "The delivery", schema: Delivery } },
+  errors: findErrors,
+} as const satisfies Operation;
+
 export const redeliver = {
   ...writes,
   method: "POST",
@@ -126,7 +137,7 @@ export const redeliver = {
   aliases: [{ path: "/v1/webhooks/{id}/deliveries/{delivery}/redeliver" }],
   summary: "Send a message again",
   description: "Under its own webhook-id, so that an endpoint that has it already can tell.",
-  params: Type.Object({ id, delivery: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) }),
+  params: delivery,
   answers: { 202: { description: "The new delivery", schema: Delivery } },
   errors: findErrors,
 } as const satisfies Operation;

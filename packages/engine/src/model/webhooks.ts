@@ -80,6 +80,7 @@ export interface Webhooks {
   testWebhook(namespace: string, id: string): Promise<RunView>;
   /** The runs that sent messages to it, newest first. */
   listDeliveries(namespace: string, id: string, page: PageRequest): Promise<Page<RunView>>;
+  getDelivery(namespace: string, id: string, runId: string): Promise<RunView>;
   /** Sends the message of a delivery again, under its own id; answers the run that does it. */
   redeliver(namespace: string, id: string, runId: string): Promise<RunView>;
   /** Where a delivery to an endpoint goes now; null when it is gone. */

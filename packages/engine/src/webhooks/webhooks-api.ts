@@ -77,14 +77,21 @@ function changedState(before: WebhookView, change: WebhookChange): WebhookState 
   return { ...before, ...change, isEnabled, disabledReason };
 }
 
-type DeliveryCalls = Pick<Webhooks, "testWebhook" | "listDeliveries" | "redeliver">;
+type DeliveryCalls = Pick<Webhooks, "testWebhook" | "listDeliveries" | "getDelivery" | "redeliver">;
 
 function deliveryCalls(parts: WebhooksParts): DeliveryCalls {
   const { webhooks, runs, lister, within, newId, now } = parts;
   const mustBe = async (namespaceId: number, id: string): Promise<void> => {
     if ((await webhooks.find(namespaceId, id)) === null) throw unknown(id);
   };
+  const deliveryOf = async (namespaceId: number, id: string, runId: string): Promise<RunView> => {
+    await mustBe(namespaceId, id);
+    const run = await runs.find(namespaceId, runId);
+    if (run === null || run.jobId !== id) throw unknownDelivery(id, runId);
+    return run;
+  };
   return {
+    getDelivery: (namespace, id, runId) => within(namespace, (namespaceId) => deliveryOf(namespaceId, id, runId)),
     testWebhook: (namespace, id) =>
       within(namespace, async (namespaceId) => {
         await mustBe(namespaceId, id);
@@ -99,9 +106,7 @@ function deliveryCalls(parts: WebhooksParts): DeliveryCalls {
       }),
     redeliver: (namespace, id, runId) =>
       within(namespace, async (namespaceId) => {
-        await mustBe(namespaceId, id);
-        const run = await runs.find(namespaceId, runId);
-        if (run === null || run.jobId !== id) throw unknownDelivery(id, runId);
+        const run = await deliveryOf(namespaceId, id, runId);
         const delivery = run.payload as WebhookDelivery;
         return send(parts, { namespaceId, runId: newId(), about: run.trigger.id, delivery });
       }),

@@ -57,8 +57,14 @@ export async function answerOnce(options: KeyedOptions, key: string, call: Call<
 }
 
 function fingerprint({ method, path }: Operation, { params, query, body, ifVersion }: Call<Operation>): string {
-  const asked = JSON.stringify([method, path, params, query, ifVersion ?? null, body ?? null]);
+  const asked = JSON.stringify([method, path, params, query, ifVersion ?? null, body ?? null], inOrder);
   return createHash("sha256").update(asked).digest("base64url");
+}
+
+/** Whoever makes the request anew may write its members in another order. */
+function inOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function keptAnswer({ status, headers = {}, body }: CallAnswer): KeptAnswer {

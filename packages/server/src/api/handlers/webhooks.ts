@@ -14,7 +14,7 @@ type EndpointHandlers = Pick<
   Handlers,
   "createWebhook" | "listWebhooks" | "getWebhook" | "updateWebhook" | "deleteWebhook" | "rotateWebhookSecret"
 >;
-type DeliveryHandlers = Pick<Handlers, "testWebhook" | "listDeliveries" | "redeliver">;
+type DeliveryHandlers = Pick<Handlers, "testWebhook" | "listDeliveries" | "getDelivery" | "redeliver">;
 
 type SecretHandlers = Pick<Handlers, "getCallbackSecret" | "rotateCallbackSecret">;
 
@@ -71,6 +71,10 @@ function deliveryHandlers({ engine }: ApiOptions): DeliveryHandlers {
       const page = await engine.listDeliveries(namespace, id, pageRequest(query, list));
       const deliveries = page.rows.map(wireDelivery);
       return { status: 200, body: { deliveries, next_page_token: nextPageToken(page, list) } };
+    },
+    async getDelivery({ params, namespace }) {
+      const run = await engine.getDelivery(namespace, idOf(params), idOrNotFound("run", params.delivery));
+      return { status: 200, body: wireDelivery(run) };
     },
     async redeliver({ params, namespace }) {
       const run = await engine.redeliver(namespace, idOf(params), idOrNotFound("run", params.delivery));

@@ -28,7 +28,7 @@ describe("a call with an Idempotency-Key", () => {
   it("makes one run however often it is sent, and says the same each time", async () => {
     const before = await countOf("run");
     const first = await post("/v1/runs", { task: "nobody", payload: 1 }, "a");
-    const again = await post("/v1/runs", { task: "nobody", payload: 1 }, "a");
+    const again = await post("/v1/runs", { payload: 1, task: "nobody" }, "a");
     expect([first.statusCode, again.statusCode]).toEqual([201, 201]);
     expect(again.json()).toEqual(first.json());
     expect([first.headers["idempotent-replayed"], again.headers["idempotent-replayed"]]).toEqual([undefined, "true"]);

@@ -152,6 +152,9 @@ describe("webhook endpoints", () => {
     await receiver.until(2);
     expect(new Set(receiver.received.map((one) => one.id)).size).toBe(1);
     expect((await node.post(`/v1/webhooks/${id}/deliveries/run_1:redeliver`, {})).statusCode).toBe(404);
+    expect((await node.get(`/v1/webhooks/${id}/deliveries/${sent?.id}`)).json()).toMatchObject({ id: sent?.id });
+    const { id: other } = await endpoint();
+    expect((await node.get(`/v1/webhooks/${other}/deliveries/${sent?.id}`)).statusCode).toBe(404);
   });
 
   it("change their secret without losing anything: for a time both sign", async () => {

@@ -59,6 +59,10 @@ export class FakeEngine extends Base implements Webhooks {
     return { rows: [], next: null };
   }
 
+  async getDelivery(namespace: string, id: string): Promise<RunView> {
+    return this.redeliver(namespace, id);
+  }
+
   async redeliver(namespace: string, id: string): Promise<RunView> {
     await this.#found(namespace, id);
     throw new CarillonError("not_found", "there is no such delivery");
