@@ -27,7 +27,7 @@ export interface RunCalls {
   create(run: RunCreate, options?: RunOptions): Promise<RunCreated>;
   /** Each is stored or refused by itself. */
   createMany(runs: readonly RunCreate[], options?: MakeOptions): Promise<RunBatchCreated>;
-  get(id: string, options?: CallOptions): Promise<Run>;
+  get(id: string, options?: CallOptions & Pick<RunOptions, "wait">): Promise<Run>;
   /** Why it does not run: one answer with its numbers. */
   explain(id: string, options?: CallOptions): Promise<RunExplanation>;
   /** What the run logged, a page at a time; with follow it waits for more. */
@@ -58,7 +58,8 @@ export function runCalls(call: Transport): RunCalls {
     create: (run, { wait, ...given } = {}) =>
       call({ ...given, method: "POST", path: "/v1/runs", query: { wait }, body: run }),
     createMany: (runs, given = {}) => call({ ...given, method: "POST", path: "/v1/runs:batchCreate", body: { runs } }),
-    get: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}` }),
+    get: (id, { wait, ...given } = {}) =>
+      call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}`, query: { wait } }),
     explain: (id, given = {}) => call({ ...given, method: "GET", path: `/v1/runs/${segment(id)}/explain` }),
     logs,
     async *followLogs(id, query = {}, given = {}) {

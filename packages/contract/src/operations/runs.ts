@@ -103,9 +103,12 @@ export const getRun = {
   aliases: [{ path: "/runs/{id}" }],
   tag: "Runs",
   summary: "Get a run",
+  description: "As it is now, or with wait when it has ended.",
   permission: "runs:read",
   rateClass: "read",
   params: RunRef,
+  query: RunWaitQuery,
+  waits: true,
   answers: { 200: { description: "The run", schema: Run } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: ["not_found", ...queryErrors, "duration_invalid", ...storeErrors],
 } as const satisfies Operation;

@@ -4,6 +4,7 @@ import type { EngineApi, RunView } from "@carillon/engine";
 import type { CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
 import { type RunFacts, wireRun } from "../wire/run.js";
+import { awaitEnd, waitOf } from "./await-run.js";
 import { runFilter } from "./filters.js";
 import { idOrNotFound, notFound } from "./job-ref.js";
 import { nextPageToken, orderOf, pageRequest } from "./list-page.js";
@@ -11,9 +12,12 @@ import { nextPageToken, orderOf, pageRequest } from "./list-page.js";
 export function runHandlers({ engine }: ApiOptions): Pick<Handlers, "listRuns" | "getRun"> {
   return {
     listRuns: ({ query, namespace }) => runPage(engine, namespace, query),
-    async getRun({ params, namespace }) {
-      const run = await engine.getRun(namespace, idOrNotFound("run", params.id));
-      if (run === null) throw notFound(`There is no run ${params.id}.`);
+    async getRun(call) {
+      const { params, namespace } = call;
+      const waitMs = waitOf(call.query);
+      const found = await engine.getRun(namespace, idOrNotFound("run", params.id));
+      if (found === null) throw notFound(`There is no run ${params.id}.`);
+      const run = await awaitEnd(engine, call, found, waitMs);
       return { status: 200, body: wireRun(run, await factsOf(engine, namespace, run)) };
     },
   };

@@ -135,8 +135,11 @@ describe("waiting for a run", () => {
     const { id } = (await api.post("/v1/jobs", { task: "nobody", schedule: { manual: true } })).json<Job>();
     const waiting = api.post(`/v1/jobs/${id}:runNow?wait=30s`, {});
     await expect.poll(async () => (await api.get(`/v1/jobs/${id}/runs`)).json<{ runs: Run[] }>().runs.length).toBe(1);
+    const [run] = (await api.get(`/v1/jobs/${id}/runs`)).json<{ runs: Run[] }>().runs;
+    const watching = api.get(`/v1/runs/${run?.id}?wait=30s`);
     await api.post(`/v1/jobs/${id}:cancel`, {});
     expect((await waiting).json<Run>()).toMatchObject({ status: "cancelled" });
+    expect((await watching).json<Run>()).toMatchObject({ id: run?.id, status: "cancelled" });
   });
 
   it("refuses a time that it cannot read, before anything is done", async () => {
