@@ -23,8 +23,8 @@ export function withDeadLetterAction(command: Command): Command {
 }
 
 /** To act on everything there is takes a word of its own. */
-async function bulkAction(invocation: Invocation, client: Client): Promise<DeadLetterAction> {
-  const filter = await deadLetterFilter(invocation, client);
+async function bulkAction(io: Io, invocation: Invocation, client: Client): Promise<DeadLetterAction> {
+  const filter = await deadLetterFilter(io, invocation, client);
   if (Object.keys(filter).length === 0 && !flagOption(invocation, "all") && !flagOption(invocation, "dryRun"))
     throw new CliError(ExitCode.usage, "name a run, say which ones by flags such as --task, or say --all");
   return { filter, page_size: pageSize, ...(flagOption(invocation, "dryRun") && { dry_run: true }) };
@@ -57,7 +57,7 @@ export async function actOnAll(
     act(action: DeadLetterAction): Promise<DeadLetterActionDone>;
   },
 ): Promise<boolean> {
-  const action = await bulkAction(invocation, client);
+  const action = await bulkAction(io, invocation, client);
   const results: DeadLetterResult[] = [];
   const counts = { done: 0, refused: 0 };
   const line = new ProgressLine(io);

@@ -17,6 +17,7 @@ Example:
   async run(io, invocation) {
     const backfill = await clientOf(io, invocation).backfills.abort(backfillArgument(invocation));
     await printBackfill(io, invocation, backfill);
+    if (backfill.state === "done") return io.talk("carillon: nothing changed: it is done");
     const { job_id: job, from, to } = backfill;
     const again = undoLine(invocation, `job backfill ${job} --from ${from} --to ${to}`);
     sayNoUndo(io, "makes no more runs", `begin again, without what ran, with ${again}`);

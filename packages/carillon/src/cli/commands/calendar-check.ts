@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { text } from "node:stream/consumers";
 import { type CalendarCheck, checkCalendar } from "@carillon/core";
 import { CliError } from "../cli-error.js";
@@ -31,9 +32,10 @@ Examples:
     );
   },
   async run(io, invocation) {
+    const path = requiredArg(invocation, 0);
     const given = invocation.options["year"];
     const year = typeof given === "number" ? given : new Date(io.now()).getUTCFullYear();
-    const check = await checkWithHolidays(await source(io, requiredArg(invocation, 0)), year);
+    const check = await checkWithHolidays(named(await source(io, path), path), year);
     const form = outputForm(invocation);
     if (form !== "table") await io.out(renderJson(check, form));
     else if (check.problems.length > 0) await io.out(check.problems.map(problemLine).join(""));
@@ -48,6 +50,19 @@ async function checkWithHolidays(calendar: string, year: number): Promise<Calend
   if (!check.problems.some(({ code }) => code === "calendar_holidays_unavailable")) return check;
   const { loadHolidays } = await import("@carillon/engine");
   return checkCalendar(calendar, { year, holidays: await loadHolidays() });
+}
+
+/** Where it is stored it has a name of its own; here that of its file will do. */
+function named(given: string, path: string): string {
+  try {
+    const calendar: unknown = JSON.parse(given);
+    if (typeof calendar !== "object" || calendar === null || Array.isArray(calendar) || "name" in calendar)
+      return given;
+    const name = basename(path).replaceAll(/[^A-Za-z0-9._-]+/g, "-");
+    return JSON.stringify({ name: /[A-Za-z0-9]/.test(name) ? name : "calendar", ...calendar });
+  } catch {
+    return given;
+  }
 }
 
 const problemLine = ({ pointer, detail }: CalendarCheck["problems"][number]): string =>

@@ -19,7 +19,7 @@ Example:
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
-    const filter = await deadLetterFilter(invocation, client);
+    const filter = await deadLetterFilter(io, invocation, client);
     await printList(io, {
       form: outputForm(invocation),
       limit: listLimit(invocation),

@@ -7,6 +7,7 @@ import { ExitCode } from "../exit-codes.js";
 import { jobName } from "../input/job-argument.js";
 import { listFilter, withListFilter } from "../input/list-filter.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
+import type { Io } from "../io.js";
 import { loadYaml, renderYaml } from "../output/yaml.js";
 
 const largestPage = 1_000;
@@ -30,8 +31,8 @@ Examples:
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
-    const names = jobNames(invocation);
-    const { jobs, left } = names.length > 0 ? await named(client, names) : await listed(client, invocation);
+    const names = jobNames(io, invocation);
+    const { jobs, left } = names.length > 0 ? await named(client, names) : await listed(io, client, invocation);
     const definitions = jobs.map(plainDefinition);
     await loadYaml();
     if (definitions.length > 0) await io.out(rendered(definitions, invocation));
@@ -42,9 +43,9 @@ Examples:
   },
 };
 
-function jobNames(invocation: Invocation): readonly string[] {
+function jobNames(io: Io, invocation: Invocation): readonly string[] {
   const names = invocation.args.flatMap((name) => (name === undefined ? [] : [jobName(name)]));
-  if (names.length > 0 && Object.keys(listFilter(invocation)).length > 0)
+  if (names.length > 0 && Object.keys(listFilter(io, invocation)).length > 0)
     throw new CliError(ExitCode.usage, "name jobs, or say which ones by flags; not both");
   return names;
 }
@@ -60,14 +61,14 @@ async function named(client: Client, names: readonly string[]): Promise<Found> {
   return { jobs, left: 0 };
 }
 
-async function listed(client: Client, invocation: Invocation): Promise<Found> {
+async function listed(io: Io, client: Client, invocation: Invocation): Promise<Found> {
   const limit = Number(invocation.options["limit"]);
   const jobs: Job[] = [];
   let left = 0;
   let token: string | null = null;
   do {
     const page: Awaited<ReturnType<Client["jobs"]["list"]>> = await client.jobs.list({
-      ...listFilter(invocation),
+      ...listFilter(io, invocation),
       page_size: Math.min(largestPage, limit - jobs.length),
       ...(token !== null && { page_token: token }),
     });

@@ -17,7 +17,7 @@ Examples:
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
-    const filter = listFilter(invocation);
+    const filter = listFilter(io, invocation);
     await printList(io, {
       form: outputForm(invocation),
       limit: listLimit(invocation),

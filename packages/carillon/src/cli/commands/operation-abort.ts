@@ -17,6 +17,7 @@ Example:
   async run(io, invocation) {
     const operation = await clientOf(io, invocation).operations.abort(operationArgument(invocation));
     await printOperation(io, invocation, operation);
+    if (operation.state === "done") return io.talk("carillon: nothing changed: it is done");
     sayNoUndo(io, "aborted", `ask for the rest again: carillon run bulk ${operation.action} …`);
   },
 };

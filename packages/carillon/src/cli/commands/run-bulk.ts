@@ -7,6 +7,7 @@ import { jobIdOption } from "../input/job-argument.js";
 import { listFilter, matches, withRunFilter } from "../input/list-filter.js";
 import { printOperation } from "../input/operation-argument.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
+import type { Io } from "../io.js";
 import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 import { sayUndo } from "../output/undo.js";
 import { exitCodeOfOperation, watchOperation } from "../watch-operation.js";
@@ -40,7 +41,7 @@ Examples:
   },
   async run(io, invocation) {
     const client = clientOf(io, invocation);
-    const what = bulkOf(invocation, await jobIdOption(invocation, client));
+    const what = bulkOf(io, invocation, await jobIdOption(invocation, client));
     if (flagOption(invocation, "dryRun")) {
       const counted = await client.runs.countBulk(what);
       const form = outputForm(invocation);
@@ -59,10 +60,10 @@ Examples:
 };
 
 /** To act on everything there is takes a word of its own. */
-function bulkOf(invocation: Invocation, job: string | undefined): Omit<RunBulk, "dry_run"> {
+function bulkOf(io: Io, invocation: Invocation, job: string | undefined): Omit<RunBulk, "dry_run"> {
   const action = requiredArg(invocation, 0) as (typeof actions)[number];
   const ids = invocation.args.slice(1).filter((id) => id !== undefined);
-  const flat = Object.entries(listFilter(invocation)).filter(([name]) => !name.startsWith("payload."));
+  const flat = Object.entries(listFilter(io, invocation)).filter(([name]) => !name.startsWith("payload."));
   const payload = matches(invocation);
   const filter = {
     ...Object.fromEntries(flat),

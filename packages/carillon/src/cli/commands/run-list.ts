@@ -21,7 +21,7 @@ Examples:
   async run(io, invocation) {
     const client = clientOf(io, invocation);
     const jobId = await jobIdOption(invocation, client);
-    const filter = { ...listFilter(invocation), ...(jobId !== undefined && { job_id: jobId }) };
+    const filter = { ...listFilter(io, invocation), ...(jobId !== undefined && { job_id: jobId }) };
     await printList(io, {
       form: outputForm(invocation),
       limit: listLimit(invocation),

@@ -2,7 +2,9 @@ import type { Command } from "commander";
 import { CliError } from "../cli-error.js";
 import { flagOption, type Invocation, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
+import type { Io } from "../io.js";
 import { wholeNumber } from "./number.js";
+import { pastTime } from "./past-time.js";
 
 const DEFAULT_LIMIT = 50;
 
@@ -17,6 +19,8 @@ const filters = [
   ["until", "created_before"],
 ] as const;
 
+const times = new Set<string>(["since", "until"]);
+
 export function withListFilter(command: Command): Command {
   return withRunFilter(withListLimit(command)).option("--oldest-first", "in the order in which they were made");
 }
@@ -29,8 +33,8 @@ export function withRunFilter(command: Command): Command {
     .option("--queue <name>", "only in this queue")
     .option("--owner <name>", "only of this owner")
     .option("-l, --selector <labels>", "only with such labels: a=b,c!=d,e in (x,y)")
-    .option("--since <time>", "only those made then or later")
-    .option("--until <time>", "only those made before then")
+    .option("--since <time>", "only those made then or later: a time, or 2h for two hours ago")
+    .option("--until <time>", "only those made before then, in the same way")
     .option(
       "--match <path=value>",
       "only with this value in the payload, at a path that was declared searchable",
@@ -42,11 +46,11 @@ export function withListLimit(command: Command): Command {
   return command.option("-n, --limit <count>", "how many at most", wholeNumber(1, 1_000_000), DEFAULT_LIMIT);
 }
 
-export function listFilter(invocation: Invocation): Record<string, string> {
+export function listFilter(io: Pick<Io, "now">, invocation: Invocation): Record<string, string> {
   const filter: Record<string, string> = {};
   for (const [option, name] of filters) {
     const value = textOption(invocation, option);
-    if (value !== undefined) filter[name] = value;
+    if (value !== undefined) filter[name] = times.has(option) ? pastTime(value, io.now()) : value;
   }
   for (const [path, value] of Object.entries(matches(invocation))) filter[`payload.${path}`] = value;
   if (flagOption(invocation, "oldestFirst")) filter["order_by"] = "created_at asc";

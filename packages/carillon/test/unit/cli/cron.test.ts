@@ -102,6 +102,12 @@ describe("calendar check", () => {
     });
     const bad = await run(["calendar", "check", "-"], ['{"rules":[]}']);
     expect(bad.code).toBe(1);
-    expect(bad.out).toContain("/name: ");
+    expect(bad.out).toContain("/rules: ");
+    expect((await run(["calendar", "check", "-"], ['{"name":"a b","rules":[]}'])).out).toContain("/name: ");
+  });
+
+  it("takes what calendar put takes: rules without a name", async () => {
+    const { code } = await run(["calendar", "check", "-"], ['{"rules":[{"weekdays":["SAT"]}]}']);
+    expect(code).toBe(0);
   });
 });

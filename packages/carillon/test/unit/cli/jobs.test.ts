@@ -221,6 +221,17 @@ describe("lists", () => {
     expect(await runCli(["run", "list", "--match", "a"], fakeIo())).toBe(2);
   });
 
+  it("takes a duration for a time that long ago", async () => {
+    const calls = serve({ runs: [], jobs: [], dead_letters: [], next_page_token: null });
+    const now = Date.parse("2030-01-02T00:00:00Z");
+    for (const noun of ["run", "job", "dead-letter"])
+      await runCli([noun, "list", "--since", "1d2h", "--until", "30m"], fakeIo({ now }));
+    const [since, until] = ["2029-12-31T22:00:00.000Z", "2030-01-01T23:30:00.000Z"];
+    expect(calls.map(({ url }) => [...new URL(url).searchParams.values()].slice(0, 2))).toEqual(
+      Array.from({ length: 3 }, () => [since, until]),
+    );
+  });
+
   it("says so when there is nothing, and keeps standard output for data", async () => {
     serve({ runs: [], next_page_token: null });
     const io = fakeIo();

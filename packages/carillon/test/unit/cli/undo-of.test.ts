@@ -55,6 +55,10 @@ describe("the printed undo brings back all that was there", () => {
     expect(await said(["queue", "resume", "q"], queue)).toBe("carillon: nothing changed: it was not paused");
     const paused = { ...queue, paused: true, pause };
     expect(await said(["queue", "pause", "q"], paused)).toContain("carillon: nothing changed: it was paused already");
+    for (const noun of ["backfill", "operation"])
+      expect(await said([noun, "abort", "x_1"], { id: "x_1", state: "done", failures: [] })).toBe(
+        "carillon: nothing changed: it is done",
+      );
     for (const verb of ["cancel", "delete"])
       expect(await said(["job", verb, "k"], job({ state: "completed" }))).toBe(
         "carillon: nothing changed: it was completed before",
