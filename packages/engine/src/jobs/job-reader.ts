@@ -65,7 +65,7 @@ export class JobReader {
     const { pageSize, after = null, oldestFirst = false } = page;
     const direction = oldestFirst ? "oldest_first" : "newest_first";
     const stored = await this.#jobs.list(namespaceId, same, { after, limit: pageSize + 1, direction });
-    const oneOff = await this.#lister.part(namespaceId, oneOffFilter(filter), page);
+    const oneOff = await this.#lister.part(namespaceId, oneOffFilter(filter), { ...page, until: stored.edge });
     // A one-off job that became a stored one is in both: the stored one knows more.
     const parts = [
       { rows: oneOff.rows.map(oneOffJob), edge: oneOff.edge },

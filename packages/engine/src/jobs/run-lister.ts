@@ -10,6 +10,9 @@ const nothing = { rows: [], edge: null };
 
 type Filter = RunFilter & { readonly oneOffOnly?: boolean };
 
+/** `until`: what lies beyond this id is not wanted. */
+type RunPageRequest = Omit<PageRequest, "after"> & { readonly after?: string | null; readonly until?: string | null };
+
 /** Lists live and finished runs together. */
 export class RunLister {
   readonly #search: RunSearch;
@@ -23,15 +26,16 @@ export class RunLister {
   async list(
     namespaceId: number,
     filter: Filter,
-    { pageSize, after = null, oldestFirst = false }: Omit<PageRequest, "after"> & { after?: string | null },
+    { pageSize, after = null, oldestFirst = false, until = null }: RunPageRequest,
   ): Promise<Page<RunView>> {
     const wanted = toListFilter(filter);
     const direction = oldestFirst ? "oldest_first" : "newest_first";
-    const place = { after, limit: pageSize + 1, direction } as const;
+    const place = { after, limit: pageSize + 1, direction, until } as const;
     const parts = partsOf(filter);
     const live = parts.live ? await this.#search.live(namespaceId, wanted, place) : nothing;
     // A run that ended between the two reads is in both: what history says is newer.
-    const ended = parts.finished ? await this.#search.finished(namespaceId, wanted, place) : nothing;
+    const reach = { ...place, until: live.edge ?? until };
+    const ended = parts.finished ? await this.#search.finished(namespaceId, wanted, reach) : nothing;
     const { rows, next } = mergeParts([live, ended], { pageSize, direction });
     return { rows: await this.#runs.views(rows), next };
   }
@@ -42,7 +46,7 @@ export class RunLister {
   }
 
   /** The same as a part of a list that holds other things too. */
-  async part(namespaceId: number, filter: Filter, page: PageRequest): Promise<Part<RunView>> {
+  async part(namespaceId: number, filter: Filter, page: RunPageRequest): Promise<Part<RunView>> {
     const { rows, next } = await this.list(namespaceId, filter, page);
     return { rows, edge: next };
   }

@@ -41,7 +41,7 @@ export async function walkDays<Row extends { readonly id: string }>(
     page.add(await look({ from: Math.min(...starts), before: Math.max(...starts) + dayMs, until: page.edge }));
     return page.reached(some.slice(length));
   };
-  let left = inOrder;
+  let left = page.reached(inOrder);
   for (let turn = 0; left.length > 0; turn++) {
     left = await lookAt(left, Math.min(spans[turn] ?? mostDays, mostDays));
     if (isLate(aside.length) && page.endBefore(left)) break;

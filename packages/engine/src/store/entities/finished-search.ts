@@ -76,8 +76,8 @@ export class FinishedSearch {
   async #walk(look: Look, search: Search, days: readonly HistoryDay[]): Promise<Found> {
     const { place, isLate } = search;
     let isStopped = false;
-    // The first of all rows are many, unless history is small.
-    let numbering: Numbering = look.way === "any" ? "plain" : "numbered";
+    // The first of all rows are many, unless history is small or another part of the list ends soon.
+    let numbering: Numbering = look.way === "any" && (place.until ?? null) === null ? "plain" : "numbered";
     const looked = await walkDays(days, {
       place,
       mostDays: look.mostDays,

@@ -7,6 +7,8 @@ export interface ListPlace {
   readonly after: string | null;
   readonly limit: number;
   readonly direction: ListDirection;
+  /** What lies beyond this id is not wanted: another part of the list reaches no farther. */
+  readonly until?: string | null;
 }
 
 /** Rows of one table in the list's order, and how far it was looked: null when there is nothing beyond. */

@@ -10,10 +10,11 @@ export class PageSoFar<Row extends { readonly id: string }> {
   readonly #place: ListPlace;
   readonly #order: ListOrder;
   #rows: readonly Row[] = [];
-  #edge: string | null = null;
+  #edge: string | null;
 
   constructor(place: ListPlace) {
     this.#place = place;
+    this.#edge = place.until ?? null;
     this.#order = orderOf(place.direction);
   }
 

@@ -3,6 +3,7 @@ import { pickLines } from "../sql/pick-lines.js";
 import { FinishedSearch, type FinishedSearchOptions } from "./finished-search.js";
 import { type Counted, FinishedTotals } from "./finished-totals.js";
 import { type ListPlace, type Looked, mostScanned } from "./list-direction.js";
+import { orderOf } from "./list-order.js";
 import { patience } from "./patience.js";
 import { countRows, estimateRows } from "./row-estimates.js";
 import { clockSlackMs, type RunListFilter, runFilterParams } from "./run-filter-params.js";
@@ -64,20 +65,21 @@ interface LiveSearch {
 
 async function liveOf(
   { db, statements }: FinishedSearchOptions,
-  { namespaceId, filter, place: { after, limit, direction } }: LiveSearch,
+  { namespaceId, filter, place: { after, limit, direction, until = null } }: LiveSearch,
 ): Promise<Looked<RunRow>> {
   const list = pickLines(statements.get("run.list"), direction);
-  const rowsUpTo = async (most: readonly number[], until: string | null): Promise<RunRow[]> => {
-    const values = [namespaceId, ...runFilterParams(filter), after, limit, ...most, until];
+  const rowsUpTo = async (last: string | null, most: readonly number[]): Promise<RunRow[]> => {
+    const values = [namespaceId, ...runFilterParams(filter), after, limit, ...most, last];
     return (await db.query<RunRow>(list, values)).rows;
   };
   const most = [mostScanned, mostOfAll];
-  const rows = await rowsUpTo(most, null);
+  const rows = await rowsUpTo(until, most);
   if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
   const liveEdge = pickLines(statements.get("run.edge"), direction);
-  const edge = (await db.query<{ id: string }>(liveEdge, [namespaceId, after, ...most])).rows[0]?.id ?? null;
-  // Runs that ended since have moved the edge: what is before it is looked at again, so that nothing is passed over.
-  return edge === null ? { rows, edge } : { rows: await rowsUpTo([unbounded, unbounded], edge), edge };
+  const stop = (await db.query<{ id: string }>(liveEdge, [namespaceId, after, ...most])).rows[0]?.id ?? null;
+  const edge = orderOf(direction).nearer(until, stop);
+  // Runs that ended since have moved the stop: what is before it is looked at again, so that nothing is passed over.
+  return { rows: edge === null || edge === until ? rows : await rowsUpTo(edge, [unbounded, unbounded]), edge };
 }
 
 /** No run is made before its id says: those made before a time have ids from before it, or soon after. */

@@ -163,4 +163,14 @@ describe("a page deep in a list", () => {
     expect(aside.map(({ until }) => until)).toEqual([idIn(9), idIn(9)]);
     expect((await lookedAt(late, place, false)).map(({ until }) => until)).toEqual(Array(5).fill(null));
   });
+
+  it("of which another part ends sooner looks at no day that has nothing before that", async () => {
+    const until = uuidV7Of(day(10) + dayMs / 4, 0, 0, 0);
+    const place = { after: idIn(10), limit: 5, direction: "newest_first", until } as const;
+    const stretches = await lookedAt(punctual, place, false);
+    expect(stretches.map((one) => [one.from, one.before, one.until])).toEqual([
+      [day(10), day(11), until],
+      [day(38), day(40), until],
+    ]);
+  });
 });
