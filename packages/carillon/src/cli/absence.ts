@@ -9,9 +9,12 @@ const PAUSE_MS = 1_000;
 export class Absence {
   readonly #io: Pick<Io, "talk" | "now" | "sleep">;
   #since: number | null = null;
+  #hasAnswered: boolean;
 
-  constructor(io: Pick<Io, "talk" | "now" | "sleep">) {
+  /** A server that never answered is not away: it is not there. */
+  constructor(io: Pick<Io, "talk" | "now" | "sleep">, { hasAnswered }: { readonly hasAnswered: boolean }) {
     this.#io = io;
+    this.#hasAnswered = hasAnswered;
   }
 
   /** Asks until there is an answer. Throws what the network said when the server was away for a minute. */
@@ -22,7 +25,7 @@ export class Absence {
         this.#answered();
         return answer;
       } catch (error) {
-        if (!(error instanceof ServerUnreachable)) throw error;
+        if (!(error instanceof ServerUnreachable) || !this.#hasAnswered) throw error;
         this.#missed(error);
         await this.#io.sleep(PAUSE_MS);
       }
@@ -32,6 +35,7 @@ export class Absence {
   #answered(): void {
     if (this.#since !== null) this.#io.talk("carillon: the server answers again");
     this.#since = null;
+    this.#hasAnswered = true;
   }
 
   #missed(error: ServerUnreachable): void {

@@ -48,7 +48,7 @@ async function waitFor<Seen>(io: Io, { id, limitMs, look, runOf, nameOf }: Await
   const line = new ProgressLine(io);
   const talking = line.talking(io);
   const reasons = new WaitReasons(talking);
-  const absence = new Absence(talking);
+  const absence = new Absence(talking, { hasAnswered: true });
   const letGo = io.onInterrupt(() => line.say(goesOn(id)));
   try {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {

@@ -11,7 +11,7 @@ const PAUSE_MS = 500;
 /** Asks until it has ended, and shows how far it is. */
 export async function watchOperation(io: Io, client: Client, started: BulkOperation): Promise<BulkOperation> {
   const line = new ProgressLine(io);
-  const absence = new Absence(line.talking(io));
+  const absence = new Absence(line.talking(io), { hasAnswered: true });
   const look = (): Promise<BulkOperation> => absence.outlive(() => client.operations.get(started.id));
   const letGo = io.onInterrupt(() =>
     line.say(

@@ -27,7 +27,7 @@ export interface WatchOptions {
 export async function watchRun(io: Io, client: Client, id: string, options: WatchOptions): Promise<Run> {
   const over = new AbortController();
   const line = new ProgressLine(io);
-  const absence = new Absence(line.talking(io));
+  const absence = new Absence(line.talking(io), { hasAnswered: false });
   const letGo = io.onInterrupt(() => line.say(goesOn(id)));
   try {
     const [run] = await Promise.all([

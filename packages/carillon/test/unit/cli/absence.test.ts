@@ -53,9 +53,9 @@ describe("a server that goes away and comes back", () => {
     expect(asked.count).toBeGreaterThan(50);
   });
 
-  it("ends a command that neither waits nor watches at once", async () => {
+  it.each(["get", "watch"])("is not waited for where it never answered: run %s ends at once", async (verb) => {
     const asked = serveRun(null);
-    expect(await runCli(["run", "get", "run_1"], fakeIo())).toBe(1);
+    expect(await runCli(["run", verb, "run_1"], fakeIo())).toBe(1);
     expect(asked.count).toBe(1);
   });
 });
