@@ -131,7 +131,8 @@ limit $3;
 
 -- name: history.ends_of_job
 -- purpose: how the newest runs of a job went, of those that ended within some days
--- params: as history.last_success
+-- params: $1 namespace id int, $2 job id uuid, $3 limit int, $4 ended from, $5 ended before timestamptz, $6 the last id that is wanted
+--         uuid or null
 -- fence: none, a read
 select id, status, attempt, finished_at as at, (extract(epoch from finished_at - started_at) * 1000)::float8 as duration_ms,
        greatest(extract(epoch from started_at - run_at) * 1000, 0)::float8 as lag_ms
