@@ -6,10 +6,16 @@ const patienceMs = 25;
 const dayTakesMs = 0.15;
 
 /**
- * Says, from now on, whether it got late. `now`: the database's clock. `daysToCome`: so many days have to be looked at in any case, and
- * time is kept for them.
+ * Says, after each step, whether it gets late: whether another step that takes as long as the last would end beyond the patience. `now`: the
+ * database's clock. `daysToCome`: so many days have to be looked at in any case, and time is kept for them.
  */
 export function patience(now: () => Instant): (daysToCome?: number) => boolean {
-  const lateFrom = now() + patienceMs;
-  return (daysToCome = 0) => now() >= lateFrom - daysToCome * dayTakesMs;
+  let stepFrom = now();
+  const lateFrom = stepFrom + patienceMs;
+  return (daysToCome = 0) => {
+    const at = now();
+    const endOfNext = at + (at - stepFrom);
+    stepFrom = at;
+    return endOfNext >= lateFrom - daysToCome * dayTakesMs;
+  };
 }
