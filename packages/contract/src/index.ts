@@ -95,6 +95,7 @@ export type {
 } from "./schema/dead-letter.js";
 export type { Window, WindowList, WindowPut } from "./schema/window.js";
 export { type Event, type EventQuery, type EventReset, type EventType, eventTypes } from "./schema/event.js";
+export type { RefuseTarget } from "./normalise/end-callback.js";
 export { readWebhookCreate, readWebhookPatch, readWebhookRotate } from "./normalise/webhook.js";
 export type { Callback } from "./schema/end-callback.js";
 export type { Cluster, ClusterShards, TaskInfo, TaskInfoList } from "./schema/catalogue.js";

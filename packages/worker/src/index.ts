@@ -1,7 +1,7 @@
 export { builtInTasks } from "./executors/built-in.js";
 export { AddressRules } from "./outbound/address-rules.js";
 export { type HttpAnswer, type HttpCall, httpCall, HttpTimeoutError } from "./outbound/http-call.js";
-export { checkedAddresses, type HostAddress, type ResolveHost } from "./outbound/resolve-host.js";
+export { checkedAddresses, closedAddress, type HostAddress, type ResolveHost } from "./outbound/resolve-host.js";
 export type { PayloadFault } from "./payload/payload-fault.js";
 export { faultsOf, PayloadError, PayloadReader, type TextRules } from "./payload/payload-reader.js";
 export { enqueueTraced } from "./trace/enqueue-span.js";

@@ -29,11 +29,16 @@ export function momentsOf(words: readonly (CallbackMoment | "dead")[] | undefine
   return callbackMoments.filter((moment) => meant.has(moment));
 }
 
-/** An address that can be posted to. Whether it may be is decided when it is: names lead elsewhere with time. */
-export function checkTarget(text: string, pointer: string, findings: Findings): void {
+/** Why an address may never be posted to, or null. Of a name that is decided when it is: names lead elsewhere with time. */
+export type RefuseTarget = (url: URL) => string | null;
+
+/** An address that can be posted to. */
+export function checkTarget(text: string, pointer: string, findings: Findings, refuse?: RefuseTarget): void {
   if (!URL.canParse(text)) return findings.add(pointer, "field_invalid", "is not an address that can be read");
-  const { username, password } = new URL(text);
-  if (username === "" && password === "") return;
+  const url = new URL(text);
+  const refusal = refuse?.(url) ?? null;
+  if (refusal !== null) findings.add(pointer, "address_refused", refusal);
+  if (url.username === "" && url.password === "") return;
   findings.add(
     pointer,
     "field_invalid",

@@ -3,7 +3,7 @@ import { isObject } from "../check/check-value.js";
 import { callbackLimits } from "../schema/limits.js";
 import { WebhookCreate, WebhookPatch, WebhookRotate } from "../schema/webhook.js";
 import { readBody } from "./body.js";
-import { checkTarget, momentsOf, usualParts } from "./end-callback.js";
+import { checkTarget, momentsOf, type RefuseTarget, usualParts } from "./end-callback.js";
 
 export interface WebhookSpec {
   readonly url: string;
@@ -14,20 +14,20 @@ export interface WebhookSpec {
   readonly description: string | null;
 }
 
-export function readWebhookCreate(body: unknown): WebhookSpec {
+export function readWebhookCreate(body: unknown, refuse?: RefuseTarget): WebhookSpec {
   return readBody(WebhookCreate, body, (given, findings) => {
     const { url = "", on, tasks = null, queues = null, include = usualParts, description = null } = given;
     if (isObject(body) && !("url" in body)) findings.add("/url", "field_missing", "url is required");
-    else if (url !== "") checkTarget(url, "/url", findings);
+    else if (url !== "") checkTarget(url, "/url", findings, refuse);
     return { url, on: momentsOf(on), tasks, queues, include, description };
   });
 }
 
 export type WebhookChange = Partial<WebhookSpec> & { readonly isEnabled?: boolean };
 
-export function readWebhookPatch(body: unknown): WebhookChange {
+export function readWebhookPatch(body: unknown, refuse?: RefuseTarget): WebhookChange {
   return readBody(WebhookPatch, body, ({ url, on, tasks, queues, include, description, enabled }, findings) => {
-    if (url !== undefined) checkTarget(url, "/url", findings);
+    if (url !== undefined) checkTarget(url, "/url", findings, refuse);
     return {
       ...(url !== undefined && { url }),
       ...(on !== undefined && { on: momentsOf(on ?? undefined) }),

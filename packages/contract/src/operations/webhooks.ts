@@ -40,7 +40,7 @@ export const createWebhook = {
       headers: { ...headers, Location: "Where the endpoint is" },
     },
   },
-  errors: [...bodyErrors, ...storeErrors],
+  errors: [...bodyErrors, "address_refused", ...storeErrors],
 } as const satisfies Operation;
 
 export const listWebhooks = {
@@ -70,7 +70,7 @@ export const updateWebhook = {
   conditional: true,
   body: WebhookPatch,
   answers: { 200: theWebhook },
-  errors: [...bodyErrors, "not_found", "precondition_failed", ...storeErrors],
+  errors: [...bodyErrors, "address_refused", "not_found", "precondition_failed", ...storeErrors],
 } as const satisfies Operation;
 
 export const deleteWebhook = {

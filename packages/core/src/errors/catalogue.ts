@@ -62,6 +62,9 @@ const areas = {
     callback_over: { status: 410, retryable: false, title: "Nobody waits for the callback any more" },
     dedupe_busy: { status: 409, retryable: true, title: "An open transaction holds this dedupe key" },
   },
+  Webhooks: {
+    address_refused: { status: 422, retryable: false, title: "The address is not one that may be reached" },
+  },
   Namespaces: {
     namespace_taken: { status: 409, retryable: false, title: "Another namespace has this name" },
   },

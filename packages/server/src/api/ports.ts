@@ -1,4 +1,4 @@
-import type { CheckPayload, QuotaClass } from "@carillon/contract";
+import type { CheckPayload, QuotaClass, RefuseTarget } from "@carillon/contract";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { DurationMs, ErrorCode, Instant } from "@carillon/core";
@@ -110,6 +110,8 @@ export interface ApiOptions {
   readonly catchupWindowMs?: DurationMs;
   /** Knows payloads of some tasks: what is wrong is said when a job is created, not when it runs. */
   readonly checkPayload?: CheckPayload;
+  /** Knows addresses that no webhook may have; left out: none is refused before it is posted to. */
+  readonly refuseTarget?: RefuseTarget;
   readonly newRequestId: () => string;
   /** Left out: calls are in no trace. */
   readonly tracing?: TracingPort;

@@ -27,15 +27,26 @@ export async function checkedAddresses(
   rules: AddressRules,
   resolve: ResolveHost = systemResolve,
 ): Promise<readonly HostAddress[]> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const host = bareHost(url);
   const family = isIP(host);
   const found = family === 0 ? await resolve(host) : [{ address: host, family }];
   if (found.length === 0) throw new Error(`the host ${host} has no address`);
   if (rules.allowsHost(host)) return found;
   const closed = found.find(({ address }) => !rules.allowsAddress(address));
   if (closed === undefined) return found;
-  const where = family === 0 ? `${host} is at ${closed.address}, which` : host;
-  throw new NonRetryableError(
-    `${where} is not a public address; an operator can open it with CARILLON_OUTBOUND_ALLOW or --outbound-allow`,
-  );
+  throw new NonRetryableError(notPublic(family === 0 ? `${host} is at ${closed.address}, which` : host));
+}
+
+/** Why a URL whose host is an address may not be reached; null where it may, or where a name has to be looked up first. */
+export function closedAddress(url: URL, rules: AddressRules): string | null {
+  const host = bareHost(url);
+  return isIP(host) === 0 || rules.allowsAddress(host) ? null : notPublic(host);
+}
+
+function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "");
+}
+
+function notPublic(where: string): string {
+  return `${where} is not a public address; an operator can open it with CARILLON_OUTBOUND_ALLOW or --outbound-allow`;
 }

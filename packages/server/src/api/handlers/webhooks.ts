@@ -22,11 +22,11 @@ export function webhookHandlers(options: ApiOptions): EndpointHandlers & Deliver
   return { ...endpointHandlers(options), ...deliveryHandlers(options), ...secretHandlers(options) };
 }
 
-function endpointHandlers({ engine }: ApiOptions): EndpointHandlers {
+function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandlers {
   return {
     async createWebhook({ body, namespace }) {
       const secret = secretOf(randomBytes(secretBytes));
-      const made = await engine.createWebhook(namespace, readWebhookCreate(body), secret);
+      const made = await engine.createWebhook(namespace, readWebhookCreate(body, refuseTarget), secret);
       const Location = `/v1/webhooks/${formatId("whk", made.id)}`;
       return { status: 201, body: { ...wireWebhook(made), secret }, headers: { ...etag(made), Location } };
     },
@@ -44,7 +44,7 @@ function endpointHandlers({ engine }: ApiOptions): EndpointHandlers {
       return shown(found);
     },
     async updateWebhook(call) {
-      const change = readWebhookPatch(call.body);
+      const change = readWebhookPatch(call.body, refuseTarget);
       return shown(await engine.changeWebhook(call.namespace, idOf(call.params), change, contextOf(call)));
     },
     async deleteWebhook({ params, namespace }) {

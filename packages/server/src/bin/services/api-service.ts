@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { CarillonError } from "@carillon/core";
 import type { Database, WorkerDoor } from "@carillon/engine";
-import { activeTraceParent, beginSpan, enqueueTraced } from "@carillon/worker";
+import { activeTraceParent, AddressRules, beginSpan, closedAddress, enqueueTraced } from "@carillon/worker";
 import { type Api, createApi } from "../../api/create-api.js";
 import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort } from "../../api/ports.js";
 import type { QuotaLimits } from "../../api/quota/quotas.js";
@@ -76,6 +76,7 @@ export class ApiService implements Service {
   #makeApp(): Api {
     const { config, logger, version } = this.#context;
     const { engine, workers, database, metrics, events, checkPayload } = this.#options;
+    const rules = new AddressRules(config.outboundAllow ?? []);
     return createApi({
       engine: engine(),
       workers: workers(),
@@ -83,6 +84,7 @@ export class ApiService implements Service {
       metrics: metrics(),
       events,
       checkPayload,
+      refuseTarget: (url) => closedAddress(url, rules),
       version,
       now: () => database().clock.now(),
       newRequestId: randomUUID,

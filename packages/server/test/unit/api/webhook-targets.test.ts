@@ -1,0 +1,47 @@
+import type { Webhook } from "@carillon/contract";
+import { AddressRules, closedAddress } from "@carillon/worker";
+import { describe, expect, it } from "vitest";
+import { apiUnderTest, refusalOf } from "./api-under-test.js";
+
+const apiThatAllows = (...allow: string[]) => {
+  const rules = new AddressRules(allow);
+  return apiUnderTest({ refuseTarget: (url) => closedAddress(url, rules) });
+};
+const refused = { status: 422, code: "address_refused", faults: ["/url address_refused"] };
+
+describe("a webhook endpoint at a closed address", () => {
+  it.each([
+    "http://127.0.0.1:9000/hook",
+    "http://127.1/hook",
+    "http://2130706433/",
+    "https://10.1.2.3/",
+    "http://169.254.169.254/latest",
+    "http://[::1]/",
+    "http://[::ffff:10.0.0.1]/",
+    "http://[fe80::1]/",
+  ])("is refused when it is made: %s", async (url) => {
+    const api = apiThatAllows();
+    expect(refusalOf(await api.post("/v1/webhooks", { url }))).toEqual(refused);
+    expect((await api.get("/v1/webhooks")).json<{ webhooks: Webhook[] }>().webhooks).toEqual([]);
+  });
+
+  it("is refused when another is changed to it, which then stays as it was", async () => {
+    const api = apiThatAllows();
+    const made = (await api.post("/v1/webhooks", { url: "https://example.com/hook" })).json<Webhook>();
+    const change = await api.send("PATCH", `/v1/webhooks/${made.id}`, { url: "http://192.168.0.1/" });
+    expect(refusalOf(change)).toEqual(refused);
+    expect((await api.get(`/v1/webhooks/${made.id}`)).json<Webhook>()).toMatchObject({ url: made.url, version: 1 });
+  });
+
+  it("is taken where an operator opened it", async () => {
+    const made = await apiThatAllows("loopback").post("/v1/webhooks", { url: "http://127.0.0.1:9000/hook" });
+    expect(made.statusCode).toBe(201);
+    expect(refusalOf(await apiThatAllows("loopback").post("/v1/webhooks", { url: "http://10.0.0.1" }))).toEqual(
+      refused,
+    );
+  });
+
+  it("is judged when it is posted to if it is a name", async () => {
+    expect((await apiThatAllows().post("/v1/webhooks", { url: "http://localhost/hook" })).statusCode).toBe(201);
+  });
+});
