@@ -22,7 +22,15 @@ export const bulkRuns = {
     200: { description: "How many runs it would be about, for a dry run", schema: BulkCount },
     202: { description: "The operation", schema: BulkOperation, headers: { Location: "Where it is" } },
   },
-  errors: [...bodyErrors, "status_unknown", "label_selector_invalid", "instant_invalid", "id_invalid", ...storeErrors],
+  errors: [
+    ...bodyErrors,
+    "status_unknown",
+    "label_selector_invalid",
+    "instant_invalid",
+    "id_invalid",
+    "not_found",
+    ...storeErrors,
+  ],
 } as const satisfies Operation;
 
 export const listOperations = {

@@ -31,6 +31,7 @@ const actionErrors = [
   "instant_invalid",
   "id_invalid",
   "page_token_invalid",
+  "not_found",
   ...storeErrors,
 ] as const satisfies Operation["errors"];
 
@@ -87,7 +88,7 @@ export const listDeadLetters = {
   rateClass: "read",
   query: DeadLetterQuery,
   answers: { 200: { description: "One page", schema: DeadLetterList } },
-  errors: [...queryErrors, "instant_invalid", "id_invalid", "page_token_invalid", ...storeErrors],
+  errors: [...queryErrors, "instant_invalid", "id_invalid", "page_token_invalid", "not_found", ...storeErrors],
 } as const satisfies Operation;
 
 export const redriveDeadLetters = {

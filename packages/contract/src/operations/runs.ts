@@ -73,6 +73,7 @@ export const listRuns = {
     "instant_invalid",
     "id_invalid",
     "page_token_invalid",
+    "not_found",
     ...storeErrors,
   ],
 } as const satisfies Operation;

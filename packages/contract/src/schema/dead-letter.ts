@@ -3,7 +3,7 @@ import { limits } from "./limits.js";
 import { NextPageToken, paging } from "./paging.js";
 import { Problem } from "./problem.js";
 import { Run } from "./run.js";
-import { Count, InstantText, Timestamp } from "./scalars.js";
+import { Count, InstantText, JobName, Timestamp } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
 
 const Word = (description: string) => Type.String({ minLength: 1, maxLength: limits.nameLength, description });
@@ -11,7 +11,7 @@ const Word = (description: string) => Type.String({ minLength: 1, maxLength: lim
 const filters = {
   task: Type.Optional(Word("Only of this task")),
   queue: Type.Optional(Word("Only in this queue")),
-  job_id: Type.Optional(Word("Only of this job")),
+  job_id: Type.Optional(JobName("Only of this job: its id, or @ and its key")),
   fingerprint: Type.Optional(Word("Only with this kind of error")),
   failed_after: Type.Optional(InstantText("Only those that failed then or later")),
   failed_before: Type.Optional(InstantText("Only those that failed before then")),

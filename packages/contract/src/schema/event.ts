@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
 import { limits } from "./limits.js";
-import { Count, Milliseconds, Timestamp } from "./scalars.js";
+import { Count, JobName, Milliseconds, Timestamp } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
 
 /** What happens, by kind. The first word says to what. */
@@ -75,7 +75,7 @@ export const EventQuery = Type.Object(
         examples: ["run.failed,job"],
       }),
     ),
-    job: Word("Only of this job: its id, or @ and its key"),
+    job: Type.Optional(JobName("Only of this job: its id, or @ and its key")),
     run: Word("Only of this run"),
     queue: Word("Only in this queue"),
   },

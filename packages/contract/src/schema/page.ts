@@ -3,7 +3,7 @@ import { Job } from "./job.js";
 import { keysPattern, limits, mostKeys, printablePattern, searchPathPattern } from "./limits.js";
 import { NextPageToken, paging, Total, totalQuery } from "./paging.js";
 import { Run, triggerKinds } from "./run.js";
-import { InstantText } from "./scalars.js";
+import { InstantText, JobName } from "./scalars.js";
 import { stringEnum } from "./string-enum.js";
 
 export const JobList = Type.Object(
@@ -78,7 +78,7 @@ export const RunListQuery = Type.Object(
   {
     ...paging,
     ...filters,
-    job_id: Type.Optional(Word("Only of this job")),
+    job_id: Type.Optional(JobName("Only of this job: its id, or @ and its key")),
     worker_id: Type.Optional(Word("Only those that this worker has or had")),
     trigger: Type.Optional(stringEnum(triggerKinds, { description: "Only those that this asked for" })),
   },

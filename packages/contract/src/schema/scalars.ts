@@ -12,6 +12,10 @@ export const Timestamp = Type.String({
 export const InstantText = (description: string) =>
   Type.String({ maxLength: limits.parsedTextLength, description, examples: ["2026-11-12T09:30:00+01:00"] });
 
+/** In a filter: a job by its id, or by @ and its key. */
+export const JobName = (description: string) =>
+  Type.String({ minLength: 1, maxLength: limits.nameLength + 1, description, examples: ["@nightly-report"] });
+
 export const DurationText = (description: string, example: string) =>
   Type.String({
     maxLength: limits.parsedTextLength,

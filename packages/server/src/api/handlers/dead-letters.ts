@@ -9,11 +9,12 @@ import {
 import { formatId } from "@carillon/core";
 import type { Page, PageRequest, RedriveResult } from "@carillon/engine";
 import type { Call, CallAnswer, Handlers } from "../call.js";
-import type { ApiOptions } from "../ports.js";
+import type { ApiEngine, ApiOptions } from "../ports.js";
 import { problemOf } from "../problem.js";
 import { wireRedrive } from "../wire/failures.js";
 import { wireRun } from "../wire/run.js";
 import { contextOf, keptContextOf } from "./job-changes.js";
+import { withJobId, withJobIdInside } from "./job-by-key.js";
 import { idOrNotFound, notFound } from "./job-ref.js";
 import { nextPageToken, pageRequest } from "./list-page.js";
 import { madeRun } from "./runs.js";
@@ -32,7 +33,7 @@ type DeadLetterHandlers = Pick<
 export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
   return {
     async listDeadLetters({ query, namespace }) {
-      const filter = readDeadLetterQuery(query);
+      const filter = readDeadLetterQuery(await withJobId(engine, namespace, query));
       const list = ["dead_letters", namespace, filter];
       const page = await engine.listDeadLetters(namespace, filter, pageRequest(query, list));
       const body = { dead_letters: page.rows.map((run) => wireRun(run)), next_page_token: nextPageToken(page, list) };
@@ -50,12 +51,12 @@ export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
       return { status: 204 };
     },
     redriveDeadLetters: (call) =>
-      act(call, {
+      act(engine, call, {
         preview: (filter, page) => engine.listDeadLetters(call.namespace, filter, page),
         apply: (filter, page) => engine.redrive(call.namespace, filter, page, contextOf(call)),
       }),
     discardDeadLetters: (call) =>
-      act(call, {
+      act(engine, call, {
         preview: (filter, page) => engine.listDeadLetters(call.namespace, filter, page),
         apply: (filter, page) => engine.discard(call.namespace, filter, page, contextOf(call)),
       }),
@@ -81,8 +82,9 @@ interface Action {
 
 type ActCall = Pick<Call<(typeof operations)["redriveDeadLetters"]>, "body" | "namespace" | "requestId">;
 
-async function act({ body, namespace, requestId }: ActCall, action: Action): Promise<CallAnswer> {
-  const { filter, page, dryRun } = readDeadLetterAction(body);
+async function act(engine: ApiEngine, call: ActCall, action: Action): Promise<CallAnswer> {
+  const { namespace, requestId } = call;
+  const { filter, page, dryRun } = readDeadLetterAction(await withJobIdInside(engine, namespace, call.body));
   const list = ["dead_letters", namespace, filter];
   const asked = pageRequest(page, list);
   const found: Page<RedriveResult> = await (dryRun ? action.preview(filter, asked) : action.apply(filter, asked));

@@ -3,7 +3,8 @@ import { formatId } from "@carillon/core";
 import { type EventFilter, readEventTypes } from "../../notify/event-filter.js";
 import type { Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
-import { idOrNotFound, jobRef, notFound } from "./job-ref.js";
+import { jobIdOf } from "./job-by-key.js";
+import { idOrNotFound } from "./job-ref.js";
 
 export function eventHandlers({ engine, events }: ApiOptions): Pick<Handlers, "streamEvents"> {
   return {
@@ -25,13 +26,4 @@ async function filterOf(engine: ApiOptions["engine"], namespace: string, query: 
     ...(run !== undefined && { runId: formatId("run", idOrNotFound("run", run)) }),
     ...(queue !== undefined && { queue }),
   };
-}
-
-/** A job that is named by its id need not be there: its last events may come after it. */
-async function jobIdOf(engine: ApiOptions["engine"], namespace: string, text: string): Promise<string> {
-  const ref = jobRef(text);
-  if ("id" in ref) return formatId("job", ref.id);
-  const job = await engine.getJob(namespace, ref);
-  if (job === null) throw notFound(`There is no job ${text}.`);
-  return formatId("job", job.id);
 }

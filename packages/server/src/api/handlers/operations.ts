@@ -5,6 +5,7 @@ import type { CallAnswer, Handlers } from "../call.js";
 import type { ApiOptions } from "../ports.js";
 import { timestamp, timestampOrNull } from "../wire/scalars.js";
 import { contextOf, keptContextOf } from "./job-changes.js";
+import { withJobIdInside } from "./job-by-key.js";
 import { idOrNotFound, notFound } from "./job-ref.js";
 import { nextPageToken, pageRequest } from "./list-page.js";
 
@@ -13,7 +14,7 @@ type OperationHandlers = Pick<Handlers, "bulkRuns" | "listOperations" | "getOper
 export function operationHandlers({ engine }: ApiOptions): OperationHandlers {
   return {
     async bulkRuns(call) {
-      const { dryRun, ...request } = readBulk(call.body);
+      const { dryRun, ...request } = readBulk(await withJobIdInside(engine, call.namespace, call.body));
       if (!dryRun) return startedOperation(await engine.startBulk(call.namespace, request, keptContextOf(call)));
       const { count, isLeast } = await engine.countBulk(call.namespace, request);
       return { status: 200, body: { count, is_least: isLeast, dry_run: true } };

@@ -6,12 +6,15 @@ import type { ApiOptions } from "../ports.js";
 import { type RunFacts, wireRun } from "../wire/run.js";
 import { awaitEnd, waitOf } from "./await-run.js";
 import { runFilter } from "./filters.js";
+import { withJobId } from "./job-by-key.js";
 import { idOrNotFound, notFound } from "./job-ref.js";
 import { nextPageToken, orderOf, pageRequest } from "./list-page.js";
 
 export function runHandlers({ engine }: ApiOptions): Pick<Handlers, "listRuns" | "getRun"> {
   return {
-    listRuns: ({ query, namespace }) => runPage(engine, namespace, query),
+    async listRuns({ query, namespace }) {
+      return runPage(engine, namespace, await withJobId(engine, namespace, query));
+    },
     async getRun(call) {
       const { params, namespace } = call;
       const waitMs = waitOf(call.query);

@@ -3,6 +3,7 @@ import type {
   DeadLetterList,
   ErrorGroup,
   ErrorGroupList,
+  Job,
   Run,
   RunRetried,
   RunWithRedrives,
@@ -36,6 +37,25 @@ describe("dead letters", () => {
     expect([...first.dead_letters.map((run) => run.id), ...rest]).toEqual(api.ids);
     expect(await listed(api, `?fingerprint=${fingerprint}`)).toEqual(api.ids);
     expect(await listed(api, "?task=other")).toEqual([]);
+  });
+
+  it("are those of one job by its id or its key, in a list and in what is done to many", async () => {
+    const api = await withFailures();
+    const { id, run } = (await api.post("/v1/jobs", { task: "mail", key: "k".repeat(200) })).json<Job>();
+    const failed = { status: "failed", statusReason: "handler_error", finishedAt: testNow } as const;
+    for (const [at, one] of api.engine.runs.entries()) api.engine.runs[at] = { ...one, ...failed };
+    for (const job of [id, `@${"k".repeat(200)}`]) {
+      expect(await listed(api, `?job_id=${job}`)).toEqual([run?.id]);
+      const asked = { filter: { job_id: job }, dry_run: true };
+      const answer = (await api.post("/v1/dead-letters:redrive", asked)).json<DeadLetterActionDone>();
+      expect(answer.results).toEqual([{ id: run?.id }]);
+      const bulk = await api.post("/v1/runs:bulk", { action: "retry", filter: { job_id: job }, dry_run: true });
+      expect(bulk.statusCode).toBe(200);
+    }
+    const nobodys = { filter: { job_id: "@nope" } };
+    expect((await api.get("/v1/dead-letters?job_id=@nope")).statusCode).toBe(404);
+    expect((await api.post("/v1/dead-letters:discard", nobodys)).statusCode).toBe(404);
+    expect((await api.post("/v1/runs:bulk", { action: "cancel", ...nobodys })).statusCode).toBe(404);
   });
 
   it.each([

@@ -26,6 +26,7 @@ export class FakeFailures extends FakeLimits implements Failures {
       run.status === "failed" &&
       !this.redrives.has(run.id) &&
       (filter.task === undefined || run.task === filter.task) &&
+      (filter.jobId === undefined || run.jobId === filter.jobId) &&
       (filter.fingerprint === undefined || run.error?.fingerprint === filter.fingerprint);
     // Where a page begins does not depend on what was done about the runs before it.
     const from = page.after === undefined ? 0 : this.runs.findIndex((run) => run.id === page.after) + 1;

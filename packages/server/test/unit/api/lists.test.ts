@@ -158,10 +158,17 @@ describe("a list of runs", () => {
   it("of one job is at that job, by id or key, and in the filter", async () => {
     const api = await withJobs(2);
     const { id } = (await api.post("/v1/jobs", { task: "http", key: "web" })).json<Job>();
-    for (const url of [`/v1/jobs/${id}/runs`, "/jobs/@web/runs?status=queued", `/v1/runs?job_id=${id}`]) {
+    for (const url of [
+      `/v1/jobs/${id}/runs`,
+      "/jobs/@web/runs?status=queued",
+      `/v1/runs?job_id=${id}`,
+      "/v1/runs?job_id=@web",
+    ]) {
       expect((await api.get(url)).json<RunList>().runs.map((run) => run.job_id)).toEqual([id]);
     }
-    expect((await api.get("/v1/jobs/@nope/runs")).statusCode).toBe(404);
+    for (const url of ["/v1/jobs/@nope/runs", "/v1/runs?job_id=@nope", "/v1/runs?job_id=@a:b"]) {
+      expect(refusalOf(await api.get(url))).toMatchObject({ status: 404, code: "not_found" });
+    }
     expect(refusalOf(await api.get("/v1/runs?job_id=x"))).toMatchObject({
       status: 400,
       code: "id_invalid",
