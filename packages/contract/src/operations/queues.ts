@@ -63,7 +63,8 @@ export const pauseQueue = {
   path: "/v1/queues/{name}:pause",
   aliases: [{ path: "/v1/queues/{name}/pause" }],
   summary: "Hand out nothing of a queue",
-  description: "Runs that workers have go on, and schedules go on firing. Other nodes follow within a second.",
+  description:
+    "Runs that workers have go on, and schedules go on firing. Other nodes follow within a second. Of a queue that is paused it replaces the reason and the end.",
   body: QueuePauseRequest,
   bodyOptional: true,
   answers: { 200: theQueue },

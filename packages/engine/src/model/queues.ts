@@ -11,7 +11,7 @@ export interface QueuePause {
   readonly until?: Instant | null;
 }
 
-/** A pause as it is asked for. One that is paused already keeps what is not said anew. */
+/** A pause as it is asked for. It takes the place of one that is there, but for when that began. */
 export interface QueuePauseSpec {
   readonly reason: string | null;
   readonly until: Instant | null;

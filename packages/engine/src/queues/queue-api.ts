@@ -52,8 +52,8 @@ export function queueApi({ queues, namespaceId, now, onChanged }: QueueApiParts)
       }),
     pauseQueue: (namespace, name, { reason, until }, context) =>
       change({ namespace, name }, context, ({ order, pause: before, limits }) => {
-        const begun = before ?? { reason, actor: context.actor, at: now() };
-        return { order, pause: { ...begun, until: until ?? begun.until ?? null }, limits };
+        const pause = { reason, actor: context.actor, at: before?.at ?? now(), until };
+        return { order, pause, limits };
       }),
     resumeQueue: (namespace, name, context) =>
       change({ namespace, name }, context, ({ order, limits }) => ({ order, pause: null, limits })),

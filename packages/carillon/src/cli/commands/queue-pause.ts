@@ -3,6 +3,7 @@ import { printQueue, queueArgument, withQueueArgument } from "../input/queue-arg
 import { found } from "../input/found.js";
 import { clientOf } from "../input/server-address.js";
 import { sayUndo } from "../output/undo.js";
+import { pauseFlags } from "../output/undo-of.js";
 import { shellWord } from "../output/shell-word.js";
 
 export const command: CommandModule = {
@@ -32,6 +33,6 @@ Example:
     await printQueue(io, invocation, queue);
     const word = shellWord(name);
     if (!before?.pause) sayUndo(io, invocation, "paused", `queue resume ${word}`);
-    else io.talk("carillon: nothing changed: it was paused already; for another reason or end, resume it first");
+    else sayUndo(io, invocation, "it was paused already", `queue pause ${word}${pauseFlags(before.pause, io.now())}`);
   },
 };
