@@ -121,7 +121,13 @@ export type { DueRun } from "./store/entities/runs.js";
 export type { DueState } from "./store/entities/settlement.js";
 export { type Audit, audits, runAudit, type Violation } from "./store/entities/audits.js";
 export { dropSchema } from "./store/migrate/drop-schema.js";
-export { checkSchema, migrate, type MigrateOptions, type MigrateReport } from "./store/migrate/migrate.js";
+export {
+  allMigrations,
+  checkSchema,
+  migrate,
+  type MigrateOptions,
+  type MigrateReport,
+} from "./store/migrate/migrate.js";
 export { loadStatements } from "./store/sql/load-statements.js";
 export type { Statement, Statements } from "./store/sql/statement.js";
 export { loadHolidays } from "./calendar/holidays-date-holidays.js";

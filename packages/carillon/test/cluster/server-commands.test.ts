@@ -1,8 +1,11 @@
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { startEmbeddedPostgres } from "@carillon/embedded-postgres";
+import { allMigrations } from "@carillon/engine";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { CarillonProcess } from "../process/carillon-process.js";
-import { processesAt } from "../process/scratch.js";
+import { processesAt, scratchDir } from "../process/scratch.js";
 import { storedDataDir } from "../process/stored-data-dir.js";
 
 async function carillon(...args: readonly string[]) {
@@ -12,6 +15,15 @@ async function carillon(...args: readonly string[]) {
 }
 
 describe("commands of a server", () => {
+  it("migrate --dry-run makes no database where there is none, and says that it would", async () => {
+    const dataDir = join(await scratchDir(), "none", "yet");
+    const dry = await carillon("server", "migrate", "--data-dir", dataDir, "--dry-run", "--json");
+    expect(dry.code).toBe(0);
+    expect(JSON.parse(dry.stdout)).toEqual({ applied: [], pending: allMigrations(), creates: dataDir });
+    expect(dry.stderr).toContain(`there is no database in ${dataDir} yet`);
+    await expect(stat(dirname(dataDir))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
   it("migrate lists what it would run, runs it once, and leaves no process", async () => {
     const dataDir = await storedDataDir();
     const migrate = (...args: readonly string[]) => carillon("server", "migrate", "--data-dir", dataDir, ...args);

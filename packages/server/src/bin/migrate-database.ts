@@ -1,6 +1,7 @@
 import type { EventEmitter } from "node:events";
 import { systemClock } from "@carillon/core";
-import type { MigrateReport } from "@carillon/engine";
+import { hasEmbeddedDatabase } from "@carillon/embedded-postgres";
+import { allMigrations, type MigrateReport } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../config/options.js";
 import { guardProcess } from "../lifecycle/process-guard.js";
@@ -17,9 +18,18 @@ export interface MigrateDatabaseOptions {
   readonly process: EventEmitter & { exit(code: number): void };
 }
 
-/** Migrates without serving. A signal lets the migration in hand end; the embedded database never outlives the call. */
-export async function migrateDatabase(options: MigrateDatabaseOptions): Promise<MigrateReport> {
+export interface MigrateDatabaseReport extends MigrateReport {
+  /** The data directory in which a database would be made first; only of a dry run that finds none. */
+  readonly creates?: string;
+}
+
+/** Migrates without serving; a dry run makes no database. A signal lets the migration in hand end; the embedded database never outlives the call. */
+export async function migrateDatabase(options: MigrateDatabaseOptions): Promise<MigrateDatabaseReport> {
   const { config, logger, version, dryRun, process } = options;
+  const { databaseUrl, dataDir } = config;
+  if (dryRun && databaseUrl === null && !(await hasEmbeddedDatabase(dataDir))) {
+    return { applied: [], pending: allMigrations(), creates: dataDir };
+  }
   const stopping = new AbortController();
   const { embedded, database, services } = databaseServices({ config, logger, version, stopping: stopping.signal });
   const endNow = (code: number): void => {

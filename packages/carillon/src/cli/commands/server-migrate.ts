@@ -30,6 +30,9 @@ Examples:
       process,
     });
     const form = outputForm(invocation);
+    const { creates } = report;
+    if (creates !== undefined)
+      io.talk(`carillon: there is no database in ${creates} yet; without --dry-run it is made, and all migrations run`);
     if (form !== "table") return io.out(renderJson(report, form));
     const labels = dryRun ? report.pending : report.applied;
     for (const label of labels) await io.out(`${label}\n`);

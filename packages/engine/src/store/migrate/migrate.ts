@@ -40,6 +40,11 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
   return database.dedicated((session) => new Migrator(database, session, files, options).run());
 }
 
+/** What a migration of an empty database would run. */
+export function allMigrations(): readonly string[] {
+  return readMigrations().map(migrationLabel);
+}
+
 /** Refuses a schema that this version cannot work with: newer, older, or made by other migrations. */
 export async function checkSchema(database: Database, files: readonly Migration[] = readMigrations()): Promise<void> {
   const applied = await new MigrationTable(database.schema).read(database);
