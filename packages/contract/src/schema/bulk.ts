@@ -70,6 +70,7 @@ export const BulkOperation = Type.Object(
     seen: Count("Runs that it has looked at"),
     done: Count("Of these, those that it did something about"),
     failed: Count("Of these, those about which it could do nothing"),
+    skipped: Count("Of these, the rest: nothing was left to do, as for a run that had ended before it was cancelled"),
     failures: Type.Array(OperationFailure, { description: "The first of those that failed, and why" }),
     actor: nullable(Type.String()),
     created_at: Timestamp,

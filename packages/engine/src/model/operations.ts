@@ -28,7 +28,7 @@ export interface OperationView {
   readonly target: BulkTarget;
   readonly state: "running" | "done" | "aborted";
   readonly stateReason: string | null;
-  /** Runs that were looked at; of these, those that were done and those that could not be. The rest needed nothing. */
+  /** Runs that were looked at; of these, those that were done and those that could not be. The rest was skipped: nothing was left to do. */
   readonly seen: number;
   readonly done: number;
   readonly failed: number;

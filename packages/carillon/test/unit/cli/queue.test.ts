@@ -91,7 +91,7 @@ describe("carillon queue", () => {
     const few = fakeIo();
     expect(await runCli(["queue", "purge", "email"], few)).toBe(0);
     expect(few.written()).toBe("5\n");
-    const counts = { seen: 1_000, failed: 0, total: null, state_reason: null };
+    const counts = { seen: 1_000, failed: 0, skipped: 0, total: null, state_reason: null };
     const operation = { id: "op_1", action: "purge", state: "running", done: 1_000, ...counts };
     const calls = serve(operation, { ...operation, done: 2_000 }, { ...operation, done: 2_500, state: "done" });
     const many = fakeIo();

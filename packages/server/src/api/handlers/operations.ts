@@ -56,6 +56,7 @@ function wireOperation(operation: OperationView): BulkOperation {
     seen,
     done,
     failed,
+    skipped: seen - done - failed,
     failures: failures.map(({ id, code, detail }) => ({ id: formatId("run", id), code, detail })),
     actor,
     created_at: timestamp(operation.createdAt),

@@ -115,6 +115,14 @@ describe("the same to many runs", () => {
     expect(aborted.state).toBe("done");
   });
 
+  it("says of how many nothing was left to do: what was done, failed and was skipped is all that was seen", async () => {
+    const runs = [await made(), await made(), await made()];
+    await api.post(`/v1/runs/${runs[0]?.id}:cancel`, {});
+    const asked = { action: "cancel", ids: [...runs.map(({ id }) => id), "run_01k9zq3v5e0r8t2b7n4m6x1c9d"] };
+    const operation = await ended((await api.post("/v1/runs:bulk", asked)).json());
+    expect(operation).toMatchObject({ total: 4, seen: 4, done: 2, failed: 1, skipped: 1 });
+  });
+
   it.each([
     [{ action: "cancel" }],
     [{ action: "cancel", filter: {}, ids: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }],

@@ -41,7 +41,7 @@ export class FakeOperations extends FakeFailures implements Operations, RunChang
   async purgeQueue(_namespace: string, queue: string): Promise<OperationView | null> {
     if (!this.queues.has(queue)) return null;
     const operation = this.#operation({ action: "purge", target: { filter: { queue } } });
-    return queue === "many" ? operation : { ...operation, state: "done", done: 3 };
+    return queue === "many" ? operation : { ...operation, state: "done", seen: 3, done: 3 };
   }
 
   async countPurge(_namespace: string, queue: string): Promise<BulkCount | null> {
