@@ -1,4 +1,4 @@
-import { ServerUnreachable } from "@carillon/client";
+import { ApiError, ServerUnreachable } from "@carillon/client";
 import type { Io } from "./io.js";
 
 /** As long as a node, or the one that takes its place, may need to come back. */
@@ -25,7 +25,7 @@ export class Absence {
         this.#answered();
         return answer;
       } catch (error) {
-        if (!(error instanceof ServerUnreachable) || !this.#hasAnswered) throw error;
+        if (!isAway(error) || !this.#hasAnswered) throw error;
         this.#missed(error);
         await this.#io.sleep(PAUSE_MS);
       }
@@ -38,7 +38,7 @@ export class Absence {
     this.#hasAnswered = true;
   }
 
-  #missed(error: ServerUnreachable): void {
+  #missed(error: Error): void {
     const now = this.#io.now();
     if (this.#since === null) {
       this.#io.talk(`carillon: ${error.message} Asking again for up to ${LONGEST_ABSENCE_MS / 1_000} s.`);
@@ -46,4 +46,10 @@ export class Absence {
     }
     if (now - this.#since >= LONGEST_ABSENCE_MS) throw error;
   }
+}
+
+/** Nobody is there, or somebody who says that nothing can be served now: a node that stops, or a proxy before none. */
+function isAway(error: unknown): error is ServerUnreachable | ApiError {
+  if (error instanceof ServerUnreachable) return true;
+  return error instanceof ApiError && error.status >= 502 && error.status <= 504;
 }

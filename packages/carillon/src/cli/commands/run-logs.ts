@@ -1,3 +1,5 @@
+import type { RunLogQuery } from "@carillon/contract";
+import { Absence } from "../absence.js";
 import { type CommandModule, flagOption, requiredArg } from "../command.js";
 import { levelOption, withLevel } from "../input/log-level.js";
 import { clientOf, withServerAddress } from "../input/server-address.js";
@@ -13,6 +15,8 @@ export const command: CommandModule = {
       .addHelpText(
         "after",
         `
+With -f, while the server is away it asks again for a minute, and then goes on where it was.
+
 Examples:
   $ carillon run logs run_01k9zq3v5e0r8t2b7n4m6x1c9d
   $ carillon run logs -f --level warn run_01k9zq3v5e0r8t2b7n4m6x1c9d`,
@@ -23,16 +27,21 @@ Examples:
     const id = requiredArg(invocation, 0);
     const form = outputForm(invocation);
     const level = levelOption(invocation);
+    const isFollowing = flagOption(invocation, "follow");
+    const absence = new Absence(io, { hasAnswered: false });
     const all: unknown[] = [];
     let token: string | null = null;
     let count = 0;
     do {
-      const { lines, next_page_token: next } = await client.runs.logs(id, {
+      const query: RunLogQuery = {
         page_size: largestPage,
         ...(level !== undefined && { level }),
-        ...(flagOption(invocation, "follow") && { follow: "true" as const }),
+        ...(isFollowing && { follow: "true" as const }),
         ...(token !== null && { page_token: token }),
-      });
+      };
+      const look = () => client.runs.logs(id, query);
+      // The token says where to go on: an answer that was lost is given again, and no line twice.
+      const { lines, next_page_token: next } = await (isFollowing ? absence.outlive(look) : look());
       token = next;
       count += lines.length;
       // One document has an end; lines go out as they come.

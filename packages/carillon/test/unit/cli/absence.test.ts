@@ -60,6 +60,67 @@ describe("a server that goes away and comes back", () => {
   });
 });
 
+describe("run logs -f", () => {
+  const line = (number: number) => ({
+    at: "2030-01-01T00:00:00.000Z",
+    level: "info",
+    message: `line ${number}`,
+    fields: null,
+    fence: 1,
+    number,
+  });
+  const page = (numbers: readonly number[], token: string | null) => () =>
+    new Response(JSON.stringify({ lines: numbers.map(line), next_page_token: token }));
+  const nobody = (): never => {
+    throw new TypeError("fetch failed");
+  };
+  const stopping = () =>
+    new Response(JSON.stringify({ status: 503, code: "shutting_down", detail: "The node stops.", errors: [] }), {
+      status: 503,
+    });
+
+  /** Each question is met by the next of these, and noted by where it wants to go on. */
+  function serveLog(...answers: readonly (() => Response)[]) {
+    const left = [...answers];
+    const asked: (string | null)[] = [];
+    vi.stubGlobal("fetch", async (url: string) => {
+      asked.push(new URL(url).searchParams.get("page_token"));
+      return left.shift()?.() ?? nobody();
+    });
+    return asked;
+  }
+
+  it("says that it lost the server, goes on where it was when it is back, and repeats no line", async () => {
+    const asked = serveLog(page([1, 2], "t"), stopping, nobody, nobody, page([3], "u"), nobody, page([], null));
+    const io = fakeIo();
+    expect(await runCli(["run", "logs", "-f", "run_1"], io)).toBe(0);
+    expect(io.written().match(/line \d/g)).toEqual(["line 1", "line 2", "line 3"]);
+    expect(asked).toEqual([null, "t", "t", "t", "t", "u", "u"]);
+    expect(io.said).toEqual([
+      "carillon: The node stops. Asking again for up to 60 s.",
+      "carillon: the server answers again",
+      `carillon: ${away}`,
+      "carillon: the server answers again",
+    ]);
+  });
+
+  it("ends when the server is away for more than a minute", async () => {
+    serveLog(page([1], "t"));
+    const io = fakeIo();
+    expect(await runCli(["run", "logs", "-f", "run_1"], io)).toBe(1);
+    expect(io.said.at(-1)).toContain("Is the server running?");
+  });
+
+  it("asks once without -f, and where nobody ever answered", async () => {
+    const asked = serveLog(page([1], "t"));
+    expect(await runCli(["run", "logs", "run_1"], fakeIo())).toBe(1);
+    expect(asked).toEqual([null, "t"]);
+    const askedNobody = serveLog();
+    expect(await runCli(["run", "logs", "-f", "run_1"], fakeIo())).toBe(1);
+    expect(askedNobody).toEqual([null]);
+  });
+});
+
 describe("run watch", () => {
   it("goes on to the end, however long that takes", async () => {
     serveRun(...Array.from({ length: 200 }, () => "running"), "succeeded");
