@@ -12,6 +12,9 @@ import { storedDataDir } from "../process/stored-data-dir.js";
 
 const run = promisify(execFile);
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+if (!hasCurl) {
+  console.log("the test of the lines that carillon dev prints is skipped: curl is not installed, and they call it");
+}
 
 /** What the log says to whoever asked for nothing more. */
 function infos(stderr: string): string[] {
