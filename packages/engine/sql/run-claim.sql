@@ -18,8 +18,8 @@ with ended as (
   using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[])
     as i (id, fence, session_id, output, begun_ms)
   where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  returning r.id, r.job_id, r.namespace_id, r.priority, r.run_at, r.nominal_at, r.created_at, r.trigger, r.task, r.queue, r.payload,
-            r.policy, r.labels, r.owner, r.attempt, r.losses, r.fence, r.session_id, r.claimed_at, r.attempts, r.version, r.serial,
+  returning r.id, r.job_id, r.serial, r.namespace_id, r.priority, r.run_at, r.nominal_at, r.created_at, r.trigger, r.task, r.queue,
+            r.payload, r.policy, r.labels, r.owner, r.attempt, r.losses, r.fence, r.session_id, r.claimed_at, r.attempts, r.version,
             i.output, i.begun_ms
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
@@ -86,8 +86,8 @@ with ended as (
   using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[])
     as i (id, fence, session_id, output, begun_ms)
   where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  returning r.id, r.job_id, r.namespace_id, r.priority, r.run_at, r.nominal_at, r.created_at, r.trigger, r.task, r.queue, r.payload,
-            r.policy, r.labels, r.owner, r.attempt, r.losses, r.fence, r.session_id, r.claimed_at, r.attempts, r.version, r.serial,
+  returning r.id, r.job_id, r.serial, r.namespace_id, r.priority, r.run_at, r.nominal_at, r.created_at, r.trigger, r.task, r.queue,
+            r.payload, r.policy, r.labels, r.owner, r.attempt, r.losses, r.fence, r.session_id, r.claimed_at, r.attempts, r.version,
             i.output, i.begun_ms
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,

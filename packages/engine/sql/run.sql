@@ -79,7 +79,8 @@ cross join lateral (
 ) d;
 
 -- name: run.promote
--- purpose: queues delayed and retrying runs whose time has come; those with limits go behind their gate
+-- purpose: queues delayed and retrying runs whose time has come; those with limits go behind their gate. Answers those of one lane and
+--   rank in one row: in a herd nearly all are, and a row for each would cost more than it says
 -- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 ids uuid[]
 -- fence: (shard, owner, epoch) under a share lock; state and time compared on the locked row
 with fence as materialized (
@@ -89,15 +90,20 @@ with fence as materialized (
   order by s.id
   for share of s
 ), pick as materialized (
-  select r.id
+  select r.ctid as place
   from carillon.run r join unnest($4::uuid[]) as i (id) on i.id = r.id
-  where r.shard = any (array(select id from fence))
+  where (r.shard in (select id from fence)) is true
     and r.state in ('scheduled', 'retrying') and r.run_at <= clock_timestamp()
   order by r.id
   for update of r skip locked
+), moved as (
+  update carillon.run r
+  set state = case when r.limits is null then 'queued' else 'blocked' end
+  from pick p
+  where r.ctid = p.place
+  returning r.id, r.lane, r.rank, r.namespace_id
 )
-update carillon.run r set state = case when r.limits is null then 'queued' else 'blocked' end from pick p where r.id = p.id
-returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId";
+select string_agg(id::text, ',') as ids, lane, rank, namespace_id as "namespaceId" from moved group by lane, rank, namespace_id;
 
 -- name: run.find
 -- purpose: live runs by id, near their time or far from it, in one snapshot

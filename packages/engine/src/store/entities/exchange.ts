@@ -1,3 +1,4 @@
+import { bigintArray, float8Array, intArray, uuidArray } from "../db/binary-arrays.js";
 import { storableJson } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -84,20 +85,21 @@ export function exchangeOver(db: Queryable, statements: Statements): (exchange: 
 }
 
 function succeededParameters(runs: readonly FinishedRun[]): unknown[] {
-  return columns(inLockOrder(runs), [
-    (run) => run.id,
-    (run) => run.fence,
-    (run) => run.session,
-    (run) => storableJson(run.output),
-    (run) => run.startedAt,
-  ]);
+  const ordered = inLockOrder(runs);
+  return [
+    uuidArray(ordered.map((run) => run.id)),
+    bigintArray(ordered.map((run) => run.fence)),
+    uuidArray(ordered.map((run) => run.session)),
+    ...columns(ordered, [(run) => storableJson(run.output)]),
+    float8Array(ordered.map((run) => run.startedAt)),
+  ];
 }
 
 function demandParameters(demand: Demand | typeof nobody): unknown[] {
   const { gatewayId, sessions, places, free, reads, limitsRevision = 0 } = demand;
   return [
-    ...columns(sessions, [(session) => session]),
-    ...columns(places, [(place) => place + 1]),
+    uuidArray(sessions),
+    intArray(places.map((place) => place + 1)),
     free,
     ...columns(reads, [
       (read) => read.lane,

@@ -1,4 +1,5 @@
 import type { FireRow } from "../../scheduler/fire-store.js";
+import { uuidArray } from "../db/binary-arrays.js";
 import { timestampParam } from "../db/params.js";
 import { columns, timestampOrNull } from "./parameters.js";
 
@@ -13,7 +14,7 @@ interface Group {
  * The jobs of a fire as due.fire takes them. A herd has few different next times, and to read an instant costs PostgreSQL more
  * than to read an id: what is the same is said once for all that share it.
  */
-export function fireColumns(rows: readonly FireRow[]): string[] {
+export function fireColumns(rows: readonly FireRow[]): (string | Buffer)[] {
   const sorted = rows.toSorted(compare);
   return [
     ...columns(groupsOf(sorted), [
@@ -27,14 +28,9 @@ export function fireColumns(rows: readonly FireRow[]): string[] {
       ({ row }) => timestampOrNull(row.catchUpTo),
       ({ row }) => row.rank,
     ]),
-    arrayOf(sorted.map((row) => row.job.jobId)),
-    arrayOf(sorted.map((row) => row.runId)),
+    uuidArray(sorted.map((row) => row.job.jobId)),
+    uuidArray(sorted.map((row) => row.runId)),
   ];
-}
-
-/** Ids need no quotes. */
-function arrayOf(ids: readonly string[]): string {
-  return `{${ids.join(",")}}`;
 }
 
 function groupsOf(sorted: readonly FireRow[]): Group[] {

@@ -1,4 +1,5 @@
 import { deadlineError, type DurationMs, type Instant, named } from "@carillon/core";
+import { uuidArray } from "../db/binary-arrays.js";
 import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
@@ -102,7 +103,9 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at }));
     },
     async promote(fence, ids) {
-      return (await db.query<Queued>(promote, [...fenceParameters(fence), ids])).rows;
+      type Row = Omit<Queued, "id"> & { ids: string };
+      const { rows } = await db.query<Row>(promote, [...fenceParameters(fence), uuidArray(ids)]);
+      return rows.flatMap(({ ids: queued, ...same }) => queued.split(",").map((id) => ({ id, ...same })));
     },
     async lost(limit) {
       return (await db.query<{ id: string }>(lost, [limit])).rows.map((row) => row.id);

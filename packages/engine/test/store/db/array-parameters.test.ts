@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bigintArray, float8Array, intArray, uuidArray } from "../../../src/store/db/binary-arrays.js";
 import { columns } from "../../../src/store/entities/parameters.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
@@ -62,5 +63,53 @@ describe("columns as parameters", () => {
 
   it("may be empty", async () => {
     expect(await sent([])).toEqual([]);
+  });
+});
+
+type Binary = readonly [id: string, big: number, double: number, int: number];
+
+const binary = {
+  text: `select u, g, f, n from unnest($1::uuid[], $2::bigint[], $3::float8[], $4::int[]) with ordinality as i (u, g, f, n, at)
+         order by at`,
+};
+
+async function sentBinary(rows: readonly Binary[]): Promise<unknown[]> {
+  const values = [
+    uuidArray(rows.map((row) => row[0])),
+    bigintArray(rows.map((row) => row[1])),
+    float8Array(rows.map((row) => row[2])),
+    intArray(rows.map((row) => row[3])),
+  ];
+  const answer = await harness.db.query<{ u: string; g: number; f: number; n: number }>(binary, values);
+  return answer.rows.map(({ u, g, f, n }) => [u, g, f, n]);
+}
+
+describe("arrays in PostgreSQL's binary form", () => {
+  it("arrive as they were, whatever they are", async () => {
+    const row = fc.tuple(
+      fc.uuid(),
+      fc.maxSafeInteger(),
+      fc.double({ noNaN: true }).map((value) => value + 0),
+      fc.integer(),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
+        expect(await sentBinary(rows)).toEqual(rows);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("may repeat an id, write it in capitals, be empty", async () => {
+    const id = "0190c8a5-7e3b-7c1d-9f00-abcdefabcdef";
+    const rows = [id, id, id.toUpperCase(), id].map((one): Binary => [one, -1, 0.5, -2_147_483_648]);
+    expect(await sentBinary(rows)).toEqual(rows.map(([one, ...rest]) => [one.toLowerCase(), ...rest]));
+    expect(await sentBinary([])).toEqual([]);
+  });
+
+  it("refuse what is no uuid before anything is sent", () => {
+    for (const id of ["", "x", "0190c8a5-7e3b-7c1d-9f00-abcdefabcdeg", "0190c8a5-7e3b-7c1d-9f00-abcdefabcdef0"]) {
+      expect(() => uuidArray([id])).toThrow(`not a uuid: ${id}`);
+    }
   });
 });

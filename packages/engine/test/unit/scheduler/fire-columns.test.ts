@@ -44,18 +44,32 @@ const row: fc.Arbitrary<FireRow> = fc
     notes: [],
   }));
 
+const idOf = (kind: string, nth: number): string => `${kind}0000000-0000-7000-8000-${String(nth).padStart(12, "0")}`;
+
 const rows = fc
   .array(row, { maxLength: 40 })
-  .map((list) => list.map((one, nth) => ({ ...one, job: { ...one.job, jobId: `job-${nth}` }, runId: `run-${nth}` })));
+  .map((list) =>
+    list.map((one, nth) => ({ ...one, job: { ...one.job, jobId: idOf("a", nth) }, runId: idOf("b", nth) })),
+  );
 
-const valuesOf = (column: string | undefined): string[] => {
+/** The ids of a binary array: after a header of 20 bytes each has its length and its 16 bytes. */
+function idsOf(column: Buffer): string[] {
+  const count = Math.floor((column.length - 20) / 20);
+  return Array.from({ length: Math.max(0, count) }, (_, nth) => {
+    const digits = column.subarray(20 + nth * 20 + 4, 40 + nth * 20).toString("hex");
+    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+  });
+}
+
+const valuesOf = (column: string | Buffer | undefined): string[] => {
+  if (typeof column === "object") return idsOf(column);
   const inside = (column ?? "{}").slice(1, -1);
   return inside === "" ? [] : inside.split(",");
 };
 const textOf = (at: number | undefined): string => (at === undefined ? "NULL" : new Date(at).toISOString());
 
 /** Each job with all that is said of it, as due.fire takes it apart. */
-function readBack(parameters: readonly string[]): Map<string, string[]> {
+function readBack(parameters: readonly (string | Buffer)[]): Map<string, string[]> {
   const [firsts, lasts, ...shared] = parameters.slice(0, 9).map(valuesOf);
   const [jobs, runs] = parameters.slice(9).map(valuesOf);
   const said = new Map<string, string[]>();
@@ -96,7 +110,11 @@ describe("the columns of a fire", () => {
   it("say once what a herd has in common", () => {
     const [one] = fc.sample(row, { numRuns: 1, seed: 1 });
     if (one === undefined) throw new Error("no row came");
-    const herd = Array.from({ length: 2_000 }, (_, nth) => ({ ...one, runId: `run-${nth}` }));
+    const herd = Array.from({ length: 2_000 }, (_, nth) => ({
+      ...one,
+      job: { ...one.job, jobId: idOf("a", nth) },
+      runId: idOf("b", nth),
+    }));
     const [firsts, lasts] = fireColumns(herd);
     expect([firsts, lasts]).toEqual(["{1}", "{2000}"]);
   });
