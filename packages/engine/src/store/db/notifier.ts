@@ -1,3 +1,4 @@
+import type { DurationMs } from "@carillon/core";
 import type { OnDatabaseEvent } from "./events.js";
 import type { Queryable } from "./queryable.js";
 
@@ -15,18 +16,33 @@ const statement = {
 /** What to tell; a function is asked when it is sent, so that what gathers until then is told together. */
 export type Hint = string | (() => readonly string[]);
 
-/** Sends hints: with this turn's work done when none is being sent, otherwise all that gathered meanwhile in one statement, equal ones once. */
+/**
+ * How far apart statements with hints are sent. Each is a commit of its own and wakes every node that listens: beside a stream of
+ * small inserts they would cost a quarter of it.
+ */
+export const restMs: DurationMs = 5;
+
+export interface NotifierPorts {
+  readonly onEvent: OnDatabaseEvent;
+  /** Calls back when this turn's work is done. */
+  readonly soon: (work: () => void) => void;
+  /** Resolves when the next statement may follow the last. */
+  readonly rest: () => Promise<void>;
+}
+
+/**
+ * Sends hints: with this turn's work done when none was sent a moment ago, otherwise all that gathered until the rest is over in one
+ * statement, equal ones once.
+ */
 export class Notifier {
   readonly #target: Queryable;
-  readonly #onEvent: OnDatabaseEvent;
-  readonly #soon: (work: () => void) => void;
+  readonly #ports: NotifierPorts;
   readonly #pending = new Map<Hint, readonly [channel: string, hint: Hint]>();
   #sending = false;
 
-  constructor(target: Queryable, onEvent: OnDatabaseEvent, soon: (work: () => void) => void) {
+  constructor(target: Queryable, ports: NotifierPorts) {
     this.#target = target;
-    this.#onEvent = onEvent;
-    this.#soon = soon;
+    this.#ports = ports;
   }
 
   send(channel: string, hint: Hint): void {
@@ -34,7 +50,7 @@ export class Notifier {
     this.#pending.set(typeof hint === "string" ? JSON.stringify([channel, hint]) : hint, [channel, hint]);
     if (this.#sending) return;
     this.#sending = true;
-    this.#soon(() => void this.#flush());
+    this.#ports.soon(() => void this.#flush());
   }
 
   async #flush(): Promise<void> {
@@ -47,8 +63,9 @@ export class Notifier {
       try {
         await this.#target.query(statement, [hints.map(([channel]) => channel), hints.map(([, payload]) => payload)]);
       } catch (reason) {
-        this.#onEvent({ type: "notify.failed", reason });
+        this.#ports.onEvent({ type: "notify.failed", reason });
       }
+      await this.#ports.rest();
     }
     this.#sending = false;
   }

@@ -9,7 +9,7 @@ import type { Capabilities, Database, DatabaseLoad, DedicatedSession, Listening 
 import { DirectLine, type Hold } from "./direct-line.js";
 import { Health, type DatabaseState } from "./health.js";
 import { Listeners } from "./listeners.js";
-import { type Hint, Notifier } from "./notifier.js";
+import { type Hint, Notifier, restMs } from "./notifier.js";
 import { resolveOptions, type DatabaseOptions, type ResolvedOptions } from "./options.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
 import type { ServerFacts } from "./server-facts.js";
@@ -105,7 +105,7 @@ class OpenDatabase implements Database {
       onNotification: (channel, payload) => this.#listeners.deliver(channel, payload),
       pingMs,
     });
-    this.#notifier = new Notifier(this, onEvent, systemSoon);
+    this.#notifier = new Notifier(this, { onEvent, soon: systemSoon, rest: () => pause(restMs, timers) });
   }
 
   async start(): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DatabaseEvent } from "../../../src/store/db/events.js";
-import { Notifier } from "../../../src/store/db/notifier.js";
+import { Notifier, type NotifierPorts } from "../../../src/store/db/notifier.js";
 import type { QueryResult, Queryable, SqlText } from "../../../src/store/db/queryable.js";
 import { settled } from "./passing-time.js";
 
@@ -22,17 +22,17 @@ class HeldTarget implements Queryable {
   }
 }
 
-const atOnce = (work: () => void): void => work();
+const ports: NotifierPorts = {
+  onEvent: () => undefined,
+  soon: (work) => work(),
+  rest: () => Promise.resolve(),
+};
 
 describe("Notifier", () => {
   it("waits for the end of the turn, so that what becomes claimable together is told together", async () => {
     const target = new HeldTarget();
     const turn: (() => void)[] = [];
-    const notifier = new Notifier(
-      target,
-      () => undefined,
-      (work) => turn.push(work),
-    );
+    const notifier = new Notifier(target, { ...ports, soon: (work) => turn.push(work) });
     for (const payload of ["a", "b"]) notifier.send("x", payload);
     notifier.send("x", () => []);
     expect(target.sent).toEqual([]);
@@ -48,7 +48,7 @@ describe("Notifier", () => {
 
   it("sends at once, then what gathered meanwhile in one statement, equal hints once", async () => {
     const target = new HeldTarget();
-    const notifier = new Notifier(target, () => undefined, atOnce);
+    const notifier = new Notifier(target, ports);
     for (const payload of ["a", "b", "b", "c", "b"]) notifier.send("x", payload);
     notifier.send("y", "b");
     await target.release();
@@ -62,9 +62,34 @@ describe("Notifier", () => {
     ]);
   });
 
+  it("sends the first at once and keeps a distance to the next, which brings all that gathered", async () => {
+    const target = new HeldTarget();
+    const resting: (() => void)[] = [];
+    const rest = () => new Promise<void>((resolve) => resting.push(resolve));
+    const notifier = new Notifier(target, { ...ports, rest });
+    notifier.send("x", "a");
+    await target.release();
+    for (const payload of ["b", "c"]) notifier.send("x", payload);
+    await settled();
+    expect(target.sent).toEqual([[["x"], ["a"]]]);
+    resting.shift()?.();
+    await settled();
+    expect(target.sent.slice(1)).toEqual([
+      [
+        ["x", "x"],
+        ["b", "c"],
+      ],
+    ]);
+    await target.release();
+    resting.shift()?.();
+    await settled();
+    notifier.send("x", "d");
+    expect(target.sent).toHaveLength(3);
+  });
+
   it("asks a hint that gathers for its payloads when it is sent, and once", async () => {
     const target = new HeldTarget();
-    const notifier = new Notifier(target, () => undefined, atOnce);
+    const notifier = new Notifier(target, ports);
     let lowest = 9;
     const gathering = () => [String(lowest)];
     notifier.send("x", "a");
@@ -80,7 +105,7 @@ describe("Notifier", () => {
   it("only reports a failure, and goes on", async () => {
     const events: DatabaseEvent[] = [];
     const target = new HeldTarget();
-    const notifier = new Notifier(target, (event) => events.push(event), atOnce);
+    const notifier = new Notifier(target, { ...ports, onEvent: (event) => events.push(event) });
     target.failure = new Error("down");
     notifier.send("x", "a");
     await target.release();
@@ -93,7 +118,7 @@ describe("Notifier", () => {
 
   it("drops hints rather than let them pile up", async () => {
     const target = new HeldTarget();
-    const notifier = new Notifier(target, () => undefined, atOnce);
+    const notifier = new Notifier(target, ports);
     for (let i = 0; i < 5_000; i++) notifier.send("x", String(i));
     await target.release();
     expect(target.sent[1]).toEqual([expect.objectContaining({ length: 1_000 }), expect.anything()]);
