@@ -117,7 +117,14 @@ export {
   transitionJob,
 } from "./job/state.js";
 export { type JobInList, type JobStatus, jobStatuses, parseJobStatusFilter, statusOfJob } from "./job/status.js";
-export { type Dedupe, type DedupeAction, dedupeActions, type EnqueueSpec } from "./run/enqueue-spec.js";
+export {
+  type Dedupe,
+  type DedupeAction,
+  dedupeActions,
+  type EnqueueSpec,
+  looksIntoPayload,
+} from "./run/enqueue-spec.js";
+export { JsonText } from "./run/json-text.js";
 export { type RunStatusReason, runStatusReasons } from "./run/reason.js";
 export {
   type FinalRunStatus,

@@ -26,7 +26,7 @@ export type { AppWorker, Enqueued, EnqueueItem, Producer, Scheduled, WorkerSetti
 export { carillon, serverOfEnvironment } from "./sdk/carillon.js";
 export { RemoteApp } from "./sdk/remote-app.js";
 export type { EnqueueOptions, ScheduleOptions, TaskReference } from "./sdk/options.js";
-export { jobRequest, runRequest, soundPayload } from "./sdk/requests.js";
+export { jobRequest, runRequest, soundPayloadText } from "./sdk/requests.js";
 export type { StandardSchema } from "./sdk/standard-schema.js";
 export {
   type BatchItem,

@@ -54,7 +54,8 @@ export class LibraryApp implements Producer {
   ): Promise<Enqueued> {
     const { engine, specs } = await this.#start();
     const { tx, notify = false, ...rest } = options;
-    const spec = await specs.read(task, payload, rest);
+    const read = specs.read(task, payload, rest);
+    const spec = read instanceof Promise ? await read : read;
     const { id, isNew } = await enqueueTraced("active", [spec], ([one = spec]) =>
       tx === undefined
         ? engine.api.enqueue(this.#namespace, one)
@@ -66,7 +67,10 @@ export class LibraryApp implements Producer {
   async enqueueMany<Input>(task: TaskReference<Input>, items: readonly EnqueueItem<Input>[]): Promise<Enqueued[]> {
     const { engine, specs } = await this.#start();
     const read: EnqueueSpec[] = [];
-    for (const { payload, ...options } of items) read.push(await specs.read(task, payload, options));
+    for (const { payload, ...options } of items) {
+      const spec = specs.read(task, payload, options);
+      read.push(spec instanceof Promise ? await spec : spec);
+    }
     const enqueued = await enqueueTraced("active", read, (runs) => engine.api.enqueueMany(this.#namespace, runs));
     return enqueued.map((one) => {
       if ("error" in one) throw one.error;

@@ -1,10 +1,10 @@
 import { readRunCreate, refuseUnsoundPayload } from "@carillon/contract";
-import type { EnqueueSpec, Instant } from "@carillon/core";
-import { type EnqueueOptions, runRequest, soundPayload, type TaskReference } from "@carillon/worker";
+import { type EnqueueSpec, type Instant, JsonText, looksIntoPayload } from "@carillon/core";
+import { type EnqueueOptions, runRequest, soundPayloadText, type TaskReference } from "@carillon/worker";
 
 /**
  * Requests for runs as the engine takes them. Most calls give a payload and nothing else: what the task says is read once, and then
- * only payloads are looked at.
+ * only payloads are looked at, each written as JSON once.
  */
 export class RunSpecs {
   readonly #now: () => Instant;
@@ -15,21 +15,25 @@ export class RunSpecs {
     this.#now = now;
   }
 
-  async read<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions): Promise<EnqueueSpec> {
-    if (typeof task === "string" || !isEmpty(options)) {
-      return readRunCreate(await runRequest(task, payload, options), { now: this.#now() });
-    }
-    const bare = this.#bare.get(task);
-    if (bare !== undefined) {
-      const given = soundPayload(task, payload);
-      const sound = given instanceof Promise ? await given : given;
-      refuseUnsoundPayload(sound);
-      return { ...bare, payload: sound };
-    }
+  /** A promise only where something has to be waited for: thousands of calls come without. */
+  read<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions): EnqueueSpec | Promise<EnqueueSpec> {
+    const bare = typeof task === "string" || !isEmpty(options) ? undefined : this.#bare.get(task);
+    if (bare === undefined) return this.#readWhole(task, payload, options);
+    const text = soundPayloadText(task, payload);
+    return typeof text === "string" ? withPayload(bare, text) : text.then((sound) => withPayload(bare, sound));
+  }
+
+  async #readWhole<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions): Promise<EnqueueSpec> {
     const spec = readRunCreate(await runRequest(task, payload, options), { now: this.#now() });
-    this.#bare.set(task, { ...spec, payload: null });
+    if (typeof task !== "string" && isEmpty(options)) this.#bare.set(task, { ...spec, payload: null });
     return spec;
   }
+}
+
+function withPayload(bare: EnqueueSpec, text: string): EnqueueSpec {
+  refuseUnsoundPayload(text);
+  const payload: unknown = looksIntoPayload(bare.policy) ? JSON.parse(text) : new JsonText(text);
+  return { ...bare, payload };
 }
 
 function isEmpty(options: EnqueueOptions): boolean {

@@ -5,6 +5,24 @@ import { pointerTo } from "./pointer.js";
 /** NUL, which PostgreSQL cannot store in text, and halves of surrogate pairs, which no UTF-8 can carry. */
 const unstorable = /[\0\p{Surrogate}]/u;
 
+/** Sixteen digits in a row may be a whole number that lost some; an escaped character may be one that cannot be stored. */
+const doubtful = /\\u|\d{16}/;
+
+/**
+ * Whether a text that `JSON.stringify` wrote is sound at a glance: what `checkJsonValue` refuses is not in it. Where it is not, the
+ * value has to be looked at.
+ */
+export function isPlainlySound(text: string): boolean {
+  return !doubtful.test(text) && countOf("{", text) + countOf("[", text) < limits.jsonDepth;
+}
+
+/** Stops counting where it is enough. */
+function countOf(mark: string, text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(mark); at !== -1 && count < limits.jsonDepth; at = text.indexOf(mark, at + 1)) count++;
+  return count;
+}
+
 /**
  * Refuses what would come back different from how it was sent: characters that cannot be stored, numbers that lost their
  * digits in parsing, and nesting that no recursive reader should be asked to follow. Says whether the rest may be looked at.

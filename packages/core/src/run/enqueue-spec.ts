@@ -1,3 +1,4 @@
+import { isLimited } from "../job/run-limits.js";
 import type { RunPolicy } from "../job/run-policy.js";
 import type { DurationMs, Instant } from "../time/instant.js";
 
@@ -15,12 +16,17 @@ export interface Dedupe {
   readonly windowMs: DurationMs | null;
 }
 
+/** Whether the policy says something that depends on the payload: a key of a limit, a label to search by. */
+export function looksIntoPayload(policy: RunPolicy): boolean {
+  return isLimited(policy) || policy.searchable !== undefined;
+}
+
 /** A run that somebody asks for directly, normalised. */
 export interface EnqueueSpec {
   readonly task: string;
   readonly queue: string;
   readonly priority: number;
-  /** Any JSON value. */
+  /** Any JSON value; a `JsonText` may stand for it where the policy does not look into it. */
   readonly payload: unknown;
   /** null: at once. */
   readonly runAt: Instant | null;

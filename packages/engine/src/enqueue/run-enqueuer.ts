@@ -35,7 +35,7 @@ interface Planned {
   readonly run: NewRun;
 }
 
-/** What became of one request; `made` where this call made the run and knows what it looks like. */
+/** What became of one request; `made` where this call made the run and is asked what it looks like: of many at once nobody asks. */
 export interface Answered {
   readonly id: string;
   readonly isNew: boolean;
@@ -57,8 +57,10 @@ export class RunEnqueuer {
   }
 
   async enqueue(namespaceId: number, spec: EnqueueSpec): Promise<Answered> {
-    const lane = startsAtOnce(spec) ? this.#knownLane(namespaceId, spec) : null;
-    if (lane !== null) return this.#enqueueNow(namespaceId, lane, spec);
+    if (startsAtOnce(spec)) {
+      const lane = this.#knownLane(namespaceId, spec) ?? (await this.prepare(namespaceId, [spec]))[0];
+      return this.#enqueueNow(namespaceId, lane ?? 0, spec);
+    }
     const [one] = await this.#storeChunk(namespaceId, [spec]);
     if (one === undefined) throw new Error("a run was to be stored and no answer came");
     if ("error" in one) throw one.error;
@@ -117,9 +119,9 @@ export class RunEnqueuer {
     if (planned.length === 0) return;
     const outcomes = await this.#options.insertNow.addAll(planned.map(({ run }) => run));
     const queued: Queued[] = [];
-    eachOutcome(planned, outcomes, answers, ({ run }, { at }) => {
+    eachOutcome(planned, outcomes, answers, ({ run }) => {
       queued.push(run);
-      return answeredNow(run, at);
+      return { id: run.id, isNew: true, made: null };
     });
     if (queued.length > 0) this.#options.onQueued(queued);
   }
@@ -189,15 +191,26 @@ export class RunEnqueuer {
 
   async #ensure(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<readonly number[]> {
     const { lanes, queues } = this.#options;
+    const firsts = specs.filter((spec, index) => !sharesLane(spec, specs[index - 1]));
     await queues.ensure(
       namespaceId,
-      specs.map((spec) => spec.queue),
+      firsts.map((spec) => spec.queue),
     );
-    return lanes.ensure(specs.map((spec) => laneNameOf(spec, queues.orderOf(namespaceId, spec.queue))));
+    const ids = await lanes.ensure(firsts.map((spec) => laneNameOf(spec, queues.orderOf(namespaceId, spec.queue))));
+    let at = -1;
+    return specs.map((spec) => {
+      if (spec === firsts[at + 1]) at++;
+      return ids[at] ?? 0;
+    });
   }
 }
 
 type Made = NonNullable<Answered["made"]>;
+
+/** Those of one call mostly share everything but the payload: what they share is looked up once. */
+function sharesLane(spec: EnqueueSpec, before: EnqueueSpec | undefined): boolean {
+  return spec.task === before?.task && spec.queue === before.queue && spec.policy === before.policy;
+}
 
 /** No time of its own, no deadline that counts from it, nobody to be compared with. */
 function startsAtOnce({ runAt, dedupe, policy }: EnqueueSpec): boolean {

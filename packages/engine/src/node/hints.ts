@@ -201,7 +201,12 @@ type LaneHint = Omit<Queued, "id">;
 function lowestOf(runs: readonly Queued[]): readonly LaneHint[] {
   if (runs.length === 1) return runs;
   const lowest = new Map<string, LaneHint>();
-  for (const run of runs) keepLowest(lowest, run);
+  let last: Queued | undefined;
+  for (const run of runs) {
+    if (run.lane === last?.lane && run.namespaceId === last.namespaceId && run.rank >= last.rank) continue;
+    keepLowest(lowest, run);
+    last = run;
+  }
   return [...lowest.values()];
 }
 

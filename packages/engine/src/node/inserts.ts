@@ -101,7 +101,8 @@ export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<N
     write: async (batch, isAlone) => {
       const notice = isAlone ? noticeOf(batch) : null;
       const at = await runs.insertNow(batch, notice);
-      return batch.map(() => ({ at, isTold: notice !== null }));
+      const stored = { at, isTold: notice !== null };
+      return batch.map(() => stored);
     },
   });
 }

@@ -76,16 +76,21 @@ function defaultsOf(task: TaskReference<never>): RunDefaults {
   return typeof task === "string" ? {} : task.defaults;
 }
 
-/** The payload as it was given: the schema looks at it again when it runs. */
-export function soundPayload(task: TaskReference<never>, payload: unknown): unknown {
-  if (typeof task === "string" || task.schema === null) return asJson(task, payload);
-  return checkedPayload(task.name, task.schema, payload).then(() => asJson(task, payload));
+/** The payload as it was given, as JSON: the schema looks at it again when it runs. */
+async function soundPayload(task: TaskReference<never>, payload: unknown): Promise<unknown> {
+  return JSON.parse(await soundPayloadText(task, payload)) as unknown;
 }
 
-function asJson(task: TaskReference<never>, payload: unknown): unknown {
+/** A promise only where the task has a schema. */
+export function soundPayloadText(task: TaskReference<never>, payload: unknown): string | Promise<string> {
+  if (typeof task === "string" || task.schema === null) return jsonTextOf(task, payload);
+  return checkedPayload(task.name, task.schema, payload).then(() => jsonTextOf(task, payload));
+}
+
+function jsonTextOf(task: TaskReference<never>, payload: unknown): string {
   try {
     const text: string | undefined = JSON.stringify(payload ?? null);
-    if (text !== undefined) return JSON.parse(text) as unknown;
+    if (text !== undefined) return text;
   } catch (error) {
     throw new CarillonError("payload_invalid", `the payload of ${nameOf(task)} is not JSON: ${String(error)}`);
   }

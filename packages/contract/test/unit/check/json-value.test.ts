@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Findings } from "../../../src/check/findings.js";
-import { checkJsonValue } from "../../../src/check/json-value.js";
+import { checkJsonValue, isPlainlySound } from "../../../src/check/json-value.js";
 import { limits } from "../../../src/schema/limits.js";
 
 function checked(value: unknown) {
@@ -41,5 +41,24 @@ describe("a JSON value that is to be stored", () => {
 
   it("ends without following a nesting of half a million levels", () => {
     expect(checked(JSON.parse("[".repeat(500_000) + "]".repeat(500_000)))).toEqual({ mayGoOn: false, faults: 1 });
+  });
+
+  it.each([
+    ["NUL", "a\0b"],
+    ["half a surrogate pair", "\ud83d"],
+    ["NUL in a member's name", { "a\0": 1 }],
+    ["a whole number that lost its digits", 2 ** 53],
+    ["a negative one", [-(2 ** 53)]],
+    ["the longest one", 1e21 - 2 ** 17],
+    ["one level too much beside its place in a request", nested(limits.jsonDepth)],
+  ])("is not plainly sound by its text with %s", (_what, value) => {
+    expect(checked({ payload: value }).faults).toBe(1);
+    expect(isPlainlySound(JSON.stringify(value))).toBe(false);
+  });
+
+  it("is plainly sound by its text when it is what most payloads are", () => {
+    const value = { name: "été 🔔", "a\nb": [1, -2.5, 1e300, 999_999_999_999_999, null, true], nested: { deep: [{}] } };
+    expect(isPlainlySound(JSON.stringify(value))).toBe(true);
+    expect(isPlainlySound(JSON.stringify(nested(limits.jsonDepth - 1)))).toBe(true);
   });
 });

@@ -171,7 +171,7 @@ export class Coalescer<In, Out> {
       if (outs.length < items.length) {
         throw new TooFewAnswers(`a batch writer gave ${outs.length} answers, too few for its batch`);
       }
-      return outs.map((value) => ({ status: "fulfilled", value }));
+      return fulfilledEach(outs);
     } catch (reason) {
       if (items.length === 1 || stopsEveryCall(reason)) return items.map(() => ({ status: "rejected", reason }));
       const half = Math.ceil(items.length / 2);
@@ -189,6 +189,12 @@ export class Coalescer<In, Out> {
       return this.#options.write(items, false);
     }
   }
+}
+
+/** Most batches have one answer for all of their items. */
+function fulfilledEach<Out>(outs: readonly Out[]): Outcome<Out>[] {
+  let last: PromiseFulfilledResult<Out> | undefined;
+  return outs.map((value) => (last?.value === value ? last : (last = { status: "fulfilled", value })));
 }
 
 /** A fault of ours: the rows may be written, and writing them again could double them. */

@@ -1,4 +1,4 @@
-import type { Instant } from "@carillon/core";
+import { type Instant, JsonText } from "@carillon/core";
 
 let last: Instant = 0;
 let lastText = new Date(last).toISOString();
@@ -28,7 +28,7 @@ const refusedEscape = /\\\\|\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
  * A value as a json or jsonb parameter; absent is null. Unstringified, pg would send a JS array as a PostgreSQL array.
  */
 export function jsonParam(value: unknown): string {
-  return storableJson(JSON.stringify(value ?? null));
+  return storableJson(value instanceof JsonText ? value.text : JSON.stringify(value ?? null));
 }
 
 /** What PostgreSQL cannot hold becomes U+FFFD: a handler's odd message must not keep its run from ending. */
