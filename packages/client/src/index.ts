@@ -15,5 +15,5 @@ export type { EventCalls, EventNews, FollowOptions } from "./events.js";
 export type { BackfillRange, JobCalls, JobReference } from "./jobs.js";
 export type { LogFilter, RunCalls } from "./runs.js";
 export type { CallOptions, ChangeOptions, ClientOptions } from "./transport.js";
-export type { Job, JobCreate, RetryRequest, Run, RunCreate } from "@carillon/contract";
+export type { Job, JobCreate, RetryRequest, Run, RunCreate, TaskDefaults } from "@carillon/contract";
 export type { WorkerHeard, WorkerNote, WorkerNoted, WorkerPolled, WorkerRegistered } from "@carillon/contract";

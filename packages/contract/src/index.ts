@@ -27,6 +27,7 @@ export {
   readRelease,
   readWorkerDrain,
 } from "./normalise/worker-protocol.js";
+export type { DefaultsOf } from "./normalise/task-defaults.js";
 export { queryInstant } from "./normalise/query-instant.js";
 export { readNotes } from "./normalise/worker-notes.js";
 export { readJobBatch } from "./normalise/job-batch.js";
@@ -99,6 +100,7 @@ export type { RefuseTarget } from "./normalise/end-callback.js";
 export { readWebhookCreate, readWebhookPatch, readWebhookRotate } from "./normalise/webhook.js";
 export type { Callback } from "./schema/end-callback.js";
 export type { Cluster, ClusterShards, TaskInfo, TaskInfoList } from "./schema/catalogue.js";
+export type { TaskDefaults } from "./schema/task-defaults.js";
 export type {
   CallbackSecret,
   CallbackSecretMade,

@@ -1,6 +1,6 @@
 -- name: catalogue.tasks
--- purpose: a page of the tasks of a namespace by name: those that workers serve, that jobs name, and that finished runs had. Of jobs one
---   step in an index for each task
+-- purpose: a page of the tasks of a namespace by name: those that workers serve or said something about, that jobs name, and that finished
+--   runs had. Of jobs one step in an index for each task
 -- params: $1 namespace id int, $2 after name text or null, $3 limit int, $4 only this one text or null, $5 the page of tasks that
 --         finished runs had text[]
 -- fence: none, a read
@@ -27,13 +27,18 @@ with recursive of_jobs as (
   select r.task from unnest($5::text[]) as r (task)
   union
   select task from served
+  union
+  (select name from carillon.task
+   where namespace_id = $1 and name > coalesce($2, '') and ($4::text is null or name = $4)
+   order by name limit $3)
 ), shown as (
   select task from named order by task limit $3
 )
 select n.task as name, count(s.task)::int as workers, coalesce(sum(s.slots), 0)::int as slots,
        array(select distinct q.queue from served o cross join lateral unnest(o.queues) as q (queue) where o.task = n.task order by 1) as queues,
        exists (select from of_jobs o where o.task = n.task) as "hasJobs",
-       (select max(d.expected_ms) from carillon.task_duration d where d.namespace_id = $1 and d.task = n.task) as "expectedMs"
+       (select max(d.expected_ms) from carillon.task_duration d where d.namespace_id = $1 and d.task = n.task) as "expectedMs",
+       (select t.defaults from carillon.task t where t.namespace_id = $1 and t.name = n.task) as defaults
 from shown n left join served s on s.task = n.task and s.state = 'active'
 group by n.task
 order by n.task;

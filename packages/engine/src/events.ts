@@ -101,6 +101,8 @@ export type EngineEvent =
       readonly queue: string;
       readonly change: "updated" | "paused" | "resumed";
     }
+  /** A worker registered with other defaults for runs of a task than those before. */
+  | { readonly type: "task.defaults_changed"; readonly namespaceId: number; readonly task: string }
   | {
       /** Runs came from run_later into the hot table. */
       readonly type: "runs.moved";

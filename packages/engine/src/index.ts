@@ -37,7 +37,7 @@ export type {
 } from "./model/api.js";
 export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./model/enqueueing.js";
 export type { BegunCall, Effect, KeptAnswer, KeyedCall, OwnCall, Receipt, Receipts } from "./model/receipts.js";
-export type { Catalogue, ClusterView, NodeView, ShardView, TaskView } from "./model/catalogue.js";
+export type { Catalogue, ClusterView, NodeView, ShardView, TaskDefaults, TaskView } from "./model/catalogue.js";
 export type { Breakers, BreakerState, BreakerView } from "./model/breakers.js";
 export type { NamespaceChange, Namespaces, NamespaceView } from "./model/namespaces.js";
 export type { LimitChange, LimitFilter, Limits, LimitView, ListedLimit, RunLimitsView } from "./model/limits.js";

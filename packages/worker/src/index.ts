@@ -40,6 +40,7 @@ export {
   type TaskOutput,
 } from "./sdk/task.js";
 export { WorkerGroup, type WorkerGroupOptions } from "./sdk/worker-group.js";
+export { wireDefaults } from "./sdk/wire-defaults.js";
 export { workerTask } from "./sdk/worker-task.js";
 export { workerTimers } from "./sdk/worker-timers.js";
 export type { Registration, StartedRun, Transport, TransportEvents } from "./runtime/transport.js";

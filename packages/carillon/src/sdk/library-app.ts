@@ -18,7 +18,7 @@ import {
 import { type AppEvent, type AppListener, shownEvent } from "./app-event.js";
 import { drainOnce } from "./drain-once.js";
 import type { RunningEngine } from "./library-engine.js";
-import { isEnqueueOnly, type LibraryOptions } from "./library-options.js";
+import { defaultNamespace, isEnqueueOnly, type LibraryOptions } from "./library-options.js";
 
 export interface TransactionOptions {
   /** A client of `pg` with an open transaction, or anything that sends a statement with its values over one. */
@@ -38,7 +38,7 @@ export class LibraryApp implements Producer {
 
   constructor(options: LibraryOptions) {
     this.#options = options;
-    this.#namespace = options.namespace ?? "default";
+    this.#namespace = options.namespace ?? defaultNamespace;
   }
 
   /** Opens the database, brings the schema up to date and starts the engine; calls do it by themselves. */
@@ -102,7 +102,8 @@ export class LibraryApp implements Producer {
     const worker = new WorkerGroup({
       settings,
       connect: async () => {
-        const { engine } = await this.#start();
+        const { engine, checkTask } = await this.#start();
+        settings.tasks.forEach(checkTask);
         const place = { namespace: this.#namespace, nodeId: () => engine.nodeId };
         return () => new LocalTransport(engine.gateway, place);
       },

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { type JobCreate, normaliseJobRequest } from "@carillon/contract";
+import { type DefaultsOf, type JobCreate, normaliseJobRequest, readRegistration } from "@carillon/contract";
 import {
   type Instant,
   type JobSpec,
@@ -19,14 +19,17 @@ import {
   migrate,
   openDatabase,
 } from "@carillon/engine";
+import { type TaskDefinition, wireDefaults } from "@carillon/worker";
 import { packageVersion } from "../cli/package-version.js";
-import { isEnqueueOnly, type LibraryOptions } from "./library-options.js";
+import { defaultNamespace, isEnqueueOnly, type LibraryOptions } from "./library-options.js";
 import { RunSpecs } from "./run-specs.js";
 
 export interface RunningEngine {
   readonly database: Database;
   readonly engine: Engine;
   readonly specs: RunSpecs;
+  /** Throws what is wrong with the defaults of a task, as a server does when a worker registers. */
+  readonly checkTask: (task: TaskDefinition<never, unknown>) => void;
   /** The last thing: the way to the database, and an embedded one. */
   readonly close: () => Promise<void>;
   /** The definition that a request stands for, in the place of the one that is there. */
@@ -82,14 +85,19 @@ async function startOver(
       onEvent,
     });
     await engine.start();
-    const specs = new RunSpecs(() => database.clock.now());
-    return { database, engine, specs, readJob, close: () => database.close() };
+    const { namespace = defaultNamespace } = options;
+    const defaultsOf: DefaultsOf = (task) => engine.api.defaultsOf(namespace, task);
+    const specs = new RunSpecs(() => database.clock.now(), defaultsOf);
+    const readJob: RunningEngine["readJob"] = (request, now, current) =>
+      normaliseJobRequest(request, { now, defaultsOf, ...(current && { current }) }).spec;
+    return { database, engine, specs, readJob, checkTask, close: () => database.close() };
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-function readJob(request: JobCreate, now: Instant, current: JobSpec | null): JobSpec {
-  return normaliseJobRequest(request, { now, ...(current && { current }) }).spec;
+function checkTask({ name, defaults }: TaskDefinition<never, unknown>): void {
+  const worker = { name: "library", queues: ["default"], tasks: [name], slots: 1 };
+  readRegistration({ ...worker, defaults: { [name]: wireDefaults(defaults) } });
 }

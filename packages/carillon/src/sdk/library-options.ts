@@ -20,6 +20,8 @@ export interface LibraryOptions {
   readonly namespace?: string;
 }
 
+export const defaultNamespace = "default";
+
 export function isEnqueueOnly({ roles }: LibraryOptions): boolean {
   return roles !== undefined && !roles.includes("schedule") && !roles.includes("work");
 }

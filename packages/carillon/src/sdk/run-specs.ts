@@ -1,6 +1,12 @@
-import { readRunCreate, refuseUnsoundPayload } from "@carillon/contract";
+import { type DefaultsOf, readRunCreate, refuseUnsoundPayload } from "@carillon/contract";
 import { type EnqueueSpec, type Instant, JsonText, looksIntoPayload } from "@carillon/core";
 import { type EnqueueOptions, runRequest, soundPayloadText, type TaskReference } from "@carillon/worker";
+
+/** A task as it was read for runs that say nothing more, and what its workers said then. */
+interface BareTask {
+  readonly spec: EnqueueSpec;
+  readonly defaults: ReturnType<DefaultsOf>;
+}
 
 /**
  * Requests for runs as the engine takes them. Most calls give a payload and nothing else: what the task says is read once, and then
@@ -8,25 +14,35 @@ import { type EnqueueOptions, runRequest, soundPayloadText, type TaskReference }
  */
 export class RunSpecs {
   readonly #now: () => Instant;
-  readonly #bare = new WeakMap<object, EnqueueSpec>();
+  readonly #defaultsOf: DefaultsOf;
+  readonly #bare = new WeakMap<object, BareTask>();
 
-  /** The scheduler's clock: delays count from it. */
-  constructor(now: () => Instant) {
+  /** `now` is the scheduler's clock: delays count from it. */
+  constructor(now: () => Instant, defaultsOf: DefaultsOf) {
     this.#now = now;
+    this.#defaultsOf = defaultsOf;
   }
 
   /** A promise only where something has to be waited for: thousands of calls come without. */
   read<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions): EnqueueSpec | Promise<EnqueueSpec> {
-    const bare = typeof task === "string" || !isEmpty(options) ? undefined : this.#bare.get(task);
+    const bare = typeof task === "string" || !isEmpty(options) ? undefined : this.#bareOf(task);
     if (bare === undefined) return this.#readWhole(task, payload, options);
     const text = soundPayloadText(task, payload);
     return typeof text === "string" ? withPayload(bare, text) : text.then((sound) => withPayload(bare, sound));
   }
 
   async #readWhole<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions): Promise<EnqueueSpec> {
-    const spec = readRunCreate(await runRequest(task, payload, options), { now: this.#now() });
-    if (typeof task !== "string" && isEmpty(options)) this.#bare.set(task, { ...spec, payload: null });
+    const request = await runRequest(task, payload, options);
+    const spec = readRunCreate(request, { now: this.#now(), defaultsOf: this.#defaultsOf });
+    if (typeof task !== "string" && isEmpty(options))
+      this.#bare.set(task, { spec: { ...spec, payload: null }, defaults: this.#defaultsOf(task.name) });
     return spec;
+  }
+
+  /** Undefined: it was not read yet, or its workers say something else since. */
+  #bareOf(task: Exclude<TaskReference<never>, string>): EnqueueSpec | undefined {
+    const bare = this.#bare.get(task);
+    return bare !== undefined && bare.defaults === this.#defaultsOf(task.name) ? bare.spec : undefined;
   }
 }
 

@@ -5,6 +5,8 @@ import { limits } from "../schema/limits.js";
 export class Findings {
   readonly #items: ErrorItem[] = [];
   readonly #root: string;
+  #explained: ReadonlySet<string> = new Set();
+  #origin = "";
 
   /** `place` says what the pointers lead into; a query's parameters are written ?name. */
   constructor(place: "body" | "query" = "body") {
@@ -34,7 +36,15 @@ export class Findings {
 
   add(pointer: string, code: ErrorCode, detail: string): void {
     if (this.isFull) return;
-    this.#items.push({ pointer: pointer === "" ? "" : this.#placeOf(pointer), code, detail });
+    const [, field = ""] = pointer.split("/", 2);
+    const said = this.#explained.has(field) ? `${detail} (${this.#origin})` : detail;
+    this.#items.push({ pointer: pointer === "" ? "" : this.#placeOf(pointer), code, detail: said });
+  }
+
+  /** Faults of these fields are not the caller's own: from now on they are told with where the fields came from. */
+  explain(fields: ReadonlySet<string>, origin: string): void {
+    this.#explained = fields;
+    this.#origin = origin;
   }
 
   /** What is inside a query's parameter is a parameter itself, with a dot in its name. */

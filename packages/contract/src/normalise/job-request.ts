@@ -10,6 +10,7 @@ import { ownSpelling } from "./own-spelling.js";
 import { runLimits } from "./run-limits.js";
 import { runPolicy } from "./run-policy.js";
 import { scheduleSpec } from "./schedule-spec.js";
+import { type DefaultsOf, withDefaults } from "./task-defaults.js";
 
 export interface JobRequest {
   readonly spec: JobSpec;
@@ -27,6 +28,8 @@ export interface Moment {
   readonly payload?: { readonly value: unknown };
   /** Knows payloads of some tasks. */
   readonly checkPayload?: CheckPayload;
+  /** What is taken where the request leaves it out; nothing when left out, as for a change of a job. */
+  readonly defaultsOf?: DefaultsOf;
 }
 
 const defaultCatchupWindowMs: DurationMs = 86_400_000;
@@ -43,7 +46,8 @@ export function normaliseJobRequest(body: unknown, moment: Moment): JobRequest {
   return findings.judge(() => judged(body, sound, moment, findings));
 }
 
-function judged(body: unknown, sound: JobCreate, moment: Moment, findings: Findings): JobRequest {
+function judged(body: unknown, given: JobCreate, moment: Moment, findings: Findings): JobRequest {
+  const sound = withDefaults(given, moment.defaultsOf?.(given.task ?? given.job_type ?? ""), findings);
   const own = ownSpelling(sound, findings);
   if (isObject(body) && !("task" in body || "job_type" in body)) {
     findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');

@@ -54,8 +54,8 @@ export function plainDefinition(given: JobDefinition | JobCreate): JobCreate {
  * What a request asks for, in the same words: two requests that mean the same give the same. An instant of any age is taken. Throws one
  * CarillonError that names every fault.
  */
-export function plainRequest(body: unknown, { now }: Pick<Moment, "now">): JobCreate {
-  const { spec } = normaliseJobRequest(body, { now, catchupWindowMs: Number.POSITIVE_INFINITY });
+export function plainRequest(body: unknown, moment: Pick<Moment, "now" | "defaultsOf">): JobCreate {
+  const { spec } = normaliseJobRequest(body, { ...moment, catchupWindowMs: Number.POSITIVE_INFINITY });
   return plainDefinition({ ...requestOfJob(spec), retry: retryRequest(retryOf(spec.policy)) });
 }
 

@@ -18,12 +18,14 @@ import type { Moment } from "./job-request.js";
 import { ownSpelling } from "./own-spelling.js";
 import { runLimits } from "./run-limits.js";
 import { runPolicy } from "./run-policy.js";
+import { withDefaults } from "./task-defaults.js";
 
 const defaultCatchupWindowMs = 86_400_000;
 
 /** Turns a request for a run into its spec. `now` is the scheduler's clock: delays count from it. */
 export function readRunCreate(body: unknown, moment: Moment): EnqueueSpec {
-  return readBody(RunCreate, body, (given, findings) => {
+  return readBody(RunCreate, body, (said, findings) => {
+    const given = withDefaults(said, moment.defaultsOf?.(said.task ?? ""), findings);
     if (isObject(body) && !("task" in body)) {
       findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');
     }

@@ -13,6 +13,7 @@ import { isObject } from "../check/check-value.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "./body.js";
 import { isPlainPoll } from "./plain-poll.js";
+import { checkDefaults } from "./task-defaults.js";
 
 interface ClaimName {
   readonly runId: string;
@@ -36,13 +37,16 @@ export interface HeartbeatBody {
 export function readRegistration(body: unknown): WorkerRegister {
   return readBody(WorkerRegister, body, (given, findings) => {
     const { name = "", namespaces, queues = [], tasks = [], slots = 1 } = given;
-    const { ahead, labels, versions, weights, spot } = given;
+    const { ahead, labels, versions, weights, spot, defaults } = given;
     if (given.queues?.length === 0) findings.add("/queues", "field_invalid", "must name at least one queue");
     if (given.tasks?.length === 0) findings.add("/tasks", "field_invalid", "must name at least one task");
     if (queues.length > 1 && queues.includes("*"))
       findings.add("/queues", "field_invalid", "* stands for every queue: name no other beside it");
     refuseOtherTasks("/versions", versions, tasks, findings);
     refuseOtherTasks("/weights", weights, tasks, findings);
+    refuseOtherTasks("/defaults", defaults, tasks, findings);
+    for (const [task, one] of Object.entries(defaults ?? {}))
+      findings.attempt(placeOf("/defaults", task), () => checkDefaults(one));
     if (namespaces?.length === 0) findings.add("/namespaces", "field_invalid", "must name at least one namespace");
     if (namespaces !== undefined && namespaces.length > 1 && namespaces.includes("*"))
       findings.add("/namespaces", "field_invalid", "* stands for every namespace: name no other beside it");
@@ -57,6 +61,7 @@ export function readRegistration(body: unknown): WorkerRegister {
       ...(versions !== undefined && { versions }),
       ...(weights !== undefined && { weights }),
       ...(spot !== undefined && { spot }),
+      ...(defaults !== undefined && { defaults }),
     };
   });
 }
@@ -68,11 +73,11 @@ export function readWorkerDrain(body: unknown): { readonly isNotice: boolean } {
 function refuseOtherTasks(pointer: string, byTask: object = {}, tasks: readonly string[], findings: Findings): void {
   for (const task of Object.keys(byTask))
     if (!tasks.includes(task))
-      findings.add(
-        `${pointer}/${task.replaceAll("~", "~0").replaceAll("/", "~1")}`,
-        "field_invalid",
-        "is none of the tasks that the worker has",
-      );
+      findings.add(placeOf(pointer, task), "field_invalid", "is none of the tasks that the worker has");
+}
+
+function placeOf(pointer: string, task: string): string {
+  return `${pointer}/${task.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 export function readPoll(body: unknown): PollBody {

@@ -10,7 +10,7 @@ export const listTasks = {
   path: "/v1/tasks",
   tag: "Tasks",
   summary: "List tasks by name",
-  description: "Those that workers serve, that jobs name, and that finished runs had.",
+  description: "Those that workers serve or said something about, that jobs name, and that finished runs had.",
   permission: "jobs:read",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: TaskInfoList } },

@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import { NextPageToken } from "./paging.js";
 import { Count, Milliseconds, Timestamp } from "./scalars.js";
 import { nullable } from "./string-enum.js";
+import { TaskDefaults } from "./task-defaults.js";
 
 export const TaskInfo = Type.Object(
   {
@@ -10,12 +11,18 @@ export const TaskInfo = Type.Object(
     slots: Count("Of these workers together"),
     queues: Type.Array(Type.String(), { description: "From which they take it; * stands for every queue" }),
     has_jobs: Type.Boolean({ description: "Some job names it" }),
+    defaults: nullable(
+      Type.Unsafe<TaskDefaults>({
+        ...TaskDefaults,
+        description: "What a worker said about its runs: taken where a request for a run or a job does not say it",
+      }),
+    ),
     expected_ms: nullable(Type.Number({ description: "How long a run takes, where a queue is ordered by that" })),
   },
   {
     title: "Task",
     additionalProperties: false,
-    description: "A task that some worker serves, some job names, or some finished run had",
+    description: "A task that some worker serves or has said something about, some job names, or some finished run had",
   },
 );
 

@@ -24,6 +24,7 @@ export const eventTypes = [
   "queue.updated",
   "queue.paused",
   "queue.resumed",
+  "task.defaults_changed",
 ] as const;
 
 export const EventType = stringEnum(eventTypes);
@@ -71,7 +72,7 @@ export const EventQuery = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 500,
-        description: "Only these, separated by commas. run, job or queue alone means all that happens to them",
+        description: "Only these, separated by commas. run, job, queue or task alone means all that happens to them",
         examples: ["run.failed,job"],
       }),
     ),

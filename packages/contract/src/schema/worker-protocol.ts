@@ -11,6 +11,7 @@ import {
 } from "./limits.js";
 import { Count, Labels, Milliseconds } from "./scalars.js";
 import { nullable, stringEnum } from "./string-enum.js";
+import { TaskDefaults } from "./task-defaults.js";
 
 /** Runs go by their plain UUID here: a worker handles thousands a second, and shows an id in its other form where somebody asks. */
 const RunUuid = Type.String({
@@ -92,6 +93,16 @@ export const WorkerRegister = Type.Object(
         additionalProperties: Type.Integer({ minimum: 1, maximum: workerLimits.slots }),
         description: "By task, how many slots a run takes; 1 for those that are not named, all slots at the most",
         examples: [{ "video.encode": 4 }],
+      }),
+    ),
+    defaults: Type.Optional(
+      Type.Unsafe<Record<string, TaskDefaults>>({
+        ...byTask,
+        additionalProperties: TaskDefaults,
+        description:
+          "By task, what its runs are like where a request for a run or a job does not say it. The last registration counts; of a task " +
+          "that is not named it says nothing, and {} that it has no defaults",
+        examples: [{ "email.welcome": { timeout: "2m", retry: { max_attempts: 5 } } }],
       }),
     ),
     spot: Type.Optional(

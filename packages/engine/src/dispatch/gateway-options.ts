@@ -15,6 +15,7 @@ import type { RunRecords } from "../store/entities/run-records.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { SessionStore } from "../store/entities/sessions.js";
 import type { UpstreamReads } from "../store/entities/upstream-reads.js";
+import type { TaskBook } from "../tasks/task-book.js";
 import type { ResultsOptions } from "./results.js";
 
 export interface GatewayOptions {
@@ -36,6 +37,10 @@ export interface GatewayOptions {
   readonly queues: Pick<QueueBook, "isPaused" | "edition" | "inUse">;
   /** Of a queue or a namespace with limits only what was admitted is handed out. */
   readonly limitOwners: Pick<LimitOwners, "isLimited" | "revision">;
+  /** Keeps what workers say about runs of their tasks. */
+  readonly tasks: Pick<TaskBook, "register">;
+  /** A worker said something new: other nodes are to know. */
+  readonly onTasksChanged?: () => void;
   readonly breakers: BreakerStore;
   /** Breakers opened or closed: other nodes are to know. */
   readonly onBreakersChanged?: () => void;

@@ -35,11 +35,20 @@ export class Gateway {
   async open(registration: WorkerRegistration): Promise<string> {
     const { sessions, newId } = this.#options;
     const namespaceId = await this.#parts.sessions.namespaceId(registration.namespace);
-    await this.#parts.sessions.namespaceIds(registration.namespaces);
+    const others = await this.#parts.sessions.namespaceIds(registration.namespaces);
+    await this.#keepDefaults(others.length > 0 ? others : [namespaceId], registration.defaults);
     const id = newId();
     await sessions.open({ id, namespaceId, ...registration, gatewayId: this.#parts.gatewayId });
     await this.#parts.sessions.serve(id, namespaceId, registration);
     return id;
+  }
+
+  /** Of a worker that serves every namespace they count for its own: those of tomorrow cannot be told. */
+  async #keepDefaults(namespaceIds: readonly number[], defaults: WorkerRegistration["defaults"] = {}): Promise<void> {
+    const { tasks, onEvent, onTasksChanged } = this.#options;
+    const changed = await tasks.register(namespaceIds, defaults);
+    for (const { namespaceId, name: task } of changed) onEvent({ type: "task.defaults_changed", namespaceId, task });
+    if (changed.length > 0) onTasksChanged?.();
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { DurationMs, StopOrder } from "@carillon/core";
+import type { TaskDefaults } from "../model/catalogue.js";
 import type { WorkerSkills } from "../model/workers.js";
 import type { Assigned } from "./assignment-of.js";
 
@@ -12,6 +13,8 @@ export interface WorkerRegistration extends WorkerSkills {
   readonly queues: readonly string[];
   readonly tasks: readonly string[];
   readonly slots: number;
+  /** By task, what its runs are like where nobody says otherwise. Of a task that is not named nothing is said. */
+  readonly defaults?: Readonly<Record<string, TaskDefaults>>;
   /** Runs that may wait at the worker beyond its slots; left out: as many as it does in a twentieth of a second. */
   readonly ahead?: number;
   /** Set for a worker inside a node: it dies with it. */

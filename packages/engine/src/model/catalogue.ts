@@ -1,6 +1,12 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { Page, PageRequest } from "./api.js";
 
+/**
+ * What a task's workers say about runs of it: fields of a request for a run, in the words of the wire. Whoever reads requests knows what
+ * they mean; here they are kept as they came.
+ */
+export type TaskDefaults = Readonly<Record<string, unknown>>;
+
 /** A task as it is known: from workers that serve it, jobs that name it, runs that had it. */
 export interface TaskView {
   readonly name: string;
@@ -12,6 +18,8 @@ export interface TaskView {
   readonly hasJobs: boolean;
   /** How long a run takes, where a queue is ordered by it. */
   readonly expectedMs: DurationMs | null;
+  /** Taken where a request for a run or a job leaves them out; null: no worker said anything. */
+  readonly defaults: TaskDefaults | null;
 }
 
 export interface NodeView {
@@ -47,5 +55,7 @@ export interface Catalogue {
   /** By name. */
   listTasks(namespace: string, page: PageRequest): Promise<Page<TaskView>>;
   getTask(namespace: string, name: string): Promise<TaskView | null>;
+  /** As this node knows them; null: no worker said anything. */
+  defaultsOf(namespace: string, task: string): TaskDefaults | null;
   cluster(): Promise<ClusterView>;
 }

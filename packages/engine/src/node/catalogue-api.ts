@@ -2,7 +2,8 @@ import type { Catalogue } from "../model/catalogue.js";
 import type { Store } from "../store/store.js";
 import { withinNamespace } from "./engine-api.js";
 
-export function catalogueApi({ catalogue, namespaces }: Pick<Store, "catalogue" | "namespaces">): Catalogue {
+export function catalogueApi(store: Pick<Store, "catalogue" | "namespaces" | "taskBook">): Catalogue {
+  const { catalogue, namespaces, taskBook } = store;
   const within = withinNamespace(namespaces);
   return {
     listTasks: (namespace, { pageSize, after }) =>
@@ -13,6 +14,7 @@ export function catalogueApi({ catalogue, namespaces }: Pick<Store, "catalogue" 
       }),
     getTask: (namespace, name) =>
       within(namespace, async (id) => (await catalogue.tasks(id, { limit: 1, only: name }))[0] ?? null),
+    defaultsOf: (namespace, task) => taskBook.defaultsOf(namespace, task),
     cluster: async () => ({ nodes: await catalogue.nodes(), shards: await catalogue.shards() }),
   };
 }

@@ -10,6 +10,7 @@ import type { EngineLimits, EngineOptions } from "./options.js";
 export type DispatchingEvents = Pick<
   GatewayOptions,
   | "onBreakersChanged"
+  | "onTasksChanged"
   | "onRetry"
   | "onQueued"
   | "onFreed"
@@ -59,7 +60,7 @@ export function makeDispatching(options: DispatchingOptions): Dispatching {
 
 function makeGateway({ engine, limits, store, now, ...events }: DispatchingOptions): Gateway {
   const { claims, sessions, lanes, namespaces, namespaceBook, breakers, records, callbacks, upstream } = store;
-  const { queueBook, limitOwners, durations, rank } = store;
+  const { queueBook, taskBook, limitOwners, durations, rank } = store;
   const { random, newId, clock, timers } = engine;
   return new Gateway({
     claims,
@@ -68,6 +69,7 @@ function makeGateway({ engine, limits, store, now, ...events }: DispatchingOptio
     namespaces,
     rank,
     queues: queueBook,
+    tasks: taskBook,
     weightOf: (namespaceId) => namespaceBook.weightOf(namespaceId),
     limitOwners,
     breakers,

@@ -84,8 +84,12 @@ class NodeEngine implements Engine {
   }
 
   async start(): Promise<void> {
-    const { options, loops, hints, coordinator } = this.#ground;
-    if (options.enqueueOnly === true) return loops.start(["clock", "queues", "waiters"]);
+    const { options, store, loops, hints, coordinator } = this.#ground;
+    if (options.enqueueOnly === true) {
+      // Before the first run is asked for: what workers say about it.
+      await store.taskBook.look();
+      return loops.start(["clock", "queues", "waiters"]);
+    }
     await this.#keeping.ticks.history();
     // Before the first claim and the first fire: what is paused, and in which order the rest goes.
     await this.#running.queueing.tick();

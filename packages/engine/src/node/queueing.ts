@@ -12,7 +12,7 @@ import type { Store } from "../store/store.js";
 export interface QueueingOptions {
   readonly store: Pick<
     Store,
-    "queues" | "queueBook" | "durations" | "namespaces" | "namespaceBook" | "breakers" | "limitOwners"
+    "queues" | "queueBook" | "taskBook" | "durations" | "namespaces" | "namespaceBook" | "breakers" | "limitOwners"
   >;
   /** The breakers as this node sees them. */
   readonly breakers: Pick<NodeBreakers, "look" | "tick">;
@@ -36,7 +36,7 @@ const durationsPeriodMs: DurationMs = 60_000;
 /** The parts that keep queues, namespaces and breakers, put together. */
 export function makeQueueing(options: QueueingOptions): Queueing {
   const { store, clock, now, periodMs, onChanged } = options;
-  const { queues, queueBook, durations, namespaces, namespaceBook, limitOwners } = store;
+  const { queues, queueBook, taskBook, durations, namespaces, namespaceBook, limitOwners } = store;
   let sharedAt = Number.NEGATIVE_INFINITY;
 
   async function shareDurations(): Promise<void> {
@@ -47,7 +47,7 @@ export function makeQueueing(options: QueueingOptions): Queueing {
   }
 
   const look = async (): Promise<void> =>
-    void (await Promise.all([namespaceBook.look(), queueBook.look(), limitOwners.look()]));
+    void (await Promise.all([namespaceBook.look(), queueBook.look(), taskBook.look(), limitOwners.look()]));
   const stored = async (): Promise<void> => {
     await look();
     onChanged();

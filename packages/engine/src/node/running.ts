@@ -148,6 +148,7 @@ function dispatchingOf(ground: Ground, { onFailed }: Failing, { isToldOf }: Noti
     store,
     now,
     onBreakersChanged: () => hints.queuesChanged(),
+    onTasksChanged: () => hints.queuesChanged(),
     onRetry: (runs) => hints.dueRuns(runs),
     onQueued: (queued) => hints.queued(queued),
     onFreed: freed,

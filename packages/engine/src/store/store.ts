@@ -41,6 +41,7 @@ import { type SearchPaths, searchPaths } from "./entities/search-paths.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
 import { type ShardStore, shardStore } from "./entities/shards.js";
 import { UpstreamLinks } from "./entities/upstream-links.js";
+import { taskStore } from "./entities/tasks.js";
 import { type UpstreamReads, upstreamReads } from "./entities/upstream-reads.js";
 import { type WebhookStore, webhookStore } from "./entities/webhooks.js";
 import { type WindowStore, windowStore } from "./entities/window-store.js";
@@ -50,6 +51,7 @@ import { settlementWrites } from "./entities/settlement-writes.js";
 import { LimitOwners } from "../limits/limit-owners.js";
 import { NamespaceBook } from "../namespaces/namespace-book.js";
 import { QueueBook } from "../queues/queue-book.js";
+import { TaskBook } from "../tasks/task-book.js";
 import { type RankRun, rankRunBy } from "../queues/rank-run.js";
 import { TaskDurations } from "../queues/task-durations.js";
 import { Settler } from "../settlement/settler.js";
@@ -82,6 +84,8 @@ export interface Store {
   readonly queues: QueueStore;
   /** The queues as this node knows them. */
   readonly queueBook: QueueBook;
+  /** What workers say about runs of their tasks, as this node knows it. */
+  readonly taskBook: TaskBook;
   readonly durations: TaskDurations;
   /** By the order of the run's queue. */
   readonly rank: RankRun;
@@ -183,6 +187,7 @@ export function createStore(db: Database): Store {
     namespaceBook: new NamespaceBook(namespaces),
     queues,
     queueBook,
+    taskBook: new TaskBook(taskStore(db, statements)),
     durations,
     rank,
     shards: shardStore(db, statements),

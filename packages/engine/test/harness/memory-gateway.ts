@@ -120,6 +120,7 @@ export function memoryGateway(over: Partial<GatewayOptions> = {}, kind: LaneKind
     sessions: { open: async () => undefined } as never,
     lanes: { ensure: async () => [1], known: () => 1, get: () => lane, list: async () => [lane] },
     namespaces: { find: async () => 1 } as never,
+    tasks: { register: async () => [] },
     queues: { isPaused: () => false, edition: 0, inUse: noQueues },
     limitOwners: { isLimited: () => false, revision: 0 },
     breakers: {} as never,

@@ -57,6 +57,7 @@ export function runMetrics(declared: DeclaredMetrics): OnEngineEvent {
     "run.progressed": () => undefined,
     "job.changed": () => undefined,
     "queue.changed": () => undefined,
+    "task.defaults_changed": () => undefined,
     "run.waiting": () => waiting.inc(),
     "runs.moved": (event) => moved.inc(event.count),
     "run.rescued": (event) => rescued.inc(event.count),

@@ -34,7 +34,7 @@ export function readEventTypes(text: string): ReadonlySet<EventType> {
 }
 
 function unknown(word: string): CarillonError {
-  const detail = `there are no events ${JSON.stringify(word)}; there are run, job, queue and ${eventTypes.join(", ")}`;
+  const detail = `there are no events ${JSON.stringify(word)}; there are run, job, queue, task and ${eventTypes.join(", ")}`;
   return new CarillonError("field_invalid", `?type: ${detail}`, {
     items: [{ pointer: "?type", code: "field_invalid", detail }],
   });

@@ -39,6 +39,10 @@ export function noticeOf(event: EngineEvent, now: number): Notice | null {
       const { namespaceId, queue, change } = event;
       return { namespaceId, event: { type: `queue.${change}`, at: timestamp(now), queue } };
     }
+    case "task.defaults_changed": {
+      const { type, namespaceId, task } = event;
+      return { namespaceId, event: { type, at: timestamp(now), task } };
+    }
     default:
       return null;
   }

@@ -1,7 +1,9 @@
 import type { Task } from "./task.js";
 import type { Registration } from "./transport.js";
 
-type Registering = Omit<Registration, "tasks" | "versions" | "weights"> & { readonly tasks: readonly Task[] };
+type Registering = Omit<Registration, "tasks" | "versions" | "weights" | "defaults"> & {
+  readonly tasks: readonly Task[];
+};
 
 /** Of tasks whose runs take more than one slot; one that would take more than there are takes them all. Null: there are none. */
 export function weightsOf({ tasks, slots }: Pick<Registering, "tasks" | "slots">): ReadonlyMap<string, number> | null {
@@ -15,6 +17,7 @@ export function registrationOf(worker: Registering): Registration {
   const weights = weightsOf(worker);
   const versioned = tasks.filter(({ versions = [] }) => versions.length > 0);
   const versions = Object.fromEntries(versioned.map((task) => [task.name, task.versions ?? []]));
+  const told = tasks.filter(({ defaults }) => defaults !== undefined);
   return {
     name,
     queues,
@@ -25,6 +28,7 @@ export function registrationOf(worker: Registering): Registration {
     ...(labels !== undefined && { labels }),
     ...(versioned.length > 0 && { versions }),
     ...(weights !== null && { weights: Object.fromEntries(weights) }),
+    ...(told.length > 0 && { defaults: Object.fromEntries(told.map((task) => [task.name, task.defaults ?? {}])) }),
     ...(isSpot === true && { isSpot }),
   };
 }

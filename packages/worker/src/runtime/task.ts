@@ -1,3 +1,4 @@
+import type { TaskDefaults } from "@carillon/client";
 import type { CallbackAnswer, DurationMs, Instant } from "@carillon/core";
 import type { PayloadFault } from "../payload/payload-fault.js";
 
@@ -112,6 +113,8 @@ export interface Task {
   readonly weight?: number;
   /** The versions of it that this is: runs that ask for one of them come here. Any worker gets runs that ask for none. */
   readonly versions?: readonly string[];
+  /** What its runs are like where nobody says otherwise; {}: nothing in particular. Left out: it is for others to say. */
+  readonly defaults?: TaskDefaults;
   readonly run: TaskHandler;
 }
 

@@ -1,3 +1,4 @@
+import type { TaskDefaults } from "@carillon/client";
 import type { Assignment, Completion, DurationMs, NoteAnswer, RunNote, StopOrder } from "@carillon/core";
 
 export interface Registration {
@@ -14,6 +15,8 @@ export interface Registration {
   readonly versions?: Readonly<Record<string, readonly string[]>>;
   /** By task, how many slots a run takes, where that is more than one. */
   readonly weights?: Readonly<Record<string, number>>;
+  /** By task, what its runs are like where nobody says otherwise. Of a task that is not named nothing is said. */
+  readonly defaults?: Readonly<Record<string, TaskDefaults>>;
   /** The worker may go at any time: it gets only runs that allow it. */
   readonly isSpot?: boolean;
   /** Runs that may wait here beyond the slots; left out: as many as are done in a twentieth of a second. */

@@ -1,24 +1,8 @@
-import type { RetryRequest, RunCreate } from "@carillon/client";
+import type { RetryRequest, RunCreate, TaskDefaults } from "@carillon/client";
 import { type BreakerOptions, type RetryOptions, type RunDefaults, withoutAbsent } from "./task.js";
 
-type WireDefaults = Pick<
-  RunCreate,
-  "queue" | "priority" | "timeout" | "deadline" | "guarantee" | "retry" | "requires" | "task_version" | "allow_spot"
-> &
-  Pick<
-    RunCreate,
-    | "sla"
-    | "concurrency"
-    | "rate_limit"
-    | "ordering_key"
-    | "ordering_on_failure"
-    | "callbacks"
-    | "breaker"
-    | "searchable"
-  >;
-
 /** What a task, a run or a job says about runs, in the words of the wire. */
-export function wireDefaults(defaults: RunDefaults): WireDefaults {
+export function wireDefaults(defaults: RunDefaults): TaskDefaults {
   const { queue, priority, timeout, deadline, guarantee, retry, requires, taskVersion, allowSpot, sla } = defaults;
   return withoutAbsent({
     queue,

@@ -5,12 +5,14 @@ import type { WorkerTimers } from "../runtime/timers.js";
 import { Batcher } from "./batcher.js";
 import { checkedPayload } from "./standard-schema.js";
 import type { TaskDefinition } from "./task.js";
+import { wireDefaults } from "./wire-defaults.js";
 
 const defaultBatchSize = 100;
 
 /** A task as the worker's runtime takes it: the payload is checked before the handler sees it. */
 export function workerTask(definition: TaskDefinition<never, unknown>, soon: WorkerTimers["soon"]): Task {
-  const { name, schema, handler, traits } = definition;
+  const { name, schema, handler } = definition;
+  const traits = { ...definition.traits, defaults: wireDefaults(definition.defaults) };
   const call = callOf(handler, soon);
   if (schema === null) return { name, ...traits, run: (payload, ctx) => call(payload as never, ctx) };
   return {

@@ -23,7 +23,7 @@ export interface ApplyOptions {
 export async function applyJobs(io: Io, invocation: Invocation, options: ApplyOptions): Promise<ExitCode> {
   const { client, desired, pruneSelector } = options;
   const looking = new CountLine(io, desired.length, "looked at");
-  const planned = await planJobs(client, desired, () => looking.step());
+  const planned = await planJobs(client, desired, { now: io.now(), onLooked: () => looking.step() });
   looking.end();
   const keys = new Set(desired.map(({ key }) => key));
   const pruned = pruneSelector === null ? [] : await planPrune(client, pruneSelector, keys);

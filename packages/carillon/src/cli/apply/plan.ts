@@ -3,6 +3,7 @@ import { type Job, type JobCreate, mostKeys, plainDefinition } from "@carillon/c
 import type { DesiredJob } from "./desired-jobs.js";
 import { type Difference, differences } from "./differences.js";
 import { inParallel } from "./in-parallel.js";
+import { plainByDefaults, readDefaults } from "./task-defaults.js";
 
 /** What applying files would do about one job. */
 export type PlannedStep =
@@ -30,7 +31,7 @@ const largestPage = 1_000;
 export async function planJobs(
   client: Client,
   desired: readonly DesiredJob[],
-  onLooked: () => void,
+  { now, onLooked }: { readonly now: number; readonly onLooked: () => void },
 ): Promise<PlannedStep[]> {
   const parts = Array.from({ length: Math.ceil(desired.length / mostKeys) }, (_, at) =>
     desired.slice(at * mostKeys, (at + 1) * mostKeys),
@@ -43,7 +44,18 @@ export async function planJobs(
       return stepFor(one, byKey.get(one.key) ?? null);
     });
   });
-  return planned.flat();
+  return judgedByDefaults(client, planned.flat(), now);
+}
+
+/** What a file leaves out the server takes from the task: where that is all that differs, nothing is to change. */
+async function judgedByDefaults(client: Client, steps: readonly PlannedStep[], now: number): Promise<PlannedStep[]> {
+  const tasks = steps.flatMap((step) => (step.action === "change" ? (step.desired.plain.task ?? []) : []));
+  const defaultsOf = await readDefaults(client, tasks);
+  return steps.map((step) => {
+    if (step.action !== "change") return step;
+    const { desired, current } = step;
+    return stepFor({ ...desired, plain: plainByDefaults(desired, now, defaultsOf) }, current);
+  });
 }
 
 function stepFor(desired: DesiredJob, current: Job | null): PlannedStep {

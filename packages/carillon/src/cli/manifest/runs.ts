@@ -44,6 +44,7 @@ export const runCommands: readonly CommandEntry[] = [
     summary: "list tasks by name",
     load: () => import("../commands/task-list.js"),
   },
+  { path: ["task", "get"], summary: "show one task and its defaults", load: () => import("../commands/task-get.js") },
   {
     path: ["task", "run"],
     summary: "ask for one run of a task",

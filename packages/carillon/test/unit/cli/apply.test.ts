@@ -74,6 +74,13 @@ function serveJobs(...jobs: ReturnType<typeof stored>[]) {
   });
 }
 
+/** Serves the same, and what the worker of every task registered. */
+function serveTasks(defaults: object, ...jobs: ReturnType<typeof stored>[]) {
+  return serveBy(({ url }) =>
+    url.includes("/tasks/") ? { body: { name: "echo", defaults } } : { body: { jobs, next_page_token: null } },
+  );
+}
+
 async function apply(files: string, ...argv: string[]) {
   const io = fakeIo({ stdin: [files] });
   const code = await runCli(["job", "apply", "-f", "-", ...argv], io);
@@ -103,6 +110,8 @@ describe("job apply", () => {
       '~ change @nightly\n    schedule.cron: 0 2 * * * → 0 3 * * *\n    timeout: 1m → (left out)\n    payload: {"a":[1]}\n',
     );
     expect(calls).toEqual([
+      "GET  undefined",
+      // What the task says.
       "GET  undefined",
       'PUT "v7" {"key":"nightly","task":"echo","schedule":{"cron":"0 3 * * *"},"payload":{"a":[1]}}',
     ]);
@@ -267,4 +276,38 @@ describe("other forms", () => {
     expect(await runCli(["job", "get", "@nightly", "-o", "yaml"], io)).toBe(0);
     expect(io.written()).toContain("id: job_1\nkey: nightly\n");
   });
+});
+
+describe("carillon job apply, where a task has defaults", () => {
+  const file = "key: nightly\ntask: echo\nschedule: { cron: 0 2 * * * }\n";
+
+  it("leaves a job alone that differs from its file by them only", async () => {
+    const calls = serveTasks({ timeout: "2m", queue: "mail" }, stored({ timeout: "2m", queue: "mail" }));
+    expect(await apply(file, "--dry-run")).toMatchObject({ code: 0, out: "" });
+    expect(calls.map(({ url }) => new URL(url).pathname)).toEqual(["/v1/jobs", "/v1/tasks/echo"]);
+  });
+
+  it("shows what would change once they are taken", async () => {
+    serveTasks({ timeout: "3m" }, stored({ timeout: "2m" }));
+    const { out } = await apply(file, "--dry-run");
+    expect(out).toContain("timeout: 2m → 3m");
+  });
+});
+
+it("carillon task get shows the defaults of a task", async () => {
+  serveBy(() => ({
+    body: {
+      name: "echo",
+      workers: 1,
+      slots: 2,
+      queues: [],
+      has_jobs: false,
+      expected_ms: null,
+      defaults: { timeout: "2m" },
+    },
+  }));
+  const io = fakeIo();
+  expect(await runCli(["task", "get", "echo"], io)).toBe(0);
+  expect(io.written()).toMatch(/workers +1, with 2 slots/);
+  expect(io.written()).toMatch(/default timeout +2m/);
 });

@@ -1,7 +1,7 @@
-import { type BatchResult, normaliseJobRequest, readJobBatch } from "@carillon/contract";
+import { type BatchResult, normaliseJobRequest, readJobBatch, type Operation } from "@carillon/contract";
 import { CarillonError, formatId, type JobSpec } from "@carillon/core";
 import type { CreatedJob } from "@carillon/engine";
-import { type CallAnswer, type Handlers, traceOf } from "../call.js";
+import { type Call, type CallAnswer, type Handlers, traceOf } from "../call.js";
 import type { Recall } from "../idempotency.js";
 import type { ApiOptions } from "../ports.js";
 import { noTracing } from "../tracing.js";
@@ -14,8 +14,8 @@ export function jobBatchHandlers(options: ApiOptions): Pick<Handlers, "createJob
   const { engine, logger, tracing = noTracing } = options;
   return {
     async createJobs(call) {
-      const { body, namespace, requestId, receipt } = call;
-      const read = readAll(options, body);
+      const { namespace, requestId, receipt } = call;
+      const read = readAll(options, call);
       const specs = read.flatMap((one) => ("spec" in one ? [one.spec] : []));
       const store = (traced: readonly JobSpec[]) => engine.createJobs(namespace, traced, receipt);
       const stored = specs.length === 0 ? [] : await tracing.enqueueTraced(traceOf(call), specs, store);
@@ -32,9 +32,9 @@ export function jobBatchHandlers(options: ApiOptions): Pick<Handlers, "createJob
 
 /** A batch that was stored before; why some of it was refused then is known where that did not depend on the time. */
 export function recallJobs(options: ApiOptions): Recall {
-  return async ({ jobs = [] }, { body, requestId }) => {
+  return async ({ jobs = [] }, call) => {
     const stored = jobs.map((id): CreatedJob => (id === null ? { error: refusedBefore() } : { id }));
-    return answer(readAll(options, body), stored, requestId);
+    return answer(readAll(options, call), stored, call.requestId);
   };
 }
 
@@ -42,8 +42,8 @@ export function refusedBefore(): CarillonError {
   return new CarillonError("bad_request", "It was refused when this call was made first.");
 }
 
-function readAll(options: ApiOptions, body: unknown): Read[] {
-  const moment = momentOf(options);
+function readAll(options: ApiOptions, { body, namespace }: Pick<Call<Operation>, "body" | "namespace">): Read[] {
+  const moment = momentOf(options, namespace);
   return readJobBatch(body).map((job): Read => attempt(() => normaliseJobRequest(job, moment).spec));
 }
 

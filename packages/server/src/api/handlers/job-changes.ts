@@ -66,7 +66,7 @@ async function put(options: ApiOptions, answers: JobAnswers, call: PutCall): Pro
   const { engine } = options;
   const ref = jobRef(call.params.id);
   const define = (current: JobSpec | null, now: Instant): JobSpec => {
-    const moment = { ...momentOf(options), now, ...(current && { current }) };
+    const moment = { ...momentOf(options, namespace), now, ...(current && { current }) };
     const { spec } = normaliseJobRequest(body, moment);
     const key = "key" in ref ? ref.key : current?.key;
     refuseOtherKey(spec.key, key);

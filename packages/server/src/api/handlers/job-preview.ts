@@ -28,7 +28,7 @@ export function jobPreviewHandlers(options: ApiOptions): Pick<Handlers, "preview
   const { engine } = options;
   return {
     async previewJob({ body, query, namespace }) {
-      const moment = momentOf(options);
+      const moment = momentOf(options, namespace);
       const { spec } = normaliseJobRequest(withTask(body), moment);
       const { schedule } = spec;
       if (schedule.kind === "after") checkConditions(schedule);

@@ -25,7 +25,7 @@ export function jobHandlers(options: ApiOptions): JobHandlers {
   return {
     async createJob(call) {
       const { body, namespace, foreign, receipt } = call;
-      const request = normaliseJobRequest(body, momentOf(options));
+      const request = normaliseJobRequest(body, momentOf(options, namespace));
       const job = await tracing.enqueueTraced(traceOf(call), [request.spec], ([one = request.spec]) =>
         engine.createJob(namespace, one, receipt),
       );

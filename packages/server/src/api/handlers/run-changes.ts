@@ -29,7 +29,7 @@ export function runChangeHandlers(options: ApiOptions): RunChangeHandlers {
       return { status: 200, body: wireRun(await engine.cancelRun(namespace, idOrNotFound("run", params.id))) };
     },
     async rescheduleRun({ params, namespace, body }) {
-      const at = readReschedule(body, momentOf(options));
+      const at = readReschedule(body, momentOf(options, namespace));
       return { status: 200, body: wireRun(await engine.rescheduleRun(namespace, idOrNotFound("run", params.id), at)) };
     },
     async listRunAttempts({ params, namespace }) {

@@ -1,7 +1,7 @@
-import { readRunBatch, readRunCreate, type RunBatchResult, type RunCreated } from "@carillon/contract";
+import { readRunBatch, readRunCreate, type RunBatchResult, type RunCreated, type Operation } from "@carillon/contract";
 import { type EnqueueSpec, formatId } from "@carillon/core";
 import type { EnqueuedRun, RunView } from "@carillon/engine";
-import { type CallAnswer, type Handlers, traceOf } from "../call.js";
+import { type Call, type CallAnswer, type Handlers, traceOf } from "../call.js";
 import type { Recall } from "../idempotency.js";
 import type { ApiOptions } from "../ports.js";
 import { noTracing } from "../tracing.js";
@@ -19,15 +19,15 @@ export function runCreateHandlers(options: ApiOptions): Pick<Handlers, "createRu
     async createRun(call) {
       const { body, namespace, receipt } = call;
       const waitMs = waitOf(call.query);
-      const spec = readRunCreate(body, momentOf(options));
+      const spec = readRunCreate(body, momentOf(options, namespace));
       const { run, isNew } = await tracing.enqueueTraced(traceOf(call), [spec], ([one = spec]) =>
         engine.enqueueShown(namespace, one, receipt),
       );
       return createdRun(await awaitEnd(engine, call, run, waitMs), isNew);
     },
     async createRuns(call) {
-      const { body, namespace, requestId, receipt } = call;
-      const read = readAll(options, body);
+      const { namespace, requestId, receipt } = call;
+      const read = readAll(options, call);
       const specs = read.flatMap((one) => ("spec" in one ? [one.spec] : []));
       const store = (traced: readonly EnqueueSpec[]) => engine.enqueueMany(namespace, traced, receipt);
       const stored = specs.length === 0 ? [] : await tracing.enqueueTraced(traceOf(call), specs, store);
@@ -44,9 +44,9 @@ export function runCreateHandlers(options: ApiOptions): Pick<Handlers, "createRu
 
 /** A batch that was stored before; why some of it was refused then is known where that did not depend on the time. */
 export function recallRuns(options: ApiOptions): Recall {
-  return async ({ runs = [] }, { body, requestId }) => {
+  return async ({ runs = [] }, call) => {
     const stored = runs.map((one): EnqueuedRun => one ?? { error: refusedBefore() });
-    return answer(readAll(options, body), stored, requestId);
+    return answer(readAll(options, call), stored, call.requestId);
   };
 }
 
@@ -55,8 +55,8 @@ export function createdRun(run: RunView, isNew: boolean): CallAnswer {
   return isNew ? { status: 201, body, headers: { Location: `/v1/runs/${body.id}` } } : { status: 200, body };
 }
 
-function readAll(options: ApiOptions, body: unknown): Read[] {
-  const moment = momentOf(options);
+function readAll(options: ApiOptions, { body, namespace }: Pick<Call<Operation>, "body" | "namespace">): Read[] {
+  const moment = momentOf(options, namespace);
   return readRunBatch(body).map((run): Read => attempt(() => readRunCreate(run, moment)));
 }
 

@@ -3,8 +3,16 @@ import { formatId } from "@carillon/core";
 import type { ClusterView, ShardView, TaskView } from "@carillon/engine";
 import { timestamp } from "./scalars.js";
 
-export function wireTask({ name, workers, slots, queues, hasJobs, expectedMs }: TaskView): TaskInfo {
-  return { name, workers, slots, queues: [...queues], has_jobs: hasJobs, expected_ms: expectedMs };
+export function wireTask({ name, workers, slots, queues, hasJobs, expectedMs, defaults }: TaskView): TaskInfo {
+  return {
+    name,
+    workers,
+    slots,
+    queues: [...queues],
+    has_jobs: hasJobs,
+    defaults,
+    expected_ms: expectedMs,
+  };
 }
 
 export function wireCluster({ nodes, shards }: ClusterView): Cluster {

@@ -86,6 +86,7 @@ describe("asking for runs over HTTP", () => {
       slots: 0,
       queues: [],
       has_jobs: true,
+      defaults: null,
       expected_ms: null,
     });
     expect((await api.get("/v1/tasks/named")).statusCode).toBe(200);

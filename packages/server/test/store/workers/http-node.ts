@@ -27,7 +27,7 @@ export interface HttpNode {
   readonly events: readonly EngineEvent[];
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   call(
-    method: "GET" | "POST",
+    method: "GET" | "POST" | "PUT" | "PATCH",
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Record<string, unknown> }>;

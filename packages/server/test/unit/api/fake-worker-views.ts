@@ -1,6 +1,7 @@
 import { CarillonError } from "@carillon/core";
 import type {
   ClusterView,
+  TaskDefaults,
   TaskView,
   Forecast,
   JobExplanation,
@@ -33,6 +34,10 @@ export class FakeWorkerViews extends FakeOperations {
 
   async getTask(_namespace: string, name: string): Promise<TaskView | null> {
     return this.tasks.find((task) => task.name === name) ?? null;
+  }
+
+  defaultsOf(_namespace: string, name: string): TaskDefaults | null {
+    return this.tasks.find((task) => task.name === name)?.defaults ?? null;
   }
 
   async cluster(): Promise<ClusterView> {

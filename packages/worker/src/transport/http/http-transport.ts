@@ -38,7 +38,7 @@ export class HttpTransport implements Transport {
 
   /** Tries until a node takes the worker; throws only if it is refused, or closed meanwhile. */
   async open(registration: Registration, events: TransportEvents): Promise<void> {
-    const registered = await this.#register(registrationJson(registration), events);
+    const registered = await this.#register(registration, events);
     const { urls, timers, random, heart = threadHeart(timers) } = this.#options;
     const calls = this.#calls;
     const caller = callerOf(this.#options);
@@ -81,7 +81,9 @@ export class HttpTransport implements Transport {
     return error instanceof SessionGone || this.#session === null || this.#session.isOver;
   }
 
-  async #register(json: string, events: TransportEvents): Promise<WorkerRegistered> {
+  async #register(registration: Registration, events: TransportEvents): Promise<WorkerRegistered> {
+    let json = registrationJson(registration);
+    const plainJson = registrationJson(withoutDefaults(registration));
     const { timers, random } = this.#options;
     const { signal } = this.#closing;
     for (let failures = 0; ;) {
@@ -89,6 +91,10 @@ export class HttpTransport implements Transport {
         const how = { timeoutMs: registerWithinMs, signal };
         return await this.#calls.post<WorkerRegistered>("/v1/workers:register", json, how);
       } catch (error) {
+        if (isOlder(error) && json !== plainJson) {
+          json = plainJson;
+          continue;
+        }
         if (signal.aborted || (error instanceof ServerRefused && error.isFinal)) throw error;
         events.onFailure(error);
         failures++;
@@ -103,4 +109,14 @@ export class HttpTransport implements Transport {
     if (this.#session === null) throw new SessionGone("the worker is not registered");
     return this.#session;
   }
+}
+
+/** A server of an older version knows of no defaults: it takes the worker without them. */
+function isOlder(error: unknown): boolean {
+  return error instanceof ServerRefused && error.code === "unknown_field" && error.pointers.includes("/defaults");
+}
+
+function withoutDefaults(registration: Registration): Registration {
+  const { defaults: _, ...rest } = registration;
+  return rest;
 }

@@ -7,11 +7,14 @@ export class ServerRefused extends Error {
   override readonly name = "ServerRefused";
   readonly status: number;
   readonly code: string;
+  /** Where the request is at fault. */
+  readonly pointers: readonly string[];
 
-  constructor(status: number, code: string, detail: string) {
+  constructor(status: number, code: string, detail: string, pointers: readonly string[] = []) {
     super(detail);
     this.status = status;
     this.code = code;
+    this.pointers = pointers;
   }
 
   /** Asking again as it is would end the same way. */
@@ -52,21 +55,34 @@ export class ServerCalls {
     }
     const { status, text } = answered;
     if (status >= 200 && status < 300) return (text === "" ? undefined : JSON.parse(text)) as Answer;
-    const { code, detail } = problemOf(text);
+    const { code, detail, pointers } = problemOf(text);
     if (status === 410 && code === sessionLost) throw new SessionGone(detail);
     // Without a database no other node would do better.
     if (status >= 500 && !code.startsWith("database_")) this.#endpoints.failed(url);
-    throw new ServerRefused(status, code, `${url} answered ${status} ${code}: ${detail}`);
+    throw new ServerRefused(status, code, `${url} answered ${status} ${code}: ${detail}`, pointers);
   }
 }
 
-function problemOf(text: string): { code: string; detail: string } {
+interface Problem {
+  readonly code: string;
+  readonly detail: string;
+  readonly pointers: readonly string[];
+}
+
+function problemOf(text: string): Problem {
   try {
-    const { code, detail } = JSON.parse(text) as { code?: unknown; detail?: unknown };
-    return { code: typeof code === "string" ? code : "", detail: typeof detail === "string" ? detail : "" };
+    const { code, detail, errors } = JSON.parse(text) as { code?: unknown; detail?: unknown; errors?: unknown };
+    return { code: textOf(code), detail: textOf(detail), pointers: pointersOf(errors) };
   } catch {
-    return { code: "", detail: text.slice(0, 200) };
+    return { code: "", detail: text.slice(0, 200), pointers: [] };
   }
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+function pointersOf(errors: unknown): string[] {
+  if (!Array.isArray(errors)) return [];
+  return (errors as readonly ({ pointer?: unknown } | null)[]).map((one) => textOf(one?.pointer));
 }
 
 const firstWaitMs = 100;

@@ -1,0 +1,121 @@
+import { CarillonError, type EnqueueSpec, type JobSpec } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { normaliseJobRequest, plainRequest, readRegistration, readRunCreate } from "../../../src/index.js";
+import type { TaskDefaults } from "../../../src/schema/task-defaults.js";
+
+const now = Date.UTC(2026, 10, 12, 8, 30);
+const usual: TaskDefaults = { queue: "mail", priority: 7, timeout: "2m", retry: { max_attempts: 6, initial: "10s" } };
+
+const moment = (defaults: TaskDefaults) => {
+  return { now, defaultsOf: (task: string) => (task === "mail.send" ? defaults : null) };
+};
+const jobOf = (body: object, defaults = usual): JobSpec =>
+  normaliseJobRequest({ task: "mail.send", ...body }, moment(defaults)).spec;
+const runOf = (body: object, defaults = usual): EnqueueSpec =>
+  readRunCreate({ task: "mail.send", ...body }, moment(defaults));
+
+function faultsOf(read: () => unknown): [pointer: string, detail: string][] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (!(error instanceof CarillonError)) throw error;
+    return error.items.map(({ pointer, detail }) => [pointer, detail]);
+  }
+}
+
+describe.each([
+  ["a job", jobOf],
+  ["a run", runOf],
+])("a request for %s", (_what, specOf) => {
+  it("has what its task says where it says nothing", () => {
+    expect(specOf({})).toMatchObject({
+      queue: "mail",
+      priority: 7,
+      policy: { timeoutMs: 120_000, retry: { maxAttempts: 6, initialMs: 10_000 } },
+    });
+  });
+
+  it("wins, field by field, each taken whole", () => {
+    const { queue, priority, policy } = specOf({ priority: 4, retry: { backoff: "fixed" } });
+    expect({ queue, priority, policy }).toEqual({
+      queue: "mail",
+      priority: 4,
+      policy: { timeoutMs: 120_000, retry: { backoff: "fixed" } },
+    });
+  });
+
+  it("of another task has none of it", () => {
+    expect(specOf({ task: "echo" })).toMatchObject({ queue: "default", priority: 4, policy: {} });
+  });
+
+  it("says no by what is empty", () => {
+    const { policy } = specOf(
+      { requires: {}, callbacks: [] },
+      { requires: { gpu: "a" }, callbacks: [{ task: "told" }] },
+    );
+    expect(policy).toEqual({});
+  });
+
+  it("that is begun at most once is not refused for the retries of its task", () => {
+    expect(specOf({ guarantee: "at_most_once" }).policy).toEqual({ timeoutMs: 120_000, guarantee: "at_most_once" });
+  });
+
+  it("has an order by a key of its own and the task's word on failures, and else none", () => {
+    const defaults: TaskDefaults = { ordering_on_failure: "skip" };
+    expect(specOf({ ordering_key: "a" }, defaults).policy.ordering).toEqual({ key: "a", onFailure: "skip" });
+    expect(specOf({}, defaults).policy.ordering).toBeUndefined();
+  });
+
+  it("is told where a fault comes from that is not its own", () => {
+    const defaults: TaskDefaults = { concurrency: { key: "customer:{payload.customer}", limit: 2 } };
+    const [[pointer, detail] = []] = faultsOf(() => specOf({ payload: {} }, defaults));
+    expect(pointer).toBe("/concurrency/key");
+    expect(detail).toContain("a default of the task");
+    const [[, own] = []] = faultsOf(() => specOf({ payload: {}, timeout: "0s" }, { ...defaults, timeout: "2m" }));
+    expect(own).not.toContain("a default of the task");
+  });
+});
+
+describe("a job in another system's words", () => {
+  it.each([{ retries: 1 }, { retry_policy: { max_retries: 1 } }])("says its retries by %j", (body) => {
+    expect(jobOf(body).policy.retry).toEqual({ maxAttempts: 2 });
+  });
+
+  it("names its task and whom to tell", () => {
+    const body = { job_type: "mail.send", callback_url: "https://example.com/told" };
+    const { spec } = normaliseJobRequest(body, moment({ ...usual, callbacks: [{ task: "told" }] }));
+    expect(spec).toMatchObject({ queue: "mail", policy: { callbacks: [{ url: "https://example.com/told" }] } });
+  });
+});
+
+it("what a file asks for means the same as the job that is made of it", () => {
+  const body = { task: "mail.send", schedule: { cron: "0 9 * * *" } };
+  const expected = { queue: "mail", priority: 7, timeout: "2m", retry: { max_attempts: 6, initial: "10s" } };
+  expect(plainRequest(body, moment(usual))).toMatchObject(expected);
+});
+
+describe("a worker that registers", () => {
+  const worker = { name: "w", queues: ["default"], tasks: ["mail.send", "a/b"], slots: 1 };
+
+  it("says what it said of its tasks, {} included", () => {
+    const defaults = { "mail.send": usual, "a/b": {} };
+    expect(readRegistration({ ...worker, defaults }).defaults).toEqual(defaults);
+    expect(readRegistration(worker)).not.toHaveProperty("defaults");
+  });
+
+  it("is refused with every fault and its place", () => {
+    const defaults = {
+      "a/b": { timeout: "soon", guarantee: "at_most_once", retry: { max_attempts: 3 } },
+      "mail.send": { delay: "1h", concurrency: { key: "{nothing", limit: 1 }, ordering_on_failure: "skip" },
+      other: {},
+    };
+    expect(faultsOf(() => readRegistration({ ...worker, defaults })).map(([pointer]) => pointer)).toEqual([
+      "/defaults/mail.send/delay",
+      "/defaults/other",
+      "/defaults/a~1b/timeout",
+      "/defaults/a~1b/retry/max_attempts",
+      "/defaults/mail.send/concurrency/key",
+    ]);
+  });
+});
