@@ -41,29 +41,44 @@ select id, state, created_at from near
 union all
 select id, 'later', created_at from later;
 
--- name: run.insert_now
--- purpose: stores runs that stand alone and may start at once. Most are alike, so what they share is sent once for each kind
--- params: $1 ids uuid[], $2 shards smallint[], $3 ranks bigint[], $4 kinds int[] (from 1), $5 payloads text: JSON texts with U+001F
---         between them, which JSON escapes; of each kind: $6 namespace ids int[], $7 lanes int[], $8 priorities smallint[],
---         $9 tasks text[], $10 queues text[], $11 policies text[], $12 labels text[], $13 owners text[]; $14 channel text,
---         $15 payload text or null: who listens is told at the commit, when commits do not queue up behind one another
+-- name: run.insert_alike
+-- purpose: stores runs that stand alone and may start at once, and that are alike but for their payloads, as most are: what they share is
+--   sent once. All are stored, or none; their time is the statement's
+-- params: $1 ids uuid[], $2 shards int[], $3 ranks bigint[], $4 payloads json[]; of all of them: $5 namespace id int, $6 lane int,
+--         $7 priority smallint, $8 task text, $9 queue text, $10 policy json or null, $11 labels jsonb or null, $12 owner text or null;
+--         $13 channel text, $14 payload text or null: who listens is told at the commit, when commits do not queue up behind one another
 -- fence: primary key
-with present as materialized (
-  select clock_timestamp() as at
-), made as (
+with made as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                             trigger, task, queue, payload, policy, labels, owner)
-  select i.id, i.id, ($6::int[])[i.kind], i.shard, ($7::int[])[i.kind], 'queued', ($8::smallint[])[i.kind], i.rank, p.at, p.at,
-         p.at, 'once', ($9::text[])[i.kind], ($10::text[])[i.kind], i.payload::json, ($11::text[])[i.kind]::json,
-         ($12::text[])[i.kind]::jsonb, ($13::text[])[i.kind]
-  from unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::int[], string_to_array($5::text, E'\x1f'))
-         as i (id, shard, rank, kind, payload)
-  cross join present p
-  returning 1
+  select i.id, i.id, $5::int, i.shard, $6::int, 'queued', $7::smallint, i.rank, statement_timestamp(), statement_timestamp(),
+         statement_timestamp(), 'once', $8::text, $9::text, i.payload, $10::json, $11::jsonb, $12::text
+  from (
+    select unnest($1::uuid[]) as id, unnest($2::int[]) as shard, unnest($3::bigint[]) as rank, unnest($4::json[]) as payload
+  ) i
 )
-select (select at from present) as created_at, count(*)::int as count,
-       case when $15::text is not null then pg_notify($14::text, $15::text)::text end as told
-from made;
+select statement_timestamp() as created_at,
+       case when $14::text is not null then pg_notify($13::text, $14::text)::text end as told;
+
+-- name: run.insert_now
+-- purpose: the same for runs of several kinds: what they share is sent once for each
+-- params: $1 ids uuid[], $2 shards int[], $3 ranks bigint[], $4 payloads json[], $5 kinds int[] (from 1); of each kind:
+--         $6 namespace ids int[], $7 lanes int[], $8 priorities smallint[], $9 tasks text[], $10 queues text[], $11 policies text[],
+--         $12 labels text[], $13 owners text[]; $14 channel text, $15 payload text or null
+-- fence: primary key
+with made as (
+  insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
+                            trigger, task, queue, payload, policy, labels, owner)
+  select i.id, i.id, ($6::int[])[i.kind], i.shard, ($7::int[])[i.kind], 'queued', ($8::smallint[])[i.kind], i.rank,
+         statement_timestamp(), statement_timestamp(), statement_timestamp(), 'once', ($9::text[])[i.kind], ($10::text[])[i.kind],
+         i.payload, ($11::text[])[i.kind]::json, ($12::text[])[i.kind]::jsonb, ($13::text[])[i.kind]
+  from (
+    select unnest($1::uuid[]) as id, unnest($2::int[]) as shard, unnest($3::bigint[]) as rank, unnest($4::json[]) as payload,
+           unnest($5::int[]) as kind
+  ) i
+)
+select statement_timestamp() as created_at,
+       case when $15::text is not null then pg_notify($14::text, $15::text)::text end as told;
 
 -- name: run.load_due
 -- purpose: delayed and retrying runs of the given shards that are due before an instant, for the wheel

@@ -7,6 +7,7 @@ const uuidType = 2950;
 const bigintType = 20;
 const float8Type = 701;
 const intType = 23;
+const jsonType = 114;
 /** Dimensions, whether there are nulls, type of the elements; then length and lower bound of the one dimension. */
 const headerBytes = 20;
 const emptyBytes = 12;
@@ -61,16 +62,35 @@ export function intArray(numbers: readonly number[]): Buffer {
   return buffer;
 }
 
+/** JSON by its texts: nothing in them has to be escaped, and nothing cast. */
+export function jsonArray(texts: readonly string[]): Buffer {
+  let bytes = 4 * texts.length;
+  for (const text of texts) bytes += Buffer.byteLength(text);
+  const buffer = emptyArray(jsonType, texts.length, bytes);
+  let at = headerBytes;
+  for (const text of texts) {
+    const length = buffer.write(text, at + 4);
+    buffer.writeInt32BE(length, at);
+    at += 4 + length;
+  }
+  return buffer;
+}
+
 function arrayOf(type: number, length: number, width: number): { buffer: Buffer; step: number } {
   const step = 4 + width;
-  const buffer = Buffer.alloc(length === 0 ? emptyBytes : headerBytes + length * step);
+  return { buffer: emptyArray(type, length, length * step), step };
+}
+
+/** With room for its elements, each of which has its length before it. */
+function emptyArray(type: number, length: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(length === 0 ? emptyBytes : headerBytes + bytes);
   buffer.writeInt32BE(type, 8);
   if (length > 0) {
     buffer[3] = 1;
     buffer.writeInt32BE(length, 12);
     buffer[19] = 1;
   }
-  return { buffer, step };
+  return buffer;
 }
 
 /** Two digits at a time, by their codes. */

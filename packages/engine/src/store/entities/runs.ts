@@ -4,7 +4,7 @@ import { jsonParam, timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./fence.js";
-import { alikeParameters } from "./alike-runs.js";
+import { alikeRuns } from "./alike-runs.js";
 import type { EndedLate, EndedRun } from "./ended-runs.js";
 import type { NewRun } from "./new-run.js";
 import { columns, jsonOrNull, timestampOrNull } from "./parameters.js";
@@ -75,6 +75,7 @@ const lostError = named({
 
 export function runStore(db: Queryable, statements: Statements): RunStore {
   const insert = statements.get("run.insert");
+  const insertAlike = statements.get("run.insert_alike");
   const insertNow = statements.get("run.insert_now");
   const loadDue = statements.get("run.load_due");
   const promote = statements.get("run.promote");
@@ -91,10 +92,11 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       return rows.map((row) => ({ id: row.id, state: row.state, createdAt: row.created_at }));
     },
     async insertNow(runs, notice) {
-      type Row = { created_at: Instant; count: number };
-      const values = [...alikeParameters(runs), notice?.channel ?? null, notice?.payload ?? null];
-      const [row] = (await db.query<Row>(insertNow, values)).rows;
-      if (row?.count !== runs.length) throw new Error(`${row?.count} of ${runs.length} runs were stored`);
+      const { isOneKind, values } = alikeRuns(runs);
+      const told = [notice?.channel ?? null, notice?.payload ?? null];
+      const statement = isOneKind ? insertAlike : insertNow;
+      const [row] = (await db.query<{ created_at: Instant }>(statement, [...values, ...told])).rows;
+      if (row === undefined) throw new Error("runs were to be stored and no answer came");
       return row.created_at;
     },
     async loadDue(shards, until, limitPerShard) {

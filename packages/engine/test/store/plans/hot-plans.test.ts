@@ -18,6 +18,7 @@ const hot = [
   "due.pass",
   "due.hold",
   "run.insert",
+  "run.insert_alike",
   "run.insert_now",
   "run.load_due",
   "run.promote",
