@@ -292,6 +292,22 @@ describe("what an app takes of its surroundings", () => {
     expect(await done).toBe("work");
   });
 
+  it("is what a worker said of its task, by the task's name and where it only enqueues; what is odd is refused at the start", async () => {
+    const app = open();
+    const mail = task({ name: "mail", queue: "mail", priority: 7, timeout: "1m", run: () => null });
+    const odd = task({ name: "odd", timeout: "soon", run: () => null });
+    const start = app.worker({ tasks: [mail, odd], signals: false }).start();
+    await expect(start).rejects.toMatchObject({ items: [{ pointer: "/defaults/odd/timeout" }] });
+    const worker = app.worker({ tasks: [mail], signals: false });
+    await worker.start();
+    await worker.stop();
+    await open({ roles: ["enqueue"], migrate: false }).enqueue("mail", null, { priority: 9 });
+    const pool = new Pool({ connectionString: url, max: 1 });
+    const { rows } = await pool.query("select queue, priority, policy from carillon.run");
+    await pool.end();
+    expect(rows).toEqual([{ queue: "mail", priority: 9, policy: { timeoutMs: 60_000 } }]);
+  });
+
   it("is refused where the schema is missing and is not to be made", async () => {
     await expect(open({ migrate: false }).enqueue("work", null)).rejects.toMatchObject({ code: "schema_too_old" });
   });
