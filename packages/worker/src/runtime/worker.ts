@@ -1,15 +1,14 @@
-import { type Assignment, type DurationMs, type Outcome, type RunNote, shownId, type StopOrder } from "@carillon/core";
-import { RunStoppedError, stoppedOutcome, stoppedWithWorker } from "./errors.js";
-import { execute } from "./execute.js";
+import { type Assignment, type DurationMs, shownId } from "@carillon/core";
+import { stoppedWithWorker } from "./errors.js";
+import { HeldRuns } from "./held-runs.js";
 import { IgnoredSignals } from "./ignored-signals.js";
 import { Notebook } from "./notebook.js";
 import { Patience } from "./patience.js";
 import { registrationOf } from "./registration.js";
 import { Reporter } from "./reporter.js";
-import { isSpent, Running, type RunSite } from "./running.js";
+import { isSpent, type Running, type RunSite } from "./running.js";
 import { Slots } from "./slots.js";
 import { StartTeller } from "./start-teller.js";
-import type { Task } from "./task.js";
 import type { WorkerEvent, WorkerOptions } from "./worker-options.js";
 
 const pauseAfterErrorMs = 500;
@@ -24,15 +23,10 @@ const lastWordsMs = 1_000;
  */
 export class Worker {
   readonly #options: WorkerOptions;
-  readonly #tasks: ReadonlyMap<string, Task>;
-  readonly #slots: Slots;
   readonly #reporter: Reporter;
   readonly #notebook: Notebook;
-  readonly #site: RunSite;
   readonly #ignored: IgnoredSignals;
-  readonly #running = new Map<string, Running>();
-  /** Given ahead: they wait for a slot, in their order. */
-  readonly #waiting = new Map<string, Assignment>();
+  readonly #runs: HeldRuns;
   #state: "new" | "running" | "draining" | "stopped" = "new";
   #stopping: Promise<void> | null = null;
   /** The registration under way, if there is one; never rejects. */
@@ -47,8 +41,6 @@ export class Worker {
   constructor(options: WorkerOptions) {
     const { transport, timers } = options;
     this.#options = options;
-    this.#tasks = new Map(options.tasks.map((task) => [task.name, task]));
-    this.#slots = new Slots(options);
     this.#reporter = new Reporter({
       transport,
       timers,
@@ -58,28 +50,36 @@ export class Worker {
     this.#notebook = new Notebook({
       transport,
       timers,
-      onLost: (note) => this.#loseClaim(note),
+      onLost: (note) => this.#runs.loseClaim(note),
       onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
     });
     this.#patience = new Patience(timers);
     this.#teller = new StartTeller({
       transport,
       timers,
-      running: () => this.#running.values(),
+      running: () => this.#runs.running(),
       onFailure: (error) => this.#emit({ type: "worker.transport_failed", error }),
     });
     this.#ignored = new IgnoredSignals(timers, (event) => this.#emit(event));
     const onSignal: RunSite["onSignal"] = (run, reason) => this.#ignored.watch(run, reason);
-    this.#site = { notebook: this.#notebook, timers, onSignal };
+    this.#runs = new HeldRuns({
+      tasks: options.tasks,
+      slots: new Slots(options),
+      site: { notebook: this.#notebook, timers, onSignal },
+      reporter: this.#reporter,
+      onFailed: (event) => this.#emit(event),
+      onGivenBack: (assignment) => void this.#giveBack([assignment]),
+    });
   }
 
   get runningCount(): number {
-    return this.#running.size;
+    return this.#runs.runningCount;
   }
 
   async start(): Promise<void> {
     if (this.#state !== "new") return;
     this.#state = "running";
+    this.#runs.open();
     await this.#open();
     if (this.#stopping !== null) return;
     this.#teller.start();
@@ -100,7 +100,7 @@ export class Worker {
       return this.#stopping;
     }
     const wasRunning = this.#state === "running";
-    this.#state = "draining";
+    this.#shut();
     this.#stopping = wasRunning ? this.#drain(graceMs, Math.min(lastWordsMs, graceMs / 5)) : Promise.resolve();
     return this.#stopping;
   }
@@ -111,9 +111,14 @@ export class Worker {
    */
   leave(withinMs: DurationMs): Promise<void> {
     if (this.#stopping !== null || this.#state !== "running") return this.stop(withinMs);
-    this.#state = "draining";
+    this.#shut();
     this.#stopping = this.#drain(withinMs, withinMs);
     return this.#stopping;
+  }
+
+  #shut(): void {
+    this.#state = "draining";
+    this.#runs.shut();
   }
 
   /** Handlers are signalled when so much of the grace time is left. */
@@ -122,16 +127,16 @@ export class Worker {
     if (this.#opening !== null) await this.#patience.within(patienceMs, this.#opening);
     this.#isGone = true;
     await this.#patience.within(patienceMs, this.#tried(transport.pause()));
-    const unstarted = this.#takeWaiting();
+    const unstarted = this.#runs.removeWaiting();
     await this.#patience.within(patienceMs, this.#giveBack(unstarted));
-    await this.#patience.within(graceMs - lastMs, Promise.all([...this.#running.values()].map((run) => run.done)));
+    await this.#patience.within(graceMs - lastMs, this.#runs.ends());
     const left = await this.#signalLeft(lastMs);
     const [spent, unspent] = [left.filter(isSpent), left.filter((run) => !isSpent(run))];
-    for (const run of spent) this.#report(run, stoppedWithWorker());
+    for (const run of spent) this.#runs.report(run, stoppedWithWorker());
     // A result that is still under way must be answered before the session goes, or the run would be taken for lost.
     await this.#patience.within(graceMs + pauseAfterErrorMs, this.#reporter.idle());
     // Also what came after all, although nobody had the patience to wait for it.
-    const late = this.#takeWaiting();
+    const late = this.#runs.removeWaiting();
     await this.#patience.within(patienceMs, this.#giveBack([...unspent.map((run) => run.assignment), ...late]));
     await this.#patience.within(patienceMs, this.#tried(transport.close()));
     this.#state = "stopped";
@@ -143,15 +148,9 @@ export class Worker {
 
   /** Handlers that work on when the grace time is nearly over have the rest to save where they are. Answers what to give back. */
   async #signalLeft(lastMs: DurationMs): Promise<Running[]> {
-    for (const run of this.#running.values()) {
-      run.isLeaving = true;
-      run.stop.abort(new RunStoppedError("drain", "the worker stops"));
-    }
-    const ends = Promise.all([...this.#running.values()].map((run) => run.done));
-    if (this.#running.size > 0 && !this.#isHurried) await this.#patience.within(lastMs, ends);
-    const left = [...this.#running.values()];
-    this.#running.clear();
-    return left;
+    this.#runs.signalLeaving();
+    if (this.#runs.runningCount > 0 && !this.#isHurried) await this.#patience.within(lastMs, this.#runs.ends());
+    return this.#runs.removeRunning();
   }
 
   #open(): Promise<void> {
@@ -164,8 +163,8 @@ export class Worker {
   async #register(): Promise<void> {
     const { transport } = this.#options;
     await transport.open(registrationOf(this.#options), {
-      onAssign: (assignments) => this.#take(assignments),
-      onStop: (orders) => this.#stopRuns(orders),
+      onAssign: (assignments) => this.#runs.take(assignments),
+      onStop: (orders) => this.#runs.stop(orders),
       onLost: () => void this.#startOver(),
       onUnheard: () => this.#stopUnheard(),
       onDrain: (isNotice) => this.#emit({ type: "worker.drain_asked", isNotice }),
@@ -178,23 +177,14 @@ export class Worker {
   async #closeLate(): Promise<void> {
     const { transport } = this.#options;
     await this.#tried(transport.pause());
-    await this.#giveBack(this.#takeWaiting());
+    await this.#giveBack(this.#runs.removeWaiting());
     await this.#tried(transport.close());
-  }
-
-  #takeWaiting(): Assignment[] {
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    return waiting;
   }
 
   /** The session is gone: whatever runs here is somebody else's now. */
   async #startOver(): Promise<void> {
-    this.#emit({ type: "worker.session_lost", running: this.#running.size });
-    const why = new RunStoppedError("session_lost", "the worker's session was lost");
-    for (const run of this.#running.values()) run.stop.abort(why);
-    this.#running.clear();
-    this.#waiting.clear();
+    this.#emit({ type: "worker.session_lost", running: this.#runs.runningCount });
+    this.#runs.forget();
     this.#reporter.forget();
     this.#notebook.forget();
     while (this.#state === "running") {
@@ -208,103 +198,8 @@ export class Worker {
   }
 
   #stopUnheard(): void {
-    this.#emit({ type: "worker.unheard", running: this.#running.size });
-    for (const run of this.#running.values()) {
-      run.isUnheard = true;
-      run.stop.abort(
-        new RunStoppedError("unheard", "the server has not answered for too long; others may get the run"),
-      );
-    }
-  }
-
-  #take(assignments: readonly Assignment[]): void {
-    let taken = this.#slots.takenByAll(this.#running);
-    for (const assignment of assignments) {
-      const { runId, fence } = assignment;
-      if (this.#running.get(runId)?.assignment.fence === fence) continue;
-      if (this.#waiting.size > 0 || !this.#canBegin(assignment, taken)) this.#waiting.set(runId, assignment);
-      else taken += this.#begin(assignment);
-    }
-    if (this.#waiting.size > 0) this.#beginNext();
-  }
-
-  #beginNext(): void {
-    let taken = this.#slots.takenByAll(this.#running);
-    for (const assignment of this.#waiting.values()) {
-      // The next is waited for, however heavy: lighter ones that overtake it would keep it waiting.
-      if (!this.#canBegin(assignment, taken)) return;
-      this.#waiting.delete(assignment.runId);
-      taken += this.#begin(assignment);
-    }
-  }
-
-  #canBegin(assignment: Assignment, taken: number): boolean {
-    return this.#state === "running" && this.#slots.fits(assignment, taken);
-  }
-
-  /** Answers how many slots it takes from now on: none, if it has ended at once. Then nobody could have asked it to stop. */
-  #begin(assignment: Assignment): number {
-    const { runId, task } = assignment;
-    const before = this.#running.get(runId);
-    if (before !== undefined) {
-      before.stop.abort(new RunStoppedError("claim_lost", "the run was claimed again"));
-      this.#running.delete(runId);
-    }
-    const running = new Running(assignment, this.#site);
-    const outcome = execute(this.#tasks.get(task), assignment, running);
-    if (!(outcome instanceof Promise)) {
-      this.#report(running, outcome);
-      return 0;
-    }
-    this.#running.set(runId, running);
-    running.done = outcome.then((ended) => {
-      this.#end(running, ended);
-      this.#beginNext();
-    });
-    return this.#slots.takenBy(assignment);
-  }
-
-  #stopRuns(orders: readonly StopOrder[]): void {
-    for (const { runId, fence, reason } of orders) {
-      const waiting = this.#waiting.get(runId);
-      if (waiting?.fence === fence) {
-        this.#waiting.delete(runId);
-        this.#reporter.add({ runId, fence, startedAgoMs: 0, outcome: { kind: "cancelled", error: null } });
-      }
-      const running = this.#running.get(runId);
-      if (running?.assignment.fence !== fence || running.isStopping) continue;
-      running.isStopping = true;
-      running.stop.abort(new RunStoppedError(reason));
-    }
-  }
-
-  /** A note was refused: the run was given to somebody else while its handler is at work. */
-  #loseClaim({ runId, fence }: RunNote): void {
-    const running = this.#running.get(runId);
-    if (running?.assignment.fence === fence) running.stop.abort(new RunStoppedError("claim_lost"));
-  }
-
-  #end(running: Running, ended: Outcome): void {
-    const { runId } = running.assignment;
-    if (this.#running.get(runId) !== running) return;
-    // What another system has begun is not begun again.
-    if (running.isLeaving && ended.kind !== "succeeded" && ended.kind !== "waiting") return;
-    this.#running.delete(runId);
-    if (running.isUnheard && ended.kind === "failed" && !isSpent(running)) {
-      void this.#giveBack([running.assignment]);
-      return;
-    }
-    this.#report(running, running.isStopping ? stoppedOutcome(ended) : ended);
-  }
-
-  #report({ assignment, startedAt }: Running, outcome: Outcome): void {
-    const { runId, fence, task, attempt, maxAttempts } = assignment;
-    if (outcome.kind === "failed") {
-      const about = { runId: shownId("run", runId), task, attempt, maxAttempts };
-      this.#emit({ type: "run.attempt_failed", ...about, error: outcome.error });
-    }
-    const startedAgoMs = this.#options.timers.monotonic() - startedAt;
-    this.#reporter.add({ runId, fence, startedAgoMs, outcome });
+    this.#emit({ type: "worker.unheard", running: this.#runs.runningCount });
+    this.#runs.signalUnheard();
   }
 
   async #giveBack(assignments: readonly Assignment[]): Promise<void> {
