@@ -6,7 +6,7 @@
 --   who runs: not for every day
 -- params: $1 limit int
 -- fence: none, a read; who acts on it compares again
-select r.id
+select r.id, r.session_id as "sessionId"
 from carillon.run r left join carillon.worker_session s on s.id = r.session_id
 where r.state = 'running' and r.session_id <> '00000000-0000-0000-0000-000000000000' and s.id is null
   or r.state <> 'running' and r.cancel_reason is not null

@@ -65,7 +65,7 @@ with silent as materialized (
   for update of s
 )
 delete from carillon.worker_session s using silent where s.id = silent.id
-returning s.id;
+returning s.id, s.namespace_id as "namespaceId", s.name;
 
 -- name: session.close
 -- purpose: a worker leaves by itself
@@ -84,7 +84,7 @@ with orphaned as materialized (
   for update of s
 )
 delete from carillon.worker_session s using orphaned where s.id = orphaned.id
-returning s.id;
+returning s.id, s.namespace_id as "namespaceId", s.name;
 
 -- name: session.views
 -- purpose: the workers of a namespace, newest first

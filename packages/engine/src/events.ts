@@ -110,11 +110,21 @@ export type EngineEvent =
     }
   | { readonly type: "run.rescued"; readonly count: number }
   | { readonly type: "session.expired"; readonly count: number }
+  | {
+      /** This node declared a worker dead, which had left so many runs. */
+      readonly type: "session.lost";
+      readonly namespaceId: number;
+      readonly sessionId: string;
+      readonly name: string;
+      readonly runs: number;
+    }
   | { readonly type: "shards.gained"; readonly count: number }
   | { readonly type: "shards.lost"; readonly count: number }
   | {
       /** Shards of a node that is gone; the duration runs from its last sign of life that this node saw. */
       readonly type: "shards.taken_over";
+      /** Who has them now. */
+      readonly nodeId: string;
       readonly from: string;
       readonly count: number;
       readonly durationMs: DurationMs | null;

@@ -7,7 +7,13 @@ export type AppEvent = EngineEvent | WorkerEvent | DatabaseEvent;
 
 export type AppListener<Type extends AppEvent["type"]> = (event: Extract<AppEvent, { type: Type }>) => void;
 
-const prefixes: Readonly<Record<string, IdPrefix>> = { runId: "run", jobId: "job", nodeId: "node", backfillId: "bkf" };
+const prefixes: Readonly<Record<string, IdPrefix>> = {
+  runId: "run",
+  jobId: "job",
+  nodeId: "node",
+  sessionId: "wrk",
+  backfillId: "bkf",
+};
 
 /** Inside the engine ids are bare UUIDs. */
 export function shownEvent(event: AppEvent): AppEvent {

@@ -25,6 +25,8 @@ export const eventTypes = [
   "queue.paused",
   "queue.resumed",
   "task.defaults_changed",
+  "worker.lost",
+  "node.took_over",
 ] as const;
 
 export const EventType = stringEnum(eventTypes);
@@ -46,6 +48,13 @@ export const Event = Type.Object(
     waited_ms: Type.Optional(Milliseconds("How long it waited for a worker since it was due")),
     delay_ms: Type.Optional(Milliseconds("After how long it is tried again")),
     duration_ms: Type.Optional(Milliseconds("How long its last try took")),
+    worker_id: Type.Optional(Type.String({ description: "The worker that was declared dead" })),
+    worker: Type.Optional(Type.String({ description: "Its name" })),
+    runs: Type.Optional(Count("How many runs it left, which others get")),
+    node_id: Type.Optional(Type.String({ description: "The node that took shards over" })),
+    from_node_id: Type.Optional(Type.String({ description: "The node that is gone" })),
+    shards: Type.Optional(Count("How many shards it took from that one")),
+    after_ms: Type.Optional(Milliseconds("How long after the last sign of life of the one that is gone")),
     fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     text: Type.Optional(nullable(Type.String())),
   },
@@ -72,7 +81,8 @@ export const EventQuery = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 500,
-        description: "Only these, separated by commas. run, job, queue or task alone means all that happens to them",
+        description:
+          "Only these, separated by commas. run, job, queue, task, worker or node alone means all that happens to them",
         examples: ["run.failed,job"],
       }),
     ),

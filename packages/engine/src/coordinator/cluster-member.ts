@@ -136,7 +136,7 @@ export class ClusterMember implements Coordinator {
     for (const [from, count] of counts) {
       const sign = this.#registry.lastSignOf(from);
       const durationMs = sign === undefined ? null : this.#options.clock.monotonic() - sign;
-      this.#options.onEvent({ type: "shards.taken_over", from, count, durationMs });
+      this.#options.onEvent({ type: "shards.taken_over", nodeId: this.#nodeId, from, count, durationMs });
     }
   }
 

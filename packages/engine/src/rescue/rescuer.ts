@@ -5,8 +5,8 @@ import { announceEnded } from "../runs/announce-ended.js";
 import { tellLateEnds } from "../runs/tell-sla.js";
 import type { HostClock } from "../store/db/ports.js";
 import { freedBy } from "../store/entities/ended-runs.js";
-import type { Queued, RunStore } from "../store/entities/runs.js";
-import type { SessionStore } from "../store/entities/sessions.js";
+import type { LostRun, Queued, RunStore } from "../store/entities/runs.js";
+import type { DeadSession, SessionStore } from "../store/entities/sessions.js";
 
 export interface RescuerOptions {
   readonly sessions: SessionStore;
@@ -32,6 +32,8 @@ export class Rescuer {
   readonly #options: RescuerOptions;
   readonly #watch: SilenceWatch;
   #known: ReadonlySet<string> = new Set();
+  /** Declared dead by this node and not told of yet: what each left is known after the next look. */
+  #untold: DeadSession[] = [];
   #sweepsLeft = sweepsPerReason;
   #lastSweep = Number.NEGATIVE_INFINITY;
 
@@ -60,8 +62,10 @@ export class Rescuer {
     const listed = await sessions.list();
     const silent = this.#watch.observe(listed, clock.monotonic());
     const expired = silent.length === 0 ? [] : await sessions.expire(silent);
+    this.#untold.push(...expired);
     const orphaned = await sessions.closeOfDeadNodes();
-    const ended = expired.length + orphaned;
+    this.#untold.push(...orphaned);
+    const ended = expired.length + orphaned.length;
     if (ended > 0) onEvent({ type: "session.expired", count: ended });
     const before = this.#known;
     this.#known = new Set(listed.map((session) => session.id));
@@ -71,7 +75,9 @@ export class Rescuer {
 
   async #sweep(): Promise<{ readonly lost: number; readonly rescued: number }> {
     const { runs, batch, mostLosses, onEvent, onQueued, onFreed } = this.#options;
-    const lost = await runs.lost(batch);
+    const found = await runs.lost(batch);
+    this.#tellDead(found);
+    const lost = found.map((run) => run.id);
     if (lost.length === 0) return { lost: 0, rescued: 0 };
     const buried = await runs.buryLost(lost, mostLosses);
     announceEnded(buried, "failed", onEvent);
@@ -87,5 +93,16 @@ export class Rescuer {
     if (again.length > 0) onEvent({ type: "run.rescued", count: again.length });
     onQueued(again);
     return { lost: lost.length, rescued: rescued.length };
+  }
+
+  /** Each once, with the runs that this look found: of more than one look's worth the others are not counted. */
+  #tellDead(lost: readonly LostRun[]): void {
+    if (this.#untold.length === 0) return;
+    const left = new Map<string | null, number>();
+    for (const { sessionId } of lost) left.set(sessionId, (left.get(sessionId) ?? 0) + 1);
+    for (const { id: sessionId, namespaceId, name } of this.#untold.splice(0)) {
+      const runs = left.get(sessionId) ?? 0;
+      this.#options.onEvent({ type: "session.lost", namespaceId, sessionId, name, runs });
+    }
   }
 }

@@ -122,6 +122,7 @@ const idNames: Readonly<Record<string, readonly [name: string, prefix: IdPrefix]
   runId: ["run_id", "run"],
   jobId: ["job_id", "job"],
   nodeId: ["node_id", "node"],
+  sessionId: ["worker_id", "wrk"],
   backfillId: ["backfill_id", "bkf"],
   from: ["from", "node"],
 };

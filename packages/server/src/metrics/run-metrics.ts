@@ -62,6 +62,7 @@ export function runMetrics(declared: DeclaredMetrics): OnEngineEvent {
     "runs.moved": (event) => moved.inc(event.count),
     "run.rescued": (event) => rescued.inc(event.count),
     "session.expired": (event) => expired.inc(event.count),
+    "session.lost": () => undefined,
     "shards.gained": (event) => shards.inc(event.count),
     "shards.lost": (event) => shards.dec(event.count),
     "shards.taken_over": ({ durationMs }) => {

@@ -13,7 +13,7 @@ export interface EventFilter {
 
 export function passes(filter: EventFilter, { namespaceId, event }: Notice): boolean {
   return (
-    namespaceId === filter.namespaceId &&
+    (namespaceId === null || namespaceId === filter.namespaceId) &&
     (filter.types === undefined || filter.types.has(event.type)) &&
     (filter.jobId === undefined || event.job_id === filter.jobId) &&
     (filter.runId === undefined || event.run_id === filter.runId) &&
@@ -34,7 +34,7 @@ export function readEventTypes(text: string): ReadonlySet<EventType> {
 }
 
 function unknown(word: string): CarillonError {
-  const detail = `there are no events ${JSON.stringify(word)}; there are run, job, queue, task and ${eventTypes.join(", ")}`;
+  const detail = `there are no events ${JSON.stringify(word)}; there are run, job, queue, task, worker, node and ${eventTypes.join(", ")}`;
   return new CarillonError("field_invalid", `?type: ${detail}`, {
     items: [{ pointer: "?type", code: "field_invalid", detail }],
   });

@@ -139,10 +139,11 @@ function readNotices(body: string): Notice[] {
   const list = parsed(body);
   if (!Array.isArray(list)) return [];
   return list.flatMap((one: unknown) => {
-    if (!Array.isArray(one) || typeof one[0] !== "number") return [];
-    const event: unknown = one[1];
+    if (!Array.isArray(one)) return [];
+    const [namespaceId, event]: unknown[] = one;
+    if (typeof namespaceId !== "number" && namespaceId !== null) return [];
     if (typeof event !== "object" || event === null || !("type" in event) || !known.has(String(event.type))) return [];
-    return [{ namespaceId: one[0], event: event as Event }];
+    return [{ namespaceId, event: event as Event }];
   });
 }
 

@@ -6,7 +6,8 @@ import { timestamp } from "../api/wire/scalars.js";
 
 /** One event as the stream tells it, with what it is filtered by. */
 export interface Notice {
-  readonly namespaceId: number;
+  /** null: it is no one namespace's, and all are told. */
+  readonly namespaceId: number | null;
   readonly event: Event;
 }
 
@@ -42,6 +43,17 @@ export function noticeOf(event: EngineEvent, now: number): Notice | null {
     case "task.defaults_changed": {
       const { type, namespaceId, task } = event;
       return { namespaceId, event: { type, at: timestamp(now), task } };
+    }
+    case "session.lost": {
+      const { namespaceId, sessionId, name, runs } = event;
+      const worker = { worker_id: formatId("wrk", sessionId), worker: name, runs };
+      return { namespaceId, event: { type: "worker.lost", at: timestamp(now), ...worker } };
+    }
+    case "shards.taken_over": {
+      const { nodeId, from, count: shards, durationMs } = event;
+      const nodes = { node_id: formatId("node", nodeId), from_node_id: formatId("node", from) };
+      const after = durationMs === null ? {} : { after_ms: whole(durationMs) };
+      return { namespaceId: null, event: { type: "node.took_over", at: timestamp(now), ...nodes, shards, ...after } };
     }
     default:
       return null;

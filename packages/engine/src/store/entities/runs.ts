@@ -48,6 +48,12 @@ export interface Notice {
   readonly payload: string;
 }
 
+export interface LostRun {
+  readonly id: string;
+  /** Whose it was; null: it had been given back, and was to stop. */
+  readonly sessionId: string | null;
+}
+
 export interface RunStore {
   /** A one-off job that is due later than `beyondMs` from now waits in run_later. */
   insert(runs: readonly NewRun[], beyondMs?: DurationMs): Promise<StoredRun[]>;
@@ -56,7 +62,7 @@ export interface RunStore {
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
   promote(fence: Fence, ids: readonly string[]): Promise<Queued[]>;
   /** Running runs whose session is gone. Reads all live runs. */
-  lost(limit: number): Promise<string[]>;
+  lost(limit: number): Promise<LostRun[]>;
   /** Queues again those of the runs whose session is gone. */
   rescue(ids: readonly string[], mostLosses: number): Promise<GivenBackRun[]>;
   /** Ends those of the runs whose session is gone and that took their workers down too often. */
@@ -110,7 +116,7 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       return rows.flatMap(({ ids: queued, ...same }) => queued.split(",").map((id) => ({ id, ...same })));
     },
     async lost(limit) {
-      return (await db.query<{ id: string }>(lost, [limit])).rows.map((row) => row.id);
+      return (await db.query<LostRun>(lost, [limit])).rows;
     },
     async rescue(ids, mostLosses) {
       const { rows } = await db.query<Queued & { stopped: boolean }>(rescue, [ids, mostLosses]);

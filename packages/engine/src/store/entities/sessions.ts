@@ -35,6 +35,9 @@ export interface SessionKind extends Pick<NewSession, "queues" | keyof WorkerSki
   readonly slots: number;
 }
 
+/** A session that was ended since its worker, or its node, is gone. */
+export type DeadSession = Pick<NewSession, "id" | "namespaceId" | "name">;
+
 /** A session that lives, and what was asked of its worker. */
 export interface LivingSession {
   readonly id: string;
@@ -52,7 +55,7 @@ export interface SessionStore {
   /** Says that a worker lives, whoever serves it; false: it was declared dead. */
   touch(id: string): Promise<boolean>;
   list(): Promise<WatchedSession[]>;
-  expire(seen: readonly WatchedSession[]): Promise<string[]>;
+  expire(seen: readonly WatchedSession[]): Promise<DeadSession[]>;
   /** Newest first: of all of the namespace, or the one of this id. */
   views(namespaceId: number, of: { id?: string; before?: string; limit: number }): Promise<WorkerView[]>;
   /** Of those that have the task: what they can do. */
@@ -60,7 +63,7 @@ export interface SessionStore {
   /** False: there is no such worker. */
   ask(namespaceId: number, id: string, state: WorkerState): Promise<boolean>;
   close(id: string): Promise<boolean>;
-  closeOfDeadNodes(): Promise<number>;
+  closeOfDeadNodes(): Promise<DeadSession[]>;
 }
 
 export function sessionStore(db: Queryable, statements: Statements): SessionStore {
@@ -110,7 +113,7 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
     },
     async expire(seen) {
       const values = [seen.map((session) => session.id), seen.map((session) => session.heartbeat)];
-      return (await db.query<{ id: string }>(expire, values)).rows.map((row) => row.id);
+      return (await db.query<DeadSession>(expire, values)).rows;
     },
     async views(namespaceId, { id = null, before = null, limit }) {
       const { rows } = await db.query<ViewRow>(views, [namespaceId, id, before, limit]);
@@ -128,7 +131,7 @@ export function sessionStore(db: Queryable, statements: Statements): SessionStor
       return (await db.query(close, [id])).rowCount === 1;
     },
     async closeOfDeadNodes() {
-      return (await db.query(closeOfDeadNodes)).rowCount;
+      return (await db.query<DeadSession>(closeOfDeadNodes)).rows;
     },
   };
 }

@@ -193,8 +193,8 @@ describe("the rescue", () => {
     if (run === undefined) throw new Error("nothing was claimed");
     if (begun) await h.store.claims.started(session, [{ id: run.id, fence: run.fence, agoMs: 0 }]);
     await h.store.sessions.close(session);
-    const lost = await h.store.runs.lost(10);
-    expect(lost).toEqual([run.id]);
+    expect(await h.store.runs.lost(10)).toEqual([{ id: run.id, sessionId: session }]);
+    const lost = [run.id];
     await h.store.runs.buryLost(lost, 3);
     await h.store.runs.rescue(lost, 3);
     return run;
@@ -207,7 +207,7 @@ describe("the rescue", () => {
     await h.claim(dead, 1);
     await h.claim(alive, 1);
     await h.store.sessions.close(dead);
-    expect(await h.store.runs.lost(10)).toEqual([lost]);
+    expect(await h.store.runs.lost(10)).toEqual([{ id: lost, sessionId: dead }]);
     expect((await h.store.runs.rescue([lost, kept], 3)).map((run) => run.id)).toEqual([lost]);
     expect(await live(lost)).toMatchObject({ status: "queued", status_reason: "not_started", losses: 0, attempt: 0 });
     expect(await live(kept)).toMatchObject({ status: "running", losses: 0 });
@@ -276,16 +276,17 @@ describe("the rescue", () => {
     const seen = await h.store.sessions.list();
     await h.store.sessions.heartbeat([id], gatewayId);
     expect(await h.store.sessions.expire(seen)).toEqual([]);
-    expect(await h.store.sessions.expire(await h.store.sessions.list())).toEqual([id]);
+    expect(await h.store.sessions.expire(await h.store.sessions.list())).toMatchObject([{ id, namespaceId: 1 }]);
   });
 
   it("closes the sessions of a node that is gone", async () => {
     const node = newId();
     await h.store.nodes.register({ id: node, name: "n", address: null, version: "0" });
     const what = { namespaceId: 1, name: "w", queues: [], tasks: [], slots: 1, nodeId: node };
-    await h.store.sessions.open({ id: newId(), gatewayId, ...what });
-    expect(await h.store.sessions.closeOfDeadNodes()).toBe(0);
+    const id = newId();
+    await h.store.sessions.open({ id, gatewayId, ...what });
+    expect(await h.store.sessions.closeOfDeadNodes()).toEqual([]);
     await h.store.nodes.remove(node, null);
-    expect(await h.store.sessions.closeOfDeadNodes()).toBe(1);
+    expect(await h.store.sessions.closeOfDeadNodes()).toEqual([{ id, namespaceId: 1, name: "w" }]);
   });
 });

@@ -92,6 +92,8 @@ describe("two engines over one database", () => {
     await a.database.close(0);
     await b.events.until(() => b.events.owned === 1_024);
     expect(b.events.list).toContainEqual({ type: "node.dead", nodeId: id, name: "a", by: "freed_lock" });
-    expect(b.events.list).toContainEqual(expect.objectContaining({ type: "shards.taken_over", from: id, count: 512 }));
+    expect(b.events.list).toContainEqual(
+      expect.objectContaining({ type: "shards.taken_over", nodeId: b.engine.nodeId, from: id, count: 512 }),
+    );
   });
 });

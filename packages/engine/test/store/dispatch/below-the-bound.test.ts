@@ -78,7 +78,10 @@ const ways: readonly Way[] = [
       const claim = await heldElsewhere(rank);
       const happen = async (): Promise<Hint[]> => {
         await h.store.sessions.close(claim.session);
-        return h.store.runs.rescue(await h.store.runs.lost(10), 3);
+        return h.store.runs.rescue(
+          (await h.store.runs.lost(10)).map((run) => run.id),
+          3,
+        );
       };
       return { count: 1, happen };
     },

@@ -97,7 +97,7 @@ async function nodeOver(queue: string): Promise<Node> {
 /** What the others do when they find that a worker is gone, and when the time of a next try has come. */
 async function rescue(session: string): Promise<void> {
   await h.store.sessions.close(session);
-  const lost = await h.store.runs.lost(100);
+  const lost = (await h.store.runs.lost(100)).map((run) => run.id);
   await h.store.runs.buryLost(lost, mostLosses);
   await h.store.runs.rescue(lost, mostLosses);
   const waiting = "state in ('scheduled', 'retrying')";

@@ -57,7 +57,8 @@ describe("a run that requires labels", () => {
     const session = await h.session();
     await h.claim(session, 10);
     await h.store.sessions.close(session);
-    const [rescued] = await h.store.runs.rescue(await h.store.runs.lost(10), 3);
+    const lost = (await h.store.runs.lost(10)).map(({ id }) => id);
+    const [rescued] = await h.store.runs.rescue(lost, 3);
     expect(rescued?.id).toBe(run);
     expect(h.store.lanes.get(rescued?.lane ?? 0)).toMatchObject({ requires: "gpu=a100" });
   });

@@ -41,7 +41,7 @@ async function firstRuns(): Promise<{ session: string; given: readonly Assigned[
 }
 
 async function sweep(): Promise<void> {
-  const lost = await h.store.runs.lost(1_000);
+  const lost = (await h.store.runs.lost(1_000)).map((run) => run.id);
   await h.store.runs.buryLost(lost, mostLosses);
   await h.store.runs.rescue(lost, mostLosses);
 }

@@ -110,7 +110,8 @@ describe("a strict queue", () => {
     expect(await claim(other, [lane])).toBeNull();
     await h.store.sessions.close(dead);
     expect(await claim(other, [lane])).toBeNull();
-    const rescued = await h.store.runs.rescue(await h.store.runs.lost(10), 3);
+    const lost = (await h.store.runs.lost(10)).map((run) => run.id);
+    const rescued = await h.store.runs.rescue(lost, 3);
     expect(rescued).toMatchObject([{ id: first, lane }]);
     const again = await claim(other, [lane]);
     expect([again?.id, again?.fence]).toEqual([first, 2]);

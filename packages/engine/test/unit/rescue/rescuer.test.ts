@@ -22,6 +22,10 @@ function setUp() {
   const state = {
     sessions: ["a", "b"],
     lost: [] as string[],
+    /** Silent for good, once it is tried to end them; and who had the runs that are lost. */
+    dead: [] as string[],
+    session: null as string | null,
+    isAway: false,
     isLocked: false,
     sweeps: 0,
     queued: [] as string[],
@@ -34,12 +38,13 @@ function setUp() {
     sessions: {
       list: async () => state.sessions.map((id) => ({ id, heartbeat: String(state.nowMs) })),
       expire: async () => [],
-      closeOfDeadNodes: async () => 0,
+      closeOfDeadNodes: async () => state.dead.splice(0).map((id) => ({ id, namespaceId: 1, name: `worker ${id}` })),
     } as never,
     runs: {
       lost: async () => {
+        if (state.isAway) throw new Error("the database is away");
         state.sweeps++;
-        return state.lost;
+        return state.lost.map((id) => ({ id, sessionId: state.session }));
       },
       buryLost: async () => state.buried.map(ended),
       rescue: async (ids) =>
@@ -135,4 +140,25 @@ it("ends what another node queued again and did not end before it died, although
   await pass(3_000);
   expect(state.told).toMatchObject([{ type: "run.finished", runId: "a", status: "cancelled" }]);
   expect(state.queued).toEqual([]);
+});
+
+it("tells of each worker that it declares dead once, with the runs that it left", async () => {
+  const { state, pass } = setUp();
+  await pass(30_000);
+  Object.assign(state, { dead: ["b", "c"], lost: ["run-1", "run-2"], session: "b", sessions: ["a"] });
+  await pass(30_000);
+  expect(state.told.filter((event) => event.type === "session.lost")).toEqual([
+    { type: "session.lost", namespaceId: 1, sessionId: "b", name: "worker b", runs: 2 },
+    { type: "session.lost", namespaceId: 1, sessionId: "c", name: "worker c", runs: 0 },
+  ]);
+});
+
+it("tells of it later where what a dead worker left could not be read at first", async () => {
+  const { state, pass } = setUp();
+  await pass(30_000);
+  Object.assign(state, { dead: ["b"], lost: ["run-1"], session: "b", isAway: true });
+  await expect(pass(3_000)).rejects.toThrow("the database is away");
+  state.isAway = false;
+  await pass(30_000);
+  expect(state.told.filter((event) => event.type === "session.lost")).toMatchObject([{ sessionId: "b", runs: 1 }]);
 });

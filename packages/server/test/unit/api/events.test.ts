@@ -68,6 +68,26 @@ describe("the events of a node", () => {
     expect(kinds.read().match(/^event: .*$/gm)).toEqual(["event: run.failed"]);
   });
 
+  it("tells of a lost worker in its namespace, with the runs that it left, and of a takeover in all", () => {
+    const { hub, clock, open } = hubUnderTest();
+    const [own, foreign, mail] = [open(), open({ namespaceId: 2 }), open({ queue: "mail" })];
+    for (const reader of [own, foreign, mail]) reader.read();
+    const sessionId = "01890000-0000-7000-8000-000000000003";
+    const nodeId = "01890000-0000-7000-8000-000000000004";
+    hub.publish({ type: "session.lost", namespaceId: 1, sessionId, name: "w", runs: 3 });
+    hub.publish({ type: "shards.taken_over", nodeId, from: jobId, count: 512, durationMs: 1_500.4 });
+    clock.advance(20);
+    const at = "2026-11-12T08:30:00.000Z";
+    const worker = { type: "worker.lost", at, worker_id: formatId("wrk", sessionId), worker: "w", runs: 3 };
+    const nodes = { node_id: formatId("node", nodeId), from_node_id: formatId("node", jobId) };
+    const takeover = { type: "node.took_over", at, ...nodes, shards: 512, after_ms: 1_500 };
+    const dataIn = (text: string): unknown[] =>
+      [...text.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data) as unknown);
+    expect(dataIn(own.read())).toEqual([worker, takeover]);
+    expect(dataIn(foreign.read())).toEqual([takeover]);
+    expect(mail.read()).toBe("");
+  });
+
   it("goes on where a connection broke off, and says so when it cannot", () => {
     const { hub, clock, open } = hubUnderTest({ ring: 3 });
     const first = open();

@@ -52,7 +52,7 @@ describe("the log", () => {
     const node = expect.stringMatching(/^node_[0-9a-z]{26}$/) as string;
     logEngineEvent(logger, { type: "node.dead", nodeId: id, name: "b", by: "silence" });
     expect(entry()).toMatchObject({ msg: "node.dead", node_id: node, name: "b" });
-    logEngineEvent(logger, { type: "shards.taken_over", from: id, count: 64, durationMs: 1 });
+    logEngineEvent(logger, { type: "shards.taken_over", nodeId: id, from: id, count: 64, durationMs: 1 });
     expect(entry()).toMatchObject({ msg: "shards.taken_over", from: node });
     logEngineEvent(logger, { type: "backfill.ended", backfillId: id, jobId: id, state: "done", reason: null });
     expect(entry()).toMatchObject({ backfill_id: expect.stringMatching(/^bkf_/) as string });

@@ -55,6 +55,15 @@ describe("the events of two nodes", () => {
     expect(idsIn(read())).toEqual(["a.1.1"]);
   });
 
+  it("come also where they are no one namespace's", () => {
+    const { b, clock, open } = twoNodes();
+    const { read } = open();
+    const id = "01890000-0000-7000-8000-000000000001";
+    b.publish({ type: "shards.taken_over", nodeId: id, from: id, count: 1, durationMs: null });
+    clock.advance(250);
+    expect(read()).toContain("event: node.took_over");
+  });
+
   it("are whole for a reader that was away and names the last event that it has", async () => {
     const { a, b, clock, open } = twoNodes();
     const first = open();
