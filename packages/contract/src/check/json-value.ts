@@ -5,15 +5,17 @@ import { pointerTo } from "./pointer.js";
 /** NUL, which PostgreSQL cannot store in text, and halves of surrogate pairs, which no UTF-8 can carry. */
 const unstorable = /[\0\p{Surrogate}]/u;
 
-/** Sixteen digits in a row may be a whole number that lost some; an escaped character may be one that cannot be stored. */
-const doubtful = /\\u|\d{16}/;
+/** A whole number that lost digits has at least so many. */
+const manyDigits = /\d{16}/;
 
 /**
  * Whether a text that `JSON.stringify` wrote is sound at a glance: what `checkJsonValue` refuses is not in it. Where it is not, the
  * value has to be looked at.
  */
 export function isPlainlySound(text: string): boolean {
-  return !doubtful.test(text) && countOf("{", text) + countOf("[", text) < limits.jsonDepth;
+  // An escaped character may be one that cannot be stored.
+  if (text.includes("\\u") || manyDigits.test(text)) return false;
+  return countOf("{", text) + countOf("[", text) < limits.jsonDepth;
 }
 
 /** Stops counting where it is enough. */

@@ -11,18 +11,33 @@ for (let value = 0; value < 32; value++) valueOf[alphabet.charCodeAt(value)] = v
 // Read as the digits that they look like, because people type ids from screens.
 for (const [letter, digit] of Object.entries({ i: 1, l: 1, o: 0 })) valueOf[letter.charCodeAt(0)] = digit;
 
-const pairs = Array.from({ length: 1024 }, (_, index) => `${alphabet[index >>> 5]}${alphabet[index & 31]}`);
+const digitCodes = Array.from(alphabet, (digit) => digit.charCodeAt(0));
+/** The text under way, by its codes: put together from parts, it would be a tree of them, which costs more. */
+const codes = Array.from({ length: 26 }, () => 0);
+
+/** Two digits are ten bits: 8 + 12 × 10 = 128. */
+function put2(at: number, bits: number): void {
+  codes[at] = digitCodes[(bits >>> 5) & 31] ?? 0;
+  codes[at + 1] = digitCodes[bits & 31] ?? 0;
+}
 
 /** `uuid` must be canonical. */
 export function base32OfUuid(uuid: string): string {
   const [a, b, c, d] = wordsOfUuid(uuid);
-  // Two characters are ten bits: 8 + 12 × 10 = 128.
-  const pair = (bits: number) => pairs[bits & 1023];
-  return (
-    `${pair(a >>> 24)}${pair(a >>> 14)}${pair(a >>> 4)}${pair((a << 6) | (b >>> 26))}${pair(b >>> 16)}` +
-    `${pair(b >>> 6)}${pair((b << 4) | (c >>> 28))}${pair(c >>> 18)}${pair(c >>> 8)}${pair((c << 2) | (d >>> 30))}` +
-    `${pair(d >>> 20)}${pair(d >>> 10)}${pair(d)}`
-  );
+  put2(0, a >>> 24);
+  put2(2, a >>> 14);
+  put2(4, a >>> 4);
+  put2(6, (a << 6) | (b >>> 26));
+  put2(8, b >>> 16);
+  put2(10, b >>> 6);
+  put2(12, (b << 4) | (c >>> 28));
+  put2(14, c >>> 18);
+  put2(16, c >>> 8);
+  put2(18, (c << 2) | (d >>> 30));
+  put2(20, d >>> 20);
+  put2(22, d >>> 10);
+  put2(24, d);
+  return String.fromCharCode(...codes);
 }
 
 /** The canonical UUID, or null if the text is not 26 digits (lower case) of a 128-bit number. */

@@ -24,7 +24,7 @@ export function planRun({ namespaceId, lane }: RunPlace, spec: EnqueueSpec, plan
   const { task, queue, priority } = spec;
   const now = planner.now();
   const runAt = spec.runAt ?? now;
-  refuseLongPast({ kind: "at", at: runAt }, {}, { now, catchupWindowMs });
+  if (runAt !== now) refuseLongPast({ kind: "at", at: runAt }, {}, { now, catchupWindowMs });
   const id = newId();
   const deadline = deadlineOf(spec.policy, runAt);
   return {
