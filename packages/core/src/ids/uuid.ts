@@ -35,7 +35,7 @@ export function uuidV7Of(ms: Instant, a: number, b: number, c: number): string {
 
 /** The text under way, by its codes: put together from parts, it would be a tree of them, which costs three times as much. */
 const codes = Array.from({ length: 36 }, () => "-".charCodeAt(0));
-const digitCodes = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
+const digitCodes = Array.from("0123456789abcdef", (text) => text.charCodeAt(0));
 
 function put4(at: number, value: number): void {
   codes[at] = digitCodes[value >>> 12] ?? 0;
