@@ -4,15 +4,25 @@ import type { Callback as CallbackRequest } from "../schema/end-callback.js";
 
 export const usualParts: readonly CallbackPart[] = ["error"];
 
+/** Where callbacks stand in the request, and which addresses they may not have. */
+export interface CallbackPlace {
+  readonly at: string;
+  readonly refuse: RefuseTarget | undefined;
+}
+
 /** Reads whom to tell; each names one of url and task. */
-export function callbacksOf(given: readonly CallbackRequest[], findings: Findings, at = "/callbacks"): Callback[] {
+export function callbacksOf(
+  given: readonly CallbackRequest[],
+  { at, refuse }: CallbackPlace,
+  findings: Findings,
+): Callback[] {
   return given.map(({ on, url, task, include }, place) => {
     const isList = at === "/callbacks";
     const pointer = isList ? `${at}/${place}` : at;
     if ((url === undefined) === (task === undefined) && !findings.hasInside(pointer)) {
       findings.add(pointer, "field_invalid", "names one of url and task");
     }
-    if (url !== undefined) checkTarget(url, isList ? `${pointer}/url` : at, findings);
+    if (url !== undefined) checkTarget(url, isList ? `${pointer}/url` : at, findings, refuse);
     return {
       on: momentsOf(on),
       ...(url !== undefined && { url }),

@@ -5,9 +5,8 @@ import { checkJsonValue } from "../check/json-value.js";
 import { foreignFieldNames } from "../schema/job-create.js";
 import { JobPatch } from "../schema/job-patch.js";
 import type { ScheduleRequest } from "../schema/schedule.js";
-import type { CheckPayload } from "./check-payload.js";
 import { explainJobField } from "./job-field-hints.js";
-import { normaliseJobRequest } from "./job-request.js";
+import { type Moment, normaliseJobRequest } from "./job-request.js";
 import { mergePatch } from "./merge-patch.js";
 import { requestOfJob } from "./request-of-job.js";
 import { isCompanion, scheduleKinds } from "./schedule-kinds.js";
@@ -15,8 +14,11 @@ import { isCompanion, scheduleKinds } from "./schedule-kinds.js";
 /** What a patch makes of a definition. Pure; throws one CarillonError that names every fault. */
 export type ApplyJobPatch = (current: JobSpec, now: Instant) => JobSpec;
 
+/** Who judges what a patch says anew. */
+export type PatchJudges = Pick<Moment, "checkPayload" | "refuseTarget">;
+
 /** Checks the patch by itself; what it says together with the job is checked when it is applied. */
-export function readJobPatch(body: unknown, checkPayload?: CheckPayload): ApplyJobPatch {
+export function readJobPatch(body: unknown, judges: PatchJudges = {}): ApplyJobPatch {
   const findings = new Findings();
   if (!isObject(body)) {
     findings.add("", "field_invalid", 'the body must be a JSON object such as {"priority": 7}');
@@ -25,10 +27,10 @@ export function readJobPatch(body: unknown, checkPayload?: CheckPayload): ApplyJ
   const explainUnknown = explainPatchField(findings);
   const patch = checkValue(JobPatch, isObject(body) ? body : {}, { findings, explainUnknown }) ?? {};
   findings.raise();
-  return (current, now) => applied(patch, current, now, checkPayload);
+  return (current, now) => applied(patch, current, now, judges);
 }
 
-function applied(patch: JobPatch, current: JobSpec, now: Instant, checkPayload?: CheckPayload): JobSpec {
+function applied(patch: JobPatch, current: JobSpec, now: Instant, judges: PatchJudges): JobSpec {
   refuseOtherKey(patch.key, current.key);
   const before = requestOfJob(current);
   const { payload, schedule, key: _, ...rest } = patch;
@@ -38,11 +40,18 @@ function applied(patch: JobPatch, current: JobSpec, now: Instant, checkPayload?:
     payload: null,
   };
   const value = Object.hasOwn(patch, "payload") ? payload : current.payload;
-  const isToCheck = checkPayload !== undefined && ("payload" in patch || "task" in patch);
-  const check = isToCheck ? { checkPayload } : {};
-  const { spec } = normaliseJobRequest(merged, { now, current, payload: { value }, ...check });
+  const moment = { now, current, payload: { value }, ...judgesOf(patch, judges) };
+  const { spec } = normaliseJobRequest(merged, moment);
   // Checked already, now or when it came: a payload that somebody stored is not this caller's fault.
   return { ...spec, payload: value };
+}
+
+/** What was stored before is not judged again: it is not this caller's fault. */
+function judgesOf(patch: JobPatch, { checkPayload, refuseTarget }: PatchJudges): PatchJudges {
+  return {
+    ...(checkPayload !== undefined && ("payload" in patch || "task" in patch) && { checkPayload }),
+    ...(refuseTarget !== undefined && "callbacks" in patch && { refuseTarget }),
+  };
 }
 
 /** A key is how others find the job: to change it is to make another job. */

@@ -4,6 +4,7 @@ import { Findings } from "../check/findings.js";
 import { checkJsonValue } from "../check/json-value.js";
 import { foreignFieldNames, JobCreate } from "../schema/job-create.js";
 import { addPayloadFaults, type CheckPayload } from "./check-payload.js";
+import type { RefuseTarget } from "./end-callback.js";
 import { firingOf } from "./firing-policy.js";
 import { explainJobField } from "./job-field-hints.js";
 import { ownSpelling } from "./own-spelling.js";
@@ -28,6 +29,8 @@ export interface Moment {
   readonly payload?: { readonly value: unknown };
   /** Knows payloads of some tasks. */
   readonly checkPayload?: CheckPayload;
+  /** Knows addresses that no callback may have; none is refused when left out. */
+  readonly refuseTarget?: RefuseTarget;
   /** What is taken where the request leaves it out; nothing when left out, as for a change of a job. */
   readonly defaultsOf?: DefaultsOf;
 }
@@ -64,7 +67,10 @@ function judged(body: unknown, given: JobCreate, moment: Moment, findings: Findi
   // Who is asked for by hand, or by others, may bring a payload of its own: what its keys need is looked for then.
   const isAsked = schedule?.kind === "manual" || schedule?.kind === "after";
   const payload = isAsked ? null : (moment.payload ?? { value: sound.payload ?? null });
-  const policy = { ...runPolicy(own, sound, findings), ...runLimits(sound, payload, findings) };
+  const policy = {
+    ...runPolicy(own, sound, findings, moment.refuseTarget),
+    ...runLimits(sound, payload, findings),
+  };
   if (payload !== null && own.task !== undefined)
     addPayloadFaults(moment.checkPayload, own.task.value, payload.value, findings);
   findings.raise();

@@ -33,7 +33,10 @@ export function readRunCreate(body: unknown, moment: Moment): EnqueueSpec {
     const runAt = runAtOf(given, moment, findings);
     const dedupe = given.dedupe && dedupeOf(given.dedupe, findings);
     const own = ownSpelling({ ...(retry && { retry }), ...(callbacks && { callbacks }) }, findings);
-    const policy = { ...runPolicy(own, given, findings), ...runLimits(given, { value: payload }, findings) };
+    const policy = {
+      ...runPolicy(own, given, findings, moment.refuseTarget),
+      ...runLimits(given, { value: payload }, findings),
+    };
     addPayloadFaults(moment.checkPayload, task, payload, findings);
     return {
       task,

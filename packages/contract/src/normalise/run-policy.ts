@@ -10,13 +10,13 @@ import {
 } from "@carillon/core";
 import type { Findings } from "../check/findings.js";
 import type { JobCreate } from "../schema/job-create.js";
-import { callbacksOf } from "./end-callback.js";
+import { callbacksOf, type RefuseTarget } from "./end-callback.js";
 import type { OwnSpelling } from "./own-spelling.js";
 
 /** The policies that were given; what was not stays out, so that it follows the product's defaults. */
-export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findings): RunPolicy {
+export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findings, refuse?: RefuseTarget): RunPolicy {
   const { timeout, deadline, guarantee } = given;
-  const { value: callbacks = [], pointer: callbacksAt = "/callbacks" } = own.callbacks ?? {};
+  const { value: callbacks = [], pointer: at = "/callbacks" } = own.callbacks ?? {};
   const requires = requiresOf(given);
   const retry = retryOf(own, findings);
   const timeoutMs = timeout === undefined ? undefined : timeOf("/timeout", timeout, findings);
@@ -29,7 +29,7 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
     ...(Object.keys(sla).length > 0 && { sla }),
     ...(guarantee === "at_most_once" && { guarantee }),
     ...(Object.keys(requires).length > 0 && { requires }),
-    ...(callbacks.length > 0 && { callbacks: callbacksOf(callbacks, findings, callbacksAt) }),
+    ...(callbacks.length > 0 && { callbacks: callbacksOf(callbacks, { at, refuse }, findings) }),
     ...(given.searchable !== undefined &&
       given.searchable.length > 0 && { searchable: [...new Set(given.searchable)] }),
     ...(given.breaker !== undefined && { breaker: breakerOf(given.breaker, findings) }),

@@ -1,6 +1,7 @@
 import { Findings } from "../check/findings.js";
 import type { JobCreate } from "../schema/job-create.js";
 import { defaultNames, type TaskDefaults } from "../schema/task-defaults.js";
+import type { RefuseTarget } from "./end-callback.js";
 import { ownSpelling } from "./own-spelling.js";
 import { runLimits } from "./run-limits.js";
 import { runPolicy } from "./run-policy.js";
@@ -44,11 +45,11 @@ function isVoid(name: string, given: Request, defaults: TaskDefaults): boolean {
 }
 
 /** Throws one CarillonError that names every fault, as a request with these fields would. Keys are looked at without a payload. */
-export function checkDefaults(defaults: TaskDefaults): void {
+export function checkDefaults(defaults: TaskDefaults, refuse?: RefuseTarget): void {
   const findings = new Findings();
   const { retry, callbacks, ordering_on_failure: onFailure, ...rest } = defaults;
   const own = ownSpelling({ ...(retry && { retry }), ...(callbacks && { callbacks }) }, findings);
-  runPolicy(own, rest, findings);
+  runPolicy(own, rest, findings, refuse);
   const isOrdered = rest.ordering_key !== undefined && onFailure !== undefined;
   runLimits({ ...rest, ...(isOrdered && { ordering_on_failure: onFailure }) }, null, findings);
   findings.raise();

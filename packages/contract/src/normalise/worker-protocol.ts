@@ -13,6 +13,7 @@ import { isObject } from "../check/check-value.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "./body.js";
 import { isPlainPoll } from "./plain-poll.js";
+import type { RefuseTarget } from "./end-callback.js";
 import { checkDefaults } from "./task-defaults.js";
 
 interface ClaimName {
@@ -34,7 +35,7 @@ export interface HeartbeatBody {
   readonly started: readonly (ClaimName & { readonly agoMs: number })[];
 }
 
-export function readRegistration(body: unknown): WorkerRegister {
+export function readRegistration(body: unknown, refuse?: RefuseTarget): WorkerRegister {
   return readBody(WorkerRegister, body, (given, findings) => {
     const { name = "", namespaces, queues = [], tasks = [], slots = 1 } = given;
     const { ahead, labels, versions, weights, spot, defaults } = given;
@@ -46,7 +47,7 @@ export function readRegistration(body: unknown): WorkerRegister {
     refuseOtherTasks("/weights", weights, tasks, findings);
     refuseOtherTasks("/defaults", defaults, tasks, findings);
     for (const [task, one] of Object.entries(defaults ?? {}))
-      findings.attempt(placeOf("/defaults", task), () => checkDefaults(one));
+      findings.attempt(placeOf("/defaults", task), () => checkDefaults(one, refuse));
     if (namespaces?.length === 0) findings.add("/namespaces", "field_invalid", "must name at least one namespace");
     if (namespaces !== undefined && namespaces.length > 1 && namespaces.includes("*"))
       findings.add("/namespaces", "field_invalid", "* stands for every namespace: name no other beside it");

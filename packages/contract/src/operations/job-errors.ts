@@ -15,6 +15,7 @@ export const definitionErrors = [
   ...bodyErrors,
   "not_supported_yet",
   "payload_invalid",
+  "address_refused",
   "cron_invalid",
   "cron_never_fires",
   "time_zone_unknown",

@@ -35,6 +35,7 @@ export const createRun = {
     "template_value_missing",
     "template_value_invalid",
     "payload_invalid",
+    "address_refused",
     "run_duplicate",
     "dedupe_busy",
     ...storeErrors,

@@ -31,7 +31,7 @@ export const registerWorker = {
   description: "Begins a session. It lasts until it is closed, or until the worker is silent for too long.",
   body: WorkerRegister,
   answers: { 201: { description: "The session", schema: WorkerRegistered } },
-  errors: [...bodyErrors, "not_found", ...storeErrors],
+  errors: [...bodyErrors, "address_refused", "not_found", ...storeErrors],
 } as const satisfies Operation;
 
 export const pollWorker = {

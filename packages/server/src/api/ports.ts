@@ -110,7 +110,7 @@ export interface ApiOptions {
   readonly catchupWindowMs?: DurationMs;
   /** Knows payloads of some tasks: what is wrong is said when a job is created, not when it runs. */
   readonly checkPayload?: CheckPayload;
-  /** Knows addresses that no webhook may have; left out: none is refused before it is posted to. */
+  /** Knows addresses that no webhook and no callback may have; left out: none is refused before it is posted to. */
   readonly refuseTarget?: RefuseTarget;
   readonly newRequestId: () => string;
   /** Left out: calls are in no trace. */

@@ -86,6 +86,15 @@ describe("a patch of a job", () => {
     expect(patched(before, none)).toEqual(specOf(nightly));
   });
 
+  it("is not refused for an address that was stored before, only for one that it names", () => {
+    const url = "http://10.0.0.1/told";
+    const before = specOf({ callbacks: [{ url }] });
+    const patch = (body: object) => readJobPatch(body, { refuseTarget: () => "is closed" })(before, now);
+    expect(patch({ priority: 9 }).policy).toEqual(before.policy);
+    expect(patch({ callbacks: null }).policy).toEqual({});
+    expect(() => patch({ callbacks: [{ url }] })).toThrow("/callbacks/0/url: is closed");
+  });
+
   it("replaces the payload whole, also by null", () => {
     const before = { ...nightly, payload: { a: { b: 1 }, c: 2 } };
     expect(patched(before, { payload: { a: { d: null } } }).payload).toEqual({ a: { d: null } });

@@ -28,7 +28,7 @@ export function jobChangeHandlers(options: ApiOptions): ChangeHandlers {
   const answers = new JobAnswers(options);
   return {
     async updateJob(call) {
-      const edit = readJobPatch(call.body, options.checkPayload);
+      const edit = readJobPatch(call.body, options);
       const job = await engine.editJob(call.namespace, jobRef(call.params.id), edit, contextOf(call));
       return answers.shown(job, call);
     },

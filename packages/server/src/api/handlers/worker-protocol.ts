@@ -14,10 +14,10 @@ type ProtocolHandlers = Pick<
 const beatsPerSilence = 5;
 const jsonType = "application/json; charset=utf-8";
 
-export function workerProtocolHandlers({ workers }: ApiOptions): ProtocolHandlers {
+export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): ProtocolHandlers {
   return {
     async registerWorker({ body, namespace }) {
-      const { spot: isSpot = false, ...worker } = readRegistration(body);
+      const { spot: isSpot = false, ...worker } = readRegistration(body, refuseTarget);
       const id = await workers.register({ ...worker, isSpot, namespace });
       const silenceMs = workers.silenceMs;
       const answer = {
