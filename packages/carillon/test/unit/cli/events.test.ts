@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { eventTypes, type Event } from "@carillon/contract";
 import { runCli } from "../../../src/cli/main.js";
+import { renderEvent } from "../../../src/cli/output/event-view.js";
 import { fakeIo } from "./fake-io.js";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -61,6 +63,21 @@ it("events tail gives each event as a document of YAML, or a line of JSON", asyn
   const json = fakeIo();
   await runCli(["events", "tail", "--json", "-n", "2"], json);
   expect(json.written().trimEnd().split("\n")).toHaveLength(2);
+});
+
+/** What an event says beside its kind and time, by the first word of its kind, and how that is printed. */
+const told: Readonly<Record<string, readonly [Partial<Event>, string]>> = {
+  run: [{ run_id: "run_1", job_id: null, task: "echo", queue: "q" }, "run_1  echo in q"],
+  job: [{ job_id: "job_1" }, "job_1"],
+  queue: [{ queue: "q" }, "q"],
+  task: [{ task: "mail.send" }, "mail.send"],
+  worker: [{ worker_id: "wrk_1", worker: "w", runs: 3 }, "wrk_1  worker=w  runs=3"],
+  node: [{ node_id: "node_1", from_node_id: "node_2", shards: 4 }, "node_1  from_node_id=node_2  shards=4"],
+};
+
+it.each(eventTypes)("events tail prints %s with what it is about, and nothing that it lacks", (type) => {
+  const [data, printed] = told[type.split(".")[0] ?? ""] ?? [];
+  expect(renderEvent({ type, at, ...data })).toBe(`${at}  ${type.padEnd(13)}  ${printed}\n`);
 });
 
 const runOf = (over: object) => ({
