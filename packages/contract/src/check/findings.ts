@@ -34,14 +34,20 @@ export class Findings {
     return this.#items.length >= limits.findings;
   }
 
-  add(pointer: string, code: ErrorCode, detail: string): void {
+  /** `because` names another field that makes it a fault. */
+  add(pointer: string, code: ErrorCode, detail: string, because = ""): void {
     if (this.isFull) return;
-    const [, field = ""] = pointer.split("/", 2);
-    const said = this.#explained.has(field) ? `${detail} (${this.#origin})` : detail;
+    const said = `${detail}${this.#originOf(pointer, because)}`;
     this.#items.push({ pointer: pointer === "" ? "" : this.#placeOf(pointer), code, detail: said });
   }
 
-  /** Faults of these fields are not the caller's own: from now on they are told with where the fields came from. */
+  #originOf(pointer: string, because: string): string {
+    const [, field = ""] = pointer.split("/", 2);
+    if (this.#explained.has(field)) return ` (this is ${this.#origin})`;
+    return this.#explained.has(because) ? ` (${because} is ${this.#origin})` : "";
+  }
+
+  /** Faults of these fields, or by them, are not the caller's own: from now on they are told with what the fields are. */
   explain(fields: ReadonlySet<string>, origin: string): void {
     this.#explained = fields;
     this.#origin = origin;
@@ -54,13 +60,13 @@ export class Findings {
   }
 
   /** The result of a parser of core, or undefined with its fault recorded at `pointer`. */
-  attempt<Result>(pointer: string, parse: () => Result): Result | undefined {
+  attempt<Result>(pointer: string, parse: () => Result, because?: string): Result | undefined {
     try {
       return parse();
     } catch (error) {
       if (!(error instanceof CarillonError)) throw error;
-      if (error.items.length === 0) this.add(pointer, error.code, error.message);
-      for (const item of error.items) this.add(`${pointer}${item.pointer}`, error.code, item.detail);
+      if (error.items.length === 0) this.add(pointer, error.code, error.message, because);
+      for (const item of error.items) this.add(`${pointer}${item.pointer}`, error.code, item.detail, because);
       return undefined;
     }
   }

@@ -34,7 +34,7 @@ export function runPolicy(own: OwnSpelling, given: PolicyFields, findings: Findi
       given.searchable.length > 0 && { searchable: [...new Set(given.searchable)] }),
     ...(given.breaker !== undefined && { breaker: breakerOf(given.breaker, findings) }),
   };
-  findings.attempt("", () => checkRunPolicy(policy, own.maxAttempts?.pointer));
+  findings.attempt("", () => checkRunPolicy(policy, own.maxAttempts?.pointer), "guarantee");
   return policy;
 }
 

@@ -17,11 +17,11 @@ const otherSpellings: Readonly<Record<string, readonly (keyof Request)[]>> = {
   callbacks: ["callback_url"],
 };
 
-const origin = "this is a default of the task, as its worker registered it; send the field to have it otherwise";
+const origin = "a default of the task, as its worker registered it; send the field to have it otherwise";
 
 /**
  * The request with what its task says where it says nothing. A field is taken whole or not at all: who says how often to retry means
- * the whole policy, as in the SDK. What is wrong with a field that was taken is said to come from there.
+ * the whole policy, as in the SDK. What is wrong with a field that was taken, or by it, is said to come from there.
  */
 export function withDefaults<Given extends Request>(
   given: Given,

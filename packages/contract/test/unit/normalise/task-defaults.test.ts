@@ -1,18 +1,24 @@
 import { CarillonError, type EnqueueSpec, type JobSpec } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { normaliseJobRequest, plainRequest, readRegistration, readRunCreate } from "../../../src/index.js";
+import {
+  normaliseJobRequest,
+  plainRequest,
+  readRegistration,
+  readRunCreate,
+  type RefuseTarget,
+} from "../../../src/index.js";
 import type { TaskDefaults } from "../../../src/schema/task-defaults.js";
 
 const now = Date.UTC(2026, 10, 12, 8, 30);
 const usual: TaskDefaults = { queue: "mail", priority: 7, timeout: "2m", retry: { max_attempts: 6, initial: "10s" } };
 
-const moment = (defaults: TaskDefaults) => {
-  return { now, defaultsOf: (task: string) => (task === "mail.send" ? defaults : null) };
+const moment = (defaults: TaskDefaults, refuseTarget: RefuseTarget = () => null) => {
+  return { now, defaultsOf: (task: string) => (task === "mail.send" ? defaults : null), refuseTarget };
 };
-const jobOf = (body: object, defaults = usual): JobSpec =>
-  normaliseJobRequest({ task: "mail.send", ...body }, moment(defaults)).spec;
-const runOf = (body: object, defaults = usual): EnqueueSpec =>
-  readRunCreate({ task: "mail.send", ...body }, moment(defaults));
+const jobOf = (body: object, defaults = usual, refuse?: RefuseTarget): JobSpec =>
+  normaliseJobRequest({ task: "mail.send", ...body }, moment(defaults, refuse)).spec;
+const runOf = (body: object, defaults = usual, refuse?: RefuseTarget): EnqueueSpec =>
+  readRunCreate({ task: "mail.send", ...body }, moment(defaults, refuse));
 
 function faultsOf(read: () => unknown): [pointer: string, detail: string][] {
   try {
@@ -75,11 +81,32 @@ describe.each([
     const [[, own] = []] = faultsOf(() => specOf({ payload: {}, timeout: "0s" }, { ...defaults, timeout: "2m" }));
     expect(own).not.toContain("a default of the task");
   });
+
+  it("is told that the guarantee is its task's where its own attempts go against it", () => {
+    const body = { retry: { max_attempts: 3 } };
+    const [[pointer, detail] = []] = faultsOf(() => specOf(body, { guarantee: "at_most_once" }));
+    expect(pointer).toBe("/retry/max_attempts");
+    expect(detail).toContain("(guarantee is a default of the task");
+    const [[, own] = []] = faultsOf(() => specOf({ ...body, guarantee: "at_most_once" }, {}));
+    expect(own).not.toContain("a default of the task");
+    expect(specOf({ ...body, guarantee: "at_least_once" }, { guarantee: "at_most_once" }).policy).toEqual({
+      retry: { maxAttempts: 3 },
+    });
+  });
+
+  it("is told that an address which may not be reached is its task's", () => {
+    const defaults: TaskDefaults = { callbacks: [{ url: "http://10.0.0.1/told" }] };
+    const [[pointer, detail] = []] = faultsOf(() => specOf({}, defaults, () => "is closed"));
+    expect(pointer).toBe("/callbacks/0/url");
+    expect(detail).toContain("is closed (this is a default of the task");
+  });
 });
 
 describe("a job in another system's words", () => {
   it.each([{ retries: 1 }, { retry_policy: { max_retries: 1 } }])("says its retries by %j", (body) => {
     expect(jobOf(body).policy.retry).toEqual({ maxAttempts: 2 });
+    const [[, detail] = []] = faultsOf(() => jobOf(body, { guarantee: "at_most_once" }));
+    expect(detail).toContain("(guarantee is a default of the task");
   });
 
   it("names its task and whom to tell", () => {
