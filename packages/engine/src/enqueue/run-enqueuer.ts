@@ -13,15 +13,17 @@ import { planRun, type RunPlace, type RunPlanner } from "./plan-run.js";
 export interface RunEnqueuerOptions extends RunPlanner {
   readonly lanes: Pick<LaneStore, "ensure" | "known">;
   readonly queues: Pick<QueueBook, "ensure" | "orderOf" | "isKnown">;
-  /** Concurrent calls share one statement: those that may start at once, those with a time, those with a dedupe key. */
-  readonly insertNow: Coalescer<NewRun, { readonly at: Instant; readonly isTold: boolean }>;
+  /**
+   * Concurrent calls share one statement: those that may start at once, those with a time, those with a dedupe key. The first answers
+   * when they were stored, and tells of them itself.
+   */
+  readonly insertNow: Coalescer<NewRun, Instant>;
   readonly insertRun: Coalescer<NewRun, StoredRun>;
   readonly insertDeduped: Coalescer<DedupedRun, DedupeOutcome>;
   /** Runs of one batch that are stored at a time. */
   readonly chunk: number;
   readonly onDueRuns: (runs: readonly DueRun[]) => void;
-  /** Told: other nodes were, by the statement that stored them. */
-  readonly onQueued: (queued: readonly Queued[], isTold?: boolean) => void;
+  readonly onQueued: (queued: readonly Queued[]) => void;
 }
 
 interface Refused {
@@ -81,11 +83,8 @@ export class RunEnqueuer {
 
   /** The shortest way: of most calls, all that must be known is known. */
   async #enqueueNow(namespaceId: number, lane: number, spec: EnqueueSpec): Promise<Answered> {
-    const { insertNow, onQueued } = this.#options;
     const run = this.plan({ namespaceId, lane }, spec);
-    const { at, isTold } = await insertNow.add(run);
-    onQueued([run], isTold);
-    return answeredNow(run, at);
+    return answeredNow(run, await this.#options.insertNow.add(run));
   }
 
   async #storeChunk(namespaceId: number, specs: readonly EnqueueSpec[]): Promise<Answers> {
@@ -118,12 +117,7 @@ export class RunEnqueuer {
   async #storeNow(planned: readonly Planned[], answers: Answers): Promise<void> {
     if (planned.length === 0) return;
     const outcomes = await this.#options.insertNow.addAll(planned.map(({ run }) => run));
-    const queued: Queued[] = [];
-    eachOutcome(planned, outcomes, answers, ({ run }) => {
-      queued.push(run);
-      return { id: run.id, isNew: true, made: null };
-    });
-    if (queued.length > 0) this.#options.onQueued(queued);
+    eachOutcome(planned, outcomes, answers, ({ run }) => ({ id: run.id, isNew: true, made: null }));
   }
 
   async #storeDated(planned: readonly Planned[], answers: Answers): Promise<void> {

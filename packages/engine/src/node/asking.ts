@@ -43,7 +43,11 @@ export function makeAsking(
   const { store, options, limits } = ground;
   const bounds = insertBounds(ground);
   const onReplaced: OnReplaced = (runs) => announceEnded(runs, "cancelled", ground.emit);
-  const inserts = makeInserts(store, { ...bounds, onReplaced });
+  const inserts = makeInserts(store, {
+    ...bounds,
+    onReplaced,
+    onQueued: (queued, isTold) => ground.hints.queued(queued, isTold),
+  });
   const kept = insertKept(store, loadStatements(options.database.schema), { horizonMs: bounds.horizonMs, onReplaced });
   const adoptUpstreams: JobChanging["adoptUpstreams"] = (...given) => changing.adoptUpstreams(...given);
   const creator = creatorOf(ground, { inserts, kept, calendaring, adoptUpstreams });
@@ -94,7 +98,7 @@ function enqueueingOf(ground: Ground, inserts: Inserts, kept: InsertKept, chunk:
     now,
     shards: shardCount,
     onDueRuns: (runs) => hints.dueRuns(runs),
-    onQueued: (queued, isTold) => hints.queued(queued, isTold),
+    onQueued: (queued) => hints.queued(queued),
   });
 }
 

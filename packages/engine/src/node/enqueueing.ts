@@ -24,7 +24,7 @@ export interface EnqueueingOptions {
   /** Calls the database's own function. */
   readonly callText: string;
   readonly onDueRuns: (runs: readonly DueRun[]) => void;
-  readonly onQueued: (queued: readonly Queued[], isTold?: boolean) => void;
+  readonly onQueued: (queued: readonly Queued[]) => void;
 }
 
 export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {

@@ -4,7 +4,7 @@ import { Coalescer, type CoalescerOptions } from "../store/db/coalescer.js";
 import type { DedupedRun, DedupeStore, OnReplaced } from "../store/entities/dedupes.js";
 import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
 import { noticeOf } from "./hints.js";
-import type { NewRun, RunStore, StoredRun } from "../store/entities/runs.js";
+import type { NewRun, Queued, RunStore, StoredRun } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 
 export interface InsertBounds {
@@ -17,7 +17,7 @@ export interface InsertBounds {
 export interface Inserts {
   readonly jobs: Coalescer<NewJob, StoredJob>;
   readonly runs: Coalescer<NewRun, StoredRun>;
-  readonly runsNow: Coalescer<NewRun, StoredNow>;
+  readonly runsNow: Coalescer<NewRun, Instant>;
   readonly deduped: Coalescer<DedupedRun, DedupeOutcome>;
   /** What waits to be written. */
   readonly waiting: number;
@@ -28,12 +28,13 @@ export function makeInserts(
   {
     horizonMs,
     onReplaced,
+    onQueued,
     ...bounds
-  }: InsertBounds & { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
+  }: InsertBounds & { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced; readonly onQueued: OnQueued },
 ): Inserts {
   const jobs = insertJobs(store.jobs, bounds);
   const runs = insertRuns(store.runs, { ...bounds, horizonMs });
-  const runsNow = insertRunsNow(store.runs, bounds);
+  const runsNow = insertRunsNow(store.runs, bounds, onQueued);
   const deduped = insertDeduped(store.dedupes, { ...bounds, horizonMs, onReplaced });
   const all = [jobs, runs, runsNow, deduped];
   return {
@@ -83,17 +84,15 @@ function insertRuns(
   });
 }
 
-/** When a run was stored, and whether other nodes were told of it by the same statement. */
-interface StoredNow {
-  readonly at: Instant;
-  readonly isTold: boolean;
-}
+/** Told: other nodes were, by the statement that stored them. */
+export type OnQueued = (queued: readonly Queued[], isTold: boolean) => void;
 
 /**
  * Runs that may start at once: they come in great numbers, so their statement does no more than it must. A batch that goes alone
- * brings its hint along, which saves a round trip; of several at a time, commits would wait for one another.
+ * brings its hint along, which saves a round trip; of several at a time, commits would wait for one another. Whoever hands runs out
+ * is told of a batch at a time. The answer is when they were stored.
  */
-export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<NewRun, StoredNow> {
+export function insertRunsNow(runs: RunStore, bounds: InsertBounds, onQueued: OnQueued): Coalescer<NewRun, Instant> {
   return new Coalescer({
     ...bounds,
     maxInFlight,
@@ -101,8 +100,8 @@ export function insertRunsNow(runs: RunStore, bounds: InsertBounds): Coalescer<N
     write: async (batch, isAlone) => {
       const notice = isAlone ? noticeOf(batch) : null;
       const at = await runs.insertNow(batch, notice);
-      const stored = { at, isTold: notice !== null };
-      return batch.map(() => stored);
+      onQueued(batch, notice !== null);
+      return batch.map(() => at);
     },
   });
 }
