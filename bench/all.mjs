@@ -1,5 +1,5 @@
-// Everything against the peers, one benchmark after the other: `npm run bench [-- --quick] [-- --json] [-- --only queue,cron]`. Keeps what each
-// printed in bench/results/<name>.json and draws bench/results/overview.svg from all that is there. What was measured with --quick is
+// Everything against the peers, one benchmark after the other: `npm run bench [-- --quick] [-- --json] [-- --only queue,cron]`; of the queue
+// also parts: `-- --only queue --cases drain,latency`, whose results replace those of the same cases. Keeps what each printed in bench/results/<name>.json and draws bench/results/overview.svg from all that is there. What was measured with --quick is
 // printed and not kept: it says that the benchmarks work, and little else.
 import { spawn } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
@@ -20,6 +20,8 @@ const benchmarks = [
   "search",
 ];
 const quick = process.argv.includes("--quick");
+const casesAt = process.argv.indexOf("--cases");
+const cases = casesAt === -1 ? null : (process.argv[casesAt + 1] ?? "");
 const at = process.argv.indexOf("--only");
 const only = at === -1 ? benchmarks : (process.argv[at + 1] ?? "").split(",");
 const unknown = only.filter((name) => !benchmarks.includes(name));
@@ -31,7 +33,13 @@ if (unknown.length > 0) {
 /** What one benchmark printed as its object; its progress goes on to stderr. */
 async function run(name) {
   const script = new URL(`${name}/bench.mjs`, import.meta.url).pathname;
-  const args = ["--expose-gc", script, "--json", ...(quick ? ["--quick"] : [])];
+  const args = [
+    "--expose-gc",
+    script,
+    "--json",
+    ...(quick ? ["--quick"] : []),
+    ...(cases === null ? [] : ["--only", cases]),
+  ];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   for await (const part of child.stdout) text += part;
@@ -50,7 +58,8 @@ for (const name of only) {
   reports.push(report);
   if (quick) continue;
   await mkdir(folder, { recursive: true });
-  await writeFile(new URL(`${name}.json`, folder), `${JSON.stringify(report, null, 2)}\n`);
+  const whole = cases === null ? report : await withOtherCases(name, report);
+  await writeFile(new URL(`${name}.json`, folder), `${JSON.stringify(whole, null, 2)}\n`);
 }
 if (!quick) await writeFile(new URL("overview.svg", folder), drawOverview(await kept()));
 
@@ -58,6 +67,13 @@ const together = { machine: describeMachine(), results: reports.flatMap((report)
 if (process.argv.includes("--json")) console.log(JSON.stringify(together));
 else printTable(together);
 process.exitCode = together.results.some((result) => result.met === false) ? 1 : 0;
+
+/** What was measured now, and of what was kept before the cases that were not. */
+async function withOtherCases(name, report) {
+  const before = await readFile(new URL(`${name}.json`, folder), "utf8").then(JSON.parse, () => ({ results: [] }));
+  const measured = new Set(report.results.map((result) => result.case));
+  return { ...report, results: [...before.results.filter((one) => !measured.has(one.case)), ...report.results] };
+}
 
 async function kept() {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();

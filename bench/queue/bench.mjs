@@ -13,6 +13,7 @@ import { latencyFloor } from "./latency-floor.mjs";
 import { drainOverHttp, idleWorkers } from "./over-http.mjs";
 import { preparePeers } from "./peers.mjs";
 import { startRedis } from "./redis.mjs";
+import { inRounds } from "./rounds.mjs";
 import { compare, rateResult, timeResult } from "./results.mjs";
 
 const quick = process.argv.includes("--quick");
@@ -33,9 +34,12 @@ async function medianOf(work) {
   return median(values);
 }
 
+/** Systems take turns. */
+const turns = (each, work, applies) => inRounds(rounds, () => each(work, applies));
+
 const cases = {
   async enqueue(each) {
-    const figures = await each((field, system) =>
+    const figures = await turns(each, (field, system) =>
       enqueue(field, system, { bulk: system.isSlow ? size / 5 : size, singles: singlesOf(system) }),
     );
     const single = compare(figures, (one) => one.single);
@@ -50,18 +54,21 @@ const cases = {
   },
 
   async drain(each, { site }) {
-    const floor = await medianOf(() => measureFloor(site, size));
     const results = [];
     for (const processes of [1, 2]) {
-      const loaded = compare(
-        await each((field, system) => medianOf(() => drain(field, system, { count: sizeOf(system), processes }))),
-      );
-      const analysed = compare(
-        await each(
-          (field, system) => medianOf(() => drain(field, system, { count: sizeOf(system), processes, analysed: true })),
-          (system) => system.on === "postgres",
-        ),
-      );
+      const floors = [];
+      const figures = await inRounds(rounds, async () => {
+        floors.push(await measureFloor(site, size));
+        return each(async (field, system) => {
+          const options = { count: sizeOf(system), processes };
+          const loaded = await drain(field, system, { ...options, isUntouched: true });
+          if (system.on !== "postgres") return { loaded };
+          return { loaded, analysed: await drain(field, system, { ...options, analysed: true }) };
+        });
+      });
+      const floor = median(floors);
+      const loaded = compare(figures, (one) => one.loaded);
+      const analysed = compare(new Map([...figures].filter(([, one]) => one.analysed)), (one) => one.analysed);
       const name = `drain, ${processes} process${processes === 1 ? "" : "es"}`;
       results.push(
         rateResult(name, "as loaded", loaded, { floor, atLeastTimes: { of: "best postgres", times: 1.5 } }),
@@ -96,7 +103,8 @@ const cases = {
       { name: "latency, 10,000/s", rate: 10_000, p99: 100, oursOnly: true },
     ];
     for (const { name, rate, p50, p99, oursOnly, floor: least = null } of aims) {
-      const figures = await each(
+      const figures = await turns(
+        each,
         (field, system) => latency(field, system, { rate, ms }),
         (system) => system.isOurs === true || (oursOnly !== true && !(system.isSlow && rate > 100)),
       );
@@ -133,7 +141,7 @@ const cases = {
       { name: "5,000 delayed over 30 s", overMs: 30_000, p50: 3, p99: 15 },
     ];
     for (const { name, overMs, p50, p99 } of aims) {
-      const figures = await each((field, system) => delayed(field, system, { count: 5_000, overMs }));
+      const figures = await turns(each, (field, system) => delayed(field, system, { count: 5_000, overMs }));
       results.push(
         timeResult(
           name,

@@ -16,13 +16,27 @@ export async function enqueue(field, system, { bulk, singles }) {
   });
 }
 
-/** Loads, then lets so many processes empty it. Answers runs per second, from the start of the workers to the last run. */
-export async function drain(field, system, { processes, ...options }) {
+/**
+ * Loads, then lets so many processes empty it. Answers runs per second, from the start of the workers to the last run. What is untouched has
+ * been neither vacuumed nor analysed since it was loaded: autovacuum would do either at a moment of its own choosing.
+ */
+export async function drain(field, system, { processes, isUntouched = false, ...options }) {
   return field.with(system, async (place) => {
     const workers = [];
     while (workers.length < processes) workers.push(await place.start());
-    return drainOnce(place, system, workers, options);
+    if (!isUntouched || place.reader === null) return drainOnce(place, system, workers, options);
+    await setAutovacuum(place.reader, "off");
+    try {
+      return await drainOnce(place, system, workers, options);
+    } finally {
+      await setAutovacuum(place.reader, "on");
+    }
   });
+}
+
+async function setAutovacuum(reader, value) {
+  await reader.query(`alter system set autovacuum = ${value}`);
+  await reader.query("select pg_reload_conf()");
 }
 
 export async function drainOnce(place, system, workers, { count, isLoaded = false, analysed = false, before }) {
@@ -70,16 +84,21 @@ export async function latency(field, system, { rate, ms }) {
   });
 }
 
+/** So many runs before what is measured: code that runs for the first time says nothing about days of it. */
+const warmUp = 2_000;
+
 /** Delayed runs: all due at one instant, or spread over a while. */
 export async function delayed(field, system, { count, overMs = 0 }) {
   return field.with(system, async ({ start, first }) => {
     const worker = await start();
     await worker.call("work", { slots: system.slots, aim: "latency" });
+    await first.call("load", { count: warmUp });
+    await untilDone([worker], warmUp);
     const dueAt = Date.now() + 6_000;
     await first.call("load", { count, dueAt, overMs });
     if (Date.now() > dueAt - 1_000) throw new Error(`${system.name} took too long to take ${count} delayed runs`);
     await sleep(dueAt + overMs - Date.now());
-    await untilDone([worker], count);
+    await untilDone([worker], warmUp + count);
     const figures = quantiles(await worker.call("lateness"));
     say(`${system.name}: ${count} delayed over ${overMs} ms: ${describe(figures)}`);
     return figures;
