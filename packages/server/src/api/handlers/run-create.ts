@@ -8,10 +8,10 @@ import { noTracing } from "../tracing.js";
 import { problemOf } from "../problem.js";
 import { wireRun } from "../wire/run.js";
 import { awaitEnd, waitOf } from "./await-run.js";
-import { refusedBefore } from "./job-batch.js";
+import { type ReadItem, recalledItems, receiptByItem } from "./batch-receipt.js";
 import { momentOf } from "./moment.js";
 
-type Read = { readonly spec: EnqueueSpec } | { readonly error: unknown };
+type Read = ReadItem<EnqueueSpec>;
 
 export function runCreateHandlers(options: ApiOptions): Pick<Handlers, "createRun" | "createRuns"> {
   const { engine, logger, tracing = noTracing } = options;
@@ -29,7 +29,8 @@ export function runCreateHandlers(options: ApiOptions): Pick<Handlers, "createRu
       const { namespace, requestId, receipt } = call;
       const read = readAll(options, call);
       const specs = read.flatMap((one) => ("spec" in one ? [one.spec] : []));
-      const store = (traced: readonly EnqueueSpec[]) => engine.enqueueMany(namespace, traced, receipt);
+      const store = (traced: readonly EnqueueSpec[]) =>
+        engine.enqueueMany(namespace, traced, receiptByItem(receipt, read));
       const stored = specs.length === 0 ? [] : await tracing.enqueueTraced(traceOf(call), specs, store);
       const ours = stored.find((one) => "error" in one && problemOf(one.error, requestId).ours);
       // Where nothing was stored and the caller could not help it, the call as a whole has failed.
@@ -37,17 +38,23 @@ export function runCreateHandlers(options: ApiOptions): Pick<Handlers, "createRu
         if (stored.every((one) => "error" in one)) throw ours.error;
         logger?.error({ err: ours.error, requestId }, "a part of a batch failed");
       }
-      return answer(read, stored, requestId);
+      const outcomes = stored.values();
+      const unanswered = { error: new Error("no answer for a run") };
+      return answer(
+        read.map((one) => ("error" in one ? one : (outcomes.next().value ?? unanswered))),
+        requestId,
+      );
     },
   };
 }
 
-/** A batch that was stored before; why some of it was refused then is known where that did not depend on the time. */
+/** A batch that was stored before. */
 export function recallRuns(options: ApiOptions): Recall {
-  return async ({ runs = [] }, call) => {
-    const stored = runs.map((one): EnqueuedRun => one ?? { error: refusedBefore() });
-    return answer(readAll(options, call), stored, call.requestId);
-  };
+  return async ({ runs = [] }, call) =>
+    answer(
+      recalledItems(readAll(options, call), runs, (run): EnqueuedRun => run),
+      call.requestId,
+    );
 }
 
 export function createdRun(run: RunView, isNew: boolean): CallAnswer {
@@ -60,10 +67,8 @@ function readAll(options: ApiOptions, { body, namespace }: Pick<Call<Operation>,
   return readRunBatch(body).map((run): Read => attempt(() => readRunCreate(run, moment)));
 }
 
-function answer(read: readonly Read[], stored: readonly EnqueuedRun[], requestId: string): CallAnswer {
-  const outcomes = stored.values();
-  const results = read.map((one): RunBatchResult => {
-    const outcome = "error" in one ? one : (outcomes.next().value ?? { error: new Error("no answer for a run") });
+function answer(outcomes: readonly EnqueuedRun[], requestId: string): CallAnswer {
+  const results = outcomes.map((outcome): RunBatchResult => {
     if ("id" in outcome) return { id: formatId("run", outcome.id), is_new: outcome.isNew };
     return { problem: problemOf(outcome.error, requestId).body };
   });

@@ -1,0 +1,34 @@
+import type { Effect } from "@carillon/engine";
+import { describe, expect, it } from "vitest";
+import { recalledItems, receiptByItem } from "../../../src/api/handlers/batch-receipt.js";
+
+const fault = { error: new Error("not readable") };
+const item = { spec: {} };
+const tx = { query: () => Promise.reject(new Error("nothing is asked of it")) };
+
+describe("what a batch made", () => {
+  it("is kept by its items, those included that were not readable", async () => {
+    const kept: Effect[] = [];
+    const receipt = { keep: async (_tx: unknown, effect: Effect) => void kept.push(effect) };
+    const read = [fault, item, fault, item, item];
+    const [first, last] = ["a", "b"].map((id) => ({ id, isNew: true }));
+    if (first === undefined || last === undefined) throw new Error("two runs");
+    await receiptByItem(receipt, read)?.keep(tx, { runs: [first, null, last] });
+    await receiptByItem(receipt, read)?.keep(tx, { jobs: ["a", null, "b"] });
+    expect(kept).toEqual([{ runs: [null, first, null, null, last] }, { jobs: [null, "a", null, null, "b"] }]);
+  });
+
+  it("is told of the same items again, whatever can be read by then", () => {
+    const made = [null, "a", null, "b"];
+    const now = [item, fault, fault, item];
+    const outcomes = recalledItems(now, made, (id: string) => ({ id }));
+    expect(outcomes[1]).toEqual({ id: "a" });
+    expect(outcomes[3]).toEqual({ id: "b" });
+    expect(outcomes[2]).toBe(fault);
+    expect(outcomes[0]).toMatchObject({ error: { message: "It was refused when this call was made first." } });
+  });
+
+  it("needs no receipt", () => {
+    expect(receiptByItem(undefined, [item])).toBeUndefined();
+  });
+});
