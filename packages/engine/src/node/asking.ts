@@ -46,7 +46,7 @@ export function makeAsking(
   const inserts = makeInserts(store, {
     ...bounds,
     onReplaced,
-    onQueued: (queued, isTold) => ground.hints.queued(queued, isTold),
+    onQueued: (queued, telling) => ground.hints.queued(queued, telling),
   });
   const kept = insertKept(store, loadStatements(options.database.schema), { horizonMs: bounds.horizonMs, onReplaced });
   const adoptUpstreams: JobChanging["adoptUpstreams"] = (...given) => changing.adoptUpstreams(...given);

@@ -35,6 +35,9 @@ export interface HintsOptions {
   readonly now: () => Instant;
 }
 
+/** When other nodes are told of runs. soon: one batch follows another, and hints may gather. done: they were, by the statement itself. */
+export type Telling = "now" | "soon" | "done";
+
 /**
  * Tells whoever waits that something changed: within the node by a call, other nodes by NOTIFY. Every hint may be lost;
  * the full looks of the scheduler and of the gateway find what it would have told.
@@ -65,11 +68,11 @@ export class Hints {
   }
 
   /** Runs became claimable: the workers of this node look now, other nodes are told, unless they were. */
-  queued(runs: readonly Queued[], isTold = false): void {
+  queued(runs: readonly Queued[], telling: Telling = "now"): void {
     if (runs.length === 0) return;
-    const hints = this.#hintHere(runs, isTold ? new Map() : this.#lanes);
+    const hints = this.#hintHere(runs, telling === "done" ? new Map() : this.#lanes);
     this.#options.hintLimits(hints.map((hint) => hint.lane));
-    if (!isTold) this.#options.database.notify(channel, this.#takeLanes);
+    if (telling !== "done") this.#options.database.notify(channel, this.#takeLanes, telling === "soon");
   }
 
   /** Runs were admitted by their limits. */

@@ -3,7 +3,7 @@ import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
 import { Coalescer, type CoalescerOptions } from "../store/db/coalescer.js";
 import type { DedupedRun, DedupeStore, OnReplaced } from "../store/entities/dedupes.js";
 import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
-import { noticeOf } from "./hints.js";
+import { noticeOf, type Telling } from "./hints.js";
 import type { NewRun, Queued, RunStore, StoredRun } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 
@@ -84,8 +84,7 @@ function insertRuns(
   });
 }
 
-/** Told: other nodes were, by the statement that stored them. */
-export type OnQueued = (queued: readonly Queued[], isTold: boolean) => void;
+export type OnQueued = (queued: readonly Queued[], telling: Telling) => void;
 
 /**
  * Runs that may start at once: they come in great numbers, so their statement does no more than it must. A batch that goes alone
@@ -100,7 +99,7 @@ export function insertRunsNow(runs: RunStore, bounds: InsertBounds, onQueued: On
     write: async (batch, isAlone) => {
       const notice = isAlone ? noticeOf(batch) : null;
       const at = await runs.insertNow(batch, notice);
-      onQueued(batch, notice !== null);
+      onQueued(batch, notice === null ? "soon" : "done");
       return batch.map(() => at);
     },
   });

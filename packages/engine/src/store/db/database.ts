@@ -58,8 +58,8 @@ export interface Database extends Queryable {
   listen(channel: string, onNotify: (payload: string) => void, onReconnect: () => void): Listening;
   /** Keeps a state of a session, such as an advisory lock, on the direct connection. Needs capabilities.advisoryLocks. */
   hold(hold: Hold): Listening;
-  /** Sends a hint. Never inside a transaction, never awaited, equal ones merged, a failure only reported. */
-  notify(channel: string, hint: Hint): void;
+  /** Sends a hint; one that can wait gathers with others for a few milliseconds. Never inside a transaction, never awaited, equal ones merged, a failure only reported. */
+  notify(channel: string, hint: Hint, canWait?: boolean): void;
   waitUntilUp(): Promise<void>;
   /** Idempotent. Connections that do not say goodbye within the limit are destroyed. */
   close(limitMs?: DurationMs): Promise<void>;

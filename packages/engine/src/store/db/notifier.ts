@@ -17,8 +17,8 @@ const statement = {
 export type Hint = string | (() => readonly string[]);
 
 /**
- * How far apart statements with hints are sent. Each is a commit of its own and wakes every node that listens: beside a stream of
- * small inserts they would cost a quarter of it.
+ * How far apart statements are sent whose hints can wait. Each is a commit of its own and wakes every node that listens: beside a
+ * stream of small inserts they would cost a quarter of it.
  */
 export const restMs: DurationMs = 5;
 
@@ -26,28 +26,31 @@ export interface NotifierPorts {
   readonly onEvent: OnDatabaseEvent;
   /** Calls back when this turn's work is done. */
   readonly soon: (work: () => void) => void;
-  /** Resolves when the next statement may follow the last. */
-  readonly rest: () => Promise<void>;
+  /** Resolves when hints that can wait may follow the last statement, or at once when the signal fires. */
+  readonly rest: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Sends hints: with this turn's work done when none was sent a moment ago, otherwise all that gathered until the rest is over in one
- * statement, equal ones once.
+ * Sends hints: with this turn's work done when none is being sent, otherwise all that gathered meanwhile in one statement, equal ones
+ * once. Hints that can wait gather for longer, until the rest after the last statement is over or one comes that cannot.
  */
 export class Notifier {
   readonly #target: Queryable;
   readonly #ports: NotifierPorts;
   readonly #pending = new Map<Hint, readonly [channel: string, hint: Hint]>();
   #sending = false;
+  /** Fires when a hint comes that cannot wait. */
+  #hurry = new AbortController();
 
   constructor(target: Queryable, ports: NotifierPorts) {
     this.#target = target;
     this.#ports = ports;
   }
 
-  send(channel: string, hint: Hint): void {
+  send(channel: string, hint: Hint, canWait = false): void {
     if (this.#pending.size >= maxPending) return;
     this.#pending.set(typeof hint === "string" ? JSON.stringify([channel, hint]) : hint, [channel, hint]);
+    if (!canWait) this.#hurry.abort();
     if (this.#sending) return;
     this.#sending = true;
     this.#ports.soon(() => void this.#flush());
@@ -59,13 +62,14 @@ export class Notifier {
         (typeof hint === "string" ? [hint] : hint()).map((payload) => [channel, payload] as const),
       );
       this.#pending.clear();
+      this.#hurry = new AbortController();
       if (hints.length === 0) continue;
       try {
         await this.#target.query(statement, [hints.map(([channel]) => channel), hints.map(([, payload]) => payload)]);
       } catch (reason) {
         this.#ports.onEvent({ type: "notify.failed", reason });
       }
-      await this.#ports.rest();
+      await this.#ports.rest(this.#hurry.signal);
     }
     this.#sending = false;
   }

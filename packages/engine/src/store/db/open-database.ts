@@ -105,7 +105,7 @@ class OpenDatabase implements Database {
       onNotification: (channel, payload) => this.#listeners.deliver(channel, payload),
       pingMs,
     });
-    this.#notifier = new Notifier(this, { onEvent, soon: systemSoon, rest: () => pause(restMs, timers) });
+    this.#notifier = new Notifier(this, { onEvent, soon: systemSoon, rest: (signal) => pause(restMs, timers, signal) });
   }
 
   async start(): Promise<void> {
@@ -196,8 +196,8 @@ class OpenDatabase implements Database {
     return { stop: () => this.#line.drop(hold) };
   }
 
-  notify(channel: string, hint: Hint): void {
-    this.#notifier.send(channel, hint);
+  notify(channel: string, hint: Hint, canWait?: boolean): void {
+    this.#notifier.send(channel, hint, canWait);
   }
 
   waitUntilUp(): Promise<void> {

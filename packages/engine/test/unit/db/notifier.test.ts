@@ -62,14 +62,14 @@ describe("Notifier", () => {
     ]);
   });
 
-  it("sends the first at once and keeps a distance to the next, which brings all that gathered", async () => {
+  it("lets hints that can wait gather until the rest is over", async () => {
     const target = new HeldTarget();
     const resting: (() => void)[] = [];
     const rest = () => new Promise<void>((resolve) => resting.push(resolve));
     const notifier = new Notifier(target, { ...ports, rest });
-    notifier.send("x", "a");
+    notifier.send("x", "a", true);
     await target.release();
-    for (const payload of ["b", "c"]) notifier.send("x", payload);
+    for (const payload of ["b", "c"]) notifier.send("x", payload, true);
     await settled();
     expect(target.sent).toEqual([[["x"], ["a"]]]);
     resting.shift()?.();
@@ -80,12 +80,29 @@ describe("Notifier", () => {
         ["b", "c"],
       ],
     ]);
-    await target.release();
-    resting.shift()?.();
-    await settled();
-    notifier.send("x", "d");
-    expect(target.sent).toHaveLength(3);
   });
+
+  it.each(["during the rest", "while one is sent"])(
+    "does not rest for a hint that cannot wait and comes %s",
+    async (when) => {
+      const target = new HeldTarget();
+      const rest = (signal: AbortSignal) =>
+        new Promise<void>((resolve) => {
+          if (signal.aborted) resolve();
+          else signal.addEventListener("abort", () => resolve());
+        });
+      const notifier = new Notifier(target, { ...ports, rest });
+      notifier.send("x", "a", true);
+      if (when === "during the rest") await target.release();
+      notifier.send("x", "b");
+      if (when !== "during the rest") await target.release();
+      await settled();
+      expect(target.sent).toEqual([
+        [["x"], ["a"]],
+        [["x"], ["b"]],
+      ]);
+    },
+  );
 
   it("asks a hint that gathers for its payloads when it is sent, and once", async () => {
     const target = new HeldTarget();

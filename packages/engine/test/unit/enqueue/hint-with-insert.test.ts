@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Telling } from "../../../src/node/hints.js";
 import { insertRunsNow } from "../../../src/node/inserts.js";
 import type { NewRun, Notice, RunStore } from "../../../src/store/entities/runs.js";
 
@@ -29,9 +30,9 @@ const setUp = () => {
       return 5;
     },
   } as Partial<RunStore> as RunStore;
-  const told: { ranks: number[]; isTold: boolean }[] = [];
-  const inserts = insertRunsNow(store, { maxBatch: 100, maxQueued: 1_000 }, (queued, isTold) =>
-    told.push({ ranks: queued.map(({ rank }) => rank), isTold }),
+  const told: { ranks: number[]; telling: Telling }[] = [];
+  const inserts = insertRunsNow(store, { maxBatch: 100, maxQueued: 1_000 }, (queued, telling) =>
+    told.push({ ranks: queued.map(({ rank }) => rank), telling }),
   );
   return { written, told, inserts };
 };
@@ -40,14 +41,14 @@ describe("a run that may start at once", () => {
   it("brings its hint along when it comes alone", async () => {
     const { written, told, inserts } = setUp();
     expect(await inserts.add(run(42))).toBe(5);
-    expect(told).toEqual([{ ranks: [42], isTold: true }]);
+    expect(told).toEqual([{ ranks: [42], telling: "done" }]);
     expect(written).toEqual([{ runs: 1, notice: { channel: "carillon_hint", payload: "lanes 7:42:1" } }]);
   });
 
   it("brings one hint for all that go in one batch, when that goes alone", async () => {
     const { written, told, inserts } = setUp();
     await Promise.all([1, 2, 3].map((rank) => inserts.add(run(rank))));
-    expect(told).toEqual([{ ranks: [1, 2, 3], isTold: true }]);
+    expect(told).toEqual([{ ranks: [1, 2, 3], telling: "done" }]);
     expect(written).toEqual([{ runs: 3, notice: { channel: "carillon_hint", payload: "lanes 7:1:1" } }]);
   });
 });
