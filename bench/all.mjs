@@ -1,6 +1,7 @@
 // Everything against the peers, one benchmark after the other: `npm run bench [-- --quick] [-- --json] [-- --only queue,cron]`; of the queue
-// also parts: `-- --only queue --cases drain,latency`, whose results replace those of the same cases. Keeps what each printed in bench/results/<name>.json and draws bench/results/overview.svg from all that is there. What was measured with --quick is
-// printed and not kept: it says that the benchmarks work, and little else.
+// also parts: `-- --only queue --cases drain,latency [--rounds 1] [--systems carillon,pg-boss]`, whose results replace those of the same
+// cases. Keeps what each printed in bench/results/<name>.json and draws bench/results/overview.svg from all that is there. What was
+// measured with --quick is printed and not kept: it says that the benchmarks work, and little else.
 import { spawn } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { describeMachine, printTable } from "./report.mjs";
@@ -20,8 +21,17 @@ const benchmarks = [
   "search",
 ];
 const quick = process.argv.includes("--quick");
-const casesAt = process.argv.indexOf("--cases");
-const cases = casesAt === -1 ? null : (process.argv[casesAt + 1] ?? "");
+const valueOf = (option) => {
+  const index = process.argv.indexOf(option);
+  return index === -1 ? null : (process.argv[index + 1] ?? "");
+};
+const cases = valueOf("--cases");
+/** Options of the benchmark itself. */
+const passedOn = [
+  ["--only", cases],
+  ["--rounds", valueOf("--rounds")],
+  ["--systems", valueOf("--systems")],
+].flatMap(([option, value]) => (value === null ? [] : [option, value]));
 const at = process.argv.indexOf("--only");
 const only = at === -1 ? benchmarks : (process.argv[at + 1] ?? "").split(",");
 const unknown = only.filter((name) => !benchmarks.includes(name));
@@ -33,13 +43,7 @@ if (unknown.length > 0) {
 /** What one benchmark printed as its object; its progress goes on to stderr. */
 async function run(name) {
   const script = new URL(`${name}/bench.mjs`, import.meta.url).pathname;
-  const args = [
-    "--expose-gc",
-    script,
-    "--json",
-    ...(quick ? ["--quick"] : []),
-    ...(cases === null ? [] : ["--only", cases]),
-  ];
+  const args = ["--expose-gc", script, "--json", ...(quick ? ["--quick"] : []), ...passedOn];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   for await (const part of child.stdout) text += part;

@@ -1,8 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { NodeCluster } from "../../process/node-cluster.js";
 import "../../process/scratch.js";
 import { call } from "../../process/server.js";
-import { SentEvents } from "../../process/sent-events.js";
+import { type SentEvent, SentEvents } from "../../process/sent-events.js";
+
+/** A node tells what it does from when it has heard that somebody follows at another, which the reader cannot see. */
+async function untilHeard(heard: Promise<SentEvent>, act: (time: number) => Promise<unknown>): Promise<SentEvent> {
+  for (let time = 0; ; time++) {
+    await act(time);
+    const found = await Promise.race([heard, sleep(2_000, null)]);
+    if (found !== null) return found;
+  }
+}
 
 describe("the API of two nodes over one database", () => {
   it("tells at one of what happened at the other, also to a reader that was away, and goes on with an operation whose node is killed: each run is cancelled once", async () => {
@@ -11,8 +21,8 @@ describe("the API of two nodes over one database", () => {
     const made = (key: string) => call(`${b.url}/v1/jobs`, { task: "echo", key, schedule: { manual: true } });
 
     const events = await SentEvents.open(`${a.url}/v1/events?type=job`);
-    await made("one");
-    const seen = await events.next("job.created");
+    const heard = events.next("job.created");
+    const seen = await untilHeard(heard, (time) => made(`one-${time}`));
     await events.close();
     await made("two");
     await made("three");

@@ -34,6 +34,8 @@ it("carillon dev runs the tasks of a module, and new code when it changes; what 
 
   await writeFile(tasks, module("two"));
   while (process.count(serving) < 2) await process.next();
+  // Both serve until the old one is told to end.
+  await process.line(/draining; a second signal/);
   const second = await createJob(url, { task: "slow", payload: { ms: 0 } });
   await process.line(/^begun by two 1/);
   await expect.poll(() => outputOf(url, second), { timeout: 30_000 }).toBe("two");
