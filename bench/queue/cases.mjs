@@ -16,18 +16,26 @@ export async function enqueue(field, system, { bulk, singles }) {
   });
 }
 
+/** So many runs before what is measured: code that runs for the first time says nothing about days of it. */
+const warmUp = 2_000;
+const warmUpOfDrain = 20_000;
+
 /**
- * Loads, then lets so many processes empty it. Answers runs per second, from the start of the workers to the last run. What is untouched has
+ * Loads, then lets so many processes that are warm empty it. Answers runs per second, from the start of the workers to the last run. What is untouched has
  * been neither vacuumed nor analysed since it was loaded: autovacuum would do either at a moment of its own choosing.
  */
 export async function drain(field, system, { processes, isUntouched = false, ...options }) {
   return field.with(system, async (place) => {
     const workers = [];
     while (workers.length < processes) workers.push(await place.start());
-    if (!isUntouched || place.reader === null) return drainOnce(place, system, workers, options);
+    const measure = async () => {
+      await drainOnce(place, system, workers, { count: warmUpOfDrain });
+      return drainOnce(place, system, workers, options);
+    };
+    if (!isUntouched || place.reader === null) return measure();
     await setAutovacuum(place.reader, "off");
     try {
-      return await drainOnce(place, system, workers, options);
+      return await measure();
     } finally {
       await setAutovacuum(place.reader, "on");
     }
@@ -83,9 +91,6 @@ export async function latency(field, system, { rate, ms }) {
     return { ...figures, held, lost: sent.made - figures.count };
   });
 }
-
-/** So many runs before what is measured: code that runs for the first time says nothing about days of it. */
-const warmUp = 2_000;
 
 /** Delayed runs: all due at one instant, or spread over a while. */
 export async function delayed(field, system, { count, overMs = 0 }) {
