@@ -18,7 +18,7 @@ export async function enqueue(field, system, { bulk, singles }) {
 
 /** So many runs before what is measured: code that runs for the first time says nothing about days of it. */
 const warmUp = 2_000;
-const warmUpOfDrain = 20_000;
+export const warmUpOfDrain = 20_000;
 
 /**
  * Loads, then lets so many processes that are warm empty it. Answers runs per second, from the start of the workers to the last run. What is untouched has

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { median, say } from "../schedules/results.mjs";
 import { ServerProcess } from "../schedules/server-process.mjs";
-import { drainOnce } from "./cases.mjs";
+import { drainOnce, warmUpOfDrain } from "./cases.mjs";
 import { Child } from "./child-process.mjs";
 import { rateResult } from "./results.mjs";
 
@@ -38,7 +38,9 @@ export async function drainOverHttp(field, ours, { count, processes, rounds, inP
     const rate = await withServer(field, ours, async (place) => {
       const workers = [];
       while (workers.length < processes) workers.push(await place.connect());
-      return drainOnce(place, { ...ours, name: "carillon over HTTP" }, workers, { count });
+      const system = { ...ours, name: "carillon over HTTP" };
+      await drainOnce(place, system, workers, { count: warmUpOfDrain });
+      return drainOnce(place, system, workers, { count });
     });
     rates.push(rate);
   }
