@@ -2,25 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { Telling } from "../../../src/node/hints.js";
 import { insertRunsNow } from "../../../src/node/inserts.js";
 import type { NewRun, Notice, RunStore } from "../../../src/store/entities/runs.js";
+import { newRun } from "../../harness/new-run.js";
 
-const run = (rank: number): NewRun => ({
-  id: `id-${rank}`,
-  jobId: null,
-  namespaceId: 1,
-  shard: 0,
-  lane: 7,
-  priority: 4,
-  rank,
-  runAt: 0,
-  nominal: 0,
-  trigger: "once",
-  task: "work",
-  queue: "default",
-  payload: null,
-  policy: {},
-  labels: {},
-  owner: null,
-});
+const run = (rank: number): NewRun => newRun({ id: `id-${rank}`, rank });
 
 const setUp = () => {
   const written: { runs: number; notice: Notice | null }[] = [];

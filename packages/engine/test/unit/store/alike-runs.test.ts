@@ -2,26 +2,7 @@ import { describe, expect, it } from "vitest";
 import { jsonArray } from "../../../src/store/db/binary-arrays.js";
 import { alikeRuns } from "../../../src/store/entities/alike-runs.js";
 import type { NewRun } from "../../../src/store/entities/new-run.js";
-
-const run = (differs: Partial<NewRun> = {}): NewRun => ({
-  id: "0190b1f0-0000-7000-8000-000000000001",
-  jobId: null,
-  namespaceId: 1,
-  shard: 3,
-  lane: 7,
-  priority: 4,
-  rank: 9,
-  runAt: 0,
-  nominal: 0,
-  trigger: "once",
-  task: "work",
-  queue: "default",
-  payload: null,
-  policy: {},
-  labels: {},
-  owner: null,
-  ...differs,
-});
+import { newRun as run } from "../../harness/new-run.js";
 
 describe("runs that are sent together", () => {
   it("say once what all share, though their policies and labels are only equal", () => {
