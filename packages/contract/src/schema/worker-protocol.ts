@@ -124,6 +124,9 @@ export const WorkerRegistered = Type.Object(
   {
     id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
     heartbeat_ms: Milliseconds("How often it should be heard of"),
+    idle_heartbeat_ms: Type.Optional(
+      Milliseconds("How often while it has no runs; left out by servers of older versions: as often as with some"),
+    ),
     silence_ms: Milliseconds("A worker that is silent for so long is taken for dead, and others get its runs"),
     poll_ms: Milliseconds("The longest wait of a poll"),
   },

@@ -206,6 +206,11 @@ export class Gateway {
     return this.#parts.sessions.find(sessionId)?.namespaceId ?? null;
   }
 
+  /** How many runs a worker of this node has. */
+  heldCount(sessionId: string): number {
+    return this.#parts.sessions.find(sessionId)?.held.size ?? 0;
+  }
+
   get load(): WorkerLoad {
     return this.#parts.sessions.load;
   }

@@ -1,6 +1,7 @@
 import type { DurationMs, StopOrder } from "@carillon/core";
 import type { Timers } from "../../store/db/ports.js";
 import type { Assigned } from "../assignment-of.js";
+import type { LastWord } from "./last-word.js";
 
 interface Named {
   readonly runId: string;
@@ -15,20 +16,20 @@ interface Told {
 
 /** A worker elsewhere, between two of its polls: what it is to be told, and whether it waits for it. */
 export class RemoteSession {
+  readonly lastWord: LastWord;
   readonly #timers: Timers;
   /** Given to it, and not known to have arrived: the answer that brought them may have been lost. */
   readonly #outbox = new Map<string, Told>();
   readonly #stops = new Map<string, StopOrder>();
   #untold = 0;
-  #heardAt: DurationMs;
   #wake: (() => void) | null = null;
   #polls = 0;
   #lastPoll = 0;
   #drain: "drain" | "leave" | null = null;
 
-  constructor(timers: Timers, now: DurationMs) {
+  constructor(timers: Timers, lastWord: LastWord) {
     this.#timers = timers;
-    this.#heardAt = now;
+    this.lastWord = lastWord;
   }
 
   get isWaiting(): boolean {
@@ -40,17 +41,9 @@ export class RemoteSession {
     return this.#polls > 0;
   }
 
-  get heardAt(): DurationMs {
-    return this.#heardAt;
-  }
-
-  hear(now: DurationMs): void {
-    this.#heardAt = now;
-  }
-
-  /** Its connection broke: until it is heard of again nobody says that it lives. */
-  unhear(): void {
-    this.#heardAt = Number.NEGATIVE_INFINITY;
+  /** Something is on its way to it, or may be. */
+  get isGiven(): boolean {
+    return this.#outbox.size > 0;
   }
 
   /** Answers the number of the poll: its own, or the next. */

@@ -3,9 +3,11 @@ import type { HostClock, Timers } from "../../store/db/ports.js";
 import type { ClaimStore } from "../../store/entities/claims.js";
 import type { SessionStore } from "../../store/entities/sessions.js";
 import { mostChars } from "../answer-weight.js";
+import type { Assigned } from "../assignment-of.js";
 import type { Gateway } from "../gateway.js";
 import { SessionLost } from "../session-lost.js";
 import type { StartedRun, WorkerHandlers } from "../worker-registration.js";
+import { LastWord } from "./last-word.js";
 import type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./protocol.js";
 import { RemoteSession } from "./remote-session.js";
 
@@ -61,14 +63,14 @@ export class RemoteWorkers {
    */
   async poll(id: string, request: PollRequest): Promise<PollAnswer> {
     const session = await this.#find(id);
-    session.hear(this.#options.clock.monotonic());
+    session.lastWord.hear(this.#options.clock.monotonic());
     const number = session.beginPoll(request.number);
     try {
       return await this.#answer(id, session, request, number);
     } finally {
       session.endPoll();
       // That it was answered says nothing of whether anybody was there to hear it.
-      if (request.signal?.aborted === true) session.unhear();
+      if (request.signal?.aborted === true) session.lastWord.unhear();
       // Whoever does not ask is given nothing more; what is on its way waits for the next poll.
       if (!session.isPolling) this.#options.gateway.rest(id);
     }
@@ -83,7 +85,7 @@ export class RemoteWorkers {
       return [];
     }
     const session = await this.#find(id);
-    session.hear(clock.monotonic());
+    session.lastWord.hear(clock.monotonic());
     session.know(held);
     await this.#begin(id, started);
     return gateway.notHeld(id, held);
@@ -98,7 +100,7 @@ export class RemoteWorkers {
   /** What handlers leave behind while they run, or ask for; one answer to each, in their order. */
   async note(id: string, notes: readonly RunNote[]): Promise<readonly NoteAnswer[]> {
     const session = await this.#find(id);
-    session.hear(this.#options.clock.monotonic());
+    session.lastWord.hear(this.#options.clock.monotonic());
     return this.#options.gateway.note(id, notes);
   }
 
@@ -112,7 +114,7 @@ export class RemoteWorkers {
   /** Workers that went silent, or to another node, are forgotten here; the rescuer decides about their runs. */
   tidy(): void {
     for (const [id, session] of this.#sessions) {
-      if (session.isPolling || this.#isHeard(session)) continue;
+      if (session.isPolling || this.#isHeard(id, session)) continue;
       this.#sessions.delete(id);
       this.#options.gateway.forget(id);
     }
@@ -209,12 +211,13 @@ export class RemoteWorkers {
   }
 
   #newSession(): RemoteSession {
-    return new RemoteSession(this.#options.timers, this.#options.clock.monotonic());
+    const { timers, clock, silenceMs } = this.#options;
+    return new RemoteSession(timers, new LastWord(silenceMs, clock.monotonic()));
   }
 
   #handlers(session: RemoteSession, id: () => string): WorkerHandlers {
     return {
-      onAssign: (assigned) => session.give(assigned),
+      onAssign: (assigned) => this.#give(id(), session, assigned),
       onStop: (orders) => session.tellToStop(orders),
       onDrain: (isNotice) => session.tellToDrain(isNotice),
       onLost: () => {
@@ -222,11 +225,21 @@ export class RemoteWorkers {
         session.wake();
       },
       // A poll that waits says nothing: its worker may be gone without a word.
-      isHeard: () => this.#isHeard(session),
+      isHeard: () => this.#isHeard(id(), session),
     };
   }
 
-  #isHeard(session: RemoteSession): boolean {
-    return this.#options.clock.monotonic() - session.heardAt < this.#options.silenceMs / 3;
+  #give(id: string, session: RemoteSession, assigned: readonly Assigned[]): void {
+    const { gateway, clock } = this.#options;
+    // The gateway counts these already. Whoever had others is not said to live for longer because it is given more.
+    const wasIdle = !session.isGiven && gateway.heldCount(id) <= assigned.length;
+    if (wasIdle) session.lastWord.hand(clock.monotonic());
+    session.give(assigned);
+  }
+
+  #isHeard(id: string, session: RemoteSession): boolean {
+    const { gateway, clock } = this.#options;
+    const isIdle = !session.isGiven && gateway.heldCount(id) === 0;
+    return session.lastWord.isHeard(clock.monotonic(), isIdle);
   }
 }

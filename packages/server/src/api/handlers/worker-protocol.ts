@@ -12,6 +12,8 @@ type ProtocolHandlers = Pick<
 
 /** A worker is heard of so often within the time after which it is taken for dead. */
 const beatsPerSilence = 5;
+/** And one that has no runs. It is said to live for two thirds of that time after its last word (LastWord). */
+const idleBeatsPerSilence = 2;
 const jsonType = "application/json; charset=utf-8";
 
 export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): ProtocolHandlers {
@@ -23,6 +25,7 @@ export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): P
       const answer = {
         id: formatId("wrk", id),
         heartbeat_ms: Math.round(silenceMs / beatsPerSilence),
+        idle_heartbeat_ms: Math.round(silenceMs / idleBeatsPerSilence),
         silence_ms: silenceMs,
         poll_ms: workerLimits.pollMs,
       };

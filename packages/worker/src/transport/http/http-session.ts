@@ -61,6 +61,7 @@ export class HttpSession {
       ...callerOf(options),
       path: this.#path("heartbeat"),
       everyMs: registered.heartbeat_ms,
+      idleEveryMs: registered.idle_heartbeat_ms ?? registered.heartbeat_ms,
       onLost: () => this.#lose(),
     });
   }
@@ -72,7 +73,7 @@ export class HttpSession {
 
   async complete(completions: readonly Completion[]): Promise<ReadonlySet<string>> {
     const accepted = await this.#results.add(completions);
-    this.#held.drop(completions);
+    this.#drop(completions);
     return accepted;
   }
 
@@ -107,7 +108,7 @@ export class HttpSession {
   async giveBack(runs: readonly ClaimName[]): Promise<void> {
     // Nobody else would: as long as the session lasts, the server takes them for this worker's.
     await this.#again(() => this.#post("release", `{"runs":${claimsJson(runs)}}`), Number.POSITIVE_INFINITY);
-    this.#held.drop(runs);
+    this.#drop(runs);
   }
 
   async close(): Promise<void> {
@@ -174,10 +175,18 @@ export class HttpSession {
     if (this.isOver) return;
     const { events } = this.#options;
     const fresh = this.#held.take(runs);
-    if (fresh.length > 0) events.onAssign(fresh);
+    if (fresh.length > 0) {
+      this.#heart.hold(true);
+      events.onAssign(fresh);
+    }
     if (stops.length > 0) events.onStop(stops);
     this.#tellLost(lost);
     if (isToDrain && !this.#isPaused) events.onDrain(isToLeave);
+  }
+
+  #drop(runs: readonly ClaimName[]): void {
+    this.#held.drop(runs);
+    if (this.#held.size === 0) this.#heart.hold(false);
   }
 
   /** Somebody else has them: what is still done here is in vain. */
@@ -196,14 +205,14 @@ export class HttpSession {
     }, registered.heartbeat_ms);
   }
 
-  /** Handlers are asked to stop before the server gives their runs away. */
+  /** Handlers are asked to stop before the server gives their runs away. Who holds nothing is heard of seldom, and has nothing to stop. */
   #lookForSilence(): void {
     const { timers, registered, events } = this.#options;
     const now = timers.monotonic();
     const { acknowledged } = this.#heart;
     if (acknowledged !== this.#acknowledged) this.#heardAt = now;
     this.#acknowledged = acknowledged;
-    const isUnheard = now - this.#heardAt > (registered.silence_ms * 2) / 3;
+    const isUnheard = this.#held.size > 0 && now - this.#heardAt > (registered.silence_ms * 2) / 3;
     if (isUnheard && !this.#isUnheard) events.onUnheard();
     this.#isUnheard = isUnheard;
   }

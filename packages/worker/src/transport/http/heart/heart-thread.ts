@@ -23,6 +23,7 @@ new Beater({
   ...options,
   poster: createPoster(options),
   timers: systemTimers,
+  isHolding: () => Atomics.load(counters, shared.holding) !== 0,
   lagMs: () => systemClock.monotonic() - turnedAt,
   onAcknowledged: () => void Atomics.add(counters, shared.acknowledged, 1),
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin

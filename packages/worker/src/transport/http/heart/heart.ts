@@ -5,6 +5,8 @@ export interface HeartOptions extends Caller {
   readonly urls: readonly string[];
   readonly path: string;
   readonly everyMs: DurationMs;
+  /** While the worker has no runs. */
+  readonly idleEveryMs: DurationMs;
   /** The server does not know the session any more. */
   readonly onLost: () => void;
 }
@@ -12,6 +14,8 @@ export interface HeartOptions extends Caller {
 export interface Beating {
   /** How many signs of life were acknowledged so far. */
   readonly acknowledged: number;
+  /** Says whether the worker has runs. */
+  hold(isHolding: boolean): void;
   stop(): void;
 }
 

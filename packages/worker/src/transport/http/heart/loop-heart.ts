@@ -8,12 +8,23 @@ export function loopHeart(timers: Timers): Heart {
   return (options) => {
     const poster = createPoster(options);
     let acknowledged = 0;
+    let isHolding = false;
     const onAcknowledged = (): void => void acknowledged++;
-    const beater = new Beater({ ...options, poster, timers, lagMs: () => 0, onAcknowledged });
+    const beater = new Beater({
+      ...options,
+      poster,
+      timers,
+      isHolding: () => isHolding,
+      lagMs: () => 0,
+      onAcknowledged,
+    });
     beater.start();
     return {
       get acknowledged() {
         return acknowledged;
+      },
+      hold(is) {
+        isHolding = is;
       },
       stop() {
         beater.stop();

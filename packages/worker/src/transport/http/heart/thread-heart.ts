@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Timers } from "@carillon/core";
 import type { Heart } from "./heart.js";
-import { type HeartThread, shared } from "./shared.js";
+import { type HeartThread, newCounters, shared } from "./shared.js";
 
 /** How often the main loop shows that it turns. */
 const turnEveryMs = 250;
@@ -9,7 +9,7 @@ const turnEveryMs = 250;
 /** Beats in a thread of its own: a handler that blocks the main loop does not cost the session. */
 export function threadHeart(timers: Timers): Heart {
   return ({ onLost, ...options }) => {
-    const counters = new Int32Array(new SharedArrayBuffer(8));
+    const counters = newCounters();
     const data: HeartThread = { ...options, counters };
     const thread = new Worker(new URL("./heart-thread.js", import.meta.url), { workerData: data });
     thread.unref();
@@ -23,6 +23,9 @@ export function threadHeart(timers: Timers): Heart {
     return {
       get acknowledged() {
         return Atomics.load(counters, shared.acknowledged);
+      },
+      hold(isHolding) {
+        Atomics.store(counters, shared.holding, isHolding ? 1 : 0);
       },
       stop() {
         timers.clearTimeout(turning);
