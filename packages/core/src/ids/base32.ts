@@ -1,4 +1,4 @@
-import { wordsOfUuid } from "./uuid.js";
+import { uuidOfWords, wordsOfUuid } from "./uuid.js";
 
 /**
  * A UUID as 26 characters of Crockford's base 32: its 128 bits in groups of five, the first group with three.
@@ -40,24 +40,23 @@ export function base32OfUuid(uuid: string): string {
   return String.fromCharCode(...codes);
 }
 
+/** Ten bits; below zero if one of the two is no digit. */
+function take2(text: string, at: number): number {
+  return ((valueOf[text.charCodeAt(at)] ?? -1) << 5) | (valueOf[text.charCodeAt(at + 1)] ?? -1);
+}
+
 /** The canonical UUID, or null if the text is not 26 digits (lower case) of a 128-bit number. */
 export function uuidOfBase32(text: string): string | null {
   if (text.length !== 26) return null;
-  let hex = "";
-  for (const [from, to, digits] of [
-    [0, 2, 2],
-    [2, 10, 10],
-    [10, 18, 10],
-    [18, 26, 10],
-  ] as const) {
-    let value = 0;
-    for (let at = from; at < to; at++) {
-      const digit = valueOf[text.charCodeAt(at)] ?? -1;
-      if (digit < 0) return null;
-      value = value * 32 + digit;
-    }
-    if (value >= 16 ** digits) return null;
-    hex += value.toString(16).padStart(digits, "0");
-  }
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const first = take2(text, 0);
+  const [p1, p2, p3, p4] = [take2(text, 2), take2(text, 4), take2(text, 6), take2(text, 8)];
+  const [p5, p6, p7, p8] = [take2(text, 10), take2(text, 12), take2(text, 14), take2(text, 16)];
+  const [p9, p10, p11, p12] = [take2(text, 18), take2(text, 20), take2(text, 22), take2(text, 24)];
+  if (first > 255 || (first | p1 | p2 | p3 | p4 | p5 | p6 | p7 | p8 | p9 | p10 | p11 | p12) < 0) return null;
+  return uuidOfWords(
+    (first << 24) | (p1 << 14) | (p2 << 4) | (p3 >>> 6),
+    (p3 << 26) | (p4 << 16) | (p5 << 6) | (p6 >>> 4),
+    (p6 << 28) | (p7 << 18) | (p8 << 8) | (p9 >>> 2),
+    (p9 << 30) | (p10 << 20) | (p11 << 10) | p12,
+  );
 }

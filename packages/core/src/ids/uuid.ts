@@ -54,6 +54,19 @@ export function wordsOfUuid(uuid: string): readonly [number, number, number, num
   ];
 }
 
+/** The canonical UUID of four 32-bit words. */
+export function uuidOfWords(a: number, b: number, c: number, d: number): string {
+  put4(0, a >>> 16);
+  put4(4, a & 0xffff);
+  put4(9, b >>> 16);
+  put4(14, b & 0xffff);
+  put4(19, c >>> 16);
+  put4(24, c & 0xffff);
+  put4(28, d >>> 16);
+  put4(32, d & 0xffff);
+  return String.fromCharCode(...codes);
+}
+
 function digits4(uuid: string, at: number): number {
   return (digit(uuid, at) << 12) | (digit(uuid, at + 1) << 8) | (digit(uuid, at + 2) << 4) | digit(uuid, at + 3);
 }

@@ -164,6 +164,7 @@ export class HttpSession {
       const polled = await calls.post<WorkerPolled>(this.#path("poll"), json, { timeoutMs, signal: this.#over.signal });
       this.#polls.answered(poll);
       this.#heardAt = this.#options.timers.monotonic();
+      this.#heart.polled();
       return newsOf(polled);
     } catch (error) {
       this.#polls.failed(poll);

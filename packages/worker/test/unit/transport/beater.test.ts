@@ -7,7 +7,7 @@ import type { Poster } from "../../../src/transport/http/post.js";
 function setUp({ idleEveryMs = 7_500 } = {}) {
   const clock = new ManualClock();
   const beats: number[] = [];
-  const state = { isHolding: false, isAnswering: true };
+  const state = { isHolding: false, isAnswering: true, polls: 0 };
   const poster: Poster = {
     async post() {
       beats.push(clock.monotonic());
@@ -24,6 +24,7 @@ function setUp({ idleEveryMs = 7_500 } = {}) {
     poster,
     timers: clock,
     isHolding: () => state.isHolding,
+    polls: () => state.polls,
     lagMs: () => 0,
     onAcknowledged: () => undefined,
     onLost: () => undefined,
@@ -71,4 +72,16 @@ it("beats as often without runs as with some where the server asks for it", asyn
   beater.stop();
   await clock.advanceAsync(6_000);
   expect(beats.length).toBe(2);
+});
+
+it("a poll counts as a sign of life of a worker that has no runs, not of one that has some", async () => {
+  const { clock, beats, state } = setUp();
+  await clock.advanceAsync(5_000);
+  state.polls++;
+  await clock.advanceAsync(5_500);
+  expect(beats).toEqual([10_500]);
+  state.isHolding = true;
+  state.polls++;
+  await clock.advanceAsync(3_000);
+  expect(beats).toEqual([10_500, 13_500]);
 });

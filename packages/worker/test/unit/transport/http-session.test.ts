@@ -14,7 +14,7 @@ const success = { kind: "succeeded", outputJson: "1" } as const;
 /** A session over a server that answers polls when the test says what, and whose heart says what the test says. */
 function setUp(registered: ConstructorParameters<typeof HttpSession>[0]["registered"]) {
   const clock = new ManualClock();
-  const heart = { options: {} as HeartOptions, acknowledged: 0, isHolding: false };
+  const heart = { options: {} as HeartOptions, acknowledged: 0, isHolding: false, polls: 0 };
   const unheardAt: number[] = [];
   let answer: (text: string) => void = nothing;
   const poster: Poster = {
@@ -55,6 +55,7 @@ function setUp(registered: ConstructorParameters<typeof HttpSession>[0]["registe
           return heart.acknowledged;
         },
         hold: (isHolding) => void (heart.isHolding = isHolding),
+        polled: () => void heart.polls++,
         stop: nothing,
       };
     },
@@ -78,11 +79,11 @@ it("a worker without runs is not alarmed by signs of life that are seldom or fai
   expect(unheardAt).toEqual([30_000]);
 });
 
-it("tells its heart when it has runs, and when the last result or the last run given back is answered for", async () => {
+it("tells its heart of answered polls, when it has runs, and when the last result or the last run given back is answered for", async () => {
   const { session, heart, bring } = setUp({ ...limits, idle_heartbeat_ms: 7_500 });
   expect(heart.options).toMatchObject({ everyMs: 3_000, idleEveryMs: 7_500 });
   await bring("a", "b");
-  expect(heart.isHolding).toBe(true);
+  expect(heart).toMatchObject({ isHolding: true, polls: 1 });
   await session.complete([{ runId: "a", fence: 1, startedAgoMs: 0, outcome: success }]);
   expect(heart.isHolding).toBe(true);
   await session.giveBack([{ runId: "b", fence: 1 }]);

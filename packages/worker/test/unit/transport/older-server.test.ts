@@ -8,7 +8,7 @@ const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon
 const unknownField = JSON.stringify({ code: "unknown_field", errors: [{ pointer: "/defaults" }] });
 const session = JSON.stringify({ id: "wrk_1", heartbeat_ms: 60_000, silence_ms: 60_000, poll_ms: 60_000 });
 const nothing = (): void => undefined;
-const heart = () => ({ acknowledged: 0, hold: nothing, stop: nothing });
+const heart = () => ({ acknowledged: 0, hold: nothing, polled: nothing, stop: nothing });
 const events = {
   onAssign: nothing,
   onStop: nothing,

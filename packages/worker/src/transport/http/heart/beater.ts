@@ -13,6 +13,8 @@ export interface BeaterOptions {
   readonly timers: Timers;
   /** The worker has runs. */
   readonly isHolding: () => boolean;
+  /** How many polls were answered so far: one that has no runs is heard of by the next poll as well. */
+  readonly polls: () => number;
   /** How long the worker's main loop has been busy with one thing. */
   readonly lagMs: () => DurationMs;
   readonly onAcknowledged: () => void;
@@ -30,8 +32,9 @@ export class Beater {
   readonly #calls: ServerCalls;
   readonly #over = new AbortController();
   #timer: unknown = null;
-  /** How long ago the last one was. */
+  /** How long ago the last one was, or a poll that counts as one. */
   #quietMs: DurationMs = 0;
+  #polls = 0;
   #isAnswered = true;
 
   constructor(options: BeaterOptions) {
@@ -53,8 +56,11 @@ export class Beater {
 
   /** Looks so long after the last look whether it is time for another. */
   async #look(sinceMs: DurationMs): Promise<void> {
-    const { idleEveryMs, isHolding } = this.#options;
-    this.#quietMs += sinceMs;
+    const { idleEveryMs, isHolding, polls } = this.#options;
+    const isPolled = polls() !== this.#polls;
+    this.#polls = polls();
+    // That poll may have been right after the last look.
+    this.#quietMs = isPolled ? sinceMs : this.#quietMs + sinceMs;
     if (!isHolding() && this.#isAnswered && this.#quietMs < idleEveryMs) return;
     this.#quietMs = 0;
     this.#isAnswered = await this.#beat();

@@ -24,6 +24,7 @@ new Beater({
   poster: createPoster(options),
   timers: systemTimers,
   isHolding: () => Atomics.load(counters, shared.holding) !== 0,
+  polls: () => Atomics.load(counters, shared.polls),
   lagMs: () => systemClock.monotonic() - turnedAt,
   onAcknowledged: () => void Atomics.add(counters, shared.acknowledged, 1),
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin

@@ -16,6 +16,8 @@ export interface Beating {
   readonly acknowledged: number;
   /** Says whether the worker has runs. */
   hold(isHolding: boolean): void;
+  /** A poll was answered, and the next begins: the server hears of the worker by that. */
+  polled(): void;
   stop(): void;
 }
 

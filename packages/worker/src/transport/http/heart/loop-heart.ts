@@ -9,12 +9,14 @@ export function loopHeart(timers: Timers): Heart {
     const poster = createPoster(options);
     let acknowledged = 0;
     let isHolding = false;
+    let polls = 0;
     const onAcknowledged = (): void => void acknowledged++;
     const beater = new Beater({
       ...options,
       poster,
       timers,
       isHolding: () => isHolding,
+      polls: () => polls,
       lagMs: () => 0,
       onAcknowledged,
     });
@@ -22,6 +24,9 @@ export function loopHeart(timers: Timers): Heart {
     return {
       get acknowledged() {
         return acknowledged;
+      },
+      polled() {
+        polls++;
       },
       hold(is) {
         isHolding = is;

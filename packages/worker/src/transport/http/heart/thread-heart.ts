@@ -24,6 +24,9 @@ export function threadHeart(timers: Timers): Heart {
       get acknowledged() {
         return Atomics.load(counters, shared.acknowledged);
       },
+      polled() {
+        Atomics.add(counters, shared.polls, 1);
+      },
       hold(isHolding) {
         Atomics.store(counters, shared.holding, isHolding ? 1 : 0);
       },
