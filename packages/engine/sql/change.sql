@@ -58,14 +58,22 @@ limit $5;
 -- purpose: takes the run that a one-off job is, wherever it stands
 -- params: $1 namespace id int, $2 id uuid
 -- fence: the row's lock
-select id, state from carillon.run where namespace_id = $1 and id = $2 and job_id = id for update;
+select id,
+       --+ run.shown_state
+       as state
+from carillon.run where namespace_id = $1 and id = $2 and job_id = id for update;
 
 -- name: change.adopt_live
 -- purpose: makes a stored job of the run that a one-off job is; one that is still to come goes, its job fires it, however late:
 --          no policy for what is missed was ever asked for it
 -- params: $1 id uuid, $2 class smallint
 -- fence: the run's row is locked; primary key of job
-with job as (
+with held as materialized (
+  select id,
+         --+ run.shown_state
+         = 'scheduled' as is_to_come
+  from carillon.run where id = $1
+), job as (
   insert into carillon.job (id, namespace_id, shard, lane, task, queue, priority, payload, schedule, policy, labels, owner,
                             created_at, updated_at)
   select id, namespace_id, shard, lane, task, queue, priority, payload,
@@ -75,16 +83,16 @@ with job as (
   on conflict do nothing
   returning id
 ), gone as (
-  delete from carillon.run r using job where r.id = job.id and r.state = 'scheduled' returning r.id
+  delete from carillon.run r using job join held h on h.id = job.id and h.is_to_come where r.id = job.id returning r.id
 )
 insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, next_nominal_at, next_fire_at, fired_through,
                               fired_count, runs_made, run_ids, catch_up_to, defined_at)
-select r.id, r.namespace_id, r.shard, $2, case r.state when 'scheduled' then 'active' else 'completed' end, 1,
-       case r.state when 'scheduled' then r.nominal_at end, case r.state when 'scheduled' then r.run_at end,
-       case r.state when 'scheduled' then null else r.nominal_at end, case r.state when 'scheduled' then 0 else 1 end,
-       case r.state when 'scheduled' then 0 else 1 end, case r.state when 'scheduled' then '{}' else array[r.id] end,
-       case when r.state = 'scheduled' and r.run_at <= clock_timestamp() then r.nominal_at end, r.created_at
-from carillon.run r join job on job.id = r.id
+select r.id, r.namespace_id, r.shard, $2, case when h.is_to_come then 'active' else 'completed' end, 1,
+       case when h.is_to_come then r.nominal_at end, case when h.is_to_come then r.run_at end,
+       case when h.is_to_come then null else r.nominal_at end, case when h.is_to_come then 0 else 1 end,
+       case when h.is_to_come then 0 else 1 end, case when h.is_to_come then '{}' else array[r.id] end,
+       case when h.is_to_come and r.run_at <= clock_timestamp() then r.nominal_at end, r.created_at
+from carillon.run r join job on job.id = r.id join held h on h.id = r.id
 returning job_id;
 
 -- name: change.adopt_ended

@@ -21,7 +21,7 @@ with me as materialized (
   join carillon.lane l on l.queue = me.queue and l.kind <> 'gated'
   cross join lateral (
     select r.rank, r.id, r.state from carillon.run r
-    where r.lane = l.id and r.namespace_id = $1 and r.stage = 1
+    where r.lane = l.id and r.namespace_id = $1 and r.stage = 1 and (r.state <> 'queued' or r.run_at <= statement_timestamp())
     order by r.rank
     limit $3
   ) q

@@ -9,7 +9,8 @@ select r.id, r.namespace_id, r.job_id, r.lane, r.task, r.queue, r.payload, r.pol
 from unnest($1::int[], $2::int[]) as l (lane, namespace_id)
 cross join lateral (
   select * from carillon.run r
-  where r.lane = l.lane and r.stage = 1 and r.state = 'queued' and (l.namespace_id is null or r.namespace_id = l.namespace_id)
+  where r.lane = l.lane and r.stage = 1 and r.state = 'queued' and r.run_at <= statement_timestamp()
+    and (l.namespace_id is null or r.namespace_id = l.namespace_id)
   limit $3
   for update of r skip locked
 ) r

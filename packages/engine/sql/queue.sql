@@ -97,9 +97,9 @@ with asked as materialized (
 select a.name, l.queued, l.running, l.oldest_due_at, s.workers, s.slots, clock_timestamp() as now
 from asked a
 cross join lateral (
-  select count(*) filter (where state = 'queued') as queued,
+  select count(*) filter (where state = 'queued' and run_at <= statement_timestamp()) as queued,
          count(*) filter (where state = 'running') as running,
-         min(run_at) filter (where state = 'queued') as oldest_due_at
+         min(run_at) filter (where state = 'queued' and run_at <= statement_timestamp()) as oldest_due_at
   from live where queue = a.name
 ) l
 cross join lateral (

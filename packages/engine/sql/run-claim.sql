@@ -42,6 +42,7 @@ with ended as (
     cross join lateral (
       select r.ctid, r.id, r.rank from carillon.run r
       where r.lane = l.lane and r.namespace_id = l.namespace_id and r.stage = 1 and r.state = 'queued' and r.rank >= l.low
+        and r.run_at <= statement_timestamp()
       order by r.rank
       limit l.most
       for update of r skip locked
@@ -112,6 +113,7 @@ with ended as (
     cross join lateral (
       select r.ctid, r.id, r.rank from carillon.run r
       where r.lane = l.lane and r.namespace_id = l.namespace_id and r.stage = 1 and r.state = 'queued' and r.rank >= l.low
+        and r.run_at <= statement_timestamp()
       order by r.rank
       limit l.most
       for update of r skip locked
@@ -164,7 +166,7 @@ with seen as materialized (
   from carillon.lane l
   cross join lateral (
     select r.id, r.lane, r.rank from carillon.run r
-    where r.lane = l.id and r.namespace_id = $1 and r.stage = 1 and r.state = 'queued'
+    where r.lane = l.id and r.namespace_id = $1 and r.stage = 1 and r.state = 'queued' and r.run_at <= statement_timestamp()
     order by r.rank, r.id
     limit 1
   ) f
@@ -224,7 +226,7 @@ select exists (
   from unnest($2::int[]) as l (lane)
   cross join lateral (
     select r.id from carillon.run r
-    where r.lane = l.lane and r.namespace_id = $1 and r.stage = 1 and r.state = 'queued'
+    where r.lane = l.lane and r.namespace_id = $1 and r.stage = 1 and r.state = 'queued' and r.run_at <= statement_timestamp()
     order by r.rank
     limit 1
   ) q

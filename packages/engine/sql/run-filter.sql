@@ -15,3 +15,10 @@ and ($13::jsonb is null or not exists (
   where c.is_in <> case when c.among is null then coalesce(labels ? c.key, false)
                         else coalesce(c.among ? (labels ->> c.key), false) end
 ))
+
+-- part: run.shown_state
+-- purpose: what a live run is said to be: one that was queued ahead of its time waits for that time still
+-- params: none
+case when state <> 'queued' or run_at <= statement_timestamp() then state
+     when attempt > 0 and state_reason is null then 'retrying'
+     else 'scheduled' end

@@ -13,7 +13,9 @@
          created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
          session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner, deadline_at
   from (
-    select *, state as status
+    select *,
+      --+ run.shown_state
+      as status
     from (
       select * from carillon.run
       where ($14::uuid is null or id < $14) and ($18::uuid is null or id >= $18) --? newest_first
@@ -119,7 +121,10 @@ having count(*) > 0;
 --         $14 how many at most int or null
 -- fence: none, a read
 select id from (
-  select id, state as status, task, queue, job_id, session_id, owner, created_at, trigger, labels from carillon.run where namespace_id = $1
+  select id,
+         --+ run.shown_state
+         as status, task, queue, job_id, session_id, owner, created_at, trigger, labels
+  from carillon.run where namespace_id = $1
   union all
   select r.id, 'scheduled', l.task, l.queue, r.id, null, r.owner, r.created_at, 'once', r.labels
   from carillon.run_later r join carillon.lane l on l.id = r.lane

@@ -94,9 +94,10 @@ cross join lateral (
 ) d;
 
 -- name: run.promote
--- purpose: queues delayed and retrying runs whose time has come; those with limits go behind their gate. Answers those of one lane and
---   rank in one row: in a herd nearly all are, and a row for each would cost more than it says
--- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 ids uuid[]
+-- purpose: queues delayed and retrying runs whose time has come; those with limits go behind their gate. What needs nothing but a worker is
+--   queued a little ahead of its time: every claim compares the time as well, so that it starts no sooner. Answers those of one
+--   lane, rank and time in one row: in a herd nearly all are, and a row for each would cost more than it says
+-- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 ids uuid[], $5 how far ahead, in ms, int
 -- fence: (shard, owner, epoch) under a share lock; state and time compared on the locked row
 with fence as materialized (
   select s.id
@@ -108,7 +109,12 @@ with fence as materialized (
   select r.ctid as place
   from carillon.run r join unnest($4::uuid[]) as i (id) on i.id = r.id
   where (r.shard in (select id from fence)) is true
-    and r.state in ('scheduled', 'retrying') and r.run_at <= clock_timestamp()
+    and r.state in ('scheduled', 'retrying')
+    and (
+      r.run_at <= clock_timestamp()
+      or r.run_at <= clock_timestamp() + $5 * interval '1 millisecond' and r.limits is null
+        and exists (select from carillon.lane l where l.id = r.lane and l.kind in ('plain', 'solo'))
+    )
   order by r.id
   for update of r skip locked
 ), moved as (
@@ -116,15 +122,18 @@ with fence as materialized (
   set state = case when r.limits is null then 'queued' else 'blocked' end
   from pick p
   where r.ctid = p.place
-  returning r.id, r.lane, r.rank, r.namespace_id
+  returning r.id, r.lane, r.rank, r.namespace_id, r.run_at
 )
-select string_agg(id::text, ',') as ids, lane, rank, namespace_id as "namespaceId" from moved group by lane, rank, namespace_id;
+select string_agg(id::text, ',') as ids, lane, rank, namespace_id as "namespaceId", ceil(date_part('epoch', run_at) * 1000) as "runAt"
+from moved group by lane, rank, namespace_id, run_at;
 
 -- name: run.find
 -- purpose: live runs by id, near their time or far from it, in one snapshot
 -- params: $1 namespace id int, $2 ids uuid[]
 -- fence: none, a read
-select id, job_id, task, queue, priority, state as status, state_reason as status_reason, trigger, nominal_at, run_at,
+select id, job_id, task, queue, priority,
+       --+ run.shown_state
+       as status, state_reason as status_reason, trigger, nominal_at, run_at,
        created_at, coalesce(started_at, claimed_at) as started_at, null::timestamptz as finished_at, attempt, losses, fence,
        session_id, payload, policy, null::json as output, null::json as error, attempts, labels, owner, deadline_at
 from carillon.run

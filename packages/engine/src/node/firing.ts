@@ -64,6 +64,7 @@ function makeScheduler({ store, hints, now, membership, emit }: Ground, parts: F
     rank: store.rank,
     resumeExpired: (fence, jobs) => parts.pauseExpiry().resume(fence, jobs),
     onQueued: (queued) => hints.queued(queued),
+    onPromoted: (runs) => hints.promoted(runs),
     onStopped: () => hints.stopped(),
     onEvent: emit,
   });

@@ -69,6 +69,7 @@ export class Ground {
       wakeOperations: wake("operations"),
       wakeQueues: wake("queues"),
       membership: this.membership,
+      timers: options.timers,
       now: this.now,
     });
   }

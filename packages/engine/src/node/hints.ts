@@ -4,15 +4,22 @@ import type { Gateway } from "../dispatch/gateway.js";
 import type { DueJob } from "../scheduler/fire-store.js";
 import type { Scheduler } from "../scheduler/scheduler.js";
 import type { Database } from "../store/db/database.js";
-import type { DueRun, Notice, Queued } from "../store/entities/runs.js";
-
-const channel = "carillon_hint";
+import type { Timers } from "../store/db/ports.js";
+import type { DueRun, PromotedRun, Queued } from "../store/entities/runs.js";
+import {
+  byTime,
+  channel,
+  keepLowest,
+  type LaneHint,
+  lowestOf,
+  textsOf,
+  toLaneHint,
+  toTimedHint,
+} from "./lane-hints.js";
+import { type TimedHint, TimedHints } from "./timed-hints.js";
 
 /** Schedulers look at everything every 15 s, 30 s ahead: whatever is due later than this they find in time by themselves. */
 const soonMs = 30_000;
-
-/** NOTIFY takes less than 8,000 bytes. */
-const lanesPerHint = 200;
 
 export interface HintsOptions {
   readonly database: Pick<Database, "listen" | "notify">;
@@ -31,6 +38,7 @@ export interface HintsOptions {
   /** Queues or namespaces changed: whoever goes by them reads them again. */
   readonly wakeQueues: () => void;
   readonly membership: () => Membership;
+  readonly timers: Timers;
   /** The database's clock. */
   readonly now: () => Instant;
 }
@@ -48,10 +56,15 @@ export class Hints {
   readonly #lanes = new Map<string, LaneHint>();
   /** The same for runs that their limits admitted: nobody has to look at these again. */
   readonly #admitted = new Map<string, LaneHint>();
+  /** Of runs that are claimable later on. */
+  readonly #ahead: TimedHint[] = [];
+  readonly #timed: TimedHints;
   #listening: { stop(): Promise<void> } | null = null;
 
   constructor(options: HintsOptions) {
     this.#options = options;
+    const { timers, now } = options;
+    this.#timed = new TimedHints({ timers, now, onDue: (hints) => this.#hintNow(lowestOf(hints)) });
   }
 
   start(): void {
@@ -63,6 +76,7 @@ export class Hints {
   }
 
   async stop(): Promise<void> {
+    this.#timed.stop();
     await this.#listening?.stop();
     this.#listening = null;
   }
@@ -73,6 +87,17 @@ export class Hints {
     const hints = this.#hintHere(runs, telling === "done" ? new Map() : this.#lanes);
     this.#options.hintLimits(hints.map((hint) => hint.lane));
     if (telling !== "done") this.#options.database.notify(channel, this.#takeLanes, telling === "soon");
+  }
+
+  /** Runs are claimable from their time on: whoever serves workers looks then. */
+  promoted(runs: readonly PromotedRun[]): void {
+    const now = this.#options.now();
+    this.queued(runs.filter((run) => run.runAt <= now));
+    const ahead = byTime(runs.filter((run) => run.runAt > now));
+    if (ahead.length === 0) return;
+    this.#timed.add(ahead);
+    this.#ahead.push(...ahead);
+    this.#options.database.notify(channel, this.#takeAhead);
   }
 
   /** Runs were admitted by their limits. */
@@ -90,8 +115,9 @@ export class Hints {
   }
 
   /** Whatever gathered since the last time, each lane once. */
-  readonly #takeLanes = (): string[] => partsOf("lanes", this.#lanes);
-  readonly #takeAdmitted = (): string[] => partsOf("admitted", this.#admitted);
+  readonly #takeLanes = (): string[] => textsOf("lanes", takeAll(this.#lanes));
+  readonly #takeAdmitted = (): string[] => textsOf("admitted", takeAll(this.#admitted));
+  readonly #takeAhead = (): string[] => textsOf("timed", this.#ahead.splice(0));
 
   dueJobs(jobs: readonly DueJob[]): void {
     const soon = jobs.filter((job) => this.#isSoon(job.fireAt));
@@ -167,13 +193,17 @@ export class Hints {
     if (kind === "queues") return this.#options.wakeQueues();
     if (kind === "backfills") return this.#options.wakeBackfills();
     if (kind === "operations") return this.#options.wakeOperations();
-    if (kind === "lanes" || kind === "admitted") {
-      const hints = list.split(",").map(toLaneHint);
-      if (kind === "lanes") this.#options.hintLimits(hints.map((hint) => hint.lane));
-      return this.#options.gateway().hint(hints);
-    }
+    if (kind === "lanes") return this.#hintNow(list.split(",").map(toLaneHint));
+    if (kind === "admitted") return this.#options.gateway().hint(list.split(",").map(toLaneHint));
+    if (kind === "timed") return this.#timed.add(list.split(",").map(toTimedHint));
     const ids = list.split(",").map(Number);
     if (kind === "shards") this.#readAgain(ids.filter((id) => this.#options.membership().epochs.has(id)));
+  }
+
+  /** For this node alone. */
+  #hintNow(hints: readonly LaneHint[]): void {
+    this.#options.hintLimits(hints.map((hint) => hint.lane));
+    this.#options.gateway().hint(hints);
   }
 
   /** The connection was away, and hints may have been missed. */
@@ -198,47 +228,8 @@ export class Hints {
   }
 }
 
-type LaneHint = Omit<Queued, "id">;
-
-/** The lowest rank in each lane of each namespace. */
-function lowestOf(runs: readonly Queued[]): readonly LaneHint[] {
-  if (runs.length === 1) return runs;
-  const lowest = new Map<string, LaneHint>();
-  let last: Queued | undefined;
-  for (const run of runs) {
-    if (run.lane === last?.lane && run.namespaceId === last.namespaceId && run.rank >= last.rank) continue;
-    keepLowest(lowest, run);
-    last = run;
-  }
-  return [...lowest.values()];
-}
-
-function keepLowest(lowest: Map<string, LaneHint>, hint: LaneHint): void {
-  const key = `${hint.lane} ${hint.namespaceId ?? ""}`;
-  const before = lowest.get(key);
-  if (before === undefined || hint.rank < before.rank) lowest.set(key, hint);
-}
-
-function partsOf(word: string, gathered: Map<string, LaneHint>): string[] {
-  const lanes = Array.from(gathered.values(), laneText);
+function takeAll(gathered: Map<string, LaneHint>): LaneHint[] {
+  const hints = [...gathered.values()];
   gathered.clear();
-  const parts: string[] = [];
-  for (let first = 0; first < lanes.length; first += lanesPerHint) {
-    parts.push(`${word} ${lanes.slice(first, first + lanesPerHint).join(",")}`);
-  }
-  return parts;
-}
-
-const laneText = ({ lane, rank, namespaceId }: LaneHint): string =>
-  namespaceId === undefined ? `${lane}:${rank}` : `${lane}:${rank}:${namespaceId}`;
-
-/** The hint of runs, for the statement that stores them; null if it would be too long. */
-export function noticeOf(runs: readonly Queued[]): Notice | null {
-  const lanes = lowestOf(runs);
-  return lanes.length > lanesPerHint ? null : { channel, payload: `lanes ${lanes.map(laneText).join(",")}` };
-}
-
-function toLaneHint(text: string): LaneHint {
-  const [lane, rank, namespaceId] = text.split(":", 3).map(Number);
-  return { lane: lane ?? 0, rank: rank ?? 0, ...(namespaceId !== undefined && { namespaceId }) };
+  return hints;
 }

@@ -3,7 +3,8 @@ import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
 import { Coalescer, type CoalescerOptions } from "../store/db/coalescer.js";
 import type { DedupedRun, DedupeStore, OnReplaced } from "../store/entities/dedupes.js";
 import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
-import { noticeOf, type Telling } from "./hints.js";
+import type { Telling } from "./hints.js";
+import { noticeOf } from "./lane-hints.js";
 import type { NewRun, Queued, RunStore, StoredRun } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 

@@ -1,4 +1,4 @@
-import { type Instant, TimingWheel } from "@carillon/core";
+import { type DurationMs, type Instant, TimingWheel } from "@carillon/core";
 import type { DueRun } from "../store/entities/runs.js";
 import type { DueJob } from "./fire-store.js";
 import { type DueQueue, keyOf, queueOfClass, runsQueue } from "./known-to.js";
@@ -12,6 +12,8 @@ export interface DueWindowOptions {
   readonly now: Instant;
   /** Entries held at most; what is refused must be read again when there is room. */
   readonly capacity?: number;
+  /** Runs are given so long before their time; those of half of it together, up to half of it later. */
+  readonly aheadMs?: DurationMs;
   /** Shards are dealt to so many lanes. Batches of two lanes have no job and no shard in common. */
   readonly lanes?: number;
 }
@@ -78,6 +80,7 @@ class Lane {
 export class DueWindow {
   readonly #wheel: TimingWheel<Entry>;
   readonly #capacity: number;
+  readonly #aheadMs: DurationMs;
   readonly #lanes: readonly Lane[];
   readonly #entries = new Map<string, Entry>();
   /** How many are held of each queue of each shard. */
@@ -87,9 +90,10 @@ export class DueWindow {
   /** What was in hand when the read under way began, and what was taken since; null while nothing is read. */
   #touched: Set<string> | null = null;
 
-  constructor({ now, capacity = Number.POSITIVE_INFINITY, lanes = 1 }: DueWindowOptions) {
+  constructor({ now, capacity = Number.POSITIVE_INFINITY, aheadMs = 0, lanes = 1 }: DueWindowOptions) {
     this.#wheel = new TimingWheel<Entry>({ startMs: now });
     this.#capacity = capacity;
+    this.#aheadMs = aheadMs;
     this.#lanes = Array.from({ length: lanes }, () => new Lane());
   }
 
@@ -123,10 +127,12 @@ export class DueWindow {
     return this.#put(job.jobId, known, new Entry(job.jobId, job, null, job.shard, job.fireAt));
   }
 
-  putRun(run: DueRun): boolean {
+  /** On time: not ahead of it. */
+  putRun(run: DueRun, isOnTime = false): boolean {
     const known = this.#entries.get(run.id);
     if (known?.run?.runAt === run.runAt) return true;
-    return this.#put(run.id, known, new Entry(run.id, null, run, run.shard, run.runAt));
+    const due = isOnTime ? run.runAt : this.#aheadOf(run.runAt);
+    return this.#put(run.id, known, new Entry(run.id, null, run, run.shard, due));
   }
 
   /**
@@ -155,7 +161,7 @@ export class DueWindow {
     }
   }
 
-  /** What is due now, at most `max` jobs and as many runs, of one lane. */
+  /** What is due now or to be queued ahead, at most `max` jobs and as many runs, of one lane. */
   takeDue(now: Instant, max: number, lane = 0): DueNow {
     this.#makeReady(now);
     const taken = this.#laneOf(lane).take(max);
@@ -177,6 +183,11 @@ export class DueWindow {
   settled({ jobs, runs }: DueNow): void {
     for (const { jobId } of jobs) this.#inHand.delete(jobId);
     for (const { id } of runs) this.#inHand.delete(id);
+  }
+
+  #aheadOf(at: Instant): Instant {
+    const step = this.#aheadMs / 2;
+    return step === 0 ? at : Math.floor(at / step) * step - step;
   }
 
   #makeReady(now: Instant): void {

@@ -9,7 +9,7 @@ import type {
 } from "@carillon/core";
 import type { EndedRun } from "../store/entities/ended-runs.js";
 import type { Fence } from "../store/entities/fence.js";
-import type { DueRun, Queued } from "../store/entities/runs.js";
+import type { DueRun, PromotedRun, Queued } from "../store/entities/runs.js";
 import type { NextTime } from "./plan-due.js";
 
 /** What the scheduler needs to know of a definition. Equal ones may be one object. */
@@ -148,5 +148,5 @@ export interface FireStore {
   park(fence: Fence, rows: readonly ParkRow[]): Promise<string[]>;
   windows(): Promise<WindowsInForce>;
   loadRuns(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
-  promote(fence: Fence, ids: readonly string[]): Promise<Queued[]>;
+  promote(fence: Fence, ids: readonly string[], aheadMs?: DurationMs): Promise<PromotedRun[]>;
 }

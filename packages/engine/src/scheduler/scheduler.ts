@@ -3,7 +3,7 @@ import type { Membership } from "../coordinator/port.js";
 import type { OnEngineEvent } from "../events.js";
 import { type RankRun, rankByPriority } from "../queues/rank-run.js";
 import type { Fence } from "../store/entities/fence.js";
-import type { DueRun, Queued } from "../store/entities/runs.js";
+import type { DueRun, PromotedRun, Queued } from "../store/entities/runs.js";
 import { usesCalendars } from "./calendar-notes.js";
 import { type CalendarSource, noCalendars } from "./calendar-source.js";
 import { DuePlanner } from "./due-planner.js";
@@ -12,6 +12,7 @@ import { DueWriter } from "./due-writer.js";
 import { fenceOf } from "./fence-of.js";
 import type { DueJob, FireStore } from "./fire-store.js";
 import { Maintenance } from "./maintenance.js";
+import { type AheadLimits, RunPromoter } from "./run-promoter.js";
 import { ScheduleCache } from "./schedule-cache.js";
 import { type ReadLimits, rowOfJob, rowOfRun, ShardReader } from "./shard-reader.js";
 
@@ -31,13 +32,15 @@ export interface SchedulerOptions {
   /** By priority when this is left out. */
   readonly rank?: RankRun;
   readonly onQueued: (queued: readonly Queued[]) => void;
+  /** Delayed and retrying runs were queued, some of them ahead of their time. Without this none is, and onQueued is told. */
+  readonly onPromoted?: (runs: readonly PromotedRun[]) => void;
   /** Running runs were asked to stop. */
   readonly onStopped?: (runIds: readonly string[]) => void;
   readonly onEvent: OnEngineEvent;
   readonly limits?: Partial<SchedulerLimits>;
 }
 
-export interface SchedulerLimits extends ReadLimits {
+export interface SchedulerLimits extends ReadLimits, AheadLimits {
   /** Rows of one fire or promotion. */
   readonly batch: number;
   /** Batches that are written at a time, each on a connection of its own. */
@@ -55,6 +58,8 @@ const defaultLimits: SchedulerLimits = {
   windowEntries: 128_000,
   compiledSchedules: 20_000,
   lookAgainMs: 100,
+  aheadMs: 1_000,
+  mostAhead: 10_000,
 };
 
 export interface TickReport {
@@ -73,6 +78,7 @@ export class Scheduler {
   readonly #maintenance: Maintenance;
   readonly #planner: DuePlanner;
   readonly #writer: DueWriter;
+  readonly #promoter: RunPromoter;
   /** With which windows the held occurrences of a shard were last looked at. */
   readonly #released = new Map<number, number>();
 
@@ -80,10 +86,22 @@ export class Scheduler {
     const { store, calendars = noCalendars, now, membership, onQueued, onEvent } = options;
     this.#options = options;
     this.#limits = { ...defaultLimits, ...options.limits };
-    const { inFlight: lanes, windowEntries } = this.#limits;
+    if (options.onPromoted === undefined) this.#limits = { ...this.#limits, aheadMs: 0 };
+    const { inFlight: lanes, windowEntries, aheadMs } = this.#limits;
     // What is created while the window is full is due before what fills it: there is room for as much again.
-    this.#window = new DueWindow({ now: now(), lanes, capacity: windowEntries * 2 });
+    this.#window = new DueWindow({ now: now(), lanes, capacity: windowEntries * 2, aheadMs });
     this.#reader = new ShardReader({ store, window: this.#window, now, membership, limits: this.#limits });
+    this.#promoter = new RunPromoter({
+      store,
+      now,
+      membership,
+      limits: this.#limits,
+      onPromoted: options.onPromoted ?? onQueued,
+      onWaiting: (run) => {
+        if (!this.#window.putRun(run, true)) this.#reader.missed(rowOfRun(run));
+      },
+      onRefused: (runs) => this.#refused("run.promote", runs),
+    });
     this.#maintenance = new Maintenance(store, calendars);
     this.#planner = new DuePlanner({
       schedules: new ScheduleCache(this.#limits.compiledSchedules),
@@ -201,7 +219,7 @@ export class Scheduler {
         const due = this.#window.takeDue(this.#options.now(), batch, lane);
         if (due.jobs.length + due.runs.length === 0) return;
         try {
-          total.promoted += await this.#promote(due.runs);
+          total.promoted += await this.#promoter.promote(due.runs);
           const { fired, passed } = await this.#settle(due.jobs);
           total.fired += fired;
           total.passed += passed;
@@ -218,18 +236,6 @@ export class Scheduler {
     const lanes = await Promise.allSettled(Array.from({ length: inFlight }, (_, lane) => work(lane)));
     for (const one of lanes) if (one.status === "rejected") throw one.reason;
     return total;
-  }
-
-  async #promote(runs: readonly DueRun[]): Promise<number> {
-    if (runs.length === 0) return 0;
-    const { store, membership, onQueued } = this.#options;
-    const ids = runs.map((run) => run.id);
-    const queued = await store.promote(fenceOf(membership(), runs), ids);
-    onQueued(queued);
-    const done = new Set(queued.map((run) => run.id));
-    const refused = runs.filter((run) => !done.has(run.id));
-    if (refused.length > 0) this.#refused("run.promote", refused);
-    return queued.length;
   }
 
   async #settle(due: readonly DueJob[]): Promise<{ fired: number; passed: number }> {

@@ -64,6 +64,7 @@ export function memoryDelayed(tables: MemoryTables): Pick<FireStore, "loadRuns" 
           return nearest(due, (run) => run.runAt, limitPerShard).map(({ id, runAt }) => ({ id, shard, runAt }));
         }),
       ),
+    // Nothing is queued ahead: whoever asks for it asks again in time.
     promote: (fence, ids) =>
       tables.statement(() => {
         const fenced = tables.fenced(fence);
@@ -72,7 +73,7 @@ export function memoryDelayed(tables: MemoryTables): Pick<FireStore, "loadRuns" 
           if (run === undefined || !fenced.has(run.shard) || tables.locked.has(id)) return [];
           if ((run.state !== "scheduled" && run.state !== "retrying") || run.runAt > tables.now()) return [];
           tables.runs.set(id, { ...run, state: "queued" });
-          return [toQueued(run)];
+          return [{ ...toQueued(run), runAt: run.runAt }];
         });
       }),
   };

@@ -36,6 +36,11 @@ export interface Queued {
   readonly namespaceId?: number;
 }
 
+/** A run that is claimable from its time on. */
+export interface PromotedRun extends Queued {
+  readonly runAt: Instant;
+}
+
 /** A run that nobody holds any more. */
 export interface GivenBackRun extends Queued {
   /** It was to stop: nobody is to try it again. */
@@ -60,7 +65,8 @@ export interface RunStore {
   /** Stores runs that stand alone and may start at once, whatever their `runAt` says, and tells it. Answers when: that is their time. */
   insertNow(runs: readonly NewRun[], notice: Notice | null): Promise<Instant>;
   loadDue(shards: readonly number[], until: Instant, limitPerShard: number): Promise<DueRun[]>;
-  promote(fence: Fence, ids: readonly string[]): Promise<Queued[]>;
+  /** Queues those of the runs whose time has come, and of those that need nothing but a worker what is due within `aheadMs`. */
+  promote(fence: Fence, ids: readonly string[], aheadMs?: DurationMs): Promise<PromotedRun[]>;
   /** Running runs whose session is gone. Reads all live runs. */
   lost(limit: number): Promise<LostRun[]>;
   /** Queues again those of the runs whose session is gone. */
@@ -110,9 +116,9 @@ export function runStore(db: Queryable, statements: Statements): RunStore {
       const { rows } = await db.query<Row>(loadDue, [shards, timestampParam(until), limitPerShard]);
       return rows.map((row) => ({ id: row.id, shard: row.shard, runAt: row.run_at }));
     },
-    async promote(fence, ids) {
-      type Row = Omit<Queued, "id"> & { ids: string };
-      const { rows } = await db.query<Row>(promote, [...fenceParameters(fence), uuidArray(ids)]);
+    async promote(fence, ids, aheadMs = 0) {
+      type Row = Omit<PromotedRun, "id"> & { ids: string };
+      const { rows } = await db.query<Row>(promote, [...fenceParameters(fence), uuidArray(ids), aheadMs]);
       return rows.flatMap(({ ids: queued, ...same }) => queued.split(",").map((id) => ({ id, ...same })));
     },
     async lost(limit) {

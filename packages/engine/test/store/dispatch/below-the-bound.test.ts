@@ -47,7 +47,7 @@ const ways: readonly Way[] = [
       let begin = (): void => undefined;
       const begun = new Promise<void>((resolve) => (begin = resolve));
       const done = h.db.transaction(async (tx) => {
-        await tx.query({ text: "update carillon.run set state = 'queued' where id = $1" }, [id]);
+        await tx.query({ text: "update carillon.run set state = 'queued', run_at = now() where id = $1" }, [id]);
         begin();
         await told;
       });
@@ -55,6 +55,19 @@ const ways: readonly Way[] = [
       const happen = async (): Promise<Hint[]> => {
         commit();
         await done;
+        return [{ lane: await laneOf(), rank }];
+      };
+      return { count: 1, happen };
+    },
+  },
+  {
+    name: "by its time, ahead of which it was queued",
+    async prepare(rank) {
+      const id = await h.run({ rank, runAt: Date.now() + 600_000 });
+      const fence = await h.takeAll(newId());
+      expect(await h.store.runs.promote(fence, [id], 3_600_000)).toHaveLength(1);
+      const happen = async (): Promise<Hint[]> => {
+        await h.db.query({ text: "update carillon.run set run_at = now() where id = $1" }, [id]);
         return [{ lane: await laneOf(), rank }];
       };
       return { count: 1, happen };

@@ -1,0 +1,72 @@
+import type { Instant } from "@carillon/core";
+import type { Notice, PromotedRun, Queued } from "../store/entities/runs.js";
+import type { TimedHint } from "./timed-hints.js";
+
+export const channel = "carillon_hint";
+
+/** NOTIFY takes less than 8,000 bytes. */
+const hintsPerText = 120;
+
+/** From which rank on a lane is to be looked at. */
+export type LaneHint = Omit<Queued, "id">;
+
+/** The lowest rank in each lane of each namespace. */
+export function lowestOf(runs: readonly LaneHint[]): readonly LaneHint[] {
+  if (runs.length === 1) return runs;
+  const lowest = new Map<string, LaneHint>();
+  let last: LaneHint | undefined;
+  for (const run of runs) {
+    if (run.lane === last?.lane && run.namespaceId === last.namespaceId && run.rank >= last.rank) continue;
+    keepLowest(lowest, run);
+    last = run;
+  }
+  return [...lowest.values()];
+}
+
+export function keepLowest(lowest: Map<string, LaneHint>, hint: LaneHint): void {
+  const key = `${hint.lane} ${hint.namespaceId ?? ""}`;
+  const before = lowest.get(key);
+  if (before === undefined || hint.rank < before.rank) lowest.set(key, hint);
+}
+
+/** The lowest rank in each lane of each namespace, for each time from which runs are claimable. */
+export function byTime(runs: readonly PromotedRun[]): readonly TimedHint[] {
+  const groups = new Map<Instant, PromotedRun[]>();
+  for (const run of runs) {
+    const group = groups.get(run.runAt);
+    if (group === undefined) groups.set(run.runAt, [run]);
+    else group.push(run);
+  }
+  return [...groups].flatMap(([at, group]) => lowestOf(group).map((hint) => ({ ...hint, at })));
+}
+
+export function textsOf(word: string, hints: readonly (LaneHint & Partial<TimedHint>)[]): string[] {
+  const texts: string[] = [];
+  for (let first = 0; first < hints.length; first += hintsPerText) {
+    texts.push(
+      `${word} ${hints
+        .slice(first, first + hintsPerText)
+        .map(textOf)
+        .join(",")}`,
+    );
+  }
+  return texts;
+}
+
+const textOf = ({ lane, rank, namespaceId, at }: LaneHint & Partial<TimedHint>): string =>
+  [lane, rank, namespaceId, at].join(":").replace(/:+$/, "");
+
+/** The hint of runs, for the statement that stores them; null if it would be too long. */
+export function noticeOf(runs: readonly Queued[]): Notice | null {
+  const [payload = "", ...others] = textsOf("lanes", lowestOf(runs));
+  return others.length > 0 ? null : { channel, payload };
+}
+
+export function toLaneHint(text: string): LaneHint {
+  const [lane = "", rank = "", namespaceId = ""] = text.split(":", 3);
+  return { lane: Number(lane), rank: Number(rank), ...(namespaceId !== "" && { namespaceId: Number(namespaceId) }) };
+}
+
+export function toTimedHint(text: string): TimedHint {
+  return { ...toLaneHint(text), at: Number(text.split(":", 4)[3] ?? 0) };
+}
