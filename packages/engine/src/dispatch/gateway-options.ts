@@ -41,6 +41,8 @@ export interface GatewayOptions {
   readonly tasks: Pick<TaskBook, "register">;
   /** A worker said something new: other nodes are to know. */
   readonly onTasksChanged?: () => void;
+  /** A worker is served here. */
+  readonly onServing?: () => void;
   readonly breakers: BreakerStore;
   /** Breakers opened or closed: other nodes are to know. */
   readonly onBreakersChanged?: () => void;

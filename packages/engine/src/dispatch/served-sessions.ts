@@ -19,6 +19,8 @@ export interface ServedSessionsOptions {
   /** How long a claim that failed may still be done by the database. */
   readonly doubtMs: DurationMs;
   readonly assignments: (runs: readonly ClaimedRun[]) => readonly Assigned[];
+  /** There is a worker now. */
+  readonly onServing?: () => void;
   /** A worker takes runs again. */
   readonly onRoom: () => void;
 }
@@ -72,6 +74,7 @@ export class ServedSessions {
   }
 
   async serve(id: string, namespaceId: number, served: Served): Promise<WorkerSession> {
+    this.#options.onServing?.();
     const session = this.#make(id, namespaceId, served);
     const { namespaces, ...skills } = served;
     const isOfAll = namespaces?.includes("*") ?? false;

@@ -47,6 +47,7 @@ export function makeAsking(
     ...bounds,
     onReplaced,
     onQueued: (queued, telling) => ground.hints.queued(queued, telling),
+    noticeOf: (queued) => ground.hints.noticeOf(queued),
   });
   const kept = insertKept(store, loadStatements(options.database.schema), { horizonMs: bounds.horizonMs, onReplaced });
   const adoptUpstreams: JobChanging["adoptUpstreams"] = (...given) => changing.adoptUpstreams(...given);

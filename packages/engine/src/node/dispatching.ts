@@ -11,6 +11,7 @@ export type DispatchingEvents = Pick<
   GatewayOptions,
   | "onBreakersChanged"
   | "onTasksChanged"
+  | "onServing"
   | "onRetry"
   | "onQueued"
   | "onFreed"

@@ -57,6 +57,7 @@ export class Ground {
     this.hints = new Hints({
       database: options.database,
       gateway: reach.gateway,
+      areLimited: (lanes) => reach.limiting().areLimited(lanes),
       hintLimits: (lanes) => {
         if (reach.limiting().hint(lanes)) this.loops.wake("limits");
       },

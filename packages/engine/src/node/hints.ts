@@ -5,18 +5,19 @@ import type { DueJob } from "../scheduler/fire-store.js";
 import type { Scheduler } from "../scheduler/scheduler.js";
 import type { Database } from "../store/db/database.js";
 import type { Timers } from "../store/db/ports.js";
-import type { DueRun, PromotedRun, Queued } from "../store/entities/runs.js";
+import type { DueRun, Notice, PromotedRun, Queued } from "../store/entities/runs.js";
 import {
   byTime,
   channel,
   keepLowest,
+  laneChannel,
   type LaneHint,
   lowestOf,
   textsOf,
   toLaneHint,
   toTimedHint,
 } from "./lane-hints.js";
-import { type TimedHint, TimedHints } from "./timed-hints.js";
+import { TimedHints } from "./timed-hints.js";
 
 /** Schedulers look at everything every 15 s, 30 s ahead: whatever is due later than this they find in time by themselves. */
 const soonMs = 30_000;
@@ -25,7 +26,9 @@ export interface HintsOptions {
   readonly database: Pick<Database, "listen" | "notify">;
   readonly gateway: () => Pick<Gateway, "hint" | "hintAll">;
   readonly scheduler: () => Scheduler;
-  /** Runs were queued in these lanes: some may have limits to wait for. */
+  /** Whether runs of some of these lanes may have limits to wait for. */
+  readonly areLimited: (lanes: readonly number[]) => boolean;
+  /** Runs were queued in these lanes. */
   readonly hintLimits: (lanes: readonly number[]) => void;
   /** Workers of this node may hold runs that are to stop. */
   readonly passOnStops: () => void;
@@ -52,14 +55,13 @@ export type Telling = "now" | "soon" | "done";
  */
 export class Hints {
   readonly #options: HintsOptions;
-  /** Lanes that others are to be told of, with the lowest rank that became claimable. */
-  readonly #lanes = new Map<string, LaneHint>();
-  /** The same for runs that their limits admitted: nobody has to look at these again. */
-  readonly #admitted = new Map<string, LaneHint>();
-  /** Of runs that are claimable later on. */
-  readonly #ahead: TimedHint[] = [];
+  /** Lanes that whoever serves workers is to be told of, with the lowest rank that became claimable. */
+  readonly #open = new Map<string, LaneHint>();
+  /** The same for lanes with limits: everybody is told, since the limits are looked after by who owns them. */
+  readonly #limited = new Map<string, LaneHint>();
   readonly #timed: TimedHints;
   #listening: { stop(): Promise<void> } | null = null;
+  #serving: { stop(): Promise<void> } | null = null;
 
   constructor(options: HintsOptions) {
     this.#options = options;
@@ -75,18 +77,31 @@ export class Hints {
     );
   }
 
+  /** There are workers here: from now on this node is told of the runs that they may get. */
+  serve(): void {
+    const lookAtAll = (): void => this.#options.gateway().hintAll();
+    this.#serving ??= this.#options.database.listen(laneChannel, (text) => this.#takeLanes(text), lookAtAll, lookAtAll);
+  }
+
   async stop(): Promise<void> {
     this.#timed.stop();
-    await this.#listening?.stop();
+    await Promise.all([this.#listening?.stop(), this.#serving?.stop()]);
     this.#listening = null;
   }
 
   /** Runs became claimable: the workers of this node look now, other nodes are told, unless they were. */
   queued(runs: readonly Queued[], telling: Telling = "now"): void {
     if (runs.length === 0) return;
-    const hints = this.#hintHere(runs, telling === "done" ? new Map() : this.#lanes);
-    this.#options.hintLimits(hints.map((hint) => hint.lane));
-    if (telling !== "done") this.#options.database.notify(channel, this.#takeLanes, telling === "soon");
+    const hints = lowestOf(runs);
+    this.#hintNow(hints);
+    if (telling !== "done") this.#tell(hints, telling === "soon");
+  }
+
+  /** The hint of runs, for the statement that stores them; null if it would be too long. */
+  noticeOf(runs: readonly Queued[]): Notice | null {
+    const hints = lowestOf(runs);
+    const [payload = "", ...others] = textsOf("lanes", hints);
+    return others.length > 0 ? null : { channel: this.#areLimited(hints) ? channel : laneChannel, payload };
   }
 
   /** Runs are claimable from their time on: whoever serves workers looks then. */
@@ -96,28 +111,34 @@ export class Hints {
     const ahead = byTime(runs.filter((run) => run.runAt > now));
     if (ahead.length === 0) return;
     this.#timed.add(ahead);
-    this.#ahead.push(...ahead);
-    this.#options.database.notify(channel, this.#takeAhead);
+    // Few at a time, so that they need not gather.
+    const texts = (): string[] => textsOf("timed", ahead);
+    this.#options.database.notify(this.#areLimited(ahead) ? channel : laneChannel, texts);
   }
 
   /** Runs were admitted by their limits. */
   admitted(runs: readonly Queued[]): void {
     if (runs.length === 0) return;
-    this.#hintHere(runs, this.#admitted);
-    this.#options.database.notify(channel, this.#takeAdmitted);
-  }
-
-  #hintHere(runs: readonly Queued[], gathered: Map<string, LaneHint>): readonly LaneHint[] {
     const hints = lowestOf(runs);
     this.#options.gateway().hint(hints);
-    for (const hint of hints) keepLowest(gathered, hint);
-    return hints;
+    for (const hint of hints) keepLowest(this.#open, hint);
+    this.#options.database.notify(laneChannel, this.#openTexts);
+  }
+
+  #tell(hints: readonly LaneHint[], canWait: boolean): void {
+    const isLimited = this.#areLimited(hints);
+    for (const hint of hints) keepLowest(isLimited ? this.#limited : this.#open, hint);
+    if (isLimited) this.#options.database.notify(channel, this.#limitedTexts, canWait);
+    else this.#options.database.notify(laneChannel, this.#openTexts, canWait);
+  }
+
+  #areLimited(hints: readonly LaneHint[]): boolean {
+    return this.#options.areLimited(hints.map((hint) => hint.lane));
   }
 
   /** Whatever gathered since the last time, each lane once. */
-  readonly #takeLanes = (): string[] => textsOf("lanes", takeAll(this.#lanes));
-  readonly #takeAdmitted = (): string[] => textsOf("admitted", takeAll(this.#admitted));
-  readonly #takeAhead = (): string[] => textsOf("timed", this.#ahead.splice(0));
+  readonly #openTexts = (): string[] => textsOf("lanes", takeAll(this.#open));
+  readonly #limitedTexts = (): string[] => textsOf("lanes", takeAll(this.#limited));
 
   dueJobs(jobs: readonly DueJob[]): void {
     const soon = jobs.filter((job) => this.#isSoon(job.fireAt));
@@ -194,10 +215,16 @@ export class Hints {
     if (kind === "backfills") return this.#options.wakeBackfills();
     if (kind === "operations") return this.#options.wakeOperations();
     if (kind === "lanes") return this.#hintNow(list.split(",").map(toLaneHint));
-    if (kind === "admitted") return this.#options.gateway().hint(list.split(",").map(toLaneHint));
     if (kind === "timed") return this.#timed.add(list.split(",").map(toTimedHint));
     const ids = list.split(",").map(Number);
     if (kind === "shards") this.#readAgain(ids.filter((id) => this.#options.membership().epochs.has(id)));
+  }
+
+  /** Of lanes without limits. */
+  #takeLanes(payload: string): void {
+    const [kind, list = ""] = payload.split(" ", 2);
+    if (kind === "lanes") this.#options.gateway().hint(list.split(",").map(toLaneHint));
+    else if (kind === "timed") this.#timed.add(list.split(",").map(toTimedHint));
   }
 
   /** For this node alone. */

@@ -4,8 +4,7 @@ import { Coalescer, type CoalescerOptions } from "../store/db/coalescer.js";
 import type { DedupedRun, DedupeStore, OnReplaced } from "../store/entities/dedupes.js";
 import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
 import type { Telling } from "./hints.js";
-import { noticeOf } from "./lane-hints.js";
-import type { NewRun, Queued, RunStore, StoredRun } from "../store/entities/runs.js";
+import type { NewRun, Notice, Queued, RunStore, StoredRun } from "../store/entities/runs.js";
 import type { Store } from "../store/store.js";
 
 export interface InsertBounds {
@@ -30,12 +29,13 @@ export function makeInserts(
     horizonMs,
     onReplaced,
     onQueued,
+    noticeOf,
     ...bounds
-  }: InsertBounds & { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced; readonly onQueued: OnQueued },
+  }: InsertBounds & RunsNowEvents & { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
 ): Inserts {
   const jobs = insertJobs(store.jobs, bounds);
   const runs = insertRuns(store.runs, { ...bounds, horizonMs });
-  const runsNow = insertRunsNow(store.runs, bounds, onQueued);
+  const runsNow = insertRunsNow(store.runs, bounds, { onQueued, noticeOf });
   const deduped = insertDeduped(store.dedupes, { ...bounds, horizonMs, onReplaced });
   const all = [jobs, runs, runsNow, deduped];
   return {
@@ -85,14 +85,22 @@ function insertRuns(
   });
 }
 
-export type OnQueued = (queued: readonly Queued[], telling: Telling) => void;
+export interface RunsNowEvents {
+  readonly onQueued: (queued: readonly Queued[], telling: Telling) => void;
+  /** What the statement itself is to tell others; null: it is to tell nothing. */
+  readonly noticeOf: (queued: readonly Queued[]) => Notice | null;
+}
 
 /**
  * Runs that may start at once: they come in great numbers, so their statement does no more than it must. A batch that goes alone
  * brings its hint along, which saves a round trip; of several at a time, commits would wait for one another. Whoever hands runs out
  * is told of a batch at a time. The answer is when they were stored.
  */
-export function insertRunsNow(runs: RunStore, bounds: InsertBounds, onQueued: OnQueued): Coalescer<NewRun, Instant> {
+export function insertRunsNow(
+  runs: RunStore,
+  bounds: InsertBounds,
+  { onQueued, noticeOf }: RunsNowEvents,
+): Coalescer<NewRun, Instant> {
   return new Coalescer({
     ...bounds,
     maxInFlight,

@@ -1,8 +1,11 @@
 import type { Instant } from "@carillon/core";
-import type { Notice, PromotedRun, Queued } from "../store/entities/runs.js";
+import type { PromotedRun, Queued } from "../store/entities/runs.js";
 import type { TimedHint } from "./timed-hints.js";
 
+/** What concerns every node. */
 export const channel = "carillon_hint";
+/** Runs that workers may get: only nodes that serve some listen. A node that is not woken by every run leaves the processor to others. */
+export const laneChannel = "carillon_lane";
 
 /** NOTIFY takes less than 8,000 bytes. */
 const hintsPerText = 120;
@@ -55,12 +58,6 @@ export function textsOf(word: string, hints: readonly (LaneHint & Partial<TimedH
 
 const textOf = ({ lane, rank, namespaceId, at }: LaneHint & Partial<TimedHint>): string =>
   [lane, rank, namespaceId, at].join(":").replace(/:+$/, "");
-
-/** The hint of runs, for the statement that stores them; null if it would be too long. */
-export function noticeOf(runs: readonly Queued[]): Notice | null {
-  const [payload = "", ...others] = textsOf("lanes", lowestOf(runs));
-  return others.length > 0 ? null : { channel, payload };
-}
 
 export function toLaneHint(text: string): LaneHint {
   const [lane = "", rank = "", namespaceId = ""] = text.split(":", 3);

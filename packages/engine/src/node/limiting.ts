@@ -29,6 +29,8 @@ export interface LimitingOptions {
 export interface Limiting {
   readonly api: Limits;
   readonly admitter: LimitAdmitter;
+  /** Whether some of these lanes may have limits. */
+  readonly areLimited: (lanes: readonly number[]) => boolean;
   /** Runs were queued in these lanes; says whether some of them have limits. */
   readonly hint: (lanes: readonly number[]) => boolean;
   /** One bounded pass; answers when the next is due. */
@@ -51,6 +53,20 @@ export function makeLimiting(options: LimitingOptions): Limiting {
     return [...gated.map((lane) => ({ lane: lane.id, namespaceId: null })), ...ofOwners];
   }
 
+  /** How runs of these lanes come to their limits. waits: behind its gate; it was given back, rescued, or its next try has come. */
+  function waysOf(ids: readonly number[]): ReadonlySet<"arrived" | "waits"> {
+    const limited = new Set(limitOwners.all.map((owner) => owner.queue));
+    const ways = new Set<"arrived" | "waits">();
+    for (const id of ids) {
+      const lane = lanes.get(id);
+      if (lane?.kind === "admitted") ways.add("waits");
+      // One that another node made a moment ago may be gated.
+      else if (lane === null || lane.kind === "gated" || limited.has(null) || limited.has(lane.queue))
+        ways.add("arrived");
+    }
+    return ways;
+  }
+
   const admitter = new LimitAdmitter({
     ...options,
     limits,
@@ -71,24 +87,12 @@ export function makeLimiting(options: LimitingOptions): Limiting {
   return {
     api,
     admitter,
+    areLimited: (ids) => waysOf(ids).size > 0,
     hint(ids) {
-      const limited = new Set(limitOwners.all.map((owner) => owner.queue));
-      const isAny = limited.has(null);
-      let isWanted = false;
-      for (const id of ids) {
-        const lane = lanes.get(id);
-        // One that another node made a moment ago may be gated.
-        const isHeld = lane !== null && (isAny || limited.has(lane.queue)) && lane.kind !== "admitted";
-        if (lane === null || lane.kind === "gated" || isHeld) {
-          admitter.arrived();
-          isWanted = true;
-        } else if (lane.kind === "admitted") {
-          // It was given back, rescued, or its next try has come: it waits behind its gate.
-          admitter.lookSoon();
-          isWanted = true;
-        }
-      }
-      return isWanted;
+      const ways = waysOf(ids);
+      if (ways.has("arrived")) admitter.arrived();
+      if (ways.has("waits")) admitter.lookSoon();
+      return ways.size > 0;
     },
     async tick() {
       await admitter.tick();

@@ -149,6 +149,7 @@ function dispatchingOf(ground: Ground, { onFailed }: Failing, { isToldOf }: Noti
     now,
     onBreakersChanged: () => hints.queuesChanged(),
     onTasksChanged: () => hints.queuesChanged(),
+    onServing: () => hints.serve(),
     onRetry: (runs) => hints.dueRuns(runs),
     onQueued: (queued) => hints.queued(queued),
     onFreed: freed,

@@ -52,10 +52,15 @@ export interface Database extends Queryable {
   /** Runs work on a connection of its own, direct where there is a way: migrations and other long work. */
   dedicated<T>(work: (session: DedicatedSession) => Promise<T>): Promise<T>;
   /**
-   * Calls onNotify for each notification, onReconnect after each gap in which some may have been missed. Where LISTEN
-   * cannot work it reports so and nothing will come; polling is the guarantee in any case.
+   * Calls onNotify for each notification, onReconnect after each gap in which some may have been missed, onFirst when it is
+   * first listened. Where LISTEN cannot work it reports so and nothing will come; polling is the guarantee in any case.
    */
-  listen(channel: string, onNotify: (payload: string) => void, onReconnect: () => void): Listening;
+  listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onReconnect: () => void,
+    onFirst?: () => void,
+  ): Listening;
   /** Keeps a state of a session, such as an advisory lock, on the direct connection. Needs capabilities.advisoryLocks. */
   hold(hold: Hold): Listening;
   /** Sends a hint; one that can wait gathers with others for a few milliseconds. Never inside a transaction, never awaited, equal ones merged, a failure only reported. */

@@ -11,7 +11,7 @@ export class Listeners {
   }
 
   /** The hold that keeps the LISTEN; dropping it ends the listening. */
-  add(channel: string, onNotify: (payload: string) => void, onReconnect: () => void): Hold {
+  add(channel: string, onNotify: (payload: string) => void, onReconnect: () => void, onFirst?: () => void): Hold {
     const listeners = this.#byChannel.get(channel) ?? new Map<Hold, (payload: string) => void>();
     this.#byChannel.set(channel, listeners);
     const name = `"${channel.replaceAll('"', '""')}"`;
@@ -27,6 +27,7 @@ export class Listeners {
       onHeld: (again) => {
         this.#onEvent({ type: "listen.started", channel, again });
         if (again) onReconnect();
+        else onFirst?.();
       },
     };
     listeners.set(hold, onNotify);

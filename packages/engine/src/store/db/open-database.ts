@@ -179,13 +179,18 @@ class OpenDatabase implements Database {
     });
   }
 
-  listen(channel: string, onNotify: (payload: string) => void, onReconnect: () => void): Listening {
+  listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onReconnect: () => void,
+    onFirst?: () => void,
+  ): Listening {
     if (!this.capabilities.listen) {
       const reason = "there is no lasting session: a pooler stands between, or the pool is too small";
       this.#options.onEvent({ type: "listen.unavailable", reason });
       return { stop: async () => undefined };
     }
-    return this.hold(this.#listeners.add(channel, onNotify, onReconnect));
+    return this.hold(this.#listeners.add(channel, onNotify, onReconnect, onFirst));
   }
 
   hold(hold: Hold): Listening {

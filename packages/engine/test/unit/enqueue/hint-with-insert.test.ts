@@ -15,8 +15,13 @@ const setUp = () => {
     },
   } as Partial<RunStore> as RunStore;
   const told: { ranks: number[]; telling: Telling }[] = [];
-  const inserts = insertRunsNow(store, { maxBatch: 100, maxQueued: 1_000 }, (queued, telling) =>
-    told.push({ ranks: queued.map(({ rank }) => rank), telling }),
+  const inserts = insertRunsNow(
+    store,
+    { maxBatch: 100, maxQueued: 1_000 },
+    {
+      onQueued: (queued, telling) => told.push({ ranks: queued.map(({ rank }) => rank), telling }),
+      noticeOf: (queued) => ({ channel: "c", payload: queued.map(({ rank }) => rank).join() }),
+    },
   );
   return { written, told, inserts };
 };
@@ -26,13 +31,13 @@ describe("a run that may start at once", () => {
     const { written, told, inserts } = setUp();
     expect(await inserts.add(run(42))).toBe(5);
     expect(told).toEqual([{ ranks: [42], telling: "done" }]);
-    expect(written).toEqual([{ runs: 1, notice: { channel: "carillon_hint", payload: "lanes 7:42:1" } }]);
+    expect(written).toEqual([{ runs: 1, notice: { channel: "c", payload: "42" } }]);
   });
 
   it("brings one hint for all that go in one batch, when that goes alone", async () => {
     const { written, told, inserts } = setUp();
     await Promise.all([1, 2, 3].map((rank) => inserts.add(run(rank))));
     expect(told).toEqual([{ ranks: [1, 2, 3], telling: "done" }]);
-    expect(written).toEqual([{ runs: 3, notice: { channel: "carillon_hint", payload: "lanes 7:1:1" } }]);
+    expect(written).toEqual([{ runs: 3, notice: { channel: "c", payload: "1,2,3" } }]);
   });
 });

@@ -1,0 +1,98 @@
+import { ManualClock } from "@carillon/core";
+import { beforeEach, describe, expect, it } from "vitest";
+import { Hints } from "../../../src/node/hints.js";
+import type { Database } from "../../../src/store/db/database.js";
+
+/** The nodes of a cluster and what they hear of each other. */
+class Wire {
+  readonly #heard = new Map<string, ((payload: string) => void)[]>();
+
+  node(): Pick<Database, "listen" | "notify"> {
+    return {
+      listen: (channel, onNotify, _onReconnect, onFirst) => {
+        this.#heard.set(channel, [...(this.#heard.get(channel) ?? []), onNotify]);
+        onFirst?.();
+        return { stop: async () => undefined };
+      },
+      notify: (channel, hint) => {
+        for (const payload of typeof hint === "string" ? [hint] : hint())
+          for (const hear of this.#heard.get(channel) ?? []) hear(payload);
+      },
+    };
+  }
+}
+
+const limitedLane = 9;
+const clock = new ManualClock(1_000_000);
+let wire: Wire;
+beforeEach(() => {
+  wire = new Wire();
+});
+
+function node({ hasWorkers }: { hasWorkers: boolean }) {
+  const told: string[] = [];
+  const never = (): never => {
+    throw new Error("nobody asked for this");
+  };
+  const hints = new Hints({
+    database: wire.node(),
+    gateway: () => ({
+      hint: (lanes) => void told.push(...lanes.map(({ lane, rank }) => `lane ${lane} from ${rank}`)),
+      hintAll: () => void told.push("all lanes"),
+    }),
+    areLimited: (lanes) => lanes.includes(limitedLane),
+    hintLimits: (lanes) => void told.push(...lanes.filter((lane) => lane === limitedLane).map(() => "limits")),
+    scheduler: never,
+    passOnStops: never,
+    wakeScheduler: never,
+    wakeCoordinator: never,
+    wakeCalendars: never,
+    wakeBackfills: never,
+    wakeOperations: never,
+    wakeQueues: never,
+    membership: never,
+    timers: clock,
+    now: () => clock.now(),
+  });
+  hints.start();
+  if (hasWorkers) hints.serve();
+  return { hints, take: () => told.splice(0) };
+}
+const run = (lane: number, rank: number) => ({ id: "x", lane, rank, namespaceId: 1 });
+
+describe("nodes that tell each other of runs", () => {
+  it("are told of those that their workers may get; a node without workers is left alone", () => {
+    const [from, worker, other] = [
+      node({ hasWorkers: false }),
+      node({ hasWorkers: true }),
+      node({ hasWorkers: false }),
+    ];
+    expect(worker.take()).toEqual(["all lanes"]);
+    from.hints.queued([run(1, 7), run(1, 5)]);
+    from.hints.admitted([run(2, 3)]);
+    expect(worker.take()).toEqual(["lane 1 from 5", "lane 2 from 3"]);
+    expect(other.take()).toEqual([]);
+  });
+
+  it("are all told of lanes with limits: one of them looks after these", () => {
+    const [from, other] = [node({ hasWorkers: false }), node({ hasWorkers: false })];
+    from.hints.queued([run(limitedLane, 5)]);
+    expect(other.take()).toEqual(["limits", `lane ${limitedLane} from 5`]);
+    expect(from.hints.noticeOf([run(limitedLane, 5)])?.channel).toBe("carillon_hint");
+    expect(from.hints.noticeOf([run(1, 5)])).toEqual({ channel: "carillon_lane", payload: "lanes 1:5:1" });
+  });
+
+  it("are told ahead of runs that are queued ahead of their time, and look when it has come", () => {
+    const [from, worker] = [node({ hasWorkers: false }), node({ hasWorkers: true })];
+    worker.take();
+    from.hints.promoted([
+      { ...run(1, 5), runAt: clock.now() },
+      { ...run(1, 6), runAt: clock.now() + 500 },
+    ]);
+    expect(worker.take()).toEqual(["lane 1 from 5"]);
+    clock.advance(499);
+    expect(worker.take()).toEqual([]);
+    clock.advance(1);
+    expect(worker.take()).toEqual(["lane 1 from 6"]);
+  });
+});
