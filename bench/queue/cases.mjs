@@ -17,7 +17,6 @@ export async function enqueue(field, system, { bulk, singles }) {
 }
 
 /** So many runs before what is measured: code that runs for the first time says nothing about days of it. */
-const warmUp = 2_000;
 export const warmUpOfDrain = 20_000;
 
 /**
@@ -97,6 +96,7 @@ export async function delayed(field, system, { count, overMs = 0 }) {
   return field.with(system, async ({ start, first }) => {
     const worker = await start();
     await worker.call("work", { slots: system.slots, aim: "latency" });
+    const warmUp = system.isSlow ? warmUpOfDrain / 10 : warmUpOfDrain;
     await first.call("load", { count: warmUp });
     await untilDone([worker], warmUp);
     const dueAt = Date.now() + 6_000;

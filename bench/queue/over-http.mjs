@@ -54,11 +54,12 @@ export async function drainOverHttp(field, ours, { count, processes, rounds, inP
 }
 
 /** Processor time of the node, as a share of one core, while so many workers wait. */
-export async function idleWorkers(field, ours, { count, watchMs }) {
+export async function idleWorkers(field, ours, { count, warmMs, watchMs }) {
   return withServer(field, ours, async ({ server, connect }) => {
     const child = await connect({ workers: count });
     await child.call("work", { slots: 10 });
-    await sleep(5_000);
+    // Until each has polled and said that it lives: new connections cost more than old ones.
+    await sleep(warmMs);
     const before = server.cpuSeconds();
     await sleep(watchMs);
     const share = ((server.cpuSeconds() - before) * 1_000) / watchMs;

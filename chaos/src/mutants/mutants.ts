@@ -54,6 +54,15 @@ const fatalMutants: readonly Mutant[] = [
     edits: [{ in: "run.exchange", from: "fence = r.fence + 1", to: "fence = r.fence" }],
   },
   {
+    name: "claim-before-its-time",
+    shownBy: ["EARLY"],
+    edits: ["run.exchange", "run.exchange_shared"].map((statement) => ({
+      in: statement,
+      from: "        and r.run_at <= statement_timestamp()\n",
+      to: "",
+    })),
+  },
+  {
     name: "fire-without-any-guard",
     shownBy: ["DOUBLE"],
     // Fires must come late, after others have done them.
