@@ -59,7 +59,9 @@ export class Ground {
       gateway: reach.gateway,
       areLimited: (lanes) => reach.limiting().areLimited(lanes),
       hintLimits: (lanes) => {
-        if (reach.limiting().hint(lanes)) this.loops.wake("limits");
+        const areLimited = reach.limiting().hint(lanes);
+        if (areLimited) this.loops.wake("limits");
+        return areLimited;
       },
       passOnStops: () => this.#passOnStops(),
       scheduler: reach.scheduler,

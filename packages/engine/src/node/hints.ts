@@ -28,8 +28,8 @@ export interface HintsOptions {
   readonly scheduler: () => Scheduler;
   /** Whether runs of some of these lanes may have limits to wait for. */
   readonly areLimited: (lanes: readonly number[]) => boolean;
-  /** Runs were queued in these lanes. */
-  readonly hintLimits: (lanes: readonly number[]) => void;
+  /** Runs were queued in these lanes; says whether some of them may have limits. */
+  readonly hintLimits: (lanes: readonly number[]) => boolean;
   /** Workers of this node may hold runs that are to stop. */
   readonly passOnStops: () => void;
   readonly wakeScheduler: () => void;
@@ -66,7 +66,7 @@ export class Hints {
   constructor(options: HintsOptions) {
     this.#options = options;
     const { timers, now } = options;
-    this.#timed = new TimedHints({ timers, now, onDue: (hints) => this.#hintNow(lowestOf(hints)) });
+    this.#timed = new TimedHints({ timers, now, onDue: (hints) => void this.#hintNow(lowestOf(hints)) });
   }
 
   start(): void {
@@ -93,8 +93,12 @@ export class Hints {
   queued(runs: readonly Queued[], telling: Telling = "now"): void {
     if (runs.length === 0) return;
     const hints = lowestOf(runs);
-    this.#hintNow(hints);
-    if (telling !== "done") this.#tell(hints, telling === "soon");
+    const isLimited = this.#hintNow(hints);
+    if (telling === "done") return;
+    for (const hint of hints) keepLowest(isLimited ? this.#limited : this.#open, hint);
+    const canWait = telling === "soon";
+    if (isLimited) this.#options.database.notify(channel, this.#limitedTexts, canWait);
+    else this.#options.database.notify(laneChannel, this.#openTexts, canWait);
   }
 
   /** The hint of runs, for the statement that stores them; null if it would be too long. */
@@ -123,13 +127,6 @@ export class Hints {
     this.#options.gateway().hint(hints);
     for (const hint of hints) keepLowest(this.#open, hint);
     this.#options.database.notify(laneChannel, this.#openTexts);
-  }
-
-  #tell(hints: readonly LaneHint[], canWait: boolean): void {
-    const isLimited = this.#areLimited(hints);
-    for (const hint of hints) keepLowest(isLimited ? this.#limited : this.#open, hint);
-    if (isLimited) this.#options.database.notify(channel, this.#limitedTexts, canWait);
-    else this.#options.database.notify(laneChannel, this.#openTexts, canWait);
   }
 
   #areLimited(hints: readonly LaneHint[]): boolean {
@@ -214,7 +211,7 @@ export class Hints {
     if (kind === "queues") return this.#options.wakeQueues();
     if (kind === "backfills") return this.#options.wakeBackfills();
     if (kind === "operations") return this.#options.wakeOperations();
-    if (kind === "lanes") return this.#hintNow(list.split(",").map(toLaneHint));
+    if (kind === "lanes") return void this.#hintNow(list.split(",").map(toLaneHint));
     if (kind === "timed") return this.#timed.add(list.split(",").map(toTimedHint));
     const ids = list.split(",").map(Number);
     if (kind === "shards") this.#readAgain(ids.filter((id) => this.#options.membership().epochs.has(id)));
@@ -227,10 +224,10 @@ export class Hints {
     else if (kind === "timed") this.#timed.add(list.split(",").map(toTimedHint));
   }
 
-  /** For this node alone. */
-  #hintNow(hints: readonly LaneHint[]): void {
-    this.#options.hintLimits(hints.map((hint) => hint.lane));
+  /** For this node alone; says whether some of these lanes may have limits. */
+  #hintNow(hints: readonly LaneHint[]): boolean {
     this.#options.gateway().hint(hints);
+    return this.#options.hintLimits(hints.map((hint) => hint.lane));
   }
 
   /** The connection was away, and hints may have been missed. */

@@ -18,7 +18,7 @@ export interface TimedHintsOptions {
 /** Our clock may be ahead of the database's, which decides: so much later the lanes are looked at once more, all of that time together. */
 const againMs: DurationMs = 20;
 
-/** Hints of runs that were queued ahead of their time, until it comes. They may be lost as any others. */
+/** Keeps hints of runs that were queued ahead of their time until it comes. One that is lost is made up for by the gateway's full look, within a second. */
 export class TimedHints {
   readonly #options: TimedHintsOptions;
   readonly #wheel: TimingWheel<TimedHint>;
@@ -46,14 +46,13 @@ export class TimedHints {
   #look(): void {
     const { now, onDue } = this.#options;
     const at = now();
-    const again = at >= this.#againAt ? this.#told.splice(0) : [];
+    const isAgain = at >= this.#againAt;
+    const again = isAgain ? this.#told : [];
     const due = this.#wheel.advance(at);
-    if (again.length > 0) this.#againAt = Number.POSITIVE_INFINITY;
-    if (due.length > 0) {
-      this.#told.push(...due);
-      this.#againAt = Math.min(this.#againAt, at + againMs);
-    }
-    if (due.length + again.length > 0) onDue([...again, ...due]);
+    this.#told = isAgain ? due : this.#told.concat(due);
+    if (isAgain) this.#againAt = Number.POSITIVE_INFINITY;
+    if (due.length > 0) this.#againAt = Math.min(this.#againAt, at + againMs);
+    if (due.length + again.length > 0) onDue(again.concat(due));
     this.#wait(at);
   }
 

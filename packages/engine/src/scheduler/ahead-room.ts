@@ -1,5 +1,25 @@
 import type { Instant } from "@carillon/core";
-import type { PromotedRun } from "../store/entities/runs.js";
+import type { DueRun } from "../store/entities/runs.js";
+
+/** Places that are taken until the last of their runs is due. */
+export class AheadPlaces {
+  readonly until: Instant;
+  #count: number;
+
+  constructor(runs: readonly DueRun[]) {
+    this.until = runs.reduce((last, run) => Math.max(last, run.runAt), 0);
+    this.#count = runs.length;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** So many were not queued ahead. */
+  giveBack(count: number): void {
+    this.#count -= count;
+  }
+}
 
 /**
  * How many more runs may be queued ahead of their time. Every look at their lane walks over them until then, so that there must
@@ -7,25 +27,20 @@ import type { PromotedRun } from "../store/entities/runs.js";
  */
 export class AheadRoom {
   readonly #most: number;
-  #queued: { readonly until: Instant; readonly count: number }[] = [];
+  #taken: AheadPlaces[] = [];
 
   constructor(most: number) {
     this.#most = most;
   }
 
   left(now: Instant): number {
-    this.#queued = this.#queued.filter(({ until }) => until > now);
-    return this.#queued.reduce((left, { count }) => left - count, this.#most);
+    this.#taken = this.#taken.filter(({ until }) => until > now);
+    return this.#taken.reduce((left, { count }) => left - count, this.#most);
   }
 
-  take(runs: readonly PromotedRun[], now: Instant): void {
-    let until = now;
-    let count = 0;
-    for (const { runAt } of runs) {
-      if (runAt <= now) continue;
-      until = Math.max(until, runAt);
-      count++;
-    }
-    if (count > 0) this.#queued.push({ until, count });
+  take(runs: readonly DueRun[]): AheadPlaces {
+    const places = new AheadPlaces(runs);
+    if (runs.length > 0) this.#taken.push(places);
+    return places;
   }
 }

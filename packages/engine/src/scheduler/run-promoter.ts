@@ -1,7 +1,7 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
 import type { DueRun, PromotedRun } from "../store/entities/runs.js";
-import { AheadRoom } from "./ahead-room.js";
+import { type AheadPlaces, AheadRoom } from "./ahead-room.js";
 import { fenceOf } from "./fence-of.js";
 import type { FireStore } from "./fire-store.js";
 
@@ -35,29 +35,28 @@ export class RunPromoter {
   /** Answers how many were queued. */
   async promote(runs: readonly DueRun[]): Promise<number> {
     if (runs.length === 0) return 0;
-    const { store, membership, onPromoted, onRefused, now, limits } = this.#options;
-    const tried = this.#withinRoom(runs, now());
+    const { store, membership, onPromoted, onWaiting, onRefused, now, limits } = this.#options;
+    const { tried, places } = this.#choose(runs, now());
     if (tried.length === 0) return 0;
     const ids = tried.map((run) => run.id);
     const promoted = await store.promote(fenceOf(membership(), tried), ids, limits.aheadMs);
-    this.#room.take(promoted, now());
     onPromoted(promoted);
     const done = new Set(promoted.map((run) => run.id));
-    const refused = tried.filter((run) => !done.has(run.id) && !this.#waits(run, now()));
-    if (refused.length > 0) onRefused(refused);
+    const left = tried.filter((run) => !done.has(run.id));
+    const at = now();
+    const waiting = left.filter((run) => run.runAt > at);
+    places.giveBack(waiting.length);
+    for (const run of waiting) onWaiting(run);
+    if (left.length > waiting.length) onRefused(left.filter((run) => run.runAt <= at));
     return promoted.length;
   }
 
   /** What is due, and what may be queued ahead; the others wait for their time. */
-  #withinRoom(runs: readonly DueRun[], now: Instant): readonly DueRun[] {
-    let room = this.#room.left(now);
-    return runs.filter((run) => run.runAt <= now || room-- > 0 || !this.#waits(run, now));
-  }
-
-  /** False: its time has come. */
-  #waits(run: DueRun, now: Instant): boolean {
-    if (run.runAt <= now) return false;
-    this.#options.onWaiting(run);
-    return true;
+  #choose(runs: readonly DueRun[], now: Instant): { tried: readonly DueRun[]; places: AheadPlaces } {
+    const due = runs.filter((run) => run.runAt <= now);
+    const early = runs.filter((run) => run.runAt > now);
+    const ahead = early.slice(0, this.#room.left(now));
+    for (const run of early.slice(ahead.length)) this.#options.onWaiting(run);
+    return { tried: [...due, ...ahead], places: this.#room.take(ahead) };
   }
 }

@@ -68,6 +68,16 @@ describe("a delayed run", () => {
     expect(told.map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
+  it("that cannot be queued ahead takes up nobody's place there", async () => {
+    const { asked, until } = setUp([run("a", 2_499), run("b", 2_500)], { refused: ["a"], mostAhead: 1 });
+    await until(4_000);
+    expect(asked).toEqual([
+      { afterMs: 1_500, ids: ["a"] },
+      { afterMs: 2_000, ids: ["b"] },
+      { afterMs: 2_499, ids: ["a"] },
+    ]);
+  });
+
   it("waits for its time when too many are queued ahead already, and others are when their time has come", async () => {
     const { asked, told, until } = setUp([run("a", 2_000), run("b", 2_001), run("c", 2_002), run("d", 3_000)], {
       mostAhead: 2,
