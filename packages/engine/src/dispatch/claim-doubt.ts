@@ -7,17 +7,21 @@ const askEveryMs: DurationMs = 1_000;
  * that no worker knows of. For as long as that can be, the session's owner asks which ones it holds.
  */
 export class ClaimDoubt {
-  readonly #lastsMs: DurationMs;
+  readonly lastsMs: DurationMs;
   #until: Instant = Number.NEGATIVE_INFINITY;
   #askAt: Instant = 0;
 
   constructor(lastsMs: DurationMs) {
-    this.#lastsMs = lastsMs;
+    this.lastsMs = lastsMs;
   }
 
   raise(now: Instant): void {
-    this.#until = now + this.#lastsMs;
+    this.#until = now + this.lastsMs;
     this.#askAt = now;
+  }
+
+  isRaised(now: Instant): boolean {
+    return now <= this.#until;
   }
 
   isToAsk(now: Instant): boolean {

@@ -25,6 +25,8 @@ export interface ExchangerOptions {
   readonly onWake: () => void;
   /** Claimed for a session. */
   readonly onClaimed: (places: Places, runs: readonly ClaimedRun[]) => void;
+  /** After a claim was answered and its places are settled. */
+  readonly onSettled: (group: LaneGroup, runs: readonly ClaimedRun[]) => void;
   /** A claim failed, and may have been done all the same. */
   readonly onDoubt: (places: Places) => void;
   readonly onFreed: (jobIds: readonly string[]) => void;
@@ -184,7 +186,7 @@ export class Exchanger {
   }
 
   #claimed({ group, places, plan }: Claim, runs: readonly ClaimedRun[], durationMs: DurationMs): void {
-    const { bounds, monotonic, onClaimed } = this.#options;
+    const { bounds, monotonic, onClaimed, onSettled } = this.#options;
     const { looks, quotas, deal } = plan;
     const taken = { claimed: runs, places: places.order.length, free: places.free, quotas, durationMs };
     bounds.took(looks, taken, monotonic());
@@ -193,6 +195,7 @@ export class Exchanger {
     // Held before the promise is settled: a place is never counted as free in between.
     onClaimed(places, runs);
     for (const index of places.order) places.sessions[index]?.settle(group);
+    onSettled(group, runs);
   }
 
   #failed({ group, places, plan }: Claim): void {

@@ -2,6 +2,7 @@ import type { DurationMs, Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { FailedRun } from "../failures/error-tally.js";
 import type { LimitOwners } from "../limits/limit-owners.js";
+import type { Offer } from "../model/offers.js";
 import type { QueueBook } from "../queues/queue-book.js";
 import type { RankRun } from "../queues/rank-run.js";
 import type { HostClock, Random, Timers } from "../store/db/ports.js";
@@ -17,6 +18,13 @@ import type { SessionStore } from "../store/entities/sessions.js";
 import type { UpstreamReads } from "../store/entities/upstream-reads.js";
 import type { TaskBook } from "../tasks/task-book.js";
 import type { ResultsOptions } from "./results.js";
+
+export interface HandOvers {
+  /** Passes an offer on to who stores runs. */
+  readonly send: (to: string, offer: Offer) => void;
+  /** Of these runs, queues again those whose session is gone. */
+  readonly rescue: (runIds: readonly string[]) => Promise<void>;
+}
 
 export interface GatewayOptions {
   readonly claims: ClaimStore;
@@ -43,6 +51,8 @@ export interface GatewayOptions {
   readonly onTasksChanged?: () => void;
   /** A worker is served here. */
   readonly onServing?: () => void;
+  /** For runs that are stored as those of a worker; left out: nobody is offered any worker. */
+  readonly handOvers?: HandOvers;
   readonly breakers: BreakerStore;
   /** Breakers opened or closed: other nodes are to know. */
   readonly onBreakersChanged?: () => void;

@@ -1,7 +1,7 @@
 import { NodeBreakers } from "../breakers/node-breakers.js";
 import type { Lane } from "../store/entities/lanes.js";
 import { Exchanger } from "./exchanger.js";
-import type { GatewayOptions } from "./gateway-options.js";
+import type { GatewayOptions, HandOvers } from "./gateway-options.js";
 import { Handout } from "./handout.js";
 import { HeavySavings } from "./heavy-savings.js";
 import { HeldClaims } from "./held-claims.js";
@@ -9,6 +9,7 @@ import { LaneBounds } from "./lane-bounds.js";
 import { LaneGroups } from "./lane-groups.js";
 import type { Hold } from "./lane-spot.js";
 import { Notes } from "./notes.js";
+import { Offering } from "./offering.js";
 import { ProbeDoor } from "./probe-door.js";
 import { Results } from "./results.js";
 import { ServedSessions } from "./served-sessions.js";
@@ -17,6 +18,8 @@ import { StopOrders } from "./stop-orders.js";
 import { StrictClaims } from "./strict-claims.js";
 import { WaitingRuns } from "./waiting-runs.js";
 
+const noHandOvers: HandOvers = { send: () => undefined, rescue: () => Promise.resolve() };
+
 /** What a gateway is made of. Parts that need each other know each other by calls alone: nothing is called before all are made. */
 export class GatewayParts {
   /** Names the gateway in the rows of the sessions that it serves. */
@@ -24,6 +27,7 @@ export class GatewayParts {
   readonly bounds: LaneBounds;
   readonly breakers: NodeBreakers;
   readonly groups: LaneGroups;
+  readonly offering: Offering;
   readonly strict: StrictClaims;
   readonly exchanger: Exchanger;
   readonly results: Results;
@@ -44,6 +48,7 @@ export class GatewayParts {
     this.breakers = this.#makeBreakers();
     this.groups = new LaneGroups({ ...options, bounds: this.bounds });
     this.strict = this.#makeStrict();
+    this.offering = this.#makeOffering();
     this.exchanger = this.#makeExchanger();
     this.results = this.#makeResults();
     const { results } = this;
@@ -153,15 +158,38 @@ export class GatewayParts {
       monotonic: () => clock.monotonic(),
       batch,
       limitsRevision: () => limitOwners.revision,
-      onWake: () => this.strict.wake(),
+      onWake: () => {
+        this.strict.wake();
+        this.offering.freed();
+      },
       onClaimed: ({ sessions }, runs) => {
         this.breakers.claimed(runs);
         this.handout.give(sessions, runs);
         const limited = runs.filter(({ lane }) => lanes.get(lane)?.kind === "admitted");
         if (limited.length > 0) onLimitedClaimed?.(limited.map((run) => run.id));
       },
+      onSettled: (group, runs) => this.offering.claimed(group, runs),
       onDoubt: ({ sessions }) => sessions.forEach((session) => session.doubt.raise(now())),
       onFreed,
+      onError,
+    });
+  }
+
+  #makeOffering(): Offering {
+    const { clock, now, limitOwners, handOvers = noHandOvers, onError } = this.#options;
+    return new Offering({
+      gatewayId: this.gatewayId,
+      bounds: this.bounds,
+      find: (sessionId) => this.sessions.find(sessionId),
+      monotonic: () => clock.monotonic(),
+      now,
+      limitsRevision: () => limitOwners.revision,
+      ...handOvers,
+      onTaken: (session, runs) => {
+        this.breakers.claimed(runs);
+        this.handout.give([session], runs);
+      },
+      giveBack: (session, runs) => this.claims.giveBack(session, runs),
       onError,
     });
   }

@@ -5,6 +5,7 @@ import { isStrict } from "../store/entities/lanes.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { GatewayOptions } from "./gateway-options.js";
 import { GatewayParts } from "./gateway-parts.js";
+import type { HandedRuns } from "./offering.js";
 import type { WorkerLoad } from "./served-sessions.js";
 import type { WaitingRuns } from "./waiting-runs.js";
 import type { ClaimOf, StartedRun, WorkerHandlers, WorkerRegistration } from "./worker-registration.js";
@@ -147,14 +148,36 @@ export class Gateway {
     if (session !== null) this.#parts.sessions.forget(session);
   }
 
-  /** Runs became claimable. */
-  hint(runs: readonly Pick<Queued, "lane" | "rank" | "namespaceId">[]): void {
+  /** Names this gateway to others. */
+  get id(): string {
+    return this.#parts.gatewayId;
+  }
+
+  /** Runs were stored for a worker that offered to take them. */
+  takeHanded(handed: HandedRuns): void {
+    this.#parts.offering.take(handed);
+  }
+
+  /** Runs may have been stored for workers of this gateway without a word: they are asked what they hold. */
+  missedHanded(): void {
+    for (const session of this.#parts.sessions.values()) session.doubt.raise(this.#options.now());
+  }
+
+  /** Runs became claimable. `from`: who stored them, and would take an offer. */
+  hint(runs: readonly Pick<Queued, "lane" | "rank" | "namespaceId">[], from: string | null = null): void {
     for (const { lane, rank, namespaceId } of runs) {
       const known = this.#options.lanes.get(lane);
       if (known !== null && namespaceId !== undefined && !this.#parts.bounds.has(lane, namespaceId))
         this.#parts.groups.meet(known, namespaceId);
       if (known !== null && isStrict(known.kind)) this.#parts.strict.hint(known.queue);
       else this.#parts.bounds.hint(lane, rank, namespaceId);
+      if (
+        from !== null &&
+        namespaceId !== undefined &&
+        known?.kind === "plain" &&
+        this.#parts.bounds.has(lane, namespaceId)
+      )
+        this.#parts.offering.asked(from, lane, namespaceId);
       if (this.#parts.groups.isNew(lane)) this.#findLanes();
     }
     this.#parts.exchanger.wake();
@@ -188,6 +211,7 @@ export class Gateway {
     await this.#parts.groups.look();
     await this.#parts.watch.look();
     await this.#parts.savings.look();
+    this.#parts.offering.tidy();
     this.#parts.exchanger.wake();
   }
 

@@ -82,6 +82,10 @@ export class LaneBounds {
     return this.#spots.get(lane)?.has(namespaceId) ?? false;
   }
 
+  find(lane: number, namespaceId: number): Spot | null {
+    return this.#spots.get(lane)?.get(namespaceId) ?? null;
+  }
+
   /** Anything may have changed. */
   hintAll(): void {
     for (const spots of this.#spots.values()) for (const spot of spots.values()) spot.lower(everything);

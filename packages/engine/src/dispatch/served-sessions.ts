@@ -142,13 +142,13 @@ export class ServedSessions {
   }
 
   #make(id: string, namespaceId: number, served: Served): WorkerSession {
-    const { slots, ahead = null, onAssign, onStop, onLost, isHeard = () => true, onDrain = () => undefined } = served;
+    const { slots, ahead = null, onAssign, onStop, onLost, isHeard, onDrain = () => undefined } = served;
     const { doubtMs, lanes, assignments } = this.#options;
     const weights = weightsOf(served);
     const weightOf = (run: ClaimedRun): number => weights.get(lanes.get(run.lane)?.task ?? "") ?? 1;
     const deliver = (runs: readonly ClaimedRun[]): void => onAssign(assignments(runs));
-    const events = { deliver, onStop, onLost, isHeard, onDrain };
-    const load = { slots, ahead, doubtMs, ...(weights.size > 0 && { weightOf }) };
+    const events = { deliver, onStop, onLost, isHeard: isHeard ?? (() => true), onDrain };
+    const load = { slots, ahead, doubtMs, isSteady: isHeard === undefined, ...(weights.size > 0 && { weightOf }) };
     return new WorkerSession({ id, namespaceId, ...load, ...events });
   }
 }

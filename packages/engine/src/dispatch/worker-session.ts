@@ -26,6 +26,8 @@ export interface SessionOptions extends SessionEvents {
   readonly slots: number;
   /** Runs that may wait at the worker beyond its slots; null: as many as it does in a twentieth of a second. */
   readonly ahead: number | null;
+  /** It takes runs whenever it has room, and not only while it polls. */
+  readonly isSteady?: boolean;
   /** How many slots a run takes; left out: every run takes one. */
   readonly weightOf?: (run: ClaimedRun) => number;
   readonly doubtMs: DurationMs;
@@ -43,6 +45,7 @@ export class WorkerSession {
   /** To which its worker belongs. */
   readonly namespaceId: number;
   readonly slots: number;
+  readonly isSteady: boolean;
   readonly events: SessionEvents;
   readonly doubt: ClaimDoubt;
   readonly held = new Map<string, ClaimedRun>();
@@ -83,6 +86,7 @@ export class WorkerSession {
     this.id = options.id;
     this.namespaceId = options.namespaceId;
     this.slots = options.slots;
+    this.isSteady = options.isSteady ?? false;
     this.events = options;
     this.#ahead = options.ahead;
     this.#weightOf = options.weightOf ?? null;

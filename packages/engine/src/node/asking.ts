@@ -1,4 +1,5 @@
 import { defaultFiringPolicy, type DurationMs } from "@carillon/core";
+import { HandOver } from "../enqueue/hand-over.js";
 import { KeyBook } from "../idempotency/key-book.js";
 import { type InsertKept, insertKept } from "../idempotency/kept-inserts.js";
 import { JobCreator } from "../jobs/create-job.js";
@@ -48,6 +49,7 @@ export function makeAsking(
     onReplaced,
     onQueued: (queued, telling) => ground.hints.queued(queued, telling),
     noticeOf: (queued) => ground.hints.noticeOf(queued),
+    handOver: handOverOf(ground),
   });
   const kept = insertKept(store, loadStatements(options.database.schema), { horizonMs: bounds.horizonMs, onReplaced });
   const adoptUpstreams: JobChanging["adoptUpstreams"] = (...given) => changing.adoptUpstreams(...given);
@@ -58,6 +60,16 @@ export function makeAsking(
   const enqueueing = enqueueingOf(ground, inserts, kept, limits.insertBatch);
   const ticks = { backfills: () => backfilling.tick(), operations: () => operating.tick() };
   return { inserts, creator, changing, backfilling, operating, enqueueing, receipts: receiptsOf(ground), ticks };
+}
+
+function handOverOf({ store, offers, handOvers, hints }: Ground): HandOver {
+  return new HandOver({
+    store: store.handed,
+    offers,
+    noticeOf: (offer, runs) => handOvers.noticeOf(offer, runs),
+    hintOf: (queued) => hints.noticeOf(queued),
+    onHanded: (offer, runs, at) => handOvers.handed(offer, runs, at),
+  });
 }
 
 export function calendaringOf(ground: Ground): Calendaring {

@@ -12,6 +12,7 @@ export type DispatchingEvents = Pick<
   | "onBreakersChanged"
   | "onTasksChanged"
   | "onServing"
+  | "handOvers"
   | "onRetry"
   | "onQueued"
   | "onFreed"

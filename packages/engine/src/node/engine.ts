@@ -84,7 +84,7 @@ class NodeEngine implements Engine {
   }
 
   async start(): Promise<void> {
-    const { options, store, loops, hints, coordinator } = this.#ground;
+    const { options, store, loops, hints, handOvers, coordinator } = this.#ground;
     if (options.enqueueOnly === true) {
       // Before the first run is asked for: what workers say about it.
       await store.taskBook.look();
@@ -98,11 +98,12 @@ class NodeEngine implements Engine {
     hints.sharesMoved();
     await this.#running.rescuer.tick();
     hints.start();
+    handOvers.start();
     loops.start();
   }
 
   async stop(): Promise<void> {
-    const { options, loops, hints } = this.#ground;
+    const { options, loops, hints, handOvers } = this.#ground;
     this.remoteWorkers.stop();
     this.#running.waiters.stop();
     const stopped = loops.stop();
@@ -110,7 +111,7 @@ class NodeEngine implements Engine {
     await stopped;
     if (options.enqueueOnly === true) return;
     this.gateway.stop();
-    await hints.stop();
+    await Promise.all([hints.stop(), handOvers.stop()]);
   }
 
   /** The shards go as soon as nothing fires any more: whatever else is still under way, others fire meanwhile. */

@@ -1,6 +1,7 @@
 import type { Instant } from "@carillon/core";
 import type { Coordinator, Membership } from "../coordinator/port.js";
 import type { Gateway } from "../dispatch/gateway.js";
+import { Offers } from "../enqueue/offers.js";
 import type { EngineEvent } from "../events.js";
 import type { RunWaiters } from "../jobs/run-waiters.js";
 import type { Scheduler } from "../scheduler/scheduler.js";
@@ -11,6 +12,7 @@ import { createStore, type Store } from "../store/store.js";
 import { makeCoordinator } from "./coordination.js";
 import type { Backfilling } from "./backfilling.js";
 import type { Following } from "./following.js";
+import { HandOverLine } from "./hand-over-line.js";
 import { Hints } from "./hints.js";
 import type { Limiting } from "./limiting.js";
 import { type LoopName, NodeLoops } from "./node-loops.js";
@@ -38,6 +40,9 @@ export class Ground {
   readonly loops: NodeLoops;
   readonly coordinator: Coordinator;
   readonly hints: Hints;
+  /** What workers offered to take of the runs that are stored here. */
+  readonly offers: Offers;
+  readonly handOvers: HandOverLine;
   readonly #reach: Reach;
 
   constructor(options: EngineOptions, reach: Reach) {
@@ -54,9 +59,13 @@ export class Ground {
       wake: wake("coordinator"),
       onEvent: this.emit,
     });
+    const { database, clock } = options;
+    this.offers = new Offers(() => clock.monotonic());
+    this.handOvers = new HandOverLine({ database, gateway: reach.gateway, offers: this.offers });
     this.hints = new Hints({
-      database: options.database,
+      database,
       gateway: reach.gateway,
+      address: () => this.handOvers.address,
       areLimited: (lanes) => reach.limiting().areLimited(lanes),
       hintLimits: (lanes) => {
         const areLimited = reach.limiting().hint(lanes);

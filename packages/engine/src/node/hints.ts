@@ -24,7 +24,9 @@ const soonMs = 30_000;
 
 export interface HintsOptions {
   readonly database: Pick<Database, "listen" | "notify">;
-  readonly gateway: () => Pick<Gateway, "hint" | "hintAll">;
+  readonly gateway: () => Pick<Gateway, "id" | "hint" | "hintAll">;
+  /** Where this node takes offers of workers for the runs that it stores; null: nowhere. */
+  readonly address: () => string | null;
   readonly scheduler: () => Scheduler;
   /** Whether runs of some of these lanes may have limits to wait for. */
   readonly areLimited: (lanes: readonly number[]) => boolean;
@@ -93,7 +95,7 @@ export class Hints {
   queued(runs: readonly Queued[], telling: Telling = "now"): void {
     if (runs.length === 0) return;
     const hints = lowestOf(runs);
-    const isLimited = this.#hintNow(hints);
+    const isLimited = this.#hintNow(hints, telling === "now" ? null : this.#options.gateway().id);
     if (telling === "done") return;
     for (const hint of hints) keepLowest(isLimited ? this.#limited : this.#open, hint);
     const canWait = telling === "soon";
@@ -105,7 +107,10 @@ export class Hints {
   noticeOf(runs: readonly Queued[]): Notice | null {
     const hints = lowestOf(runs);
     const [payload = "", ...others] = textsOf("lanes", hints);
-    return others.length > 0 ? null : { channel: this.#areLimited(hints) ? channel : laneChannel, payload };
+    if (others.length > 0) return null;
+    if (this.#areLimited(hints)) return { channel, payload };
+    const address = this.#options.address();
+    return { channel: laneChannel, payload: address === null ? payload : `${payload} ${address}` };
   }
 
   /** Runs are claimable from their time on: whoever serves workers looks then. */
@@ -219,14 +224,14 @@ export class Hints {
 
   /** Of lanes without limits. */
   #takeLanes(payload: string): void {
-    const [kind, list = ""] = payload.split(" ", 2);
-    if (kind === "lanes") this.#options.gateway().hint(list.split(",").map(toLaneHint));
+    const [kind, list = "", from = null] = payload.split(" ", 3);
+    if (kind === "lanes") this.#options.gateway().hint(list.split(",").map(toLaneHint), from);
     else if (kind === "timed") this.#timed.add(list.split(",").map(toTimedHint));
   }
 
   /** For this node alone; says whether some of these lanes may have limits. */
-  #hintNow(hints: readonly LaneHint[]): boolean {
-    this.#options.gateway().hint(hints);
+  #hintNow(hints: readonly LaneHint[], from: string | null = null): boolean {
+    this.#options.gateway().hint(hints, from);
     return this.#options.hintLimits(hints.map((hint) => hint.lane));
   }
 

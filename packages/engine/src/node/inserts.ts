@@ -1,5 +1,6 @@
 import { type DurationMs, type Instant, systemSoon } from "@carillon/core";
 import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
+import type { HandOver } from "../enqueue/hand-over.js";
 import { Coalescer, type CoalescerOptions } from "../store/db/coalescer.js";
 import type { DedupedRun, DedupeStore, OnReplaced } from "../store/entities/dedupes.js";
 import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
@@ -30,12 +31,13 @@ export function makeInserts(
     onReplaced,
     onQueued,
     noticeOf,
+    handOver,
     ...bounds
   }: InsertBounds & RunsNowEvents & { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
 ): Inserts {
   const jobs = insertJobs(store.jobs, bounds);
   const runs = insertRuns(store.runs, { ...bounds, horizonMs });
-  const runsNow = insertRunsNow(store.runs, bounds, { onQueued, noticeOf });
+  const runsNow = insertRunsNow(store.runs, bounds, { onQueued, noticeOf, ...(handOver && { handOver }) });
   const deduped = insertDeduped(store.dedupes, { ...bounds, horizonMs, onReplaced });
   const all = [jobs, runs, runsNow, deduped];
   return {
@@ -89,6 +91,8 @@ export interface RunsNowEvents {
   readonly onQueued: (queued: readonly Queued[], telling: Telling) => void;
   /** What the statement itself is to tell others; null: it is to tell nothing. */
   readonly noticeOf: (queued: readonly Queued[]) => Notice | null;
+  /** Runs go to workers that offered to take them, if there are any. */
+  readonly handOver?: Pick<HandOver, "insert">;
 }
 
 /**
@@ -99,13 +103,16 @@ export interface RunsNowEvents {
 export function insertRunsNow(
   runs: RunStore,
   bounds: InsertBounds,
-  { onQueued, noticeOf }: RunsNowEvents,
+  { onQueued, noticeOf, handOver }: RunsNowEvents,
 ): Coalescer<NewRun, Instant> {
   return new Coalescer({
     ...bounds,
     maxInFlight,
     soon: systemSoon,
     write: async (batch, isAlone) => {
+      const handed = isAlone ? ((await handOver?.insert(batch)) ?? null) : null;
+      if (handed?.isHanded === false) onQueued(batch, "done");
+      if (handed !== null) return batch.map(() => handed.at);
       const notice = isAlone ? noticeOf(batch) : null;
       const at = await runs.insertNow(batch, notice);
       onQueued(batch, notice === null ? "soon" : "done");

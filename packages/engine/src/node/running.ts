@@ -150,14 +150,11 @@ function dispatchingOf(ground: Ground, { onFailed }: Failing, { isToldOf }: Noti
     onBreakersChanged: () => hints.queuesChanged(),
     onTasksChanged: () => hints.queuesChanged(),
     onServing: () => hints.serve(),
+    handOvers: { send: ground.handOvers.send, rescue: (runIds) => rescueHanded(ground, runIds) },
     onRetry: (runs) => hints.dueRuns(runs),
     onQueued: (queued) => hints.queued(queued),
     onFreed: freed,
-    onStopped: async (runIds) => {
-      const ended = await store.runs.endStopped(runIds);
-      announceEnded(ended, "cancelled", emit);
-      freed(freedBy(ended));
-    },
+    onStopped: (runIds) => endStopped(ground, runIds),
     onFailed,
     onLimitedClaimed: (runIds) => ground.tellLimits((admitter) => admitter.started(runIds)),
     onReleased: (runIds) => ground.tellLimits((admitter) => admitter.released(runIds)),
@@ -165,6 +162,22 @@ function dispatchingOf(ground: Ground, { onFailed }: Failing, { isToldOf }: Noti
     onEvent: emit,
     onError: (error) => ground.failed("gateway", error),
   });
+}
+
+async function endStopped({ store, emit, freed }: Ground, runIds: readonly string[]): Promise<void> {
+  const ended = await store.runs.endStopped(runIds);
+  announceEnded(ended, "cancelled", emit);
+  freed(freedBy(ended));
+}
+
+/** Stored for a worker that went before it heard of them. */
+async function rescueHanded(ground: Ground, runIds: readonly string[]): Promise<void> {
+  const rescued = await ground.store.runs.rescue(runIds, ground.limits.mostLosses);
+  await endStopped(
+    ground,
+    rescued.filter((run) => run.isStopped).map((run) => run.id),
+  );
+  ground.hints.queued(rescued.filter((run) => !run.isStopped));
 }
 
 function queueingOf(ground: Ground, { gateway }: Dispatching): Queueing {

@@ -11,6 +11,7 @@ import { type DependencyStore, dependencyStore } from "./entities/dependencies.j
 import { type DedupeStore, dedupeStore } from "./entities/dedupes.js";
 import { type DayPartitions, dayPartitions } from "./entities/day-partitions.js";
 import { type ExplainReads, explainReads } from "./entities/explain-reads.js";
+import { type HandedRunStore, handedRunStore } from "./entities/handed-runs.js";
 import { HistoryDays } from "./entities/history-days.js";
 import { jobHistory } from "./entities/job-history.js";
 import { type ForecastReads, forecastReads } from "./entities/forecast-reads.js";
@@ -64,6 +65,8 @@ export interface Store {
   readonly runs: RunStore;
   /** The same inside a transaction. */
   readonly runsOver: (tx: Queryable) => RunStore;
+  /** Runs that workers offered to take. */
+  readonly handed: HandedRunStore;
   readonly later: LaterStore;
   readonly dedupes: DedupeStore;
   readonly claims: ClaimStore;
@@ -166,6 +169,7 @@ export function createStore(db: Database): Store {
       endStopped: (ids) => withDay(() => runs.endStopped(ids)),
     },
     runsOver: (tx) => runStore(tx, statements),
+    handed: handedRunStore(db, statements),
     later: laterStore(db, statements),
     dedupes: { ...dedupes, insert: (...args) => withDay(() => dedupes.insert(...args)) },
     claims: {

@@ -36,7 +36,9 @@ function node({ hasWorkers }: { hasWorkers: boolean }) {
   };
   const hints = new Hints({
     database: wire.node(),
+    address: () => null,
     gateway: () => ({
+      id: "this node",
       hint: (lanes) => void told.push(...lanes.map(({ lane, rank }) => `lane ${lane} from ${rank}`)),
       hintAll: () => void told.push("all lanes"),
     }),

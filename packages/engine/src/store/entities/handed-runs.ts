@@ -1,0 +1,38 @@
+import type { Instant } from "@carillon/core";
+import type { Offer } from "../../model/offers.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statement.js";
+import type { AlikeRuns } from "./alike-runs.js";
+import type { Notice } from "./runs.js";
+
+/** What is told of runs that are stored for a worker. */
+export interface HandedNotices {
+  /** To the worker's gateway, behind the time of the runs; null: it is told otherwise. */
+  readonly handed: Notice | null;
+  /** To everybody, if the worker did not get them. */
+  readonly queued: Notice | null;
+}
+
+export interface HandedRunStore {
+  /** Stores runs of one kind as claimed by who offered to take them, or as queued if the offer does not hold any more. */
+  insert(
+    runs: AlikeRuns,
+    offer: Offer,
+    notices: HandedNotices,
+  ): Promise<{ readonly at: Instant; readonly isHanded: boolean }>;
+}
+
+export function handedRunStore(db: Queryable, statements: Statements): HandedRunStore {
+  const insert = statements.get("run.insert_handed");
+  return {
+    async insert({ isOneKind, values }, { sessionId, gatewayId, limitsRevision }, { handed, queued }) {
+      if (!isOneKind) throw new Error("runs of several kinds were to be handed to one worker");
+      const taker = [sessionId, gatewayId, limitsRevision];
+      const told = [handed?.channel ?? null, handed?.payload ?? null, queued?.channel ?? null, queued?.payload ?? null];
+      type Row = { created_at: Instant; handed: boolean };
+      const [row] = (await db.query<Row>(insert, [...values, ...taker, ...told])).rows;
+      if (row === undefined) throw new Error("runs were to be stored and no answer came");
+      return { at: row.created_at, isHanded: row.handed };
+    },
+  };
+}
