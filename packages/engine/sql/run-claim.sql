@@ -241,6 +241,28 @@ select id, job_id, namespace_id, lane, session_id, payload::text as payload, pol
 from carillon.run
 where state = 'running' and session_id = any ($1::uuid[]);
 
+-- name: run.handed
+-- purpose: of these runs, those that were stored for a session (run.insert_handed) and that it has held since
+-- params: $1 session uuid, $2 ids uuid[]
+-- fence: none, a read; whatever is done about a run carries the fence of its claim
+select id, job_id, namespace_id, lane, session_id, payload::text as payload, policy, attempt, losses, fence, rank, priority, run_at,
+       nominal_at, trigger, cancel_reason, deadline_at
+from carillon.run
+where id = any ($2::uuid[]) and state = 'running' and session_id = $1 and fence = 1 and claimed_at = created_at;
+
+-- name: run.handed_of_lanes
+-- purpose: the runs of these lanes that were stored for sessions and that these have held since, for a gateway that may not have heard of some
+-- params: $1 lanes int[], $2 namespace ids int[], $3 sessions uuid[]
+-- fence: none, a read
+select r.id, r.session_id as "sessionId", l.lane, l.namespace_id as "namespaceId"
+from unnest($1::int[], $2::int[]) as l (lane, namespace_id)
+cross join lateral (
+  select r.id, r.session_id from carillon.run r
+  where r.lane = l.lane and r.namespace_id = l.namespace_id and r.stage = 1 and r.state = 'running'
+    and r.session_id = any ($3::uuid[]) and r.fence = 1 and r.claimed_at = r.created_at
+  offset 0
+) r;
+
 -- name: run.recall
 -- purpose: runs that a session holds and that this node does not know of
 -- params: $1 session uuid, $2 ids uuid[]

@@ -82,7 +82,8 @@ select statement_timestamp() as created_at,
 
 -- name: run.insert_handed
 -- purpose: as run.insert_alike, for a worker that offered to take these runs: they are stored as claimed for it, so that no claim follows.
---   If it is gone, if another gateway serves it, or if limits were set since, they are stored as queued. Whoever is to know is told in either case
+--   If it is gone, if another gateway serves it, or if limits were set since, they are stored as queued. Whoever is to know is told in either case.
+--   Such a claim is told from others by its time, which is that of the run itself
 -- params: $1 ids uuid[], $2 shards int[], $3 ranks bigint[], $4 payloads json[]; of all of them: $5 namespace id int, $6 lane int,
 --         $7 priority smallint, $8 task text, $9 queue text, $10 policy json or null, $11 labels jsonb or null, $12 owner text or null;
 --         $13 session uuid, $14 its gateway uuid, $15 revision of the limits that the offer goes by bigint;
@@ -97,7 +98,7 @@ with taker as materialized (
                             trigger, task, queue, payload, policy, labels, owner, fence, session_id, claimed_at)
   select i.id, i.id, $5::int, i.shard, $6::int, case when t.id is null then 'queued' else 'running' end, $7::smallint, i.rank,
          statement_timestamp(), statement_timestamp(), statement_timestamp(), 'once', $8::text, $9::text, i.payload, $10::json,
-         $11::jsonb, $12::text, case when t.id is null then 0 else 1 end, t.id, case when t.id is not null then clock_timestamp() end
+         $11::jsonb, $12::text, case when t.id is null then 0 else 1 end, t.id, case when t.id is not null then statement_timestamp() end
   from (
     select unnest($1::uuid[]) as id, unnest($2::int[]) as shard, unnest($3::bigint[]) as rank, unnest($4::json[]) as payload
   ) i left join taker t on true
@@ -105,7 +106,7 @@ with taker as materialized (
 select statement_timestamp() as created_at, t.id is not null as handed,
        case
          when t.id is not null and $16::text is not null
-           then pg_notify($16::text, 'runs ' || round(date_part('epoch', statement_timestamp()) * 1000) || ' ' || $17::text)::text
+           then pg_notify($16::text, 'runs ' || floor(date_part('epoch', statement_timestamp()) * 1000) || ' ' || $17::text)::text
          when t.id is null and $19::text is not null then pg_notify($18::text, $19::text)::text
        end as told
 from (select 1) one left join taker t on true;

@@ -614,6 +614,12 @@ create table carillon.search_path (
   constraint search_path_namespace_id_fkey FOREIGN KEY (namespace_id) REFERENCES namespace(id)
 );
 
+create table carillon.secret (
+  name text not null,
+  value bytea not null,
+  constraint secret_pkey PRIMARY KEY (name)
+);
+
 create table carillon.setting (
   name text not null,
   value text not null,

@@ -7,21 +7,19 @@ const askEveryMs: DurationMs = 1_000;
  * that no worker knows of. For as long as that can be, the session's owner asks which ones it holds.
  */
 export class ClaimDoubt {
-  readonly lastsMs: DurationMs;
+  readonly #lastsMs: DurationMs;
   #until: Instant = Number.NEGATIVE_INFINITY;
   #askAt: Instant = 0;
+  /** When it was last answered what the session holds. */
+  answeredAt: Instant = Number.NEGATIVE_INFINITY;
 
   constructor(lastsMs: DurationMs) {
-    this.lastsMs = lastsMs;
+    this.#lastsMs = lastsMs;
   }
 
   raise(now: Instant): void {
-    this.#until = now + this.lastsMs;
+    this.#until = now + this.#lastsMs;
     this.#askAt = now;
-  }
-
-  isRaised(now: Instant): boolean {
-    return now <= this.#until;
   }
 
   isToAsk(now: Instant): boolean {
@@ -30,6 +28,7 @@ export class ClaimDoubt {
 
   /** It was answered what the session holds. */
   answered(now: Instant): void {
+    this.answeredAt = now;
     this.#askAt = now + askEveryMs;
   }
 }

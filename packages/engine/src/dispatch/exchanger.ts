@@ -23,6 +23,8 @@ export interface ExchangerOptions {
   readonly limitsRevision: () => number;
   /** Before places are dealt out: whoever needs one of them first takes it now. */
   readonly onWake: () => void;
+  /** After it: what is free now is nobody's. */
+  readonly onWoken: () => void;
   /** Claimed for a session. */
   readonly onClaimed: (places: Places, runs: readonly ClaimedRun[]) => void;
   /** After a claim was answered and its places are settled. */
@@ -100,6 +102,7 @@ export class Exchanger {
       });
     }
     this.#wakeLater();
+    this.#options.onWoken();
   }
 
   /** Claims nothing more; results that were given go on. */

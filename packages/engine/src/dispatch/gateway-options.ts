@@ -10,6 +10,7 @@ import type { BreakerStore } from "../store/entities/breakers.js";
 import type { CallbackStore } from "../store/entities/callbacks.js";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { ClaimStore } from "../store/entities/claims.js";
+import type { HandedRunStore } from "../store/entities/handed-runs.js";
 import type { LaneStore } from "../store/entities/lanes.js";
 import type { NamespaceStore } from "../store/entities/namespaces.js";
 import type { RunRecords } from "../store/entities/run-records.js";
@@ -20,6 +21,7 @@ import type { TaskBook } from "../tasks/task-book.js";
 import type { ResultsOptions } from "./results.js";
 
 export interface HandOvers {
+  readonly store: Pick<HandedRunStore, "read" | "find">;
   /** Passes an offer on to who stores runs. */
   readonly send: (to: string, offer: Offer) => void;
   /** Of these runs, queues again those whose session is gone. */

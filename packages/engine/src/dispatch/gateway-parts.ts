@@ -3,6 +3,7 @@ import type { Lane } from "../store/entities/lanes.js";
 import { Exchanger } from "./exchanger.js";
 import type { GatewayOptions, HandOvers } from "./gateway-options.js";
 import { Handout } from "./handout.js";
+import { HandedArrivals } from "./handed-arrivals.js";
 import { HeavySavings } from "./heavy-savings.js";
 import { HeldClaims } from "./held-claims.js";
 import { LaneBounds } from "./lane-bounds.js";
@@ -18,7 +19,11 @@ import { StopOrders } from "./stop-orders.js";
 import { StrictClaims } from "./strict-claims.js";
 import { WaitingRuns } from "./waiting-runs.js";
 
-const noHandOvers: HandOvers = { send: () => undefined, rescue: () => Promise.resolve() };
+const noHandOvers: HandOvers = {
+  store: { read: () => Promise.resolve([]), find: () => Promise.resolve([]) },
+  send: () => undefined,
+  rescue: () => Promise.resolve(),
+};
 
 /** What a gateway is made of. Parts that need each other know each other by calls alone: nothing is called before all are made. */
 export class GatewayParts {
@@ -35,6 +40,7 @@ export class GatewayParts {
   readonly sessions: ServedSessions;
   readonly claims: HeldClaims;
   readonly watch: SessionWatch;
+  readonly handed: HandedArrivals;
   readonly savings: HeavySavings;
   readonly stops: StopOrders;
   readonly notes: Notes;
@@ -74,6 +80,7 @@ export class GatewayParts {
       sessions,
       onRoom: () => this.exchanger.wake(),
     });
+    this.handed = this.#makeHanded();
     this.savings = new HeavySavings({ claims: options.claims, groups: () => this.groups.values() });
     this.stops = new StopOrders(options.claims, sessions);
     this.notes = new Notes(options);
@@ -158,10 +165,8 @@ export class GatewayParts {
       monotonic: () => clock.monotonic(),
       batch,
       limitsRevision: () => limitOwners.revision,
-      onWake: () => {
-        this.strict.wake();
-        this.offering.freed();
-      },
+      onWake: () => this.strict.wake(),
+      onWoken: () => this.offering.freed(),
       onClaimed: ({ sessions }, runs) => {
         this.breakers.claimed(runs);
         this.handout.give(sessions, runs);
@@ -176,15 +181,27 @@ export class GatewayParts {
   }
 
   #makeOffering(): Offering {
-    const { clock, now, limitOwners, handOvers = noHandOvers, onError } = this.#options;
+    const { clock, limitOwners, handOvers = noHandOvers, newId } = this.#options;
     return new Offering({
       gatewayId: this.gatewayId,
       bounds: this.bounds,
+      monotonic: () => clock.monotonic(),
+      limitsRevision: () => limitOwners.revision,
+      newId,
+      send: handOvers.send,
+    });
+  }
+
+  #makeHanded(): HandedArrivals {
+    const { clock, handOvers = noHandOvers, onError } = this.#options;
+    return new HandedArrivals({
+      ...handOvers,
+      offering: this.offering,
+      bounds: this.bounds,
+      groups: () => this.groups.values(),
+      sessions: () => this.sessions.values(),
       find: (sessionId) => this.sessions.find(sessionId),
       monotonic: () => clock.monotonic(),
-      now,
-      limitsRevision: () => limitOwners.revision,
-      ...handOvers,
       onTaken: (session, runs) => {
         this.breakers.claimed(runs);
         this.handout.give([session], runs);

@@ -5,7 +5,7 @@ import { isStrict } from "../store/entities/lanes.js";
 import type { Queued } from "../store/entities/runs.js";
 import type { GatewayOptions } from "./gateway-options.js";
 import { GatewayParts } from "./gateway-parts.js";
-import type { HandedRuns } from "./offering.js";
+import type { HandedArrivals } from "./handed-arrivals.js";
 import type { WorkerLoad } from "./served-sessions.js";
 import type { WaitingRuns } from "./waiting-runs.js";
 import type { ClaimOf, StartedRun, WorkerHandlers, WorkerRegistration } from "./worker-registration.js";
@@ -153,14 +153,9 @@ export class Gateway {
     return this.#parts.gatewayId;
   }
 
-  /** Runs were stored for a worker that offered to take them. */
-  takeHanded(handed: HandedRuns): void {
-    this.#parts.offering.take(handed);
-  }
-
-  /** Runs may have been stored for workers of this gateway without a word: they are asked what they hold. */
-  missedHanded(): void {
-    for (const session of this.#parts.sessions.values()) session.doubt.raise(this.#options.now());
+  /** Runs that were stored for workers that offered to take them. */
+  get handed(): HandedArrivals {
+    return this.#parts.handed;
   }
 
   /** Runs became claimable. `from`: who stored them, and would take an offer. */
@@ -210,6 +205,7 @@ export class Gateway {
   async look(): Promise<void> {
     await this.#parts.groups.look();
     await this.#parts.watch.look();
+    await this.#parts.handed.look();
     await this.#parts.savings.look();
     this.#parts.offering.tidy();
     this.#parts.exchanger.wake();
@@ -218,6 +214,7 @@ export class Gateway {
   async close(sessionId: string): Promise<void> {
     this.forget(sessionId);
     await this.#options.sessions.close(sessionId);
+    await this.#parts.handed.left();
   }
 
   stop(): void {

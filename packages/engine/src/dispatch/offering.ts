@@ -1,34 +1,18 @@
-import type { DurationMs, Instant } from "@carillon/core";
+import type { DurationMs } from "@carillon/core";
 import { type Offer, offerMs } from "../model/offers.js";
 import type { ClaimedRun } from "../store/entities/claimed-run.js";
 import type { LaneBounds } from "./lane-bounds.js";
 import type { LaneGroup } from "./lane-group.js";
 import type { WorkerSession } from "./worker-session.js";
 
-/** Runs that somebody stored for a worker of this gateway. All of one lane. */
-export interface HandedRuns {
-  /** Who stored them. */
-  readonly from: string;
-  readonly sessionId: string;
-  readonly runs: readonly ClaimedRun[];
-}
-
 export interface OfferingOptions {
   readonly gatewayId: string;
   readonly bounds: Pick<LaneBounds, "find">;
-  readonly find: (sessionId: string) => WorkerSession | null;
   readonly monotonic: () => DurationMs;
-  /** The database's clock. */
-  readonly now: () => Instant;
   readonly limitsRevision: () => number;
+  readonly newId: () => string;
   /** Passes an offer on. */
   readonly send: (to: string, offer: Offer) => void;
-  readonly onTaken: (session: WorkerSession, runs: readonly ClaimedRun[]) => void;
-  /** There is no room for these. */
-  readonly giveBack: (session: WorkerSession, runs: readonly ClaimedRun[]) => Promise<void>;
-  /** Runs of a session that this gateway does not serve: if it is gone, they are queued again. */
-  readonly rescue: (runIds: readonly string[]) => Promise<void>;
-  readonly onError: (error: unknown) => void;
 }
 
 /** Somebody who stores runs of a lane that is served here. */
@@ -40,15 +24,31 @@ interface Customer {
   /** Whose workers take the runs; null: none of them was claimed here yet. */
   group: LaneGroup | null;
   /** What was offered last. */
-  offered: { readonly session: WorkerSession; readonly at: DurationMs; readonly count: number; used: number } | null;
+  offered: {
+    readonly session: WorkerSession;
+    readonly at: DurationMs;
+    readonly count: number;
+    readonly token: string;
+    used: number;
+    last: number;
+  } | null;
 }
 
+export interface OfferedLane {
+  readonly lane: number;
+  readonly namespaceId: number;
+  /** When something was last offered of it. */
+  readonly at: DurationMs;
+}
+
+/** Word by an offer that comes later is old. */
+const latestMs: DurationMs = 5 * offerMs;
 const mostCustomers = 1_000;
 
 /**
  * Offers free slots to whoever just stored runs that were claimed here: the next ones are stored as those of a worker, and start without
  * a claim. Only where nothing waits, so that nobody is overtaken; half of what is free, so that others find something too. Offers promise nothing:
- * what comes and finds no room is given back.
+ * what comes and finds no room is given back (`handed-arrivals.ts`).
  */
 export class Offering {
   readonly #options: OfferingOptions;
@@ -56,6 +56,8 @@ export class Offering {
   #count = 0;
   /** Those for whom no slot was free. */
   readonly #owed = new Set<Customer>();
+  /** Lanes of which runs may have been stored for workers here, and since when nothing more was offered of them. */
+  readonly #lanes = new Map<string, OfferedLane>();
   /** Those with an offer that may be used. */
   readonly #standing = new Set<Customer>();
 
@@ -79,7 +81,7 @@ export class Offering {
 
   /** A claim of this group was answered. */
   claimed(group: LaneGroup, runs: readonly ClaimedRun[]): void {
-    if (this.#count === 0 || group.weight > 1 || group.only === null) return;
+    if (this.#count === 0 || group.weight > 1 || group.only === null || !hasSteady(group)) return;
     let last: ClaimedRun | undefined;
     for (const run of runs) {
       if (run.lane === last?.lane && run.namespaceId === last.namespaceId) continue;
@@ -114,47 +116,37 @@ export class Offering {
     }
   }
 
-  /** Runs were stored for a worker of this gateway. */
-  take({ from, sessionId, runs }: HandedRuns): void {
-    const [first] = runs;
-    if (first === undefined) return;
-    const session = this.#options.find(sessionId);
-    if (session === null) return this.#do(this.#options.rescue(runs.map((run) => run.id)));
-    const now = this.#options.now();
-    // Who asks what it holds may have been answered with these before they were told of: begun twice they must not be.
-    if (session.doubt.isRaised(now) || first.runAt < now - session.doubt.lastsMs / 2) return session.doubt.raise(now);
-    const customer = this.#byLane.get(keyOf(first.lane, first.namespaceId))?.get(from);
-    const taken = runs.slice(0, this.#roomFor(session, first, customer));
-    const tooMany = runs.slice(taken.length);
-    this.#options.onTaken(session, taken);
-    if (customer !== undefined) this.#used(customer, runs.length, tooMany.length > 0);
-    if (tooMany.length === 0) return;
-    const back = this.#options.giveBack(session, tooMany).catch((error: unknown) => {
-      session.doubt.raise(this.#options.now());
-      throw error;
-    });
-    this.#do(back);
+  /** Lanes of which something was offered since then; the others are forgotten. */
+  offeredSince(at: DurationMs): readonly OfferedLane[] {
+    for (const [key, lane] of this.#lanes) if (lane.at < at) this.#lanes.delete(key);
+    return [...this.#lanes.values()];
   }
 
-  #roomFor(session: WorkerSession, { lane, namespaceId }: ClaimedRun, customer: Customer | undefined): number {
-    const isHeld = this.#options.bounds.find(lane, namespaceId)?.isHeld ?? true;
-    return isHeld ? 0 : session.roomFor(customer?.group ?? { weight: 1 });
+  /** Whether word came by an offer that stands, and no later one came before: then nobody says it a second time. */
+  isFirst(by: { from: string; lane: number; namespaceId: number }, token: string, number: number): boolean {
+    const offered = this.#byLane.get(keyOf(by.lane, by.namespaceId))?.get(by.from)?.offered;
+    if (offered?.token !== token || number <= offered.last) return false;
+    if (this.#options.monotonic() > offered.at + latestMs) return false;
+    offered.last = number;
+    return true;
   }
 
-  /** Renewed before it is used up or too old. */
-  #used(customer: Customer, count: number, isTooMuch: boolean): void {
+  /** Runs came by an offer; too many: there was no room for some. Offers are renewed before they are used up or too old. */
+  used(by: { from: string; lane: number; namespaceId: number }, count: number, isTooMuch: boolean): void {
+    const customer = this.#byLane.get(keyOf(by.lane, by.namespaceId))?.get(by.from);
+    if (customer === undefined) return;
     const { offered } = customer;
     const now = this.#options.monotonic();
     customer.askedAt = now;
     if (offered !== null) offered.used += count;
-    if (isTooMuch) return this.#takeBack(customer);
-    if (offered === null || offered.used * 2 >= offered.count || now > offered.at + offerMs / 2) this.#offer(customer);
+    if (isTooMuch) this.#takeBack(customer);
+    else if (!this.#hasOffer(customer)) this.#offer(customer);
   }
 
   #takeBack(customer: Customer): void {
     const { offered } = customer;
     this.#end(customer);
-    if (offered !== null) this.#send(customer, offered.session, 0);
+    if (offered !== null) this.#send(customer, offered.session, { count: 0, token: offered.token });
     this.#owed.add(customer);
   }
 
@@ -171,17 +163,24 @@ export class Offering {
     if (group === null || now > customer.askedAt + offerMs || spot === null) return;
     if (spot.lane.kind !== "plain" || spot.isHeld || spot.isOpen) return;
     this.#end(customer);
+    if (group.agenda.isReady(now)) return void this.#owed.add(customer);
     const [session, free] = this.#freest(group, now);
     if (session === null) return void this.#owed.add(customer);
     const count = Math.ceil(free / 2);
-    customer.offered = { session, at: now, count, used: 0 };
+    const token = this.#options.newId();
+    customer.offered = { session, at: now, count, token, used: 0, last: 0 };
     this.#standing.add(customer);
-    this.#send(customer, session, count);
+    this.#send(customer, session, { count, token });
   }
 
-  #send({ from, lane, namespaceId }: Customer, { id: sessionId }: WorkerSession, count: number): void {
-    const { gatewayId, limitsRevision, send } = this.#options;
-    send(from, { lane, namespaceId, gatewayId, sessionId, limitsRevision: limitsRevision(), count });
+  #send(
+    { from, lane, namespaceId }: Customer,
+    { id: sessionId }: WorkerSession,
+    what: Pick<Offer, "count" | "token">,
+  ): void {
+    const { gatewayId, limitsRevision, send, monotonic } = this.#options;
+    this.#lanes.set(keyOf(lane, namespaceId), { lane, namespaceId, at: monotonic() });
+    send(from, { lane, namespaceId, gatewayId, sessionId, limitsRevision: limitsRevision(), ...what });
   }
 
   /** The worker with the most slots that are free and offered to nobody. */
@@ -190,7 +189,7 @@ export class Offering {
     let freest: WorkerSession | null = null;
     let most = 0;
     for (const session of group.sessions) {
-      if (!session.isSteady || session.doubt.isRaised(this.#options.now())) continue;
+      if (!session.isSteady) continue;
       const free = session.freeFor(group) - (offered.get(session) ?? 0);
       if (free > most) [freest, most] = [session, free];
     }
@@ -211,10 +210,12 @@ export class Offering {
     customer.offered = null;
     this.#standing.delete(customer);
   }
-
-  #do(work: Promise<void>): void {
-    work.catch(this.#options.onError);
-  }
 }
 
 const keyOf = (lane: number, namespaceId: number): string => `${lane} ${namespaceId}`;
+
+/** Of workers that poll none is offered. */
+function hasSteady({ sessions }: LaneGroup): boolean {
+  for (const { isSteady } of sessions) if (isSteady) return true;
+  return false;
+}

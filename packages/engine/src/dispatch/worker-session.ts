@@ -63,8 +63,9 @@ export class WorkerSession {
   isCordoned = false;
   /** How often an operator asked something of it at this node. */
   asked = 0;
-  /** It is asked what it holds: until that is answered it gets nothing. */
-  isAsked = false;
+  #isAsked = false;
+  /** How often it was asked what it holds. */
+  questions = 0;
   /** What it held when this node took it over, and when that was: the node before it may have ended some of it since. */
   takenOver: { readonly runs: readonly ClaimedRun[]; readonly at: DurationMs } | null = null;
   /** Slots of held runs whose result is on its way to the store. */
@@ -93,9 +94,19 @@ export class WorkerSession {
     this.doubt = new ClaimDoubt(options.doubtMs);
   }
 
+  /** It is asked what it holds: until that is answered it gets nothing. */
+  get isAsked(): boolean {
+    return this.#isAsked;
+  }
+
+  set isAsked(isAsked: boolean) {
+    if (isAsked) this.questions++;
+    this.#isAsked = isAsked;
+  }
+
   /** It takes runs, if it has room. */
   get isOpen(): boolean {
-    return this.isWaiting && !this.isAsked && !this.isCordoned;
+    return this.isWaiting && !this.#isAsked && !this.isCordoned;
   }
 
   /** Slots for which nobody works or is on the way. */

@@ -5,13 +5,23 @@ import type { HandedRunStore } from "../store/entities/handed-runs.js";
 import type { NewRun, Notice, Queued } from "../store/entities/runs.js";
 import type { Offers } from "./offers.js";
 
+/** Runs that are stored for a worker of this process: it is told by a call. */
+export interface LocalArrival {
+  came(at: Instant): void;
+  /** They were not stored for it, or nobody knows. */
+  failed(): void;
+}
+
 export interface HandOverOptions {
-  readonly store: HandedRunStore;
-  readonly offers: Offers;
-  /** What tells the gateway that made the offer; null: it is of this process, and told by `onHanded`. */
-  readonly noticeOf: (offer: Offer, runs: readonly NewRun[]) => Notice | null | "too long";
+  readonly store: Pick<HandedRunStore, "insert">;
+  readonly offers: Pick<Offers, "find" | "nextUse" | "use" | "refused">;
+  /** Of an offer of this process itself; null: it is another's. */
+  readonly arrivalOf: (offer: Offer, runs: readonly NewRun[]) => LocalArrival | null;
+  /** What tells the gateway elsewhere that made the offer; null: too much to be told. */
+  readonly noticeOf: (offer: Offer, number: number, runs: readonly NewRun[]) => Notice | null;
   readonly hintOf: (queued: readonly Queued[]) => Notice | null;
-  readonly onHanded: (offer: Offer, runs: readonly NewRun[], at: Instant) => void;
+  /** Names the gateway of this process: its workers come first. */
+  readonly ownGateway: () => string;
 }
 
 export interface HandedOver {
@@ -30,17 +40,27 @@ export class HandOver {
 
   /** null: nobody offered to take them, and they are not stored. */
   async insert(runs: readonly NewRun[]): Promise<HandedOver | null> {
-    const { store, offers, noticeOf, hintOf, onHanded } = this.#options;
+    const { store, offers, noticeOf, arrivalOf, hintOf, ownGateway } = this.#options;
     const [first] = runs;
-    const offer = first === undefined ? null : offers.find(first, runs.length);
+    const offer = first === undefined ? null : offers.find(first, runs.length, ownGateway());
     if (offer === null) return null;
     const alike = alikeRuns(runs);
-    const handed = alike.isOneKind ? noticeOf(offer, runs) : "too long";
-    if (handed === "too long") return null;
+    if (!alike.isOneKind) return null;
+    const arrival = arrivalOf(offer, runs);
+    const handed = arrival === null ? noticeOf(offer, offers.nextUse(offer), runs) : null;
+    if (arrival === null && handed === null) return null;
     offers.use(offer, runs.length);
-    const { at, isHanded } = await store.insert(alike, offer, { handed, queued: hintOf(runs) });
-    if (!isHanded) offers.refused(offer);
-    else if (handed === null) onHanded(offer, runs, at);
-    return { at, isHanded };
+    try {
+      const { at, isHanded } = await store.insert(alike, offer, { handed, queued: hintOf(runs) });
+      if (isHanded) arrival?.came(at);
+      else {
+        arrival?.failed();
+        offers.refused(offer);
+      }
+      return { at, isHanded };
+    } catch (error) {
+      arrival?.failed();
+      throw error;
+    }
   }
 }

@@ -5,6 +5,8 @@ interface Standing {
   readonly offer: Offer;
   readonly until: DurationMs;
   left: number;
+  /** How often it was used. */
+  uses: number;
 }
 
 /** What workers offered to take of the runs that are stored here. */
@@ -22,31 +24,45 @@ export class Offers {
     const offers = this.#byLane.get(key) ?? new Map<string, Standing>();
     if (offer.count > 0) {
       this.#byLane.set(key, offers);
-      offers.set(offer.gatewayId, { offer, until: this.#monotonic() + offerMs, left: offer.count });
+      offers.set(offer.gatewayId, { offer, until: this.#monotonic() + offerMs, left: offer.count, uses: 0 });
     } else this.#drop(key, offer.gatewayId);
   }
 
-  /** Who takes so many runs: of those that can, the one that could take most. */
-  find(lane: { readonly lane: number; readonly namespaceId: number }, count: number): Offer | null {
+  /** Who takes so many runs: of those that can, this node itself, else the one that could take most. */
+  find(lane: { readonly lane: number; readonly namespaceId: number }, count: number, own?: string): Offer | null {
     if (this.#byLane.size === 0) return null;
     const key = keyOf(lane);
     const now = this.#monotonic();
     let most: Standing | null = null;
     for (const [gatewayId, standing] of this.#byLane.get(key) ?? []) {
       if (standing.until <= now || standing.left <= 0) this.#drop(key, gatewayId);
-      else if (standing.left >= count && standing.left > (most?.left ?? 0)) most = standing;
+      else if (standing.left < count) continue;
+      else if (gatewayId === own) return standing.offer;
+      else if (standing.left > (most?.left ?? 0)) most = standing;
     }
     return most?.offer ?? null;
   }
 
+  /** The next use of it is its first, second and so on. */
+  nextUse(offer: Offer): number {
+    return (this.#standing(offer)?.uses ?? 0) + 1;
+  }
+
   use(offer: Offer, count: number): void {
-    const standing = this.#byLane.get(keyOf(offer))?.get(offer.gatewayId);
-    if (standing?.offer === offer) standing.left -= count;
+    const standing = this.#standing(offer);
+    if (standing === undefined) return;
+    standing.left -= count;
+    standing.uses++;
   }
 
   /** It did not hold any more. */
   refused(offer: Offer): void {
     this.#drop(keyOf(offer), offer.gatewayId);
+  }
+
+  #standing(offer: Offer): Standing | undefined {
+    const standing = this.#byLane.get(keyOf(offer))?.get(offer.gatewayId);
+    return standing?.offer === offer ? standing : undefined;
   }
 
   #drop(key: string, gatewayId: string): void {

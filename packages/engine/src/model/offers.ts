@@ -15,6 +15,8 @@ export interface Offer {
   readonly sessionId: string;
   /** Of the limits that the gateway goes by. */
   readonly limitsRevision: number;
+  /** Names this offer among all of the gateway: what comes by it is begun unread. */
+  readonly token: string;
   /** None: what was offered before is taken back. */
   readonly count: number;
 }

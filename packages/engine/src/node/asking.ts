@@ -66,9 +66,10 @@ function handOverOf({ store, offers, handOvers, hints }: Ground): HandOver {
   return new HandOver({
     store: store.handed,
     offers,
-    noticeOf: (offer, runs) => handOvers.noticeOf(offer, runs),
+    noticeOf: (offer, number, runs) => handOvers.noticeOf(offer, number, runs),
+    arrivalOf: (offer, runs) => handOvers.arrivalOf(offer, runs),
     hintOf: (queued) => hints.noticeOf(queued),
-    onHanded: (offer, runs, at) => handOvers.handed(offer, runs, at),
+    ownGateway: () => handOvers.ownGateway,
   });
 }
 

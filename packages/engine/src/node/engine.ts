@@ -98,7 +98,7 @@ class NodeEngine implements Engine {
     hints.sharesMoved();
     await this.#running.rescuer.tick();
     hints.start();
-    handOvers.start();
+    handOvers.start(await store.secrets.find("hand_over"));
     loops.start();
   }
 

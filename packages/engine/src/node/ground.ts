@@ -61,7 +61,12 @@ export class Ground {
     });
     const { database, clock } = options;
     this.offers = new Offers(() => clock.monotonic());
-    this.handOvers = new HandOverLine({ database, gateway: reach.gateway, offers: this.offers });
+    this.handOvers = new HandOverLine({
+      database,
+      gateway: reach.gateway,
+      offers: this.offers,
+      onError: (error) => this.failed("gateway", error),
+    });
     this.hints = new Hints({
       database,
       gateway: reach.gateway,

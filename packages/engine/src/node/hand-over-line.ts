@@ -1,23 +1,27 @@
-import type { Instant } from "@carillon/core";
 import type { Gateway } from "../dispatch/gateway.js";
+import type { LocalArrival } from "../enqueue/hand-over.js";
 import type { Offers } from "../enqueue/offers.js";
 import type { Offer } from "../model/offers.js";
 import type { Database, Listening } from "../store/db/database.js";
+import { jsonParam } from "../store/db/params.js";
 import type { NewRun, Notice } from "../store/entities/runs.js";
-import { handedHere, textOfHanded, toHanded } from "./handed-text.js";
+import { handedRun, offerOf, textOfOffer, textOfWord, wordOf } from "./hand-over-texts.js";
+import { Seal } from "./seal.js";
 
 export interface HandOverLineOptions {
   readonly database: Pick<Database, "listen" | "notify">;
-  readonly gateway: () => Pick<Gateway, "id" | "takeHanded" | "missedHanded">;
+  readonly gateway: () => Pick<Gateway, "id" | "handed">;
   readonly offers: Offers;
+  readonly onError: (error: unknown) => void;
 }
 
-/** Each node has a channel of its own: for offers of others, and for runs that others stored for its workers. */
+/** Each node has a channel of its own: for offers of others, and for word of runs that others stored for its workers. */
 const channelOf = (address: string): string => `carillon_to_${address}`;
 
-/** Carries offers to who stores runs, and word of the runs to who offered. Within the node that is a call. */
+/** Carries offers to who stores runs, and word of the runs to who offered, both sealed. Within the node that is a call. */
 export class HandOverLine {
   readonly #options: HandOverLineOptions;
+  #seal: Seal | null = null;
   #listening: Listening | null = null;
   #isHeard = false;
 
@@ -25,12 +29,14 @@ export class HandOverLine {
     this.#options = options;
   }
 
-  start(): void {
+  /** The secret is known to all nodes and to nobody else. */
+  start(secret: Buffer): void {
     const { database, gateway } = this.#options;
+    this.#seal = new Seal(secret);
     this.#listening = database.listen(
-      channelOf(gateway().id),
+      channelOf(this.ownGateway),
       (text) => this.#take(text),
-      () => gateway().missedHanded(),
+      () => gateway().handed.missed(),
       () => void (this.#isHeard = true),
     );
   }
@@ -40,33 +46,59 @@ export class HandOverLine {
     await this.#listening?.stop();
   }
 
+  get ownGateway(): string {
+    return this.#options.gateway().id;
+  }
+
   /** Where others reach this node; null: nowhere yet. */
   get address(): string | null {
-    return this.#isHeard ? this.#options.gateway().id : null;
+    return this.#isHeard ? this.ownGateway : null;
   }
 
-  /** Who is not heard makes no offers: it would not hear of what came of them. */
+  /** Who is not heard makes no offers: it would hear too late of what came of them. */
   readonly send = (to: string, offer: Offer): void => {
-    const { database, gateway, offers } = this.#options;
-    if (to === gateway().id) offers.put(offer);
-    else if (this.#isHeard) database.notify(channelOf(to), `offer ${JSON.stringify(offer)}`, true);
+    const { database, offers } = this.#options;
+    const channel = channelOf(to);
+    if (to === this.ownGateway) offers.put(offer);
+    else if (this.#isHeard && this.#seal !== null)
+      database.notify(channel, `offer ${this.#seal.close(channel, textOfOffer(offer))}`, true);
   };
 
-  /** For the statement that stores the runs. */
-  noticeOf(offer: Offer, runs: readonly NewRun[]): Notice | null | "too long" {
-    const { id } = this.#options.gateway();
-    if (offer.gatewayId === id) return null;
-    const payload = textOfHanded(id, offer, runs);
-    return payload === null ? "too long" : { channel: channelOf(offer.gatewayId), payload };
+  /** For the statement that stores the runs; null: they cannot be told of. */
+  noticeOf(offer: Offer, number: number, runs: readonly NewRun[]): Notice | null {
+    const channel = channelOf(offer.gatewayId);
+    const text = textOfWord(this.ownGateway, offer, number, runs);
+    return text === null || this.#seal === null ? null : { channel, payload: this.#seal.close(channel, text) };
   }
 
-  handed(offer: Offer, runs: readonly NewRun[], at: Instant): void {
-    const gateway = this.#options.gateway();
-    gateway.takeHanded(handedHere(gateway.id, offer, runs, at));
+  /** Of an offer of this node itself; null: it is another's. */
+  arrivalOf(offer: Offer, runs: readonly NewRun[]): LocalArrival | null {
+    const { gateway } = this.#options;
+    if (offer.gatewayId !== this.ownGateway) return null;
+    const { sessionId, lane, namespaceId } = offer;
+    const ids = runs.map((run) => run.id);
+    // As they are now: whoever asked for them may change what it gave.
+    const payloads = runs.map((run) => jsonParam(run.payload));
+    const word = { from: this.ownGateway, sessionId, lane, namespaceId, ids, by: null, runs: null };
+    const expected = gateway().handed.expect(word);
+    const handed = (at: number) => (run: NewRun, place: number) =>
+      handedRun({ ...run, payload: payloads[place] ?? "null", session: sessionId, at });
+    return { came: (at) => expected.came(runs.map(handed(at))), failed: () => expected.failed() };
   }
 
+  /** Nothing is thrown here: it would end the connection that listens, or the process. */
   #take(text: string): void {
-    if (text.startsWith("offer ")) this.#options.offers.put(JSON.parse(text.slice(6)) as Offer);
-    else if (text.startsWith("runs ")) this.#options.gateway().takeHanded(toHanded(text));
+    try {
+      const [kind = "", first = "", second = ""] = text.split(" ", 3);
+      const opened = this.#seal?.open(channelOf(this.ownGateway), kind === "runs" ? second : first) ?? null;
+      if (opened === null) return;
+      const offer = kind === "offer" ? offerOf(opened) : null;
+      const at = Number(first);
+      const word = kind === "runs" && Number.isFinite(at) ? wordOf(opened, at) : null;
+      if (offer !== null) this.#options.offers.put(offer);
+      if (word !== null) this.#options.gateway().handed.told(word);
+    } catch (error) {
+      this.#options.onError(error);
+    }
   }
 }

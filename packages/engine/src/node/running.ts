@@ -150,7 +150,11 @@ function dispatchingOf(ground: Ground, { onFailed }: Failing, { isToldOf }: Noti
     onBreakersChanged: () => hints.queuesChanged(),
     onTasksChanged: () => hints.queuesChanged(),
     onServing: () => hints.serve(),
-    handOvers: { send: ground.handOvers.send, rescue: (runIds) => rescueHanded(ground, runIds) },
+    handOvers: {
+      store: store.handed,
+      send: ground.handOvers.send,
+      rescue: (runIds) => rescueHanded(ground, runIds),
+    },
     onRetry: (runs) => hints.dueRuns(runs),
     onQueued: (queued) => hints.queued(queued),
     onFreed: freed,

@@ -38,6 +38,7 @@ import { type RetentionSweeps, retentionSweeps } from "./entities/retention-swee
 import { type RunLogStore, runLogStore } from "./entities/run-logs.js";
 import { type RunRecords, runRecords } from "./entities/run-records.js";
 import { type RunStore, runStore } from "./entities/runs.js";
+import { type SecretStore, secretStore } from "./entities/secrets.js";
 import { type SearchPaths, searchPaths } from "./entities/search-paths.js";
 import { type SessionStore, sessionStore } from "./entities/sessions.js";
 import { type ShardStore, shardStore } from "./entities/shards.js";
@@ -74,6 +75,7 @@ export interface Store {
   readonly reads: RunReads;
   readonly search: RunSearch;
   readonly searchPaths: SearchPaths;
+  readonly secrets: SecretStore;
   /** The same inside a transaction. */
   readonly readsOver: (tx: Queryable) => RunReads;
   readonly lanes: LaneStore;
@@ -169,7 +171,7 @@ export function createStore(db: Database): Store {
       endStopped: (ids) => withDay(() => runs.endStopped(ids)),
     },
     runsOver: (tx) => runStore(tx, statements),
-    handed: handedRunStore(db, statements),
+    handed: handedRunStore(db, statements, db.hot),
     later: laterStore(db, statements),
     dedupes: { ...dedupes, insert: (...args) => withDay(() => dedupes.insert(...args)) },
     claims: {
@@ -182,6 +184,7 @@ export function createStore(db: Database): Store {
     reads: runReads(db, statements, historyDays),
     search: runSearch({ db, statements, days: historyDays, now }),
     searchPaths: searchPaths(db, statements),
+    secrets: secretStore(db, statements),
     readsOver: (tx) => runReads(tx, statements, historyDays),
     lanes: laneStore(db, statements),
     limits: limitStore(db, statements),

@@ -3,14 +3,24 @@ import type { Offer } from "../../model/offers.js";
 import type { Queryable } from "../db/queryable.js";
 import type { Statements } from "../sql/statement.js";
 import type { AlikeRuns } from "./alike-runs.js";
+import { type ClaimedRow, type ClaimedRun, toClaimedRun } from "./claimed-run.js";
+import { columns } from "./parameters.js";
 import type { Notice } from "./runs.js";
 
 /** What is told of runs that are stored for a worker. */
 export interface HandedNotices {
-  /** To the worker's gateway, behind the time of the runs; null: it is told otherwise. */
+  /** To the worker's gateway; null: it is told otherwise. */
   readonly handed: Notice | null;
   /** To everybody, if the worker did not get them. */
   readonly queued: Notice | null;
+}
+
+/** Where a run is that was stored for a worker. */
+export interface HandedPlace {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly lane: number;
+  readonly namespaceId: number;
 }
 
 export interface HandedRunStore {
@@ -20,10 +30,20 @@ export interface HandedRunStore {
     offer: Offer,
     notices: HandedNotices,
   ): Promise<{ readonly at: Instant; readonly isHanded: boolean }>;
+  /** Those of the runs that were stored for a session and that it still holds. */
+  read(sessionId: string, ids: readonly string[]): Promise<ClaimedRun[]>;
+  /** All of these lanes that sessions hold. Reads the lanes' live runs. */
+  find(
+    lanes: readonly Pick<HandedPlace, "lane" | "namespaceId">[],
+    sessionIds: readonly string[],
+  ): Promise<HandedPlace[]>;
 }
 
-export function handedRunStore(db: Queryable, statements: Statements): HandedRunStore {
+/** `hot` takes what a handler waits for, `db` the rest. */
+export function handedRunStore(db: Queryable, statements: Statements, hot: Queryable = db): HandedRunStore {
   const insert = statements.get("run.insert_handed");
+  const read = statements.get("run.handed");
+  const find = statements.get("run.handed_of_lanes");
   return {
     async insert({ isOneKind, values }, { sessionId, gatewayId, limitsRevision }, { handed, queued }) {
       if (!isOneKind) throw new Error("runs of several kinds were to be handed to one worker");
@@ -33,6 +53,13 @@ export function handedRunStore(db: Queryable, statements: Statements): HandedRun
       const [row] = (await db.query<Row>(insert, [...values, ...taker, ...told])).rows;
       if (row === undefined) throw new Error("runs were to be stored and no answer came");
       return { at: row.created_at, isHanded: row.handed };
+    },
+    async read(sessionId, ids) {
+      return (await hot.query<ClaimedRow>(read, [sessionId, ids])).rows.map(toClaimedRun);
+    },
+    async find(lanes, sessionIds) {
+      const values = [...columns(lanes, [(one) => one.lane, (one) => one.namespaceId]), sessionIds];
+      return (await db.query<HandedPlace>(find, values)).rows;
     },
   };
 }
