@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { HandedOver } from "../../../src/enqueue/hand-over.js";
 import type { Telling } from "../../../src/node/hints.js";
 import { insertRunsNow } from "../../../src/node/inserts.js";
 import type { NewRun, Notice, RunStore } from "../../../src/store/entities/runs.js";
@@ -6,11 +7,14 @@ import { newRun } from "../../harness/new-run.js";
 
 const run = (rank: number): NewRun => newRun({ id: `id-${rank}`, rank });
 
-const setUp = () => {
+/** `handOver`: what becomes of runs that workers may have offered to take. */
+const setUp = (handOver?: (runs: readonly NewRun[]) => Promise<HandedOver | null>) => {
   const written: { runs: number; notice: Notice | null }[] = [];
+  const gate = { opens: Promise.resolve() };
   const store = {
     insertNow: async (runs: readonly NewRun[], notice: Notice | null) => {
       written.push({ runs: runs.length, notice });
+      await gate.opens;
       return 5;
     },
   } as Partial<RunStore> as RunStore;
@@ -21,9 +25,10 @@ const setUp = () => {
     {
       onQueued: (queued, telling) => told.push({ ranks: queued.map(({ rank }) => rank), telling }),
       noticeOf: (queued) => ({ channel: "c", payload: queued.map(({ rank }) => rank).join() }),
+      ...(handOver && { handOver: { insert: handOver } }),
     },
   );
-  return { written, told, inserts };
+  return { written, told, inserts, gate };
 };
 
 describe("a run that may start at once", () => {
@@ -39,5 +44,60 @@ describe("a run that may start at once", () => {
     await Promise.all([1, 2, 3].map((rank) => inserts.add(run(rank))));
     expect(told).toEqual([{ ranks: [1, 2, 3], telling: "done" }]);
     expect(written).toEqual([{ runs: 3, notice: { channel: "c", payload: "1,2,3" } }]);
+  });
+});
+
+describe("a run that a worker may have offered to take", () => {
+  it("is told of to nobody else when the worker has it", async () => {
+    const { written, told, inserts } = setUp(async () => ({ at: 7, isHanded: true }));
+    expect(await inserts.add(run(42))).toBe(7);
+    expect([written, told]).toEqual([[], []]);
+  });
+
+  it("is queued when the worker is gone: this node looks, and the others were told", async () => {
+    const { written, told, inserts } = setUp(async () => ({ at: 7, isHanded: false }));
+    expect(await inserts.add(run(42))).toBe(7);
+    expect(written).toEqual([]);
+    expect(told).toEqual([{ ranks: [42], telling: "done" }]);
+  });
+
+  it("is stored as any other when nobody offered", async () => {
+    const { written, told, inserts } = setUp(async () => null);
+    expect(await inserts.add(run(42))).toBe(5);
+    expect(written).toEqual([{ runs: 1, notice: { channel: "c", payload: "42" } }]);
+    expect(told).toEqual([{ ranks: [42], telling: "done" }]);
+  });
+
+  it("goes with all of its batch, in their order", async () => {
+    const batches: number[][] = [];
+    const { inserts } = setUp(async (runs) => {
+      batches.push(runs.map(({ rank }) => rank));
+      return { at: 7, isHanded: true };
+    });
+    expect(await Promise.all([1, 2, 3].map((rank) => inserts.add(run(rank))))).toEqual([7, 7, 7]);
+    expect(batches).toEqual([[1, 2, 3]]);
+  });
+
+  it("is not handed over in a batch that goes beside another", async () => {
+    let asked = 0;
+    const { written, told, inserts, gate } = setUp(async () => {
+      asked++;
+      return null;
+    });
+    let open: () => void = () => undefined;
+    gate.opens = new Promise((resolve) => (open = resolve));
+    const first = inserts.add(run(0));
+    while (written.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    // As many as are worth a write beside the one that is under way.
+    const others = Array.from({ length: 16 }, (_, index) => inserts.add(run(index + 1)));
+    while (written.length === 1) await new Promise((resolve) => setImmediate(resolve));
+    open();
+    await Promise.all([first, ...others]);
+    expect(asked).toBe(1);
+    expect(written).toEqual([
+      { runs: 1, notice: { channel: "c", payload: "0" } },
+      { runs: 16, notice: null },
+    ]);
+    expect(told.map(({ telling }) => telling)).toEqual(["done", "soon"]);
   });
 });

@@ -29,17 +29,22 @@ beforeEach(() => {
   wire = new Wire();
 });
 
-function node({ hasWorkers }: { hasWorkers: boolean }) {
+function node({ hasWorkers, address = null }: { hasWorkers: boolean; address?: string | null }) {
   const told: string[] = [];
+  /** Who would take an offer for the runs that were told of, each time. */
+  const from: (string | null | undefined)[] = [];
   const never = (): never => {
     throw new Error("nobody asked for this");
   };
   const hints = new Hints({
     database: wire.node(),
-    address: () => null,
+    address: () => address,
     gateway: () => ({
       id: "this node",
-      hint: (lanes) => void told.push(...lanes.map(({ lane, rank }) => `lane ${lane} from ${rank}`)),
+      hint: (lanes, by) => {
+        told.push(...lanes.map(({ lane, rank }) => `lane ${lane} from ${rank}`));
+        from.push(by);
+      },
       hintAll: () => void told.push("all lanes"),
     }),
     areLimited: (lanes) => lanes.includes(limitedLane),
@@ -62,7 +67,7 @@ function node({ hasWorkers }: { hasWorkers: boolean }) {
   });
   hints.start();
   if (hasWorkers) hints.serve();
-  return { hints, take: () => told.splice(0) };
+  return { hints, take: () => told.splice(0), from: () => from.splice(0) };
 }
 const run = (lane: number, rank: number) => ({ id: "x", lane, rank, namespaceId: 1 });
 
@@ -100,5 +105,51 @@ describe("nodes that tell each other of runs", () => {
     expect(worker.take()).toEqual([]);
     clock.advance(1);
     expect(worker.take()).toEqual(["lane 1 from 6"]);
+  });
+});
+
+describe("who stores runs and takes offers of workers", () => {
+  const send = (notice: { channel: string; payload: string } | null): void => {
+    if (notice !== null) wire.node().notify(notice.channel, notice.payload);
+  };
+
+  it("says where it is reached, behind the lanes", () => {
+    const [here, worker] = [node({ hasWorkers: false, address: "x-1" }), node({ hasWorkers: true })];
+    const notice = here.hints.noticeOf([run(1, 5), run(2, 6)]);
+    expect(notice).toEqual({ channel: "carillon_lane", payload: "lanes 1:5:1,2:6:1 x-1" });
+    worker.take();
+    send(notice);
+    expect(worker.take()).toEqual(["lane 1 from 5", "lane 2 from 6"]);
+    expect(worker.from()).toEqual(["x-1"]);
+  });
+
+  it("says nothing of it while it is reached nowhere, as nodes did that knew nothing of offers", () => {
+    const [here, worker] = [node({ hasWorkers: false }), node({ hasWorkers: true })];
+    send(here.hints.noticeOf([run(1, 5)]));
+    send({ channel: "carillon_lane", payload: "lanes 1:4:1" });
+    expect(worker.from()).toEqual([null, null]);
+  });
+
+  it("says nothing of it with lanes that have limits: these go by their admission", () => {
+    const [here, worker] = [node({ hasWorkers: false, address: "x-1" }), node({ hasWorkers: true })];
+    const notice = here.hints.noticeOf([run(limitedLane, 5)]);
+    expect(notice).toEqual({ channel: "carillon_hint", payload: `lanes ${limitedLane}:5:1` });
+    send(notice);
+    expect(worker.from()).toEqual([null]);
+  });
+
+  it("names itself to the workers of its own node, unless the runs are old ones that are queued again", () => {
+    const here = node({ hasWorkers: true, address: "x-1" });
+    here.hints.queued([run(1, 5)], "done");
+    here.hints.queued([run(1, 5)], "soon");
+    expect(here.from().slice(0, 2)).toEqual(["this node", "this node"]);
+    here.hints.queued([run(1, 5)], "now");
+    expect(here.from().every((by) => by === null)).toBe(true);
+  });
+
+  it("says nothing of it with runs that are queued one batch after another", () => {
+    const [here, worker] = [node({ hasWorkers: false, address: "x-1" }), node({ hasWorkers: true })];
+    here.hints.queued([run(1, 5)], "soon");
+    expect(worker.from()).toEqual([null]);
   });
 });
