@@ -228,13 +228,16 @@ export class HandedArrivals {
     }
   }
 
-  /** Only free slots: a run must not wait behind another while somebody else could begin it. */
+  /**
+   * Only slots in which nobody works: a run must not wait behind another while somebody else could begin it. Claims that are under way count for
+   * nothing: where offers are out they find nothing as a rule, and there is one for all slots every second.
+   */
   #roomFor(session: WorkerSession, { lane, namespaceId }: HandedWord): number {
     const { bounds, groups } = this.#options;
     const spot = bounds.find(lane, namespaceId);
     if (spot === null || spot.isHeld) return 0;
     for (const group of groups())
-      if (group.sessions.has(session) && spot.watchers.has(group.agenda)) return session.freeFor(group);
+      if (group.sessions.has(session) && spot.watchers.has(group.agenda)) return session.unusedFor(group);
     return 0;
   }
 }

@@ -132,6 +132,12 @@ export class WorkerSession {
     return Math.floor(this.freeSlots / claimant.weight);
   }
 
+  /** Runs for which there are slots in which nobody works. Claims under way may bring runs for them too: then one waits for the next slot. */
+  unusedFor(claimant: Claimant): number {
+    if (!this.isOpen || (this.savedFor !== null && this.savedFor !== claimant)) return 0;
+    return Math.floor(Math.max(0, this.slots - this.#occupied + this.promised) / claimant.weight);
+  }
+
   /** Runs for which there are free slots, or that may be given ahead. Heavy runs are not. */
   roomFor(claimant: Claimant): number {
     if (claimant.weight > 1) return this.freeFor(claimant);

@@ -72,6 +72,14 @@ describe("runs that were stored for a worker", () => {
 });
 
 describe("room for runs that were stored for a worker", () => {
+  it("is where nobody works, also while a claim for the same slots is under way", () => {
+    for (let slot = 0; slot < 8; slot++) session.promise(h.group);
+    expect(session.freeFor(h.group)).toBe(0);
+    const handed = h.hand("a", "s", 9);
+    expect(h.taken).toEqual(handed.slice(0, 8).map((id) => `${id} by s`));
+    expect(h.givenBack).toEqual([`${handed[8]} of s`]);
+  });
+
   it("is what is free: the others are given back, with nothing offered until there is some [INV-6]", async () => {
     const all = h.hand("a", "s", 10);
     expect(h.taken).toEqual(all.slice(0, 8).map((id) => `${id} by s`));
