@@ -17,7 +17,7 @@ with ended as (
   delete from carillon.run r
   using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[])
     as i (id, fence, session_id, output, begun_ms)
-  where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
+  where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
   returning r.id, r.job_id, r.serial, r.namespace_id, r.priority, r.run_at, r.nominal_at, r.created_at, r.trigger, r.task, r.queue,
             r.payload, r.policy, r.labels, r.owner, r.attempt, r.losses, r.fence, r.session_id, r.claimed_at, r.attempts, r.version,
             i.output, i.begun_ms
@@ -86,7 +86,7 @@ with ended as (
   delete from carillon.run r
   using unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::float8[])
     as i (id, fence, session_id, output, begun_ms)
-  where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
+  where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
   returning r.id, r.job_id, r.serial, r.namespace_id, r.priority, r.run_at, r.nominal_at, r.created_at, r.trigger, r.task, r.queue,
             r.payload, r.policy, r.labels, r.owner, r.attempt, r.losses, r.fence, r.session_id, r.claimed_at, r.attempts, r.version,
             i.output, i.begun_ms
