@@ -130,7 +130,7 @@ with known as materialized (
   select unnest($3::uuid[])
 )
 select r.nominal_at
-from known k join carillon.run r on r.id = k.id
+from known k join carillon.run r on r.id = any (array[k.id])
 where r.job_id = $1 and r.nominal_at = any ($2::timestamptz[])
   and (r.trigger in ('schedule', 'once') or r.trigger like 'backfill:%')
 union

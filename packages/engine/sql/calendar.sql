@@ -127,7 +127,7 @@ limit $2;
 -- fence: none, a read; whoever goes by it compares the revision of the windows, which grows with every new version, as of before it
 select distinct l.job_id
 from unnest($1::uuid[]) as i (job_id)
-join carillon.job_calendar l on l.job_id = i.job_id
+join carillon.job_calendar l on l.job_id = any (array[i.job_id])
 join carillon.calendar c on c.id = l.calendar_id and l.seen_version < c.version;
 
 -- name: calendar.of_jobs
@@ -150,4 +150,4 @@ select job_id from carillon.job_due where job_id = any ($1::uuid[]) order by job
 -- fence: the row of job_due is locked
 update carillon.job_calendar l set seen_version = i.version
 from unnest($1::uuid[], $2::int[], $3::int[]) as i (job_id, calendar_id, version)
-where l.job_id = i.job_id and l.calendar_id = i.calendar_id;
+where l.job_id = any (array[i.job_id]) and l.calendar_id = any (array[i.calendar_id]);

@@ -33,14 +33,14 @@ with waiting as (
   set session_id = $6, state_reason = 'callback', started_at = greatest(r.claimed_at, i.begun_at)
   from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[], $5::timestamptz[])
     as i (session_id, id, fence, until, begun_at)
-  where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-    and exists (select from carillon.callback c where c.run_id = r.id and c.fence = r.fence)
+  where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
+    and exists (select from carillon.callback c where c.run_id = any (array[r.id]) and c.fence = any (array[r.fence]))
   returning r.id, r.fence, i.until, r.started_at
 )
 update carillon.callback c
 set due_at = case when c.answered_at is null then w.until else clock_timestamp() end, begun_at = w.started_at
 from waiting w
-where c.run_id = w.id and c.fence = w.fence
+where c.run_id = any (array[w.id]) and c.fence = any (array[w.fence])
 returning w.id, c.answered_at is not null as answered;
 
 -- name: callback.answer
@@ -51,7 +51,7 @@ update carillon.callback c
 set answer = $2::json, answered_at = clock_timestamp(),
     due_at = case when c.due_at is not null then clock_timestamp() end
 where c.token_hash = decode($1, 'hex') and c.answered_at is null
-  and exists (select from carillon.run r where r.id = c.run_id and r.fence = c.fence and r.state = 'running')
+  and exists (select from carillon.run r where r.id = any (array[c.run_id]) and r.fence = c.fence and r.state = 'running')
 returning c.run_id, c.fence, c.begun_at, c.answer::text as answer, c.due_at is not null as waits;
 
 -- name: callback.state
@@ -72,7 +72,7 @@ with late as materialized (
   limit $1
   for update of c skip locked
 )
-update carillon.callback c set answered_at = clock_timestamp() from late where c.token_hash = late.token_hash;
+update carillon.callback c set answered_at = clock_timestamp() from late where c.token_hash = any (array[late.token_hash]);
 
 -- name: callback.due
 -- purpose: waiting runs whose callback came or will not come; no answer stands for the latter
@@ -89,7 +89,7 @@ limit $1;
 -- params: $1 limit int
 -- fence: none, a read; what is done about a run carries its fence
 select c.run_id, c.fence, c.begun_at, null::text as answer
-from carillon.callback c join carillon.run r on r.id = c.run_id and r.fence = c.fence
+from carillon.callback c join carillon.run r on r.id = any (array[c.run_id]) and r.fence = c.fence
 where c.due_at is not null and c.answered_at is null and r.state = 'running' and r.cancel_reason is not null
 limit $1;
 
@@ -99,7 +99,7 @@ limit $1;
 -- fence: none: the claim is over for ever
 update carillon.callback c set due_at = null, answered_at = coalesce(c.answered_at, clock_timestamp())
 from unnest($1::uuid[], $2::bigint[]) as i (run_id, fence)
-where c.run_id = i.run_id and c.fence = i.fence;
+where c.run_id = any (array[i.run_id]) and c.fence = any (array[i.fence]);
 
 -- name: callback.sweep
 -- purpose: removes callbacks of claims that are over, some rows at a time; a day later, so that who calls late is told why
@@ -109,9 +109,9 @@ with part as materialized (
   select token_hash from carillon.callback where token_hash > decode($1, 'hex') order by token_hash limit $2
 ), gone as (
   delete from carillon.callback c using part
-  where c.token_hash = part.token_hash and c.created_at < clock_timestamp() - interval '1 day'
+  where c.token_hash = any (array[part.token_hash]) and c.created_at < clock_timestamp() - interval '1 day'
     and not exists (
-      select from carillon.run r where r.id = c.run_id and r.fence = c.fence and r.state = 'running'
+      select from carillon.run r where r.id = any (array[c.run_id]) and r.fence = c.fence and r.state = 'running'
     )
   returning c.token_hash
 )

@@ -5,7 +5,7 @@
 update carillon.job j
 set version = i.version, pause = i.pause::json, ended_at = i.ended_at, updated_at = clock_timestamp()
 from unnest($1::uuid[], $2::int[], $3::int[], $4::text[], $5::timestamptz[]) as i (id, expected, version, pause, ended_at)
-where j.id = i.id and j.version = i.expected
+where j.id = any (array[i.id]) and j.version = i.expected
 returning j.id;
 
 -- name: change.keep_version
@@ -83,7 +83,7 @@ with held as materialized (
   on conflict do nothing
   returning id
 ), gone as (
-  delete from carillon.run r using job join held h on h.id = job.id and h.is_to_come where r.id = job.id returning r.id
+  delete from carillon.run r using job join held h on h.id = job.id and h.is_to_come where r.id = any (array[job.id]) returning r.id
 )
 insert into carillon.job_due (job_id, namespace_id, shard, class, state, version, next_nominal_at, next_fire_at, fired_through,
                               fired_count, runs_made, run_ids, catch_up_to, defined_at)
@@ -92,7 +92,7 @@ select r.id, r.namespace_id, r.shard, $2, case when h.is_to_come then 'active' e
        case when h.is_to_come then null else r.nominal_at end, case when h.is_to_come then 0 else 1 end,
        case when h.is_to_come then 0 else 1 end, case when h.is_to_come then '{}' else array[r.id] end,
        case when h.is_to_come and r.run_at <= clock_timestamp() then r.nominal_at end, r.created_at
-from carillon.run r join job on job.id = r.id join held h on h.id = r.id
+from carillon.run r join job on r.id = any (array[job.id]) join held h on r.id = any (array[h.id])
 returning job_id;
 
 -- name: change.adopt_ended

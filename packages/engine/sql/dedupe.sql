@@ -28,18 +28,18 @@ with patience as materialized (
   cross join patience
   left join lateral (
     select d.run_id,
-           exists (select from carillon.run r where r.id = d.run_id)
-             or exists (select from carillon.run_later l where l.namespace_id = d.namespace_id and l.id = d.run_id)
+           exists (select from carillon.run r where r.id = any (array[d.run_id]))
+             or exists (select from carillon.run_later l where l.namespace_id = any (array[d.namespace_id]) and l.id = any (array[d.run_id]))
              or exists (
-               select from carillon.job_due w join carillon.job j on j.id = w.job_id
-               where w.job_id = d.run_id and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
+               select from carillon.job_due w join carillon.job j on j.id = any (array[w.job_id])
+               where w.job_id = any (array[d.run_id]) and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
              )
              or d.window_ms is not null and exists (
                select from carillon.run_history e
-               where e.id = d.run_id and e.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond'
+               where e.id = any (array[d.run_id]) and e.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond'
              ) as counts
     from carillon.dedupe d
-    where d.namespace_id = i.namespace_id and d.task = i.task and d.key = i.key
+    where d.namespace_id = any (array[i.namespace_id]) and d.task = any (array[i.task]) and d.key = any (array[i.key])
   ) h on true
 ), won as (
   insert into carillon.dedupe as d (namespace_id, task, key, run_id, replaces, window_ms, created_at, look_at)
@@ -59,13 +59,13 @@ with patience as materialized (
   order by r.id
   for update of r
 ), ended as (
-  delete from carillon.run r using pick p where r.id = p.id returning r.*
+  delete from carillon.run r using pick p where r.id = any (array[p.id]) returning r.*
 ), pick_later as materialized (
-  select l.namespace_id, l.id from carillon.run_later l join won w on l.namespace_id = w.namespace_id and l.id = w.replaces
+  select l.namespace_id, l.id from carillon.run_later l join won w on l.namespace_id = any (array[w.namespace_id]) and l.id = any (array[w.replaces])
   order by l.id
   for update of l
 ), ended_later as (
-  delete from carillon.run_later l using pick_later p where l.namespace_id = p.namespace_id and l.id = p.id returning l.*
+  delete from carillon.run_later l using pick_later p where l.namespace_id = any (array[p.namespace_id]) and l.id = any (array[p.id]) returning l.*
 ), ended_to_come as materialized (
   select t.*
   from (select namespace_id, array_agg(replaces) as ids from won where replaces is not null group by namespace_id) w
@@ -130,7 +130,7 @@ select id, 'ended', null, null, id, namespace_id, task, queue from ended_to_come
 with pick as materialized (
   select r.id from carillon.run r where r.id = any ($1::uuid[]) and r.state <> 'running' order by r.id for update of r
 ), ended as (
-  delete from carillon.run r using pick p where r.id = p.id returning r.*
+  delete from carillon.run r using pick p where r.id = any (array[p.id]) returning r.*
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
@@ -156,19 +156,19 @@ with seen as materialized (
            and h.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond' as counts
   from (select * from carillon.dedupe where look_at <= clock_timestamp() order by look_at limit $1) d
   cross join lateral (
-    select exists (select from carillon.run r where r.id = d.run_id)
-             or exists (select from carillon.run_later f where f.namespace_id = d.namespace_id and f.id = d.run_id)
+    select exists (select from carillon.run r where r.id = any (array[d.run_id]))
+             or exists (select from carillon.run_later f where f.namespace_id = any (array[d.namespace_id]) and f.id = any (array[d.run_id]))
              or exists (
-               select from carillon.job_due w join carillon.job j on j.id = w.job_id
-               where w.job_id = d.run_id and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
+               select from carillon.job_due w join carillon.job j on j.id = any (array[w.job_id])
+               where w.job_id = any (array[d.run_id]) and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
              ) as is_live
   ) l
   left join lateral (
-    select e.finished_at from carillon.run_history e where d.window_ms is not null and not l.is_live and e.id = d.run_id limit 1
+    select e.finished_at from carillon.run_history e where d.window_ms is not null and not l.is_live and e.id = any (array[d.run_id]) limit 1
   ) h on true
 ), gone as (
   delete from carillon.dedupe d using seen s
-  where d.namespace_id = s.namespace_id and d.task = s.task and d.key = s.key and d.run_id = s.run_id and s.counts is not true
+  where d.namespace_id = any (array[s.namespace_id]) and d.task = any (array[s.task]) and d.key = any (array[s.key]) and d.run_id = s.run_id and s.counts is not true
   returning 1
 ), kept as (
   update carillon.dedupe d
@@ -177,7 +177,7 @@ with seen as materialized (
     else s.finished_at + s.window_ms * interval '1 millisecond'
   end
   from seen s
-  where d.namespace_id = s.namespace_id and d.task = s.task and d.key = s.key and d.run_id = s.run_id and s.counts
+  where d.namespace_id = any (array[s.namespace_id]) and d.task = any (array[s.task]) and d.key = any (array[s.key]) and d.run_id = s.run_id and s.counts
   returning 1
 )
 select (select count(*) from gone) as gone, (select count(*) from kept) as kept;

@@ -23,9 +23,9 @@ with alive as materialized (
   order by r.id
   for update of r
 ), marked as (
-  update carillon.run r set feeds = true from pick p where r.id = p.id
+  update carillon.run r set feeds = true from pick p where r.id = any (array[p.id])
 ), fed as (
-  update carillon.job j set feeds = true from alive a where j.id = a.job_id and j.feeds is not true
+  update carillon.job j set feeds = true from alive a where j.id = any (array[a.job_id]) and j.feeds is not true
 )
 select job_id from alive;
 
@@ -76,8 +76,8 @@ select exists (select from above where id = $2) as leads;
 (
   select 'upstream' as side, d.upstream_id as job_id, j.key, d.on_status, d.condition, d.met_run_id, d.met_at, due.state
   from carillon.dependency d
-  join carillon.job j on j.id = d.upstream_id
-  join carillon.job_due due on due.job_id = d.upstream_id
+  join carillon.job j on j.id = any (array[d.upstream_id])
+  join carillon.job_due due on due.job_id = any (array[d.upstream_id])
   where d.job_id = $1
   order by d.position
   limit $2
@@ -86,8 +86,8 @@ union all
 (
   select 'downstream', d.job_id, j.key, d.on_status, d.condition, null, null, due.state
   from carillon.dependency d
-  join carillon.job j on j.id = d.job_id
-  join carillon.job_due due on due.job_id = d.job_id
+  join carillon.job j on j.id = any (array[d.job_id])
+  join carillon.job_due due on due.job_id = any (array[d.job_id])
   where d.upstream_id = $1
   order by d.job_id, d.position
   limit $2
@@ -154,7 +154,7 @@ order by job_id, position;
 -- fence: the rows of job_due are locked
 delete from carillon.dependency_event e
 using unnest($1::uuid[], $2::smallint[], $3::uuid[]) as i (job_id, position, run_id)
-where e.job_id = i.job_id and e.position = i.position and e.run_id = i.run_id;
+where e.job_id = any (array[i.job_id]) and e.position = any (array[i.position]) and e.run_id = any (array[i.run_id]);
 
 -- name: dependency.meet
 -- purpose: what of the things that jobs wait for is met now
@@ -164,7 +164,7 @@ update carillon.dependency d
 set met_run_id = i.met_run_id, met_at = i.met_at, seen_at = i.seen_at
 from unnest($1::uuid[], $2::smallint[], $3::uuid[], $4::timestamptz[], $5::timestamptz[])
   as i (job_id, position, met_run_id, met_at, seen_at)
-where d.job_id = i.job_id and d.position = i.position;
+where d.job_id = any (array[i.job_id]) and d.position = any (array[i.position]);
 
 -- name: dependency.park
 -- purpose: what paused jobs are to be told waits for their resume

@@ -56,7 +56,7 @@ with fence as materialized (
     select d.namespace_id, d.overlap, d.run_ids, d.ledger_from, d.ledger_reason, d.next_fire_at as fire_at,
            d.max_runs is not null and d.fired_count + 1 >= d.max_runs as is_last
     from carillon.job_due d
-    where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
+    where d.job_id = any (array[i.job_id]) and (d.shard in (select id from fence)) is true
       and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
       and (d.fired_through is null or i.nominal_at > d.fired_through)
       and d.next_fire_at <= clock_timestamp()
@@ -73,7 +73,7 @@ with fence as materialized (
            where r.id = any (case when not $5 then p.run_ids when p.overlap = 'skip' then p.run_ids || p.run_id else array[p.run_id] end)
            limit 1
          ), 'fired') end as outcome
-  from pick p join carillon.job j on j.id = p.job_id
+  from pick p join carillon.job j on j.id = any (array[p.job_id])
 ), made as (
   insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                             trigger, task, queue, payload, policy, labels, owner, version, untracked, deadline_at, feeds)
@@ -96,7 +96,7 @@ with fence as materialized (
       ledger_from = case p.outcome when 'fired' then null when p.ledger_reason then p.ledger_from else p.nominal_at end,
       catch_up_to = coalesce(p.catch_up_to, d.catch_up_to)
   from judged p
-  where d.job_id = p.job_id
+  where d.job_id = any (array[p.job_id])
 ), noted as (
   insert into carillon.occurrence as o (job_id, namespace_id, version, reason, from_at, to_at, count, detail, recorded_at)
   select p.job_id, p.namespace_id, p.version, p.outcome,
@@ -142,7 +142,7 @@ with fence as materialized (
   from input i cross join lateral (
     select d.namespace_id, case when d.ledger_reason = i.reason then d.ledger_from else i.nominal_at end as from_at
     from carillon.job_due d
-    where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
+    where d.job_id = any (array[i.job_id]) and (d.shard in (select id from fence)) is true
       and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
       and (d.fired_through is null or i.nominal_at > d.fired_through)
       and d.next_fire_at <= clock_timestamp() and ($5::timestamptz is null or $5 <= clock_timestamp() + interval '1 second')
@@ -160,7 +160,7 @@ with fence as materialized (
       ledger_from = p.from_at,
       catch_up_to = coalesce(p.catch_up_to, d.catch_up_to)
   from pick p
-  where d.job_id = p.job_id
+  where d.job_id = any (array[p.job_id])
 ), noted as (
   insert into carillon.occurrence as o (job_id, namespace_id, version, reason, from_at, to_at, count, detail, recorded_at)
   select p.job_id, p.namespace_id, p.version, p.reason, p.from_at, p.through_at, p.count, p.detail, clock_timestamp()
@@ -195,7 +195,7 @@ with fence as materialized (
   from input i cross join lateral (
     select d.job_id
     from carillon.job_due d
-    where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
+    where d.job_id = any (array[i.job_id]) and (d.shard in (select id from fence)) is true
       and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
       and (d.fired_through is null or i.nominal_at > d.fired_through)
       and d.next_fire_at <= clock_timestamp() and ($5::timestamptz is null or $5 <= clock_timestamp() + interval '1 second')
@@ -206,7 +206,7 @@ with fence as materialized (
 update carillon.job_due d
 set next_fire_at = p.until_at, state_reason = 'held ' || $4
 from pick p
-where d.job_id = p.job_id
+where d.job_id = any (array[p.job_id])
 returning d.job_id;
 
 -- name: due.release
@@ -229,7 +229,7 @@ with fence as materialized (
 update carillon.job_due d
 set next_fire_at = greatest(d.next_nominal_at, least(d.next_fire_at, clock_timestamp())), state_reason = null
 from pick p
-where d.job_id = p.job_id
+where d.job_id = any (array[p.job_id])
 returning d.shard;
 
 -- name: due.park
@@ -244,7 +244,7 @@ with fence as materialized (
   for share of s
 ), pick as materialized (
   select d.job_id, i.pause
-  from carillon.job_due d join unnest($4::uuid[], $5::int[], $6::text[]) as i (job_id, version, pause) on i.job_id = d.job_id
+  from carillon.job_due d join unnest($4::uuid[], $5::int[], $6::text[]) as i (job_id, version, pause) on d.job_id = any (array[i.job_id])
   where d.shard = any (array(select id from fence)) and d.state = 'active' and d.version = i.version
   order by d.job_id
   for update of d skip locked
@@ -253,10 +253,10 @@ with fence as materialized (
   set state = 'paused', version = d.version + 1, next_nominal_at = null, next_fire_at = null, state_reason = null,
       ledger_from = null, ledger_reason = null
   from pick p
-  where d.job_id = p.job_id
+  where d.job_id = any (array[p.job_id])
 )
 update carillon.job j
 set version = j.version + 1, pause = p.pause::json, updated_at = clock_timestamp()
 from pick p
-where j.id = p.job_id
+where j.id = any (array[p.job_id])
 returning j.id as job_id;

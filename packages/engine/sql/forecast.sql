@@ -11,7 +11,7 @@ cross join lateral (
   order by d.next_fire_at
   limit $4
 ) d
-join carillon.job j on j.id = d.job_id
+join carillon.job j on j.id = any (array[d.job_id])
 where d.namespace_id = $1 and d.state = 'active';
 
 -- name: forecast.at

@@ -37,7 +37,7 @@ select id, created_at from made;
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
        j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids, j.feeds
-from carillon.job j join carillon.job_due d on d.job_id = j.id
+from carillon.job j join carillon.job_due d on d.job_id = any (array[j.id])
 where j.namespace_id = $1 and j.id = any ($2::uuid[]);
 
 -- name: job.list
@@ -132,7 +132,7 @@ limit $9;
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
        j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids, j.feeds
-from carillon.job j join carillon.job_due d on d.job_id = j.id
+from carillon.job j join carillon.job_due d on d.job_id = any (array[j.id])
 where j.namespace_id = $1 and j.key = any ($2::text[]) and j.key is not null and j.ended_at is null
 order by j.id desc;
 

@@ -100,7 +100,7 @@ from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::int[], $6::bigint
   as i (namespace_id, scope, kind, name, most, per_ms, burst, on_failure, defined_at)
 where not exists (
   select from carillon.limit_key k
-  where k.namespace_id = i.namespace_id and k.scope = i.scope and k.kind = i.kind and k.name = i.name
+  where k.namespace_id = any (array[i.namespace_id]) and k.scope = any (array[i.scope]) and k.kind = any (array[i.kind]) and k.name = any (array[i.name])
 )
 order by 1, 2, 3, 4
 on conflict (namespace_id, scope, kind, name) do nothing;
@@ -116,7 +116,7 @@ with wanted as materialized (
   select k.id
   from unnest($1::int[], $2::text[], $3::text[], $4::text[]) as i (namespace_id, scope, kind, name)
   join carillon.limit_key k
-    on k.namespace_id = i.namespace_id and k.scope = i.scope and k.kind = i.kind and k.name = i.name
+    on k.namespace_id = any (array[i.namespace_id]) and k.scope = any (array[i.scope]) and k.kind = any (array[i.kind]) and k.name = any (array[i.name])
 )
 select k.id, k.namespace_id, k.scope, k.kind, k.name, k.most, k.per_ms, k.burst, k.on_failure, k.is_fixed, k.defined_at, k.used,
        k.starts, k.stopped_by, k.is_counted, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
@@ -151,11 +151,11 @@ with held as materialized (
     union
     select * from carillon.limit_hold where limit_id = any ($3::bigint[])
   ) h
-  join carillon.limit_key k on k.id = h.limit_id
-  left join carillon.run r on r.id = h.run_id
+  join carillon.limit_key k on k.id = any (array[h.limit_id])
+  left join carillon.run r on r.id = any (array[h.run_id])
 ), gone as (
   delete from carillon.limit_hold h using held o
-  where o.is_over and h.limit_id = o.limit_id and h.run_id = o.run_id and h.fence = o.fence
+  where o.is_over and h.limit_id = any (array[o.limit_id]) and h.run_id = any (array[o.run_id]) and h.fence = any (array[o.fence])
 )
 select o.limit_id, o.run_id, o.gate, o.is_over, coalesce(o.waits, false) as waits, e.status = 'failed' as has_failed,
        ceil(extract(epoch from case
@@ -166,7 +166,7 @@ select o.limit_id, o.run_id, o.gate, o.is_over, coalesce(o.waits, false) as wait
 from held o
 left join lateral (
   select h.status, h.fence, h.started_at, h.finished_at from carillon.run_history h
-  where o.live_id is null and h.id = o.run_id and h.finished_at >= o.admitted_at
+  where o.live_id is null and h.id = any (array[o.run_id]) and h.finished_at >= o.admitted_at
   limit 1
 ) e on true
 where o.is_over or o.kind = 'order';
@@ -178,7 +178,7 @@ where o.is_over or o.kind = 'order';
 select r.id, r.namespace_id, r.queue, r.rank, r.fence, r.lane, r.limits, r.created_at, q.pause is not null as is_paused,
        q.limits as queue_limits, n.limits as namespace_limits
 from carillon.limit_hold h
-join carillon.run r on r.id = h.run_id
+join carillon.run r on r.id = any (array[h.run_id])
 join carillon.queue q on q.namespace_id = r.namespace_id and q.name = r.queue
 join carillon.namespace n on n.id = r.namespace_id
 where h.limit_id = any ($1::bigint[]) and r.state = 'blocked' and r.state_reason is distinct from 'overlap'
@@ -193,12 +193,12 @@ for key share of q, n;
 -- fence: state and fence on the run's row: one that was cancelled or ended meanwhile holds nothing; the limits are locked
 with pick as materialized (
   select r.id
-  from carillon.run r join unnest($1::uuid[], $2::bigint[]) as i (id, fence) on i.id = r.id
+  from carillon.run r join unnest($1::uuid[], $2::bigint[]) as i (id, fence) on r.id = any (array[i.id])
   where r.fence = i.fence and r.state = 'blocked' and r.state_reason is distinct from 'overlap'
   order by r.id
   for update of r skip locked
 ), admitted as (
-  update carillon.run r set state = 'queued', state_reason = null from pick p where r.id = p.id
+  update carillon.run r set state = 'queued', state_reason = null from pick p where r.id = any (array[p.id])
   returning r.id, r.lane, r.rank
 ), held as (
   insert into carillon.limit_hold (limit_id, run_id, fence, gate, admitted_at)
@@ -219,7 +219,7 @@ with pick as materialized (
       used_at = clock_timestamp()
   from unnest($7::bigint[], $8::int[], $9::bigint[], $10::int[], $11::text[], $12::timestamptz[], $13::int[], $14::text[],
               $15::uuid[]) as i (id, most, per_ms, burst, on_failure, defined_at, used, starts, stopped_by)
-  where k.id = i.id
+  where k.id = any (array[i.id])
 )
 select id, lane, rank from admitted;
 
@@ -233,7 +233,7 @@ with pick as materialized (
   order by r.id
   for update of r
 ), ended as (
-  delete from carillon.run r using pick p where r.id = p.id returning r.*
+  delete from carillon.run r using pick p where r.id = any (array[p.id]) returning r.*
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
@@ -252,7 +252,7 @@ from ended;
 select h.limit_id, h.gate from carillon.limit_hold h where h.run_id = any ($1::uuid[])
 union
 select h.limit_id, h.gate
-from carillon.limit_hold h join carillon.limit_key k on k.id = h.limit_id
+from carillon.limit_hold h join carillon.limit_key k on k.id = any (array[h.limit_id])
 where h.run_id = any ($2::uuid[]) and k.kind = 'rate';
 
 -- name: limit.unswept

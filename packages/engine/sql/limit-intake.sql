@@ -23,7 +23,7 @@ limit $4;
 update carillon.run r
 set state = 'blocked', state_reason = null, limits = i.limits, lane = i.lane
 from unnest($1::uuid[], $2::text[], $3::int[]) as i (id, limits, lane)
-where r.id = i.id and r.state = 'queued'
+where r.id = any (array[i.id]) and r.state = 'queued'
 returning r.id;
 
 -- name: limit.refuse
@@ -33,7 +33,7 @@ returning r.id;
 with ended as (
   delete from carillon.run r
   using unnest($1::uuid[], $2::text[], $3::text[]) as i (id, error, fingerprint)
-  where r.id = i.id and r.state = 'queued'
+  where r.id = any (array[i.id]) and r.state = 'queued'
   returning r.*, i.error, i.fingerprint
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,

@@ -23,7 +23,7 @@ with locked as materialized (
 )
 update carillon.worker_session s set limits_revision = r.value
 from locked, carillon.revision r
-where s.id = locked.id and r.name = 'limits';
+where s.id = any (array[locked.id]) and r.name = 'limits';
 
 -- name: limit.declare
 -- purpose: makes the rows of limits that a queue or a namespace is about to have and did not have before
@@ -93,4 +93,4 @@ with uncounted as materialized (
 update carillon.limit_key k
 set is_counted = true, used = k.used + (select count(*) from held), used_at = clock_timestamp()
 from uncounted u
-where k.id = u.id;
+where k.id = any (array[u.id]);

@@ -6,7 +6,7 @@ with held as materialized (
   select r.id, r.namespace_id, r.fence, i.number, i.value
   from carillon.run r
   join unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::text[]) as i (session_id, id, fence, number, value)
-    on i.id = r.id
+    on r.id = any (array[i.id])
   where r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
   order by r.id
   for share of r
@@ -28,7 +28,7 @@ with held as materialized (
   select r.id, r.namespace_id, r.fence, i.number, i.fraction, i.text
   from carillon.run r
   join unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::real[], $6::text[])
-    as i (session_id, id, fence, number, fraction, text) on i.id = r.id
+    as i (session_id, id, fence, number, fraction, text) on r.id = any (array[i.id])
   where r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
   order by r.id
 ), kept as (
@@ -49,7 +49,7 @@ with held as materialized (
   select r.id, r.namespace_id, r.fence, i.name, i.value
   from carillon.run r
   join unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[]) as i (session_id, id, fence, name, value)
-    on i.id = r.id
+    on r.id = any (array[i.id])
   where r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
   order by r.id
   for share of r
@@ -71,7 +71,7 @@ with kept as (
          clock_timestamp() - least(i.ago_ms, 86400000) * interval '1 millisecond', i.level, i.message, i.fields::json
   from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::int[], $5::text[], $6::text[], $7::text[], $8::bigint[])
     as i (session_id, id, fence, number, level, message, fields, ago_ms)
-  join carillon.run r on r.id = i.id
+  join carillon.run r on r.id = any (array[i.id])
   where r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
   returning run_id
 )
@@ -99,7 +99,7 @@ where run_id = any ($1::uuid[]) and progress is not null;
 -- fence: none, a read
 select s.run_id as id, s.name, s.result::text as value, s.created_at as at
 from unnest($1::uuid[], $2::text[]) as i (run_id, name)
-join carillon.run_step s on s.run_id = i.run_id and s.name = i.name;
+join carillon.run_step s on s.run_id = any (array[i.run_id]) and s.name = any (array[i.name]);
 
 -- name: record.begin_once
 -- purpose: begins what is to be done once, unless it was done or another run is at it; answers nothing then
@@ -161,8 +161,8 @@ with part as materialized (
   select run_id from carillon.run_state where run_id > $1 order by run_id limit $2
 ), gone as (
   delete from carillon.run_state s using part
-  where s.run_id = part.run_id
-    and not exists (select from carillon.run r where r.id = part.run_id)
+  where s.run_id = any (array[part.run_id])
+    and not exists (select from carillon.run r where r.id = any (array[part.run_id]))
   returning s.run_id
 )
 select (select max(run_id::text) from part) as last, (select count(*) from part) as seen, (select count(*) from gone) as gone;
@@ -175,8 +175,8 @@ with part as materialized (
   select distinct run_id from carillon.run_step where run_id > $1 order by run_id limit $2
 ), gone as (
   delete from carillon.run_step s using part
-  where s.run_id = part.run_id
-    and not exists (select from carillon.run r where r.id = part.run_id)
+  where s.run_id = any (array[part.run_id])
+    and not exists (select from carillon.run r where r.id = any (array[part.run_id]))
   returning s.run_id
 )
 select (select max(run_id::text) from part) as last, (select count(*) from part) as seen, (select count(*) from gone) as gone;

@@ -24,7 +24,7 @@ with part as materialized (
   where o.recorded_at < $5::timestamptz
     and not exists (
       select from carillon.job_due d
-      where d.job_id = o.job_id and d.ledger_from = o.from_at and d.ledger_reason = o.reason
+      where d.job_id = any (array[o.job_id]) and d.ledger_from = o.from_at and d.ledger_reason = o.reason
     )
   for update of o skip locked
 ), gone as (
@@ -48,33 +48,33 @@ with part as materialized (
 ), pick as materialized (
   select d.job_id
   from part p
-  join carillon.job_due d on d.job_id = p.job_id
-  join carillon.job j on j.id = d.job_id and j.version = d.version
+  join carillon.job_due d on d.job_id = any (array[p.job_id])
+  join carillon.job j on j.id = any (array[d.job_id]) and j.version = d.version
   where (d.state = 'cancelled' or d.state = 'completed' and j.key is null)
     and greatest(j.updated_at, d.fired_through) < $2::timestamptz
     and coalesce(d.run_ids[cardinality(d.run_ids)] < $3::uuid, true)
-    and not exists (select from unnest(d.run_ids) as k (id) join carillon.run r on r.id = k.id)
-    and not exists (select from carillon.run r where r.untracked and r.job_id = d.job_id)
-    and not exists (select from carillon.dependency u where u.upstream_id = d.job_id)
-    and not exists (select from carillon.backfill b where b.job_id = d.job_id and b.state = 'running')
+    and not exists (select from unnest(d.run_ids) as k (id) join carillon.run r on r.id = any (array[k.id]))
+    and not exists (select from carillon.run r where r.untracked and r.job_id = any (array[d.job_id]))
+    and not exists (select from carillon.dependency u where u.upstream_id = any (array[d.job_id]))
+    and not exists (select from carillon.backfill b where b.job_id = any (array[d.job_id]) and b.state = 'running')
   order by d.job_id
   for update of d skip locked
 ), ledger as (
-  delete from carillon.occurrence using pick where occurrence.job_id = pick.job_id
+  delete from carillon.occurrence using pick where occurrence.job_id = any (array[pick.job_id])
 ), versions as (
-  delete from carillon.job_version using pick where job_version.job_id = pick.job_id
+  delete from carillon.job_version using pick where job_version.job_id = any (array[pick.job_id])
 ), calendars as (
-  delete from carillon.job_calendar using pick where job_calendar.job_id = pick.job_id
+  delete from carillon.job_calendar using pick where job_calendar.job_id = any (array[pick.job_id])
 ), backfills as (
-  delete from carillon.backfill using pick where backfill.job_id = pick.job_id
+  delete from carillon.backfill using pick where backfill.job_id = any (array[pick.job_id])
 ), upstream as (
-  delete from carillon.dependency using pick where dependency.job_id = pick.job_id
+  delete from carillon.dependency using pick where dependency.job_id = any (array[pick.job_id])
 ), untold as (
-  delete from carillon.dependency_event using pick where dependency_event.job_id = pick.job_id
+  delete from carillon.dependency_event using pick where dependency_event.job_id = any (array[pick.job_id])
 ), due as (
-  delete from carillon.job_due using pick where job_due.job_id = pick.job_id
+  delete from carillon.job_due using pick where job_due.job_id = any (array[pick.job_id])
 ), gone as (
-  delete from carillon.job using pick where job.id = pick.job_id returning job.id
+  delete from carillon.job using pick where job.id = any (array[pick.job_id]) returning job.id
 )
 select max(p.job_id::text) as job_id, count(*) as seen, (select count(*) from gone) as gone from part p;
 

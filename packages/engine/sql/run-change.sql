@@ -8,11 +8,11 @@
 with pick as materialized (
   select r.id, r.state from carillon.run r where r.namespace_id = $1 and r.id = any ($2::uuid[]) order by r.id for update
 ), ended as (
-  delete from carillon.run r using pick p where r.id = p.id and p.state <> 'running' returning r.*
+  delete from carillon.run r using pick p where r.id = any (array[p.id]) and p.state <> 'running' returning r.*
 ), pick_later as materialized (
   select l.id from carillon.run_later l where l.namespace_id = $1 and l.id = any ($2::uuid[]) order by l.id for update
 ), ended_later as (
-  delete from carillon.run_later l using pick_later p where l.namespace_id = $1 and l.id = p.id returning l.*
+  delete from carillon.run_later l using pick_later p where l.namespace_id = $1 and l.id = any (array[p.id]) returning l.*
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
@@ -27,7 +27,7 @@ with pick as materialized (
   from ended_later e join carillon.lane l on l.id = e.lane
 ), stopped as (
   update carillon.run r set cancel_reason = coalesce(r.cancel_reason, $3) from pick p
-  where r.id = p.id and p.state = 'running' and $4::boolean
+  where r.id = any (array[p.id]) and p.state = 'running' and $4::boolean
   returning r.id, r.job_id, r.task, r.queue
 )
 select id, job_id, task, queue, true as is_ended, case when serial then job_id end as freed_job_id from ended

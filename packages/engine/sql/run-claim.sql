@@ -157,7 +157,7 @@ with seen as materialized (
   from carillon.queue q
   where q.namespace_id = $1 and q.name = $2 and q.order_kind = 'strict' and q.pause is null
     and not exists (
-      select 1 from carillon.run r where r.id = q.slot_run_id and r.fence = q.slot_fence and r.state = 'running'
+      select 1 from carillon.run r where r.id = any (array[q.slot_run_id]) and r.fence = q.slot_fence and r.state = 'running'
     )
 ), alive as materialized (
   select id from carillon.worker_session where id = $4 and gateway_id = $5 for key share
@@ -180,7 +180,7 @@ with seen as materialized (
   from carillon.breaker b
   where b.namespace_id = $1 and b.name = (select t.breaker from trial t) and b.state = 'half_open' and b.probe_by = $5
     and not exists (
-      select 1 from carillon.run r where r.id = b.probe_run_id and r.fence = b.probe_fence and r.state = 'running'
+      select 1 from carillon.run r where r.id = any (array[b.probe_run_id]) and r.fence = b.probe_fence and r.state = 'running'
     )
 ), probe as materialized (
   select b.ctid as place
@@ -279,7 +279,7 @@ where id = any ($2::uuid[]) and state = 'running' and session_id = $1;
 update carillon.run r
 set started_at = greatest(r.claimed_at, clock_timestamp() - i.ago_ms * interval '1 millisecond')
 from unnest($2::uuid[], $3::bigint[], $4::bigint[]) as i (id, fence, ago_ms)
-where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running' and r.started_at is null
+where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = $1 and r.state = 'running' and r.started_at is null
 returning r.id;
 
 -- name: run.stops

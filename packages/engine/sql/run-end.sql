@@ -9,12 +9,12 @@ select i.id
 from unnest($2::uuid[], $3::bigint[], $5::boolean[]) as i (id, fence, is_success)
 where exists (
     select from carillon.run_history h
-    where h.id = i.id and h.finished_at >= $4 and h.fence = i.fence and (h.status = 'succeeded' or not i.is_success)
+    where h.id = any (array[i.id]) and h.finished_at >= $4 and h.fence = i.fence and (h.status = 'succeeded' or not i.is_success)
       and h.session_id in ($1, '00000000-0000-0000-0000-000000000000')
   )
   or not i.is_success and exists (
     select from carillon.run r
-    where r.id = i.id and r.fence = i.fence and (r.state <> 'running' or r.session_id = '00000000-0000-0000-0000-000000000000')
+    where r.id = any (array[i.id]) and r.fence = i.fence and (r.state <> 'running' or r.session_id = '00000000-0000-0000-0000-000000000000')
   );
 
 -- name: run.finish
@@ -27,7 +27,7 @@ with ended as (
   using unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
                $9::smallint[], $10::text[])
     as i (session_id, id, fence, status, reason, output, error, started_at, spent, fingerprint)
-  where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
+  where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
   returning r.*, i.status, i.reason, i.output, i.error, i.started_at as begun_at, i.spent, i.fingerprint
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
@@ -51,7 +51,7 @@ with ended as (
   using unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
                $9::smallint[], $10::text[])
     as i (session_id, id, fence, status, reason, output, error, started_at, spent, fingerprint)
-  where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
+  where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
   returning r.*, i.status, i.reason, i.output, i.error, i.started_at as begun_at, i.spent, i.fingerprint
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
@@ -85,7 +85,7 @@ set state = 'retrying',
       || i.record::jsonb
 from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
   as i (session_id, id, fence, delay_ms, rank, record)
-where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
+where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
 returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
 
 -- name: run.give_back
@@ -96,7 +96,7 @@ returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
 update carillon.run r
 set state = case when r.limits is null then 'queued' else 'blocked' end, session_id = null
 from unnest($2::uuid[], $3::bigint[]) as i (id, fence)
-where r.id = i.id and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
+where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = $1 and r.state = 'running'
 returning r.id, r.lane, r.rank, r.namespace_id as "namespaceId", r.cancel_reason is not null as stopped;
 
 -- name: run.defer
@@ -112,7 +112,7 @@ set state = 'scheduled',
     state_reason = i.reason
 from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[])
   as i (session_id, id, fence, delay_ms, rank, reason)
-where r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
+where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
 returning r.id, r.shard, r.run_at, r.cancel_reason is not null as stopped;
 
 -- name: run.end_stopped
@@ -126,7 +126,7 @@ with pick as materialized (
   order by r.id
   for update of r
 ), ended as (
-  delete from carillon.run r using pick p where r.id = p.id returning r.*
+  delete from carillon.run r using pick p where r.id = any (array[p.id]) returning r.*
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,
@@ -152,7 +152,7 @@ with late as materialized (
   limit $1
   for update of r skip locked
 ), ended as (
-  delete from carillon.run r using late where r.id = late.id returning r.*
+  delete from carillon.run r using late where r.id = any (array[late.id]) returning r.*
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,

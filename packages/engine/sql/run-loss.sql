@@ -23,7 +23,7 @@ with lost as materialized (
   from carillon.run r
   where r.id = any ($1::uuid[]) and r.state = 'running' and r.session_id <> '00000000-0000-0000-0000-000000000000'
     and (r.started_at is null or r.losses < $2 and (r.policy ->> 'guarantee' = 'at_most_once') is not true)
-    and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
+    and not exists (select 1 from carillon.worker_session s where s.id = any (array[r.session_id]))
   for update of r skip locked
 )
 update carillon.run r
@@ -33,7 +33,7 @@ set state = case when r.limits is null then 'queued' else 'blocked' end,
     state_reason = case when r.started_at is null then 'not_started' else 'worker_lost' end,
     lane = twin.id
 from lost, carillon.lane l, carillon.lane twin
-where r.id = lost.id and l.id = r.lane
+where r.id = any (array[lost.id]) and l.id = r.lane
   and twin.queue = l.queue and twin.task = l.task and twin.requires = l.requires
   and twin.kind = case
     when l.kind in ('strict', 'strict_once', 'admitted') then l.kind
@@ -53,10 +53,10 @@ with lost as materialized (
   where r.id = any ($1::uuid[]) and r.state = 'running' and r.started_at is not null
     and r.session_id <> '00000000-0000-0000-0000-000000000000'
     and (r.losses >= $2 or r.policy ->> 'guarantee' = 'at_most_once')
-    and not exists (select 1 from carillon.worker_session s where s.id = r.session_id)
+    and not exists (select 1 from carillon.worker_session s where s.id = any (array[r.session_id]))
   for update of r skip locked
 ), ended as (
-  delete from carillon.run r using lost where r.id = lost.id returning r.*
+  delete from carillon.run r using lost where r.id = any (array[lost.id]) returning r.*
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,

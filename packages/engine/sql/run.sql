@@ -138,7 +138,7 @@ with fence as materialized (
   for share of s
 ), pick as materialized (
   select r.ctid as place
-  from carillon.run r join unnest($4::uuid[]) as i (id) on i.id = r.id
+  from carillon.run r join unnest($4::uuid[]) as i (id) on r.id = any (array[i.id])
   where (r.shard in (select id from fence)) is true
     and r.state in ('scheduled', 'retrying')
     and (
@@ -188,7 +188,7 @@ select j.id, j.id as job_id, j.task, j.queue, j.priority, case d.state when 'can
        null::uuid as session_id, j.payload, j.policy, null::json as output, null::json as error, null::jsonb as attempts, j.labels,
        j.owner, a.at + j.deadline_ms * interval '1 millisecond' as deadline_at
 from carillon.job_due d
-join carillon.job j on j.id = d.job_id
+join carillon.job j on j.id = any (array[d.job_id])
 cross join lateral (select to_timestamp((j.schedule ->> 'at')::float8 / 1000) as at) a
 where d.job_id = any ($2::uuid[]) and d.namespace_id = $1 and d.runs_made = 0 and d.state in ('active', 'paused', 'cancelled')
   and j.schedule ->> 'kind' = 'at';

@@ -19,7 +19,7 @@ with taken as materialized (
   select id from carillon.worker_session where id = $1 for update
 )
 update carillon.worker_session s set gateway_id = $2, heartbeat_at = clock_timestamp()
-from taken where s.id = taken.id
+from taken where s.id = any (array[taken.id])
 returning s.namespace_id, s.name, s.queues, s.tasks, s.slots, s.state, s.labels, s.versions, s.weights, s.is_spot, s.namespaces;
 
 -- name: session.heartbeat
@@ -31,7 +31,7 @@ with mine as materialized (
   select id from carillon.worker_session where id = any ($1::uuid[]) and gateway_id = $2 order by id for no key update
 )
 update carillon.worker_session s set heartbeat_at = clock_timestamp()
-from mine where s.id = mine.id
+from mine where s.id = any (array[mine.id])
 returning s.id, s.state;
 
 -- name: session.touch
@@ -59,12 +59,12 @@ select id, heartbeat_at::text as heartbeat from carillon.worker_session;
 --   the two sees the other
 with silent as materialized (
   select s.id
-  from carillon.worker_session s join unnest($1::uuid[], $2::timestamptz[]) as seen (id, heartbeat_at) on seen.id = s.id
+  from carillon.worker_session s join unnest($1::uuid[], $2::timestamptz[]) as seen (id, heartbeat_at) on s.id = any (array[seen.id])
   where s.heartbeat_at = seen.heartbeat_at
   order by s.id
   for update of s
 )
-delete from carillon.worker_session s using silent where s.id = silent.id
+delete from carillon.worker_session s using silent where s.id = any (array[silent.id])
 returning s.id, s.namespace_id as "namespaceId", s.name;
 
 -- name: session.close
@@ -83,7 +83,7 @@ with orphaned as materialized (
   order by s.id
   for update of s
 )
-delete from carillon.worker_session s using orphaned where s.id = orphaned.id
+delete from carillon.worker_session s using orphaned where s.id = any (array[orphaned.id])
 returning s.id, s.namespace_id as "namespaceId", s.name;
 
 -- name: session.views

@@ -25,7 +25,7 @@ with fence as materialized (
 select d.job_id
 from carillon.job_due d
 join unnest($4::uuid[], $5::int[], $6::timestamptz[], $7::bigint[]) as i (job_id, version, nominal_at, runs_made)
-  on i.job_id = d.job_id
+  on d.job_id = any (array[i.job_id])
 where d.shard in (select id from fence)
   and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at and d.runs_made = i.runs_made
   and (d.fired_through is null or i.nominal_at > d.fired_through)
@@ -46,7 +46,7 @@ with fence as materialized (
   for share of s
 )
 select d.job_id
-from carillon.job_due d join unnest($4::uuid[], $5::int[]) as i (job_id, version) on i.job_id = d.job_id
+from carillon.job_due d join unnest($4::uuid[], $5::int[]) as i (job_id, version) on d.job_id = any (array[i.job_id])
 where d.shard in (select id from fence)
   and d.state = 'paused' and d.version = i.version and d.next_fire_at <= clock_timestamp()
 order by d.job_id
@@ -61,7 +61,7 @@ select j.id, j.namespace_id, j.shard, j.lane, j.key, j.task, j.queue, j.priority
        d.next_nominal_at, d.next_fire_at, d.fired_through, d.fired_count, d.max_runs, d.overlap, d.runs_made, d.run_ids,
        d.ledger_from, d.ledger_reason, d.catch_up_to, d.state_reason,
        (select value from carillon.revision where name = 'windows') as windows, clock_timestamp() as now
-from carillon.job_due d join carillon.job j on j.id = d.job_id
+from carillon.job_due d join carillon.job j on j.id = any (array[d.job_id])
 where d.job_id = any ($1::uuid[])
 order by d.job_id;
 
@@ -77,7 +77,7 @@ with known as materialized (
   select r.job_id, r.id from carillon.run r where r.untracked and r.job_id = any ($1::uuid[])
 )
 select k.job_id, r.id, case when r.state = 'blocked' and r.limits is not null then 'queued' else r.state end as state
-from known k join carillon.run r on r.id = k.id
+from known k join carillon.run r on r.id = any (array[k.id])
 order by r.nominal_at, r.id;
 
 -- name: settlement.hold_live
@@ -92,7 +92,7 @@ with known as materialized (
   select r.job_id, r.id from carillon.run r where r.untracked and r.job_id = any ($1::uuid[])
 )
 select k.job_id, r.id, case when r.state = 'blocked' and r.limits is not null then 'queued' else r.state end as state
-from known k join carillon.run r on r.id = k.id
+from known k join carillon.run r on r.id = any (array[k.id])
 order by r.id
 for update of r;
 
@@ -129,7 +129,7 @@ from unnest(
   $9::boolean[], $10::int[], $11::text[], $12::smallint[], $13::text[], $14::text[], $15::text[], $16::timestamptz[]
 ) as i (id, job_id, state, rank, run_at, nominal_at, trigger, serial, untracked, lane, queue, priority, payload, policy,
         labels, deadline_at)
-join carillon.job j on j.id = i.job_id
+join carillon.job j on j.id = any (array[i.job_id])
 on conflict (id) do nothing
 returning id, job_id, state, lane, rank, run_at, created_at;
 
@@ -141,7 +141,7 @@ returning id, job_id, state, lane, rank, run_at, created_at;
 with ended as (
   delete from carillon.run r
   using unnest($1::uuid[], $2::text[]) as i (id, reason)
-  where r.id = i.id and r.state <> 'running'
+  where r.id = any (array[i.id]) and r.state <> 'running'
   returning r.*, i.reason
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
@@ -161,7 +161,7 @@ select id, job_id as "jobId", namespace_id as "namespaceId", task, queue from en
 update carillon.run r
 set cancel_reason = coalesce(r.cancel_reason, i.reason)
 from unnest($1::uuid[], $2::text[]) as i (id, reason)
-where r.id = i.id and r.state = 'running'
+where r.id = any (array[i.id]) and r.state = 'running'
 returning r.id, r.session_id;
 
 -- name: settlement.untrack_runs
@@ -179,7 +179,7 @@ update carillon.run r
 set untracked = true, state = case when p.waited then 'queued' else r.state end,
     state_reason = case when p.waited then null else r.state_reason end
 from pick p
-where r.id = p.id
+where r.id = any (array[p.id])
 returning r.id, r.lane, r.rank, p.waited;
 
 -- name: settlement.move
@@ -200,7 +200,7 @@ from unnest(
   $17::text[]
 ) as i (job_id, expected, version, state, class, next_nominal_at, next_fire_at, fired_through, fired_count, max_runs, overlap,
         runs_made, run_ids, ledger_from, ledger_reason, catch_up_to, state_reason)
-where d.job_id = i.job_id and d.version = i.expected
+where d.job_id = any (array[i.job_id]) and d.version = i.expected
 returning d.job_id;
 
 -- name: settlement.note
@@ -236,7 +236,7 @@ with pick as materialized (
 update carillon.run r
 set state = 'queued', state_reason = null
 from pick p
-where r.id = p.id
+where r.id = any (array[p.id])
 returning r.id, r.lane, r.rank;
 
 -- name: settlement.admissible
@@ -249,8 +249,8 @@ from (
   from carillon.run r
   where r.shard = any ($1::smallint[]) and r.stage = 3 and r.serial and r.state_reason = 'overlap'
 ) w
-join carillon.job_due d on d.job_id = w.job_id
+join carillon.job_due d on d.job_id = any (array[w.job_id])
 where not exists (
-  select from unnest(d.run_ids) as k (id) join carillon.run l on l.id = k.id where l.state <> 'blocked' or l.limits is not null
+  select from unnest(d.run_ids) as k (id) join carillon.run l on l.id = any (array[k.id]) where l.state <> 'blocked' or l.limits is not null
 )
 limit $2;

@@ -102,5 +102,5 @@ delete from carillon.run_notice n
 using (
   select run_id from carillon.run_notice order by run_id limit $1 for update skip locked
 ) t
-where n.run_id = t.run_id
+where n.run_id = any (array[t.run_id])
 returning n.run_id, n.namespace_id, n.ended_at;
