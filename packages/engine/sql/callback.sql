@@ -115,5 +115,5 @@ with part as materialized (
     )
   returning c.token_hash
 )
-select (select encode(max(token_hash), 'hex') from part) as last, (select count(*) from part) as seen,
+select (select encode(token_hash, 'hex') from part order by token_hash desc limit 1) as last, (select count(*) from part) as seen,
        (select count(*) from gone) as gone;
