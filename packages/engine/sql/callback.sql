@@ -67,7 +67,7 @@ select answer is not null as used from carillon.callback where token_hash = deco
 with late as materialized (
   select c.token_hash
   from carillon.callback c
-  where c.due_at <= clock_timestamp() and c.answered_at is null
+  where c.due_at <= statement_timestamp() and c.answered_at is null
   order by c.due_at
   limit $1
   for update of c skip locked
@@ -80,7 +80,7 @@ update carillon.callback c set answered_at = clock_timestamp() from late where c
 -- fence: none, a read; what is done about a run carries its fence
 select c.run_id, c.fence, c.begun_at, c.answer::text as answer
 from carillon.callback c
-where c.due_at <= clock_timestamp() and c.answered_at is not null
+where c.due_at <= statement_timestamp() and c.answered_at is not null
 order by c.due_at
 limit $1;
 

@@ -154,7 +154,7 @@ with seen as materialized (
   select d.namespace_id, d.task, d.key, d.run_id, d.created_at, l.is_live, h.finished_at, d.window_ms,
          l.is_live or d.window_ms is not null
            and h.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond' as counts
-  from (select * from carillon.dedupe where look_at <= clock_timestamp() order by look_at limit $1) d
+  from (select * from carillon.dedupe where look_at <= statement_timestamp() order by look_at limit $1) d
   cross join lateral (
     select exists (select from carillon.run r where r.id = any (array[d.run_id]))
              or exists (select from carillon.run_later f where f.namespace_id = any (array[d.namespace_id]) and f.id = any (array[d.run_id]))

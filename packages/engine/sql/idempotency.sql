@@ -50,6 +50,6 @@ where namespace_id = $1 and caller = $2 and key = $3 and token = $4 and effect i
 -- fence: the time on the locked row; what somebody holds is left for the next pass
 delete from carillon.idempotency_key
 where ctid = any (array(
-  select ctid from carillon.idempotency_key where expires_at <= clock_timestamp() order by expires_at limit $1
+  select ctid from carillon.idempotency_key where expires_at <= statement_timestamp() order by expires_at limit $1
   for update skip locked
 ));

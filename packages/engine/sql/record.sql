@@ -187,5 +187,5 @@ select (select max(run_id::text) from part) as last, (select count(*) from part)
 -- fence: the time is compared on the row
 delete from carillon.once
 where (namespace_id, key) in (
-  select namespace_id, key from carillon.once where expires_at <= clock_timestamp() order by expires_at limit $1
+  select namespace_id, key from carillon.once where expires_at <= statement_timestamp() order by expires_at limit $1
 ) and expires_at <= clock_timestamp();

@@ -147,7 +147,7 @@ from ended;
 with late as materialized (
   select r.id
   from carillon.run r
-  where r.deadline_at <= clock_timestamp() and r.state <> 'running'
+  where r.deadline_at <= statement_timestamp() and r.state <> 'running'
   order by r.deadline_at
   limit $1
   for update of r skip locked
