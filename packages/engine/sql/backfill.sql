@@ -49,7 +49,7 @@ where job_id = $1 and state = 'running';
 -- params: $1 shards smallint[], $2 now timestamptz, $3 limit int
 -- fence: none: what is seen is only a hint, the step looks again under the job's lock
 select b.id, b.job_id, b.shard
-from carillon.backfill b join carillon.job_due d on d.job_id = b.job_id
+from carillon.backfill b join carillon.job_due d on d.job_id = any (array[b.job_id])
 where b.shard = any ($1::smallint[]) and b.state = 'running' and b.next_step_at <= $2
   and (select count(*) from carillon.run r where r.id = any (b.run_ids))
     < case when b.force or d.overlap in ('allow', 'queue_all') then b.concurrency else 1 end
@@ -124,9 +124,9 @@ where c.namespace_id = $1 and c.name = any ($2::text[]);
 -- fence: none, a read; sent after the job's lock, whoever makes a run of the job waits for it
 with known as materialized (
   select k.id from carillon.job_due d cross join lateral unnest(d.run_ids) as k (id) where d.job_id = $1
-  union
+  union all
   select r.id from carillon.run r where r.untracked and r.job_id = $1
-  union
+  union all
   select unnest($3::uuid[])
 )
 select r.nominal_at

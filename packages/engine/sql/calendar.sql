@@ -75,9 +75,10 @@ returning version, definition, created_at, updated_at;
 -- params: $1 id int, $2 limit int
 -- fence: none; sent with the calendar's row locked, whoever makes another waits for it
 select j.id, j.key
-from carillon.job_calendar l join carillon.job j on j.id = l.job_id
-where l.calendar_id = $1 and j.ended_at is null
-order by j.id
+from (select job_id from carillon.job_calendar where calendar_id = $1 offset 0) l
+join carillon.job j on j.id = any (array[l.job_id])
+where j.ended_at is null
+order by l.job_id
 limit $2;
 
 -- name: calendar.delete
@@ -115,27 +116,31 @@ delete from carillon.job_calendar where job_id = any ($1::uuid[]);
 -- purpose: jobs of some shards whose next time was computed with an older version of a calendar
 -- params: $1 shards smallint[], $2 limit int
 -- fence: none, a read; what is done about them looks again under their lock
-select distinct l.job_id
-from carillon.calendar c
-join carillon.job_calendar l on l.calendar_id = c.id and l.seen_version < c.version
-where l.shard = any ($1::smallint[])
+select distinct b.job_id
+from (
+  select l.job_id
+  from carillon.calendar c
+  join carillon.job_calendar l on l.calendar_id = any (array[c.id]) and l.seen_version < c.version
+  where l.shard = any ($1::smallint[])
+  offset 0
+) b
 limit $2;
 
 -- name: calendar.behind_of
 -- purpose: those of some jobs whose next time was computed with an older version of a calendar
 -- params: $1 job ids uuid[]
 -- fence: none, a read; whoever goes by it compares the revision of the windows, which grows with every new version, as of before it
-select distinct l.job_id
+select distinct i.job_id
 from unnest($1::uuid[]) as i (job_id)
 join carillon.job_calendar l on l.job_id = any (array[i.job_id])
-join carillon.calendar c on c.id = l.calendar_id and l.seen_version < c.version;
+join carillon.calendar c on c.id = any (array[l.calendar_id]) and l.seen_version < c.version;
 
 -- name: calendar.of_jobs
 -- purpose: the calendars of locked jobs: the version that each was computed with, and the present one
 -- params: $1 job ids uuid[]
 -- fence: none, a read; sent after the lock
 select l.job_id, l.calendar_id, c.name, l.seen_version, c.version
-from carillon.job_calendar l join carillon.calendar c on c.id = l.calendar_id
+from carillon.job_calendar l join carillon.calendar c on c.id = any (array[l.calendar_id])
 where l.job_id = any ($1::uuid[]);
 
 -- name: calendar.lock_jobs
@@ -150,4 +155,4 @@ select job_id from carillon.job_due where job_id = any ($1::uuid[]) order by job
 -- fence: the row of job_due is locked
 update carillon.job_calendar l set seen_version = i.version
 from unnest($1::uuid[], $2::int[], $3::int[]) as i (job_id, calendar_id, version)
-where l.job_id = any (array[i.job_id]) and l.calendar_id = any (array[i.calendar_id]);
+where l.job_id = any (array[i.job_id]) and (l.calendar_id = i.calendar_id) is true;

@@ -34,13 +34,13 @@ with waiting as (
   from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::timestamptz[], $5::timestamptz[])
     as i (session_id, id, fence, until, begun_at)
   where r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-    and exists (select from carillon.callback c where c.run_id = any (array[r.id]) and c.fence = any (array[r.fence]))
+    and exists (select from carillon.callback c where c.run_id = any (array[r.id]) and c.fence = r.fence)
   returning r.id, r.fence, i.until, r.started_at
 )
 update carillon.callback c
 set due_at = case when c.answered_at is null then w.until else clock_timestamp() end, begun_at = w.started_at
 from waiting w
-where c.run_id = any (array[w.id]) and c.fence = any (array[w.fence])
+where c.run_id = any (array[w.id]) and c.fence = w.fence
 returning w.id, c.answered_at is not null as answered;
 
 -- name: callback.answer
@@ -99,7 +99,7 @@ limit $1;
 -- fence: none: the claim is over for ever
 update carillon.callback c set due_at = null, answered_at = coalesce(c.answered_at, clock_timestamp())
 from unnest($1::uuid[], $2::bigint[]) as i (run_id, fence)
-where c.run_id = any (array[i.run_id]) and c.fence = any (array[i.fence]);
+where c.run_id = any (array[i.run_id]) and c.fence = i.fence;
 
 -- name: callback.sweep
 -- purpose: removes callbacks of claims that are over, some rows at a time; a day later, so that who calls late is told why

@@ -29,7 +29,7 @@ with patience as materialized (
   left join lateral (
     select d.run_id,
            exists (select from carillon.run r where r.id = any (array[d.run_id]))
-             or exists (select from carillon.run_later l where l.namespace_id = any (array[d.namespace_id]) and l.id = any (array[d.run_id]))
+             or exists (select from carillon.run_later l where l.namespace_id = any (array[d.namespace_id]) and l.id = d.run_id)
              or exists (
                select from carillon.job_due w join carillon.job j on j.id = any (array[w.job_id])
                where w.job_id = any (array[d.run_id]) and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
@@ -39,7 +39,7 @@ with patience as materialized (
                where e.id = any (array[d.run_id]) and e.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond'
              ) as counts
     from carillon.dedupe d
-    where d.namespace_id = any (array[i.namespace_id]) and d.task = any (array[i.task]) and d.key = any (array[i.key])
+    where d.namespace_id = any (array[i.namespace_id]) and d.task = i.task and d.key = i.key
   ) h on true
 ), won as (
   insert into carillon.dedupe as d (namespace_id, task, key, run_id, replaces, window_ms, created_at, look_at)
@@ -61,11 +61,14 @@ with patience as materialized (
 ), ended as (
   delete from carillon.run r using pick p where r.id = any (array[p.id]) returning r.*
 ), pick_later as materialized (
-  select l.namespace_id, l.id from carillon.run_later l join won w on l.namespace_id = any (array[w.namespace_id]) and l.id = any (array[w.replaces])
+  select l.namespace_id, l.id
+  from carillon.run_later l join won w on l.namespace_id = any (array[w.namespace_id]) and l.id = w.replaces
   order by l.id
   for update of l
 ), ended_later as (
-  delete from carillon.run_later l using pick_later p where l.namespace_id = any (array[p.namespace_id]) and l.id = any (array[p.id]) returning l.*
+  delete from carillon.run_later l using pick_later p
+  where l.namespace_id = any (array[p.namespace_id]) and l.id = p.id
+  returning l.*
 ), ended_to_come as materialized (
   select t.*
   from (select namespace_id, array_agg(replaces) as ids from won where replaces is not null group by namespace_id) w
@@ -157,7 +160,7 @@ with seen as materialized (
   from (select * from carillon.dedupe where look_at <= statement_timestamp() order by look_at limit $1) d
   cross join lateral (
     select exists (select from carillon.run r where r.id = any (array[d.run_id]))
-             or exists (select from carillon.run_later f where f.namespace_id = any (array[d.namespace_id]) and f.id = any (array[d.run_id]))
+             or exists (select from carillon.run_later f where f.namespace_id = any (array[d.namespace_id]) and f.id = d.run_id)
              or exists (
                select from carillon.job_due w join carillon.job j on j.id = any (array[w.job_id])
                where w.job_id = any (array[d.run_id]) and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
@@ -168,7 +171,8 @@ with seen as materialized (
   ) h on true
 ), gone as (
   delete from carillon.dedupe d using seen s
-  where d.namespace_id = any (array[s.namespace_id]) and d.task = any (array[s.task]) and d.key = any (array[s.key]) and d.run_id = s.run_id and s.counts is not true
+  where d.namespace_id = any (array[s.namespace_id]) and d.task = s.task and d.key = s.key and d.run_id = s.run_id
+    and s.counts is not true
   returning 1
 ), kept as (
   update carillon.dedupe d
@@ -177,7 +181,7 @@ with seen as materialized (
     else s.finished_at + s.window_ms * interval '1 millisecond'
   end
   from seen s
-  where d.namespace_id = any (array[s.namespace_id]) and d.task = any (array[s.task]) and d.key = any (array[s.key]) and d.run_id = s.run_id and s.counts
+  where d.namespace_id = any (array[s.namespace_id]) and d.task = s.task and d.key = s.key and d.run_id = s.run_id and s.counts
   returning 1
 )
 select (select count(*) from gone) as gone, (select count(*) from kept) as kept;

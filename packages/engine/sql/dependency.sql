@@ -2,9 +2,10 @@
 -- purpose: the jobs that ids and keys name, of those that have not ended
 -- params: $1 namespace id int, $2 ids uuid[], $3 keys text[]
 -- fence: none, a read; who builds on it locks the jobs and looks again
-select id, key from carillon.job where namespace_id = $1 and ended_at is null and id = any ($2::uuid[])
+select id, key from carillon.job where (namespace_id = $1) is true and ended_at is null and id = any ($2::uuid[])
 union
-select id, key from carillon.job where namespace_id = $1 and ended_at is null and key = any ($3::text[]);
+select id, key
+from (select id, key from carillon.job where namespace_id = $1 and ended_at is null and key = any ($3::text[]) offset 0) j;
 
 -- name: dependency.feed
 -- purpose: from now on others wait for the ends of these jobs' runs: of those that are live, and of those to come; answers the
@@ -15,7 +16,7 @@ with alive as materialized (
   select d.job_id, d.run_ids from carillon.job_due d where d.job_id = any ($1::uuid[]) and d.state <> 'cancelled'
 ), known as materialized (
   select k.id from alive a cross join lateral unnest(a.run_ids) as k (id)
-  union
+  union all
   select r.id from carillon.run r where r.untracked and r.job_id = any (array(select job_id from alive))
 ), pick as materialized (
   select r.id from carillon.run r
@@ -65,7 +66,7 @@ select id from carillon.namespace where id = $1 for no key update;
 with recursive above (id) as (
   select unnest($1::uuid[])
   union
-  select d.upstream_id from above a join carillon.dependency d on d.job_id = a.id
+  select d.upstream_id from above a join carillon.dependency d on d.job_id = any (array[a.id])
 )
 select exists (select from above where id = $2) as leads;
 
@@ -85,10 +86,9 @@ select exists (select from above where id = $2) as leads;
 union all
 (
   select 'downstream', d.job_id, j.key, d.on_status, d.condition, null, null, due.state
-  from carillon.dependency d
+  from (select * from carillon.dependency where upstream_id = $1 offset 0) d
   join carillon.job j on j.id = any (array[d.job_id])
   join carillon.job_due due on due.job_id = any (array[d.job_id])
-  where d.upstream_id = $1
   order by d.job_id, d.position
   limit $2
 );
@@ -133,7 +133,7 @@ from (
     where h.id = e.run_id and h.finished_at >= e.ended_at - interval '1 day'
     limit 1
   ) h on true
-  where e.job_id = any ($1::uuid[]) and not e.parked
+  where e.job_id = any ($1::uuid[]) and e.parked is not true
 ) as told
 where coalesce(bytes_before, 0) < $3
 order by ended_at, number
@@ -154,7 +154,7 @@ order by job_id, position;
 -- fence: the rows of job_due are locked
 delete from carillon.dependency_event e
 using unnest($1::uuid[], $2::smallint[], $3::uuid[]) as i (job_id, position, run_id)
-where e.job_id = any (array[i.job_id]) and e.position = any (array[i.position]) and e.run_id = any (array[i.run_id]);
+where e.job_id = any (array[i.job_id]) and e.position = i.position and e.run_id = i.run_id;
 
 -- name: dependency.meet
 -- purpose: what of the things that jobs wait for is met now
@@ -164,13 +164,13 @@ update carillon.dependency d
 set met_run_id = i.met_run_id, met_at = i.met_at, seen_at = i.seen_at
 from unnest($1::uuid[], $2::smallint[], $3::uuid[], $4::timestamptz[], $5::timestamptz[])
   as i (job_id, position, met_run_id, met_at, seen_at)
-where d.job_id = any (array[i.job_id]) and d.position = any (array[i.position]);
+where d.job_id = any (array[i.job_id]) and d.position = i.position;
 
 -- name: dependency.park
 -- purpose: what paused jobs are to be told waits for their resume
 -- params: $1 job ids uuid[]
 -- fence: the rows of job_due are locked
-update carillon.dependency_event set parked = true where job_id = any ($1::uuid[]) and not parked;
+update carillon.dependency_event set parked = true where job_id = any ($1::uuid[]) and parked is not true;
 
 -- name: dependency.parked
 -- purpose: how many ends a paused job has not been told of, and when they were
@@ -215,5 +215,5 @@ select h.id, h.job_id, j.key, h.status, h.status_reason, h.finished_at, h.error,
        case when octet_length(h.output::text) <= $4 then h.output end as output,
        coalesce(octet_length(h.output::text) > $4, false) as is_cut
 from carillon.run_history h
-left join carillon.job j on j.id = h.job_id
+left join carillon.job j on j.id = any (array[h.job_id])
 where h.namespace_id = $1 and h.id = any ($2::uuid[]) and h.finished_at >= $3;

@@ -20,7 +20,7 @@ from (
   ) d
   group by 2, 3, 4, 5, 6, 7, 8, 9, d.namespace_id, d.definition, case when d.definition is null then d.job_id end
 ) g
-join carillon.job j on j.id = left(g.jobs, 36)::uuid
+join carillon.job j on j.id = any (array[left(g.jobs, 36)::uuid])
 order by g.class, g.next_fire_at;
 
 -- name: due.fire
@@ -56,10 +56,10 @@ with fence as materialized (
     select d.namespace_id, d.overlap, d.run_ids, d.ledger_from, d.ledger_reason, d.next_fire_at as fire_at,
            d.max_runs is not null and d.fired_count + 1 >= d.max_runs as is_last
     from carillon.job_due d
-    where d.job_id = any (array[i.job_id]) and (d.shard in (select id from fence)) is true
+    where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
       and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
       and (d.fired_through is null or i.nominal_at > d.fired_through)
-      and d.next_fire_at <= clock_timestamp()
+      and coalesce(d.next_fire_at, 'infinity') <= clock_timestamp()
       and (d.overlap = 'allow' or d.overlap = 'skip' and d.runs_made = i.runs_made)
       and (select r.value from carillon.revision r where r.name = 'windows') = $4
     for update of d skip locked
@@ -142,10 +142,10 @@ with fence as materialized (
   from input i cross join lateral (
     select d.namespace_id, case when d.ledger_reason = i.reason then d.ledger_from else i.nominal_at end as from_at
     from carillon.job_due d
-    where d.job_id = any (array[i.job_id]) and (d.shard in (select id from fence)) is true
+    where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
       and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
       and (d.fired_through is null or i.nominal_at > d.fired_through)
-      and d.next_fire_at <= clock_timestamp() and ($5::timestamptz is null or $5 <= clock_timestamp() + interval '1 second')
+      and coalesce(d.next_fire_at, 'infinity') <= clock_timestamp() and ($5::timestamptz is null or $5 <= clock_timestamp() + interval '1 second')
       and (select r.value from carillon.revision r where r.name = 'windows') = $4
     for update of d skip locked
   ) d
@@ -195,10 +195,10 @@ with fence as materialized (
   from input i cross join lateral (
     select d.job_id
     from carillon.job_due d
-    where d.job_id = any (array[i.job_id]) and (d.shard in (select id from fence)) is true
+    where d.job_id = i.job_id and (d.shard in (select id from fence)) is true
       and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at
       and (d.fired_through is null or i.nominal_at > d.fired_through)
-      and d.next_fire_at <= clock_timestamp() and ($5::timestamptz is null or $5 <= clock_timestamp() + interval '1 second')
+      and coalesce(d.next_fire_at, 'infinity') <= clock_timestamp() and ($5::timestamptz is null or $5 <= clock_timestamp() + interval '1 second')
       and (select r.value from carillon.revision r where r.name = 'windows') = $4
     for update of d skip locked
   ) d
@@ -223,7 +223,7 @@ with fence as materialized (
   select d.job_id
   from fence f join carillon.job_due d on d.shard = f.id
   where d.state_reason like 'held %' and d.state_reason <> 'held ' || $4 and d.state = 'active'
-  order by d.job_id
+  order by d.shard, d.job_id
   for update of d skip locked
 )
 update carillon.job_due d
@@ -246,7 +246,7 @@ with fence as materialized (
   select d.job_id, i.pause
   from carillon.job_due d join unnest($4::uuid[], $5::int[], $6::text[]) as i (job_id, version, pause) on d.job_id = any (array[i.job_id])
   where d.shard = any (array(select id from fence)) and d.state = 'active' and d.version = i.version
-  order by d.job_id
+  order by i.job_id
   for update of d skip locked
 ), moved as (
   update carillon.job_due d

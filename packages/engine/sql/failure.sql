@@ -12,7 +12,7 @@ where h.namespace_id = $1 and h.status = 'failed' and h.id < coalesce($2::uuid, 
   and ($4::text is null or h.task = $4) and ($5::text is null or h.queue = $5) and ($6::uuid is null or h.job_id = $6)
   and ($7::text is null or h.fingerprint = $7)
   and h.finished_at >= $8 and h.finished_at < $9
-  and not exists (select from carillon.redrive r where r.run_id = h.id and r.kind <> 'replay')
+  and (select r.number from carillon.redrive r where r.run_id = h.id and r.kind <> 'replay') is null
 order by h.id desc
 limit $3;
 
@@ -21,8 +21,7 @@ limit $3;
 -- params: $1 namespace id int, $2 ids uuid[]
 -- fence: none, a read
 select run_id, kind, new_run_id, actor, created_at
-from carillon.redrive
-where namespace_id = $1 and run_id = any ($2::uuid[])
+from (select * from carillon.redrive where namespace_id = $1 and run_id = any ($2::uuid[]) offset 0) r
 order by number;
 
 -- name: failure.redrive
@@ -94,9 +93,9 @@ where namespace_id = $1 and fingerprint = $2;
 -- params: $1 before timestamptz, $2 limit int
 -- fence: the time is compared on the row
 delete from carillon.redrive
-where number in (
+where number = any (array(
   select number from carillon.redrive where created_at < $1::timestamptz order by number limit $2
-) and created_at < $1::timestamptz;
+)) and created_at < $1::timestamptz;
 
 -- name: failure.sweep_groups
 -- purpose: removes kinds of errors that were not seen since

@@ -38,7 +38,7 @@ select id, created_at from made;
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
        j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids, j.feeds
 from carillon.job j join carillon.job_due d on d.job_id = any (array[j.id])
-where j.namespace_id = $1 and j.id = any ($2::uuid[]);
+where d.namespace_id = $1 and j.id = any ($2::uuid[]);
 
 -- name: job.list
 -- purpose: a keyset page of stored jobs among the first so many that one index gives in the list's order. A line with a tag counts
@@ -132,8 +132,11 @@ limit $9;
 -- fence: none, a read
 select j.id, j.key, j.task, j.queue, j.priority, j.payload, j.schedule, j.policy, j.labels, j.owner, j.version,
        j.firing, j.pause, j.created_at, j.updated_at, j.defined_at, d.state, d.next_fire_at, d.fired_through, d.run_ids, j.feeds
-from carillon.job j join carillon.job_due d on d.job_id = any (array[j.id])
-where j.namespace_id = $1 and j.key = any ($2::text[]) and j.key is not null and j.ended_at is null
+from (
+  select * from carillon.job
+  where namespace_id = $1 and key = any ($2::text[]) and key is not null and ended_at is null
+  offset 0
+) j join carillon.job_due d on d.job_id = any (array[j.id])
 order by j.id desc;
 
 -- name: job.id_of_key

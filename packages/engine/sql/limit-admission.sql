@@ -98,10 +98,10 @@ insert into carillon.limit_key (namespace_id, scope, kind, name, most, per_ms, b
 select i.*
 from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::int[], $6::bigint[], $7::int[], $8::text[], $9::timestamptz[])
   as i (namespace_id, scope, kind, name, most, per_ms, burst, on_failure, defined_at)
-where not exists (
-  select from carillon.limit_key k
-  where k.namespace_id = any (array[i.namespace_id]) and k.scope = any (array[i.scope]) and k.kind = any (array[i.kind]) and k.name = any (array[i.name])
-)
+where (
+  select k.id from carillon.limit_key k
+  where k.namespace_id = i.namespace_id and k.scope = i.scope and k.kind = i.kind and k.name = i.name
+) is null
 order by 1, 2, 3, 4
 on conflict (namespace_id, scope, kind, name) do nothing;
 
@@ -112,11 +112,11 @@ on conflict (namespace_id, scope, kind, name) do nothing;
 -- fence: the row locks, in the order of ids; what decides is read in later statements
 with wanted as materialized (
   select unnest($5::bigint[]) as id
-  union
+  union all
   select k.id
   from unnest($1::int[], $2::text[], $3::text[], $4::text[]) as i (namespace_id, scope, kind, name)
   join carillon.limit_key k
-    on k.namespace_id = any (array[i.namespace_id]) and k.scope = any (array[i.scope]) and k.kind = any (array[i.kind]) and k.name = any (array[i.name])
+    on k.namespace_id = any (array[i.namespace_id]) and k.scope = i.scope and k.kind = i.kind and k.name = i.name
 )
 select k.id, k.namespace_id, k.scope, k.kind, k.name, k.most, k.per_ms, k.burst, k.on_failure, k.is_fixed, k.defined_at, k.used,
        k.starts, k.stopped_by, k.is_counted, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms
@@ -155,7 +155,7 @@ with held as materialized (
   left join carillon.run r on r.id = any (array[h.run_id])
 ), gone as (
   delete from carillon.limit_hold h using held o
-  where o.is_over and h.limit_id = any (array[o.limit_id]) and h.run_id = any (array[o.run_id]) and h.fence = any (array[o.fence])
+  where o.is_over and h.limit_id = any (array[o.limit_id]) and h.run_id = any (array[o.run_id]) and h.fence = o.fence
 )
 select o.limit_id, o.run_id, o.gate, o.is_over, coalesce(o.waits, false) as waits, e.status = 'failed' as has_failed,
        ceil(extract(epoch from case
@@ -195,7 +195,7 @@ with pick as materialized (
   select r.id
   from carillon.run r join unnest($1::uuid[], $2::bigint[]) as i (id, fence) on r.id = any (array[i.id])
   where r.fence = i.fence and r.state = 'blocked' and r.state_reason is distinct from 'overlap'
-  order by r.id
+  order by i.id
   for update of r skip locked
 ), admitted as (
   update carillon.run r set state = 'queued', state_reason = null from pick p where r.id = any (array[p.id])
@@ -227,9 +227,13 @@ select id, lane, rank from admitted;
 -- purpose: cancels what waits behind a run that failed, for ordering keys that ask for it
 -- params: $1 gates text[]
 -- fence: state on the locked row, locked in the order of ids; the limits are locked
-with pick as materialized (
+with waiting as materialized (
   select r.id from carillon.run r
   where split_part(r.limits, E'\n', 1) = any ($1::text[]) and r.stage = 3 and r.limits like 'o:%'
+), pick as materialized (
+  select r.id from carillon.run r
+  where r.id = any (array(select id from waiting))
+    and split_part(r.limits, E'\n', 1) = any ($1::text[]) and r.stage = 3 and r.limits like 'o:%'
   order by r.id
   for update of r
 ), ended as (
@@ -249,11 +253,14 @@ from ended;
 -- purpose: what runs hold, or held: all of it of those that may be over, rates of those that have started
 -- params: $1 ended or given back uuid[], $2 started uuid[]
 -- fence: none: a hint for the admission
-select h.limit_id, h.gate from carillon.limit_hold h where h.run_id = any ($1::uuid[])
-union
-select h.limit_id, h.gate
-from carillon.limit_hold h join carillon.limit_key k on k.id = any (array[h.limit_id])
-where h.run_id = any ($2::uuid[]) and k.kind = 'rate';
+with held as materialized (
+  select h.limit_id, h.gate from carillon.limit_hold h where h.run_id = any ($1::uuid[])
+  union all
+  select h.limit_id, h.gate
+  from carillon.limit_hold h join carillon.limit_key k on k.id = any (array[h.limit_id])
+  where h.run_id = any ($2::uuid[]) and (k.kind = 'rate') is true
+)
+select distinct limit_id, gate from held;
 
 -- name: limit.unswept
 -- purpose: limits that somebody holds, or held, and whose holders nobody has looked at for a while
@@ -275,5 +282,5 @@ with idle as materialized (
   for update of k skip locked
 )
 delete from carillon.limit_key k using idle
-where k.id = idle.id and not exists (select from carillon.limit_hold h where h.limit_id = k.id)
+where k.id = any (array[idle.id]) and (select h.gate from carillon.limit_hold h where h.limit_id = k.id limit 1) is null
 returning k.id;

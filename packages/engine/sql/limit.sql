@@ -60,5 +60,7 @@ where r.namespace_id = $1 and r.id = $2 and r.stage = 3 and r.limits is not null
 select k.id, k.namespace_id, k.scope, k.kind, k.name, k.most, k.per_ms, k.burst, k.on_failure, k.is_fixed, k.defined_at, k.used,
        k.starts, k.stopped_by, k.is_counted
 from carillon.limit_key k
-join unnest($2::text[], $3::text[], $4::text[]) as i (scope, kind, name)
-  on k.namespace_id = $1 and k.scope = i.scope and k.kind = i.kind and k.name = i.name;
+join (
+  select $1::int as namespace_id, unnest($2::text[]) as scope, unnest($3::text[]) as kind, unnest($4::text[]) as name
+) i
+  on k.namespace_id = any (array[i.namespace_id]) and k.scope = i.scope and k.kind = i.kind and k.name = i.name;

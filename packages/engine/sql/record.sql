@@ -8,7 +8,7 @@ with held as materialized (
   join unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::text[]) as i (session_id, id, fence, number, value)
     on r.id = any (array[i.id])
   where r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  order by r.id
+  order by i.id
   for share of r
 ), kept as (
   insert into carillon.run_state as s (run_id, namespace_id, checkpoint, checkpoint_fence, checkpoint_number, checkpoint_at)
@@ -30,7 +30,7 @@ with held as materialized (
   join unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::bigint[], $5::real[], $6::text[])
     as i (session_id, id, fence, number, fraction, text) on r.id = any (array[i.id])
   where r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  order by r.id
+  order by i.id
 ), kept as (
   insert into carillon.run_state as s (run_id, namespace_id, progress, progress_text, progress_fence, progress_number, progress_at)
   select id, namespace_id, fraction, text, fence, number, clock_timestamp() from held
@@ -51,7 +51,7 @@ with held as materialized (
   join unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[]) as i (session_id, id, fence, name, value)
     on r.id = any (array[i.id])
   where r.fence = i.fence and r.session_id = i.session_id and r.state = 'running'
-  order by r.id
+  order by i.id
   for share of r
 ), kept as (
   insert into carillon.run_step (run_id, name, namespace_id, fence, result, created_at)
@@ -99,7 +99,7 @@ where run_id = any ($1::uuid[]) and progress is not null;
 -- fence: none, a read
 select s.run_id as id, s.name, s.result::text as value, s.created_at as at
 from unnest($1::uuid[], $2::text[]) as i (run_id, name)
-join carillon.run_step s on s.run_id = any (array[i.run_id]) and s.name = any (array[i.name]);
+join carillon.run_step s on s.run_id = any (array[i.run_id]) and s.name = i.name;
 
 -- name: record.begin_once
 -- purpose: begins what is to be done once, unless it was done or another run is at it; answers nothing then
@@ -120,7 +120,7 @@ set run_id = excluded.run_id, fence = excluded.fence, result = null, begun_at = 
 where o.expires_at <= clock_timestamp() or o.result is null and (
   (o.run_id, o.fence) = (excluded.run_id, excluded.fence)
   or not exists (
-    select from carillon.run r where r.id = o.run_id and r.fence = o.fence and r.state = 'running'
+    select from carillon.run r where r.id = any (array[o.run_id]) and r.fence = o.fence and r.state = 'running'
   )
 )
 returning o.key;
@@ -185,7 +185,8 @@ select (select max(run_id::text) from part) as last, (select count(*) from part)
 -- purpose: removes what was to be remembered until now
 -- params: $1 limit int
 -- fence: the time is compared on the row
-delete from carillon.once
-where (namespace_id, key) in (
+delete from carillon.once o
+using (
   select namespace_id, key from carillon.once where expires_at <= statement_timestamp() order by expires_at limit $1
-) and expires_at <= clock_timestamp();
+) t
+where o.namespace_id = any (array[t.namespace_id]) and o.key = t.key and o.expires_at <= clock_timestamp();

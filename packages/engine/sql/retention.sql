@@ -20,7 +20,7 @@ with part as materialized (
   select o.job_id, o.from_at, o.version, o.reason
   from part p
   join carillon.occurrence o
-    on (o.job_id, o.from_at, o.version, o.reason) = (p.job_id, p.from_at, p.version, p.reason)
+    on o.job_id = any (array[p.job_id]) and (o.from_at, o.version, o.reason) = (p.from_at, p.version, p.reason)
   where o.recorded_at < $5::timestamptz
     and not exists (
       select from carillon.job_due d
@@ -29,7 +29,7 @@ with part as materialized (
   for update of o skip locked
 ), gone as (
   delete from carillon.occurrence o using pick p
-  where (o.job_id, o.from_at, o.version, o.reason) = (p.job_id, p.from_at, p.version, p.reason)
+  where o.job_id = any (array[p.job_id]) and (o.from_at, o.version, o.reason) = (p.from_at, p.version, p.reason)
   returning o.job_id
 )
 select p.job_id, p.from_at, p.version, p.reason, p.place as seen, (select count(*) from gone) as gone
@@ -53,11 +53,11 @@ with part as materialized (
   where (d.state = 'cancelled' or d.state = 'completed' and j.key is null)
     and greatest(j.updated_at, d.fired_through) < $2::timestamptz
     and coalesce(d.run_ids[cardinality(d.run_ids)] < $3::uuid, true)
-    and not exists (select from unnest(d.run_ids) as k (id) join carillon.run r on r.id = any (array[k.id]))
-    and not exists (select from carillon.run r where r.untracked and r.job_id = any (array[d.job_id]))
+    and (select r.id from carillon.run r where r.id = any (d.run_ids) limit 1) is null
+    and (select r.id from carillon.run r where r.untracked and r.job_id = d.job_id limit 1) is null
     and not exists (select from carillon.dependency u where u.upstream_id = any (array[d.job_id]))
     and not exists (select from carillon.backfill b where b.job_id = any (array[d.job_id]) and b.state = 'running')
-  order by d.job_id
+  order by p.job_id
   for update of d skip locked
 ), ledger as (
   delete from carillon.occurrence using pick where occurrence.job_id = any (array[pick.job_id])

@@ -10,9 +10,15 @@ with pick as materialized (
 ), ended as (
   delete from carillon.run r using pick p where r.id = any (array[p.id]) and p.state <> 'running' returning r.*
 ), pick_later as materialized (
-  select l.id from carillon.run_later l where l.namespace_id = $1 and l.id = any ($2::uuid[]) order by l.id for update
+  select l.namespace_id, l.id
+  from (select $1::int as namespace_id, unnest($2::uuid[]) as id) i
+  join carillon.run_later l on l.namespace_id = any (array[i.namespace_id]) and l.id = i.id
+  order by i.id
+  for update of l
 ), ended_later as (
-  delete from carillon.run_later l using pick_later p where l.namespace_id = $1 and l.id = any (array[p.id]) returning l.*
+  delete from carillon.run_later l using pick_later p
+  where l.namespace_id = any (array[p.namespace_id]) and l.id = p.id
+  returning l.*
 ), kept as (
   insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
     trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at, output,

@@ -1,5 +1,16 @@
 -- How runs come to sessions: the exchange of a gateway, strict queues, and what a session holds.
 
+-- Why keys are compared as they are, here and in the other files. A plan may be made while a table is empty: then it costs nothing to walk
+-- through an index, and the plan goes on doing so when the table has grown. The planner thinks of such a walk only for a reason, and
+-- statements that go by keys give it none:
+--   order, for a join: r.id = any (array[i.id]) finds the row, but nothing can be merged or hashed by it. Of a key of several columns
+--     the first is written so, and whatever else an index begins with
+--   order, for the answer: order by i.id, not by r.id; union all, or a common table expression, where a union would sort
+--   the predicate of a partial index: coalesce(next_fire_at, 'infinity') <= clock_timestamp() does not imply it
+--   no other column: (select … limit 1) is null is a lookup for each row; not exists may become a join
+-- (kind = 'rate') is true is no condition for an index, where another index is the right one; offset 0 keeps a lookup apart from what
+-- is made of it. An index finds what is due by statement_timestamp(), since clock_timestamp() changes from row to row.
+
 -- name: run.exchange
 -- purpose: moves runs that succeeded into history and hands queued runs to waiting sessions, in one commit. Of each lane the
 --   first few in rank order are looked at from a lower bound on; of all these the first get a place each. Answers the claimed

@@ -146,7 +146,7 @@ with fence as materialized (
       or r.run_at <= clock_timestamp() + $5 * interval '1 millisecond' and r.limits is null
         and exists (select from carillon.lane l where l.id = r.lane and l.kind in ('plain', 'solo'))
     )
-  order by r.id
+  order by i.id
   for update of r skip locked
 ), moved as (
   update carillon.run r
@@ -173,8 +173,9 @@ union all
 select r.id, r.id, l.task, l.queue, r.priority, 'scheduled', null, 'once', r.run_at, r.run_at,
        r.created_at, null, null, 0, 0, 0,
        null, r.payload, r.policy, null, null, null, r.labels, r.owner, r.deadline_at
-from carillon.run_later r join carillon.lane l on l.id = r.lane
-where r.namespace_id = $1 and r.id = any ($2::uuid[]);
+from (select distinct $1::int as namespace_id, unnest($2::uuid[]) as id) i
+join carillon.run_later r on r.namespace_id = any (array[i.namespace_id]) and r.id = i.id
+join carillon.lane l on l.id = r.lane;
 
 -- name: run.to_come
 -- purpose: one-off runs that their job, which was changed before their time, is still to make under the id that was told; and those that

@@ -61,7 +61,7 @@ with silent as materialized (
   select s.id
   from carillon.worker_session s join unnest($1::uuid[], $2::timestamptz[]) as seen (id, heartbeat_at) on s.id = any (array[seen.id])
   where s.heartbeat_at = seen.heartbeat_at
-  order by s.id
+  order by seen.id
   for update of s
 )
 delete from carillon.worker_session s using silent where s.id = any (array[silent.id])

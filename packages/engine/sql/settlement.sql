@@ -26,12 +26,12 @@ select d.job_id
 from carillon.job_due d
 join unnest($4::uuid[], $5::int[], $6::timestamptz[], $7::bigint[]) as i (job_id, version, nominal_at, runs_made)
   on d.job_id = any (array[i.job_id])
-where d.shard in (select id from fence)
+where (d.shard in (select id from fence)) is true
   and d.state = 'active' and d.version = i.version and d.next_nominal_at = i.nominal_at and d.runs_made = i.runs_made
   and (d.fired_through is null or i.nominal_at > d.fired_through)
-  and d.next_fire_at <= clock_timestamp()
+  and coalesce(d.next_fire_at, 'infinity') <= clock_timestamp()
   and ($8::bigint is null or exists (select from carillon.revision r where r.name = 'windows' and r.value = $8))
-order by d.job_id
+order by i.job_id
 for update of d skip locked;
 
 -- name: settlement.lock_expired
@@ -47,9 +47,9 @@ with fence as materialized (
 )
 select d.job_id
 from carillon.job_due d join unnest($4::uuid[], $5::int[]) as i (job_id, version) on d.job_id = any (array[i.job_id])
-where d.shard in (select id from fence)
-  and d.state = 'paused' and d.version = i.version and d.next_fire_at <= clock_timestamp()
-order by d.job_id
+where (d.shard in (select id from fence)) is true
+  and d.state = 'paused' and d.version = i.version and coalesce(d.next_fire_at, 'infinity') <= clock_timestamp()
+order by i.job_id
 for update of d skip locked;
 
 -- name: settlement.read
@@ -93,7 +93,7 @@ with known as materialized (
 )
 select k.job_id, r.id, case when r.state = 'blocked' and r.limits is not null then 'queued' else r.state end as state
 from known k join carillon.run r on r.id = any (array[k.id])
-order by r.id
+order by k.id
 for update of r;
 
 -- name: settlement.hold_untracked
