@@ -19,7 +19,7 @@ export const afterMutants: readonly Mutant[] = [
     shownBy: ["DOUBLE"],
     faults: [],
     edits: [
-      { in: "dependency.told", from: "where e.job_id = i.job_id", to: "where random() < 0.9 and e.job_id = i.job_id" },
+      { in: "dependency.told", from: "where e.job_id = any", to: "where random() < 0.9 and e.job_id = any" },
       {
         in: "engine/src/store/entities/dependencies.ts",
         from: "if (rowCount !== ends.length)",

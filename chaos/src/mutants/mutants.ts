@@ -13,7 +13,7 @@ const whichOccurrence: readonly Edit[] = [
 ];
 const whichVersion = inFire(" and d.version = i.version", "");
 const whichRuns = inFire(" and d.runs_made = i.runs_made", "");
-const dueCheck = inFire("      and d.next_fire_at <= clock_timestamp()\n", "");
+const dueCheck = inFire("      and coalesce(d.next_fire_at, 'infinity') <= clock_timestamp()\n", "");
 const uniqueKey = inFire(
   "unnest(($16::uuid[])[g.first : g.last])",
   "case when $16::uuid[] is not null then gen_random_uuid() end",
@@ -44,8 +44,8 @@ const fatalMutants: readonly Mutant[] = [
     faults: ["freeze", "cut"],
     edits: ["run.finish", "run.exchange"].map((statement) => ({
       in: statement,
-      from: "r.id = i.id and r.fence = i.fence and r.session_id = i.session_id and r.state",
-      to: "r.id = i.id and r.state",
+      from: "r.id = any (array[i.id]) and r.fence = i.fence and r.session_id = i.session_id and r.state",
+      to: "r.id = any (array[i.id]) and r.state",
     })),
   },
   {

@@ -33,8 +33,8 @@ export const policyMutants: readonly Mutant[] = [
     edits: [
       {
         in: "settlement.stop_runs",
-        from: "r.id = i.id and r.state = 'running'",
-        to: "r.id = i.id and r.state = 'stopping'",
+        from: "r.id = any (array[i.id]) and r.state = 'running'",
+        to: "r.id = any (array[i.id]) and r.state = 'stopping'",
       },
     ],
   },
