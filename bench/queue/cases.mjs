@@ -1,6 +1,7 @@
 // What is measured of one system. Each answers figures by name; bench.mjs puts them side by side.
 import { setTimeout as sleep } from "node:timers/promises";
 import { say } from "../schedules/results.mjs";
+import { steadyMs } from "./clock.mjs";
 import { analyse } from "./field.mjs";
 
 const rateOf = (count, ms) => (count / ms) * 1_000;
@@ -52,7 +53,7 @@ export async function drainOnce(place, system, workers, { count, isLoaded = fals
   await sleep(500);
   if (analysed) await analyse(url);
   const after = (await before?.(place)) ?? (() => undefined);
-  const begin = performance.timeOrigin + performance.now();
+  const begin = steadyMs();
   await Promise.all(workers.map((worker) => worker.call("work", { slots: system.slots, aim: "throughput" })));
   const lastAt = await untilDone(workers, count);
   const rate = rateOf(count, lastAt - begin);

@@ -1,13 +1,13 @@
 // One process of the benchmark: a queue system, told what to do by messages. The same code measures all of them; only
 // bench/queue/systems/*.mjs differ. Usage: fork("child.mjs", [name of the system]).
 import { setTimeout as sleep } from "node:timers/promises";
+import { steadyMs } from "./clock.mjs";
 
 const { open } = await import(`./systems/${process.argv[2]}.mjs`);
 let system;
 let counts = { done: 0, lastAt: 0 };
 let onRun = () => {};
 
-const epochMs = () => performance.timeOrigin + performance.now();
 const payloadOf = (extra) => ({ ...extra, data: "x".repeat(160) });
 
 const commands = {
@@ -50,9 +50,9 @@ const commands = {
     const lateness = [];
     onRun = (payload) => {
       counts.done++;
-      counts.lastAt = epochMs();
+      counts.lastAt = steadyMs();
       if (payload.sentAt !== undefined) lateness.push(counts.lastAt - payload.sentAt);
-      else if (payload.dueAt !== undefined) lateness.push(counts.lastAt - payload.dueAt);
+      else if (payload.dueAt !== undefined) lateness.push(Date.now() - payload.dueAt);
     };
     commands.lateness = async () => lateness.splice(0);
     await system.work((payload) => onRun(payload), { slots, aim });
@@ -69,7 +69,7 @@ const commands = {
     let made = 0;
     for (let passed = 0; passed < ms; passed = performance.now() - begin) {
       for (const due = Math.floor((Math.min(passed, ms) * rate) / 1_000); made < due; made++) {
-        calls.push(system.add(payloadOf({ sentAt: epochMs() })));
+        calls.push(system.add(payloadOf({ sentAt: steadyMs() })));
       }
       await sleep(1);
     }

@@ -6,8 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { say } from "../schedules/results.mjs";
 import { quantiles } from "./cases.mjs";
-
-const epochMs = () => performance.timeOrigin + performance.now();
+import { steadyMs } from "./clock.mjs";
 
 async function connected(url) {
   const client = new Client({ connectionString: url });
@@ -24,7 +23,7 @@ async function listen(url) {
   };
   const start = async (id) => {
     const { rows } = await claims.query({ ...claim, values: [id] });
-    process.send(epochMs() - JSON.parse(rows[0].payload).sentAt);
+    process.send(steadyMs() - JSON.parse(rows[0].payload).sentAt);
   };
   hints.on("notification", ({ payload }) => void start(payload));
   await hints.query("listen floor");
@@ -46,7 +45,7 @@ export async function latencyFloor(site, { rate, ms }) {
                   select pg_notify('floor', id::text) from made`;
     const data = "x".repeat(160);
     for (let id = 0; id < (rate * ms) / 1_000; id++) {
-      await client.query({ name: "add", text, values: [id, JSON.stringify({ sentAt: epochMs(), data })] });
+      await client.query({ name: "add", text, values: [id, JSON.stringify({ sentAt: steadyMs(), data })] });
       await sleep(1_000 / rate);
     }
     await sleep(500);
