@@ -66,8 +66,8 @@ describe("the plan of a hot statement, made after a vacuum of the empty tables,"
     expect(scanned.map((node) => node["Relation Name"])).toEqual([]);
   });
 
-  it.each(hot)("%s walks through no index of a table that grows", async (name) => {
-    if (since17.has(name) && version < 170_000) return;
+  it.for(hot)("%s walks through no index of a table that grows", async (name, { skip }) => {
+    skip(since17.has(name) && version < 170_000, "found by namespace before PostgreSQL 17");
     const plan = await planOf(harness, name);
     const walks = all(plan).filter((node) => readsTooMuch(node) && !walked.has(`${name} ${node["Index Name"]}`));
     expect(walks.map(indexOf)).toEqual([]);
