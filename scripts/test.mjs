@@ -2,6 +2,7 @@
 // how many tests ran. `npm test -- unit store` runs only the named tiers.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureTools, runTool } from "./tool.mjs";
 
@@ -40,13 +41,26 @@ function vitest(project, env = {}) {
     stdio: "inherit",
     env: { ...process.env, ...env },
   });
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(readFileSync(report, "utf8"));
+  if (!existsSync(report))
+    return { status: status || 1, passed: 0, failed: 1, skipped: 0, failures: ["no report came"] };
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
+    readFileSync(report, "utf8"),
+  );
   return {
     status: status ?? 1,
     passed: numPassedTests,
     failed: numFailedTests,
     skipped: numPendingTests + numTodoTests,
+    failures: testResults.flatMap(failuresOf),
   };
+}
+
+/** What failed in a test file, and by which words: a line each. A file that could not be run at all has no tests. */
+function failuresOf({ name, status, message, assertionResults }) {
+  const file = relative(root, name);
+  const said = (test) => `${file} > ${test.fullName}: ${test.failureMessages[0]?.split("\n")[0] ?? "no message"}`;
+  const failed = assertionResults.filter((test) => test.status === "failed").map(said);
+  return failed.length === 0 && status === "failed" ? [`${file}: ${message.split("\n")[0]}`] : failed;
 }
 
 /** The packed product in an empty folder, by curl, by the command line and in code; each cell of its table counts as a test. */
@@ -151,6 +165,8 @@ for (const { name, seconds, status, isVoid, passed, failed, skipped } of results
     `${isVoid ? "VOID  " : status === 0 ? "ok    " : "FAILED"} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(6)} s  ${counts}`,
   );
 }
+// Again at the end: whoever sees only the last lines of a long output sees what failed.
+for (const { name, failures = [] } of results) for (const line of failures) console.log(`${name}  ${line}`);
 const sum = (key) => results.reduce((total, result) => total + result[key], 0);
 console.log(`total  ${sum("seconds").toFixed(1)} s`);
 console.log(`\n${sum("passed")} passed, ${sum("failed")} failed, ${sum("skipped")} skipped`);
