@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { say } from "../schedules/results.mjs";
-import { quantiles } from "./cases.mjs";
+import { quantiles, warmUpOfLatency } from "./cases.mjs";
 import { steadyMs } from "./clock.mjs";
 
 async function connected(url) {
@@ -44,11 +44,17 @@ export async function latencyFloor(site, { rate, ms }) {
     const text = `with made as (insert into floor values ($1, 'queued', $2) returning id)
                   select pg_notify('floor', id::text) from made`;
     const data = "x".repeat(160);
-    for (let id = 0; id < (rate * ms) / 1_000; id++) {
-      await client.query({ name: "add", text, values: [id, JSON.stringify({ sentAt: steadyMs(), data })] });
-      await sleep(1_000 / rate);
-    }
-    await sleep(500);
+    let id = 0;
+    const pace = async (perSecond, forMs) => {
+      for (const end = id + (perSecond * forMs) / 1_000; id < end; id++) {
+        await client.query({ name: "add", text, values: [id, JSON.stringify({ sentAt: steadyMs(), data })] });
+        await sleep(1_000 / perSecond);
+      }
+      await sleep(500);
+    };
+    await pace(warmUpOfLatency.rate, warmUpOfLatency.ms);
+    taken.length = 0;
+    await pace(rate, ms);
     worker.kill();
     await client.end();
     const figures = quantiles(taken);

@@ -6,6 +6,13 @@
 -- fence: none, a read
 select id, owner, epoch from carillon.shard order by id;
 
+-- name: shard.moves
+-- purpose: whether anything moved since a former look. Every statement that changes a shard's owner lets its epoch grow, so their sum
+--   tells; the hash is for changes by other hands, and for another history of the database in which as much has happened
+-- params: none
+-- fence: none, a read
+select concat(sum(epoch), ' ', sum(hash_record_extended(s, 0))) as moves from carillon.shard s;
+
 -- name: shard.take
 -- purpose: takes over shards whose owner and epoch are still as seen; one that a write of its old owner holds just now is
 --   left for the next pass, because a node that waits sends no heartbeat

@@ -50,7 +50,7 @@ export class BackfillRunner {
   /** Answers how many backfills got on. A step that fails does not keep other backfills from theirs. */
   async tick(): Promise<number> {
     const { backfills, membership, now } = this.#options;
-    const shards = [...membership().epochs.keys()];
+    const { shards } = membership();
     this.#idleMs = lookMs;
     if (shards.length === 0) return 0;
     const due = await backfills.due(shards, now(), batch);

@@ -2,6 +2,7 @@ import type { DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { HostClock } from "../store/db/ports.js";
 import type { HeldShard } from "../store/entities/shards.js";
+import { HeldShards } from "./held-shards.js";
 import type { Coordinator, Membership, ShardChange } from "./port.js";
 import { inOwnOrder, quotaOf } from "./quota.js";
 import type { Member, Registry, ShardView } from "./registry.js";
@@ -28,8 +29,7 @@ export class ClusterMember implements Coordinator {
   readonly #registry: Registry;
   readonly #skew: SkewJudge;
   #nodeId: string;
-  readonly #held = new Map<number, number>();
-  #told = new Map<number, number>();
+  readonly #held = new HeldShards();
   #contended = false;
 
   constructor(options: MemberOptions, registry: Registry) {
@@ -40,7 +40,7 @@ export class ClusterMember implements Coordinator {
   }
 
   get membership(): Membership {
-    return { nodeId: this.#nodeId, epochs: this.#held };
+    return { nodeId: this.#nodeId, epochs: this.#held.epochs, shards: this.#held.ids };
   }
 
   get idleMs(): DurationMs {
@@ -51,7 +51,7 @@ export class ClusterMember implements Coordinator {
   async join(): Promise<ShardChange> {
     await this.#announce();
     await this.#rebalance();
-    return this.#tell();
+    return this.#held.tell();
   }
 
   async tick(): Promise<ShardChange> {
@@ -62,7 +62,7 @@ export class ClusterMember implements Coordinator {
       this.#registry.forget();
       throw error;
     }
-    return this.#tell();
+    return this.#held.tell();
   }
 
   async leave(): Promise<void> {
@@ -87,21 +87,13 @@ export class ClusterMember implements Coordinator {
   async #rebalance(): Promise<void> {
     const shards = await this.#registry.shards();
     const members = await this.#registry.members(this.#nodeId);
-    this.#adopt(shards);
+    this.#held.adopt(shards, this.#nodeId);
     const sharing = sharingOf(members);
     const quota = quotaOf(shards.length, sharing, this.#nodeId);
     await this.#dropSurplus(shards, quota);
     const alive = new Set(members.map((member) => member.id));
     const free = shards.filter((shard) => this.#isFree(shard, alive));
-    await this.#take(inOwnOrder(free, sharing, this.#nodeId).slice(0, Math.max(0, quota - this.#held.size)));
-  }
-
-  /** What the registry says is held is held, whatever this node remembers: an answer may have been lost. */
-  #adopt(shards: readonly ShardView[]): void {
-    this.#held.clear();
-    for (const { id, owner, promisedTo, epoch } of shards) {
-      if (owner === this.#nodeId && promisedTo === this.#nodeId) this.#held.set(id, epoch);
-    }
+    await this.#take(inOwnOrder(free, sharing, this.#nodeId).slice(0, Math.max(0, quota - this.#held.epochs.size)));
   }
 
   #isFree({ owner, promisedTo }: ShardView, alive: ReadonlySet<string>): boolean {
@@ -111,10 +103,11 @@ export class ClusterMember implements Coordinator {
 
   /** What was promised and never owned goes first. */
   async #dropSurplus(shards: readonly ShardView[], quota: number): Promise<void> {
-    const promised = shards.filter((shard) => shard.promisedTo === this.#nodeId && !this.#held.has(shard.id));
-    const surplus = [...this.#held.keys(), ...promised.map((shard) => shard.id)].slice(quota);
-    if (surplus.length === 0) return;
-    for (const id of surplus) this.#held.delete(id);
+    const { epochs, ids } = this.#held;
+    const promised = shards.filter((shard) => shard.promisedTo === this.#nodeId && !epochs.has(shard.id));
+    if (ids.length + promised.length <= quota) return;
+    const surplus = [...ids, ...promised.map((shard) => shard.id)].slice(quota);
+    this.#held.lose(surplus);
     await this.#registry.drop(this.#nodeId, surplus);
   }
 
@@ -122,7 +115,7 @@ export class ClusterMember implements Coordinator {
     this.#contended = false;
     if (wanted.length === 0) return;
     const gained = await this.#registry.take(this.#nodeId, wanted);
-    for (const shard of gained) this.#held.set(shard.id, shard.epoch);
+    this.#held.gain(gained);
     this.#contended = gained.length < wanted.length;
     this.#reportTakeovers(wanted, gained);
   }
@@ -138,16 +131,6 @@ export class ClusterMember implements Coordinator {
       const durationMs = sign === undefined ? null : this.#options.clock.monotonic() - sign;
       this.#options.onEvent({ type: "shards.taken_over", nodeId: this.#nodeId, from, count, durationMs });
     }
-  }
-
-  /** What is different from what the caller was last told, failed passes in between included. */
-  #tell(): ShardChange {
-    const before = this.#told;
-    this.#told = new Map(this.#held);
-    return {
-      gained: [...this.#held].filter(([id, epoch]) => before.get(id) !== epoch).map(([id, epoch]) => ({ id, epoch })),
-      lost: [...before].filter(([id, epoch]) => this.#held.get(id) !== epoch).map(([id]) => id),
-    };
   }
 }
 

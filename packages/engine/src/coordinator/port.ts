@@ -6,6 +6,19 @@ export interface Membership {
   readonly nodeId: string;
   /** The shards this node owns, each with the epoch under which it does. */
   readonly epochs: ReadonlyMap<number, number>;
+  /** The same shards; the same array for as long as none is gained or lost. */
+  readonly shards: readonly number[];
+}
+
+/** Over a map that may change: its shards are those of the moment. */
+export function membershipOf(nodeId: string, epochs: ReadonlyMap<number, number>): Membership {
+  return {
+    nodeId,
+    epochs,
+    get shards() {
+      return [...epochs.keys()];
+    },
+  };
 }
 
 /** What changed since the last pass that succeeded. A shard that came back under a new epoch is in both lists. */

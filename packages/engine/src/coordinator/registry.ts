@@ -24,7 +24,8 @@ export interface Registry {
   announce(nodeId: string, report: NodeReport): Promise<void>;
   /** false: this incarnation was declared dead. */
   renew(nodeId: string, report: NodeReport): Promise<boolean>;
-  shards(): Promise<ShardView[]>;
+  /** The same array for as long as nothing is known to have moved. */
+  shards(): Promise<readonly ShardView[]>;
   /** The living, this node included, after whoever is known to be dead was removed. */
   members(nodeId: string): Promise<Member[]>;
   /** Answers only the shards that this node won, with their new epochs. */

@@ -2,11 +2,12 @@ import type { DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { HostClock } from "../store/db/ports.js";
 import type { NodeReport, NodeRow, NodeStore } from "../store/entities/nodes.js";
-import type { HeldShard, ShardStore } from "../store/entities/shards.js";
+import type { HeldShard, ShardRow, ShardStore } from "../store/entities/shards.js";
 import { FreedLocks } from "./freed-locks.js";
 import { LineageWatch } from "./lineage.js";
 import type { Member, Registry, ShardView } from "./registry.js";
 import { Roll } from "./roll.js";
+import { ShardTable } from "./shard-table.js";
 import { SignsOfLife } from "./signs-of-life.js";
 import { SilenceWatch } from "./silence.js";
 
@@ -40,6 +41,9 @@ export class RowRegistry implements Registry {
   readonly #signs: SignsOfLife;
   readonly #roll: Roll;
   readonly #lineage: LineageWatch;
+  readonly #table: ShardTable;
+  /** The rows of the table that were last read, and what they look like. */
+  #seen: { readonly rows: readonly ShardRow[]; readonly views: readonly ShardView[] } | null = null;
 
   constructor(options: RowRegistryOptions) {
     const { leaseMs, shards, onEvent } = options;
@@ -48,6 +52,7 @@ export class RowRegistry implements Registry {
     this.#signs = new SignsOfLife(10 * leaseMs);
     this.#roll = new Roll(onEvent);
     this.#lineage = new LineageWatch(shards, onEvent);
+    this.#table = new ShardTable(shards);
   }
 
   get nextLookMs(): DurationMs | null {
@@ -100,8 +105,12 @@ export class RowRegistry implements Registry {
     return living;
   }
 
-  async shards(): Promise<ShardView[]> {
-    return (await this.#options.shards.list()).map((row) => ({ ...row, promisedTo: row.owner }));
+  async shards(): Promise<readonly ShardView[]> {
+    const rows = await this.#table.read();
+    if (this.#seen?.rows !== rows) {
+      this.#seen = { rows, views: rows.map((row) => ({ ...row, promisedTo: row.owner })) };
+    }
+    return this.#seen.views;
   }
 
   take(nodeId: string, seen: readonly HeldShard[]): Promise<HeldShard[]> {

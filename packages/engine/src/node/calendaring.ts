@@ -77,7 +77,7 @@ export function makeCalendaring(options: CalendaringOptions): Calendaring {
     follow: (jobIds) => sweep.follow(jobIds),
     async tick() {
       await calendars.refresh();
-      const recomputed = await sweep.tick([...membership().epochs.keys()]);
+      const recomputed = await sweep.tick(membership().shards);
       return recomputed > 0 ? 0 : periodMs;
     },
   };

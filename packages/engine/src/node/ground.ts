@@ -96,7 +96,7 @@ export class Ground {
 
   readonly membership = (): Membership => this.coordinator.membership;
 
-  readonly ownShards = (): number[] => [...this.membership().epochs.keys()];
+  readonly ownShards = (): readonly number[] => this.membership().shards;
 
   readonly emit = (event: EngineEvent): void => {
     if (event.type === "run.finished") this.#finished(event.runId, event.jobId);

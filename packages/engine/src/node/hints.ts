@@ -243,7 +243,7 @@ export class Hints {
     this.#options.wakeQueues();
     this.#options.scheduler().hintWindows();
     this.#options.gateway().hintAll();
-    this.#readAgain([...this.#options.membership().epochs.keys()]);
+    this.#readAgain(this.#options.membership().shards);
   }
 
   #lookAtWindows(): void {

@@ -38,7 +38,7 @@ export class OperationRunner {
   /** Answers how long the next tick can wait. A step that fails does not keep other operations from theirs. */
   async tick(): Promise<DurationMs> {
     const { operations, membership } = this.#options;
-    const shards = [...membership().epochs.keys()];
+    const { shards } = membership();
     if (shards.length === 0) return lookMs;
     const due = await operations.due(shards, batch);
     const failures: unknown[] = [];

@@ -104,7 +104,7 @@ export class LaterMover {
     if (now < this.#nextLook && !wentBack) return 0;
     this.#nextLook = now + this.#limits.lookMs;
     const isFull = wentBack || now >= this.#nextFullLook;
-    const held = [...this.#options.membership().epochs.keys()];
+    const held = this.#options.membership().shards;
     const shards = isFull ? held : held.filter((shard) => !this.#due.has(shard));
     if (shards.length === 0) return 0;
     const until = now + this.#limits.leadMs;

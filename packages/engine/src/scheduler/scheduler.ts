@@ -176,9 +176,7 @@ export class Scheduler {
   async #release(): Promise<void> {
     const { revision } = this.#maintenance;
     const { membership, store } = this.#options;
-    const rows = [...membership().epochs.keys()].flatMap((shard) =>
-      this.#released.get(shard) === revision ? [] : [{ shard }],
-    );
+    const rows = membership().shards.flatMap((shard) => (this.#released.get(shard) === revision ? [] : [{ shard }]));
     if (rows.length === 0) return;
     this.#reader.readNow(await store.release({ fence: fenceOf(membership(), rows), windows: revision }));
     for (const { shard } of rows) this.#released.set(shard, revision);

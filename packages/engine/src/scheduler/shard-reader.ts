@@ -112,8 +112,8 @@ export class ShardReader {
   /** Reads some of what is to be read, if anything; answers how many rows came. */
   async read(): Promise<number> {
     const now = this.#options.now();
-    const { epochs } = this.#options.membership();
-    if (this.isFullLookDue) this.#beginFullLook(now, epochs.keys());
+    const { epochs, shards: held } = this.#options.membership();
+    if (this.isFullLookDue) this.#beginFullLook(now, held);
     const share = this.#share();
     for (const shard of this.#drained()) this.#want(shard, now);
     const shards = this.#take(now, epochs);

@@ -7,6 +7,7 @@ import { CalendarCompiler } from "../../src/calendar/compile-edition.js";
 import type { Fence } from "../../src/store/entities/fence.js";
 import type { Store } from "../../src/store/store.js";
 import { actor, type ChangeHarness, changeHarness, period } from "./change-harness.js";
+import { membershipOf } from "../../src/coordinator/port.js";
 
 export const defaults: BackfillRequest = {
   from: 0,
@@ -54,10 +55,7 @@ export async function backfillHarness(): Promise<BackfillHarness> {
       backfills: store.backfills,
       steps,
       now,
-      membership: () => ({
-        nodeId: made.fence.node,
-        epochs: new Map(made.fence.shards.map(({ id, epoch }) => [id, epoch])),
-      }),
+      membership: () => membershipOf(made.fence.node, new Map(made.fence.shards.map(({ id, epoch }) => [id, epoch]))),
       onStepped: () => undefined,
       onEvent: (event) => events.push(event),
     });

@@ -11,6 +11,7 @@ import type { DueJob } from "../../src/scheduler/fire-store.js";
 import { Scheduler } from "../../src/scheduler/scheduler.js";
 import { actor, type ChangeHarness, spec } from "./change-harness.js";
 import { fireRow, termsOf } from "./store-harness.js";
+import { membershipOf } from "../../src/coordinator/port.js";
 
 const everyMs = 1_000;
 const overlaps: readonly OverlapPolicy[] = ["allow", "skip", "queue_one", "cancel_running"];
@@ -48,7 +49,7 @@ export class ChangeStorm {
     this.#scheduler = new Scheduler({
       store: h.store.due,
       now: () => h.db.clock.now(),
-      membership: () => ({ nodeId, epochs }),
+      membership: () => membershipOf(nodeId, epochs),
       resumeExpired: h.expirePauses,
       onQueued: () => undefined,
       onEvent: () => undefined,

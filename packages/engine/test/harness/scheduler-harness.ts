@@ -4,6 +4,7 @@ import type { FireStore } from "../../src/scheduler/fire-store.js";
 import { Scheduler, type SchedulerOptions } from "../../src/scheduler/scheduler.js";
 import type { Queued } from "../../src/store/entities/runs.js";
 import { newId, type StoreHarness, storeHarness } from "./store-harness.js";
+import { membershipOf } from "../../src/coordinator/port.js";
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
@@ -84,7 +85,7 @@ export async function schedulerHarness(): Promise<SchedulerHarness> {
 async function makeNode(h: StoreHarness, options: NodeOptions = {}): Promise<SchedulerNode> {
   const { around = (store) => store, limits, ...rest } = options;
   const { node: nodeId, shards } = await h.takeAll(newId());
-  const membership = { nodeId, epochs: new Map(shards.map(({ id, epoch }) => [id, epoch])) };
+  const membership = membershipOf(nodeId, new Map(shards.map(({ id, epoch }) => [id, epoch])));
   const events: EngineEvent[] = [];
   const queued: Queued[] = [];
   const node = { skewMs: 0 };

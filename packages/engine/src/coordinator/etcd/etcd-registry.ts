@@ -6,6 +6,7 @@ import type { HeldShard, ShardStore } from "../../store/entities/shards.js";
 import { LineageWatch } from "../lineage.js";
 import type { Member, Registry, ShardView } from "../registry.js";
 import { Roll } from "../roll.js";
+import { ShardTable } from "../shard-table.js";
 import { SignsOfLife } from "../signs-of-life.js";
 import type { Entry, EtcdClient } from "./etcd-client.js";
 import { field, type Json, text } from "./json.js";
@@ -35,6 +36,7 @@ export class EtcdRegistry implements Registry {
   readonly #signs: SignsOfLife;
   readonly #roll: Roll;
   readonly #lineage: LineageWatch;
+  readonly #table: ShardTable;
   #lease = "";
   #said = "";
 
@@ -43,6 +45,7 @@ export class EtcdRegistry implements Registry {
     this.#signs = new SignsOfLife(10 * options.leaseMs);
     this.#roll = new Roll(options.onEvent);
     this.#lineage = new LineageWatch(options.shards, options.onEvent);
+    this.#table = new ShardTable(options.shards);
   }
 
   lastSignOf(nodeId: string): DurationMs | undefined {
@@ -71,9 +74,9 @@ export class EtcdRegistry implements Registry {
   }
 
   async shards(): Promise<ShardView[]> {
-    const { etcd, shards } = this.#options;
+    const { etcd } = this.#options;
     const promised = new Map((await etcd.under(this.#shardKey(""))).map(({ key, value }) => [key, value]));
-    const rows = await shards.list();
+    const rows = await this.#table.read();
     return rows.map((row) => ({ ...row, promisedTo: promised.get(this.#shardKey(row.id)) ?? null }));
   }
 

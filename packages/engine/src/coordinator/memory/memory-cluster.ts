@@ -81,6 +81,7 @@ export class MemoryCluster {
     };
     return {
       list: async () => this.#rows,
+      moves: async () => String(this.#rows.reduce((sum, row) => sum + row.epoch, 0)),
       take: async (owner, seen) => {
         const epochs = new Map(seen.map((shard) => [shard.id, shard.epoch]));
         const taken = new Set(this.#rows.filter((row) => epochs.get(row.id) === row.epoch).map((row) => row.id));

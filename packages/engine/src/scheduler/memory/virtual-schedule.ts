@@ -12,6 +12,7 @@ import { insertJob } from "./memory-jobs.js";
 import type { MemoryRun } from "./memory-rows.js";
 import { endRun } from "./memory-runs.js";
 import { MemoryTables } from "./memory-tables.js";
+import { membershipOf } from "../../coordinator/port.js";
 
 export interface VirtualScheduleOptions {
   readonly now: () => Instant;
@@ -49,7 +50,7 @@ export class VirtualSchedule {
     this.#scheduler = new Scheduler({
       store: memoryFireStore(this.#tables),
       now,
-      membership: () => ({ nodeId, epochs: this.#epochs }),
+      membership: () => membershipOf(nodeId, this.#epochs),
       onQueued: () => undefined,
       onStopped,
       onEvent: () => undefined,

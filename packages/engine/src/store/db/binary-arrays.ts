@@ -7,6 +7,7 @@ const uuidType = 2950;
 const bigintType = 20;
 const float8Type = 701;
 const intType = 23;
+const smallintType = 21;
 const jsonType = 114;
 /** Dimensions, whether there are nulls, type of the elements; then length and lower bound of the one dimension. */
 const headerBytes = 20;
@@ -57,6 +58,17 @@ export function intArray(numbers: readonly number[]): Buffer {
   for (const number of numbers) {
     buffer[at + 3] = 4;
     buffer.writeInt32BE(number, at + 4);
+    at += step;
+  }
+  return buffer;
+}
+
+export function smallintArray(numbers: readonly number[]): Buffer {
+  const { buffer, step } = arrayOf(smallintType, numbers.length, 2);
+  let at = headerBytes;
+  for (const number of numbers) {
+    buffer[at + 3] = 2;
+    buffer.writeInt16BE(number, at + 4);
     at += step;
   }
   return buffer;

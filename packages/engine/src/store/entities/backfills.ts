@@ -2,6 +2,7 @@ import type { Instant, TraceContext } from "@carillon/core";
 import type { BackfillRequest, BackfillView } from "../../model/backfills.js";
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
+import { shardArray } from "../db/shard-array.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./fence.js";
 import { jsonOrNull, timestampOrNull } from "./parameters.js";
@@ -82,14 +83,14 @@ function backfillReads(db: Queryable, statements: Statements): Reads {
     },
     async due(shards, now, limit) {
       const { rows } = await db.query<{ id: string; job_id: string; shard: number }>(due, [
-        shards,
+        shardArray(shards),
         timestampParam(now),
         limit,
       ]);
       return rows.map((row) => ({ id: row.id, jobId: row.job_id, shard: row.shard }));
     },
     async anyRunning(shards) {
-      return (await db.query<{ any: boolean }>(running, [shards])).rows[0]?.any ?? false;
+      return (await db.query<{ any: boolean }>(running, [shardArray(shards)])).rows[0]?.any ?? false;
     },
   };
 }

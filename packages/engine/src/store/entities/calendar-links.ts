@@ -1,4 +1,5 @@
 import type { Queryable } from "../db/queryable.js";
+import { shardArray } from "../db/shard-array.js";
 import type { Statements } from "../sql/statement.js";
 import type { CalendarEdition } from "./calendars.js";
 import { columns } from "./parameters.js";
@@ -67,7 +68,7 @@ export function calendarLinks(db: Queryable, statements: Statements): CalendarLi
       if (jobIds.length > 0) await tx.query(unlink, [jobIds]);
     },
     async behind(shards, limit) {
-      const { rows } = await db.query<{ job_id: string }>(behind, [shards, limit]);
+      const { rows } = await db.query<{ job_id: string }>(behind, [shardArray(shards), limit]);
       return rows.map((row) => row.job_id);
     },
     async behindOf(on, jobIds) {

@@ -1,5 +1,6 @@
 import type { AfterSchedule, Instant, JobState, MissedChoice, TraceContext } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
+import { shardArray } from "../db/shard-array.js";
 import type { Statements } from "../sql/statement.js";
 import { columns, timestampOrNull } from "./parameters.js";
 
@@ -150,7 +151,8 @@ function endReads(statements: Statements): EndReads {
       return (await db.query<{ is_used: boolean }>(any)).rows[0]?.is_used ?? false;
     },
     async openJobs(db, shards, limit) {
-      return (await db.query<{ job_id: string }>(openJobs, [shards, limit])).rows.map((row) => row.job_id);
+      const of = shards === null ? null : shardArray(shards);
+      return (await db.query<{ job_id: string }>(openJobs, [of, limit])).rows.map((row) => row.job_id);
     },
     async ends(tx, jobIds, limit, bytes = mostBytes) {
       return (await tx.query<EndRow>(ends, [jobIds, limit, bytes])).rows.map(toEnd);

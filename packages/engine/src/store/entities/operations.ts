@@ -2,6 +2,7 @@ import type { DurationMs, Instant, TraceContext } from "@carillon/core";
 import type { BulkTarget, OperationAction, OperationFailure, OperationView } from "../../model/operations.js";
 import { jsonParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
+import { shardArray } from "../db/shard-array.js";
 import type { Statements } from "../sql/statement.js";
 import { jsonOrNull } from "./parameters.js";
 
@@ -86,7 +87,7 @@ export function operationStore(db: Queryable, statements: Statements): Operation
       return (await db.query<Row>(list, [namespaceId, before, limit])).rows.map(toOperation);
     },
     async due(shards, limit) {
-      return (await db.query<Row>(due, [shards, limit])).rows.map(toOperation);
+      return (await db.query<Row>(due, [shardArray(shards), limit])).rows.map(toOperation);
     },
     async step({ id, step: number }, { cursor, seen, done, failed, failures, isLast }) {
       return one(await db.query<Row>(step, [id, number, cursor, seen, done, failed, jsonParam(failures), isLast]));

@@ -9,6 +9,7 @@ import type {
 } from "@carillon/core";
 import { timestampParam } from "../db/params.js";
 import type { Queryable } from "../db/queryable.js";
+import { shardArray } from "../db/shard-array.js";
 import type { Statements } from "../sql/statement.js";
 import { type Fence, fenceParameters } from "./fence.js";
 import { columns } from "./parameters.js";
@@ -120,7 +121,7 @@ export function settlementReads(statements: Statements): SettlementReads {
       return ids((await tx.query<{ job_id: string }>(lockFree, [jobIds])).rows);
     },
     async admissible(db, shards, limit) {
-      return ids((await db.query<{ job_id: string }>(admissible, [shards, limit])).rows);
+      return ids((await db.query<{ job_id: string }>(admissible, [shardArray(shards), limit])).rows);
     },
     async lockDue(tx, fence, due, windows) {
       const values = columns(due, [

@@ -23,6 +23,8 @@ export interface LineageRow {
 
 export interface ShardStore {
   list(): Promise<ShardRow[]>;
+  /** Another value after every change of a row. */
+  moves(): Promise<string>;
   /** Answers only the shards whose epoch was still as seen. */
   take(owner: string, seen: readonly HeldShard[]): Promise<HeldShard[]>;
   /** Gives up some shards; answers those that were given up. */
@@ -36,6 +38,7 @@ export interface ShardStore {
 
 export function shardStore(db: Queryable, statements: Statements): ShardStore {
   const list = statements.get("shard.list");
+  const moves = statements.get("shard.moves");
   const take = statements.get("shard.take");
   const drop = statements.get("shard.drop");
   const release = statements.get("shard.release");
@@ -45,6 +48,9 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
   return {
     async list() {
       return (await db.query<ShardRow>(list)).rows;
+    },
+    async moves() {
+      return (await db.query<{ moves: string }>(moves)).rows[0]?.moves ?? "";
     },
     async take(owner, seen) {
       const values = [owner, seen.map((shard) => shard.id), seen.map((shard) => shard.epoch)];

@@ -7,6 +7,7 @@ import { NodeCalendars } from "../../../src/calendar/node-calendars.js";
 import { nodeRules } from "../../../src/node/node-rules.js";
 import { ScheduleCache } from "../../../src/scheduler/schedule-cache.js";
 import { Scheduler } from "../../../src/scheduler/scheduler.js";
+import { membershipOf } from "../../../src/coordinator/port.js";
 
 // Jobs that are late, because nobody fired for hours, at the moment another node puts a new version of their calendar.
 
@@ -58,7 +59,7 @@ async function node(): Promise<{ look(): Promise<void> }> {
     calendars,
     follow: (ids) => sweep.follow(ids),
     now: () => h.db.clock.now(),
-    membership: () => ({ nodeId: h.fence.node, epochs: new Map(h.fence.shards.map(({ id, epoch }) => [id, epoch])) }),
+    membership: () => membershipOf(h.fence.node, new Map(h.fence.shards.map(({ id, epoch }) => [id, epoch]))),
     onQueued: () => undefined,
     onEvent: () => undefined,
   });

@@ -6,6 +6,7 @@ import { NodeCalendars } from "../../../src/calendar/node-calendars.js";
 import { shardOf } from "../../../src/jobs/shard-of.js";
 import { Scheduler } from "../../../src/scheduler/scheduler.js";
 import { actor, type ChangeHarness, changeHarness, every } from "../../harness/change-harness.js";
+import { membershipOf } from "../../../src/coordinator/port.js";
 
 const day = 86_400_000;
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
     store: h.store.due,
     calendars: new NodeCalendars(h.store.calendars, new CalendarCompiler()),
     now: () => h.db.clock.now(),
-    membership: () => ({ nodeId, epochs }),
+    membership: () => membershipOf(nodeId, epochs),
     onQueued: () => undefined,
     onEvent: (event) => events.push(event),
   });

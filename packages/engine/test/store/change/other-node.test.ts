@@ -4,6 +4,7 @@ import { shardOf } from "../../../src/jobs/shard-of.js";
 import { Scheduler } from "../../../src/scheduler/scheduler.js";
 import { actor, type ChangeHarness, changeHarness, every, spec } from "../../harness/change-harness.js";
 import { EngineHarness } from "../../harness/engine-harness.js";
+import { membershipOf } from "../../../src/coordinator/port.js";
 
 const shardCount = 1_024;
 const yearly = { kind: "cron", cron: "0 0 1 1 *", timeZone: "UTC" } as const;
@@ -75,7 +76,7 @@ describe("a change of which the owner of the shard is not told", () => {
     scheduler = new Scheduler({
       store: h.store.due,
       now: () => h.db.clock.now() + skewMs,
-      membership: () => ({ nodeId, epochs }),
+      membership: () => membershipOf(nodeId, epochs),
       onQueued: () => undefined,
       onEvent: (event) => void events.push(event),
     });

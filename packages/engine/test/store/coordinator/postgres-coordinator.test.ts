@@ -120,6 +120,51 @@ describe("the coordinator over PostgreSQL", () => {
   });
 });
 
+describe("the rows of the shards", () => {
+  async function readsOf(what: () => Promise<unknown>): Promise<boolean> {
+    const { shards } = h.store;
+    const before = await shards.moves();
+    await what();
+    return (await shards.moves()) !== before;
+  }
+
+  it("are known to have moved after each statement that moves one", async () => {
+    const { shards } = h.store;
+    const owner = newId();
+    const rows = await shards.list();
+    expect(await readsOf(() => shards.list())).toBe(false);
+    expect(await readsOf(() => shards.take(owner, rows.slice(3, 4)))).toBe(true);
+    expect(await readsOf(() => shards.drop(owner, [3]))).toBe(true);
+    expect(await readsOf(() => shards.take(owner, rows.slice(4, 6)))).toBe(true);
+    expect(await readsOf(() => shards.release(owner))).toBe(true);
+    expect(await readsOf(() => shards.release(owner))).toBe(false);
+  });
+
+  it("are known to have changed when somebody else changes an owner, and leaves the epoch", async () => {
+    const set = "update carillon.shard set owner = gen_random_uuid() where id = 7";
+    expect(await readsOf(() => run(set))).toBe(true);
+    expect(await readsOf(() => run(set))).toBe(true);
+  });
+
+  it("are read once for as long as nothing moves, and again when something did", async () => {
+    let reads = 0;
+    const { shards } = h.store;
+    const counting: typeof shards = { ...shards, list: () => (reads++, shards.list()) };
+    const a = node("a", { shards: counting });
+    await a.join();
+    await time.settle(a);
+    const settled = reads;
+    const { shards: ids } = a.membership;
+    for (let pass = 0; pass < 3; pass++) expect(await a.tick()).toEqual({ gained: [], lost: [] });
+    expect(reads).toBe(settled);
+    expect(a.membership.shards).toBe(ids);
+    await run("update carillon.shard set owner = null, epoch = epoch + 1 where id = 7");
+    expect(await a.tick()).toMatchObject({ gained: [{ id: 7 }], lost: [7] });
+    expect(reads).toBeGreaterThan(settled);
+    expect(a.membership.shards).toHaveLength(1_024);
+  });
+});
+
 describe("another history of the database", () => {
   const remembered = async (): Promise<unknown> =>
     (await run("select value from carillon.setting where name = 'lineage'")).rows[0];

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bigintArray, float8Array, intArray, uuidArray } from "../../../src/store/db/binary-arrays.js";
+import { bigintArray, float8Array, intArray, smallintArray, uuidArray } from "../../../src/store/db/binary-arrays.js";
 import { columns } from "../../../src/store/entities/parameters.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
@@ -66,10 +66,11 @@ describe("columns as parameters", () => {
   });
 });
 
-type Binary = readonly [id: string, big: number, double: number, int: number];
+type Binary = readonly [id: string, big: number, double: number, int: number, small: number];
 
 const binary = {
-  text: `select u, g, f, n from unnest($1::uuid[], $2::bigint[], $3::float8[], $4::int[]) with ordinality as i (u, g, f, n, at)
+  text: `select u, g, f, n, s
+         from unnest($1::uuid[], $2::bigint[], $3::float8[], $4::int[], $5::smallint[]) with ordinality as i (u, g, f, n, s, at)
          order by at`,
 };
 
@@ -79,9 +80,10 @@ async function sentBinary(rows: readonly Binary[]): Promise<unknown[]> {
     bigintArray(rows.map((row) => row[1])),
     float8Array(rows.map((row) => row[2])),
     intArray(rows.map((row) => row[3])),
+    smallintArray(rows.map((row) => row[4])),
   ];
-  const answer = await harness.db.query<{ u: string; g: number; f: number; n: number }>(binary, values);
-  return answer.rows.map(({ u, g, f, n }) => [u, g, f, n]);
+  const answer = await harness.db.query<{ u: string; g: number; f: number; n: number; s: number }>(binary, values);
+  return answer.rows.map(({ u, g, f, n, s }) => [u, g, f, n, s]);
 }
 
 describe("arrays in PostgreSQL's binary form", () => {
@@ -91,6 +93,7 @@ describe("arrays in PostgreSQL's binary form", () => {
       fc.maxSafeInteger(),
       fc.double({ noNaN: true }).map((value) => value + 0),
       fc.integer(),
+      fc.integer({ min: -32_768, max: 32_767 }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(row, { maxLength: 20 }), async (rows) => {
@@ -102,7 +105,7 @@ describe("arrays in PostgreSQL's binary form", () => {
 
   it("may repeat an id, write it in capitals, be empty", async () => {
     const id = "0190c8a5-7e3b-7c1d-9f00-abcdefabcdef";
-    const rows = [id, id, id.toUpperCase(), id].map((one): Binary => [one, -1, 0.5, -2_147_483_648]);
+    const rows = [id, id, id.toUpperCase(), id].map((one): Binary => [one, -1, 0.5, -2_147_483_648, -32_768]);
     expect(await sentBinary(rows)).toEqual(rows.map(([one, ...rest]) => [one.toLowerCase(), ...rest]));
     expect(await sentBinary([])).toEqual([]);
   });

@@ -9,9 +9,10 @@ import { shardOf } from "../../../src/jobs/shard-of.js";
 import { RunChanger } from "../../../src/runs/run-changer.js";
 import type { StoredOperation } from "../../../src/store/entities/operations.js";
 import { newId, newRun, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
+import { membershipOf } from "../../../src/coordinator/port.js";
 
 let h: StoreHarness;
-const membership = { nodeId: newId(), epochs: new Map([[3, 1]]) };
+let membership = membershipOf(newId(), new Map([[3, 1]]));
 
 beforeAll(async () => {
   h = await storeHarness();
@@ -183,7 +184,7 @@ describe("a purge of a queue", () => {
     await h.store.runs.insert(Array.from({ length: 1_100 }, () => newRun(lane, {})));
     const begun = await api().purgeQueue("default", "default", { isOfDelayed: true }, context);
     expect(begun).toMatchObject({ state: "running", done: 1_000 });
-    membership.epochs = new Map([[shardOf(begun?.id ?? "", 1_024), 1]]);
+    membership = membershipOf(membership.nodeId, new Map([[shardOf(begun?.id ?? "", 1_024), 1]]));
     expect(await toEnd(nodeOf(), begun as StoredOperation)).toMatchObject({ state: "done", done: 1_100 });
     expect(await live()).toBe(0);
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { BackfillRunner } from "../../../src/backfill/backfill-runner.js";
 import type { StepReport } from "../../../src/backfill/take-step.js";
 import type { DueBackfill } from "../../../src/store/entities/backfills.js";
+import { membershipOf } from "../../../src/coordinator/port.js";
 
 const settled = { made: new Map(), queued: [], ended: [], stopped: [], entries: [], fires: [] };
 
@@ -24,7 +25,7 @@ function setUp({ steps, pauseMs }: { steps: number; pauseMs: number }) {
         return { backfillId: one.id, jobId: one.jobId, shard: 0, step, moved: true, settled };
       },
     },
-    membership: () => ({ nodeId: "node", epochs: new Map([[0, 1]]) }),
+    membership: () => membershipOf("node", new Map([[0, 1]])),
     now: () => state.now,
     onStepped: () => undefined,
     onEvent: () => undefined,

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { FireStore } from "../../../src/scheduler/fire-store.js";
 import { Scheduler } from "../../../src/scheduler/scheduler.js";
 import type { DueRun, PromotedRun } from "../../../src/store/entities/runs.js";
+import { membershipOf } from "../../../src/coordinator/port.js";
 
 const start = Date.UTC(2026, 5, 1, 12);
 
@@ -26,7 +27,7 @@ function setUp(runs: readonly DueRun[], { mostAhead = 100, refused = [] as reado
   const scheduler = new Scheduler({
     store: store as FireStore,
     now: () => clock.now(),
-    membership: () => ({ nodeId: "n", epochs: new Map([[1, 1]]) }),
+    membership: () => membershipOf("n", new Map([[1, 1]])),
     onQueued: () => undefined,
     onPromoted: (promoted) => void told.push(...promoted),
     onEvent: () => undefined,

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { EngineEvent } from "../../../src/events.js";
 import { LaterMover, type LaterMoverOptions } from "../../../src/scheduler/later-mover.js";
 import type { LaterStore, MovedRun, ShardFrom } from "../../../src/store/entities/later.js";
+import { membershipOf } from "../../../src/coordinator/port.js";
 
 const limits = { leadMs: 300, lookMs: 10, fullLookMs: 1_000, shardsPerLook: 3, batch: 4, shardsPerMove: 2 };
 
@@ -66,7 +67,7 @@ beforeEach(() => {
   const options: LaterMoverOptions = {
     later: store,
     now: () => store.now,
-    membership: () => ({ nodeId: "n", epochs }),
+    membership: () => membershipOf("n", epochs),
     onQueued: (runs) => announced.push(...runs.map((run) => `queued ${run.id}`)),
     onDueRuns: (runs) => announced.push(...runs.map((run) => `due ${run.id}`)),
     onEvent: (event) => events.push(event),

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DueWindow } from "../../../src/scheduler/due-window.js";
 import type { DueJob } from "../../../src/scheduler/fire-store.js";
 import { type ReadLimits, ShardReader } from "../../../src/scheduler/shard-reader.js";
+import { membershipOf } from "../../../src/coordinator/port.js";
 
 const start = Date.UTC(2026, 5, 1, 12);
 const definition = {
@@ -44,7 +45,7 @@ function setUp(shards: number, limits: Partial<ReadLimits> = {}) {
     store: { load, loadRuns: async () => [] },
     window,
     now: () => now,
-    membership: () => ({ nodeId: "node", epochs: new Map(range(shards).map((shard) => [shard, 1])) }),
+    membership: () => membershipOf("node", new Map(range(shards).map((shard) => [shard, 1]))),
     limits: { windowMs: 30_000, windowEntries: 1_000, lookAgainMs: 100, ...limits },
   });
   return {

@@ -6,6 +6,7 @@ import type { EngineEvent } from "../../../../src/events.js";
 import { namedCalendars } from "../draw/calendars.js";
 import { secondMs } from "../draw/year.js";
 import { type ArmedFault, faultyStore } from "./faulty-store.js";
+import { membershipOf } from "../../../../src/coordinator/port.js";
 
 export interface VirtualNodeOptions {
   readonly id: string;
@@ -61,7 +62,7 @@ export class VirtualNode {
       calendars: namedCalendars,
       resumeExpired: options.resumeExpired,
       now: () => now() + this.skewMs,
-      membership: () => ({ nodeId: id, epochs: this.epochs }),
+      membership: () => membershipOf(id, this.epochs),
       onQueued: () => undefined,
       onStopped,
       onEvent,
