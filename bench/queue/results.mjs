@@ -35,7 +35,9 @@ export function rateResult(name, metric, { ours, peers, postgres = [] }, { floor
 }
 
 /** Less is better. */
-export function timeResult(name, metric, { ours, peers }, atMost = null, floor = null) {
+/** Less is better. `limit` is a number of milliseconds, or the name of the peer that is to take no less in the same run. */
+export function timeResult(name, metric, { ours, peers }, limit = null, floor = null) {
+  const atMost = typeof limit === "string" ? (peers[limit] ?? null) : limit;
   const best = Math.min(...Object.values(peers));
   const ratio = Object.keys(peers).length > 0 ? best / ours : null;
   const met = atMost === null ? null : ours <= atMost;

@@ -175,6 +175,7 @@ export type { Clock, Soon, Timers } from "./time/clock.js";
 export { formatDuration, longestDurationMs, parseDuration } from "./time/duration.js";
 export { formatInstant, parseInstant } from "./time/instant-text.js";
 export { ManualClock } from "./time/manual-clock.js";
+export { type Pending, pending } from "./time/pending.js";
 export { systemClock, systemSoon, systemTimers } from "./time/system-clock.js";
 export { systemRandom, systemRandomBytes } from "./time/system-random.js";
 export { describeFireNote } from "./describe/describe-note.js";

@@ -1,4 +1,4 @@
-import { type Assignment, type DurationMs, type Outcome, timeoutOutcome } from "@carillon/core";
+import { type Assignment, type DurationMs, type Outcome, pending, timeoutOutcome } from "@carillon/core";
 import { NonRetryableError, outcomeOfError, RunStoppedError } from "./errors.js";
 import { type ContextOptions, RunContext } from "./run-context.js";
 import type { OpenSpan } from "../trace/span.js";
@@ -76,17 +76,17 @@ async function closeLater(outcome: Outcome, left: Promise<unknown>, { span, opti
 /** The signal comes first, so that a handler which heeds it can clean up; its result is too late in any case. */
 function raceTimeout(handled: Promise<Outcome>, timeoutMs: DurationMs, options: ExecuteOptions): Promise<Outcome> {
   const { timers } = options;
-  return new Promise((resolve) => {
-    const timer = timers.setTimeout(() => {
-      options.stop.abort(new RunStoppedError("timeout", `timeout of ${timeoutMs} ms`));
-      resolve(timeoutOutcome(timeoutMs));
-    }, timeoutMs);
-    void handled.then((outcome) => {
-      timers.clearTimeout(timer);
-      options.onSettled();
-      resolve(outcome);
-    });
+  const { promise, resolve } = pending<Outcome>();
+  const timer = timers.setTimeout(() => {
+    options.stop.abort(new RunStoppedError("timeout", `timeout of ${timeoutMs} ms`));
+    resolve(timeoutOutcome(timeoutMs));
+  }, timeoutMs);
+  void handled.then((outcome) => {
+    timers.clearTimeout(timer);
+    options.onSettled();
+    resolve(outcome);
   });
+  return promise;
 }
 
 async function within(limitMs: DurationMs, work: Promise<unknown>, { timers }: Pick<ContextOptions, "timers">) {

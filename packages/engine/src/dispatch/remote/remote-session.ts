@@ -1,4 +1,4 @@
-import type { DurationMs, StopOrder } from "@carillon/core";
+import { type DurationMs, pending, type StopOrder } from "@carillon/core";
 import type { Timers } from "../../store/db/ports.js";
 import type { Assigned } from "../assignment-of.js";
 import type { LastWord } from "./last-word.js";
@@ -138,17 +138,17 @@ export class RemoteSession {
   wait(limitMs: DurationMs, signal?: AbortSignal): Promise<void> {
     this.wake();
     if (this.hasNews || limitMs <= 0 || signal?.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        this.#timers.clearTimeout(timer);
-        signal?.removeEventListener("abort", end);
-        if (this.#wake === end) this.#wake = null;
-        resolve();
-      };
-      const timer = this.#timers.setTimeout(end, limitMs);
-      signal?.addEventListener("abort", end, { once: true });
-      this.#wake = end;
-    });
+    const { promise, resolve } = pending<void>();
+    const end = (): void => {
+      this.#timers.clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      if (this.#wake === end) this.#wake = null;
+      resolve();
+    };
+    const timer = this.#timers.setTimeout(end, limitMs);
+    signal?.addEventListener("abort", end, { once: true });
+    this.#wake = end;
+    return promise;
   }
 
   /** Ends the wait, if there is one. */

@@ -1,4 +1,4 @@
-import { CarillonError, type DurationMs } from "@carillon/core";
+import { CarillonError, type DurationMs, pending } from "@carillon/core";
 import { classifyPgError, type PgErrorClass } from "./classify.js";
 
 export interface CoalescerOptions<In, Out> {
@@ -52,13 +52,13 @@ export class Coalescer<In, Out> {
   }
 
   add(item: In): Promise<Out> {
-    return new Promise((resolve, reject) => {
-      this.#enter([item], ([outcome]) => {
-        if (outcome?.status === "fulfilled") resolve(outcome.value);
-        else reject(outcome?.reason);
-      });
-      this.#pumpSoon();
+    const { promise, resolve, reject } = pending<Out>();
+    this.#enter([item], ([outcome]) => {
+      if (outcome?.status === "fulfilled") resolve(outcome.value);
+      else reject(outcome?.reason);
     });
+    this.#pumpSoon();
+    return promise;
   }
 
   /** Items that came together are written together, however little is under way. Answers what became of each, in their order. */

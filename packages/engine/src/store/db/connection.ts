@@ -1,5 +1,5 @@
-import type { DurationMs } from "@carillon/core";
-import type { Client, QueryResult as PgResult } from "pg";
+import { type DurationMs, pending } from "@carillon/core";
+import type { Client, QueryConfig, QueryResult as PgResult } from "pg";
 import { endsConnection, sqlStateOf } from "./classify.js";
 import { ConnectionLost } from "./connection-lost.js";
 import { queryTypes } from "./parsers.js";
@@ -112,7 +112,7 @@ export class Connection implements Queryable {
     if (this.#lost !== undefined) throw this.#lost;
     const stopGuard = this.#guardAnswer();
     try {
-      const result = await this.client.query<Row>({
+      const result = await this.#ask<Row>({
         text: sql.text,
         values: [...values],
         types: queryTypes,
@@ -123,10 +123,19 @@ export class Connection implements Queryable {
       const last: PgResult<Row> | undefined = Array.isArray(result) ? result.at(-1) : result;
       return { rows: last?.rows ?? [], rowCount: last?.rowCount ?? 0 };
     } catch (error) {
+      // Who asked, and not the socket on which the answer came.
+      if (error instanceof Error) Error.captureStackTrace(error);
       throw this.#explain(error);
     } finally {
       stopGuard();
     }
+  }
+
+  /** By a callback: the promise that pg makes keeps its query from being collected young (`pending`). */
+  #ask<Row extends object>(query: QueryConfig): Promise<PgResult<Row>> {
+    const { promise, resolve, reject } = pending<PgResult<Row>>();
+    this.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result)));
+    return promise;
   }
 
   #guardAnswer(): () => void {

@@ -1,4 +1,4 @@
-import { CarillonError, type DurationMs } from "@carillon/core";
+import { CarillonError, type DurationMs, pending } from "@carillon/core";
 import type { Pool, PoolClient } from "pg";
 import { Connection } from "./connection.js";
 import { describeConnectFailure, type ConnectionSource } from "./connector.js";
@@ -80,24 +80,24 @@ export class LentPool implements ConnectionPool, ConnectionSource {
   /** The application may use all of its connections for as long as it likes: nobody of ours waits for ever. */
   #connect(limitMs: DurationMs): Promise<PoolClient> {
     const { timers } = this.#options;
-    return new Promise((resolve, reject) => {
-      let isLate = false;
-      const timer = timers.setTimeout(() => {
-        isLate = true;
-        reject(new CarillonError("overloaded", `The application's pool had no free connection within ${limitMs} ms.`));
-      }, limitMs);
-      this.#pool.connect().then(
-        (client) => {
-          timers.clearTimeout(timer);
-          if (isLate) client.release();
-          else resolve(client);
-        },
-        (error: Error) => {
-          timers.clearTimeout(timer);
-          reject(error);
-        },
-      );
-    });
+    const { promise, resolve, reject } = pending<PoolClient>();
+    let isLate = false;
+    const timer = timers.setTimeout(() => {
+      isLate = true;
+      reject(new CarillonError("overloaded", `The application's pool had no free connection within ${limitMs} ms.`));
+    }, limitMs);
+    this.#pool.connect().then(
+      (client) => {
+        timers.clearTimeout(timer);
+        if (isLate) client.release();
+        else resolve(client);
+      },
+      (error: Error) => {
+        timers.clearTimeout(timer);
+        reject(error);
+      },
+    );
+    return promise;
   }
 
   async #adopt(client: PoolClient): Promise<Connection> {

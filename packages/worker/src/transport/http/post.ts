@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { DurationMs } from "@carillon/core";
+import { type DurationMs, pending } from "@carillon/core";
 
 export interface PostOptions {
   /** For the request with its answer, from one sign of the server to the next. */
@@ -59,13 +59,13 @@ export function createPoster({ token, namespace }: Caller = {}): Poster {
 }
 
 function answerOf(request: ClientRequest, timeoutMs: DurationMs): Promise<Answered> {
-  return new Promise((resolve, reject) => {
-    request.on("error", reject);
-    request.on("timeout", () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
-    request.on("response", (response) => {
-      textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
-    });
+  const { promise, resolve, reject } = pending<Answered>();
+  request.on("error", reject);
+  request.on("timeout", () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+  request.on("response", (response) => {
+    textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
   });
+  return promise;
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

@@ -1,0 +1,18 @@
+import { describe, expect, it } from "vitest";
+import { pending } from "../../../src/index.js";
+
+describe("a pending promise", () => {
+  it("is fulfilled from outside, once", async () => {
+    const { promise, resolve, reject } = pending<number>();
+    resolve(1);
+    resolve(2);
+    reject(new Error("late"));
+    expect(await promise).toBe(1);
+  });
+
+  it("is rejected from outside", async () => {
+    const { promise, reject } = pending<number>();
+    reject(new Error("no"));
+    await expect(promise).rejects.toThrow("no");
+  });
+});
