@@ -89,11 +89,14 @@ export async function latency(field, system, { rate, ms }) {
     await first.call("pace", warmUpOfLatency);
     await sleep(500);
     await worker.call("lateness");
+    for (const child of [first, worker]) await child.call("pauses");
     const sent = await first.call("pace", { rate, ms });
     await sleep(1_000);
+    const [callers, workers] = [await first.call("pauses"), await worker.call("pauses")];
     const figures = quantiles(await worker.call("lateness"));
     const held = rateOf(sent.made, sent.ms);
     say(`${system.name}: ${rate}/s, held ${Math.round(held)}: ${describe(figures)}`);
+    say(`  collecting garbage: the caller ${describePauses(callers)}, the worker ${describePauses(workers)}`);
     return { ...figures, held, lost: sent.made - figures.count };
   });
 }
@@ -121,6 +124,11 @@ export function quantiles(values) {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (part) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;
   return { count: sorted.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
+}
+
+function describePauses(pauses) {
+  const sum = pauses.reduce((total, one) => total + one, 0);
+  return `${pauses.length} times, ${sum.toFixed(1)} ms, longest ${Math.max(0, ...pauses).toFixed(1)}`;
 }
 
 function describe({ p50, p95, p99, max }) {

@@ -1,5 +1,6 @@
 // One process of the benchmark: a queue system, told what to do by messages. The same code measures all of them; only
 // bench/queue/systems/*.mjs differ. Usage: fork("child.mjs", [name of the system]).
+import { PerformanceObserver } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { steadyMs } from "./clock.mjs";
 
@@ -7,6 +8,12 @@ const { open } = await import(`./systems/${process.argv[2]}.mjs`);
 let system;
 let counts = { done: 0, lastAt: 0 };
 let onRun = () => {};
+
+/** Pauses for collecting garbage since it was last asked for them, in ms. */
+let pauses = [];
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) pauses.push(duration);
+}).observe({ entryTypes: ["gc"] });
 
 const payloadOf = (extra) => ({ ...extra, data: "x".repeat(160) });
 
@@ -83,6 +90,12 @@ const commands = {
 
   async close() {
     await system.close();
+  },
+
+  async pauses() {
+    const since = pauses;
+    pauses = [];
+    return since;
   },
 
   async cpu() {

@@ -34,7 +34,6 @@ export function rateResult(name, metric, { ours, peers, postgres = [] }, { floor
   };
 }
 
-/** Less is better. */
 /** Less is better. `limit` is a number of milliseconds, or the name of the peer that is to take no less in the same run. */
 export function timeResult(name, metric, { ours, peers }, limit = null, floor = null) {
   const atMost = typeof limit === "string" ? (peers[limit] ?? null) : limit;
