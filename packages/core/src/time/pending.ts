@@ -6,7 +6,7 @@ export interface Pending<Value> {
 
 /**
  * A promise and what settles it. Where one is made for every call, what settles it is made outside of its executor: V8 carries what a closure
- * within the executor holds from one young collection to the next, into the old generation (Node 20 to 24). For answers of the database
+ * within the executor holds from one young collection to the next, into the old generation (seen with Node 20 and 24, ADR 23). For answers of the database
  * these were all of the parameters and rows; a pause of 0.3 ms to collect them took 3 to 8.
  */
 export function pending<Value>(): Pending<Value> {
