@@ -9,7 +9,8 @@ export const arrows = {
   contract: ["core", "condition"],
   client: ["core", "contract"],
   "embedded-postgres": [],
-  engine: ["core", "condition"],
+  store: ["core"],
+  engine: ["core", "condition", "store"],
   worker: ["core", "client"],
   executors: ["core", "condition", "worker"],
   "executor-docker": ["core", "worker"],
@@ -18,12 +19,12 @@ export const arrows = {
   "executor-airflow": ["core", "worker"],
   server: ["core", "contract", "engine", "worker", "executors", "embedded-postgres"],
   carillon: ["core", "contract", "client", "engine", "worker", "executors", "server"],
-  testkit: ["core", "engine", "embedded-postgres"],
+  testkit: ["core", "store", "engine", "embedded-postgres"],
 };
 
 /** Outside packages that only some folders may import: a technology stays behind its port. */
 const homes = [
-  { module: /^pg($|\/)/, only: /^packages\/(engine\/src\/store\/|testkit\/src\/)/ },
+  { module: /^pg($|\/)/, only: /^packages\/(store\/src\/|testkit\/src\/)/ },
   { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/api\// },
   { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/bin\/|testkit\/src\/)/ },
   { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|executor)/ },

@@ -1,4 +1,4 @@
-// Writes into docs/invariants.md, under each invariant, its audit query of packages/engine/sql/audit.sql. With --check it
+// Writes into docs/invariants.md, under each invariant, its audit query of packages/store/src/audit/audit.sql. With --check it
 // writes nothing and exits with 1 when the file is not as it would be written.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -38,10 +38,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const path = `${root}docs/invariants.md`;
   const before = readFileSync(path, "utf8");
-  const after = withAudits(before, auditsIn(readFileSync(`${root}packages/engine/sql/audit.sql`, "utf8")));
+  const after = withAudits(before, auditsIn(readFileSync(`${root}packages/store/src/audit/audit.sql`, "utf8")));
   if (before === after) console.log("docs/invariants.md: audits up to date");
   else if (process.argv.includes("--check")) {
-    console.error("docs/invariants.md: the audit queries are not those of packages/engine/sql/audit.sql");
+    console.error("docs/invariants.md: the audit queries are not those of packages/store/src/audit/audit.sql");
     process.exitCode = 1;
   } else {
     writeFileSync(path, after);

@@ -21,7 +21,7 @@ export const afterMutants: readonly Mutant[] = [
     edits: [
       { in: "dependency.told", from: "where e.job_id = any", to: "where random() < 0.9 and e.job_id = any" },
       {
-        in: "engine/src/store/entities/dependencies.ts",
+        in: "store/src/dependencies/dependency-store.ts",
         from: "if (rowCount !== ends.length)",
         to: "if (rowCount > ends.length)",
       },

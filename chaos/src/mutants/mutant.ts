@@ -3,7 +3,7 @@ import type { FaultKind } from "../plan/fault.js";
 
 /** One text of the product in place of another. The old one must stand there exactly once, or the mutant is stale. */
 export interface Edit {
-  /** A statement of packages/engine/sql such as `due.fire`, or a module such as `engine/src/node/hints.ts`. */
+  /** A statement of packages/store such as `due.fire`, or a module such as `engine/src/node/hints.ts`. */
   readonly in: string;
   /** For a module: text that is the same in the source and in what the compiler makes of it. */
   readonly from: string;

@@ -20,7 +20,7 @@ const uniqueKey = inFire(
 );
 /** Nobody is told of anything: what a node knows is as old as its last full look. */
 const noHint: Edit = {
-  in: "engine/src/store/db/notifier.ts",
+  in: "store/src/db/notifier.ts",
   from: "if (this.#pending.size >= maxPending)",
   to: "if (maxPending > 0)",
 };

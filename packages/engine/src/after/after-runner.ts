@@ -1,8 +1,6 @@
-import type { DurationMs } from "@carillon/core";
+import type { Clock, DurationMs } from "@carillon/core";
 import type { Settled, Settler } from "../settlement/settler.js";
-import type { HostClock } from "../store/db/ports.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { DependencyStore } from "../store/entities/dependencies.js";
+import type { DependencyStore, Queryable } from "@carillon/store";
 import type { Follower } from "./follower.js";
 
 export interface AfterRunnerOptions {
@@ -11,7 +9,7 @@ export interface AfterRunnerOptions {
   readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
   readonly settler: Settler;
   readonly follower: Follower;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   /** The shards of this node, whose jobs it looks after. */
   readonly shards: () => readonly number[];
   readonly onSettled: (settled: Settled) => void;

@@ -1,6 +1,6 @@
 import { Condition, type ConditionOutcome, type ConditionScope } from "@carillon/condition";
 import { type AfterSchedule, CarillonError } from "@carillon/core";
-import type { UpstreamEnd } from "../store/entities/dependencies.js";
+import type { UpstreamEnd } from "@carillon/store";
 
 /** What a `when` may name, of the run that ended. */
 const scope: ConditionScope = {

@@ -1,7 +1,6 @@
 import { formatId, occurrenceRunId, withTrace } from "@carillon/core";
 import type { JobDraft } from "../settlement/job-draft.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Dependency, DependencyStore, UpstreamEnd } from "../store/entities/dependencies.js";
+import type { Dependency, DependencyStore, Queryable, UpstreamEnd } from "@carillon/store";
 import { afterTrigger } from "./after-trigger.js";
 import type { Conditions } from "./conditions.js";
 import { judgeEnds } from "./judge-ends.js";

@@ -1,6 +1,6 @@
 import type { ConditionOutcome } from "@carillon/condition";
 import type { Instant } from "@carillon/core";
-import type { AwaitedEnd, Dependency, UpstreamEnd } from "../store/entities/dependencies.js";
+import type { AwaitedEnd, Dependency, UpstreamEnd } from "@carillon/store";
 
 /** A job that waited is to be fired; the run whose end was the last that it needed. */
 export interface AfterFire extends JudgedEnd {

@@ -1,7 +1,6 @@
 import type { MissedChoice } from "@carillon/core";
 import type { JobDraft } from "../settlement/job-draft.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { DependencyStore } from "../store/entities/dependencies.js";
+import type { DependencyStore, Queryable } from "@carillon/store";
 
 export interface Release {
   readonly choice: MissedChoice;

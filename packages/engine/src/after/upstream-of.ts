@@ -1,4 +1,4 @@
-import type { UpstreamReads, UpstreamRun } from "../store/entities/upstream-reads.js";
+import type { UpstreamReads, UpstreamRun } from "@carillon/store";
 import { repeatedIdOf, upstreamIdsOf } from "./after-trigger.js";
 
 /** A retry of a retry, and so on. */

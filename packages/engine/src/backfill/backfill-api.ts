@@ -4,15 +4,15 @@ import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
 import type { JobReader } from "../jobs/job-reader.js";
 import { toPage } from "../jobs/run-reader.js";
 import type { JobRef } from "../model/api.js";
-import type { BackfillRequest, Backfills } from "../model/backfills.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Store } from "../store/store.js";
+import type { Backfills } from "../model/backfills.js";
+import type { BackfillRequest, Queryable } from "@carillon/store";
+import type { EngineStore } from "../node/engine-store.js";
 import { checkRequest, nothingThere } from "./check-request.js";
 import type { PastRules, RuledJob } from "./past-rules.js";
 
 export interface BackfillApiParts {
   readonly db: Queryable;
-  readonly store: Pick<Store, "settler" | "backfills">;
+  readonly store: Pick<EngineStore, "settler" | "backfills">;
   readonly transaction: ChangeTransaction;
   readonly jobs: JobReader;
   readonly rules: PastRules;

@@ -3,7 +3,7 @@ import type { Membership } from "../coordinator/port.js";
 import type { OnEngineEvent } from "../events.js";
 import { fenceOf } from "../scheduler/fence-of.js";
 import type { Settled } from "../settlement/settler.js";
-import type { BackfillStore, DueBackfill } from "../store/entities/backfills.js";
+import type { BackfillStore, DueBackfill } from "@carillon/store";
 import type { StepReport, StepTaker } from "./take-step.js";
 
 export interface BackfillRunnerOptions {

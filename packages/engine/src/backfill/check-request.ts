@@ -1,5 +1,5 @@
 import { CarillonError, formatInstant, type Instant, type ScheduleSpec } from "@carillon/core";
-import type { BackfillRequest } from "../model/backfills.js";
+import type { BackfillRequest } from "@carillon/store";
 
 /** Refuses a range that is not of the past, and bounds that would never let a run be made. */
 export function checkRequest({ from, to, perSecond, concurrency }: BackfillRequest, now: Instant): void {

@@ -10,9 +10,7 @@ import {
 } from "@carillon/core";
 import type { CalendarCompiler } from "../calendar/compile-edition.js";
 import { calendarNames, calendarRuleOf } from "../calendar/named-calendars.js";
-import { mostBackfilled } from "../model/backfills.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { PastCalendar, PastRuns } from "../store/entities/past-runs.js";
+import { mostBackfilled, type PastCalendar, type PastRuns, type Queryable } from "@carillon/store";
 
 /** Of a stored job, what tells which rule was in force when. */
 export interface RuledJob {

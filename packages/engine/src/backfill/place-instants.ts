@@ -1,7 +1,6 @@
 import { formatId, type Instant, type LedgerReason, occurrenceRunId, withTrace } from "@carillon/core";
 import type { JobDraft } from "../settlement/job-draft.js";
-import type { HeldBackfill } from "../store/entities/backfills.js";
-import type { LedgerEntry } from "../store/entities/settlement-writes.js";
+import type { HeldBackfill, LedgerEntry } from "@carillon/store";
 import type { PastRule } from "./past-rules.js";
 
 /** Instants of one rule, in their order, and what bounds the step that deals with them. */

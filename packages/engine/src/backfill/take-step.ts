@@ -2,15 +2,13 @@ import { CarillonError, type DurationMs, type Instant, type JobSpec, withTrace }
 import { laneNameOf } from "../jobs/lane-name.js";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { Settled } from "../settlement/settler.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { BackfillStep, DueBackfill, HeldBackfill } from "../store/entities/backfills.js";
-import type { Fence } from "../store/entities/fence.js";
-import type { Store } from "../store/store.js";
+import type { BackfillStep, DueBackfill, Fence, HeldBackfill, Queryable } from "@carillon/store";
+import type { EngineStore } from "../node/engine-store.js";
 import type { PastRule, PastRules } from "./past-rules.js";
 import { placeInstants, type PlacedInstants } from "./place-instants.js";
 
 export interface StepOptions {
-  readonly store: Pick<Store, "settle" | "settler" | "backfills" | "past" | "lanes" | "queueBook">;
+  readonly store: Pick<EngineStore, "settle" | "settler" | "backfills" | "past" | "lanes" | "queueBook">;
   readonly rules: PastRules;
   /** The database's clock; paces only. */
   readonly now: () => Instant;

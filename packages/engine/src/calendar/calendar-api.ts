@@ -1,8 +1,7 @@
 import { CarillonError, checkWindow, type MaintenanceWindow } from "@carillon/core";
 import type { Page, PageRequest } from "../model/api.js";
 import type { Calendars } from "../model/calendars.js";
-import type { CalendarStore } from "../store/entities/calendars.js";
-import type { WindowStore } from "../store/entities/window-store.js";
+import type { CalendarStore, WindowStore } from "@carillon/store";
 import type { CalendarCompiler } from "./compile-edition.js";
 import type { NodeCalendars } from "./node-calendars.js";
 

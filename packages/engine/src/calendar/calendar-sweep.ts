@@ -3,17 +3,14 @@ import type { DueRules } from "../jobs/change/due-rules.js";
 import { noteRemoved, settleDue } from "../jobs/change/settle-due.js";
 import type { JobDraft } from "../settlement/job-draft.js";
 import type { Settled } from "../settlement/settler.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { SeenCalendar } from "../store/entities/calendar-links.js";
-import type { CalendarEdition } from "../store/entities/calendars.js";
-import type { StoredPause } from "../store/entities/stored-pause.js";
-import type { Store } from "../store/store.js";
+import type { CalendarEdition, Queryable, SeenCalendar, StoredPause } from "@carillon/store";
+import type { EngineStore } from "../node/engine-store.js";
 import type { CalendarCompiler } from "./compile-edition.js";
 import { recomputeNext } from "./recompute-next.js";
 
 export interface CalendarSweepOptions {
   readonly db: Queryable;
-  readonly store: Pick<Store, "settle" | "settler" | "changes" | "calendars" | "calendarLinks">;
+  readonly store: Pick<EngineStore, "settle" | "settler" | "changes" | "calendars" | "calendarLinks">;
   readonly rules: DueRules;
   readonly compiler: CalendarCompiler;
   readonly onRecomputed: (shards: readonly number[], settled: Settled) => void;

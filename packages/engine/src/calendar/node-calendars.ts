@@ -1,6 +1,6 @@
 import { type Calendar, type CalendarSet, requireCalendars, type ScheduleSpec } from "@carillon/core";
 import type { NamedCalendars } from "../scheduler/calendar-source.js";
-import type { CalendarEdition, CalendarStore, StoredCalendar } from "../store/entities/calendars.js";
+import type { CalendarEdition, CalendarStore, StoredCalendar } from "@carillon/store";
 import type { CalendarCompiler } from "./compile-edition.js";
 import { calendarNames, calendarRuleOf } from "./named-calendars.js";
 

@@ -1,7 +1,6 @@
-import type { DurationMs } from "@carillon/core";
+import type { Clock, DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
-import type { HostClock } from "../store/db/ports.js";
-import type { HeldShard } from "../store/entities/shards.js";
+import type { HeldShard } from "@carillon/store";
 import { HeldShards } from "./held-shards.js";
 import type { Coordinator, Membership, ShardChange } from "./port.js";
 import { inOwnOrder, quotaOf } from "./quota.js";
@@ -9,7 +8,7 @@ import type { Member, Registry, ShardView } from "./registry.js";
 import { type MeasuredSkew, SkewJudge } from "./skew.js";
 
 export interface MemberOptions {
-  readonly clock: HostClock;
+  readonly clock: Clock;
   readonly newId: () => string;
   readonly node: { readonly name: string; readonly address: string | null; readonly version: string };
   /** How long a silent node keeps its shards. */

@@ -1,5 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-import type { NodeRow } from "../store/entities/nodes.js";
+import type { NodeRow } from "@carillon/store";
 
 type Watched = Pick<NodeRow, "id" | "heartbeat" | "locked" | "serverStart">;
 

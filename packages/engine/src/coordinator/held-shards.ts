@@ -1,4 +1,4 @@
-import type { HeldShard } from "../store/entities/shards.js";
+import type { HeldShard } from "@carillon/store";
 import type { ShardChange } from "./port.js";
 import type { ShardView } from "./registry.js";
 

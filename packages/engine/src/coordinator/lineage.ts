@@ -1,6 +1,5 @@
 import type { OnEngineEvent } from "../events.js";
-import { sqlStateOf } from "../store/db/classify.js";
-import type { LineageRow, ShardStore } from "../store/entities/shards.js";
+import { type LineageRow, type ShardStore, sqlStateOf } from "@carillon/store";
 
 const insufficientPrivilege = "42501";
 const undefinedFunction = "42883";

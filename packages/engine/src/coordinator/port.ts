@@ -1,5 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-import type { HeldShard } from "../store/entities/shards.js";
+import type { HeldShard } from "@carillon/store";
 
 export interface Membership {
   /** This incarnation of the node: new at every start, so that an old one cannot be mistaken for it. */

@@ -1,6 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-import type { NodeReport } from "../store/entities/nodes.js";
-import type { HeldShard } from "../store/entities/shards.js";
+import type { HeldShard, NodeReport } from "@carillon/store";
 
 export interface Member {
   readonly id: string;

@@ -1,8 +1,6 @@
-import type { DurationMs } from "@carillon/core";
+import type { Clock, DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
-import type { HostClock } from "../store/db/ports.js";
-import type { NodeReport, NodeRow, NodeStore } from "../store/entities/nodes.js";
-import type { HeldShard, ShardRow, ShardStore } from "../store/entities/shards.js";
+import type { HeldShard, NodeReport, NodeRow, NodeStore, ShardRow, ShardStore } from "@carillon/store";
 import { FreedLocks } from "./freed-locks.js";
 import { LineageWatch } from "./lineage.js";
 import type { Member, Registry, ShardView } from "./registry.js";
@@ -21,7 +19,7 @@ export interface IncarnationLock {
 export interface RowRegistryOptions {
   readonly nodes: NodeStore;
   readonly shards: ShardStore;
-  readonly clock: HostClock;
+  readonly clock: Clock;
   readonly node: { readonly name: string; readonly address: string | null; readonly version: string };
   readonly leaseMs: DurationMs;
   /** null: there is no session that lasts, and silence alone tells who is dead. */

@@ -1,4 +1,4 @@
-import type { ShardRow, ShardStore } from "../store/entities/shards.js";
+import type { ShardRow, ShardStore } from "@carillon/store";
 
 /**
  * The rows of all shards, read again only when something moved. What tells so is read before them: rows that are newer than it are

@@ -1,6 +1,6 @@
 import type { DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
-import type { NodeReport } from "../store/entities/nodes.js";
+import type { NodeReport } from "@carillon/store";
 
 export interface MeasuredSkew {
   /** The host's wall clock minus the database's. */

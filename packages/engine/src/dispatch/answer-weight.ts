@@ -1,4 +1,4 @@
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
+import type { ClaimedRun } from "@carillon/store";
 
 /** What the payloads of one answer are to weigh together, as characters of JSON. */
 export const mostChars = 8 * 1_048_576;

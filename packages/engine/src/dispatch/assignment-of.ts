@@ -1,6 +1,5 @@
 import { type Assignment, defaultRetryPolicy, type DurationMs, type Instant, retryOf, timeoutOf } from "@carillon/core";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { Lane } from "../store/entities/lanes.js";
+import type { ClaimedRun, Lane } from "@carillon/store";
 
 /** An assignment that has its payload as the stored JSON; it is read when somebody asks for it. */
 export type Assigned = Assignment & { readonly payloadJson: string };

@@ -1,8 +1,5 @@
 import { type Completion, deadlineError, type Instant, named, nextAttempt, retryOf, timeoutOf } from "@carillon/core";
-import type { AttemptRecord } from "../model/run-view.js";
-import type { AwaitingRun } from "../store/entities/callbacks.js";
-import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
-import type { DeferredRun, RetriedRun } from "../store/entities/claims.js";
+import type { AttemptRecord, AwaitingRun, ClaimedRun, DeferredRun, FinishedRun, RetriedRun } from "@carillon/store";
 
 export type Decision =
   | { readonly kind: "finish"; readonly run: FinishedRun }

@@ -1,9 +1,5 @@
-import type { DurationMs } from "@carillon/core";
-import { isFaultOfRows } from "../store/db/fault-of-rows.js";
-import type { Timers } from "../store/db/ports.js";
-import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore } from "../store/entities/claims.js";
-import type { Demand } from "../store/entities/exchange.js";
+import type { DurationMs, Timers } from "@carillon/core";
+import { type ClaimedRun, type ClaimStore, type Demand, type FinishedRun, isFaultOfRows } from "@carillon/store";
 import type { Plan, Wanted } from "./lane-agenda.js";
 import type { LaneBounds } from "./lane-bounds.js";
 import type { LaneGroup } from "./lane-group.js";

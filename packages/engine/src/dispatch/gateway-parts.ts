@@ -1,5 +1,5 @@
 import { NodeBreakers } from "../breakers/node-breakers.js";
-import type { Lane } from "../store/entities/lanes.js";
+import type { Lane } from "@carillon/store";
 import { Exchanger } from "./exchanger.js";
 import type { GatewayOptions, HandOvers } from "./gateway-options.js";
 import { Handout } from "./handout.js";

@@ -1,8 +1,6 @@
 import type { Completion, NoteAnswer, RunNote } from "@carillon/core";
 import type { NodeBreakers } from "../breakers/node-breakers.js";
-import type { WorkerState } from "../model/workers.js";
-import { isStrict } from "../store/entities/lanes.js";
-import type { Queued } from "../store/entities/runs.js";
+import { isStrict, type Queued, type WorkerState } from "@carillon/store";
 import type { GatewayOptions } from "./gateway-options.js";
 import { GatewayParts } from "./gateway-parts.js";
 import type { HandedArrivals } from "./handed-arrivals.js";

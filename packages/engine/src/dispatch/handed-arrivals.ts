@@ -1,7 +1,6 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import { SteadyCost } from "../loop/steady-cost.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { HandedPlace, HandedRunStore } from "../store/entities/handed-runs.js";
+import type { ClaimedRun, HandedPlace, HandedRunStore } from "@carillon/store";
 import type { LaneBounds } from "./lane-bounds.js";
 import type { LaneGroup } from "./lane-group.js";
 import type { Offering } from "./offering.js";

@@ -1,7 +1,6 @@
 import { deadlineError, type Instant } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
-import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
-import type { LaneStore } from "../store/entities/lanes.js";
+import type { ClaimedRun, FinishedRun, LaneStore } from "@carillon/store";
 import { tellLateEnd, tellLateStart } from "../runs/tell-sla.js";
 import { type Assigned, assignmentOf } from "./assignment-of.js";
 import type { Results } from "./results.js";

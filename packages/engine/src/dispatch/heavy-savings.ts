@@ -1,4 +1,4 @@
-import type { ClaimStore } from "../store/entities/claims.js";
+import type { ClaimStore } from "@carillon/store";
 import { everything, type Spot } from "./lane-spot.js";
 import type { LaneGroup } from "./lane-group.js";
 import type { WorkerSession } from "./worker-session.js";

@@ -1,14 +1,11 @@
-import { Coalescer } from "../store/db/coalescer.js";
-import type { HostClock } from "../store/db/ports.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore } from "../store/entities/claims.js";
-import type { Queued } from "../store/entities/runs.js";
+import type { Clock } from "@carillon/core";
+import { type ClaimedRun, type ClaimStore, Coalescer, type Queued } from "@carillon/store";
 import type { ClaimOf, StartedRun } from "./worker-registration.js";
 import type { WorkerSession } from "./worker-session.js";
 
 export interface HeldClaimsOptions {
   readonly claims: Pick<ClaimStore, "giveBack" | "started" | "recall" | "held">;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly onQueued: (queued: readonly Queued[]) => void;
   /** Runs that were to stop came back from their worker: nobody is to try them again. */
   readonly onStopped: (runIds: readonly string[]) => Promise<void>;

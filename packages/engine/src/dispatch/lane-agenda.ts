@@ -1,5 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-import type { LaneKind } from "../store/entities/lanes.js";
+import type { LaneKind } from "@carillon/store";
 import { DueSpots } from "./due-spots.js";
 import type { Look, Spot, SpotWatcher } from "./lane-spot.js";
 import type { Deal, NamespaceTurns } from "./namespace-turns.js";

@@ -1,7 +1,6 @@
 import type { DurationMs } from "@carillon/core";
 import { SteadyCost } from "../loop/steady-cost.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { Lane } from "../store/entities/lanes.js";
+import type { ClaimedRun, Lane } from "@carillon/store";
 import { LaneAgenda } from "./lane-agenda.js";
 import { everything, type Hold, type Look, Spot } from "./lane-spot.js";
 

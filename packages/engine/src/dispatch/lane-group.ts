@@ -1,5 +1,5 @@
 import { type Abilities, meets } from "@carillon/core";
-import { isStrict, type Lane, type LaneKind, type LaneName } from "../store/entities/lanes.js";
+import { isStrict, type Lane, type LaneKind, type LaneName } from "@carillon/store";
 import { AnswerWeight } from "./answer-weight.js";
 import type { LaneAgenda } from "./lane-agenda.js";
 import type { NamespaceTurns } from "./namespace-turns.js";

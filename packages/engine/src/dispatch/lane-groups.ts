@@ -1,5 +1,5 @@
 import type { Abilities } from "@carillon/core";
-import { isStrict, type Lane, type LaneStore } from "../store/entities/lanes.js";
+import { isStrict, type Lane, type LaneStore } from "@carillon/store";
 import type { LaneBounds } from "./lane-bounds.js";
 import { LaneGroup, type Skills } from "./lane-group.js";
 import { NamespaceTurns } from "./namespace-turns.js";

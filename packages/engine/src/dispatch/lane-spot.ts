@@ -1,6 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-import type { LaneRead } from "../store/entities/exchange.js";
-import type { Lane } from "../store/entities/lanes.js";
+import type { Lane, LaneRead } from "@carillon/store";
 
 export const everything = Number.MIN_SAFE_INTEGER;
 const nothing = Number.POSITIVE_INFINITY;

@@ -1,11 +1,14 @@
 import { type NoteAnswer, noteLimits, type RunNote } from "@carillon/core";
 import { upstreamJson, upstreamOf } from "../after/upstream-of.js";
-import { Coalescer } from "../store/db/coalescer.js";
-import { isFaultOfRows } from "../store/db/fault-of-rows.js";
-import type { CallbackStore } from "../store/entities/callbacks.js";
-import type { ClaimName } from "../store/entities/claimed-run.js";
-import type { Kept, RunRecords } from "../store/entities/run-records.js";
-import type { UpstreamReads } from "../store/entities/upstream-reads.js";
+import {
+  type CallbackStore,
+  type ClaimName,
+  Coalescer,
+  isFaultOfRows,
+  type Kept,
+  type RunRecords,
+  type UpstreamReads,
+} from "@carillon/store";
 import type { WorkerSession } from "./worker-session.js";
 
 type NoteOf<Kind extends RunNote["kind"]> = Extract<RunNote, { kind: Kind }>;

@@ -1,6 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-import { type Offer, offerMs } from "../model/offers.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
+import { type ClaimedRun, type Offer, offerMs } from "@carillon/store";
 import type { LaneBounds } from "./lane-bounds.js";
 import type { LaneGroup } from "./lane-group.js";
 import type { WorkerSession } from "./worker-session.js";

@@ -1,6 +1,5 @@
 import type { IsBehind, Way } from "../breakers/node-breakers.js";
-import type { ClaimStore } from "../store/entities/claims.js";
-import type { LaneStore } from "../store/entities/lanes.js";
+import type { ClaimStore, LaneStore } from "@carillon/store";
 import type { LaneBounds } from "./lane-bounds.js";
 import type { LaneGroup } from "./lane-group.js";
 

@@ -1,18 +1,26 @@
-import { type Completion, type DurationMs, type Instant, named, type RunError } from "@carillon/core";
+import { type Clock, type Completion, type DurationMs, type Instant, named, type RunError } from "@carillon/core";
 import type { NodeBreakers } from "../breakers/node-breakers.js";
 import type { FailedRun } from "../failures/error-tally.js";
 import type { OnEngineEvent } from "../events.js";
 import { tellLateEnd } from "../runs/tell-sla.js";
 import type { RankRun } from "../queues/rank-run.js";
-import type { TaskOfQueue } from "../queues/task-durations.js";
-import { isFaultOfRows } from "../store/db/fault-of-rows.js";
-import type { HostClock, Random } from "../store/db/ports.js";
-import type { AwaitingRun, CallbackStore } from "../store/entities/callbacks.js";
-import type { ClaimedRun, FinishedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore, DeferredRun, RetriedRun, WaitingRun } from "../store/entities/claims.js";
-import { freedJobs } from "../store/entities/ended-runs.js";
-import { isStrict, type LaneStore } from "../store/entities/lanes.js";
-import type { Queued } from "../store/entities/runs.js";
+import {
+  type AwaitingRun,
+  type CallbackStore,
+  type ClaimedRun,
+  type ClaimStore,
+  type DeferredRun,
+  type FinishedRun,
+  freedJobs,
+  isFaultOfRows,
+  isStrict,
+  type LaneStore,
+  type Queued,
+  type Random,
+  type RetriedRun,
+  type WaitingRun,
+  type TaskOfQueue,
+} from "@carillon/store";
 import { type Decision, decideCompletion, decideSuccess, type Ended } from "./decide-completion.js";
 import type { Exchanger, Settled } from "./exchanger.js";
 import type { WorkerSession } from "./worker-session.js";
@@ -24,7 +32,7 @@ export interface ResultsOptions {
   /** Says whether a run that failed is to wait for its breaker. */
   readonly breakers?: Pick<NodeBreakers, "judge">;
   readonly lanes: Pick<LaneStore, "get">;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly now: () => Instant;
   readonly random: Random;
   readonly rank: RankRun;

@@ -1,9 +1,5 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import type { WorkerSkills, WorkerState } from "../model/workers.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { LaneStore } from "../store/entities/lanes.js";
-import type { NamespaceStore } from "../store/entities/namespaces.js";
-import type { SessionStore } from "../store/entities/sessions.js";
+import type { ClaimedRun, LaneStore, NamespaceStore, SessionStore, WorkerSkills, WorkerState } from "@carillon/store";
 import type { Assigned } from "./assignment-of.js";
 import type { LaneGroups } from "./lane-groups.js";
 import { SessionLost } from "./session-lost.js";

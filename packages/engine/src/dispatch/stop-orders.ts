@@ -1,6 +1,5 @@
 import type { StopOrder } from "@carillon/core";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore } from "../store/entities/claims.js";
+import type { ClaimedRun, ClaimStore } from "@carillon/store";
 
 /** A session with a worker that can be told to stop runs. */
 export interface StoppableSession {

@@ -1,7 +1,5 @@
-import type { DurationMs } from "@carillon/core";
-import type { Timers } from "../store/db/ports.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore, StrictClaim } from "../store/entities/claims.js";
+import type { DurationMs, Timers } from "@carillon/core";
+import type { ClaimedRun, ClaimStore, StrictClaim } from "@carillon/store";
 import type { LaneGroup } from "./lane-group.js";
 import { dealPlaces } from "./places.js";
 import type { WorkerSession } from "./worker-session.js";

@@ -1,19 +1,16 @@
 import {
   type CallbackAnswer,
   callbackOutcome,
+  type Clock,
   type DurationMs,
   type Instant,
-  noCallbackOutcome,
   nobodysSession,
+  noCallbackOutcome,
   type Outcome,
 } from "@carillon/core";
 import { SteadyCost } from "../loop/steady-cost.js";
 import type { CallbackTaken } from "../model/callbacks.js";
-import type { HostClock } from "../store/db/ports.js";
-import type { CalledRun, CallbackStore } from "../store/entities/callbacks.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore } from "../store/entities/claims.js";
-import type { LaneStore } from "../store/entities/lanes.js";
+import type { CallbackStore, CalledRun, ClaimedRun, ClaimStore, LaneStore } from "@carillon/store";
 import type { Results } from "./results.js";
 
 export interface WaitingRunsOptions {
@@ -21,7 +18,7 @@ export interface WaitingRunsOptions {
   readonly claims: Pick<ClaimStore, "recall" | "accepted">;
   readonly lanes: Pick<LaneStore, "get" | "list">;
   readonly results: Pick<Results, "takeOf">;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
   readonly batch: number;

@@ -1,7 +1,6 @@
 import type { DurationMs, StopOrder } from "@carillon/core";
-import type { TaskDefaults } from "../model/catalogue.js";
-import type { WorkerSkills } from "../model/workers.js";
 import type { Assigned } from "./assignment-of.js";
+import type { TaskDefaults, WorkerSkills } from "@carillon/store";
 
 export interface WorkerRegistration extends WorkerSkills {
   /** To which it belongs. */

@@ -1,5 +1,5 @@
 import { type DurationMs, type Instant, type StopOrder, timeoutOf } from "@carillon/core";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
+import type { ClaimedRun } from "@carillon/store";
 import { ClaimDoubt } from "./claim-doubt.js";
 
 export interface SessionEvents {

@@ -1,6 +1,5 @@
 import { CarillonError } from "@carillon/core";
-import type { DedupeAnswer, DedupedRun } from "../store/entities/dedupes.js";
-import type { StoredRun } from "../store/entities/runs.js";
+import type { DedupeAnswer, DedupedRun, StoredRun } from "@carillon/store";
 
 /** stored: it is new; null where that is known only from its key. held: this other run counts. */
 export type DedupeOutcome =

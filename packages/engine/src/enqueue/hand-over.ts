@@ -1,8 +1,5 @@
 import type { Instant } from "@carillon/core";
-import type { Offer } from "../model/offers.js";
-import { alikeRuns } from "../store/entities/alike-runs.js";
-import type { HandedRunStore } from "../store/entities/handed-runs.js";
-import type { NewRun, Notice, Queued } from "../store/entities/runs.js";
+import { alikeRuns, type HandedRunStore, type NewRun, type Notice, type Offer, type Queued } from "@carillon/store";
 import type { Offers } from "./offers.js";
 
 /** Runs that are stored for a worker of this process: it is told by a call. */

@@ -1,8 +1,8 @@
 import { CarillonError, type EnqueueSpec } from "@carillon/core";
 import type { InsertKept, KeptAnswers } from "../idempotency/kept-inserts.js";
 import type { EnqueuedRun } from "../model/enqueueing.js";
-import type { Effect, Receipt } from "../model/receipts.js";
-import type { DueRun, NewRun, Queued } from "../store/entities/runs.js";
+import type { Receipt } from "../model/receipts.js";
+import type { DueRun, Effect, NewRun, Queued } from "@carillon/store";
 import { type Answered, duplicateOf, enqueueError, type RunEnqueuer } from "./run-enqueuer.js";
 
 export interface KeptEnqueuerOptions {

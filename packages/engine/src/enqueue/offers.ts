@@ -1,5 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-import { type Offer, offerMs } from "../model/offers.js";
+import { offerMs, type Offer } from "@carillon/store";
 
 interface Standing {
   readonly offer: Offer;

@@ -2,7 +2,7 @@ import { deadlineOf, type DurationMs, type EnqueueSpec, type Instant, storedLabe
 import { refuseLongPast } from "../jobs/plan-job.js";
 import { shardOf } from "../jobs/shard-of.js";
 import type { RankRun } from "../queues/rank-run.js";
-import type { NewRun } from "../store/entities/runs.js";
+import type { NewRun } from "@carillon/store";
 
 export interface RunPlanner {
   readonly rank: RankRun;

@@ -1,5 +1,5 @@
 import { type DurationMs, fingerprintOf, type Instant, plainMessage, type RunError } from "@carillon/core";
-import type { FailureStore, SeenErrors } from "../store/entities/failures.js";
+import type { FailureStore, SeenErrors } from "@carillon/store";
 
 export interface FailedRun {
   readonly namespaceId: number;

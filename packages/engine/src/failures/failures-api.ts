@@ -1,11 +1,10 @@
 import { CarillonError, formatId } from "@carillon/core";
 import { type RunReader, toPage, toRunView } from "../jobs/run-reader.js";
 import type { Page, PageRequest } from "../model/api.js";
-import type { DeadLetterFilter, ErrorGroupView, Failures, RedriveResult } from "../model/failures.js";
+import type { Failures, RedriveResult } from "../model/failures.js";
 import type { RunView } from "../model/run-view.js";
 import type { WithinNamespace } from "../node/engine-api.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { FailureStore, GroupPlace } from "../store/entities/failures.js";
+import type { DeadLetterFilter, ErrorGroupView, FailureStore, GroupPlace, Queryable } from "@carillon/store";
 import type { Repeated, Repeats } from "./repeats.js";
 
 export interface FailuresParts {

@@ -5,8 +5,7 @@ import type { ChangeContext } from "../model/job-changes.js";
 import type { RepeatRequest } from "../model/failures.js";
 import type { RunView } from "../model/run-view.js";
 import type { JobDraft } from "../settlement/job-draft.js";
-import type { FailureStore } from "../store/entities/failures.js";
-import type { RunOverrides } from "../store/entities/settlement-writes.js";
+import type { FailureStore, RunOverrides } from "@carillon/store";
 import type { Teller } from "../webhooks/teller.js";
 
 export interface RepeatsOptions {

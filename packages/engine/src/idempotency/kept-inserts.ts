@@ -1,11 +1,19 @@
 import type { DurationMs } from "@carillon/core";
 import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
-import type { Effect, Receipt } from "../model/receipts.js";
-import { type DedupedRun, dedupeStore, type OnReplaced } from "../store/entities/dedupes.js";
-import type { NewJob, StoredJob } from "../store/entities/jobs.js";
-import { type NewRun, runStore, type StoredRun } from "../store/entities/runs.js";
-import type { Statements } from "../store/sql/statement.js";
-import type { Store } from "../store/store.js";
+import type { Receipt } from "../model/receipts.js";
+import {
+  type DedupedRun,
+  dedupeStore,
+  type Effect,
+  type NewJob,
+  type NewRun,
+  type OnReplaced,
+  runStore,
+  type Statements,
+  type StoredJob,
+  type StoredRun,
+} from "@carillon/store";
+import type { EngineStore } from "../node/engine-store.js";
 
 /** What one call stores, each kind in its order. */
 export interface KeptBatch {
@@ -29,7 +37,7 @@ export type InsertKept = (
 
 /** Such calls share no statement with others: each commits with its own receipt. */
 export function insertKept(
-  store: Pick<Store, "settle" | "jobs">,
+  store: Pick<EngineStore, "settle" | "jobs">,
   statements: Statements,
   { horizonMs, onReplaced }: { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
 ): InsertKept {

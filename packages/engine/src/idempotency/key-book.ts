@@ -1,6 +1,6 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import type { BegunCall, KeyedCall, OwnCall } from "../model/receipts.js";
-import type { KeyUse, ReceiptStore } from "../store/entities/receipts.js";
+import type { BegunCall, OwnCall } from "../model/receipts.js";
+import type { KeyedCall, KeyUse, ReceiptStore } from "@carillon/store";
 
 export interface KeyBookOptions {
   readonly receipts: ReceiptStore;

@@ -7,7 +7,7 @@ import {
   requirementText,
   type RunPolicy,
 } from "@carillon/core";
-import type { LaneName } from "../store/entities/lanes.js";
+import type { LaneName } from "@carillon/store";
 
 /**
  * The lane of a run. One that may be begun at most once is never handed out ahead: who is given it begins it. Runs of a strict

@@ -1,14 +1,13 @@
-import { type DurationMs, isFinal, logLevels, timeOfUuid } from "@carillon/core";
+import { type Clock, type DurationMs, isFinal, logLevels, timeOfUuid, type Timers } from "@carillon/core";
 import type { LogPage, LogRequest } from "../model/run-logs.js";
-import type { HostClock, Timers } from "../store/db/ports.js";
-import type { RunLogStore } from "../store/entities/run-logs.js";
+import type { RunLogStore } from "@carillon/store";
 import { clockSlackMs, type RunReader } from "./run-reader.js";
 
 export interface LogReaderOptions {
   readonly logs: RunLogStore;
   readonly runs: Pick<RunReader, "find">;
   readonly timers: Timers;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
 }
 
 /** Lines come from any node: whoever waits for them looks this often. */

@@ -1,5 +1,5 @@
 import type { Page } from "../model/api.js";
-import type { ListDirection } from "../store/entities/list-direction.js";
+import type { ListDirection } from "@carillon/store";
 
 /** Rows of one table in the list's order. `edge`: the last id that was looked at; null when nothing lies beyond. */
 export interface Part<Row> {

@@ -1,7 +1,7 @@
 import { isFinal } from "@carillon/core";
-import type { Page, PageRequest, RunFilter, Total, TotalRequest } from "../model/api.js";
+import type { Page, PageRequest, Total, TotalRequest } from "../model/api.js";
 import type { RunView } from "../model/run-view.js";
-import type { CountedParts, RunListFilter, RunSearch } from "../store/entities/run-search.js";
+import type { CountedParts, RunListFilter, RunSearch, RunFilter } from "@carillon/store";
 import { mergeParts, type Part } from "./merge-parts.js";
 import { mostCounted } from "./most-counted.js";
 import type { RunReader } from "./run-reader.js";

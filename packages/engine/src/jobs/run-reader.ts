@@ -1,8 +1,8 @@
 import { isFinal, nobodysSession, retryOf, shownLabels, timeOfUuid } from "@carillon/core";
 import { upstreamIdsOf } from "../after/after-trigger.js";
 import type { Page } from "../model/api.js";
-import type { RunView, TriggerKind } from "../model/run-view.js";
-import type { RunReads, RunRow } from "../store/entities/run-reads.js";
+import type { RunView } from "../model/run-view.js";
+import type { RunReads, RunRow, TriggerKind } from "@carillon/store";
 
 /** A run's end is recorded by the database's clock and its id was made by a node's: allow for their difference. */
 export const clockSlackMs = 3_600_000;

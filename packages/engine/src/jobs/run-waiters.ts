@@ -1,7 +1,6 @@
-import { CarillonError, type DurationMs, isFinal } from "@carillon/core";
+import { CarillonError, type DurationMs, isFinal, type Timers } from "@carillon/core";
 import type { WaitRequest } from "../model/api.js";
 import type { RunView } from "../model/run-view.js";
-import type { Timers } from "../store/db/ports.js";
 import type { RunReader } from "./run-reader.js";
 
 export interface RunWaitersOptions {

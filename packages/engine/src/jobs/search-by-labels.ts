@@ -1,5 +1,5 @@
 import { CarillonError, type LabelCondition, searchKeyOf } from "@carillon/core";
-import type { SearchPaths } from "../store/entities/search-paths.js";
+import type { SearchPaths } from "@carillon/store";
 
 interface PayloadFilter {
   readonly payload?: Readonly<Record<string, string>>;

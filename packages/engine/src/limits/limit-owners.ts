@@ -1,4 +1,4 @@
-import type { KnownOwners, LimitOwner } from "../store/entities/limit-owners.js";
+import type { KnownOwners, LimitOwner } from "@carillon/store";
 
 /**
  * The queues and namespaces that have limits of their own, as this node last read them. Every claim names the revision that it goes by:

@@ -1,5 +1,4 @@
-import type { DurationMs } from "@carillon/core";
-import type { Timers } from "../store/db/ports.js";
+import type { DurationMs, Timers } from "@carillon/core";
 
 export interface LoopOptions {
   /** One bounded pass; answers after how long the next one is due, at the latest. */

@@ -1,7 +1,8 @@
-import type { DurationMs, Instant, JobSpec, JobStatus, LabelCondition, RunStatus } from "@carillon/core";
+import type { DurationMs, Instant, JobSpec, JobStatus, LabelCondition } from "@carillon/core";
 import type { JobView } from "./job-view.js";
 import type { Receipt } from "./receipts.js";
-import type { RunView, TriggerKind } from "./run-view.js";
+import type { RunView } from "./run-view.js";
+import type { RunFilter } from "@carillon/store";
 
 export type JobRef = { readonly id: string } | { readonly key: string };
 
@@ -32,21 +33,6 @@ export interface JobFilter {
   readonly task?: string;
   readonly queue?: string;
   readonly owner?: string;
-  readonly labels?: readonly LabelCondition[];
-  /** Values of payloads by their paths. Throws path_not_searchable for one that nobody declared. */
-  readonly payload?: Readonly<Record<string, string>>;
-  readonly createdFrom?: Instant;
-  readonly createdBefore?: Instant;
-}
-
-export interface RunFilter {
-  readonly status?: readonly RunStatus[];
-  readonly task?: string;
-  readonly queue?: string;
-  readonly jobId?: string;
-  readonly workerId?: string;
-  readonly owner?: string;
-  readonly trigger?: TriggerKind;
   readonly labels?: readonly LabelCondition[];
   /** Values of payloads by their paths. Throws path_not_searchable for one that nobody declared. */
   readonly payload?: Readonly<Record<string, string>>;

@@ -1,19 +1,7 @@
-import type { CalendarDefinition, CalendarSet, Instant, MaintenanceWindow } from "@carillon/core";
+import type { CalendarDefinition, CalendarSet, MaintenanceWindow } from "@carillon/core";
 import type { Page, PageRequest } from "./api.js";
 import type { ChangeContext } from "./job-changes.js";
-
-export interface CalendarView {
-  readonly version: number;
-  readonly definition: CalendarDefinition;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
-
-export interface WindowView {
-  readonly window: MaintenanceWindow;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
+import type { CalendarView, WindowView } from "@carillon/store";
 
 /** Calendars and maintenance windows of a namespace, by name. Lists are in the order of the names; `after` is a name. */
 export interface Calendars {

@@ -1,25 +1,7 @@
-import type { Instant } from "@carillon/core";
 import type { Page, PageRequest } from "./api.js";
 import type { ChangeContext } from "./job-changes.js";
 import type { RunView } from "./run-view.js";
-
-export interface DeadLetterFilter {
-  readonly task?: string;
-  readonly queue?: string;
-  readonly jobId?: string;
-  readonly fingerprint?: string;
-  readonly failedFrom?: Instant;
-  readonly failedBefore?: Instant;
-}
-
-/** What was done about a run that had ended. */
-export interface RedriveView {
-  readonly kind: "retry" | "replay" | "discard";
-  /** null of one that was discarded. */
-  readonly runId: string | null;
-  readonly actor: string | null;
-  readonly at: Instant;
-}
+import type { DeadLetterFilter, RedriveView, ErrorGroupView } from "@carillon/store";
 
 export interface RepeatRequest {
   /** Wrapped, because null is a payload too; absent: that of the run. */
@@ -33,17 +15,6 @@ export interface RedriveResult {
   /** The run that takes its place. */
   readonly runId?: string;
   readonly error?: unknown;
-}
-
-export interface ErrorGroupView {
-  readonly fingerprint: string;
-  readonly type: string;
-  readonly message: string;
-  readonly tasks: readonly string[];
-  readonly count: number;
-  readonly firstSeenAt: Instant;
-  readonly lastSeenAt: Instant;
-  readonly sampleRunId: string;
 }
 
 /** Runs that failed for good, what is done about them, and the kinds of errors. */

@@ -1,5 +1,5 @@
 import type { FiringPolicy, Instant, JobPause, JobState, RunPolicy, ScheduleSpec } from "@carillon/core";
-import type { Neighbour } from "../store/entities/dependencies.js";
+import type { Neighbour } from "@carillon/store";
 import type { RunView } from "./run-view.js";
 
 /** A job as readers see it. A one-off job that is stored as its run alone is shown in the same form. */

@@ -1,5 +1,6 @@
 import type { DurationMs, Instant, LimitKind, LimitScope, OrderFailure } from "@carillon/core";
 import type { Page, PageRequest } from "./api.js";
+import type { LimitFilter, LimitChange } from "@carillon/store";
 
 /** A limit as it is now. */
 export interface LimitView {
@@ -31,21 +32,6 @@ export interface WaitingView {
 }
 
 export type ListedLimit = LimitView & WaitingView;
-
-export interface LimitFilter {
-  readonly scope?: LimitScope;
-  readonly kind?: LimitKind;
-  readonly key?: string;
-}
-
-/** What a change says; absent members stay. */
-export interface LimitChange {
-  readonly limit?: number;
-  readonly perMs?: DurationMs;
-  readonly burst?: number;
-  /** false: what runs say counts again. */
-  readonly isFixed?: boolean;
-}
 
 /** What a run waits for. */
 export interface RunLimitsView {

@@ -1,43 +1,10 @@
-import type { Instant } from "@carillon/core";
-import type { Page, PageRequest, RunFilter } from "./api.js";
+import type { Page, PageRequest } from "./api.js";
 import type { ChangeContext } from "./job-changes.js";
-
-export type BulkAction = "cancel" | "retry" | "discard";
-
-/** What an operation does. purge: ends runs that wait, and leaves those alone that workers have. */
-export type OperationAction = BulkAction | "purge";
-
-/** Which runs: those with these ids, or those that match. */
-export type BulkTarget = { readonly ids: readonly string[] } | { readonly filter: RunFilter };
+import type { BulkAction, BulkTarget, OperationView } from "@carillon/store";
 
 export interface BulkRequest {
   readonly action: BulkAction;
   readonly target: BulkTarget;
-}
-
-/** An item that could not be done. */
-export interface OperationFailure {
-  readonly id: string;
-  readonly code: string;
-  readonly detail: string;
-}
-
-export interface OperationView {
-  readonly id: string;
-  readonly action: OperationAction;
-  readonly target: BulkTarget;
-  readonly state: "running" | "done" | "aborted";
-  readonly stateReason: string | null;
-  /** Runs that were looked at; of these, those that were done and those that could not be. The rest was skipped: nothing was left to do. */
-  readonly seen: number;
-  readonly done: number;
-  readonly failed: number;
-  /** The first of those that failed. */
-  readonly failures: readonly OperationFailure[];
-  readonly actor: string | null;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-  readonly finishedAt: Instant | null;
 }
 
 /** How many runs an operation would be about, as far as it was looked. */

@@ -1,32 +1,9 @@
-import type { Queryable } from "../store/db/queryable.js";
-
-/** What a call made, by id and in the order in which it was asked for; null stands for what was refused. */
-export interface Effect {
-  readonly runs?: readonly ({ readonly id: string; readonly isNew: boolean } | null)[];
-  readonly jobs?: readonly (string | null)[];
-  readonly backfill?: string;
-  readonly operation?: string;
-}
+import type { Effect, KeptAnswer, KeyedCall, Queryable } from "@carillon/store";
 
 /** Ties what a call does to its idempotency key: both commit, or neither. */
 export interface Receipt {
   /** Inside the transaction of the effect. Throws idempotency_in_progress when somebody else has taken the key over. */
   keep(tx: Queryable, effect: Effect): Promise<void>;
-}
-
-/** What was sent the first time. */
-export interface KeptAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** JSON, as it was sent; null where nothing followed the headers. */
-  readonly body: string | null;
-}
-
-export interface KeyedCall {
-  readonly caller: string;
-  readonly key: string;
-  /** Tells one request from another. */
-  readonly request: string;
 }
 
 /** A call under its key. Exactly one of `answered` and `refused` ends it. */

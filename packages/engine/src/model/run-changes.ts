@@ -1,23 +1,7 @@
 import type { Instant } from "@carillon/core";
 import type { JobRef } from "./api.js";
 import type { RunView } from "./run-view.js";
-
-/** How the last finished runs of a job went. */
-export interface JobStats {
-  readonly finished: number;
-  readonly succeeded: number;
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly skipped: number;
-  /** Those that took more than one try. */
-  readonly retried: number;
-  /** When the first and the last of them ended. */
-  readonly firstAt: Instant | null;
-  readonly lastAt: Instant | null;
-  readonly durationP50Ms: number | null;
-  readonly durationP95Ms: number | null;
-  readonly lagP95Ms: number | null;
-}
+import type { JobStats } from "@carillon/store";
 
 /** Changes of single runs. All throw CarillonError not_found. */
 export interface RunChanges {

@@ -1,17 +1,5 @@
-import type { DurationMs, Instant, LogLevel } from "@carillon/core";
-
-/** Where a line stands in the log of its run: attempts follow one another, and so do the lines of each. */
-export interface LinePlace {
-  readonly fence: number;
-  readonly number: number;
-}
-
-export interface RunLine extends LinePlace {
-  readonly at: Instant;
-  readonly level: LogLevel;
-  readonly message: string;
-  readonly fields: unknown;
-}
+import type { DurationMs, LogLevel } from "@carillon/core";
+import type { LinePlace, RunLine } from "@carillon/store";
 
 export interface LogRequest {
   readonly pageSize: number;

@@ -1,4 +1,5 @@
 import type { Instant, RunError, RunPolicy, RunStatus } from "@carillon/core";
+import type { TriggerKind, AttemptRecord, RunProgress } from "@carillon/store";
 
 /** Who asked for a run: its schedule, the creation of a one-off job, the end of another run, or a call that names itself. */
 /** Who asked for a run. */
@@ -9,27 +10,6 @@ export interface RunTrigger {
   readonly scheduledFor: Instant;
   /** The runs whose ends started it, in the order of its job's `after`. */
   readonly upstreamIds?: readonly string[];
-}
-
-export type TriggerKind = "schedule" | "once" | "run_now" | "backfill" | "retry" | "replay" | "after" | "callback";
-
-/** One try that ended without success, kept with the run. */
-export interface AttemptRecord {
-  readonly attempt: number;
-  readonly fence: number;
-  readonly sessionId: string;
-  readonly startedAt: Instant;
-  readonly endedAt: Instant;
-  readonly outcome: "failed" | "timeout" | "worker_lost";
-  readonly error?: RunError;
-}
-
-/** How far a run said it is. */
-export interface RunProgress {
-  /** From 0 to 1. */
-  readonly fraction: number;
-  readonly text: string | null;
-  readonly at: Instant;
 }
 
 /** A run as readers see it, live or finished. Ids are canonical UUIDs; the wire adds the prefixes. */

@@ -1,43 +1,10 @@
-import type { CallbackMoment, CallbackPart, DurationMs, Instant } from "@carillon/core";
+import type { DurationMs } from "@carillon/core";
 import type { Page, PageRequest } from "./api.js";
 import type { ChangeContext } from "./job-changes.js";
 import type { RunView } from "./run-view.js";
-
-/** What an endpoint is told of, and where it is. */
-export interface WebhookSpec {
-  readonly url: string;
-  readonly on: readonly CallbackMoment[];
-  /** null: of all. */
-  readonly tasks: readonly string[] | null;
-  readonly queues: readonly string[] | null;
-  readonly include: readonly CallbackPart[];
-  readonly description: string | null;
-}
-
-export interface WebhookView extends WebhookSpec {
-  readonly id: string;
-  readonly isEnabled: boolean;
-  /** Why it is disabled: somebody did it, it answered that it is gone, or it failed for too long. */
-  readonly disabledReason: "by_user" | "gone" | "failing" | null;
-  /** No delivery has succeeded since; null when the last one did. */
-  readonly failingSince: Instant | null;
-  /** Until then the secret before the present one signs as well. */
-  readonly oldSecretUntil: Instant | null;
-  readonly version: number;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-}
-
+import type { WebhookSpec, WebhookView, WebhookTarget, CallbackSecretView } from "@carillon/store";
 /** What a change says; absent members stay. */
 export type WebhookChange = Partial<WebhookSpec> & { readonly isEnabled?: boolean };
-
-/** Where a delivery goes. */
-export interface WebhookTarget {
-  readonly url: string;
-  readonly isEnabled: boolean;
-  /** One, or two while the secret changes. */
-  readonly secrets: readonly string[];
-}
 
 /** The payload of a run that sends a message. */
 export interface WebhookDelivery {
@@ -57,13 +24,6 @@ export interface WebhookMessage {
   readonly subject?: string;
   readonly datacontenttype: "application/json";
   readonly data: unknown;
-}
-
-/** The secret that signs callbacks to addresses; what it is, is said when it is made. */
-export interface CallbackSecretView {
-  readonly madeAt: Instant;
-  /** Until then the secret before signs as well. */
-  readonly oldSecretUntil: Instant | null;
 }
 
 /** Endpoints of a namespace. All throw CarillonError: not_found where there is none. */

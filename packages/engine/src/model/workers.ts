@@ -1,27 +1,6 @@
-import type { Abilities, Instant, RunPolicy } from "@carillon/core";
+import type { RunPolicy } from "@carillon/core";
 import type { Page, PageRequest } from "./api.js";
-
-/** What was asked of a worker. cordoned: it is given nothing more; draining: and it is told to end; leaving: and at once. */
-export type WorkerState = "active" | "cordoned" | "draining" | "leaving";
-
-/** What a worker says of itself when it registers, beside its queues and tasks. */
-export interface WorkerSkills extends Abilities {
-  /** By task, how many slots a run of it takes; 1 for those that are not named. */
-  readonly weights?: Readonly<Record<string, number>>;
-}
-
-export interface WorkerView extends Required<WorkerSkills> {
-  readonly id: string;
-  readonly name: string;
-  readonly queues: readonly string[];
-  readonly tasks: readonly string[];
-  readonly slots: number;
-  readonly state: WorkerState;
-  /** It lives inside a node. */
-  readonly isInProcess: boolean;
-  readonly startedAt: Instant;
-  readonly heartbeatAt: Instant;
-}
+import type { WorkerState, WorkerView } from "@carillon/store";
 
 /** Why no worker can take a run, whatever becomes free. */
 export interface Unserved {

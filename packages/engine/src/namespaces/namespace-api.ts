@@ -1,6 +1,6 @@
 import { CarillonError } from "@carillon/core";
-import type { Namespaces, NamespaceView } from "../model/namespaces.js";
-import type { NamespaceStore } from "../store/entities/namespaces.js";
+import type { Namespaces } from "../model/namespaces.js";
+import type { NamespaceStore, NamespaceView } from "@carillon/store";
 
 export interface NamespaceApiParts {
   readonly namespaces: Pick<NamespaceStore, "page" | "create" | "change">;

@@ -1,4 +1,4 @@
-import type { KnownNamespace, NamespaceStore } from "../store/entities/namespaces.js";
+import type { KnownNamespace, NamespaceStore } from "@carillon/store";
 
 const usualWeight = 1;
 

@@ -12,12 +12,12 @@ import { RunLister } from "../jobs/run-lister.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { Backfills } from "../model/backfills.js";
 import type { Settled } from "../settlement/settler.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Store } from "../store/store.js";
+import type { Queryable } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 
 export interface BackfillingOptions {
   readonly db: Queryable;
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly transaction: ChangeTransaction;
   readonly compiler: CalendarCompiler;
   readonly membership: () => Membership;

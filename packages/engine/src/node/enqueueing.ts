@@ -6,14 +6,14 @@ import { RunEnqueuer } from "../enqueue/run-enqueuer.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { Enqueueing } from "../model/enqueueing.js";
 import type { Receipt } from "../model/receipts.js";
-import type { DueRun, Queued } from "../store/entities/runs.js";
-import type { Store } from "../store/store.js";
+import type { DueRun, Queued } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import { withinNamespace } from "./engine-api.js";
 import type { Inserts } from "./inserts.js";
 import type { InsertKept } from "../idempotency/kept-inserts.js";
 
 export interface EnqueueingOptions {
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly inserts: Inserts;
   readonly insertKept: InsertKept;
   /** Runs of one batch that are stored at a time. */

@@ -9,13 +9,13 @@ import type { Explanations } from "../model/explanations.js";
 import type { Breakers } from "../model/breakers.js";
 import type { Limits } from "../model/limits.js";
 import type { JobChanges } from "../model/job-changes.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Store } from "../store/store.js";
+import type { Queryable } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import { withinNamespace } from "./engine-api.js";
 
 export interface ExplainingOptions {
   readonly db: Queryable;
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly changes: Pick<JobChanges, "countMissed" | "listOccurrences">;
   readonly limitsOf: Limits["limitsOf"];
   readonly breakerOf: Breakers["getBreaker"];

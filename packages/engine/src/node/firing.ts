@@ -56,7 +56,7 @@ async function ticked(part: { tick(): Promise<unknown>; readonly idleMs: Duratio
 
 function makeScheduler({ store, hints, now, membership, emit }: Ground, parts: FiringParts): Scheduler {
   return new Scheduler({
-    store: store.due,
+    store: store.fires,
     calendars: parts.calendars,
     follow: parts.followCalendars,
     now,

@@ -8,7 +8,7 @@ import type { Scheduler } from "../scheduler/scheduler.js";
 import { announceSettled } from "../settlement/announce-settled.js";
 import type { OverlapAdmitter } from "../settlement/overlap-admitter.js";
 import type { Settled } from "../settlement/settler.js";
-import { createStore, type Store } from "../store/store.js";
+import { createEngineStore, type EngineStore } from "./engine-store.js";
 import { makeCoordinator } from "./coordination.js";
 import type { Backfilling } from "./backfilling.js";
 import type { Following } from "./following.js";
@@ -36,7 +36,7 @@ export interface Reach {
 export class Ground {
   readonly options: EngineOptions;
   readonly limits: EngineLimits;
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly loops: NodeLoops;
   readonly coordinator: Coordinator;
   readonly hints: Hints;
@@ -49,7 +49,7 @@ export class Ground {
     this.options = options;
     this.limits = { ...defaultLimits, ...options.limits };
     this.#reach = reach;
-    this.store = createStore(options.database);
+    this.store = createEngineStore(options.database);
     this.loops = new NodeLoops({ timers: options.timers, onError: this.failed });
     const wake = (name: LoopName) => (): void => this.loops.wake(name);
     this.coordinator = makeCoordinator({

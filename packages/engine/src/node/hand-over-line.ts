@@ -1,10 +1,7 @@
 import type { Gateway } from "../dispatch/gateway.js";
 import type { LocalArrival } from "../enqueue/hand-over.js";
 import type { Offers } from "../enqueue/offers.js";
-import type { Offer } from "../model/offers.js";
-import type { Database, Listening } from "../store/db/database.js";
-import { jsonParam } from "../store/db/params.js";
-import type { NewRun, Notice } from "../store/entities/runs.js";
+import { type Database, jsonParam, type Listening, type NewRun, type Notice, type Offer } from "@carillon/store";
 import { handedRun, offerOf, textOfOffer, textOfWord, wordOf } from "./hand-over-texts.js";
 import { Seal } from "./seal.js";
 

@@ -1,10 +1,6 @@
 import type { Instant, RunPolicy } from "@carillon/core";
 import type { HandedWord } from "../dispatch/handed-arrivals.js";
-import type { Offer } from "../model/offers.js";
-import { jsonParam } from "../store/db/params.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import { jsonOrNull } from "../store/entities/parameters.js";
-import type { NewRun } from "../store/entities/runs.js";
+import { type ClaimedRun, jsonOrNull, jsonParam, type NewRun, type Offer } from "@carillon/store";
 
 /** What cannot be read by this version of a node is not read at all: its look finds the runs. */
 const version = 1;

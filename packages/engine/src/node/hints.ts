@@ -1,11 +1,8 @@
-import type { Instant } from "@carillon/core";
+import type { Instant, Timers } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
 import type { Gateway } from "../dispatch/gateway.js";
-import type { DueJob } from "../scheduler/fire-store.js";
 import type { Scheduler } from "../scheduler/scheduler.js";
-import type { Database } from "../store/db/database.js";
-import type { Timers } from "../store/db/ports.js";
-import type { DueRun, Notice, PromotedRun, Queued } from "../store/entities/runs.js";
+import type { Database, DueJob, DueRun, Notice, PromotedRun, Queued } from "@carillon/store";
 import {
   byTime,
   channel,

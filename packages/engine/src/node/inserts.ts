@@ -1,12 +1,23 @@
 import { type DurationMs, type Instant, systemSoon } from "@carillon/core";
 import { type DedupeOutcome, storeInRounds } from "../enqueue/dedupe-rounds.js";
 import type { HandOver } from "../enqueue/hand-over.js";
-import { Coalescer, type CoalescerOptions } from "../store/db/coalescer.js";
-import type { DedupedRun, DedupeStore, OnReplaced } from "../store/entities/dedupes.js";
-import type { JobStore, NewJob, StoredJob } from "../store/entities/jobs.js";
+import {
+  Coalescer,
+  type CoalescerOptions,
+  type DedupedRun,
+  type DedupeStore,
+  type JobStore,
+  type NewJob,
+  type NewRun,
+  type Notice,
+  type OnReplaced,
+  type Queued,
+  type RunStore,
+  type StoredJob,
+  type StoredRun,
+} from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import type { Telling } from "./hints.js";
-import type { NewRun, Notice, Queued, RunStore, StoredRun } from "../store/entities/runs.js";
-import type { Store } from "../store/store.js";
 
 export interface InsertBounds {
   readonly maxBatch: number;
@@ -25,7 +36,7 @@ export interface Inserts {
 }
 
 export function makeInserts(
-  store: Pick<Store, "jobs" | "runs" | "dedupes">,
+  store: Pick<EngineStore, "jobs" | "runs" | "dedupes">,
   {
     horizonMs,
     onReplaced,

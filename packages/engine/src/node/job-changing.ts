@@ -17,13 +17,12 @@ import { RunLister } from "../jobs/run-lister.js";
 import { RunReader } from "../jobs/run-reader.js";
 import type { JobChanges } from "../model/job-changes.js";
 import type { Settled } from "../settlement/settler.js";
-import type { Queryable } from "../store/db/queryable.js";
-import { namesIn } from "../store/entities/upstream-links.js";
-import type { Store } from "../store/store.js";
+import { namesIn, type Queryable } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 
 export interface JobChangingOptions {
   readonly db: Queryable;
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly creator: JobCreator;
   readonly follower: Follower;
   readonly rules: DueRules;

@@ -1,5 +1,5 @@
 import type { Instant } from "@carillon/core";
-import type { PromotedRun, Queued } from "../store/entities/runs.js";
+import type { PromotedRun, Queued } from "@carillon/store";
 import type { TimedHint } from "./timed-hints.js";
 
 /** What concerns every node. */

@@ -1,6 +1,5 @@
-import type { DurationMs } from "@carillon/core";
+import type { DurationMs, Timers } from "@carillon/core";
 import { Loop } from "../loop/loop.js";
-import type { Timers } from "../store/db/ports.js";
 
 /** Everything that a node does by itself, again and again. */
 export type LoopName =

@@ -12,15 +12,14 @@ import { BulkTargets } from "../operations/bulk-targets.js";
 import { OperationRunner } from "../operations/operation-runner.js";
 import { operationsApi } from "../operations/operations-api.js";
 import { RunChanger } from "../runs/run-changer.js";
-import type { Database } from "../store/db/database.js";
-import type { DueRun, Queued } from "../store/entities/runs.js";
-import type { Store } from "../store/store.js";
+import type { Database, DueRun, Queued } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import type { Teller } from "../webhooks/teller.js";
 import { withinNamespace } from "./engine-api.js";
 
 export interface OperatingOptions {
   readonly db: Database;
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly transaction: ChangeTransaction;
   readonly teller: Teller;
   readonly membership: () => Membership;

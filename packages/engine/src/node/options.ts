@@ -1,4 +1,4 @@
-import type { DurationMs } from "@carillon/core";
+import type { Clock, DurationMs, Timers } from "@carillon/core";
 import type { Gateway } from "../dispatch/gateway.js";
 import type { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
 import type { WorkerLoad } from "../dispatch/served-sessions.js";
@@ -25,12 +25,11 @@ import type { Namespaces } from "../model/namespaces.js";
 import type { RunLogs } from "../model/run-logs.js";
 import type { Webhooks } from "../model/webhooks.js";
 import type { Workers } from "../model/workers.js";
-import type { Database } from "../store/db/database.js";
-import type { HostClock, Random, Timers } from "../store/db/ports.js";
+import type { Database, Random } from "@carillon/store";
 
 export interface EngineOptions {
   readonly database: Database;
-  readonly clock: HostClock;
+  readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
   readonly newId: () => string;

@@ -2,7 +2,7 @@ import { RunReader } from "../jobs/run-reader.js";
 import { RunWaiters } from "../jobs/run-waiters.js";
 import { Rescuer } from "../rescue/rescuer.js";
 import { announceEnded } from "../runs/announce-ended.js";
-import { freedBy } from "../store/entities/ended-runs.js";
+import { freedBy } from "@carillon/store";
 import { type Dispatching, makeDispatching } from "./dispatching.js";
 import { type Failing, makeFailing } from "./failing.js";
 import { type Following, makeFollowing } from "./following.js";

@@ -1,6 +1,5 @@
-import { type DurationMs, type Instant, TimingWheel } from "@carillon/core";
-import type { Timers } from "../store/db/ports.js";
-import type { Queued } from "../store/entities/runs.js";
+import { type DurationMs, type Instant, type Timers, TimingWheel } from "@carillon/core";
+import type { Queued } from "@carillon/store";
 
 /** Where runs become claimable, and when. */
 export interface TimedHint extends Omit<Queued, "id"> {

@@ -1,11 +1,17 @@
 import { toPage } from "../jobs/run-reader.js";
 import { shardOf } from "../jobs/shard-of.js";
 import type { ChangeContext } from "../model/job-changes.js";
-import type { BulkCount, Operations, OperationAction, BulkTarget, PurgeRequest } from "../model/operations.js";
+import type { BulkCount, Operations, PurgeRequest } from "../model/operations.js";
 import type { WithinNamespace } from "../node/engine-api.js";
-import type { Database } from "../store/db/database.js";
-import type { NewOperation, OperationStore, StoredOperation } from "../store/entities/operations.js";
-import type { QueueStore } from "../store/entities/queues.js";
+import type {
+  BulkTarget,
+  Database,
+  NewOperation,
+  OperationAction,
+  OperationStore,
+  QueueStore,
+  StoredOperation,
+} from "@carillon/store";
 import type { BulkTargets } from "./bulk-targets.js";
 import type { OperationRunner } from "./operation-runner.js";
 

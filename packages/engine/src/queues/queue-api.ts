@@ -1,7 +1,7 @@
 import { CarillonError, type Instant, type QueueOrder } from "@carillon/core";
 import type { ChangeContext } from "../model/job-changes.js";
-import type { QueueChange, QueueLimits, Queues, QueueStats, QueueView } from "../model/queues.js";
-import type { NewQueueState, QueueStore } from "../store/entities/queues.js";
+import type { QueueChange, Queues } from "../model/queues.js";
+import type { NewQueueState, QueueLimits, QueueStats, QueueStore, QueueView } from "@carillon/store";
 
 export interface QueueApiParts {
   readonly queues: QueueStore;

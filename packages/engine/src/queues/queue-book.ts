@@ -1,5 +1,5 @@
 import type { QueueOrder } from "@carillon/core";
-import type { KnownQueue, QueueName, QueueStore } from "../store/entities/queues.js";
+import type { KnownQueue, QueueName, QueueStore } from "@carillon/store";
 
 /**
  * Changes of queues are short transactions: one with a lower revision becomes visible at most a moment after one with

@@ -1,15 +1,5 @@
 import type { DurationMs } from "@carillon/core";
-
-export interface TaskOfQueue {
-  readonly namespaceId: number;
-  readonly queue: string;
-  readonly task: string;
-}
-
-export interface ExpectedDuration extends TaskOfQueue {
-  readonly expectedMs: DurationMs;
-}
-
+import type { ExpectedDuration, TaskOfQueue } from "@carillon/store";
 /** How much the newest run counts. */
 const weight = 0.1;
 /** What differs by less from what was written is not written again. */

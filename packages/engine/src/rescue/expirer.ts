@@ -1,16 +1,14 @@
-import { deadlineError, type DurationMs } from "@carillon/core";
+import { type Clock, deadlineError, type DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
 import type { FailedRun } from "../failures/error-tally.js";
 import { SteadyCost } from "../loop/steady-cost.js";
 import { announceEnded } from "../runs/announce-ended.js";
 import { tellLateEnds } from "../runs/tell-sla.js";
-import type { HostClock } from "../store/db/ports.js";
-import { freedBy } from "../store/entities/ended-runs.js";
-import type { RunStore } from "../store/entities/runs.js";
+import { freedBy, type RunStore } from "@carillon/store";
 
 export interface ExpirerOptions {
   readonly runs: Pick<RunStore, "expire">;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly batch: number;
   /** Runs of these jobs ended for which others of the same job may wait. */
   readonly onFreed: (jobIds: readonly string[]) => void;

@@ -1,17 +1,21 @@
-import type { DurationMs } from "@carillon/core";
+import type { Clock, DurationMs } from "@carillon/core";
 import { SilenceWatch } from "../coordinator/silence.js";
 import type { OnEngineEvent } from "../events.js";
 import { announceEnded } from "../runs/announce-ended.js";
 import { tellLateEnds } from "../runs/tell-sla.js";
-import type { HostClock } from "../store/db/ports.js";
-import { freedBy } from "../store/entities/ended-runs.js";
-import type { LostRun, Queued, RunStore } from "../store/entities/runs.js";
-import type { DeadSession, SessionStore } from "../store/entities/sessions.js";
+import {
+  type DeadSession,
+  freedBy,
+  type LostRun,
+  type Queued,
+  type RunStore,
+  type SessionStore,
+} from "@carillon/store";
 
 export interface RescuerOptions {
   readonly sessions: SessionStore;
   readonly runs: Pick<RunStore, "lost" | "rescue" | "buryLost" | "endStopped">;
-  readonly clock: HostClock;
+  readonly clock: Clock;
   /** A worker that is silent for so long is taken for dead. */
   readonly silenceMs: DurationMs;
   readonly mostLosses: number;

@@ -1,5 +1,5 @@
 import type { Instant } from "@carillon/core";
-import type { DayPartitions } from "../store/entities/day-partitions.js";
+import type { DayPartitions } from "@carillon/store";
 
 const daysAhead = 14;
 const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
 import type { DurationMs } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
-import type { DedupeStore } from "../store/entities/dedupes.js";
+import type { DedupeStore } from "@carillon/store";
 
 export interface DedupeSweeperOptions {
   readonly dedupes: Pick<DedupeStore, "sweep">;

@@ -1,5 +1,5 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { LedgerKey, RetentionSweeps } from "../store/entities/retention-sweeps.js";
+import type { LedgerKey, RetentionSweeps } from "@carillon/store";
 
 export interface JobSweeperOptions {
   readonly sweeps: RetentionSweeps;

@@ -1,6 +1,5 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { ReceiptStore } from "../store/entities/receipts.js";
-import type { RecordSweeps } from "../store/entities/record-sweeps.js";
+import type { ReceiptStore, RecordSweeps } from "@carillon/store";
 
 export interface RecordSweeperOptions {
   readonly sweeps: RecordSweeps;

@@ -3,8 +3,7 @@ import type { OnEngineEvent } from "../events.js";
 import type { RunReader } from "../jobs/run-reader.js";
 import type { RunView } from "../model/run-view.js";
 import type { RankRun } from "../queues/rank-run.js";
-import type { EndingOfRuns, RunChangeStore } from "../store/entities/run-changes.js";
-import type { DueRun, Queued } from "../store/entities/runs.js";
+import type { DueRun, EndingOfRuns, Queued, RunChangeStore } from "@carillon/store";
 
 export interface RunChangerOptions {
   readonly changes: RunChangeStore;

@@ -1,7 +1,6 @@
 import { type Instant, latenessOf, type Sla, slaTermsOf } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { EndedLate } from "../store/entities/ended-runs.js";
+import type { ClaimedRun, EndedLate } from "@carillon/store";
 
 interface Place {
   readonly task: string;

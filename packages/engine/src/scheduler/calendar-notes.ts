@@ -1,5 +1,5 @@
 import type { CompiledSchedule, FireNote, Instant, ScheduleSpec } from "@carillon/core";
-import type { LedgerRange } from "./fire-store.js";
+import type { LedgerRange } from "@carillon/store";
 
 /** Occurrences of one step that are asked for what was merged into them; only those of days to which fires move are. */
 const mostAsked = 2_000;

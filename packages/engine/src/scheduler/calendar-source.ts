@@ -1,5 +1,5 @@
 import type { CalendarSet, ScheduleSpec } from "@carillon/core";
-import type { CalendarEdition } from "../store/entities/calendars.js";
+import type { CalendarEdition } from "@carillon/store";
 
 /** The calendars by which schedules are compiled, kept in memory. */
 export interface CalendarSource {

@@ -1,8 +1,7 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
 import type { OnEngineEvent } from "../events.js";
-import type { LaterStore, MovedRun } from "../store/entities/later.js";
-import { type DueRun, horizonMs, type Queued } from "../store/entities/runs.js";
+import { type DueRun, horizonMs, type LaterStore, type MovedRun, type Queued } from "@carillon/store";
 
 export interface LaterMoverOptions {
   readonly later: Pick<LaterStore, "look" | "move">;

@@ -1,6 +1,7 @@
 import { type ActiveWindow, type Instant, MaintenanceWindows } from "@carillon/core";
 import { type CalendarSource, noCalendars } from "./calendar-source.js";
-import type { DueDefinition, FireStore } from "./fire-store.js";
+import type { FireStore } from "./fire-store.js";
+import type { DueDefinition } from "@carillon/store";
 
 interface OfNamespace {
   readonly namespace: string;

@@ -1,4 +1,5 @@
 import type { ActiveWindow, CompiledSchedule, FiringPolicy, Instant } from "@carillon/core";
+import type { NextTime } from "@carillon/store";
 
 /** A job whose next occurrence is due, with all that decides over it except its live runs. */
 export interface DueFacts {
@@ -9,11 +10,6 @@ export interface DueFacts {
   readonly catchUpTo: Instant | null;
   /** The maintenance window that decides over a fire at this instant. */
   readonly windowAt: (instant: Instant) => ActiveWindow | null;
-}
-
-export interface NextTime {
-  readonly nominal: Instant;
-  readonly fireAt: Instant;
 }
 
 export type PassReason = "missed" | "window";

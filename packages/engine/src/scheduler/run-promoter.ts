@@ -1,6 +1,6 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { Membership } from "../coordinator/port.js";
-import type { DueRun, PromotedRun } from "../store/entities/runs.js";
+import type { DueRun, PromotedRun } from "@carillon/store";
 import { type AheadPlaces, AheadRoom } from "./ahead-room.js";
 import { fenceOf } from "./fence-of.js";
 import type { FireStore } from "./fire-store.js";

@@ -1,10 +1,8 @@
 import { deadlineOf, type Instant, type LedgerReason, type OverlapPolicy } from "@carillon/core";
 import { type RankRun, rankByPriority } from "../queues/rank-run.js";
 import { decideOverlap, type LiveRun } from "../scheduler/overlap.js";
-import type { NextTime } from "../scheduler/plan-due.js";
 import { scheduledRunId } from "../scheduler/scheduled-run-id.js";
-import type { DueState, LockedJob } from "../store/entities/settlement.js";
-import type { LedgerEntry, NewJobRun, RunEnd, RunOverrides } from "../store/entities/settlement-writes.js";
+import type { DueState, LedgerEntry, LockedJob, NewJobRun, NextTime, RunEnd, RunOverrides } from "@carillon/store";
 
 /** A run that somebody or something asks for, before the job's overlap policy has decided over it. */
 export interface WantedRun {

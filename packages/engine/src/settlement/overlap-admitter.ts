@@ -1,14 +1,12 @@
-import type { DurationMs } from "@carillon/core";
-import type { HostClock } from "../store/db/ports.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Queued } from "../store/entities/runs.js";
+import type { Clock, DurationMs } from "@carillon/core";
+import type { Queryable, Queued } from "@carillon/store";
 import type { Settler } from "./settler.js";
 
 export interface OverlapAdmitterOptions {
   readonly db: Queryable;
   readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
   readonly settler: Settler;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   /** The shards of this node, whose waiting runs it looks after. */
   readonly shards: () => readonly number[];
   readonly onQueued: (queued: readonly Queued[]) => void;

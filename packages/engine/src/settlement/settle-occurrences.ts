@@ -1,9 +1,5 @@
 import type { Instant } from "@carillon/core";
-import type { NextTime } from "../scheduler/plan-due.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Fence } from "../store/entities/fence.js";
-import type { DueState, ExpectedDue } from "../store/entities/settlement.js";
-import type { MadeJobRun } from "../store/entities/settlement-writes.js";
+import type { DueState, ExpectedDue, Fence, MadeJobRun, NextTime, Queryable } from "@carillon/store";
 import type { LedgerNote } from "./job-draft.js";
 import type { Settled, Settler } from "./settler.js";
 

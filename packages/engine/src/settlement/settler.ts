@@ -1,15 +1,16 @@
 import { type DurationMs, firingPolicy, type Instant, type OverlapPolicy } from "@carillon/core";
 import { type RankRun, rankByPriority } from "../queues/rank-run.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Queued } from "../store/entities/runs.js";
-import type { LiveRunOfJob, SettlementReads } from "../store/entities/settlement.js";
 import type {
   EndedWaiting,
   LedgerEntry,
+  LiveRunOfJob,
   MadeJobRun,
   NewJobRun,
+  Queryable,
+  Queued,
+  SettlementReads,
   SettlementWrites,
-} from "../store/entities/settlement-writes.js";
+} from "@carillon/store";
 import { JobDraft } from "./job-draft.js";
 
 /** What a settlement did, to be told once its transaction has committed. */

@@ -1,5 +1,4 @@
-import type { TaskDefaults } from "../model/catalogue.js";
-import type { KnownTask, TaskStore } from "../store/entities/tasks.js";
+import type { KnownTask, TaskDefaults, TaskStore } from "@carillon/store";
 
 /** As in the book of queues: a change with a lower revision may become visible a moment after one with a higher. */
 const lookBack = 100;

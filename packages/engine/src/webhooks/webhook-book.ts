@@ -1,7 +1,5 @@
 import { isCallbackTrigger } from "@carillon/core";
-import type { Queryable } from "../store/db/queryable.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { WebhookStore } from "../store/entities/webhooks.js";
+import type { ClaimedRun, Queryable, WebhookStore } from "@carillon/store";
 
 /** Which namespaces want to hear of successes, as this node knows it: an endpoint made elsewhere counts a second later. */
 export class WebhookBook {

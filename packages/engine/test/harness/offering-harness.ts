@@ -5,9 +5,7 @@ import { LaneGroup } from "../../src/dispatch/lane-group.js";
 import { NamespaceTurns } from "../../src/dispatch/namespace-turns.js";
 import { Offering } from "../../src/dispatch/offering.js";
 import { type SessionOptions, WorkerSession } from "../../src/dispatch/worker-session.js";
-import type { Offer } from "../../src/model/offers.js";
-import type { ClaimedRun } from "../../src/store/entities/claimed-run.js";
-import type { Lane } from "../../src/store/entities/lanes.js";
+import type { ClaimedRun, Lane, Offer } from "@carillon/store";
 
 export const lane: Lane = { id: 7, queue: "q", task: "a", kind: "plain", requires: "" };
 export const solo: Lane = { ...lane, id: 8, kind: "solo" };

@@ -1,8 +1,6 @@
-import { CarillonError, type DurationMs } from "@carillon/core";
+import { CarillonError, type Clock, type DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../../events.js";
-import type { HostClock } from "../../store/db/ports.js";
-import type { NodeReport, NodeRow, NodeStore } from "../../store/entities/nodes.js";
-import type { HeldShard, ShardStore } from "../../store/entities/shards.js";
+import type { HeldShard, NodeReport, NodeRow, NodeStore, ShardStore } from "@carillon/store";
 import { LineageWatch } from "../lineage.js";
 import type { Member, Registry, ShardView } from "../registry.js";
 import { Roll } from "../roll.js";
@@ -17,7 +15,7 @@ export interface EtcdRegistryOptions {
   readonly prefix: string;
   readonly nodes: NodeStore;
   readonly shards: ShardStore;
-  readonly clock: HostClock;
+  readonly clock: Clock;
   readonly node: { readonly name: string; readonly address: string | null; readonly version: string };
   readonly leaseMs: DurationMs;
   readonly onEvent: OnEngineEvent;

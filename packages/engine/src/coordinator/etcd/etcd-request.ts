@@ -1,5 +1,4 @@
-import { CarillonError, type DurationMs } from "@carillon/core";
-import type { Timers } from "../../store/db/ports.js";
+import { CarillonError, type DurationMs, type Timers } from "@carillon/core";
 import type { Json } from "./json.js";
 
 /** The part of `fetch` that is used. */

@@ -1,5 +1,4 @@
-import type { NodeRow, NodeStore } from "../../store/entities/nodes.js";
-import type { HeldShard, LineageRow, ShardRow, ShardStore } from "../../store/entities/shards.js";
+import type { HeldShard, LineageRow, NodeRow, NodeStore, ShardRow, ShardStore } from "@carillon/store";
 import type { IncarnationLock } from "../row-registry.js";
 
 /** The jump of epochs when leases are void, as in shard.void. */

@@ -1,5 +1,4 @@
-import type { Database, Listening } from "../../store/db/database.js";
-import type { NodeLockStatements } from "../../store/entities/nodes.js";
+import type { Database, Listening, NodeLockStatements } from "@carillon/store";
 import type { IncarnationLock } from "../row-registry.js";
 
 /** The lock of an incarnation on the direct connection. It is made again by itself on each new connection. */

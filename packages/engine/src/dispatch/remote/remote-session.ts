@@ -1,5 +1,4 @@
-import { type DurationMs, pending, type StopOrder } from "@carillon/core";
-import type { Timers } from "../../store/db/ports.js";
+import { type DurationMs, pending, type StopOrder, type Timers } from "@carillon/core";
 import type { Assigned } from "../assignment-of.js";
 import type { LastWord } from "./last-word.js";
 

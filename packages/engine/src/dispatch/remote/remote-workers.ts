@@ -1,7 +1,5 @@
-import type { Completion, DurationMs, Instant, NoteAnswer, RunNote } from "@carillon/core";
-import type { HostClock, Timers } from "../../store/db/ports.js";
-import type { ClaimStore } from "../../store/entities/claims.js";
-import type { SessionStore } from "../../store/entities/sessions.js";
+import type { Clock, Completion, DurationMs, Instant, NoteAnswer, RunNote, Timers } from "@carillon/core";
+import type { ClaimStore, SessionStore } from "@carillon/store";
 import { mostChars } from "../answer-weight.js";
 import type { Assigned } from "../assignment-of.js";
 import type { Gateway } from "../gateway.js";
@@ -15,7 +13,7 @@ export interface RemoteWorkersOptions {
   readonly gateway: Gateway;
   readonly claims: Pick<ClaimStore, "accepted">;
   readonly sessions: Pick<SessionStore, "touch">;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly timers: Timers;
   /** The database's clock. */
   readonly now: () => Instant;

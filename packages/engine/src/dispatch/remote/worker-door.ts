@@ -1,6 +1,5 @@
 import type { NoteAnswer, RunNote } from "@carillon/core";
-import type { NamespaceStore } from "../../store/entities/namespaces.js";
-import type { SessionStore } from "../../store/entities/sessions.js";
+import type { NamespaceStore, SessionStore } from "@carillon/store";
 import type { Gateway } from "../gateway.js";
 import { SessionLost } from "../session-lost.js";
 import type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./protocol.js";

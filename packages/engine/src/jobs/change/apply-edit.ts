@@ -1,7 +1,7 @@
 import { CarillonError, type CompiledSchedule, firingPolicy, type Instant, type JobSpec } from "@carillon/core";
-import { nextAfter, type NextTime } from "../../scheduler/plan-due.js";
+import { nextAfter } from "../../scheduler/plan-due.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
-import type { StoredPause } from "../../store/entities/stored-pause.js";
+import type { NextTime, StoredPause } from "@carillon/store";
 import { priorityClass } from "../priority-class.js";
 import { refuseLongPast } from "../plan-job.js";
 import { isSameSchedule, specOf } from "./definition.js";

@@ -1,8 +1,8 @@
 import { CarillonError, type CompiledSchedule, type Instant, type MissedChoice, transitionJob } from "@carillon/core";
 import type { PauseRequest } from "../../model/job-changes.js";
-import { nextAfter, type NextTime } from "../../scheduler/plan-due.js";
+import { nextAfter } from "../../scheduler/plan-due.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
-import type { StoredPause } from "../../store/entities/stored-pause.js";
+import type { NextTime, StoredPause } from "@carillon/store";
 import type { JobPatch } from "./job-patch.js";
 import { latestCome } from "./latest-come.js";
 import { noteRest, noteThrough } from "./settle-due.js";

@@ -2,7 +2,7 @@ import { CarillonError, formatId } from "@carillon/core";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext } from "../../model/job-changes.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
-import { sqlStateOf } from "../../store/db/classify.js";
+import { sqlStateOf } from "@carillon/store";
 
 const lockNotAvailable = "55P03";
 

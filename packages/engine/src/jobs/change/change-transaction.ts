@@ -5,15 +5,19 @@ import type { ChangeContext } from "../../model/job-changes.js";
 import { calendarRuleOf } from "../../calendar/named-calendars.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
 import type { Settled } from "../../settlement/settler.js";
-import type { Queryable } from "../../store/db/queryable.js";
-import { namesIn, type UpstreamLinks, UpstreamUnknown } from "../../store/entities/upstream-links.js";
-import type { CalendarLinks } from "../../store/entities/calendar-links.js";
-import type { JobChangeStore } from "../../store/entities/job-changes.js";
-import type { JobStore } from "../../store/entities/jobs.js";
+import {
+  type CalendarLinks,
+  type JobChangeStore,
+  type JobStore,
+  type LaneStore,
+  type LockedJob,
+  namesIn,
+  type Queryable,
+  type UpstreamLinks,
+  UpstreamUnknown,
+} from "@carillon/store";
+import type { EngineStore } from "../../node/engine-store.js";
 import type { QueueBook } from "../../queues/queue-book.js";
-import type { LockedJob } from "../../store/entities/settlement.js";
-import type { LaneStore } from "../../store/entities/lanes.js";
-import type { Store } from "../../store/store.js";
 import { laneNameOf } from "../lane-name.js";
 import type { Adoption, Adopter } from "./adopter.js";
 import type { Change, Changed } from "./change.js";
@@ -24,7 +28,7 @@ import type { JobPatch } from "./job-patch.js";
 import { settleDue } from "./settle-due.js";
 
 export interface ChangeTransactionOptions {
-  readonly store: Pick<Store, "settle" | "settler"> & {
+  readonly store: Pick<EngineStore, "settle" | "settler"> & {
     readonly changes: Pick<JobChangeStore, "touch" | "keepVersion" | "redefine">;
     readonly jobs: Pick<JobStore, "idOfKey">;
     readonly calendarLinks: Pick<CalendarLinks, "pin" | "link" | "unlink" | "behindOf">;

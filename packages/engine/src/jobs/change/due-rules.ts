@@ -1,4 +1,4 @@
-import type { CalendarEdition } from "../../store/entities/calendars.js";
+import type { CalendarEdition } from "@carillon/store";
 import type { ActiveWindow, CalendarSet, CompiledSchedule, Instant, ScheduleSpec } from "@carillon/core";
 
 export interface ScheduledJob {

@@ -2,9 +2,8 @@ import { type PreviewedFire, previewSchedule } from "@carillon/core";
 import type { JobRef, Page, PageRequest } from "../../model/api.js";
 import type { JobChanges, JobVersionView, OccurrenceView } from "../../model/job-changes.js";
 import type { JobView } from "../../model/job-view.js";
-import type { LockedJob } from "../../store/entities/settlement.js";
-import type { Queryable } from "../../store/db/queryable.js";
-import type { Store } from "../../store/store.js";
+import type { LockedJob, Queryable } from "@carillon/store";
+import type { EngineStore } from "../../node/engine-store.js";
 import type { JobReader } from "../job-reader.js";
 import type { RunReader } from "../run-reader.js";
 import { notFound } from "./change-errors.js";
@@ -17,7 +16,7 @@ import type { RunNow } from "./run-now.js";
 
 export interface JobChangerParts {
   readonly db: Queryable;
-  readonly store: Pick<Store, "settler">;
+  readonly store: Pick<EngineStore, "settler">;
   readonly transaction: ChangeTransaction;
   readonly edits: JobEdits;
   readonly pauses: JobPauses;

@@ -3,7 +3,7 @@ import { checkConditions } from "../../after/conditions.js";
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext } from "../../model/job-changes.js";
 import type { Settler } from "../../settlement/settler.js";
-import type { JobChangeStore } from "../../store/entities/job-changes.js";
+import type { JobChangeStore } from "@carillon/store";
 import { applyEdit } from "./apply-edit.js";
 import type { Applied, Subject } from "./change.js";
 import { hasCode } from "./change-errors.js";

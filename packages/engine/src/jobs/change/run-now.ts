@@ -11,7 +11,7 @@ import {
 import type { JobRef } from "../../model/api.js";
 import type { ChangeContext, RunNowRequest } from "../../model/job-changes.js";
 import type { JobDraft } from "../../settlement/job-draft.js";
-import type { RunOverrides } from "../../store/entities/settlement-writes.js";
+import type { RunOverrides } from "@carillon/store";
 import type { ChangeTransaction } from "./change-transaction.js";
 
 export interface RunNowOptions {

@@ -1,6 +1,6 @@
+import type { Queryable } from "@carillon/store";
 import { Settler } from "../../settlement/settler.js";
-import { settleRows } from "../../store/entities/fire-store.js";
-import type { Queryable } from "../../store/db/queryable.js";
+import { settleRows } from "../settle-fires.js";
 import type { FireStore } from "../fire-store.js";
 import { memoryDue } from "./memory-due.js";
 import { memoryFire } from "./memory-fire.js";

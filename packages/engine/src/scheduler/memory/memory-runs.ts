@@ -1,6 +1,5 @@
 import type { FinalRunStatus } from "@carillon/core";
-import type { Queued } from "../../store/entities/runs.js";
-import type { NewJobRun } from "../../store/entities/settlement-writes.js";
+import type { NewJobRun, Queued } from "@carillon/store";
 import type { FireStore } from "../fire-store.js";
 import type { MemoryJob, MemoryRun } from "./memory-rows.js";
 import type { MemoryTables } from "./memory-tables.js";

@@ -3,7 +3,7 @@ import { MemoryCluster } from "../../coordinator/memory/memory-cluster.js";
 import { planJob } from "../../jobs/plan-job.js";
 import { rankByPriority } from "../../queues/rank-run.js";
 import { OverlapAdmitter } from "../../settlement/overlap-admitter.js";
-import type { NewRun } from "../../store/entities/runs.js";
+import type { NewRun } from "@carillon/store";
 import { noCalendars } from "../calendar-source.js";
 import { ScheduleCache } from "../schedule-cache.js";
 import { Scheduler } from "../scheduler.js";

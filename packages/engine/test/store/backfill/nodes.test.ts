@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createStore } from "../../../src/store/store.js";
+import { createEngineStore } from "../../../src/node/engine-store.js";
 import { type BackfillHarness, backfillHarness, type BackfillNode } from "../../harness/backfill-harness.js";
 import { overlapping } from "../../harness/change-harness.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const allowing = overlapping("allow");
 /** A node whose every statement goes through the frail.proxy. */
-const frailNode = (): BackfillNode => h.makeNode(h.fence, createStore(frail.database));
+const frailNode = (): BackfillNode => h.makeNode(h.fence, createEngineStore(frail.database));
 
 async function failing(node: BackfillNode): Promise<void> {
   await expect(node.runner.tick()).rejects.toMatchObject({ code: "database_unavailable" });

@@ -45,7 +45,7 @@ function firstOf(dayAhead: number): Instant {
 function sweep(): Promise<number> {
   const compiler = new CalendarCompiler();
   const calendars = new NodeCalendars(h.store.calendars, compiler);
-  const rules = nodeRules({ schedules: new ScheduleCache(100, false), calendars, store: h.store.due });
+  const rules = nodeRules({ schedules: new ScheduleCache(100, false), calendars, store: h.store.fires });
   const node = new CalendarSweep({ db: h.db, store: h.store, rules, compiler, onRecomputed: () => undefined });
   return node.tick(Array.from({ length: 1_024 }, (_, shard) => shard));
 }
@@ -300,16 +300,16 @@ describe("a new version of a calendar", () => {
 
   it("makes a fire do nothing that was planned with the calendars of before", async () => {
     await put(days("planned", 50, 51));
-    const { revision } = await h.store.due.windows();
+    const { revision } = await h.store.fires.windows();
     const id = await h.recurring({ schedule: hourly("planned") });
     await setDue(h, id, h.last + period);
     await put(days("planned", 50, 52));
     await setDue(h, id, h.last);
-    const [job] = (await h.store.due.load([shardOf(id, 1_024)], h.last + 1, 100)).filter((one) => one.jobId === id);
+    const [job] = (await h.store.fires.load([shardOf(id, 1_024)], h.last + 1, 100)).filter((one) => one.jobId === id);
     if (job === undefined) throw new Error("the job is not due");
     const rows = [fireRow(job, h.last + period)];
-    expect(await h.store.due.fire({ fence: h.fence, windows: revision }, rows)).toEqual([]);
-    const present = await h.store.due.windows();
-    expect(await h.store.due.fire({ fence: h.fence, windows: present.revision }, rows)).toHaveLength(1);
+    expect(await h.store.fires.fire({ fence: h.fence, windows: revision }, rows)).toEqual([]);
+    const present = await h.store.fires.windows();
+    expect(await h.store.fires.fire({ fence: h.fence, windows: present.revision }, rows)).toHaveLength(1);
   });
 });

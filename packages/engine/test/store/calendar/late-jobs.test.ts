@@ -52,10 +52,10 @@ async function node(): Promise<{ look(): Promise<void> }> {
   const compiler = new CalendarCompiler();
   const calendars = new NodeCalendars(h.store.calendars, compiler);
   await calendars.refresh();
-  const rules = nodeRules({ schedules: new ScheduleCache(100, false), calendars, store: h.store.due });
+  const rules = nodeRules({ schedules: new ScheduleCache(100, false), calendars, store: h.store.fires });
   const sweep = new CalendarSweep({ db: h.db, store: h.store, rules, compiler, onRecomputed: () => undefined });
   const scheduler = new Scheduler({
-    store: h.store.due,
+    store: h.store.fires,
     calendars,
     follow: (ids) => sweep.follow(ids),
     now: () => h.db.clock.now(),

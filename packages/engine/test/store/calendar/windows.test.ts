@@ -19,7 +19,7 @@ beforeAll(async () => {
   const { node: nodeId, shards } = h.fence;
   const epochs = new Map(shards.map(({ id, epoch }) => [id, epoch]));
   scheduler = new Scheduler({
-    store: h.store.due,
+    store: h.store.fires,
     calendars: new NodeCalendars(h.store.calendars, new CalendarCompiler()),
     now: () => h.db.clock.now(),
     membership: () => membershipOf(nodeId, epochs),
@@ -47,7 +47,7 @@ async function until(type: EngineEvent["type"], jobId: string): Promise<void> {
   while (!events.some(isSaid)) await scheduler.tick();
 }
 
-const revision = async (): Promise<number> => (await h.store.due.windows()).revision;
+const revision = async (): Promise<number> => (await h.store.fires.windows()).revision;
 
 describe("a maintenance window", () => {
   it("changes the revision with every change, and only then", async () => {

@@ -1,7 +1,6 @@
 import { type OverlapPolicy, occurrenceRunId } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JobView } from "../../../src/index.js";
-import type { DueJob, Fired } from "../../../src/scheduler/fire-store.js";
 import {
   actor,
   type ChangeHarness,
@@ -12,6 +11,7 @@ import {
   setDue,
 } from "../../harness/change-harness.js";
 import { fireRow, termsOf, untilSomebodyWaits } from "../../harness/store-harness.js";
+import type { DueJob, Fired } from "@carillon/store";
 
 let h: ChangeHarness;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ async function jobAt(overlap: OverlapPolicy, isDue: boolean): Promise<string> {
 /** The job as a wheel holds it that read it now. */
 async function wheelOf(id: string): Promise<DueJob> {
   const { shard } = await h.due(id);
-  const jobs = await h.store.due.load([Number(shard)], h.last + 10 * period, 1_000);
+  const jobs = await h.store.fires.load([Number(shard)], h.last + 10 * period, 1_000);
   const job = jobs.find((one) => one.jobId === id);
   if (job === undefined) throw new Error("the wheel does not hold the job");
   return job;
@@ -56,8 +56,8 @@ async function wheelOf(id: string): Promise<DueJob> {
 async function fire(job: DueJob): Promise<readonly Fired[]> {
   const row = fireRow(job, job.nominal + period);
   const { overlap } = job.definition.firing;
-  if (overlap === "skip") return h.store.due.fire(termsOf(h.fence), [row]);
-  return (await h.store.due.settle(termsOf(h.fence), [row])).fired;
+  if (overlap === "skip") return h.store.fires.fire(termsOf(h.fence), [row]);
+  return (await h.store.fires.settle(termsOf(h.fence), [row])).fired;
 }
 
 /** Every run of the job at the instant, with its ledger. */

@@ -1,7 +1,7 @@
 import type { OverlapPolicy } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OverlapAdmitter } from "../../../src/settlement/overlap-admitter.js";
-import type { Queued } from "../../../src/store/entities/runs.js";
+import type { Queued } from "@carillon/store";
 import {
   actor,
   type ChangeHarness,

@@ -74,7 +74,7 @@ describe("a change of which the owner of the shard is not told", () => {
     const { node: nodeId, shards } = h.fence;
     const epochs = new Map(shards.map(({ id, epoch }) => [id, epoch]));
     scheduler = new Scheduler({
-      store: h.store.due,
+      store: h.store.fires,
       now: () => h.db.clock.now() + skewMs,
       membership: () => membershipOf(nodeId, epochs),
       onQueued: () => undefined,
@@ -103,7 +103,7 @@ describe("a change of which the owner of the shard is not told", () => {
   it("that the wheel still holds is refused, and read anew [INV-1]", async () => {
     const id = await h.recurring({ schedule: every(h.last) });
     const shard = shardOf(id, shardCount);
-    const stale = (await h.store.due.load([shard], h.last + 1, 1_000)).filter((job) => job.jobId === id);
+    const stale = (await h.store.fires.load([shard], h.last + 1, 1_000)).filter((job) => job.jobId === id);
     await h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, actor);
     expect(await h.runs(id)).toHaveLength(1);
     for (const job of stale) scheduler.hintJob(job);

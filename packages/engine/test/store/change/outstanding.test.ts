@@ -23,7 +23,7 @@ const resume = (id: string, missed: "none" | "latest" | "all") => h.api.resumeJo
 /** A job whose due occurrence waits for the end of a maintenance window. */
 async function held(over: Partial<JobSpec> = {}, ago = 0): Promise<string> {
   const id = await h.recurring({ queue: "frozen", ...over }, ago);
-  const { revision } = await h.store.due.windows();
+  const { revision } = await h.store.fires.windows();
   const text = "update carillon.job_due set next_fire_at = $2, state_reason = $3 where job_id = $1";
   await h.db.query({ text }, [id, new Date(h.last + 100 * period).toISOString(), `held ${revision}`]);
   return id;

@@ -1,9 +1,9 @@
 import { freshDatabase } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createEngine, type Database, type Engine, type EngineEvent, openDatabase } from "../../../src/index.js";
-import { createStore } from "../../../src/store/store.js";
+import { createEngineStore } from "../../../src/node/engine-store.js";
 import { hostPorts, newId } from "../../harness/store-harness.js";
-import { eventually } from "../db/support.js";
+import { eventually } from "../../../../store/test/store/db/support.js";
 
 /** Events of one node, to wait for. */
 class Events {
@@ -63,7 +63,7 @@ async function start(name: string): Promise<Node> {
 
 /** Both locks are held, and the node has made a pass since. */
 async function untilLocksWereSeen({ database, engine }: Node): Promise<void> {
-  const store = createStore(database);
+  const store = createEngineStore(database);
   const own = async () => (await store.nodes.list()).find((row) => row.id === engine.nodeId);
   await eventually(async () => (await store.nodes.list()).every((row) => row.locked));
   for (const _ of ["the pass under way", "a whole one"]) {

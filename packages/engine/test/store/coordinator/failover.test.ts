@@ -3,13 +3,11 @@ import type { Coordinator } from "../../../src/coordinator/port.js";
 import { postgresCoordinator } from "../../../src/coordinator/postgres/postgres-coordinator.js";
 import { SessionLock } from "../../../src/coordinator/postgres/session-lock.js";
 import { type Database, openDatabase } from "../../../src/index.js";
-import type { NodeRow } from "../../../src/store/entities/nodes.js";
-import { nodeLockStatements } from "../../../src/store/entities/nodes.js";
-import { loadStatements } from "../../../src/store/sql/load-statements.js";
-import { createStore } from "../../../src/store/store.js";
+import { loadStatements, nodeLockStatements, type NodeRow } from "@carillon/store";
+import { createEngineStore } from "../../../src/node/engine-store.js";
 import { TestTime } from "../../harness/cluster-harness.js";
 import { hostPorts, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
-import { eventually } from "../db/support.js";
+import { eventually } from "../../../../store/test/store/db/support.js";
 
 let h: StoreHarness;
 let time: TestTime;
@@ -34,7 +32,7 @@ interface TestNode {
 async function start(name: string, serverStart?: () => string): Promise<TestNode> {
   const database = await openDatabase({ url: h.url, schema: "carillon", poolSize: 4, ...hostPorts });
   opened.push(database);
-  const { nodes, shards } = createStore(database);
+  const { nodes, shards } = createEngineStore(database);
   const lock = new SessionLock(database, nodeLockStatements(loadStatements("carillon")));
   let wakes = 0;
   const list = async (): Promise<NodeRow[]> =>

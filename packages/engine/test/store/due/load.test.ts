@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DueJob } from "../../../src/scheduler/fire-store.js";
 import { newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import type { DueJob } from "@carillon/store";
 
 let h: StoreHarness;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => h.close());
 
 const read = async (jobs: readonly DueJob[]): Promise<(DueJob | undefined)[]> => {
-  const loaded = await h.store.due.load([...new Set(jobs.map((job) => job.shard))], Date.now(), 100);
+  const loaded = await h.store.fires.load([...new Set(jobs.map((job) => job.shard))], Date.now(), 100);
   return jobs.map(({ jobId }) => loaded.find((one) => one.jobId === jobId));
 };
 

@@ -1,9 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RunLister } from "../../../src/jobs/run-lister.js";
 import { RunReader } from "../../../src/jobs/run-reader.js";
-import type { Fence } from "../../../src/store/entities/fence.js";
-import { laterStore } from "../../../src/store/entities/later.js";
-import { loadStatements } from "../../../src/store/sql/load-statements.js";
+import { type Fence, laterStore, loadStatements } from "@carillon/store";
 import { newId, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
 
 const minute = 60_000;

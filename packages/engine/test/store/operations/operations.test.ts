@@ -7,7 +7,7 @@ import { OperationRunner } from "../../../src/operations/operation-runner.js";
 import { operationsApi } from "../../../src/operations/operations-api.js";
 import { shardOf } from "../../../src/jobs/shard-of.js";
 import { RunChanger } from "../../../src/runs/run-changer.js";
-import type { StoredOperation } from "../../../src/store/entities/operations.js";
+import type { StoredOperation } from "@carillon/store";
 import { newId, newRun, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
 import { membershipOf } from "../../../src/coordinator/port.js";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
 import type { Queues } from "../../../src/model/queues.js";
 import { makeQueueing, type Queueing } from "../../../src/node/queueing.js";
-import { createStore, type Store } from "../../../src/store/store.js";
+import { createEngineStore, type EngineStore } from "../../../src/node/engine-store.js";
 import { EagerWorker } from "../../harness/eager-worker.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { hostPorts, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
@@ -20,7 +20,7 @@ afterEach(() => {
 const nobody = { actor: null };
 const nothing = (): void => undefined;
 
-function queueing(store: Store = h.store): Queueing {
+function queueing(store: EngineStore = h.store): Queueing {
   const breakers = { look: async () => undefined, tick: async () => undefined };
   return makeQueueing({ store, breakers, clock: hostPorts.clock, now: Date.now, periodMs: 1_000, onChanged: nothing });
 }
@@ -29,7 +29,7 @@ const api = (): Queues => queueing().api;
 
 describe("a queue", () => {
   it("is made with its first use, once, in the usual order", async () => {
-    await Promise.all(Array.from({ length: 5 }, () => createStore(h.db).queueBook.ensure(1, ["mail", "mail"])));
+    await Promise.all(Array.from({ length: 5 }, () => createEngineStore(h.db).queueBook.ensure(1, ["mail", "mail"])));
     const { rows } = await api().listQueues("default", { pageSize: 10 });
     expect(rows).toMatchObject([{ name: "mail", order: { kind: "priority" }, pause: null, version: 1 }]);
   });
@@ -74,7 +74,7 @@ describe("a queue", () => {
   });
 
   it("that changed through another node is known after the next look, a change that commits late included", async () => {
-    const other = createStore(h.db);
+    const other = createEngineStore(h.db);
     await other.queueBook.look();
     await api().changeQueue("default", "mail", { order: "fifo" }, nobody);
     await other.queueBook.look();
@@ -83,7 +83,7 @@ describe("a queue", () => {
       const next = "nextval(pg_get_serial_sequence('carillon.queue', 'revision'))";
       const text = `update carillon.queue set order_kind = 'edf', revision = ${next}`;
       await tx.query({ text });
-      await createStore(h.db).queueBook.ensure(1, ["newer"]);
+      await createEngineStore(h.db).queueBook.ensure(1, ["newer"]);
       await other.queueBook.look();
     });
     await other.queueBook.look();
@@ -115,7 +115,7 @@ describe("a queue", () => {
     const task = { namespaceId: 1, queue: "mail", task: "send" };
     h.store.durations.note(task, 1_000);
     await queueing().tick();
-    const other = createStore(h.db);
+    const other = createEngineStore(h.db);
     await queueing(other).tick();
     expect(other.durations.expectedMs(1, "mail", "send")).toBe(1_000);
   });

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Assigned } from "../../../src/dispatch/assignment-of.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
-import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
-import type { LaneKind } from "../../../src/store/entities/lanes.js";
+import type { ClaimedRun, LaneKind } from "@carillon/store";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { gatewayId, newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 

@@ -3,10 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadStatements } from "../../../src/index.js";
 import { RunLister } from "../../../src/jobs/run-lister.js";
 import { RunReader } from "../../../src/jobs/run-reader.js";
-import type { RunFilter } from "../../../src/model/api.js";
-import type { Queryable, SqlText } from "../../../src/store/db/queryable.js";
-import { HistoryDays, mostDaysAtOnce } from "../../../src/store/entities/history-days.js";
-import { runSearch } from "../../../src/store/entities/run-search.js";
+import { HistoryDays, mostDaysAtOnce, type Queryable, type RunFilter, runSearch, type SqlText } from "@carillon/store";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 const dayMs = 86_400_000;

@@ -2,9 +2,9 @@ import { parseLabelSelector, uuidV7Of } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RunLister } from "../../../src/jobs/run-lister.js";
 import { RunReader } from "../../../src/jobs/run-reader.js";
-import type { RunFilter } from "../../../src/model/api.js";
 import { fillHistory, foreignCount, searchCount } from "../../harness/search-history.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import type { RunFilter } from "@carillon/store";
 
 let h: StoreHarness;
 let lister: RunLister;

@@ -1,7 +1,7 @@
 import type { OverlapPolicy } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { settleOccurrences } from "../../../src/settlement/settle-occurrences.js";
-import type { Fence } from "../../../src/store/entities/fence.js";
+import type { Fence } from "@carillon/store";
 import { newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;

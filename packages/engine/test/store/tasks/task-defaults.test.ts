@@ -3,7 +3,7 @@ import type { Gateway } from "../../../src/dispatch/gateway.js";
 import type { WorkerRegistration } from "../../../src/dispatch/worker-registration.js";
 import type { EngineEvent } from "../../../src/events.js";
 import { catalogueApi } from "../../../src/node/catalogue-api.js";
-import { createStore } from "../../../src/store/store.js";
+import { createEngineStore } from "../../../src/node/engine-store.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
@@ -43,7 +43,7 @@ async function row(namespaceId = 1): Promise<{ defaults: object; revision: numbe
 const changes = () => events.filter((event) => event.type === "task.defaults_changed" && event.task === task);
 
 it("a worker that says the same as the one before writes no row; another word wins, is told, and known elsewhere", async () => {
-  const other = createStore(h.db).taskBook;
+  const other = createEngineStore(h.db).taskBook;
   await other.look();
   await open({ [task]: { timeout: "2m", retry: { max_attempts: 5 } } });
   const first = await row();

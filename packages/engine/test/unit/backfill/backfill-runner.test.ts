@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BackfillRunner } from "../../../src/backfill/backfill-runner.js";
 import type { StepReport } from "../../../src/backfill/take-step.js";
-import type { DueBackfill } from "../../../src/store/entities/backfills.js";
+import type { DueBackfill } from "@carillon/store";
 import { membershipOf } from "../../../src/coordinator/port.js";
 
 const settled = { made: new Map(), queued: [], ended: [], stopped: [], entries: [], fires: [] };

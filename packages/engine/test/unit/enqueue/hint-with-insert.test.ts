@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HandedOver } from "../../../src/enqueue/hand-over.js";
 import type { Telling } from "../../../src/node/hints.js";
 import { insertRunsNow } from "../../../src/node/inserts.js";
-import type { NewRun, Notice, RunStore } from "../../../src/store/entities/runs.js";
+import type { NewRun, Notice, RunStore } from "@carillon/store";
 import { newRun } from "../../harness/new-run.js";
 
 const run = (rank: number): NewRun => newRun({ id: `id-${rank}`, rank });

@@ -7,7 +7,7 @@ import { specOf } from "../../../src/jobs/change/definition.js";
 import type { DueRules } from "../../../src/jobs/change/due-rules.js";
 import { settleDue } from "../../../src/jobs/change/settle-due.js";
 import { JobDraft } from "../../../src/settlement/job-draft.js";
-import type { LockedJob } from "../../../src/store/entities/settlement.js";
+import type { LockedJob } from "@carillon/store";
 
 const id = "0198a0f0-0000-7000-8000-000000000001";
 const hour = 3_600_000;

@@ -3,11 +3,10 @@ import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import type { HandedArrivals, HandedWord } from "../../../src/dispatch/handed-arrivals.js";
 import { Offers } from "../../../src/enqueue/offers.js";
-import type { Offer } from "../../../src/model/offers.js";
 import { HandOverLine } from "../../../src/node/hand-over-line.js";
 import { textOfOffer, textOfWord } from "../../../src/node/hand-over-texts.js";
 import { Seal } from "../../../src/node/seal.js";
-import type { Hint } from "../../../src/store/db/notifier.js";
+import type { Hint, Offer } from "@carillon/store";
 import { newRun } from "../../harness/new-run.js";
 
 const run = newRun();

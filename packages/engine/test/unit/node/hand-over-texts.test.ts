@@ -1,9 +1,7 @@
 import { JsonText } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import type { Offer } from "../../../src/model/offers.js";
 import { handedRun, offerOf, textOfOffer, textOfWord, wordOf } from "../../../src/node/hand-over-texts.js";
-import { jsonParam } from "../../../src/store/db/params.js";
-import type { NewRun } from "../../../src/store/entities/runs.js";
+import { jsonParam, type NewRun, type Offer } from "@carillon/store";
 import { newRun } from "../../harness/new-run.js";
 
 const place = { sessionId: "s", lane: 7, namespaceId: 1 };

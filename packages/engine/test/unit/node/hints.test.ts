@@ -1,7 +1,7 @@
 import { ManualClock } from "@carillon/core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Hints } from "../../../src/node/hints.js";
-import type { Database } from "../../../src/store/db/database.js";
+import type { Database } from "@carillon/store";
 
 /** The nodes of a cluster and what they hear of each other. */
 class Wire {

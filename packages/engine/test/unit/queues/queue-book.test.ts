@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { QueueBook } from "../../../src/queues/queue-book.js";
-import type { KnownQueue } from "../../../src/store/entities/queues.js";
+import type { KnownQueue } from "@carillon/store";
 
 const queueOf = (revision: number): KnownQueue => {
   return { namespaceId: 1, name: `q${revision}`, order: { kind: "priority" }, isPaused: false, revision };

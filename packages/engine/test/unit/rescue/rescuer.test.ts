@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { EngineEvent } from "../../../src/events.js";
 import { Rescuer } from "../../../src/rescue/rescuer.js";
-import type { EndedLate } from "../../../src/store/entities/ended-runs.js";
+import type { EndedLate } from "@carillon/store";
 
 const ended = (id: string): EndedLate => ({
   id,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { KnownTask } from "../../../src/store/entities/tasks.js";
+import type { KnownTask } from "@carillon/store";
 import { TaskBook } from "../../../src/tasks/task-book.js";
 
 const taskOf = (revision: number, name = `t${revision}`): KnownTask => {
