@@ -10,7 +10,7 @@ const whole = ["package.json", "README.md", "LICENSE", "dist/index.js", "dist/in
 
 describe("a tarball", () => {
   it("has what it needs and nothing else", () => {
-    expect(contentFindings({ name: "x", files: [...whole, "dist/a/b.js", "sql/migrations/0001_first.sql"] })).toEqual(
+    expect(contentFindings({ name: "x", files: [...whole, "dist/a/b.js", "src/migrations/0001_first.sql"] })).toEqual(
       [],
     );
     const files = [...whole.slice(1), "dist/index.js.map", "test/a.test.ts"];

@@ -301,7 +301,7 @@ export interface DefinitionTexts {
 }
 
 /** Equal definitions become one object: a herd of a hundred thousand jobs has few different ones. */
-export class DefinitionCache {
+class DefinitionCache {
   readonly #limit: number;
   readonly #known = new Map<string, DueDefinition>();
 
