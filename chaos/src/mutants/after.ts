@@ -27,7 +27,7 @@ export const afterMutants: readonly Mutant[] = [
       },
       // The id of the run is the second guard.
       {
-        in: "engine/src/after/follower.ts",
+        in: "engine/src/dependencies/follower.ts",
         from: "const id = occurrenceRunId(jobId, nominal, `after:${runId}`);",
         to: "const id = occurrenceRunId(jobId, nominal, `after:${runId}${Math.random()}`);",
       },
@@ -39,7 +39,7 @@ export const afterMutants: readonly Mutant[] = [
     faults: [],
     edits: [
       {
-        in: "engine/src/after/follower.ts",
+        in: "engine/src/dependencies/follower.ts",
         from: 'drafts.filter((draft) => draft.due.state !== "paused")',
         to: "drafts.filter(() => true)",
       },
@@ -50,7 +50,11 @@ export const afterMutants: readonly Mutant[] = [
     shownBy: ["DOUBLE"],
     faults: [],
     edits: [
-      { in: "engine/src/after/judge-ends.ts", from: "{ ...one, metRunId: null, metAt: null }", to: "{ ...one }" },
+      {
+        in: "engine/src/dependencies/judge-ends.ts",
+        from: "{ ...one, metRunId: null, metAt: null }",
+        to: "{ ...one }",
+      },
     ],
   },
 ];

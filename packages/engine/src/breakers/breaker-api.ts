@@ -1,4 +1,4 @@
-import type { Breakers } from "../model/breakers.js";
+import type { Breakers } from "./breakers.js";
 import type { BreakerStore } from "@carillon/store";
 
 export interface BreakerApiParts {

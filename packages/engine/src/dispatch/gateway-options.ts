@@ -1,9 +1,8 @@
 import type { Clock, DurationMs, Instant, Timers } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
-import type { FailedRun } from "../failures/error-tally.js";
-import type { LimitOwners } from "../limits/limit-owners.js";
-import type { QueueBook } from "../queues/queue-book.js";
-import type { RankRun } from "../queues/rank-run.js";
+import type { OnEngineEvent, FailedRun } from "../events.js";
+import type { LimitOwners } from "../catalog/limit-owner-cache.js";
+import type { QueueBook } from "../catalog/queue-cache.js";
+import type { RankRun } from "../catalog/rank-run.js";
 import type {
   BreakerStore,
   CallbackStore,
@@ -19,8 +18,8 @@ import type {
   SessionStore,
   UpstreamReads,
 } from "@carillon/store";
-import type { TaskBook } from "../tasks/task-book.js";
-import type { ResultsOptions } from "./results.js";
+import type { TaskBook } from "../catalog/task-cache.js";
+import type { ResultsOptions } from "./results/results.js";
 
 export interface HandOvers {
   readonly store: Pick<HandedRunStore, "read" | "find">;

@@ -1,8 +1,8 @@
 import { type Clock, type DurationMs, type Instant, timeoutOf, timeoutOutcome } from "@carillon/core";
 import type { ClaimedRun, ClaimStore, LaneStore } from "@carillon/store";
-import type { Handout } from "./handout.js";
-import type { Results } from "./results.js";
-import type { WorkerSession } from "./worker-session.js";
+import type { Handout } from "./run-assigner.js";
+import type { Results } from "./results/results.js";
+import type { WorkerSession } from "./sessions/worker-session.js";
 
 export interface SessionWatchOptions {
   readonly claims: Pick<ClaimStore, "held" | "recall">;

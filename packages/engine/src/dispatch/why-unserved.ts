@@ -1,5 +1,5 @@
 import { askedOf, hasLabels, hasVersion, requirementText } from "@carillon/core";
-import type { RunToServe, Served, Unserved } from "../model/workers.js";
+import type { RunToServe, Served, Unserved } from "./sessions/workers.js";
 import type { SessionKind } from "@carillon/store";
 
 /** Null: some worker can take the run. */

@@ -1,5 +1,5 @@
 import { retryOf, shownLabels } from "@carillon/core";
-import type { RunView } from "../model/run-view.js";
+import type { RunView } from "../runs/run-view.js";
 import type { NewRun, StoredRun } from "@carillon/store";
 
 /** A run as it was stored a moment ago: what a read would have shown then. */

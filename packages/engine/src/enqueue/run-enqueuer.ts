@@ -1,7 +1,7 @@
 import { CarillonError, type EnqueueSpec, formatId, type Instant, isLimited, requirementText } from "@carillon/core";
-import { laneNameOf, refuseUnusable } from "../jobs/lane-name.js";
-import type { EnqueuedRun } from "../model/enqueueing.js";
-import type { QueueBook } from "../queues/queue-book.js";
+import { laneNameOf, refuseUnusable } from "../catalog/lane-name.js";
+import type { EnqueuedRun } from "./enqueue.js";
+import type { QueueBook } from "../catalog/queue-cache.js";
 import {
   type Coalescer,
   type DedupedRun,
@@ -13,7 +13,7 @@ import {
   sqlStateOf,
   type StoredRun,
 } from "@carillon/store";
-import type { DedupeOutcome } from "./dedupe-rounds.js";
+import type { DedupeOutcome } from "./dedupe/dedupe-rounds.js";
 import { planRun, type RunPlace, type RunPlanner } from "./plan-run.js";
 
 export interface RunEnqueuerOptions extends RunPlanner {

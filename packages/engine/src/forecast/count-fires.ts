@@ -1,5 +1,5 @@
 import { type CompiledSchedule, describeSchedule, type DurationMs, type Instant } from "@carillon/core";
-import type { CrowdedSecond, Forecast, JitterProposal } from "../model/forecasts.js";
+import type { CrowdedSecond, Forecast, JitterProposal } from "./forecasts.js";
 import type { ForecastJob } from "@carillon/store";
 
 export interface Sample {

@@ -1,7 +1,6 @@
 import type { Clock, DurationMs, Instant } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
-import type { FailedRun } from "../failures/error-tally.js";
-import { SteadyCost } from "../loop/steady-cost.js";
+import type { OnEngineEvent, FailedRun } from "../events.js";
+import { SteadyCost } from "../loops/steady-cost.js";
 import {
   freedBy,
   freedJobs,

@@ -1,5 +1,5 @@
 import { CarillonError, type Instant, type KeyedLimit } from "@carillon/core";
-import type { Limits, LimitView, ListedLimit, WaitingView } from "../model/limits.js";
+import type { Limits, LimitView, ListedLimit, WaitingView } from "./limits.js";
 import { type LimitChange, type LimitReads, type LimitRow, ownLimitsOf, type WaitingGroup } from "@carillon/store";
 import { rateStateOf } from "./choose-runs.js";
 import { limitsIn } from "./limit-text.js";

@@ -1,16 +1,16 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import { calendarApi } from "../calendar/calendar-api.js";
-import { CalendarSweep } from "../calendar/calendar-sweep.js";
-import { CalendarCompiler } from "../calendar/compile-edition.js";
-import { NodeCalendars } from "../calendar/node-calendars.js";
-import type { Membership } from "../coordinator/port.js";
-import type { DueRules } from "../jobs/change/due-rules.js";
-import type { Calendars } from "../model/calendars.js";
-import type { ScheduleCache } from "../scheduler/schedule-cache.js";
-import type { Settled } from "../settlement/settler.js";
+import { calendarApi } from "../calendars/calendar-api.js";
+import { CalendarSweep } from "../calendars/calendar-sweep.js";
+import { CalendarCompiler } from "../calendars/compile-edition.js";
+import { NodeCalendars } from "../calendars/calendar-cache.js";
+import type { Membership } from "../cluster/coordinator.js";
+import type { DueRules } from "../schedules/due-rules.js";
+import type { Calendars } from "../schedules/calendars.js";
+import type { ScheduleCache } from "../schedules/schedule-cache.js";
+import type { Settled } from "../jobs/transaction/settler.js";
 import type { Queryable } from "@carillon/store";
 import type { EngineStore } from "./engine-store.js";
-import { nodeRules } from "./node-rules.js";
+import { nodeRules } from "../schedules/node-rules.js";
 
 export interface CalendaringOptions {
   readonly db: Queryable;

@@ -1,4 +1,4 @@
-import type { Catalogue } from "../model/catalogue.js";
+import type { Catalogue } from "../catalog/tasks.js";
 import type { EngineStore } from "./engine-store.js";
 import { withinNamespace } from "./engine-api.js";
 

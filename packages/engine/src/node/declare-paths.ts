@@ -1,7 +1,7 @@
 import type { JobSpec, RunPolicy } from "@carillon/core";
-import type { EngineApi } from "../model/api.js";
-import type { Enqueueing } from "../model/enqueueing.js";
-import type { JobChanges } from "../model/job-changes.js";
+import type { EngineApi } from "../jobs/engine-api.js";
+import type { Enqueueing } from "../enqueue/enqueue.js";
+import type { JobChanges } from "../jobs/job-changes.js";
 import type { SearchPaths } from "@carillon/store";
 import type { WithinNamespace } from "./engine-api.js";
 

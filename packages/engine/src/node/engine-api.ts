@@ -1,13 +1,13 @@
 import { CarillonError } from "@carillon/core";
 import type { JobCreator } from "../jobs/create-job.js";
 import { JobReader } from "../jobs/job-reader.js";
-import { RunLister } from "../jobs/run-lister.js";
-import { RunReader } from "../jobs/run-reader.js";
-import type { RunWaiters } from "../jobs/run-waiters.js";
-import { searchByLabels } from "../jobs/search-by-labels.js";
-import { LogReader, type LogReaderOptions } from "../jobs/log-reader.js";
-import type { EngineApi, JobFilter } from "../model/api.js";
-import type { RunLogs } from "../model/run-logs.js";
+import { RunLister } from "../runs/run-lister.js";
+import { RunReader } from "../runs/run-reader.js";
+import type { RunWaiters } from "../runs/run-waiters.js";
+import { searchByLabels } from "../runs/search-by-labels.js";
+import { LogReader, type LogReaderOptions } from "../runs/log-reader.js";
+import type { EngineApi, JobFilter } from "../jobs/engine-api.js";
+import type { RunLogs } from "../runs/run-logs.js";
 import type { NamespaceStore, RunFilter } from "@carillon/store";
 import type { EngineStore } from "./engine-store.js";
 

@@ -1,13 +1,13 @@
 import { createStore, type Database, type Store } from "@carillon/store";
-import { LimitOwners } from "../limits/limit-owners.js";
-import { NamespaceBook } from "../namespaces/namespace-book.js";
-import { QueueBook } from "../queues/queue-book.js";
-import { type RankRun, rankRunBy } from "../queues/rank-run.js";
-import { TaskDurations } from "../queues/task-durations.js";
-import type { FireStore } from "../scheduler/fire-store.js";
+import { LimitOwners } from "../catalog/limit-owner-cache.js";
+import { NamespaceBook } from "../catalog/namespace-cache.js";
+import { QueueBook } from "../catalog/queue-cache.js";
+import { type RankRun, rankRunBy } from "../catalog/rank-run.js";
+import { TaskDurations } from "../catalog/task-durations.js";
+import type { FireStore } from "../schedules/fire-store.js";
 import { settleRows } from "../scheduler/settle-fires.js";
-import { Settler } from "../settlement/settler.js";
-import { TaskBook } from "../tasks/task-book.js";
+import { Settler } from "../jobs/transaction/settler.js";
+import { TaskBook } from "../catalog/task-cache.js";
 
 /** The store, with what this node keeps in memory of it. */
 export interface EngineStore extends Store {

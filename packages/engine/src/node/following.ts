@@ -1,8 +1,8 @@
 import type { Clock, DurationMs } from "@carillon/core";
-import { AfterRunner } from "../after/after-runner.js";
-import { Conditions } from "../after/conditions.js";
-import { Follower } from "../after/follower.js";
-import type { Settled } from "../settlement/settler.js";
+import { AfterRunner } from "../dependencies/dependency-runner.js";
+import { Conditions } from "../dependencies/conditions.js";
+import { Follower } from "../dependencies/follower.js";
+import type { Settled } from "../jobs/transaction/settler.js";
 import type { Queryable } from "@carillon/store";
 import type { EngineStore } from "./engine-store.js";
 

@@ -1,22 +1,22 @@
 import type { Instant } from "@carillon/core";
-import type { Coordinator, Membership } from "../coordinator/port.js";
+import type { Coordinator, Membership } from "../cluster/coordinator.js";
 import type { Gateway } from "../dispatch/gateway.js";
-import { Offers } from "../enqueue/offers.js";
+import { Offers } from "../enqueue/slot-offers.js";
 import type { EngineEvent } from "../events.js";
-import type { RunWaiters } from "../jobs/run-waiters.js";
+import type { RunWaiters } from "../runs/run-waiters.js";
 import type { Scheduler } from "../scheduler/scheduler.js";
-import { announceSettled } from "../settlement/announce-settled.js";
-import type { OverlapAdmitter } from "../settlement/overlap-admitter.js";
-import type { Settled } from "../settlement/settler.js";
+import { announceSettled } from "../jobs/transaction/announce-settled.js";
+import type { OverlapAdmitter } from "../jobs/transaction/overlap-admitter.js";
+import type { Settled } from "../jobs/transaction/settler.js";
 import { createEngineStore, type EngineStore } from "./engine-store.js";
 import { makeCoordinator } from "./coordination.js";
 import type { Backfilling } from "./backfilling.js";
 import type { Following } from "./following.js";
-import { HandOverLine } from "./hand-over-line.js";
-import { Hints } from "./hints.js";
+import { HandOverLine } from "../dispatch/direct/direct-channel.js";
+import { Hints } from "../wakeups/wakeups.js";
 import type { Limiting } from "./limiting.js";
-import { type LoopName, NodeLoops } from "./node-loops.js";
-import { defaultLimits, type EngineLimits, type EngineOptions } from "./options.js";
+import { type LoopName, NodeLoops } from "../loops/loops.js";
+import { defaultLimits, type EngineLimits, type EngineOptions } from "../options.js";
 
 /** Into so many slices jobs and runs are cut. */
 export const shardCount = 1_024;

@@ -1,11 +1,10 @@
 import { CarillonError, type Clock, type DurationMs, type Instant } from "@carillon/core";
-import type { Membership } from "../coordinator/port.js";
-import type { OnEngineEvent } from "../events.js";
-import type { FailedRun } from "../failures/error-tally.js";
+import type { Membership } from "../cluster/coordinator.js";
+import type { OnEngineEvent, FailedRun } from "../events.js";
 import { Intake } from "../limits/intake.js";
 import { LimitAdmitter } from "../limits/limit-admitter.js";
 import { limitApi } from "../limits/limit-api.js";
-import type { Limits } from "../model/limits.js";
+import type { Limits } from "../limits/limits.js";
 import type { LimitedLane, Queued } from "@carillon/store";
 import type { EngineStore } from "./engine-store.js";
 

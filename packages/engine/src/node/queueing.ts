@@ -1,11 +1,11 @@
 import { CarillonError, type Clock, type DurationMs, type Instant } from "@carillon/core";
 import { breakerApi } from "../breakers/breaker-api.js";
 import type { NodeBreakers } from "../breakers/node-breakers.js";
-import type { Breakers } from "../model/breakers.js";
-import type { Namespaces } from "../model/namespaces.js";
-import type { Queues } from "../model/queues.js";
-import { namespaceApi } from "../namespaces/namespace-api.js";
-import { queueApi } from "../queues/queue-api.js";
+import type { Breakers } from "../breakers/breakers.js";
+import type { Namespaces } from "../catalog/namespaces.js";
+import type { Queues } from "../catalog/queues.js";
+import { namespaceApi } from "../catalog/namespace-api.js";
+import { queueApi } from "../catalog/queue-api.js";
 import type { EngineStore } from "./engine-store.js";
 
 export interface QueueingOptions {

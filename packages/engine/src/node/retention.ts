@@ -1,8 +1,8 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { Membership } from "../coordinator/port.js";
-import { DayKeeper } from "../retention/day-keeper.js";
-import { JobSweeper } from "../retention/job-sweeper.js";
-import { RecordSweeper } from "../retention/record-sweeper.js";
+import type { Membership } from "../cluster/coordinator.js";
+import { DayKeeper } from "../runs/retention/day-keeper.js";
+import { JobSweeper } from "../runs/retention/job-sweeper.js";
+import { RecordSweeper } from "../runs/retention/record-sweeper.js";
 import type { EngineStore } from "./engine-store.js";
 
 export interface RetentionOptions {

@@ -1,7 +1,7 @@
 import { CarillonError } from "@carillon/core";
 import type { Gateway } from "../dispatch/gateway.js";
 import { whyUnserved } from "../dispatch/why-unserved.js";
-import type { Workers } from "../model/workers.js";
+import type { Workers } from "../dispatch/sessions/workers.js";
 import type { EngineStore } from "./engine-store.js";
 
 export function workersApi({ sessions, namespaces }: EngineStore, gateway: Pick<Gateway, "ask">): Workers {

@@ -1,7 +1,6 @@
-import { toPage } from "../jobs/run-reader.js";
-import { shardOf } from "../jobs/shard-of.js";
-import type { ChangeContext } from "../model/job-changes.js";
-import type { BulkCount, Operations, PurgeRequest } from "../model/operations.js";
+import { toPage } from "../runs/run-reader.js";
+import { shardOf } from "../catalog/shard-of.js";
+import type { BulkCount, Operations, PurgeRequest } from "./operations.js";
 import type { WithinNamespace } from "../node/engine-api.js";
 import type {
   BulkTarget,
@@ -14,6 +13,7 @@ import type {
 } from "@carillon/store";
 import type { BulkTargets } from "./bulk-targets.js";
 import type { OperationRunner } from "./operation-runner.js";
+import type { ChangeContext } from "../requests.js";
 
 export interface OperationsParts {
   readonly db: Pick<Database, "transaction">;

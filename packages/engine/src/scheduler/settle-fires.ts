@@ -1,6 +1,10 @@
-import type { FireStore } from "./fire-store.js";
-import { type DueOccurrence, type OccurrenceOutcome, settleOccurrences } from "../settlement/settle-occurrences.js";
-import type { Settler } from "../settlement/settler.js";
+import type { FireStore } from "../schedules/fire-store.js";
+import {
+  type DueOccurrence,
+  type OccurrenceOutcome,
+  settleOccurrences,
+} from "../jobs/transaction/settle-occurrences.js";
+import type { Settler } from "../jobs/transaction/settler.js";
 import type { Fired, FireRow, Queryable } from "@carillon/store";
 
 export interface SettleParts {

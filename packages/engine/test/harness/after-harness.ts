@@ -1,7 +1,7 @@
 import type { AfterSchedule, JobSpec } from "@carillon/core";
-import { AfterRunner } from "../../src/after/after-runner.js";
-import { Conditions } from "../../src/after/conditions.js";
-import { Follower } from "../../src/after/follower.js";
+import { AfterRunner } from "../../src/dependencies/dependency-runner.js";
+import { Conditions } from "../../src/dependencies/conditions.js";
+import { Follower } from "../../src/dependencies/follower.js";
 import type { Database } from "../../src/index.js";
 import { createEngineStore } from "../../src/node/engine-store.js";
 import type { FinishedRun } from "@carillon/store";

@@ -1,13 +1,13 @@
 import type { Instant } from "@carillon/core";
 import type { BackfillRequest, BackfillView, EngineEvent } from "../../src/index.js";
-import { BackfillRunner } from "../../src/backfill/backfill-runner.js";
-import { PastRules } from "../../src/backfill/past-rules.js";
-import { StepTaker } from "../../src/backfill/take-step.js";
-import { CalendarCompiler } from "../../src/calendar/compile-edition.js";
+import { BackfillRunner } from "../../src/backfills/backfill-runner.js";
+import { PastRules } from "../../src/backfills/past-rules.js";
+import { StepTaker } from "../../src/backfills/take-step.js";
+import { CalendarCompiler } from "../../src/calendars/compile-edition.js";
 import type { Fence } from "@carillon/store";
 import type { EngineStore } from "../../src/node/engine-store.js";
 import { actor, type ChangeHarness, changeHarness, period } from "./change-harness.js";
-import { membershipOf } from "../../src/coordinator/port.js";
+import { membershipOf } from "../../src/cluster/coordinator.js";
 
 export const defaults: BackfillRequest = {
   from: 0,

@@ -1,9 +1,9 @@
 import type { EverySchedule, FiringPolicy, Instant, JobSpec } from "@carillon/core";
 import { createEngine, type Engine, type EngineEvent } from "../../src/index.js";
 import { PauseExpiry } from "../../src/jobs/change/pause-expiry.js";
-import { nodeRules } from "../../src/node/node-rules.js";
-import { ScheduleCache } from "../../src/scheduler/schedule-cache.js";
-import { type OccurrenceOutcome, settleOccurrences } from "../../src/settlement/settle-occurrences.js";
+import { nodeRules } from "../../src/schedules/node-rules.js";
+import { ScheduleCache } from "../../src/schedules/schedule-cache.js";
+import { type OccurrenceOutcome, settleOccurrences } from "../../src/jobs/transaction/settle-occurrences.js";
 import type { Fence } from "@carillon/store";
 import { hostPorts, newId, type StoreHarness, storeHarness } from "./store-harness.js";
 

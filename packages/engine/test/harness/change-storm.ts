@@ -10,7 +10,7 @@ import { audits, runAudit, type Violation } from "../../src/index.js";
 import { Scheduler } from "../../src/scheduler/scheduler.js";
 import { actor, type ChangeHarness, spec } from "./change-harness.js";
 import { fireRow, termsOf } from "./store-harness.js";
-import { membershipOf } from "../../src/coordinator/port.js";
+import { membershipOf } from "../../src/cluster/coordinator.js";
 import type { DueJob } from "@carillon/store";
 
 const everyMs = 1_000;

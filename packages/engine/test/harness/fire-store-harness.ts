@@ -6,13 +6,13 @@ import type {
   LiveRunView,
   RangeView,
 } from "../../../testkit/src/conformance/fire-store/under-test.js";
-import { MemoryCluster } from "../../src/coordinator/memory/memory-cluster.js";
+import { MemoryCluster } from "../../src/cluster/memory/memory-cluster.js";
 import { memoryFireStore, memorySettler } from "../../src/scheduler/memory/memory-fire-store.js";
 import { insertJob } from "../../src/scheduler/memory/memory-jobs.js";
 import { endRun } from "../../src/scheduler/memory/memory-runs.js";
 import type { MemoryRun } from "../../src/scheduler/memory/memory-rows.js";
 import { MemoryTables } from "../../src/scheduler/memory/memory-tables.js";
-import type { Settler } from "../../src/settlement/settler.js";
+import type { Settler } from "../../src/jobs/transaction/settler.js";
 import type { NewJob, Queryable } from "@carillon/store";
 import { newId, newJob, newRun, storeHarness, toDueJob } from "./store-harness.js";
 

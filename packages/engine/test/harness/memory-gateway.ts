@@ -1,8 +1,8 @@
 import { ManualClock } from "@carillon/core";
-import type { Assigned } from "../../src/dispatch/assignment-of.js";
+import type { Assigned } from "../../src/dispatch/sessions/to-assignment.js";
 import { Gateway } from "../../src/dispatch/gateway.js";
 import type { GatewayOptions } from "../../src/dispatch/gateway-options.js";
-import type { WorkerRegistration } from "../../src/dispatch/worker-registration.js";
+import type { WorkerRegistration } from "../../src/dispatch/sessions/worker-registration.js";
 import type { ClaimedRun, ClaimStore, Exchange, Exchanged, Lane, LaneKind } from "@carillon/store";
 
 const plainLane: Lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" };

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { firingPolicy, type Instant, makeUuidV7, occurrenceRunId, type ScheduleSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { type Database, openDatabase } from "../../src/index.js";
-import { shardOf } from "../../src/jobs/shard-of.js";
+import { shardOf } from "../../src/catalog/shard-of.js";
 import {
   type ClaimedRun,
   type Demand,

@@ -1,11 +1,11 @@
 import type { Clock, Completion, DurationMs, Instant, NoteAnswer, RunNote, Timers } from "@carillon/core";
 import type { ClaimStore, SessionStore } from "@carillon/store";
-import { mostChars } from "../answer-weight.js";
-import type { Assigned } from "../assignment-of.js";
+import { mostChars } from "../claims/answer-weight.js";
+import type { Assigned } from "../sessions/to-assignment.js";
 import type { Gateway } from "../gateway.js";
-import { SessionLost } from "../session-lost.js";
-import type { StartedRun, WorkerHandlers } from "../worker-registration.js";
-import { LastWord } from "./last-word.js";
+import { SessionLost } from "../sessions/session-lost.js";
+import type { StartedRun, WorkerHandlers } from "../sessions/worker-registration.js";
+import { LastWord } from "./worker-expiry.js";
 import type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./protocol.js";
 import { RemoteSession } from "./remote-session.js";
 

@@ -1,10 +1,8 @@
 import type { CompiledSchedule, JobSpec } from "@carillon/core";
-import { type Follower, heardNothing } from "../../after/follower.js";
-import type { JobRef } from "../../model/api.js";
-import type { ChangeContext } from "../../model/job-changes.js";
-import { calendarRuleOf } from "../../calendar/named-calendars.js";
-import type { JobDraft } from "../../settlement/job-draft.js";
-import type { Settled } from "../../settlement/settler.js";
+import { type Follower, heardNothing } from "../../dependencies/follower.js";
+import { calendarRuleOf } from "../../schedules/calendar-rule.js";
+import type { JobDraft } from "../transaction/job-draft.js";
+import type { Settled } from "../transaction/settler.js";
 import {
   type CalendarLinks,
   type JobChangeStore,
@@ -17,15 +15,16 @@ import {
   UpstreamUnknown,
 } from "@carillon/store";
 import type { EngineStore } from "../../node/engine-store.js";
-import type { QueueBook } from "../../queues/queue-book.js";
-import { laneNameOf } from "../lane-name.js";
+import type { QueueBook } from "../../catalog/queue-cache.js";
+import { laneNameOf } from "../../catalog/lane-name.js";
 import type { Adoption, Adopter } from "./adopter.js";
 import type { Change, Changed } from "./change.js";
 import { clearer, ended, hasCode, notFound, otherVersion, outrun } from "./change-errors.js";
 import { isSameSchedule, specOf } from "./definition.js";
-import type { DueRules } from "./due-rules.js";
+import type { DueRules } from "../../schedules/due-rules.js";
 import type { JobPatch } from "./job-patch.js";
-import { settleDue } from "./settle-due.js";
+import { settleDue } from "../transaction/settle-due.js";
+import type { JobRef, ChangeContext } from "../../requests.js";
 
 export interface ChangeTransactionOptions {
   readonly store: Pick<EngineStore, "settle" | "settler"> & {

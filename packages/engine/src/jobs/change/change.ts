@@ -1,6 +1,6 @@
 import type { CompiledSchedule } from "@carillon/core";
-import type { JobDraft } from "../../settlement/job-draft.js";
-import type { Settled } from "../../settlement/settler.js";
+import type { JobDraft } from "../transaction/job-draft.js";
+import type { Settled } from "../transaction/settler.js";
 import type { Queryable } from "@carillon/store";
 import type { JobPatch } from "./job-patch.js";
 

@@ -1,5 +1,5 @@
 import { firingPolicy } from "@carillon/core";
-import type { FireStore } from "../fire-store.js";
+import type { FireStore } from "../../schedules/fire-store.js";
 import type { MemoryJob } from "./memory-rows.js";
 import type { MemoryTables } from "./memory-tables.js";
 import { nearest } from "./nearest.js";

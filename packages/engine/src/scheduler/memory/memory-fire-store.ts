@@ -1,7 +1,7 @@
 import type { Queryable } from "@carillon/store";
-import { Settler } from "../../settlement/settler.js";
+import { Settler } from "../../jobs/transaction/settler.js";
 import { settleRows } from "../settle-fires.js";
-import type { FireStore } from "../fire-store.js";
+import type { FireStore } from "../../schedules/fire-store.js";
 import { memoryDue } from "./memory-due.js";
 import { memoryFire } from "./memory-fire.js";
 import { memoryDelayed } from "./memory-runs.js";

@@ -1,4 +1,4 @@
-import type { FireStore } from "../fire-store.js";
+import type { FireStore } from "../../schedules/fire-store.js";
 import { note } from "./memory-due.js";
 import { insertRun } from "./memory-runs.js";
 import type { MemoryJob } from "./memory-rows.js";

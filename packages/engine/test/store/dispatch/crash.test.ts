@@ -1,6 +1,6 @@
 import type { Outcome } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
 import { createEngineStore } from "../../../src/node/engine-store.js";
 import { EagerWorker } from "../../harness/eager-worker.js";

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/index.js";
-import { shardOf } from "../../../src/jobs/shard-of.js";
+import { shardOf } from "../../../src/catalog/shard-of.js";
 import type { Queryable } from "@carillon/store";
 import { createEngineStore } from "../../../src/node/engine-store.js";
 import { EnqueueHarness, keyed, runSpec } from "../../harness/enqueue-harness.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { AnswerWeight, mostChars } from "../../../src/dispatch/answer-weight.js";
+import { AnswerWeight, mostChars } from "../../../src/dispatch/claims/answer-weight.js";
 import type { ClaimedRun } from "@carillon/store";
 import { memoryGateway, workerOf } from "../../harness/memory-gateway.js";
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { WorkerSession } from "../../../src/dispatch/worker-session.js";
+import type { WorkerSession } from "../../../src/dispatch/sessions/worker-session.js";
 import type { ClaimedRun } from "@carillon/store";
 import { lane, OfferingHarness, solo } from "../../harness/offering-harness.js";
 

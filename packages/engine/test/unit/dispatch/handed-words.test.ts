@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { HandedWord } from "../../../src/dispatch/handed-arrivals.js";
-import type { WorkerSession } from "../../../src/dispatch/worker-session.js";
+import type { HandedWord } from "../../../src/dispatch/direct/direct-arrivals.js";
+import type { WorkerSession } from "../../../src/dispatch/sessions/worker-session.js";
 import type { ClaimedRun } from "@carillon/store";
 import { lane, OfferingHarness } from "../../harness/offering-harness.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { LaneBounds } from "../../../src/dispatch/lane-bounds.js";
-import { ProbeDoor } from "../../../src/dispatch/probe-door.js";
+import { LaneBounds } from "../../../src/dispatch/claims/lane-bounds.js";
+import { ProbeDoor } from "../../../src/dispatch/claims/breaker-probe.js";
 import type { Lane } from "@carillon/store";
 
 const laneAt = (id: number): Lane => ({ id, queue: `q${id}`, task: "pay", kind: "plain", requires: "" });

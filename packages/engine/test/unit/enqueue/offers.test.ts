@@ -1,6 +1,6 @@
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { Offers } from "../../../src/enqueue/offers.js";
+import { Offers } from "../../../src/enqueue/slot-offers.js";
 import type { Offer } from "@carillon/store";
 
 const lane = { lane: 7, namespaceId: 1 };

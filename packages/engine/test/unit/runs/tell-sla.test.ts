@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EngineEvent } from "../../../src/events.js";
-import { tellLateEnds } from "../../../src/runs/tell-sla.js";
+import { tellLateEnds } from "../../../src/runs/sla-events.js";
 import type { EndedLate } from "@carillon/store";
 
 const run: EndedLate = {
