@@ -1,57 +1,60 @@
-import type { Database } from "./db/database.js";
-import { type BreakerStore, breakerStore } from "./limits/breaker-store.js";
-import { type BackfillStore, backfillStore } from "./backfills/backfill-store.js";
-import { type CalendarLinks, calendarLinks } from "./calendars/calendar-links.js";
-import { type CalendarStore, calendarStore } from "./calendars/calendar-store.js";
-import { type CallbackSecrets, callbackSecrets } from "./dispatch/callback-secrets.js";
-import { type CallbackStore, callbackStore } from "./dispatch/callback-store.js";
+import { type BackfillStore, type PastRuns, backfillStore, pastRuns } from "./backfills/backfill-store.js";
+import { type CalendarLinks, type CalendarStore, calendarLinks, calendarStore } from "./calendars/calendar-store.js";
+import { type WindowStore, type WindowsInForce, windowStore, windowsInForce } from "./calendars/window-store.js";
 import { type CatalogueReads, catalogueReads } from "./catalog/catalog-reads.js";
+import { type LaneStore, laneStore } from "./catalog/lane-store.js";
+import { type NamespaceStore, namespaceStore } from "./catalog/namespace-store.js";
+import { type QueueStore, queueStore } from "./catalog/queue-store.js";
+import { type SearchPaths, searchPaths } from "./catalog/search-path-store.js";
+import { type SecretStore, secretStore } from "./catalog/secret-store.js";
+import { type TaskStore, taskStore } from "./catalog/task-store.js";
+import { type NodeStore, nodeStore } from "./cluster/node-store.js";
+import { type ShardStore, shardStore } from "./cluster/shard-store.js";
+import type { Database } from "./db/database.js";
+import type { Queryable } from "./db/queryable.js";
+import {
+  type DependencyStore,
+  type UpstreamReads,
+  dependencyStore,
+  upstreamReads,
+} from "./dependencies/dependency-store.js";
+import { UpstreamLinks } from "./dependencies/upstream-links.js";
+import { type CallbackStore, callbackStore } from "./dispatch/callback-store.js";
 import { type ClaimStore, claimStore } from "./dispatch/claim-store.js";
-import { type DependencyStore, dependencyStore } from "./dependencies/dependency-store.js";
-import { type DedupeStore, dedupeStore } from "./runs/dedupe-store.js";
-import { type DayPartitions, dayPartitions } from "./history/day-partitions.js";
+import { type HandedRunStore, handedRunStore } from "./dispatch/direct-run-store.js";
+import { type SessionStore, sessionStore } from "./dispatch/session-store.js";
 import { type ExplainReads, explainReads } from "./explain/explain-reads.js";
-import { type HandedRunStore, handedRunStore } from "./dispatch/handed-runs.js";
+import { type ForecastReads, forecastReads } from "./explain/forecast-reads.js";
+import { type DayPartitions, dayPartitions, makingMissingDay } from "./history/day-partitions.js";
 import { HistoryDays } from "./history/history-days.js";
 import { jobHistory } from "./history/job-history.js";
-import { type ForecastReads, forecastReads } from "./explain/forecast-reads.js";
-import { type FailureStore, failureStore } from "./runs/failure-store.js";
-import { type DueStore, dueStore } from "./scheduler/due-store.js";
 import { type JobChangeStore, jobChangeStore } from "./jobs/job-change-store.js";
-import { type LaterStore, laterStore } from "./scheduler/later-store.js";
+import { type RetentionSweeps, retentionSweeps } from "./jobs/job-retention-store.js";
 import { type JobStore, jobStore } from "./jobs/job-store.js";
-import { type LaneStore, laneStore } from "./catalog/lane-store.js";
+import {
+  type SettlementReads,
+  type SettlementWrites,
+  settlementReads,
+  settlementWrites,
+} from "./jobs/job-transaction-store.js";
+import { type BreakerStore, breakerStore } from "./limits/breaker-store.js";
 import { type KnownOwners, limitOwners } from "./limits/limit-owners.js";
 import { type LimitStore, limitStore } from "./limits/limit-store.js";
-import { type NamespaceStore, namespaceStore } from "./catalog/namespace-store.js";
-import { type NodeStore, nodeStore } from "./cluster/node-store.js";
-import { type PastRuns, pastRuns } from "./backfills/past-runs.js";
 import { type OperationStore, operationStore } from "./operations/operation-store.js";
-import { type RunChangeStore, runChangeStore } from "./runs/run-change-store.js";
+import { type DedupeStore, dedupeStore } from "./runs/dedupe-store.js";
+import { type FailureStore, failureStore } from "./runs/failure-store.js";
 import { type ReceiptStore, receiptStore } from "./runs/receipt-store.js";
-import { type QueueStore, queueStore } from "./catalog/queue-store.js";
-import { type RunSearch, runSearch } from "./runs/run-search.js";
-import { type RunReads, runReads } from "./runs/run-reads.js";
-import { type RecordSweeps, recordSweeps } from "./runs/record-sweeps.js";
-import { type RetentionSweeps, retentionSweeps } from "./jobs/job-retention-store.js";
+import { type RunChangeStore, runChangeStore } from "./runs/run-change-store.js";
 import { type RunLogStore, runLogStore } from "./runs/run-log-store.js";
-import { type RunRecords, runRecords } from "./runs/run-record-store.js";
+import { type RunReads, runReads } from "./runs/run-reads.js";
+import { type RecordSweeps, type RunRecords, recordSweeps, runRecords } from "./runs/run-record-store.js";
+import { type RunSearch, runSearch } from "./runs/run-search.js";
 import { type RunStore, runStore } from "./runs/run-store.js";
-import { type SecretStore, secretStore } from "./catalog/secret-store.js";
-import { type SearchPaths, searchPaths } from "./catalog/search-path-store.js";
-import { type SessionStore, sessionStore } from "./dispatch/session-store.js";
-import { type ShardStore, shardStore } from "./cluster/shard-store.js";
-import { UpstreamLinks } from "./dependencies/upstream-links.js";
-import { type TaskStore, taskStore } from "./catalog/task-store.js";
-import { type UpstreamReads, upstreamReads } from "./dependencies/upstream-reads.js";
+import { type DueStore, dueStore } from "./scheduler/due-store.js";
+import { type LaterStore, laterStore } from "./scheduler/later-store.js";
+import { loadStatements } from "./sql/statements.js";
 import { type WebhookStore, webhookStore } from "./webhooks/webhook-store.js";
-import { type WindowsInForce, windowsInForce } from "./calendars/windows.js";
-import { type WindowStore, windowStore } from "./calendars/window-store.js";
-import { makingMissingDay } from "./history/missing-day.js";
-import { type SettlementReads, settlementReads } from "./jobs/settlement.js";
-import { type SettlementWrites, settlementWrites } from "./jobs/settlement-writes.js";
-import type { Queryable } from "./db/queryable.js";
-import { loadStatements } from "./sql/load-statements.js";
+import { type CallbackSecrets, callbackSecrets } from "./webhooks/callback-secret-store.js";
 
 export interface Store {
   readonly jobs: JobStore;

@@ -1,6 +1,5 @@
 import type { Queryable, SqlText } from "../db/queryable.js";
-import { makeStatements, readStatementSources } from "../sql/load-statements.js";
-import type { Statement } from "../sql/statement.js";
+import { type Statement, makeStatements, readStatementSources } from "../sql/statements.js";
 
 /** The audit of one invariant of docs/invariants.md: whatever its query answers breaks the rule. */
 export interface Audit {

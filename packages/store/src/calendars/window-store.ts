@@ -1,8 +1,9 @@
 import type { Instant, MaintenanceWindow } from "@carillon/core";
 import type { Database } from "../db/database.js";
-import { jsonParam } from "../db/params.js";
-import type { Statements } from "../sql/statement.js";
-import { growRevisions } from "../catalog/revisions.js";
+import { jsonParam } from "../db/parameters.js";
+import type { Queryable } from "../db/queryable.js";
+import { growRevisions } from "../limits/limit-owners.js";
+import type { Statements } from "../sql/statements.js";
 
 /** Maintenance windows as their users write them; `windows.ts` has them as the scheduler reads them. */
 export interface WindowStore {
@@ -59,4 +60,40 @@ export interface WindowView {
   readonly window: MaintenanceWindow;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
+}
+
+interface WindowInForceRow {
+  revision: number;
+  namespace_id: number | null;
+  namespace: string | null;
+  name: string | null;
+  definition: Omit<MaintenanceWindow, "name"> | null;
+}
+
+/** The maintenance windows as the scheduler reads them. */
+export function windowsInForce(db: Queryable, statements: Statements): () => Promise<WindowsInForce> {
+  const inForce = statements.get("window.in_force");
+  return async () => {
+    const { rows } = await db.query<WindowInForceRow>(inForce);
+    const byNamespace = new Map<number, NamespaceWindows & { readonly windows: MaintenanceWindow[] }>();
+    for (const { namespace_id: id, namespace, name, definition } of rows) {
+      if (id === null || name === null || definition === null) continue;
+      const known = byNamespace.get(id) ?? { namespace: namespace ?? "", windows: [] };
+      known.windows.push({ ...definition, name });
+      byNamespace.set(id, known);
+    }
+    return { revision: rows[0]?.revision ?? -1, byNamespace };
+  };
+}
+
+/** The maintenance windows of one namespace; `namespace` is its name. */
+export interface NamespaceWindows {
+  readonly namespace: string;
+  readonly windows: readonly MaintenanceWindow[];
+}
+
+/** All maintenance windows, by the id of their namespace. The revision grows with every change of any. */
+export interface WindowsInForce {
+  readonly revision: number;
+  readonly byNamespace: ReadonlyMap<number, NamespaceWindows>;
 }

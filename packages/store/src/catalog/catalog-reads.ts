@@ -1,9 +1,9 @@
-import type { Queryable } from "../db/queryable.js";
-import type { TaskDefaults } from "./task-store.js";
-import type { Statements } from "../sql/statement.js";
-import { FinishedTasks, type TaskPage } from "../history/finished-tasks.js";
-import type { HistoryDays } from "../history/history-days.js";
 import type { DurationMs, Instant } from "@carillon/core";
+import type { Queryable } from "../db/queryable.js";
+import { FinishedTasks, type TaskPage } from "../history/finished-search.js";
+import type { HistoryDays } from "../history/history-days.js";
+import type { Statements } from "../sql/statements.js";
+import type { TaskDefaults } from "./task-store.js";
 
 export interface CatalogueReads {
   tasks(namespaceId: number, page: TaskPage): Promise<TaskView[]>;

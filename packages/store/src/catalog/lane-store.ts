@@ -1,6 +1,6 @@
+import { columns } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import { columns } from "../dispatch/parameters.js";
+import type { Statements } from "../sql/statements.js";
 
 export interface Lane {
   readonly id: number;

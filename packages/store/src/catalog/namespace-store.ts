@@ -1,10 +1,10 @@
 import type { Instant } from "@carillon/core";
-import { jsonParam } from "../db/params.js";
 import type { Database } from "../db/database.js";
-import type { Statements } from "../sql/statement.js";
+import { jsonParam } from "../db/parameters.js";
 import { changeOwnLimits } from "../limits/limit-owners.js";
-import type { OwnLimits } from "../limits/limit-rows.js";
+import type { Statements } from "../sql/statements.js";
 import type { QueueLimits } from "./queue-store.js";
+import type { OwnLimits } from "../limits/limit-rows.js";
 
 export interface KnownNamespace {
   readonly id: number;

@@ -1,11 +1,10 @@
 import type { DurationMs, Instant, OrderKind, QueueOrder } from "@carillon/core";
 import type { Database } from "../db/database.js";
-import { jsonParam } from "../db/params.js";
+import { columns, jsonParam, timestampOrNull } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
 import { changeOwnLimits } from "../limits/limit-owners.js";
+import type { Statements } from "../sql/statements.js";
 import type { OwnLimits } from "../limits/limit-rows.js";
-import { columns, timestampOrNull } from "../dispatch/parameters.js";
 
 export interface QueueName {
   readonly namespaceId: number;

@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 /** By which paths of payloads runs and jobs can be found. A path that was declared once stays so. */
 export interface SearchPaths {

@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 /** What all nodes know and nobody else: made with the schema. */
 export interface SecretStore {

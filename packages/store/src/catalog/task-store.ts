@@ -1,6 +1,6 @@
-import { jsonParam } from "../db/params.js";
+import { jsonParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 /** A task as nodes keep it in mind. */
 export interface KnownTask {

@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/queryable.js";
-import type { Statement, Statements } from "../sql/statement.js";
+import type { Statement, Statements } from "../sql/statements.js";
 
 export interface NodeRow {
   readonly id: string;

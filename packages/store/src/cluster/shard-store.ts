@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 export interface ShardRow {
   readonly id: number;
@@ -74,4 +74,15 @@ export function shardStore(db: Queryable, statements: Statements): ShardStore {
       return (await db.query(voidAll, [value, remembered])).rowCount > 0;
     },
   };
+}
+
+/** What every write for a shard must match: who writes, and the shards with the epochs under which it owns them. */
+export interface Fence {
+  readonly node: string;
+  readonly shards: readonly HeldShard[];
+}
+
+/** The first three parameters of every fenced statement. */
+export function fenceParameters(fence: Fence): unknown[] {
+  return [fence.shards.map((shard) => shard.id), fence.shards.map((shard) => shard.epoch), fence.node];
 }

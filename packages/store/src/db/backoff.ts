@@ -1,8 +1,5 @@
-import type { DurationMs, Timers } from "@carillon/core";
-
-/** A number in [0, 1). */
-export type Random = () => number;
-
+import { CarillonError, type DurationMs, type Timers } from "@carillon/core";
+import type { Random } from "./options.js";
 const firstMs = 50;
 /** Well below a lease: whoever finds the database again first takes those for dead that do not within one. */
 const longestMs = 1_000;
@@ -28,4 +25,9 @@ export function pause(delayMs: DurationMs, timers: Timers, signal?: AbortSignal)
     const timer = timers.setTimeout(done, delayMs);
     signal?.addEventListener("abort", done);
   });
+}
+
+export function gaveUp(last: CarillonError, deadlineMs: DurationMs): CarillonError {
+  const seconds = Math.round(deadlineMs / 1000);
+  return new CarillonError("database_unavailable", `Gave up after ${seconds} s. ${last.message}`, { cause: last });
 }

@@ -1,5 +1,5 @@
 import { CarillonError, type DurationMs, pending } from "@carillon/core";
-import { classifyPgError, type PgErrorClass } from "./classify.js";
+import { classifyPgError, type PgErrorClass } from "./errors.js";
 
 export interface CoalescerOptions<In, Out> {
   /** Writes a batch in one round trip, all or nothing, and answers in the batch's order. Alone: nothing else is under way. */

@@ -1,11 +1,9 @@
-import { type DurationMs, pending, type Timers } from "@carillon/core";
+import { CarillonError, type DurationMs, type Timers, pending } from "@carillon/core";
 import type { Client, QueryConfig, QueryResult as PgResult } from "pg";
-import { endsConnection, sqlStateOf } from "./classify.js";
-import { ConnectionLost } from "./connection-lost.js";
+import { ConnectionLost, endsConnection, sqlStateOf } from "./errors.js";
+import type { OnDatabaseEvent } from "./options.js";
 import { queryTypes } from "./parsers.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
-import type { ServerFacts } from "./server-facts.js";
-import { isLostName, type StatementNames } from "./statement-names.js";
 
 export interface ConnectionOptions {
   readonly timers: Timers;
@@ -158,5 +156,131 @@ export class Connection implements Queryable {
 
   #lose(reason: ConnectionLost): void {
     this.#lost ??= reason;
+  }
+}
+
+const oldestServer = 140_000;
+
+interface Greeting {
+  readonly pid: number;
+  readonly version_num: number;
+  readonly version: string;
+  readonly standby: boolean;
+  readonly read_only: boolean;
+}
+
+const greeting = {
+  text: `select pg_backend_pid() as pid,
+    current_setting('server_version_num')::int as version_num,
+    current_setting('server_version') as version,
+    pg_is_in_recovery() as standby,
+    current_setting('transaction_read_only')::bool as read_only`,
+};
+
+/** Looks at the server behind a connection and refuses one that cannot serve us. */
+export async function greet(connection: Connection): Promise<ServerFacts> {
+  const { rows } = await connection.query<Greeting>(greeting);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the database answered a greeting with no row");
+  assertServes(row);
+  const facts = {
+    versionNum: row.version_num,
+    version: row.version,
+    direct: isDirect(connection, row.pid),
+  };
+  connection.learn(facts);
+  return facts;
+}
+
+function assertServes(row: Greeting): void {
+  if (row.version_num < oldestServer) {
+    throw new CarillonError(
+      "database_too_old",
+      `The server is PostgreSQL ${row.version}; PostgreSQL ${oldestServer / 10_000} or newer is needed. Upgrade the server or use another database URL.`,
+    );
+  }
+  if (row.standby || row.read_only) {
+    throw new CarillonError(
+      "database_unavailable",
+      row.standby
+        ? "The server is a standby and takes no writes: name the primary, or all hosts, in the database URL."
+        : "The server takes no writes: default_transaction_read_only is on.",
+    );
+  }
+}
+
+/**
+ * A pooler hands out cancel keys of its own, so the process id it announced at connect is not that of the backend.
+ * Which pooling mode it runs cannot be seen from here; the careful answer is to expect the one that keeps no session.
+ */
+function isDirect(connection: Connection, pid: number): boolean {
+  return "processID" in connection.client && connection.client.processID === pid;
+}
+
+/**
+ * Settings of our own sessions: the results we parse, and the plans we rely on, must not hang on what a role or a database
+ * has set. Never made through a pooler or on an application's own pool, where they would leak to others.
+ */
+export async function makeSettings(
+  connection: Connection,
+  limits: { readonly statementMs: DurationMs; readonly idleInTransactionMs: DurationMs; readonly scans: boolean },
+): Promise<void> {
+  const values: Readonly<Record<string, string>> = {
+    statement_timeout: String(limits.statementMs),
+    idle_in_transaction_session_timeout: String(limits.idleInTransactionMs),
+    datestyle: "ISO",
+    timezone: "UTC",
+    client_min_messages: "warning",
+    default_transaction_isolation: "read committed",
+    jit: "off",
+    // A plan that was made while a table was small is used until the table's statistics are renewed: a scan of it, cheap then,
+    // would be made for every batch of the herd that filled it.
+    enable_seqscan: limits.scans ? "on" : "off",
+  };
+  const calls = Object.entries(values).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+  await connection.query({ text: `select ${calls.join(", ")}` });
+}
+
+/** What a connection shows of the server behind it. */
+export interface ServerFacts {
+  readonly versionNum: number;
+  readonly version: string;
+  /** False when a pooler stands between: the backend is not the one that answered at connect. */
+  readonly direct: boolean;
+}
+
+/** Names that got lost before we stop believing that there is a session to keep them. */
+const patience = 20;
+
+/** The prepared statement is not there (26000), or is there though we never made it (42P05). */
+const lostName: ReadonlySet<string | undefined> = new Set(["26000", "42P05"]);
+
+export function isLostName(sqlState: string | undefined): boolean {
+  return lostName.has(sqlState);
+}
+
+/**
+ * Whether loaded statements go by name, which saves their parsing. A name lives in a session, so a pooler that shares
+ * sessions breaks it: with "auto" names are used on direct connections only, and no more once too many got lost.
+ */
+export class StatementNames {
+  readonly #mode: "auto" | "on" | "off";
+  readonly #onEvent: OnDatabaseEvent;
+  #lost = 0;
+
+  constructor(mode: "auto" | "on" | "off", onEvent: OnDatabaseEvent) {
+    this.#mode = mode;
+    this.#onEvent = onEvent;
+  }
+
+  usable(direct: boolean): boolean {
+    return this.#mode === "on" || (this.#mode === "auto" && direct && this.#lost < patience);
+  }
+
+  countLost(): void {
+    this.#lost++;
+    if (this.#mode === "auto" && this.#lost === patience) {
+      this.#onEvent({ type: "statement_names.off", reason: "the server keeps losing prepared statements" });
+    }
   }
 }

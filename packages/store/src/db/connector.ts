@@ -1,12 +1,8 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import { Client, DatabaseError, type ClientConfig } from "pg";
-import { ConnectionLost } from "./connection-lost.js";
-import { Connection } from "./connection.js";
-import { hostLabel, hostUrls } from "./connection-url.js";
-import type { ConnectionRole } from "./events.js";
-import type { ResolvedOptions, Timeouts } from "./options.js";
-import { greet, makeSettings } from "./greeting.js";
-import type { StatementNames } from "./statement-names.js";
+import { Client, type ClientConfig, DatabaseError } from "pg";
+import { Connection, type StatementNames, greet, makeSettings } from "./connection.js";
+import { ConnectionLost } from "./errors.js";
+import { type ConnectionRole, type ResolvedOptions, type Timeouts, hostLabel, hostUrls } from "./options.js";
 
 /** How much longer than the server's own timeout we wait for an answer before the connection counts as lost. */
 const graceMs = 2_000;

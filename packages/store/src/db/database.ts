@@ -1,12 +1,12 @@
 import type { Clock, DurationMs, Timers } from "@carillon/core";
+import type { ServerFacts } from "./connection.js";
 import type { DatabaseClock } from "./database-clock.js";
-import type { Hold } from "./direct-line.js";
-import type { Hint } from "./notifier.js";
 import type { DatabaseState } from "./health.js";
+import type { Hold } from "./listen.js";
+import type { Hint } from "./notifier.js";
+import type { Random } from "./options.js";
 import type { PoolLoad } from "./pool.js";
-import type { Random } from "./backoff.js";
 import type { Queryable } from "./queryable.js";
-import type { ServerFacts } from "./server-facts.js";
 import type { TransactionOptions } from "./transaction.js";
 
 /** What the way to the server allows. What is not there has a slower replacement, never a wrong one. */

@@ -1,6 +1,6 @@
-import { CarillonError, type Clock, type Timers } from "@carillon/core";
-import { backoffMs, pause, type Random } from "./backoff.js";
-import type { OnDatabaseEvent } from "./events.js";
+import { CarillonError, type Clock, type DurationMs, type Timers } from "@carillon/core";
+import { backoffMs, pause } from "./backoff.js";
+import type { Random, OnDatabaseEvent } from "./options.js";
 
 export type DatabaseState = "up" | "down";
 
@@ -87,3 +87,8 @@ export class Health {
     for (const resolve of this.#waiters.splice(0)) resolve();
   }
 }
+
+export const lockNotAvailable = "55P03";
+/** A migration or a vacuum has a table for a moment: that is no reason to send callers away. */
+export const tries = 3;
+export const pauseMs: DurationMs = 400;

@@ -1,6 +1,6 @@
 import type { DurationMs } from "@carillon/core";
-import type { OnDatabaseEvent } from "./events.js";
 import type { Queryable } from "./queryable.js";
+import type { OnDatabaseEvent } from "./options.js";
 
 /** Hints that wait at most; beyond it the rest are dropped: polling finds what a hint would have told. */
 const maxPending = 1_000;

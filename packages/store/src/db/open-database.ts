@@ -1,22 +1,19 @@
 import { CarillonError, type DurationMs, systemSoon } from "@carillon/core";
-import { backoffMs, pause } from "./backoff.js";
-import { classifyPgError, sqlStateOf } from "./classify.js";
-import type { Connection } from "./connection.js";
-import { planConnections, type Connections } from "./connections.js";
+import { loadStatements } from "../sql/statements.js";
+import { backoffMs, gaveUp, pause } from "./backoff.js";
+import { type Connection, type ServerFacts, StatementNames } from "./connection.js";
 import type { ConnectionSource } from "./connector.js";
 import { DatabaseClock } from "./database-clock.js";
 import type { Capabilities, Database, DatabaseLoad, DedicatedSession, Listening } from "./database.js";
-import { DirectLine, type Hold } from "./direct-line.js";
-import { Health, type DatabaseState } from "./health.js";
-import { Listeners } from "./listeners.js";
+import { classifyPgError, sqlStateOf, toStoreError } from "./errors.js";
+import { type DatabaseState, Health, lockNotAvailable, pauseMs, tries } from "./health.js";
+import { DirectLine, type Hold, Listeners } from "./listen.js";
 import { type Hint, Notifier, restMs } from "./notifier.js";
-import { resolveOptions, type DatabaseOptions, type ResolvedOptions } from "./options.js";
+import { type DatabaseOptions, type ResolvedOptions, resolveOptions } from "./options.js";
+import { type Connections, planConnections } from "./pool.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
-import type { ServerFacts } from "./server-facts.js";
 import { Session } from "./session.js";
-import { StatementNames } from "./statement-names.js";
-import { toStoreError } from "./store-error.js";
-import { mayRetry, runTransaction, type TransactionOptions } from "./transaction.js";
+import { type TransactionOptions, mayRetry, runTransaction } from "./transaction.js";
 
 const defaultRetries = 3;
 const pingMs = 10_000;
@@ -277,4 +274,50 @@ function isOutage(error: unknown): boolean {
   if (error.code === "database_refused") return true;
   const kind = classifyPgError(error);
   return error.code === "database_unavailable" && kind !== "disk_full" && kind !== "too_many_connections";
+}
+
+export interface WaitOptions {
+  /** How long to go on trying. */
+  readonly deadlineMs: DurationMs;
+  /** Called before each wait, with what is wrong and how long the wait may still last. */
+  readonly onWait?: (message: string, leftMs: DurationMs) => void;
+  /** Ends the waiting early. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens the database, waiting for one that cannot be reached yet. What waiting cannot mend (a wrong password, a server
+ * that is too old) is thrown at once.
+ */
+export async function waitForDatabase(options: DatabaseOptions, wait: WaitOptions): Promise<Database> {
+  const { clock, timers, random } = options;
+  const deadline = clock.monotonic() + wait.deadlineMs;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openDatabase(options);
+    } catch (error) {
+      if (!(error instanceof CarillonError) || error.code !== "database_unavailable") throw error;
+      const leftMs = deadline - clock.monotonic();
+      if (leftMs <= 0 || wait.signal?.aborted === true) throw gaveUp(error, wait.deadlineMs);
+      wait.onWait?.(error.message, leftMs);
+      await pause(Math.min(leftMs, backoffMs(attempt, random)), timers, wait.signal);
+    }
+  }
+}
+
+/** Asks whether the tables that calls write to can be written to. Waits for nobody's lock, and keeps nobody waiting. */
+export function writeProbe(database: Pick<Database, "schema" | "reserved" | "ports">): () => Promise<boolean> {
+  const statement = loadStatements(database.schema).get("health.can_write");
+  return async () => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await database.reserved.query(statement, []);
+        return true;
+      } catch (error) {
+        if (sqlStateOf(error) !== lockNotAvailable) throw error;
+        if (attempt === tries) return false;
+      }
+      await pause(pauseMs, database.ports.timers);
+    }
+  };
 }

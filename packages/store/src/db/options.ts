@@ -1,8 +1,6 @@
 import { CarillonError, type Clock, type DurationMs, type Timers } from "@carillon/core";
 import type pg from "pg";
-import { assertSchemaName } from "../sql/schema-name.js";
-import type { OnDatabaseEvent } from "./events.js";
-import type { Random } from "./backoff.js";
+import { assertSchemaName } from "../sql/sql-text.js";
 
 export interface Timeouts {
   /** To open one connection. */
@@ -91,3 +89,67 @@ export function resolveOptions(options: DatabaseOptions): ResolvedOptions {
     onEvent: options.onEvent ?? (() => undefined),
   };
 }
+
+const shape = /^(postgres(?:ql)?:\/\/)(?:(.*)@)?([^/?@]*)([/?].*)?$/s;
+
+/**
+ * The hosts of a database URL, each as a URL of its own: `postgres://u:p@a:5432,b:5433/db` names two. pg knows one host
+ * per URL; which of ours takes writes is found when connecting. Messages never repeat the URL: it holds a password.
+ */
+export function hostUrls(url: string): readonly string[] {
+  const [, scheme, user, hosts, rest = ""] = shape.exec(url) ?? [];
+  if (scheme === undefined || hosts === undefined) {
+    throw new CarillonError(
+      "database_url_invalid",
+      "The database URL is not valid: it must look like postgres://user:password@host:5432/database (several hosts: host1:5432,host2:5432).",
+    );
+  }
+  const names = hosts.split(",");
+  if (names.length > 1 && names.includes("")) {
+    throw new CarillonError("database_url_invalid", "The database URL has an empty host in its list of hosts.");
+  }
+  const urls = names.map((host) => `${scheme}${user === undefined ? "" : `${user}@`}${host}${rest}`);
+  for (const candidate of urls) assertUrl(candidate);
+  return urls;
+}
+
+/** host:port of a host URL, fit for a message. */
+export function hostLabel(url: string): string {
+  const [, , , host] = shape.exec(url) ?? [];
+  return host === undefined || host === "" ? "localhost" : decodeURIComponent(host);
+}
+
+function assertUrl(url: string): void {
+  // A socket directory as host (%2Fvar%2Frun) and a missing host are fine for pg but not for every URL parser.
+  const probe = url.replace(
+    shape,
+    (_all, scheme: string, _user, host: string) => `${scheme}${host === "" ? "localhost" : host}`,
+  );
+  if (!URL.canParse(probe)) {
+    throw new CarillonError(
+      "database_url_invalid",
+      `The database URL has a host that is not valid: ${hostLabel(url)}.`,
+    );
+  }
+}
+
+/** A number in [0, 1). */
+export type Random = () => number;
+
+/** What the plumbing has to say. Logs and metrics subscribe; tests wait for it. */
+export type DatabaseEvent =
+  | { readonly type: "database.down"; readonly reason: unknown }
+  | { readonly type: "database.up"; readonly downMs: DurationMs }
+  | { readonly type: "connection.opened"; readonly role: ConnectionRole; readonly host: string }
+  | { readonly type: "connection.lost"; readonly role: ConnectionRole; readonly reason: unknown }
+  | { readonly type: "listen.started"; readonly channel: string; readonly again: boolean }
+  | { readonly type: "listen.unavailable"; readonly reason: string }
+  | { readonly type: "notify.failed"; readonly reason: unknown }
+  | { readonly type: "transaction.retried"; readonly sqlState: string | undefined; readonly attempt: number }
+  | { readonly type: "statement_names.off"; readonly reason: string }
+  | { readonly type: "clock.stepped"; readonly byMs: DurationMs };
+
+export type OnDatabaseEvent = (event: DatabaseEvent) => void;
+
+/** Which connection an event is about. */
+export type ConnectionRole = "pool" | "hot" | "reserved" | "direct" | "dedicated";

@@ -1,9 +1,8 @@
 import { CarillonError } from "@carillon/core";
-import type { Connection } from "./connection.js";
+import { type Connection, greet } from "./connection.js";
 import type { ConnectionSource } from "./connector.js";
-import type { ConnectionRole, OnDatabaseEvent } from "./events.js";
+import type { ConnectionRole, OnDatabaseEvent } from "./options.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
-import { greet } from "./greeting.js";
 
 /** Statements that may wait for their answers; more would only add to the memory and to each other's latency. */
 const maxInFlight = 1_000;

@@ -1,9 +1,7 @@
 import type { DurationMs, Timers } from "@carillon/core";
-import { classifyPgError, sqlStateOf } from "./classify.js";
-import { ConnectionLost } from "./connection-lost.js";
-import type { Connection } from "./connection.js";
+import { type Connection, isLostName } from "./connection.js";
+import { ConnectionLost, classifyPgError, sqlStateOf } from "./errors.js";
 import type { QueryResult, Queryable, SqlText } from "./queryable.js";
-import { isLostName } from "./statement-names.js";
 
 export interface TransactionOptions {
   readonly isolation?: "read committed" | "repeatable read" | "serializable";

@@ -1,7 +1,7 @@
 import { type AfterSchedule, CarillonError, formatId, parseId } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
 import type { DependencyStore, JobNames, NewDependency } from "./dependency-store.js";
-import type { SettlementReads } from "../jobs/settlement.js";
+import type { SettlementReads } from "../jobs/job-transaction-store.js";
 
 /** A job that is to wait for others. */
 export interface WaitingJob {

@@ -1,11 +1,9 @@
 import { type CallbackAnswer, type Instant, nobodysSession } from "@carillon/core";
-import { jsonParam, timestampParam } from "../db/params.js";
+import { columns, jsonParam, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import type { ClaimName } from "./claimed-run.js";
-import { inLockOrder } from "./lock-order.js";
-import { columns } from "./parameters.js";
 import type { Kept } from "../runs/run-record-store.js";
+import type { Statements } from "../sql/statements.js";
+import { type ClaimName, inLockOrder } from "./complete-and-claim.js";
 
 /** A run that is to go on without a worker. */
 export interface AwaitingRun extends ClaimName {

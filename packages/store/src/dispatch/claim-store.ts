@@ -1,14 +1,20 @@
 import type { Instant } from "@carillon/core";
-import { jsonParam, storableJson, timestampParam } from "../db/params.js";
+import { columns, jsonParam, storableJson, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import { columns } from "./parameters.js";
-import { type ClaimedRow, type ClaimedRun, type ClaimName, type FinishedRun, toClaimedRun } from "./claimed-run.js";
-import { inLockOrder } from "./lock-order.js";
-import { type EndedRow, type EndedRuns, toEnded } from "../runs/ended-runs.js";
-import { exchangeOver, type Exchange, type Exchanged } from "./exchange.js";
-import type { GivenBackRun, Queued } from "../runs/run-store.js";
 import type { AttemptRecord } from "../runs/run-reads.js";
+import { type EndedRow, type EndedRuns, type GivenBackRun, type Queued, toEnded } from "../runs/run-store.js";
+import type { Statements } from "../sql/statements.js";
+import {
+  type ClaimName,
+  type ClaimedRow,
+  type ClaimedRun,
+  type Exchange,
+  type Exchanged,
+  type FinishedRun,
+  exchangeOver,
+  inLockOrder,
+  toClaimedRun,
+} from "./complete-and-claim.js";
 
 export interface WaitingRun {
   readonly id: string;

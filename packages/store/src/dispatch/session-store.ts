@@ -1,6 +1,6 @@
-import type { Instant, Abilities } from "@carillon/core";
+import type { Abilities, Instant } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 export interface NewSession extends WorkerSkills {
   readonly id: string;

@@ -1,6 +1,6 @@
 import type { Instant } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 /** What decides over a live run beside the run itself. */
 export interface RunSurroundings {

@@ -1,8 +1,9 @@
 import type { Instant } from "@carillon/core";
 import type { Database } from "../db/database.js";
+import { sqlStateOf } from "../db/errors.js";
 import type { Queryable } from "../db/queryable.js";
-import { quotedSchema } from "../sql/schema-name.js";
-import type { Statements } from "../sql/statement.js";
+import { quotedSchema } from "../sql/sql-text.js";
+import type { Statements } from "../sql/statements.js";
 
 const dayMs = 86_400_000;
 
@@ -89,4 +90,24 @@ interface PastDay {
 
 function dayName(day: Instant): string {
   return new Date(day).toISOString().slice(0, 10).replaceAll("-", "");
+}
+
+const checkViolation = "23514";
+
+/**
+ * Days are made ahead; if one is missing all the same (a node that slept for weeks), the first write into it makes it and is
+ * done again. PostgreSQL reports a row without a partition as a violated check.
+ */
+export async function makingMissingDay<Result>(
+  days: Pick<DayPartitions, "ensure">,
+  now: () => Instant,
+  write: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await write();
+  } catch (error) {
+    if (sqlStateOf(error) !== checkViolation) throw error;
+    await days.ensure(now(), 1);
+    return write();
+  }
 }

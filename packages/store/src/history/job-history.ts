@@ -1,12 +1,9 @@
 import { type Instant, type RunStatus, timeOfUuid } from "@carillon/core";
-import { timestampParam } from "../db/params.js";
+import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import { type Stretch, walkDays } from "./day-walk.js";
-import { type HistoryDays, mostDaysAtOnce } from "./history-days.js";
-import { type EndOfRun, statsOf, type JobStats } from "./job-stats.js";
-import type { Looked } from "./list-direction.js";
-import { clockSlackMs } from "../runs/run-filter-params.js";
+import { clockSlackMs } from "../runs/run-filter.js";
+import type { Statements } from "../sql/statements.js";
+import { type HistoryDays, type Looked, type Stretch, mostDaysAtOnce, walkDays } from "./history-days.js";
 
 /** The output of a run that succeeded, and when that was. */
 export interface Success {
@@ -67,4 +64,64 @@ export function jobHistory(db: Queryable, statements: Statements, days: HistoryD
 
 function toEnd({ status, attempt, at, duration_ms: durationMs, lag_ms: lagMs }: EndRow): EndOfRun {
   return { status, attempt, at, durationMs, lagMs };
+}
+
+/** How a run ended. */
+export interface EndOfRun {
+  readonly status: RunStatus;
+  readonly attempt: number;
+  readonly at: Instant;
+  /** null: it never started. */
+  readonly durationMs: number | null;
+  readonly lagMs: number | null;
+}
+
+/** Times are of those that succeeded. */
+export function statsOf(ends: readonly EndOfRun[]): JobStats {
+  const count = (status: RunStatus): number => ends.filter((end) => end.status === status).length;
+  const succeeded = ends.filter((end) => end.status === "succeeded");
+  const durations = inOrder(succeeded.map((end) => end.durationMs));
+  const lags = inOrder(succeeded.map((end) => end.lagMs));
+  const at = inOrder(ends.map((end) => end.at));
+  return {
+    finished: ends.length,
+    succeeded: succeeded.length,
+    failed: count("failed"),
+    cancelled: count("cancelled"),
+    skipped: count("skipped"),
+    retried: ends.filter((end) => end.attempt > 1).length,
+    firstAt: at[0] ?? null,
+    lastAt: at.at(-1) ?? null,
+    durationP50Ms: percentile(durations, 0.5),
+    durationP95Ms: percentile(durations, 0.95),
+    lagP95Ms: percentile(lags, 0.95),
+  };
+}
+
+function inOrder(values: readonly (number | null)[]): number[] {
+  return values.filter((value) => value !== null).toSorted((a, b) => a - b);
+}
+
+/** Between two values where it falls between them. */
+function percentile(sorted: readonly number[], part: number): number | null {
+  const place = part * (sorted.length - 1);
+  const [below, above] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  return below === undefined || above === undefined ? null : below + (above - below) * (place - Math.floor(place));
+}
+
+/** How the last finished runs of a job went. */
+export interface JobStats {
+  readonly finished: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly skipped: number;
+  /** Those that took more than one try. */
+  readonly retried: number;
+  /** When the first and the last of them ended. */
+  readonly firstAt: Instant | null;
+  readonly lastAt: Instant | null;
+  readonly durationP50Ms: number | null;
+  readonly durationP95Ms: number | null;
+  readonly lagP95Ms: number | null;
 }

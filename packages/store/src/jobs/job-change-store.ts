@@ -6,11 +6,10 @@ import {
   ownFiring,
   storedLabels,
 } from "@carillon/core";
-import { jsonParam, timestampParam } from "../db/params.js";
+import { columns, jsonOrNull, jsonParam, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import { columns, jsonOrNull, timestampOrNull } from "../dispatch/parameters.js";
-import type { StoredPause } from "../catalog/stored-pause.js";
+import type { Statements } from "../sql/statements.js";
+import type { StoredPause } from "./stored-pause.js";
 
 /** The part of a change that every kind of it has. */
 export interface JobTouch {

@@ -1,8 +1,8 @@
 import type { Instant } from "@carillon/core";
-import { timestampParam } from "../db/params.js";
+import { lowestId } from "../backfills/backfill-store.js";
+import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import { lowestId } from "../backfills/past-runs.js";
+import type { Statements } from "../sql/statements.js";
 
 /** One part of a round through a table. */
 export interface SweptPart<Place> {

@@ -3,24 +3,22 @@ import type {
   FiringPolicy,
   Instant,
   JobState,
+  LabelCondition,
   OverlapPolicy,
   RunPolicy,
   ScheduleSpec,
 } from "@carillon/core";
+import type { CalendarEdition, CalendarLinks } from "../calendars/calendar-store.js";
+import type { PauseColumn } from "./stored-pause.js";
 import type { Database } from "../db/database.js";
-import { jsonParam } from "../db/params.js";
+import { columns, jsonOrNull, jsonParam, timestampOrNull } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import type { CalendarLinks } from "../calendars/calendar-links.js";
-import type { CalendarEdition } from "../calendars/calendar-store.js";
-import { type JobListFilter, JobSearch } from "./job-search.js";
-import type { ListPlace, Looked } from "../history/list-direction.js";
 import type { DependencyStore, Neighbour, NewDependency } from "../dependencies/dependency-store.js";
-import type { JobRow } from "./job-row.js";
-import { columns, jsonOrNull, timestampOrNull } from "../dispatch/parameters.js";
-import { isRefused, type UpstreamLinks, type WaitingJob } from "../dependencies/upstream-links.js";
-
-export type { JobRow } from "./job-row.js";
+import { type UpstreamLinks, type WaitingJob, isRefused } from "../dependencies/upstream-links.js";
+import { countRows, estimateRows } from "../history/finished-search.js";
+import { type ListPlace, type Looked, mostScanned } from "../history/history-days.js";
+import { labelParams } from "../runs/run-filter.js";
+import { type Statements, pickLines } from "../sql/statements.js";
 
 /** A recurring or keyed job with its first due time. */
 export interface NewJob {
@@ -178,4 +176,111 @@ function insertParameters(jobs: readonly NewJob[]): unknown[] {
     (job) => job.overlap,
     (job) => timestampOrNull(job.catchUpTo),
   ]);
+}
+
+/** A stored job with its due state, as readers get it. */
+export interface JobRow {
+  readonly id: string;
+  readonly key: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly priority: number;
+  readonly payload: unknown;
+  readonly schedule: ScheduleSpec;
+  readonly policy: RunPolicy | null;
+  readonly labels: Record<string, string>;
+  readonly owner: string | null;
+  readonly version: number;
+  readonly firing: Partial<FiringPolicy> | null;
+  readonly pause: PauseColumn | null;
+  readonly created_at: Instant;
+  readonly updated_at: Instant;
+  readonly defined_at: Instant | null;
+  readonly state: JobState;
+  readonly next_fire_at: Instant | null;
+  readonly fired_through: Instant | null;
+  /** Runs that may be live, the newest last. */
+  readonly run_ids: readonly string[];
+  /** Others wait for its runs; only where one job is asked for. */
+  readonly feeds?: boolean | null;
+}
+
+export interface JobListFilter {
+  readonly task?: string;
+  readonly queue?: string;
+  readonly owner?: string;
+  readonly labels?: readonly LabelCondition[];
+  readonly createdFrom?: Instant;
+  readonly createdBefore?: Instant;
+}
+
+/** The index by which jobs are looked through: each gives its rows in the order of the list. */
+type Way = "any" | "task" | "queue" | "owner" | "labels";
+
+/** Stored jobs by filter, as FinishedSearch does it for runs. */
+class JobSearch {
+  readonly #db: Queryable;
+  readonly #statements: Statements;
+
+  constructor(db: Queryable, statements: Statements) {
+    this.#db = db;
+    this.#statements = statements;
+  }
+
+  async page(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<Looked<JobRow>> {
+    const { after, limit, direction } = place;
+    const way = await this.#bestWay(namespaceId, filter);
+    const list = pickLines(this.#statements.get("job.list"), direction, way);
+    const values = [namespaceId, after, limit, ...conditions(filter), mostScanned];
+    const { rows } = await this.#db.query<JobRow>(list, values);
+    if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
+    const edge = await this.#db.query<{ id: string }>(pickLines(this.#statements.get("job.edge"), direction, way), [
+      namespaceId,
+      after,
+      ...indexed(filter),
+      mostScanned,
+    ]);
+    return { rows, edge: edge.rows[0]?.id ?? null };
+  }
+
+  estimate(namespaceId: number, filter: JobListFilter): Promise<number> {
+    const matches = this.#statements.get("job.matches");
+    return estimateRows(this.#db, matches, [namespaceId, ...conditions(filter), null]);
+  }
+
+  count(namespaceId: number, filter: JobListFilter, most: number): Promise<number> {
+    return countRows(this.#db, this.#statements.get("job.matches"), [namespaceId, ...conditions(filter), most]);
+  }
+
+  async #bestWay(namespaceId: number, filter: JobListFilter): Promise<Way> {
+    const ways = waysFor(filter);
+    const [only = "any"] = ways;
+    if (ways.length <= 1 && only !== "labels") return only;
+    const under = this.#statements.get("job.under");
+    const values = [namespaceId, ...indexed(filter)];
+    const costs = await Promise.all(ways.map((way) => estimateRows(this.#db, pickLines(under, way), values)));
+    const fewest = Math.min(...costs);
+    const best = ways[costs.indexOf(fewest)] ?? only;
+    return best === "labels" && fewest > mostScanned ? "any" : best;
+  }
+}
+
+function waysFor({ task, queue, owner, labels }: JobListFilter): Way[] {
+  const ways: (Way | false)[] = [
+    task !== undefined && "task",
+    queue !== undefined && "queue",
+    owner !== undefined && "owner",
+    labelParams(labels)[0] !== null && "labels",
+  ];
+  return ways.filter((way) => way !== false);
+}
+
+function indexed({ task, queue, owner, labels }: JobListFilter): unknown[] {
+  return [task ?? null, queue ?? null, owner ?? null, labelParams(labels)[0]];
+}
+
+function conditions(filter: JobListFilter): unknown[] {
+  const { task, queue, owner, createdFrom, createdBefore } = filter;
+  const times = [timestampOrNull(createdFrom ?? null), timestampOrNull(createdBefore ?? null)];
+  return [task ?? null, queue ?? null, owner ?? null, ...times, ...labelParams(filter.labels)];
 }

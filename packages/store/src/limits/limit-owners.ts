@@ -1,9 +1,8 @@
 import type { KeyedLimit } from "@carillon/core";
+import { columns } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 import { type OwnLimits, ownLimitsOf } from "./limit-rows.js";
-import { columns } from "../dispatch/parameters.js";
-import { growRevisions } from "../catalog/revisions.js";
 
 /** A queue with limits of its own, or a namespace (queue null). */
 export interface LimitOwner {
@@ -93,5 +92,22 @@ function only(limits: OwnLimits | null, isWanted: (field: keyof OwnLimits) => bo
   return {
     ...(concurrency !== undefined && isWanted("concurrency") && { concurrency }),
     ...(rateLimit !== undefined && isWanted("rateLimit") && { rateLimit }),
+  };
+}
+
+/**
+ * What nodes keep in memory. A fire compares `windows`, and so grows with calendars too: its next time depends on them. A claim compares
+ * `limits`: who has limits of its own.
+ */
+export type RevisionName = "windows" | "calendars" | "limits";
+
+/** Call in the transaction of the change. */
+export type GrowRevisions = (tx: Queryable, names: readonly RevisionName[]) => Promise<void>;
+
+export function growRevisions(statements: Statements): GrowRevisions {
+  const grow = statements.get("revision.grow");
+  return async (tx, names) => {
+    const { rowCount } = await tx.query(grow, [names]);
+    if (rowCount !== names.length) throw new Error(`revision.grow changed ${rowCount} of ${names.length} rows`);
   };
 }

@@ -1,5 +1,5 @@
 import type { Database } from "../db/database.js";
-import { quotedSchema } from "../sql/schema-name.js";
+import { quotedSchema } from "../sql/sql-text.js";
 
 /** Removes the schema with everything in it. For a database that one node alone uses: nobody may be at work in it. */
 export async function dropSchema(database: Database): Promise<void> {

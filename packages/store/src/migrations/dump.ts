@@ -1,5 +1,5 @@
 import type { Queryable } from "../db/queryable.js";
-import { assertSchemaName } from "../sql/schema-name.js";
+import { assertSchemaName } from "../sql/sql-text.js";
 
 /** One object of the schema as SQL, with the keys that put it in its place. */
 interface Item {

@@ -1,10 +1,9 @@
 import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
-import { classifyPgError, sqlStateOf } from "../db/classify.js";
-import type { Database, DedicatedSession } from "../db/database.js";
 import { pause } from "../db/backoff.js";
-import { qualify } from "../sql/schema-name.js";
-import { splitStatements } from "../sql/split-statements.js";
-import { migrationLabel, readMigrations, type Migration } from "./migration-files.js";
+import type { Database, DedicatedSession } from "../db/database.js";
+import { classifyPgError, sqlStateOf } from "../db/errors.js";
+import { qualify, splitStatements } from "../sql/sql-text.js";
+import { type Migration, migrationLabel, readMigrations } from "./migration-files.js";
 import { MigrationLock } from "./migration-lock.js";
 import { MigrationTable } from "./migration-table.js";
 import { planMigrations } from "./plan.js";

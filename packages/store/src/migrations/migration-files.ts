@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { sqlDirectory } from "../sql/load-statements.js";
+import { sqlDirectory } from "../sql/statements.js";
 
 /** One step of the schema, as its file has it. */
 export interface Migration {

@@ -1,8 +1,8 @@
 import { CarillonError, type Instant } from "@carillon/core";
-import { sqlStateOf } from "../db/classify.js";
-import { timestampParam } from "../db/params.js";
+import { sqlStateOf } from "../db/errors.js";
+import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import { quotedSchema } from "../sql/schema-name.js";
+import { quotedSchema } from "../sql/sql-text.js";
 import type { Migration } from "./migration-files.js";
 import type { AppliedMigration } from "./plan.js";
 

@@ -1,10 +1,8 @@
 import type { DurationMs, Instant, TraceContext } from "@carillon/core";
-import { jsonParam } from "../db/params.js";
+import { jsonOrNull, jsonParam, shardArray } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import { shardArray } from "../db/shard-array.js";
-import type { Statements } from "../sql/statement.js";
-import { jsonOrNull } from "../dispatch/parameters.js";
 import type { RunFilter } from "../runs/run-search.js";
+import type { Statements } from "../sql/statements.js";
 
 /** An operation with what its next step needs. */
 export interface StoredOperation extends OperationView {

@@ -1,9 +1,8 @@
 import type { Dedupe, DurationMs, Instant } from "@carillon/core";
+import { columns } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import type { EndedRun } from "./ended-runs.js";
-import { columns } from "../dispatch/parameters.js";
-import { type NewRun, runDeadlines, runParameters, type StoredRun } from "./run-store.js";
+import type { Statements } from "../sql/statements.js";
+import { type EndedRun, type NewRun, type StoredRun, runDeadlines, runParameters } from "./run-store.js";
 
 export interface DedupedRun {
   readonly run: NewRun;

@@ -1,11 +1,8 @@
 import type { Instant } from "@carillon/core";
-import { timestampParam } from "../db/params.js";
+import { columns, timestampOrNull, timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import { type Stretch, walkDays } from "../history/day-walk.js";
-import { type HistoryDays, mostDaysAtOnce } from "../history/history-days.js";
-import type { Looked } from "../history/list-direction.js";
-import { columns, timestampOrNull } from "../dispatch/parameters.js";
+import { type HistoryDays, type Looked, type Stretch, mostDaysAtOnce, walkDays } from "../history/history-days.js";
+import type { Statements } from "../sql/statements.js";
 import type { RunRow } from "./run-reads.js";
 
 export interface NewRedrive {

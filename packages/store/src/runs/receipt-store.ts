@@ -1,7 +1,7 @@
 import type { DurationMs } from "@carillon/core";
-import { jsonParam } from "../db/params.js";
+import { jsonParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 /** One use of a key. */
 export interface KeyUse extends KeyedCall {

@@ -1,9 +1,8 @@
 import type { Instant } from "@carillon/core";
-import { timestampParam } from "../db/params.js";
+import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import type { JobHistory } from "../history/job-history.js";
-import type { JobStats } from "../history/job-stats.js";
+import type { JobHistory, JobStats } from "../history/job-history.js";
+import type { Statements } from "../sql/statements.js";
 
 export interface CancelledRun {
   readonly id: string;

@@ -1,7 +1,7 @@
 import type { Instant, LogLevel } from "@carillon/core";
-import { timestampParam } from "../db/params.js";
+import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 export interface LinesAsked {
   readonly namespaceId: number;

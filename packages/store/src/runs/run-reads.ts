@@ -1,9 +1,9 @@
 import { type Instant, type RunError, type RunPolicy, type RunStatus, timeOfUuid } from "@carillon/core";
-import { timestampParam } from "../db/params.js";
+import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import { dayMs, type HistoryDays, mostDaysAtOnce } from "../history/history-days.js";
-import { clockSlackMs } from "./run-filter-params.js";
+import { type HistoryDays, dayMs, mostDaysAtOnce } from "../history/history-days.js";
+import type { Statements } from "../sql/statements.js";
+import { clockSlackMs } from "./run-filter.js";
 
 /** A run as every table gives it to readers. */
 export interface RunRow {

@@ -1,15 +1,18 @@
+import { type Instant, type LabelCondition, type RunStatus, uuidV7Of } from "@carillon/core";
+import {
+  type Counted,
+  FinishedSearch,
+  type FinishedSearchOptions,
+  FinishedTotals,
+  countRows,
+  estimateRows,
+} from "../history/finished-search.js";
+import { type ListPlace, type Looked, mostScanned, orderOf, patience } from "../history/history-days.js";
+import { pickLines } from "../sql/statements.js";
+import { type RunListFilter, type TriggerKind, clockSlackMs, runFilterParams } from "./run-filter.js";
 import type { RunRow } from "./run-reads.js";
-import { uuidV7Of, type Instant, type LabelCondition, type RunStatus } from "@carillon/core";
-import { pickLines } from "../sql/pick-lines.js";
-import { FinishedSearch, type FinishedSearchOptions } from "../history/finished-search.js";
-import { type Counted, FinishedTotals } from "../history/finished-totals.js";
-import { type ListPlace, type Looked, mostScanned } from "../history/list-direction.js";
-import { orderOf } from "../history/list-order.js";
-import { patience } from "../history/patience.js";
-import { countRows, estimateRows } from "../history/row-estimates.js";
-import { clockSlackMs, type RunListFilter, runFilterParams, type TriggerKind } from "./run-filter-params.js";
 
-export type { RunListFilter } from "./run-filter-params.js";
+export type { RunListFilter } from "./run-filter.js";
 
 /** Which runs are counted: those that are live, those that have ended. */
 export interface CountedParts {

@@ -1,15 +1,18 @@
-import { deadlineError, type DurationMs, type Instant, named } from "@carillon/core";
-import { uuidArray } from "../db/binary-arrays.js";
-import { jsonParam, timestampParam } from "../db/params.js";
+import { type DurationMs, type Instant, type RunPolicy, type Sla, deadlineError, named } from "@carillon/core";
+import { type Fence, fenceParameters } from "../cluster/shard-store.js";
+import {
+  bigintArray,
+  columns,
+  intArray,
+  jsonArray,
+  jsonOrNull,
+  jsonParam,
+  timestampOrNull,
+  timestampParam,
+  uuidArray,
+} from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import { type Fence, fenceParameters } from "./fence.js";
-import { alikeRuns } from "./alike-runs.js";
-import type { EndedLate, EndedRun } from "./ended-runs.js";
-import type { NewRun } from "./new-run.js";
-import { columns, jsonOrNull, timestampOrNull } from "../dispatch/parameters.js";
-
-export type { NewRun } from "./new-run.js";
+import type { Statements } from "../sql/statements.js";
 
 /** One-off jobs due later than this from now wait in run_later: a window and ten minutes. */
 export const horizonMs: DurationMs = 630_000;
@@ -167,4 +170,153 @@ export function runParameters(runs: readonly NewRun[]): unknown[] {
 /** Their deadlines, which statements take last. */
 export function runDeadlines(runs: readonly NewRun[]): unknown {
   return columns(runs, [(run) => timestampOrNull(run.deadline ?? null)])[0];
+}
+
+/** A run that was asked for directly. */
+export interface NewRun {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly namespaceId: number;
+  readonly shard: number;
+  readonly lane: number;
+  readonly priority: number;
+  readonly rank: number;
+  readonly runAt: Instant;
+  readonly nominal: Instant;
+  readonly trigger: string;
+  readonly task: string;
+  readonly queue: string;
+  readonly payload: unknown;
+  readonly policy: RunPolicy;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: string | null;
+  readonly deadline?: Instant | null;
+}
+
+/** What runs of one kind share, as the statement takes it. */
+interface Kind {
+  readonly run: NewRun;
+  readonly policy: string | null;
+  readonly labels: string | null;
+}
+
+/** Runs that may start at once, as they are sent: what each has of its own, and each kind once. */
+export interface AlikeRuns {
+  /** Of one kind, as most are: what they share stands as single values (`run.insert_alike`), else as arrays (`run.insert_now`). */
+  readonly isOneKind: boolean;
+  readonly values: readonly unknown[];
+}
+
+export function alikeRuns(runs: readonly NewRun[]): AlikeRuns {
+  const kinds = new Kinds();
+  const numbers = runs.map((run) => kinds.numberOf(run));
+  const own = [
+    uuidArray(runs.map((run) => run.id)),
+    intArray(runs.map((run) => run.shard)),
+    bigintArray(runs.map((run) => run.rank)),
+    jsonArray(runs.map((run) => jsonParam(run.payload))),
+  ];
+  const only = kinds.only();
+  if (only !== null) return { isOneKind: true, values: [...own, ...only] };
+  return { isOneKind: false, values: [...own, intArray(numbers), ...kinds.parameters()] };
+}
+
+const shared: readonly ((kind: Kind) => string | number | null)[] = [
+  ({ run }) => run.namespaceId,
+  ({ run }) => run.lane,
+  ({ run }) => run.priority,
+  ({ run }) => run.task,
+  ({ run }) => run.queue,
+  ({ policy }) => policy,
+  ({ labels }) => labels,
+  ({ run }) => run.owner,
+];
+
+class Kinds {
+  readonly #kinds: Kind[] = [];
+  readonly #numbers = new Map<string, number>();
+  #last: { readonly run: NewRun; readonly number: number } | undefined;
+
+  /** From 1, as PostgreSQL counts. */
+  numberOf(run: NewRun): number {
+    const last = this.#last;
+    if (last !== undefined && isAlike(run, last.run)) return last.number;
+    const policy = jsonOrNull(run.policy);
+    const labels = jsonOrNull(run.labels);
+    const key = `${run.namespaceId} ${run.lane} ${run.priority} ${run.task}\n${run.queue}\n${run.owner}\n${policy}\n${labels}`;
+    let number = this.#numbers.get(key);
+    if (number === undefined) {
+      number = this.#kinds.push({ run, policy, labels });
+      this.#numbers.set(key, number);
+    }
+    this.#last = { run, number };
+    return number;
+  }
+
+  /** What all share; null if they are of several kinds. */
+  only(): unknown[] | null {
+    const [kind, ...others] = this.#kinds;
+    return kind === undefined || others.length > 0 ? null : shared.map((of) => of(kind));
+  }
+
+  parameters(): string[] {
+    return columns(this.#kinds, shared);
+  }
+}
+
+/** By what is seen at a glance: those of one call have the same policy and labels, not only equal ones. */
+function isAlike(run: NewRun, other: NewRun): boolean {
+  return (
+    run.policy === other.policy &&
+    run.labels === other.labels &&
+    run.lane === other.lane &&
+    run.priority === other.priority &&
+    run.task === other.task &&
+    run.queue === other.queue &&
+    run.owner === other.owner &&
+    run.namespaceId === other.namespaceId
+  );
+}
+
+/** Runs that ended, by id, each with its job if others of that job may wait for it. */
+export type EndedRuns = ReadonlyMap<string, string | null>;
+
+export interface EndedRow {
+  readonly id: string;
+  readonly freed_job_id: string | null;
+}
+
+export function toEnded(rows: readonly EndedRow[]): EndedRuns {
+  return new Map(rows.map((row) => [row.id, row.freed_job_id]));
+}
+
+/** The jobs of which another run may start now. */
+export function freedJobs(ended: EndedRuns): string[] {
+  return [...ended.values()].filter((jobId) => jobId !== null);
+}
+
+/** A run that ended elsewhere than on its worker, as whoever follows events is told of it. */
+export interface EndedRun {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly namespaceId: number;
+  readonly task: string;
+  readonly queue: string;
+  /** Others of this job may wait for its end. */
+  readonly freedJobId: string | null;
+}
+
+/** One that failed because of the time that it took, or of its workers, with what was promised of it. */
+export interface EndedLate extends EndedRun {
+  readonly sla: Sla | null;
+  readonly nominal: Instant;
+  readonly trigger: string;
+  /** 0: no worker ever had it. */
+  readonly fence: number;
+  readonly endedAt: Instant;
+}
+
+/** The jobs of which another run may start now. */
+export function freedBy(runs: readonly EndedRun[]): string[] {
+  return runs.map((run) => run.freedJobId).filter((jobId) => jobId !== null);
 }

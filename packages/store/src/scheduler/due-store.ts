@@ -7,14 +7,12 @@ import {
   type ScheduleSpec,
   firingPolicy,
 } from "@carillon/core";
-import { uuidArray } from "../db/binary-arrays.js";
-import { classifyPgError } from "../db/classify.js";
-import { jsonParam, timestampParam } from "../db/params.js";
+import { type Fence, fenceParameters } from "../cluster/shard-store.js";
+import { classifyPgError } from "../db/errors.js";
+import { columns, jsonParam, timestampOrNull, timestampParam, uuidArray } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import { columns, timestampOrNull } from "../dispatch/parameters.js";
-import { type Fence, fenceParameters } from "../runs/fence.js";
 import type { Queued } from "../runs/run-store.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 /**
  * The next occurrences of jobs, for jobs whose runs neither wait for one another nor replace one another. Reads are hints; a write compares

@@ -1,9 +1,9 @@
 import type { Instant } from "@carillon/core";
-import { timestampParam } from "../db/params.js";
+import { type Fence, fenceParameters } from "../cluster/shard-store.js";
+import { timestampParam } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import { type Fence, fenceParameters } from "../runs/fence.js";
 import type { Queued } from "../runs/run-store.js";
+import type { Statements } from "../sql/statements.js";
 
 /** Where runs of a shard may be found that have to move. */
 export interface ShardFrom {

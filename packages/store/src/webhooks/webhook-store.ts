@@ -1,7 +1,7 @@
 import type { CallbackMoment, CallbackPart, DurationMs, Instant } from "@carillon/core";
 import type { Database } from "../db/database.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 /** An endpoint so far as it decides what it is told. */
 export interface WebhookWish {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { jsonArray } from "../../../../store/src/db/binary-arrays.js";
-import { alikeRuns } from "../../../../store/src/runs/alike-runs.js";
-import type { NewRun } from "../../../../store/src/runs/new-run.js";
+import { jsonArray } from "../../../../store/src/db/parameters.js";
+import { type NewRun, alikeRuns } from "../../../../store/src/runs/run-store.js";
 import { newRun as run } from "../../harness/new-run.js";
 
 describe("runs that are sent together", () => {

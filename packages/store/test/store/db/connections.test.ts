@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classifyPgError } from "../../../src/db/classify.js";
+import { classifyPgError } from "../../../src/db/errors.js";
 import { eventually, fileUrl, freshUrl, open, outsider, text } from "./support.js";
 
 const pidOf = text("select pg_backend_pid() as pid");

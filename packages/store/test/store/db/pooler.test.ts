@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { migrate } from "../../../src/migrations/migrate.js";
 import { toMigration } from "../../../src/migrations/migration-files.js";
-import { collectSources, makeStatements } from "../../../src/sql/load-statements.js";
+import { collectSources, makeStatements } from "../../../src/sql/statements.js";
 import { eventually, fileUrl, open, proxyTo, text } from "./support.js";
 
 const add = makeStatements(

@@ -1,6 +1,6 @@
 import { Pool } from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { collectSources, makeStatements } from "../../../src/sql/load-statements.js";
+import { collectSources, makeStatements } from "../../../src/sql/statements.js";
 import { fileUrl, open, text } from "./support.js";
 
 const statements = makeStatements(

@@ -1,11 +1,10 @@
 import { systemClock, systemRandom, systemTimers } from "@carillon/core";
-import { TcpProxy, freshDatabase, type TcpProxyOptions } from "@carillon/testkit";
+import { TcpProxy, type TcpProxyOptions, freshDatabase } from "@carillon/testkit";
 import { Client } from "pg";
 import { onTestFinished } from "vitest";
 import type { Database } from "../../../src/db/database.js";
-import type { DatabaseEvent } from "../../../src/db/events.js";
 import { openDatabase } from "../../../src/db/open-database.js";
-import type { DatabaseOptions } from "../../../src/db/options.js";
+import type { DatabaseOptions, DatabaseEvent } from "../../../src/db/options.js";
 
 export const realTime = { clock: systemClock, timers: systemTimers, random: systemRandom };
 

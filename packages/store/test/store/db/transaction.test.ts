@@ -1,6 +1,6 @@
 import type { CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { sqlStateOf } from "../../../src/db/classify.js";
+import { sqlStateOf } from "../../../src/db/errors.js";
 import type { Database } from "../../../src/db/database.js";
 import type { Queryable } from "../../../src/db/queryable.js";
 import { type EventLog, eventually, fileUrl, open, outsider, text } from "./support.js";

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { serverWarnings } from "../../../src/db/server-warnings.js";
-import { waitForDatabase } from "../../../src/db/wait-for-database.js";
 import { fakeServer, greetingAnswer } from "./fake-server.js";
 import { fileUrl, freshUrl, kill, open, outsider, proxyTo, realTime, text } from "./support.js";
+import { waitForDatabase } from "../../../src/db/open-database.js";
 
 const options = { schema: "carillon", ...realTime };
 

@@ -1,8 +1,6 @@
 import { CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { classifyPgError, endsConnection, sqlStateOf } from "../../../src/db/classify.js";
-import { ConnectionLost } from "../../../src/db/connection-lost.js";
-import { toStoreError } from "../../../src/db/store-error.js";
+import { ConnectionLost, classifyPgError, endsConnection, sqlStateOf, toStoreError } from "../../../src/db/errors.js";
 
 const withCode = (code: string): Error => Object.assign(new Error("some words"), { code });
 

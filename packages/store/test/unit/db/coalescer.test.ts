@@ -2,7 +2,7 @@ import { CarillonError } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Coalescer, type CoalescerOptions } from "../../../src/db/coalescer.js";
-import { ConnectionLost } from "../../../src/db/connection-lost.js";
+import { ConnectionLost } from "../../../src/db/errors.js";
 import { settled } from "./passing-time.js";
 
 const violation = (): Error => Object.assign(new Error("bad row"), { code: "23514" });

@@ -1,8 +1,8 @@
 import { CarillonError } from "@carillon/core";
 import { DatabaseError } from "pg";
 import { describe, expect, it } from "vitest";
-import { ConnectionLost } from "../../../src/db/connection-lost.js";
 import { describeConnectFailure } from "../../../src/db/connector.js";
+import { ConnectionLost } from "../../../src/db/errors.js";
 
 const coded = (message: string, code: string): Error => Object.assign(new Error(message), { code });
 

@@ -1,6 +1,6 @@
 import { CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { hostLabel, hostUrls } from "../../../src/db/connection-url.js";
+import { hostLabel, hostUrls } from "../../../src/db/options.js";
 
 describe("hostUrls", () => {
   it("leaves a URL of one host as it is", () => {

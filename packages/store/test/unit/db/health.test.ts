@@ -1,8 +1,8 @@
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import type { DatabaseEvent } from "../../../src/db/events.js";
 import { Health } from "../../../src/db/health.js";
 import { pass, settled } from "./passing-time.js";
+import type { DatabaseEvent } from "../../../src/db/options.js";
 
 const setUp = () => {
   const time = new ManualClock();

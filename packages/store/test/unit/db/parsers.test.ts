@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { types } from "pg";
 import { describe, expect, it } from "vitest";
-import { jsonParam, timestampParam } from "../../../src/db/params.js";
+import { jsonParam, timestampParam } from "../../../src/db/parameters.js";
 import { parseBigint, parseTimestamp, queryTypes } from "../../../src/db/parsers.js";
 
 const parse = (oid: number, text: string): unknown => {

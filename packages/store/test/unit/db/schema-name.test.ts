@@ -1,6 +1,6 @@
 import { CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { assertSchemaName, qualify, quotedSchema } from "../../../src/sql/schema-name.js";
+import { assertSchemaName, qualify, quotedSchema } from "../../../src/sql/sql-text.js";
 
 describe("schema names", () => {
   it.each(["carillon", "_x", "a1_b2", "a".repeat(63)])("allows %s", (name) => {

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { segmentsOf } from "../../../src/sql/segments.js";
-import { splitStatements } from "../../../src/sql/split-statements.js";
+import { segmentsOf, splitStatements } from "../../../src/sql/sql-text.js";
 
 const kinds = (sql: string): string[] => segmentsOf(sql).map(({ kind, text }) => `${kind}:${text}`);
 

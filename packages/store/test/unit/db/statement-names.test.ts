@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { DatabaseEvent } from "../../../src/db/events.js";
-import { StatementNames } from "../../../src/db/statement-names.js";
+import { StatementNames } from "../../../src/db/connection.js";
+import type { DatabaseEvent } from "../../../src/db/options.js";
 
 describe("StatementNames", () => {
   it.each([

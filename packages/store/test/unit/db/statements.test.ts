@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { collectSources, makeStatements, readStatementSources } from "../../../src/sql/load-statements.js";
 import { parseStatementFile } from "../../../src/sql/statement-file.js";
-import type { Statements } from "../../../src/sql/statement.js";
+import { type Statements, collectSources, makeStatements, readStatementSources } from "../../../src/sql/statements.js";
 
 const file = `-- What this file is about.
 

@@ -1,11 +1,18 @@
 import { uuidV7Of } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Stretch, walkDays } from "../../../src/history/day-walk.js";
-import { dayMs, type HistoryDay, mostDaysAtOnce } from "../../../src/history/history-days.js";
-import type { ListDirection, ListPlace, Looked } from "../../../src/history/list-direction.js";
-import { orderOf } from "../../../src/history/list-order.js";
-import { clockSlackMs } from "../../../src/runs/run-filter-params.js";
+import {
+  type HistoryDay,
+  type ListDirection,
+  type ListPlace,
+  type Looked,
+  type Stretch,
+  dayMs,
+  mostDaysAtOnce,
+  orderOf,
+  walkDays,
+} from "../../../src/history/history-days.js";
+import { clockSlackMs } from "../../../src/runs/run-filter.js";
 
 interface Run {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type EndOfRun, statsOf } from "../../../src/history/job-stats.js";
+import { type EndOfRun, statsOf } from "../../../src/history/job-history.js";
 
 const end = (over: Partial<EndOfRun>): EndOfRun => {
   return { status: "succeeded", attempt: 1, at: 1_000, durationMs: 10, lagMs: 0, ...over };

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Queryable } from "../../../src/db/queryable.js";
 import { claimStore } from "../../../src/dispatch/claim-store.js";
-import type { Statements } from "../../../src/sql/statement.js";
+import type { Statements } from "../../../src/sql/statements.js";
 
 it("what reads all live runs goes where nothing hot waits behind it", async () => {
   const sent: string[] = [];

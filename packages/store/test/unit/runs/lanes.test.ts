@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Queryable } from "../../../src/db/queryable.js";
 import { type Lane, laneStore } from "../../../src/catalog/lane-store.js";
-import type { Statements } from "../../../src/sql/statement.js";
+import type { Queryable } from "../../../src/db/queryable.js";
+import type { Statements } from "../../../src/sql/statements.js";
 
 const plain = { queue: "default", task: "t", kind: "plain", requires: "" } as const;
 const laneOf = (id: number): Lane => ({ ...plain, id, task: `t${id}` });

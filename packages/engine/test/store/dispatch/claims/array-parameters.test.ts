@@ -2,12 +2,12 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   bigintArray,
+  columns,
   float8Array,
   intArray,
   smallintArray,
   uuidArray,
-} from "../../../../../store/src/db/binary-arrays.js";
-import { columns } from "../../../../../store/src/dispatch/parameters.js";
+} from "../../../../../store/src/db/parameters.js";
 import { type StoreHarness, storeHarness } from "../../../harness/store-harness.js";
 
 let harness: StoreHarness;

@@ -1,3 +1,85 @@
+import { type Instant, JsonText } from "@carillon/core";
+
+export function timestampOrNull(instant: Instant | null): string | null {
+  return instant === null ? null : timestampParam(instant);
+}
+
+/** Absent members and empty objects are stored as null: most runs have no labels and no policy of their own. */
+export function jsonOrNull(value: object | undefined): string | null {
+  return value === undefined || Object.keys(value).length === 0 ? null : jsonParam(value);
+}
+
+/**
+ * Rows to one array per column, which is what `unnest` takes, each as PostgreSQL reads it: pg would do the same element by
+ * element, at several times the cost, and a batch has tens of thousands of elements. Most columns of a batch repeat one value.
+ */
+export function columns<Row>(rows: readonly Row[], pick: ReadonlyArray<(row: Row) => Element>): string[] {
+  return pick.map((of) => {
+    let last: Element | undefined;
+    let lastText = "";
+    const texts: string[] = [];
+    for (const row of rows) {
+      const value = of(row);
+      if (value !== last) {
+        last = value;
+        lastText = element(value);
+      }
+      texts.push(lastText);
+    }
+    return `{${texts.join(",")}}`;
+  });
+}
+
+type Element = string | number | boolean | null;
+
+/** Ids, instants, words: nothing that an array's syntax could mistake for something else. */
+const plain = /^[\w:.+-]+$/;
+const escaped = /["\\]/g;
+
+function element(value: Element): string {
+  if (value === null) return "NULL";
+  if (typeof value !== "string") return String(value);
+  if (plain.test(value) && (value.length !== 4 || value.toLowerCase() !== "null")) return value;
+  return `"${value.replace(escaped, "\\$&")}"`;
+}
+
+let lastInstant: Instant = 0;
+let lastText = new Date(lastInstant).toISOString();
+
+/** JavaScript writes years after 9999 as +012345, PostgreSQL reads 12345: the sum of a late instant and a duration can be one. */
+function timestampText(instant: Instant): string {
+  const text = new Date(instant).toISOString();
+  return text.startsWith("+") ? text.replace(/^\+0*/, "").replace("T", " ") : text;
+}
+
+/**
+ * An instant as a timestamptz parameter, in whole milliseconds. A Date would be written in the host's time zone, digit by digit.
+ * The last one is remembered: in a herd one instant stands in thousands of rows.
+ */
+export function timestampParam(instant: Instant): string {
+  const whole = Math.trunc(instant);
+  if (whole === lastInstant) return lastText;
+  lastText = timestampText(whole);
+  lastInstant = whole;
+  return lastText;
+}
+
+/** In JSON text: an escaped backslash, which is kept, or an escape that jsonb refuses (NUL, half of a surrogate pair). */
+const refusedEscape = /\\\\|\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
+
+/**
+ * A value as a json or jsonb parameter; absent is null. Unstringified, pg would send a JS array as a PostgreSQL array.
+ */
+export function jsonParam(value: unknown): string {
+  return storableJson(value instanceof JsonText ? value.text : JSON.stringify(value ?? null));
+}
+
+/** What PostgreSQL cannot hold becomes U+FFFD: a handler's odd message must not keep its run from ending. */
+export function storableJson(text: string): string {
+  if (!text.includes("\\u")) return text;
+  return text.replace(refusedEscape, (escape) => (escape === "\\\\" ? escape : "\\ufffd"));
+}
+
 /**
  * Arrays as PostgreSQL sends and takes them in its binary form: pg passes a Buffer on as it is. To read a uuid, an instant or a number
  * from text costs PostgreSQL several times as much, and a batch has hundreds of each. Only for connections of our own: what a user's
@@ -124,4 +206,13 @@ function writeUuid(buffer: Buffer, at: number, id: string): void {
     buffer[at + index] = (high << 4) | low;
   }
   if (bad !== 0) throw new TypeError(`not a uuid: ${id}`);
+}
+
+const made = new WeakMap<readonly number[], Buffer>();
+
+/** Shards as a parameter. A node asks by the same array of a thousand, again and again: it is made once for as long as that array is used. */
+export function shardArray(shards: readonly number[]): Buffer {
+  let buffer = made.get(shards);
+  if (buffer === undefined) made.set(shards, (buffer = smallintArray(shards)));
+  return buffer;
 }

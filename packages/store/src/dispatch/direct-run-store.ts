@@ -1,10 +1,9 @@
-import type { Instant, DurationMs } from "@carillon/core";
+import type { DurationMs, Instant } from "@carillon/core";
+import { columns } from "../db/parameters.js";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
-import type { AlikeRuns } from "../runs/alike-runs.js";
-import { type ClaimedRow, type ClaimedRun, toClaimedRun } from "./claimed-run.js";
-import { columns } from "./parameters.js";
-import type { Notice } from "../runs/run-store.js";
+import type { AlikeRuns, Notice } from "../runs/run-store.js";
+import type { Statements } from "../sql/statements.js";
+import { type ClaimedRow, type ClaimedRun, toClaimedRun } from "./complete-and-claim.js";
 
 /** What is told of runs that are stored for a worker. */
 export interface HandedNotices {

@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { putPartsIn } from "./put-parts-in.js";
-import { qualify } from "./schema-name.js";
-import { parseStatementFile, type StatementSource } from "./statement-file.js";
-import type { Statement, Statements } from "./statement.js";
+import type { SqlText } from "../db/queryable.js";
+import { qualify } from "./sql-text.js";
+import { type StatementSource, parseStatementFile, putPartsIn } from "./statement-file.js";
 
 /** The statements lie beside the code that runs them, in src; from dist the way there is as long. */
-export const sqlDirectory = fileURLToPath(new URL("../../src/", import.meta.url));
+export const sqlDirectory = fileURLToPath(new URL("../", import.meta.url));
 
 /** Migrations and the dump of the schema are no statements. */
 const migrationFolder = "migrations";
@@ -57,4 +56,35 @@ export function makeStatements(sources: readonly StatementSource[], schema: stri
 function toStatement(name: string, text: string): Statement {
   const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);
   return Object.freeze({ name, text, prepared: `${name.slice(0, 40)}_${digest}` });
+}
+
+/** A named statement of one of the .sql files of this package, for the configured schema. */
+export interface Statement {
+  /** entity.verb, as in the file: run.claim */
+  readonly name: string;
+  readonly text: string;
+  /** Its name as a prepared statement: other text (another schema, another version) gives another name. */
+  readonly prepared: string;
+}
+
+/** All statements of one schema, read once at start. */
+export interface Statements {
+  /** Throws for a name that no file has, so that a wrong name shows at start, not in the middle of the night. */
+  get(name: string): Statement;
+  readonly names: readonly string[];
+}
+
+const tagged = /^(.*?)\s*--\?\s*([a-z_ ]+)$/;
+
+/**
+ * A statement with those of its optional lines that are chosen. A line that ends with `--? tag` is there only if one of its tags is. The
+ * answer has no name: it is planned at each call for its values, so that members of a filter that are absent cost nothing.
+ */
+export function pickLines({ text }: SqlText, ...tags: readonly string[]): SqlText {
+  const lines = text.split("\n").flatMap((line) => {
+    const [, content = "", names] = tagged.exec(line) ?? [];
+    if (names === undefined) return [line];
+    return names.split(" ").some((name) => tags.includes(name)) ? [content] : [];
+  });
+  return { text: lines.join("\n") };
 }

@@ -1,3 +1,5 @@
+import { CarillonError } from "@carillon/core";
+
 /** A stretch of SQL text of one kind. The texts of all segments, joined, are the input. */
 export interface Segment {
   readonly kind: "code" | "string" | "identifier" | "comment" | "dollar";
@@ -78,4 +80,65 @@ function endOfBlockComment(sql: string, from: number): number {
     if (depth === 0) return edge.lastIndex;
   }
   return sql.length;
+}
+
+/** The statements of a text, cut at semicolons that stand in code; comments alone are no statement. */
+export function splitStatements(sql: string): string[] {
+  const statements: string[] = [];
+  let text = "";
+  let hasCode = false;
+  const close = (): void => {
+    if (hasCode) statements.push(text.trim());
+    text = "";
+    hasCode = false;
+  };
+  for (const segment of segmentsOf(sql)) {
+    if (segment.kind !== "code") {
+      text += segment.text;
+      hasCode ||= segment.kind !== "comment";
+      continue;
+    }
+    const parts = segment.text.split(";");
+    parts.forEach((part, index) => {
+      text += part;
+      hasCode ||= part.trim() !== "";
+      if (index < parts.length - 1) close();
+    });
+  }
+  close();
+  return statements;
+}
+
+const valid = /^[a-z_][a-z0-9_]{0,62}$/;
+const qualifier = /(?<![A-Za-z0-9_$.])carillon\./g;
+
+/** Refuses a schema name that would need escaping, or that PostgreSQL keeps for itself. */
+export function assertSchemaName(schema: string): void {
+  if (valid.test(schema) && !schema.startsWith("pg_")) return;
+  throw new CarillonError(
+    "schema_name_invalid",
+    `The schema name ${JSON.stringify(schema)} is not allowed: use at most 63 of a-z, 0-9 and _, not beginning with a digit or with pg_.`,
+  );
+}
+
+/** The schema's name as it stands in SQL. */
+export function quotedSchema(schema: string): string {
+  assertSchemaName(schema);
+  return `"${schema}"`;
+}
+
+/**
+ * SQL in this package is written for the schema `carillon`; this puts the configured one in its place. Literals and
+ * comments stay as they are; dollar-quoted bodies are code (functions) and are rewritten too.
+ */
+export function qualify(sql: string, schema: string): string {
+  const replacement = `${quotedSchema(schema)}.`;
+  const rewrite = (segment: Segment): string => {
+    if (segment.kind === "code") return segment.text.replace(qualifier, replacement);
+    if (segment.kind !== "dollar") return segment.text;
+    const mark = segment.text.slice(0, segment.text.indexOf("$", 1) + 1);
+    if (!segment.text.endsWith(mark) || segment.text.length < 2 * mark.length) return segment.text;
+    return mark + segmentsOf(segment.text.slice(mark.length, -mark.length)).map(rewrite).join("") + mark;
+  };
+  return segmentsOf(sql).map(rewrite).join("");
 }

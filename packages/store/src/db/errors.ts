@@ -1,4 +1,4 @@
-import { ConnectionLost } from "./connection-lost.js";
+import { CarillonError } from "@carillon/core";
 
 /** What a failed statement means for its caller. Decided by SQLSTATE and system error code, never by the message. */
 export type PgErrorClass =
@@ -74,4 +74,58 @@ export function classifyPgError(error: unknown): PgErrorClass {
 function codeOf(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
+}
+
+/**
+ * The connection ended, or gave no answer in time, while it was needed. What was sent last may or may not have taken
+ * effect. pg gives such errors no code, so we give them a class.
+ */
+export class ConnectionLost extends Error {
+  override readonly name = "ConnectionLost";
+
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+  }
+}
+
+const unavailable: Readonly<Partial<Record<PgErrorClass, string>>> = {
+  transient_connection: "The connection to the database failed",
+  read_only: "The database is read-only (a standby, or set so)",
+  too_many_connections: "The database has no connection left: raise max_connections or lower the pool size",
+  disk_full: "The database's disk is full",
+};
+
+/** An error as the store's callers see it: what stops every call becomes database_unavailable, the rest stays itself. */
+export function toStoreError(error: unknown): unknown {
+  if (error instanceof CarillonError) return error;
+  const kind = classifyPgError(error);
+  const detail = error instanceof Error ? error.message : String(error);
+  if (kind === "cancelled") {
+    return new CarillonError("database_timeout", `The database was stopped before it answered: ${detail}`, {
+      cause: error,
+    });
+  }
+  const reason = unavailable[kind];
+  return reason === undefined
+    ? error
+    : new CarillonError("database_unavailable", `${reason}: ${detail}`, { cause: error });
+}
+
+const ofTheDatabase: ReadonlySet<PgErrorClass> = new Set<PgErrorClass>([
+  "transient_connection",
+  "serialization",
+  "read_only",
+  "disk_full",
+  "too_many_connections",
+  "cancelled",
+]);
+
+/** Classes of SQLSTATE that one bad row can cause: data, constraints, limits, a trigger's refusal, a damaged row. */
+const ofData: ReadonlySet<string> = new Set(["22", "23", "54", "P0", "XX"]);
+
+/** Whether a batch failed because of what is in it, so that a part of it may succeed. */
+export function isFaultOfRows(error: unknown): boolean {
+  if (error instanceof CarillonError || ofTheDatabase.has(classifyPgError(error))) return false;
+  const state = sqlStateOf(error);
+  return state === undefined || ofData.has(state.slice(0, 2));
 }

@@ -1,6 +1,6 @@
 import type { DurationMs, Instant } from "@carillon/core";
 import type { Queryable } from "../db/queryable.js";
-import type { Statements } from "../sql/statement.js";
+import type { Statements } from "../sql/statements.js";
 
 /** What signs callbacks to addresses, one for each namespace. */
 export interface CallbackSecrets {
@@ -8,11 +8,6 @@ export interface CallbackSecrets {
   signing(namespaceId: number, fresh: string): Promise<readonly string[]>;
   find(namespaceId: number): Promise<CallbackSecretView | null>;
   rotate(namespaceId: number, secret: string, overlapMs: DurationMs): Promise<CallbackSecretView>;
-}
-
-interface Row {
-  readonly made_at: Instant;
-  readonly old_secret_until: Instant | null;
 }
 
 export function callbackSecrets(db: Queryable, statements: Statements): CallbackSecrets {
@@ -43,13 +38,18 @@ export function callbackSecrets(db: Queryable, statements: Statements): Callback
   };
 }
 
-function toView({ made_at: madeAt, old_secret_until: oldSecretUntil }: Row): CallbackSecretView {
-  return { madeAt, oldSecretUntil };
-}
-
 /** The secret that signs callbacks to addresses; what it is, is said when it is made. */
 export interface CallbackSecretView {
   readonly madeAt: Instant;
   /** Until then the secret before signs as well. */
   readonly oldSecretUntil: Instant | null;
+}
+
+interface Row {
+  readonly made_at: Instant;
+  readonly old_secret_until: Instant | null;
+}
+
+function toView({ made_at: madeAt, old_secret_until: oldSecretUntil }: Row): CallbackSecretView {
+  return { madeAt, oldSecretUntil };
 }
