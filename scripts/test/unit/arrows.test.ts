@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { violationsOf } from "../../check/arrows.mjs";
-import { cyclesOf, importsOf } from "../../check/import-graph.mjs";
 import { ambientUses } from "../../check/ambient.mjs";
+import { knotsOf, orderFindings, violationsOf } from "../../check/arrows.mjs";
+import { cyclesOf, importsOf } from "../../check/import-graph.mjs";
 
 type Graph = Map<string, { specifier: string; target: string | null }[]>;
 
@@ -59,6 +59,73 @@ const d = await import("five");
     expect(importsOf(source)).toEqual(
       ["one", "two", "three", "four", "five"].sort((x, y) => order(source, x) - order(source, y)),
     );
+  });
+});
+
+/** A graph of imports "a/x → b/y" between files of packages/engine/src. */
+const engineGraph = (...imports: string[]): Graph => {
+  const graph: Graph = new Map();
+  const path = (file = ""): string => `packages/engine/src/${file}.ts`;
+  const edgesOf = (file: string) => graph.get(file) ?? graph.set(file, []).get(file) ?? [];
+  for (const line of imports) {
+    const [from, to] = line.split(" → ");
+    edgesOf(path(to));
+    edgesOf(path(from)).push({ specifier: `./${to}.js`, target: path(to) });
+  }
+  return graph;
+};
+
+describe("the check of the folder order", () => {
+  const order = ["a", "b", "c"];
+
+  it("accepts imports of folders above and counts no knot", () => {
+    const graph = engineGraph("b/x → a/x", "c/x → b/x", "c/x → a/x", "c/x → c/y", "index → c/x");
+    expect(orderFindings(graph, "engine", { order, knot: 1 })).toEqual({ knot: 1, against: 0, found: [] });
+  });
+
+  it("refuses an import of a folder below when there is no knot", () => {
+    const graph = engineGraph("a/x → b/x", "c/x → a/x");
+    expect(orderFindings(graph, "engine", { order, knot: 1 }).found).toEqual([
+      "packages/engine/src/a/x.ts: a must not import b, which is below it (packages/engine/src/b/x.ts)",
+    ]);
+  });
+
+  it("tolerates imports against the order while the recorded knot exists", () => {
+    const graph = engineGraph("a/x → b/x", "b/y → a/y", "c/x → a/x");
+    expect(orderFindings(graph, "engine", { order, knot: 2 })).toEqual({ knot: 2, against: 1, found: [] });
+  });
+
+  it("fails when the knot grows, and when it shrinks without the recorded number being lowered", () => {
+    const graph = engineGraph("a/x → b/x", "b/y → c/x", "c/y → a/y");
+    expect(orderFindings(graph, "engine", { order, knot: 2 }).found).toEqual([
+      "engine: the largest knot grew from 2 folders to 3",
+    ]);
+    expect(orderFindings(graph, "engine", { order, knot: 4 }).found).toEqual([
+      "scripts/check/arrows.mjs: the list for engine must say knot: 3, it shrank from 4",
+    ]);
+  });
+
+  it("reports a folder that is missing in the list and a listed folder that does not exist", () => {
+    expect(orderFindings(engineGraph("d/x → a/x"), "engine", { order: ["a", "b"], knot: 1 }).found).toEqual([
+      "scripts/check/arrows.mjs: the list for engine lacks d",
+      "scripts/check/arrows.mjs: the list for engine names b, which does not exist",
+    ]);
+  });
+
+  it("assigns a file to the longest entry that its path begins with, a file's own name included", () => {
+    const graph = engineGraph("runs/read/x → context", "runs/change/x → runs/read/x", "runs/x → runs/change/x");
+    const nested = ["context.ts", "runs/read", "runs/change", "runs"];
+    expect(orderFindings(graph, "engine", { order: nested, knot: 1 }).found).toEqual([]);
+    expect(orderFindings(graph, "engine", { order: nested.toReversed(), knot: 1 }).against).toBe(3);
+  });
+
+  it("ignores other packages and finds the largest knot among several", () => {
+    const graph = engineGraph("a/x → b/x", "b/x → a/y", "c/x → d/x", "d/x → e/x", "e/x → c/y");
+    graph.set("packages/core/src/f/x.ts", [{ specifier: "./x", target: "packages/engine/src/a/x.ts" }]);
+    expect(knotsOf(graph, "engine", [])).toEqual([
+      ["c", "d", "e"],
+      ["a", "b"],
+    ]);
   });
 });
 
