@@ -128,6 +128,7 @@ const tiers = {
   dead: () => runTool("knip", []),
   generated: () => node("scripts/check/generated.mjs"),
   docs: () => node("scripts/check/docs.mjs"),
+  words: () => node("scripts/check/words.mjs", "--ratchet"),
   packages: () => node("scripts/pack.mjs"),
   unit: () => vitest("unit"),
   store: () => vitest("store"),
