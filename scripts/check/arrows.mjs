@@ -68,7 +68,7 @@ export const folderOrders = {
   server: { knot: 3, order: ["webhooks", "notify", "config", "lifecycle", "api", "metrics", "bin"] },
 };
 
-/** Outside packages that only some folders may import: a technology stays behind its port. */
+/** External packages that only some folders may import: a technology stays behind its port. */
 const homes = [
   { module: /^pg($|\/)/, only: /^packages\/(engine\/src\/store\/|testkit\/src\/)/ },
   { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/api\// },

@@ -9,18 +9,22 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { allowed, banned, excluded } = JSON.parse(readFileSync(new URL("words.json", import.meta.url), "utf8"));
-const rules = banned.map(({ pattern, instead }) => ({ instead, pattern: new RegExp(pattern, "g") }));
+const rules = banned.map(({ pattern, instead }) => ({ instead, pattern: new RegExp(pattern, "gm") }));
 const skipped = excluded.map((pattern) => new RegExp(pattern));
 
-/** Every banned word in a text: { line, word, instead }. */
+/** Every banned word in a text, in order: { line, word, instead }. */
 export function bannedWordsIn(text) {
-  const found = [];
-  for (const [index, line] of text.split("\n").entries()) {
-    for (const { pattern, instead } of rules) {
-      for (const [word] of line.matchAll(pattern)) found.push({ line: index + 1, word, instead });
-    }
-  }
-  return found;
+  const found = rules.flatMap(({ pattern, instead }) =>
+    [...text.matchAll(pattern)].map(({ index, 0: word }) => ({ index, word, instead })),
+  );
+  let line = 1;
+  let at = 0;
+  return found
+    .sort((a, b) => a.index - b.index)
+    .map(({ index, word, instead }) => {
+      for (; at < index; at += 1) if (text[at] === "\n") line += 1;
+      return { line, word, instead };
+    });
 }
 
 /** The tracked and new text files below the given paths that the check covers. */

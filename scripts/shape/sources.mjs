@@ -1,7 +1,7 @@
 // Measures of the source texts: files and lines, importers, composition roots, positional parameters.
 import { readFileSync } from "node:fs";
 import { posix } from "node:path";
-import { filesIn } from "../check/docs/repository.mjs";
+import { filesIn } from "../check/repository.mjs";
 
 /** Pages of the dashboard are not counted: its components follow rules of their own. */
 export function sourceTexts(root) {
@@ -70,7 +70,7 @@ export function longStatements(texts) {
   });
 }
 
-/** SQL files of the packages, wherever they are, without the dump and the migrations. */
+/** The SQL files of the packages, in any folder, except migrations. */
 export function sqlTexts(root) {
   const files = filesIn(root, /\.sql$/).filter((path) => /^packages\/(?!.*\/migrations\/)/.test(path));
   return new Map(files.map((path) => [path, readFileSync(root + path, "utf8")]));

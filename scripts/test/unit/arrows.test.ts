@@ -9,12 +9,12 @@ const graphOf = (files: Record<string, { specifier: string; target: string | nul
   new Map(Object.entries(files));
 
 describe("the check of the import arrows", () => {
-  it("finds a planted import against the arrows", () => {
+  it("finds an import that the arrows do not allow", () => {
     const graph = graphOf({ "packages/core/src/a.ts": [{ specifier: "@carillon/engine", target: null }] });
     expect(violationsOf(graph)).toEqual(["packages/core/src/a.ts: core must not import @carillon/engine"]);
   });
 
-  it("finds a planted cycle between three files", () => {
+  it("finds an import cycle of three files", () => {
     const graph = graphOf({
       "packages/core/src/a.ts": [{ specifier: "./b.js", target: "packages/core/src/b.ts" }],
       "packages/core/src/b.ts": [{ specifier: "./c.js", target: "packages/core/src/c.ts" }],
@@ -24,7 +24,7 @@ describe("the check of the import arrows", () => {
     expect(violationsOf(graph)).toHaveLength(1);
   });
 
-  it("finds a deep import, a reach into another package and a technology outside its port", () => {
+  it("finds a deep import, a relative import of another package and a technology outside its folder", () => {
     const graph = graphOf({
       "packages/server/src/api/a.ts": [
         { specifier: "@carillon/core/dist/x.js", target: null },
@@ -35,7 +35,7 @@ describe("the check of the import arrows", () => {
     expect(violationsOf(graph)).toHaveLength(3);
   });
 
-  it("lets through what the arrows allow", () => {
+  it("accepts imports that the arrows allow", () => {
     const graph = graphOf({
       "packages/engine/src/a.ts": [
         { specifier: "@carillon/core", target: null },
@@ -46,7 +46,7 @@ describe("the check of the import arrows", () => {
     expect(violationsOf(graph)).toEqual([]);
   });
 
-  it("reads static, type-only, re-exported, bare and dynamic imports, and no comments", () => {
+  it("reads static, type-only, re-exported, bare and dynamic imports, and ignores comments", () => {
     const source = `
 import { a } from "one";
 import type { B } from "two";
@@ -132,13 +132,13 @@ describe("the check of the folder order", () => {
 const order = (source: string, word: string): number => source.indexOf(`"${word}"`);
 
 describe("the check of clocks, timers and random numbers", () => {
-  it("finds a planted clock read and a planted timer", () => {
+  it("finds a use of the clock and of a timer", () => {
     const source =
       "const a = Date.now();\n// Date.now() in a comment\nsetTimeout(() => {}, 1);\ntimers.setTimeout(() => {}, 1);\n";
     expect(ambientUses("packages/engine/src/a.ts", source)).toHaveLength(2);
   });
 
-  it("allows them where time comes from", () => {
+  it("allows the clock in core/time", () => {
     expect(ambientUses("packages/core/src/time/system-clock.ts", "Date.now()")).toEqual([]);
   });
 });
