@@ -12,7 +12,11 @@ const { allowed, banned, excluded } = JSON.parse(readFileSync(new URL("words.jso
 const rules = banned.map(({ pattern, instead }) => ({ instead, pattern: new RegExp(pattern, "gm") }));
 const skipped = excluded.map((pattern) => new RegExp(pattern));
 
-/** Every banned word in a text, in order: { line, word, instead }. */
+/**
+ * Every banned word in a text, in order.
+ * @param {string} text
+ * @returns {{ line: number, word: string, instead: string }[]}
+ */
 export function bannedWordsIn(text) {
   const found = rules.flatMap(({ pattern, instead }) =>
     [...text.matchAll(pattern)].map(({ index, 0: word }) => ({ index, word, instead })),
