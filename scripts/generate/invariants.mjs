@@ -1,5 +1,5 @@
 // Fills the marked blocks of docs/invariants.md: under each invariant the tests that prove it, and its audit query from
-// packages/engine/sql/audit.sql.
+// packages/store/src/audit/audit.sql.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { proofsIn } from "../check/docs/invariants.mjs";
@@ -68,5 +68,5 @@ if (isProgram(import.meta.url)) {
   const page = "docs/invariants.md";
   const read = (path) => readFileSync(`${root}${path}`, "utf8");
   const proved = withProofs(read(page), proofsIn(textsOf(root, filesIn(root, /\.test\.ts$/))));
-  publish(import.meta.url, page, withAudits(proved, auditsIn(read("packages/engine/sql/audit.sql"))));
+  publish(import.meta.url, page, withAudits(proved, auditsIn(read("packages/store/src/audit/audit.sql"))));
 }

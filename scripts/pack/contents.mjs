@@ -7,7 +7,7 @@ const allowed = [
   /^dist\/.+\.js$/,
   /^dist\/.+\.d\.ts$/,
   /^bin\/[\w-]+\.js$/,
-  /^sql\/(migrations\/)?[\w-]+\.sql$/,
+  /^src\/[\w-]+\/[\w-]+\.sql$/,
 ];
 const needed = ["package.json", "README.md", "LICENSE", "dist/index.js", "dist/index.d.ts"];
 

@@ -20,7 +20,7 @@ const uniqueKey = inFire(
 );
 /** Nobody is told of anything: what a node knows is as old as its last full look. */
 const noHint: Edit = {
-  in: "engine/src/store/db/notifier.ts",
+  in: "store/src/db/notifier.ts",
   from: "if (this.#pending.size >= maxPending)",
   to: "if (maxPending > 0)",
 };
@@ -29,7 +29,7 @@ const noHint: Edit = {
 const noHints: readonly Edit[] = [
   noHint,
   {
-    in: "engine/src/node/hints.ts",
+    in: "engine/src/wakeups/wakeups.ts",
     from: "this.#options.scheduler().hintShards(shards.filter((shard) => epochs.has(shard)));",
     to: "void epochs;",
   },
@@ -101,7 +101,7 @@ const fatalMutants: readonly Mutant[] = [
     shownBy: ["STALE FENCE ACCEPTED"],
     edits: [
       {
-        in: "engine/src/dispatch/results.ts",
+        in: "engine/src/dispatch/results/results.ts",
         from: "if (run === undefined || run.fence !== completion.fence)",
         to: "if (run === undefined)",
       },
@@ -129,7 +129,7 @@ const fatalMutants: readonly Mutant[] = [
     faults: ["clock"],
     edits: [
       {
-        in: "engine/src/coordinator/silence.ts",
+        in: "engine/src/cluster/detection/heartbeat-monitor.ts",
         from: "return asked - before.since >= this.#limitMs;",
         to: 'return Date.now() - Date.parse(one.heartbeat.replace(" ", "T") + ":00") >= this.#limitMs;',
       },

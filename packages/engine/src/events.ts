@@ -1,4 +1,4 @@
-import type { DurationMs, Instant, LedgerReason } from "@carillon/core";
+import type { DurationMs, Instant, LedgerReason, RunError } from "@carillon/core";
 
 /** Names of the classes in which jobs are fired, in their order. */
 export const classNames = ["high", "normal", "low"] as const;
@@ -155,3 +155,10 @@ export type EngineEvent =
   | { readonly type: "loop.failed"; readonly loop: string; readonly error: unknown };
 
 export type OnEngineEvent = (event: EngineEvent) => void;
+
+export interface FailedRun {
+  readonly namespaceId: number;
+  readonly runId: string;
+  readonly task: string;
+  readonly error: RunError;
+}

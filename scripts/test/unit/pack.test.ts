@@ -10,7 +10,7 @@ const requiredFiles = ["package.json", "README.md", "LICENSE", "dist/index.js", 
 describe("the check of tarballs", () => {
   it("requires certain files in a tarball and refuses all others", () => {
     expect(
-      contentFindings({ name: "x", files: [...requiredFiles, "dist/a/b.js", "sql/migrations/0001_first.sql"] }),
+      contentFindings({ name: "x", files: [...requiredFiles, "dist/a/b.js", "src/migrations/0001_first.sql"] }),
     ).toEqual([]);
     const files = [...requiredFiles.slice(1), "dist/index.js.map", "test/a.test.ts"];
     expect(contentFindings({ name: "x", files })).toEqual([

@@ -6,7 +6,7 @@ import { declarePaths } from "./declare-paths.js";
 import { engineApi, withinNamespace } from "./engine-api.js";
 import { makeExplaining } from "./explaining.js";
 import { type Ground, shardCount } from "./ground.js";
-import type { EngineApis } from "./options.js";
+import type { EngineApis } from "../options.js";
 import type { Running } from "./running.js";
 import { tellChanges } from "./tell-changes.js";
 import { workersApi } from "./workers-api.js";

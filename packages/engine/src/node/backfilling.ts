@@ -1,23 +1,23 @@
 import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
-import { backfillApi } from "../backfill/backfill-api.js";
-import { BackfillRunner } from "../backfill/backfill-runner.js";
-import { PastRules } from "../backfill/past-rules.js";
-import { StepTaker } from "../backfill/take-step.js";
-import type { CalendarCompiler } from "../calendar/compile-edition.js";
-import type { Membership } from "../coordinator/port.js";
+import { backfillApi } from "../backfills/backfill-api.js";
+import { BackfillRunner } from "../backfills/backfill-runner.js";
+import { PastRules } from "../backfills/past-rules.js";
+import { StepTaker } from "../backfills/take-step.js";
+import type { CalendarCompiler } from "../calendars/compile-edition.js";
+import type { Membership } from "../cluster/coordinator.js";
 import type { OnEngineEvent } from "../events.js";
 import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
 import { JobReader } from "../jobs/job-reader.js";
-import { RunLister } from "../jobs/run-lister.js";
-import { RunReader } from "../jobs/run-reader.js";
-import type { Backfills } from "../model/backfills.js";
-import type { Settled } from "../settlement/settler.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Store } from "../store/store.js";
+import { RunLister } from "../runs/run-lister.js";
+import { RunReader } from "../runs/run-reader.js";
+import type { Backfills } from "../backfills/backfills.js";
+import type { Settled } from "../jobs/transaction/settler.js";
+import type { Queryable } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 
 export interface BackfillingOptions {
   readonly db: Queryable;
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly transaction: ChangeTransaction;
   readonly compiler: CalendarCompiler;
   readonly membership: () => Membership;

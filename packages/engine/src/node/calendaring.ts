@@ -1,20 +1,20 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import { calendarApi } from "../calendar/calendar-api.js";
-import { CalendarSweep } from "../calendar/calendar-sweep.js";
-import { CalendarCompiler } from "../calendar/compile-edition.js";
-import { NodeCalendars } from "../calendar/node-calendars.js";
-import type { Membership } from "../coordinator/port.js";
-import type { DueRules } from "../jobs/change/due-rules.js";
-import type { Calendars } from "../model/calendars.js";
-import type { ScheduleCache } from "../scheduler/schedule-cache.js";
-import type { Settled } from "../settlement/settler.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Store } from "../store/store.js";
-import { nodeRules } from "./node-rules.js";
+import { calendarApi } from "../calendars/calendar-api.js";
+import { CalendarSweep } from "../calendars/calendar-sweep.js";
+import { CalendarCompiler } from "../calendars/compile-edition.js";
+import { NodeCalendars } from "../calendars/calendar-cache.js";
+import type { Membership } from "../cluster/coordinator.js";
+import type { DueRules } from "../schedules/due-rules.js";
+import type { Calendars } from "../schedules/calendars.js";
+import type { ScheduleCache } from "../schedules/schedule-cache.js";
+import type { Settled } from "../jobs/transaction/settler.js";
+import type { Queryable } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
+import { nodeRules } from "../schedules/node-rules.js";
 
 export interface CalendaringOptions {
   readonly db: Queryable;
-  readonly store: Store;
+  readonly store: EngineStore;
   /** Checks what it has not compiled before. */
   readonly schedules: ScheduleCache;
   readonly shards: number;
@@ -44,7 +44,7 @@ export function makeCalendaring(options: CalendaringOptions): Calendaring {
   const { db, store, schedules, membership, onRecomputed, onCalendarsChanged, onWindowsChanged, onError } = options;
   const compiler = new CalendarCompiler();
   const calendars = new NodeCalendars(store.calendars, compiler);
-  const rules = nodeRules({ schedules, calendars, store: store.due });
+  const rules = nodeRules({ schedules, calendars, store: store.fires });
   const sweep = new CalendarSweep({ db, store, rules, compiler, onRecomputed });
   const everywhere = Array.from({ length: options.shards }, (_, shard) => shard);
   const api = calendarApi({

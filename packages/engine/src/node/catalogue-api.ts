@@ -1,8 +1,8 @@
-import type { Catalogue } from "../model/catalogue.js";
-import type { Store } from "../store/store.js";
+import type { Catalogue } from "../catalog/tasks.js";
+import type { EngineStore } from "./engine-store.js";
 import { withinNamespace } from "./engine-api.js";
 
-export function catalogueApi(store: Pick<Store, "catalogue" | "namespaces" | "taskBook">): Catalogue {
+export function catalogueApi(store: Pick<EngineStore, "catalogue" | "namespaces" | "taskBook">): Catalogue {
   const { catalogue, namespaces, taskBook } = store;
   const within = withinNamespace(namespaces);
   return {

@@ -1,18 +1,17 @@
-import { EtcdClient } from "../coordinator/etcd/etcd-client.js";
-import { etcdCoordinator } from "../coordinator/etcd/etcd-coordinator.js";
-import type { Coordinator } from "../coordinator/port.js";
-import { postgresCoordinator } from "../coordinator/postgres/postgres-coordinator.js";
-import { SessionLock } from "../coordinator/postgres/session-lock.js";
+import { EtcdClient } from "../cluster/etcd/etcd-client.js";
+import { etcdCoordinator } from "../cluster/etcd/etcd-coordinator.js";
+import type { Coordinator } from "../cluster/coordinator.js";
+import { postgresCoordinator } from "../cluster/postgres/postgres-coordinator.js";
+import { SessionLock } from "../cluster/postgres/session-lock.js";
 import type { OnEngineEvent } from "../events.js";
-import { nodeLockStatements } from "../store/entities/nodes.js";
-import { loadStatements } from "../store/sql/load-statements.js";
-import type { Store } from "../store/store.js";
-import type { EngineLimits, EngineOptions } from "./options.js";
+import { loadStatements, nodeLockStatements } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
+import type { EngineLimits, EngineOptions } from "../options.js";
 
 export interface CoordinationOptions {
   readonly engine: EngineOptions;
   readonly limits: EngineLimits;
-  readonly store: Store;
+  readonly store: EngineStore;
   /** Asks for a pass now. */
   readonly wake: () => void;
   readonly onEvent: OnEngineEvent;

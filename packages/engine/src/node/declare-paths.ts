@@ -1,8 +1,8 @@
 import type { JobSpec, RunPolicy } from "@carillon/core";
-import type { EngineApi } from "../model/api.js";
-import type { Enqueueing } from "../model/enqueueing.js";
-import type { JobChanges } from "../model/job-changes.js";
-import type { SearchPaths } from "../store/entities/search-paths.js";
+import type { EngineApi } from "../jobs/engine-api.js";
+import type { Enqueueing } from "../enqueue/enqueue.js";
+import type { JobChanges } from "../jobs/job-changes.js";
+import type { SearchPaths } from "@carillon/store";
 import type { WithinNamespace } from "./engine-api.js";
 
 type Declaring = EngineApi & Enqueueing & JobChanges;

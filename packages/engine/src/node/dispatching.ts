@@ -2,9 +2,9 @@ import type { DurationMs, Instant } from "@carillon/core";
 import { Gateway } from "../dispatch/gateway.js";
 import type { GatewayOptions } from "../dispatch/gateway-options.js";
 import { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
-import { WorkerDoor } from "../dispatch/remote/worker-door.js";
-import type { Store } from "../store/store.js";
-import type { EngineLimits, EngineOptions } from "./options.js";
+import { WorkerDoor } from "../dispatch/remote/namespace-guard.js";
+import type { EngineStore } from "./engine-store.js";
+import type { EngineLimits, EngineOptions } from "../options.js";
 
 /** What the rest of the node does about what becomes of runs. */
 export type DispatchingEvents = Pick<
@@ -28,7 +28,7 @@ export type DispatchingEvents = Pick<
 export interface DispatchingOptions extends DispatchingEvents {
   readonly engine: Pick<EngineOptions, "random" | "newId" | "clock" | "timers">;
   readonly limits: Pick<EngineLimits, "workerSilenceMs" | "fullLookMs" | "claimBatch">;
-  readonly store: Store;
+  readonly store: EngineStore;
   /** The database's clock. */
   readonly now: () => Instant;
 }

@@ -1,15 +1,15 @@
 import { CarillonError } from "@carillon/core";
 import type { JobCreator } from "../jobs/create-job.js";
 import { JobReader } from "../jobs/job-reader.js";
-import { RunLister } from "../jobs/run-lister.js";
-import { RunReader } from "../jobs/run-reader.js";
-import type { RunWaiters } from "../jobs/run-waiters.js";
-import { searchByLabels } from "../jobs/search-by-labels.js";
-import { LogReader, type LogReaderOptions } from "../jobs/log-reader.js";
-import type { EngineApi, JobFilter, RunFilter } from "../model/api.js";
-import type { RunLogs } from "../model/run-logs.js";
-import type { NamespaceStore } from "../store/entities/namespaces.js";
-import type { Store } from "../store/store.js";
+import { RunLister } from "../runs/run-lister.js";
+import { RunReader } from "../runs/run-reader.js";
+import type { RunWaiters } from "../runs/run-waiters.js";
+import { searchByLabels } from "../runs/search-by-labels.js";
+import { LogReader, type LogReaderOptions } from "../runs/log-reader.js";
+import type { EngineApi, JobFilter } from "../jobs/engine-api.js";
+import type { RunLogs } from "../runs/run-logs.js";
+import type { NamespaceStore, RunFilter } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 
 export type WithinNamespace = <Result>(name: string, work: (id: number) => Promise<Result>) => Promise<Result>;
 
@@ -26,7 +26,7 @@ interface ApiPorts extends Pick<LogReaderOptions, "timers" | "clock"> {
 }
 
 /** The engine as callers see it: names of namespaces in, views out. */
-export function engineApi(store: Store, creator: JobCreator, ports: ApiPorts): EngineApi & RunLogs {
+export function engineApi(store: EngineStore, creator: JobCreator, ports: ApiPorts): EngineApi & RunLogs {
   const runs = new RunReader(store.reads);
   const lister = new RunLister(store.search, runs);
   const jobs = new JobReader(store.jobs, runs, lister);

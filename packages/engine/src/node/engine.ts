@@ -1,16 +1,16 @@
 import type { DurationMs } from "@carillon/core";
-import type { ShardChange } from "../coordinator/port.js";
+import type { ShardChange } from "../cluster/coordinator.js";
 import type { Gateway } from "../dispatch/gateway.js";
 import type { RemoteWorkers } from "../dispatch/remote/remote-workers.js";
-import type { WorkerDoor } from "../dispatch/remote/worker-door.js";
+import type { WorkerDoor } from "../dispatch/remote/namespace-guard.js";
 import { makeApis } from "./apis.js";
 import { type Asking, calendaringOf, makeAsking } from "./asking.js";
 import type { Calendaring } from "./calendaring.js";
 import { type Firing, makeFiring } from "./firing.js";
 import { Ground } from "./ground.js";
 import { type Keeping, makeKeeping } from "./keeping.js";
-import type { Ticks } from "./node-loops.js";
-import type { Engine, EngineApis, EngineLoad, EngineOptions } from "./options.js";
+import type { Ticks } from "../loops/loops.js";
+import type { Engine, EngineApis, EngineLoad, EngineOptions } from "../options.js";
 import { makeRunning, type Running } from "./running.js";
 
 const clockPeriodMs = 10_000;

@@ -1,19 +1,19 @@
 import { defaultFiringPolicy, type EnqueueSpec, type Instant } from "@carillon/core";
 import { enqueueInTransaction } from "../enqueue/enqueue-in-transaction.js";
-import { KeptEnqueuer } from "../enqueue/kept-enqueuer.js";
+import { KeptEnqueuer } from "../enqueue/idempotent-enqueuer.js";
 import { newRunView } from "../enqueue/new-run-view.js";
 import { RunEnqueuer } from "../enqueue/run-enqueuer.js";
-import { RunReader } from "../jobs/run-reader.js";
-import type { Enqueueing } from "../model/enqueueing.js";
-import type { Receipt } from "../model/receipts.js";
-import type { DueRun, Queued } from "../store/entities/runs.js";
-import type { Store } from "../store/store.js";
+import { RunReader } from "../runs/run-reader.js";
+import type { Enqueueing } from "../enqueue/enqueue.js";
+import type { DueRun, Queued } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import { withinNamespace } from "./engine-api.js";
-import type { Inserts } from "./inserts.js";
-import type { InsertKept } from "../idempotency/kept-inserts.js";
+import type { Inserts } from "../enqueue/coalesced-inserts.js";
+import type { InsertKept } from "../enqueue/idempotency/insert-with-receipt.js";
+import type { Receipt } from "../requests.js";
 
 export interface EnqueueingOptions {
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly inserts: Inserts;
   readonly insertKept: InsertKept;
   /** Runs of one batch that are stored at a time. */

@@ -3,19 +3,19 @@ import { whoServes } from "../dispatch/why-unserved.js";
 import { explanationsApi } from "../explain/explanations-api.js";
 import { RunExplainer } from "../explain/run-explainer.js";
 import { JobReader } from "../jobs/job-reader.js";
-import { RunLister } from "../jobs/run-lister.js";
-import { RunReader } from "../jobs/run-reader.js";
-import type { Explanations } from "../model/explanations.js";
-import type { Breakers } from "../model/breakers.js";
-import type { Limits } from "../model/limits.js";
-import type { JobChanges } from "../model/job-changes.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Store } from "../store/store.js";
+import { RunLister } from "../runs/run-lister.js";
+import { RunReader } from "../runs/run-reader.js";
+import type { Explanations } from "../explain/explanations.js";
+import type { Breakers } from "../breakers/breakers.js";
+import type { Limits } from "../limits/limits.js";
+import type { JobChanges } from "../jobs/job-changes.js";
+import type { Queryable } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import { withinNamespace } from "./engine-api.js";
 
 export interface ExplainingOptions {
   readonly db: Queryable;
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly changes: Pick<JobChanges, "countMissed" | "listOccurrences">;
   readonly limitsOf: Limits["limitsOf"];
   readonly breakerOf: Breakers["getBreaker"];

@@ -1,22 +1,21 @@
-import type { DurationMs, Instant } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
-import { ErrorTally, type FailedRun } from "../failures/error-tally.js";
-import { failuresApi } from "../failures/failures-api.js";
-import { Repeats } from "../failures/repeats.js";
+import type { Clock, DurationMs, Instant } from "@carillon/core";
+import type { OnEngineEvent, FailedRun } from "../events.js";
+import { ErrorTally } from "../dead-letters/error-tally.js";
+import { failuresApi } from "../dead-letters/failures-api.js";
+import { Repeats } from "../dead-letters/repeats.js";
 import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
-import { RunReader } from "../jobs/run-reader.js";
-import type { Failures } from "../model/failures.js";
-import { Expirer } from "../rescue/expirer.js";
-import type { HostClock } from "../store/db/ports.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Store } from "../store/store.js";
+import { RunReader } from "../runs/run-reader.js";
+import type { Failures } from "../dead-letters/failures.js";
+import { Expirer } from "../runs/expirer.js";
+import type { Queryable } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import type { Teller } from "../webhooks/teller.js";
 import { withinNamespace } from "./engine-api.js";
 
 export interface FailingOptions {
   readonly db: Queryable;
-  readonly store: Store;
-  readonly clock: HostClock;
+  readonly store: EngineStore;
+  readonly clock: Clock;
   /** The database's clock. */
   readonly now: () => Instant;
   readonly newId: () => string;

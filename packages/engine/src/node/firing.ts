@@ -1,12 +1,12 @@
 import type { DurationMs } from "@carillon/core";
-import type { ShardChange } from "../coordinator/port.js";
+import type { ShardChange } from "../cluster/coordinator.js";
 import type { PauseExpiry } from "../jobs/change/pause-expiry.js";
-import type { NamedCalendars } from "../scheduler/calendar-source.js";
-import { LaterMover } from "../scheduler/later-mover.js";
+import type { NamedCalendars } from "../schedules/named-calendars.js";
+import { LaterMover } from "../scheduler/far-future-promoter.js";
 import { Scheduler, type SchedulerOptions } from "../scheduler/scheduler.js";
-import { OverlapAdmitter } from "../settlement/overlap-admitter.js";
+import { OverlapAdmitter } from "../jobs/transaction/overlap-admitter.js";
 import type { Ground } from "./ground.js";
-import type { Ticks } from "./node-loops.js";
+import type { Ticks } from "../loops/loops.js";
 
 export interface FiringParts {
   readonly calendars: NamedCalendars;
@@ -56,7 +56,7 @@ async function ticked(part: { tick(): Promise<unknown>; readonly idleMs: Duratio
 
 function makeScheduler({ store, hints, now, membership, emit }: Ground, parts: FiringParts): Scheduler {
   return new Scheduler({
-    store: store.due,
+    store: store.fires,
     calendars: parts.calendars,
     follow: parts.followCalendars,
     now,

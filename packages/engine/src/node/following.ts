@@ -1,16 +1,15 @@
-import type { DurationMs } from "@carillon/core";
-import { AfterRunner } from "../after/after-runner.js";
-import { Conditions } from "../after/conditions.js";
-import { Follower } from "../after/follower.js";
-import type { Settled } from "../settlement/settler.js";
-import type { HostClock } from "../store/db/ports.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { Store } from "../store/store.js";
+import type { Clock, DurationMs } from "@carillon/core";
+import { AfterRunner } from "../dependencies/dependency-runner.js";
+import { Conditions } from "../dependencies/conditions.js";
+import { Follower } from "../dependencies/follower.js";
+import type { Settled } from "../jobs/transaction/settler.js";
+import type { Queryable } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 
 export interface FollowingOptions {
   readonly db: Queryable;
-  readonly store: Store;
-  readonly clock: HostClock;
+  readonly store: EngineStore;
+  readonly clock: Clock;
   readonly shards: () => readonly number[];
   readonly onSettled: (settled: Settled) => void;
 }

@@ -1,22 +1,22 @@
 import type { Instant } from "@carillon/core";
-import type { Coordinator, Membership } from "../coordinator/port.js";
+import type { Coordinator, Membership } from "../cluster/coordinator.js";
 import type { Gateway } from "../dispatch/gateway.js";
-import { Offers } from "../enqueue/offers.js";
+import { Offers } from "../enqueue/slot-offers.js";
 import type { EngineEvent } from "../events.js";
-import type { RunWaiters } from "../jobs/run-waiters.js";
+import type { RunWaiters } from "../runs/run-waiters.js";
 import type { Scheduler } from "../scheduler/scheduler.js";
-import { announceSettled } from "../settlement/announce-settled.js";
-import type { OverlapAdmitter } from "../settlement/overlap-admitter.js";
-import type { Settled } from "../settlement/settler.js";
-import { createStore, type Store } from "../store/store.js";
+import { announceSettled } from "../jobs/transaction/announce-settled.js";
+import type { OverlapAdmitter } from "../jobs/transaction/overlap-admitter.js";
+import type { Settled } from "../jobs/transaction/settler.js";
+import { createEngineStore, type EngineStore } from "./engine-store.js";
 import { makeCoordinator } from "./coordination.js";
 import type { Backfilling } from "./backfilling.js";
 import type { Following } from "./following.js";
-import { HandOverLine } from "./hand-over-line.js";
-import { Hints } from "./hints.js";
+import { HandOverLine } from "../dispatch/direct/direct-channel.js";
+import { Hints } from "../wakeups/wakeups.js";
 import type { Limiting } from "./limiting.js";
-import { type LoopName, NodeLoops } from "./node-loops.js";
-import { defaultLimits, type EngineLimits, type EngineOptions } from "./options.js";
+import { type LoopName, NodeLoops } from "../loops/loops.js";
+import { defaultLimits, type EngineLimits, type EngineOptions } from "../options.js";
 
 /** Into so many slices jobs and runs are cut. */
 export const shardCount = 1_024;
@@ -36,7 +36,7 @@ export interface Reach {
 export class Ground {
   readonly options: EngineOptions;
   readonly limits: EngineLimits;
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly loops: NodeLoops;
   readonly coordinator: Coordinator;
   readonly hints: Hints;
@@ -49,7 +49,7 @@ export class Ground {
     this.options = options;
     this.limits = { ...defaultLimits, ...options.limits };
     this.#reach = reach;
-    this.store = createStore(options.database);
+    this.store = createEngineStore(options.database);
     this.loops = new NodeLoops({ timers: options.timers, onError: this.failed });
     const wake = (name: LoopName) => (): void => this.loops.wake(name);
     this.coordinator = makeCoordinator({

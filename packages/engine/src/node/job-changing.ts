@@ -1,9 +1,9 @@
-import type { Follower } from "../after/follower.js";
+import type { Follower } from "../dependencies/follower.js";
 import { CarillonError, type DurationMs, type Instant, type ScheduleSpec } from "@carillon/core";
 import { Adopter } from "../jobs/change/adopter.js";
 import type { Changed } from "../jobs/change/change.js";
 import { ChangeTransaction, type ChangeTransactionOptions } from "../jobs/change/change-transaction.js";
-import type { DueRules } from "../jobs/change/due-rules.js";
+import type { DueRules } from "../schedules/due-rules.js";
 import { jobChanger } from "../jobs/change/job-changer.js";
 import { JobEdits } from "../jobs/change/job-edits.js";
 import { JobEndings } from "../jobs/change/job-endings.js";
@@ -13,17 +13,16 @@ import { PauseExpiry } from "../jobs/change/pause-expiry.js";
 import { RunNow } from "../jobs/change/run-now.js";
 import type { JobCreator } from "../jobs/create-job.js";
 import { JobReader } from "../jobs/job-reader.js";
-import { RunLister } from "../jobs/run-lister.js";
-import { RunReader } from "../jobs/run-reader.js";
-import type { JobChanges } from "../model/job-changes.js";
-import type { Settled } from "../settlement/settler.js";
-import type { Queryable } from "../store/db/queryable.js";
-import { namesIn } from "../store/entities/upstream-links.js";
-import type { Store } from "../store/store.js";
+import { RunLister } from "../runs/run-lister.js";
+import { RunReader } from "../runs/run-reader.js";
+import type { JobChanges } from "../jobs/job-changes.js";
+import type { Settled } from "../jobs/transaction/settler.js";
+import { namesIn, type Queryable } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 
 export interface JobChangingOptions {
   readonly db: Queryable;
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly creator: JobCreator;
   readonly follower: Follower;
   readonly rules: DueRules;

@@ -1,6 +1,6 @@
-import { DedupeSweeper } from "../retention/dedupe-sweeper.js";
+import { DedupeSweeper } from "../runs/retention/dedupe-sweeper.js";
 import type { Ground } from "./ground.js";
-import type { Ticks } from "./node-loops.js";
+import type { Ticks } from "../loops/loops.js";
 import { makeRetention } from "./retention.js";
 
 /** What is made ahead of its time, and what goes after it. */

@@ -1,19 +1,16 @@
-import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
-import type { Membership } from "../coordinator/port.js";
-import type { OnEngineEvent } from "../events.js";
-import type { FailedRun } from "../failures/error-tally.js";
+import { CarillonError, type Clock, type DurationMs, type Instant } from "@carillon/core";
+import type { Membership } from "../cluster/coordinator.js";
+import type { OnEngineEvent, FailedRun } from "../events.js";
 import { Intake } from "../limits/intake.js";
 import { LimitAdmitter } from "../limits/limit-admitter.js";
 import { limitApi } from "../limits/limit-api.js";
-import type { Limits } from "../model/limits.js";
-import type { HostClock } from "../store/db/ports.js";
-import type { LimitedLane } from "../store/entities/limit-intake.js";
-import type { Queued } from "../store/entities/runs.js";
-import type { Store } from "../store/store.js";
+import type { Limits } from "../limits/limits.js";
+import type { LimitedLane, Queued } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 
 export interface LimitingOptions {
-  readonly store: Pick<Store, "limits" | "limitOwners" | "lanes" | "settle" | "namespaces">;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly store: Pick<EngineStore, "limits" | "limitOwners" | "lanes" | "settle" | "namespaces">;
+  readonly clock: Pick<Clock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
   readonly membership: () => Membership;

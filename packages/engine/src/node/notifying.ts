@@ -1,21 +1,19 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import { RunLister } from "../jobs/run-lister.js";
-import { RunReader } from "../jobs/run-reader.js";
-import type { Webhooks } from "../model/webhooks.js";
-import type { Database } from "../store/db/database.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { Queued } from "../store/entities/runs.js";
-import type { Store } from "../store/store.js";
+import { RunLister } from "../runs/run-lister.js";
+import { RunReader } from "../runs/run-reader.js";
+import type { Webhooks } from "../webhooks/webhooks.js";
+import type { ClaimedRun, Database, Queued } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import { Notifier } from "../webhooks/notifier.js";
 import { SystemRuns } from "../webhooks/system-runs.js";
 import { Teller } from "../webhooks/teller.js";
-import { WebhookBook } from "../webhooks/webhook-book.js";
+import { WebhookBook } from "../webhooks/webhook-cache.js";
 import { webhooksApi } from "../webhooks/webhooks-api.js";
 import { withinNamespace } from "./engine-api.js";
 
 export interface NotifyingOptions {
   readonly db: Database;
-  readonly store: Store;
+  readonly store: EngineStore;
   /** The database's clock. */
   readonly now: () => Instant;
   readonly newId: () => string;

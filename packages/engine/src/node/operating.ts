@@ -1,26 +1,25 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import type { Membership } from "../coordinator/port.js";
+import type { Membership } from "../cluster/coordinator.js";
 import type { OnEngineEvent } from "../events.js";
-import { Repeats } from "../failures/repeats.js";
+import { Repeats } from "../dead-letters/repeats.js";
 import type { ChangeTransaction } from "../jobs/change/change-transaction.js";
 import { JobReader } from "../jobs/job-reader.js";
-import { RunLister } from "../jobs/run-lister.js";
-import { RunReader } from "../jobs/run-reader.js";
-import type { Operations } from "../model/operations.js";
-import type { RunChanges } from "../model/run-changes.js";
+import { RunLister } from "../runs/run-lister.js";
+import { RunReader } from "../runs/run-reader.js";
+import type { Operations } from "../operations/operations.js";
+import type { RunChanges } from "../runs/run-changes.js";
 import { BulkTargets } from "../operations/bulk-targets.js";
 import { OperationRunner } from "../operations/operation-runner.js";
 import { operationsApi } from "../operations/operations-api.js";
 import { RunChanger } from "../runs/run-changer.js";
-import type { Database } from "../store/db/database.js";
-import type { DueRun, Queued } from "../store/entities/runs.js";
-import type { Store } from "../store/store.js";
+import type { Database, DueRun, Queued } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import type { Teller } from "../webhooks/teller.js";
 import { withinNamespace } from "./engine-api.js";
 
 export interface OperatingOptions {
   readonly db: Database;
-  readonly store: Store;
+  readonly store: EngineStore;
   readonly transaction: ChangeTransaction;
   readonly teller: Teller;
   readonly membership: () => Membership;

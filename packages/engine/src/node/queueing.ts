@@ -1,22 +1,21 @@
-import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
+import { CarillonError, type Clock, type DurationMs, type Instant } from "@carillon/core";
 import { breakerApi } from "../breakers/breaker-api.js";
 import type { NodeBreakers } from "../breakers/node-breakers.js";
-import type { Breakers } from "../model/breakers.js";
-import type { Namespaces } from "../model/namespaces.js";
-import type { Queues } from "../model/queues.js";
-import { namespaceApi } from "../namespaces/namespace-api.js";
-import { queueApi } from "../queues/queue-api.js";
-import type { HostClock } from "../store/db/ports.js";
-import type { Store } from "../store/store.js";
+import type { Breakers } from "../breakers/breakers.js";
+import type { Namespaces } from "../catalog/namespaces.js";
+import type { Queues } from "../catalog/queues.js";
+import { namespaceApi } from "../catalog/namespace-api.js";
+import { queueApi } from "../catalog/queue-api.js";
+import type { EngineStore } from "./engine-store.js";
 
 export interface QueueingOptions {
   readonly store: Pick<
-    Store,
+    EngineStore,
     "queues" | "queueBook" | "taskBook" | "durations" | "namespaces" | "namespaceBook" | "breakers" | "limitOwners"
   >;
   /** The breakers as this node sees them. */
   readonly breakers: Pick<NodeBreakers, "look" | "tick">;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
   /** A change whose hint was lost is followed after at most this time. */

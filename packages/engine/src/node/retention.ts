@@ -1,12 +1,12 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { Membership } from "../coordinator/port.js";
-import { DayKeeper } from "../retention/day-keeper.js";
-import { JobSweeper } from "../retention/job-sweeper.js";
-import { RecordSweeper } from "../retention/record-sweeper.js";
-import type { Store } from "../store/store.js";
+import type { Membership } from "../cluster/coordinator.js";
+import { DayKeeper } from "../runs/retention/day-keeper.js";
+import { JobSweeper } from "../runs/retention/job-sweeper.js";
+import { RecordSweeper } from "../runs/retention/record-sweeper.js";
+import type { EngineStore } from "./engine-store.js";
 
 export interface RetentionOptions {
-  readonly store: Pick<Store, "historyDays" | "logDays" | "sweeps" | "retention" | "receipts">;
+  readonly store: Pick<EngineStore, "historyDays" | "logDays" | "sweeps" | "retention" | "receipts">;
   readonly now: () => Instant;
   readonly membership: () => Membership;
   readonly historyDays: number;

@@ -1,14 +1,14 @@
-import { RunReader } from "../jobs/run-reader.js";
-import { RunWaiters } from "../jobs/run-waiters.js";
-import { Rescuer } from "../rescue/rescuer.js";
+import { RunReader } from "../runs/run-reader.js";
+import { RunWaiters } from "../runs/run-waiters.js";
+import { Rescuer } from "../dispatch/sessions/rescuer.js";
 import { announceEnded } from "../runs/announce-ended.js";
-import { freedBy } from "../store/entities/ended-runs.js";
+import { freedBy } from "@carillon/store";
 import { type Dispatching, makeDispatching } from "./dispatching.js";
 import { type Failing, makeFailing } from "./failing.js";
 import { type Following, makeFollowing } from "./following.js";
 import { type Ground, shardCount } from "./ground.js";
 import { type Limiting, makeLimiting } from "./limiting.js";
-import type { Ticks } from "./node-loops.js";
+import type { Ticks } from "../loops/loops.js";
 import { makeNotifying, type Notifying } from "./notifying.js";
 import { makeQueueing, type Queueing } from "./queueing.js";
 

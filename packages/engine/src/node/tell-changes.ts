@@ -1,7 +1,7 @@
 import type { JobChange, OnEngineEvent } from "../events.js";
-import type { EngineApi } from "../model/api.js";
-import type { JobChanges } from "../model/job-changes.js";
-import type { Queues } from "../model/queues.js";
+import type { EngineApi } from "../jobs/engine-api.js";
+import type { JobChanges } from "../jobs/job-changes.js";
+import type { Queues } from "../catalog/queues.js";
 import type { WithinNamespace } from "./engine-api.js";
 
 type Told = EngineApi & JobChanges & Queues;

@@ -1,10 +1,10 @@
 import { CarillonError } from "@carillon/core";
 import type { Gateway } from "../dispatch/gateway.js";
 import { whyUnserved } from "../dispatch/why-unserved.js";
-import type { Workers } from "../model/workers.js";
-import type { Store } from "../store/store.js";
+import type { Workers } from "../dispatch/sessions/workers.js";
+import type { EngineStore } from "./engine-store.js";
 
-export function workersApi({ sessions, namespaces }: Store, gateway: Pick<Gateway, "ask">): Workers {
+export function workersApi({ sessions, namespaces }: EngineStore, gateway: Pick<Gateway, "ask">): Workers {
   const within = async (name: string): Promise<number> => {
     const id = await namespaces.find(name);
     if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);

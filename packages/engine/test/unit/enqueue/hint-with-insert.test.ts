@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { HandedOver } from "../../../src/enqueue/hand-over.js";
-import type { Telling } from "../../../src/node/hints.js";
-import { insertRunsNow } from "../../../src/node/inserts.js";
-import type { NewRun, Notice, RunStore } from "../../../src/store/entities/runs.js";
+import type { HandedOver } from "../../../src/enqueue/direct-insert.js";
+import type { Telling } from "../../../src/wakeups/wakeups.js";
+import { insertRunsNow } from "../../../src/enqueue/coalesced-inserts.js";
+import type { NewRun, Notice, RunStore } from "@carillon/store";
 import { newRun } from "../../harness/new-run.js";
 
 const run = (rank: number): NewRun => newRun({ id: `id-${rank}`, rank });

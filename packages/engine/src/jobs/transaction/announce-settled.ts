@@ -1,0 +1,21 @@
+import { classNames, type OnEngineEvent } from "../../events.js";
+import { announceEnded } from "../../runs/announce-ended.js";
+import type { Settled } from "./settler.js";
+
+/** Tells what a settlement made of occurrences, as the scheduler does of those that it fires. After the commit. */
+export function announceSettled(
+  { fires, entries, ended }: Pick<Settled, "fires" | "entries" | "ended">,
+  onEvent: OnEngineEvent,
+): void {
+  announceEnded(ended, "cancelled", onEvent);
+  for (const { run, of, nominal, trigger, class: rank, misfireThresholdMs } of fires) {
+    const lateMs = Math.max(0, run.createdAt - run.runAt);
+    const what = { ...of, runId: run.id, jobId: run.jobId, nominal, lateMs, class: classNames[rank] ?? "normal" };
+    onEvent({ type: run.state === "blocked" ? "run.blocked" : "run.fired", ...what, trigger });
+    if (lateMs > misfireThresholdMs) onEvent({ type: "run.late", ...what });
+  }
+  for (const { jobId, reason, count } of entries) {
+    if (reason === "missed") onEvent({ type: "occurrence.missed", jobId, count });
+    else onEvent({ type: "occurrence.skipped", jobId, reason, count });
+  }
+}

@@ -1,0 +1,33 @@
+import type { FireStore } from "../schedules/fire-store.js";
+import {
+  type DueOccurrence,
+  type OccurrenceOutcome,
+  settleOccurrences,
+} from "../jobs/transaction/settle-occurrences.js";
+import type { Settler } from "../jobs/transaction/settler.js";
+import type { Fired, FireRow, Queryable } from "@carillon/store";
+
+export interface SettleParts {
+  readonly settler: Settler;
+  readonly transaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
+}
+
+/** The fires whose runs may wait for others, as one settlement: the same over every store. */
+export function settleRows({ settler, transaction }: SettleParts): FireStore["settle"] {
+  return async ({ fence, windows }, rows) => {
+    const work = { fence, windows, rows: rows.map(toOccurrence) };
+    const { outcomes, settled } = await transaction((tx) => settleOccurrences(settler, tx, work));
+    const { stopped, ended } = settled;
+    return { fired: outcomes.map(toFired), stopped: stopped.map((run) => run.id), ended };
+  };
+}
+
+function toOccurrence({ job, next, catchUpTo, notes }: FireRow): DueOccurrence {
+  const { jobId, version, nominal, runsMade } = job;
+  return { jobId, version, nominal, runsMade, next, catchUpTo, notes };
+}
+
+function toFired({ jobId, outcome, run, due }: OccurrenceOutcome): Fired {
+  const isLast = due.nominal === null;
+  return { jobId, outcome, run, isLast, runsMade: due.runsMade };
+}
