@@ -1,4 +1,4 @@
-// Prints the numbers that say how many parts a reader of this code meets, each with its target.
+// Measures how hard the code is to read: files on the path of a run, knots, importers, large interfaces. Prints each value with its target.
 //   npm run shape                        the table; takes about a minute, most of it for the traced journey
 //   npm run shape -- --skip-journey      the table without the traced journey
 //   npm run shape -- --files             lists the files of the journey, too
