@@ -25,13 +25,13 @@ const noHint: Edit = {
   to: "if (maxPending > 0)",
 };
 
-/** Not even the node that made a change looks at the job again. */
+/** Not even the node that made a change reads the job again. */
 const noHints: readonly Edit[] = [
   noHint,
   {
     in: "engine/src/wakeups/wakeups.ts",
-    from: "this.#options.scheduler().hintShards(shards.filter((shard) => epochs.has(shard)));",
-    to: "void epochs;",
+    from: "const listeners = this.#listeners.get(topic)",
+    to: 'const listeners = topic === "shards.changed" ? undefined : this.#listeners.get(topic)',
   },
 ];
 

@@ -5,9 +5,10 @@ export type { Assigned } from "./dispatch/sessions/to-assignment.js";
 export type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./dispatch/remote/protocol.js";
 export type { WorkerDoor } from "./dispatch/remote/namespace-guard.js";
 export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-status.js";
-export type { Coordinator, Membership, ShardChange } from "./cluster/coordinator.js";
-export { createEngine } from "./node/engine.js";
-export type { Engine, EngineLimits, EngineLoad, EngineOptions, EtcdOptions } from "./options.js";
+export type { Coordinator, ShardChange } from "./cluster/coordinator.js";
+export { createEngine } from "./engine.js";
+export type { Engine, EngineLoad } from "./engine.js";
+export type { EngineLimits, EngineOptions, EtcdOptions } from "./options.js";
 export type { ClassName, EngineEvent, JobChange, OnEngineEvent } from "./events.js";
 export type { FireStore } from "./schedules/fire-store.js";
 export { type VirtualRun, VirtualSchedule, type VirtualScheduleOptions } from "./scheduler/memory/virtual-schedule.js";
@@ -132,3 +133,4 @@ export type {
   ChangeContext,
   Receipt,
 } from "./requests.js";
+export type { Membership } from "./context.js";

@@ -1,31 +1,6 @@
 import type { Clock, DurationMs, Timers } from "@carillon/core";
-import type { Gateway } from "./dispatch/gateway.js";
-import type { RemoteWorkers } from "./dispatch/remote/remote-workers.js";
-import type { WorkerLoad } from "./dispatch/served-sessions.js";
-import type { WorkerDoor } from "./dispatch/remote/namespace-guard.js";
+import { type Database, type Random, horizonMs } from "@carillon/store";
 import type { OnEngineEvent } from "./events.js";
-import type { LaterLimits } from "./scheduler/far-future-promoter.js";
-import type { EngineApi } from "./jobs/engine-api.js";
-import type { Breakers } from "./breakers/breakers.js";
-import type { Backfills } from "./backfills/backfills.js";
-import type { Limits } from "./limits/limits.js";
-import type { Queues } from "./catalog/queues.js";
-import type { Callbacks } from "./dispatch/results/callbacks.js";
-import type { Catalogue } from "./catalog/tasks.js";
-import type { Calendars } from "./schedules/calendars.js";
-import type { Enqueueing } from "./enqueue/enqueue.js";
-import type { Forecasts } from "./forecast/forecasts.js";
-import type { Explanations } from "./explain/explanations.js";
-import type { Failures } from "./dead-letters/failures.js";
-import type { JobChanges } from "./jobs/job-changes.js";
-import type { Operations } from "./operations/operations.js";
-import type { RunChanges } from "./runs/run-changes.js";
-import type { Receipts } from "./enqueue/idempotency/receipts.js";
-import type { Namespaces } from "./catalog/namespaces.js";
-import type { RunLogs } from "./runs/run-logs.js";
-import type { Webhooks } from "./webhooks/webhooks.js";
-import type { Workers } from "./dispatch/sessions/workers.js";
-import type { Database, Random } from "@carillon/store";
 
 export interface EngineOptions {
   readonly database: Database;
@@ -84,7 +59,7 @@ export interface EngineLimits {
   readonly logDays: number;
   /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
   readonly compiledSchedules: number;
-  /** Bounds of the mover of run_later that differ from its defaults. */
+  /** Bounds of the far-future promoter that differ from its defaults. */
   readonly later: Partial<LaterLimits>;
 }
 
@@ -109,51 +84,28 @@ export const defaultLimits: EngineLimits = Object.freeze({
   later: {},
 });
 
-/** All that callers ask of the engine. */
-export type EngineApis = EngineApi &
-  RunLogs &
-  Receipts &
-  RunChanges &
-  Operations &
-  Enqueueing &
-  JobChanges &
-  Calendars &
-  Backfills &
-  Queues &
-  Namespaces &
-  Breakers &
-  Limits &
-  Failures &
-  Webhooks &
-  Catalogue &
-  Callbacks &
-  Workers &
-  Explanations &
-  Forecasts;
-
-/** How much a node has to do, now. */
-export interface EngineLoad extends WorkerLoad {
-  readonly leaseMs: DurationMs;
-  /** Since the node last made sure of its lease; null: it has none. */
-  readonly leaseAgeMs: DurationMs | null;
-  /** New jobs and runs that wait to be written. */
-  readonly writesWaiting: number;
+export interface LaterLimits {
+  /** A one-off job that is due later than this from now is stored in run_later. */
+  readonly horizonMs: DurationMs;
+  /** How long before their time runs move. What is stored now is far beyond it, so that nobody has to tell the mover. */
+  readonly leadMs: DurationMs;
+  readonly lookMs: DurationMs;
+  /** A full look starts at the beginning, not where the last one ended; it comes at most every 20 times its own cost. */
+  readonly fullLookMs: DurationMs;
+  /** Shards of one statement of a look: each may have dead index entries to walk, and a statement has a time limit. */
+  readonly shardsPerLook: number;
+  /** Rows of one move. */
+  readonly batch: number;
+  /** Shards of one move: each costs a lock and a descent of the index. */
+  readonly shardsPerMove: number;
 }
 
-/** One node's engine: what it answers to callers, what it hands to workers, and the loops that keep it going. */
-export interface Engine {
-  readonly api: EngineApis;
-  readonly gateway: Gateway;
-  /** Workers of other processes, whosever they are. */
-  readonly remoteWorkers: RemoteWorkers;
-  /** The same for callers of a namespace: what the API serves. */
-  readonly workerDoor: WorkerDoor;
-  /** This incarnation of the node; changes if others declared it dead and it came back. */
-  readonly nodeId: string;
-  /** One node of the cluster at a time, for what is enough to be done once: whoever owns the first shard. Only a hint. */
-  readonly isElected: boolean;
-  readonly load: EngineLoad;
-  start(): Promise<void>;
-  /** Ends the loops and hands the shards over. Workers are stopped before. */
-  stop(): Promise<void>;
-}
+export const defaultLaterLimits: LaterLimits = Object.freeze({
+  horizonMs,
+  leadMs: 330_000,
+  lookMs: 15_000,
+  fullLookMs: 60_000,
+  shardsPerLook: 128,
+  batch: 2_000,
+  shardsPerMove: 64,
+});

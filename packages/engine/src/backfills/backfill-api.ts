@@ -5,14 +5,14 @@ import type { JobReader } from "../jobs/job-reader.js";
 import { toPage } from "../runs/run-reader.js";
 import type { Backfills } from "./backfills.js";
 import type { BackfillRequest, Queryable } from "@carillon/store";
-import type { EngineStore } from "../node/engine-store.js";
+import type { SettlerStore } from "../jobs/transaction/settler.js";
 import { checkRequest, nothingThere } from "./check-request.js";
 import type { PastRules, RuledJob } from "./past-rules.js";
 import type { JobRef } from "../requests.js";
 
 export interface BackfillApiParts {
   readonly db: Queryable;
-  readonly store: Pick<EngineStore, "settler" | "backfills">;
+  readonly store: Pick<SettlerStore, "settler" | "backfills">;
   readonly transaction: ChangeTransaction;
   readonly jobs: JobReader;
   readonly rules: PastRules;

@@ -4,13 +4,13 @@ import { noteRemoved, settleDue } from "../jobs/transaction/settle-due.js";
 import type { JobDraft } from "../jobs/transaction/job-draft.js";
 import type { Settled } from "../jobs/transaction/settler.js";
 import type { CalendarEdition, Queryable, SeenCalendar, StoredPause } from "@carillon/store";
-import type { EngineStore } from "../node/engine-store.js";
+import type { SettlerStore } from "../jobs/transaction/settler.js";
 import type { CalendarCompiler } from "./compile-edition.js";
 import { recomputeNext } from "./recompute-next.js";
 
 export interface CalendarSweepOptions {
   readonly db: Queryable;
-  readonly store: Pick<EngineStore, "settle" | "settler" | "changes" | "calendars" | "calendarLinks">;
+  readonly store: Pick<SettlerStore, "settle" | "settler" | "changes" | "calendars" | "calendarLinks">;
   readonly rules: DueRules;
   readonly compiler: CalendarCompiler;
   readonly onRecomputed: (shards: readonly number[], settled: Settled) => void;

@@ -1,14 +1,6 @@
 import type { DurationMs } from "@carillon/core";
 import type { HeldShard } from "@carillon/store";
-
-export interface Membership {
-  /** This incarnation of the node: new at every start, so that an old one cannot be mistaken for it. */
-  readonly nodeId: string;
-  /** The shards this node owns, each with the epoch under which it does. */
-  readonly epochs: ReadonlyMap<number, number>;
-  /** The same shards; the same array for as long as none is gained or lost. */
-  readonly shards: readonly number[];
-}
+import type { Membership } from "../context.js";
 
 /** Over a map that may change: its shards are those of the moment. */
 export function membershipOf(nodeId: string, epochs: ReadonlyMap<number, number>): Membership {

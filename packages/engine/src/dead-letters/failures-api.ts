@@ -2,7 +2,7 @@ import { CarillonError, formatId } from "@carillon/core";
 import { type RunReader, toPage, toRunView } from "../runs/run-reader.js";
 import type { Failures, RedriveResult } from "./failures.js";
 import type { RunView } from "../runs/run-view.js";
-import type { WithinNamespace } from "../node/engine-api.js";
+import type { InNamespace } from "../context.js";
 import type { DeadLetterFilter, ErrorGroupView, FailureStore, GroupPlace, Queryable } from "@carillon/store";
 import type { Repeated, Repeats } from "./repeats.js";
 import type { Page, PageRequest } from "../requests.js";
@@ -12,7 +12,7 @@ export interface FailuresParts {
   readonly failures: FailureStore;
   readonly runs: RunReader;
   readonly repeats: Repeats;
-  readonly within: WithinNamespace;
+  readonly within: InNamespace;
 }
 
 /** Dead letters and kinds of errors as callers see them: names of namespaces in, views out. */

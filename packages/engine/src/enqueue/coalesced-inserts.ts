@@ -13,11 +13,11 @@ import {
   type OnReplaced,
   type Queued,
   type RunStore,
+  type Store,
   type StoredJob,
   type StoredRun,
 } from "@carillon/store";
-import type { EngineStore } from "../node/engine-store.js";
-import type { Telling } from "../wakeups/wakeups.js";
+import type { NotifyMode } from "../wakeups/wakeups.js";
 
 export interface InsertBounds {
   readonly maxBatch: number;
@@ -36,7 +36,7 @@ export interface Inserts {
 }
 
 export function makeInserts(
-  store: Pick<EngineStore, "jobs" | "runs" | "dedupes">,
+  store: Pick<Store, "jobs" | "runs" | "dedupes">,
   {
     horizonMs,
     onReplaced,
@@ -99,7 +99,7 @@ function insertRuns(
 }
 
 export interface RunsNowEvents {
-  readonly onQueued: (queued: readonly Queued[], telling: Telling) => void;
+  readonly onQueued: (queued: readonly Queued[], mode: NotifyMode) => void;
   /** What the statement itself is to tell others; null: it is to tell nothing. */
   readonly noticeOf: (queued: readonly Queued[]) => Notice | null;
   /** Runs go to workers that offered to take them, if there are any. */
@@ -122,11 +122,11 @@ export function insertRunsNow(
     soon: systemSoon,
     write: async (batch, isAlone) => {
       const handed = isAlone ? ((await handOver?.insert(batch)) ?? null) : null;
-      if (handed?.isHanded === false) onQueued(batch, "done");
+      if (handed?.isHanded === false) onQueued(batch, "sent");
       if (handed !== null) return batch.map(() => handed.at);
       const notice = isAlone ? noticeOf(batch) : null;
       const at = await runs.insertNow(batch, notice);
-      onQueued(batch, notice === null ? "soon" : "done");
+      onQueued(batch, notice === null ? "batched" : "sent");
       return batch.map(() => at);
     },
   });

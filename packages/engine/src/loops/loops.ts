@@ -1,67 +1,67 @@
 import type { DurationMs, Timers } from "@carillon/core";
 import { Loop } from "./loop.js";
 
-/** Everything that a node does by itself, again and again. */
+/** The loops of a node. Metrics and logs name them so. */
 export type LoopName =
   | "scheduler"
-  | "later"
-  | "admitter"
+  | "far_future"
+  | "overlap"
   | "coordinator"
   | "calendars"
   | "backfills"
+  | "operations"
   | "queues"
   | "limits"
-  | "after"
+  | "dependencies"
   | "rescuer"
   | "callbacks"
   | "expirer"
   | "errors"
   | "webhooks"
   | "notifier"
+  | "waiters"
+  | "workers"
+  | "gateway"
   | "history"
   | "records"
   | "jobs"
   | "dedupe"
-  | "clock"
-  | "waiters"
-  | "operations"
-  | "workers"
-  | "gateway";
+  | "clock";
 
-export type Ticks = Readonly<Record<LoopName, () => Promise<DurationMs>>>;
+/** One bounded pass; returns after how long the next one is due, at the latest. */
+export type Tick = () => Promise<DurationMs>;
 
-export interface NodeLoopsOptions {
+export interface LoopsOptions {
   readonly timers: Timers;
   readonly onError: (loop: LoopName, error: unknown) => void;
 }
 
-/** The loops of a node by name, so that whoever has news can wake the one that is to look. */
-export class NodeLoops {
-  readonly #options: NodeLoopsOptions;
+/** Every loop of a node by its name. A component registers its loops when it is constructed; the engine starts and stops them. */
+export class Loops {
+  readonly #options: LoopsOptions;
   readonly #loops = new Map<LoopName, Loop>();
 
-  constructor(options: NodeLoopsOptions) {
+  constructor(options: LoopsOptions) {
     this.#options = options;
   }
 
-  /** They start in this order. */
-  pace(ticks: Ticks): void {
+  register(name: LoopName, tick: Tick): void {
+    if (this.#loops.has(name)) throw new Error(`the loop ${name} is registered already`);
     const { timers, onError } = this.#options;
-    for (const name of Object.keys(ticks) as LoopName[]) {
-      this.#loops.set(name, new Loop({ tick: ticks[name], timers, onError: (error) => onError(name, error) }));
-    }
+    this.#loops.set(name, new Loop({ tick, timers, onError: (error) => onError(name, error) }));
   }
 
-  /** Nothing before it has started. */
+  /** Requests a pass now. A loop that has not started, or is not registered, stays as it is. */
   wake(name: LoopName): void {
     this.#loops.get(name)?.wake();
   }
 
+  /** Starts the loops in the order in which they were registered. */
   start(names: Iterable<LoopName> = this.#loops.keys()): void {
     for (const name of names) this.#loops.get(name)?.start();
   }
 
-  /** Resolves when the passes of these that are under way have ended; none follows. */
+  /** Resolves when the passes that are under way have ended; none follows. */
   async stop(names: Iterable<LoopName> = this.#loops.keys()): Promise<void> {
     const loops = Array.from(names, (name) => this.#loops.get(name)).filter((loop) => loop !== undefined);
     await Promise.all(loops.map((loop) => loop.stop()));

@@ -1,10 +1,10 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import type { Membership } from "../cluster/coordinator.js";
 import type { Repeats } from "../dead-letters/repeats.js";
 import type { RunView } from "../runs/run-view.js";
 import type { RunChanger } from "../runs/run-changer.js";
 import type { FailureStore, OperationFailure, OperationStore, StoredOperation } from "@carillon/store";
 import type { BulkTargets } from "./bulk-targets.js";
+import type { Membership } from "../context.js";
 
 export interface OperationRunnerOptions {
   readonly operations: Pick<OperationStore, "due" | "step" | "sweep">;

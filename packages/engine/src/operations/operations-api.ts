@@ -1,7 +1,7 @@
 import { toPage } from "../runs/run-reader.js";
 import { shardOf } from "../catalog/shard-of.js";
 import type { BulkCount, Operations, PurgeRequest } from "./operations.js";
-import type { WithinNamespace } from "../node/engine-api.js";
+import type { InNamespace } from "../context.js";
 import type {
   BulkTarget,
   Database,
@@ -21,7 +21,7 @@ export interface OperationsParts {
   readonly targets: BulkTargets;
   readonly runner: Pick<OperationRunner, "begin">;
   readonly queues: Pick<QueueStore, "find">;
-  readonly within: WithinNamespace;
+  readonly within: InNamespace;
   readonly newId: () => string;
   readonly shards: number;
   readonly onStarted: () => void;

@@ -1,5 +1,4 @@
 import type { Instant, JobPause } from "@carillon/core";
-import type { Membership } from "../cluster/coordinator.js";
 import type { OnEngineEvent } from "../events.js";
 import { announceEnded } from "../runs/announce-ended.js";
 import type { DueJob, Fired, FireRow, PassRow, Queued, Terms } from "@carillon/store";
@@ -9,6 +8,7 @@ import { fenceOf } from "./fence.js";
 import { announceFired, announcePassed } from "./fire-events.js";
 import { Suspects } from "./poison-jobs.js";
 import type { FireStore } from "../schedules/fire-store.js";
+import type { Membership } from "../context.js";
 
 export interface DueWriterOptions {
   readonly store: Pick<FireStore, "fire" | "settle" | "pass" | "hold" | "park">;

@@ -1,7 +1,8 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { Membership } from "../cluster/coordinator.js";
 import type { OnEngineEvent } from "../events.js";
-import { type DueRun, horizonMs, type LaterStore, type MovedRun, type Queued } from "@carillon/store";
+import { type DueRun, type LaterStore, type MovedRun, type Queued } from "@carillon/store";
+import { type LaterLimits, defaultLaterLimits } from "../options.js";
+import type { Membership } from "../context.js";
 
 export interface LaterMoverOptions {
   readonly later: Pick<LaterStore, "look" | "move">;
@@ -13,32 +14,6 @@ export interface LaterMoverOptions {
   readonly onEvent: OnEngineEvent;
   readonly limits?: Partial<LaterLimits>;
 }
-
-export interface LaterLimits {
-  /** A one-off job that is due later than this from now is stored in run_later. */
-  readonly horizonMs: DurationMs;
-  /** How long before their time runs move. What is stored now is far beyond it, so that nobody has to tell the mover. */
-  readonly leadMs: DurationMs;
-  readonly lookMs: DurationMs;
-  /** A full look starts at the beginning, not where the last one ended; it comes at most every 20 times its own cost. */
-  readonly fullLookMs: DurationMs;
-  /** Shards of one statement of a look: each may have dead index entries to walk, and a statement has a time limit. */
-  readonly shardsPerLook: number;
-  /** Rows of one move. */
-  readonly batch: number;
-  /** Shards of one move: each costs a lock and a descent of the index. */
-  readonly shardsPerMove: number;
-}
-
-export const defaultLaterLimits: LaterLimits = Object.freeze({
-  horizonMs,
-  leadMs: 330_000,
-  lookMs: 15_000,
-  fullLookMs: 60_000,
-  shardsPerLook: 128,
-  batch: 2_000,
-  shardsPerMove: 64,
-});
 
 export interface MoveReport {
   /** Shards that were looked at. */

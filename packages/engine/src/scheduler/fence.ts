@@ -1,5 +1,5 @@
-import type { Membership } from "../cluster/coordinator.js";
 import type { Fence } from "@carillon/store";
+import type { Membership } from "../context.js";
 
 /** Who this node is for these rows. Rows of a shard that it no longer owns match no fence. */
 export function fenceOf({ nodeId, epochs }: Membership, rows: readonly { readonly shard: number }[]): Fence {

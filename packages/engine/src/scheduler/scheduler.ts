@@ -1,5 +1,4 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { Membership } from "../cluster/coordinator.js";
 import type { OnEngineEvent } from "../events.js";
 import { type RankRun, rankByPriority } from "../catalog/rank-run.js";
 import type { DueJob, DueRun, Fence, PromotedRun, Queued } from "@carillon/store";
@@ -14,6 +13,7 @@ import { Maintenance } from "../schedules/maintenance-windows.js";
 import { type AheadLimits, RunPromoter } from "./run-promoter.js";
 import { ScheduleCache } from "../schedules/schedule-cache.js";
 import { type ReadLimits, rowOfJob, rowOfRun, ShardReader } from "./shard-reader.js";
+import type { Membership } from "../context.js";
 
 export interface SchedulerOptions {
   readonly store: FireStore;

@@ -5,11 +5,23 @@ import {
   settleOccurrences,
 } from "../jobs/transaction/settle-occurrences.js";
 import type { Settler } from "../jobs/transaction/settler.js";
-import type { Fired, FireRow, Queryable } from "@carillon/store";
+import type { Fired, FireRow, Queryable, Store } from "@carillon/store";
 
 export interface SettleParts {
   readonly settler: Settler;
   readonly transaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
+}
+
+/** The scheduler's port over PostgreSQL. */
+export function fireStore(store: Store, settler: Settler): FireStore {
+  const { runs } = store;
+  return {
+    ...store.due,
+    settle: settleRows({ settler, transaction: store.settle }),
+    windows: store.windowsInForce,
+    loadRuns: (...args) => runs.loadDue(...args),
+    promote: (...args) => runs.promote(...args),
+  };
 }
 
 /** The fires whose runs may wait for others, as one settlement: the same over every store. */

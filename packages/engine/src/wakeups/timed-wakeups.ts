@@ -1,40 +1,35 @@
 import { type DurationMs, type Instant, type Timers, TimingWheel } from "@carillon/core";
-import type { Queued } from "@carillon/store";
+import type { TimedLaneNotice } from "./lane-notices.js";
 
-/** Where runs become claimable, and when. */
-export interface TimedHint extends Omit<Queued, "id"> {
-  readonly at: Instant;
-}
-
-export interface TimedHintsOptions {
+export interface TimedWakeupsOptions {
   readonly timers: Timers;
-  /** The database's clock, as this node knows it. */
+  /** The database's clock, as this node estimates it. */
   readonly now: () => Instant;
-  /** The time of these has come. */
-  readonly onDue: (hints: readonly TimedHint[]) => void;
+  /** Called when the time of these notices has come. */
+  readonly onDue: (notices: readonly TimedLaneNotice[]) => void;
 }
 
-/** Our clock may be ahead of the database's, which decides: so much later the lanes are looked at once more, all of that time together. */
-const againMs: DurationMs = 20;
+/** This node's clock may be ahead of the database's, which decides: lanes are notified once more after this time, all of that time together. */
+const repeatMs: DurationMs = 20;
 
-/** Keeps hints of runs that were queued ahead of their time until it comes. One that is lost is made up for by the gateway's full look, within a second. */
-export class TimedHints {
-  readonly #options: TimedHintsOptions;
-  readonly #wheel: TimingWheel<TimedHint>;
-  #told: TimedHint[] = [];
-  #againAt: Instant = Number.POSITIVE_INFINITY;
+/** Keeps notices of runs that were queued ahead of their time until it comes. The gateway's full scan finds the runs of a lost notice within a second. */
+export class TimedWakeups {
+  readonly #options: TimedWakeupsOptions;
+  readonly #wheel: TimingWheel<TimedLaneNotice>;
+  #delivered: TimedLaneNotice[] = [];
+  #repeatAt: Instant = Number.POSITIVE_INFINITY;
   #timer: unknown = null;
   #timerAt: Instant = Number.POSITIVE_INFINITY;
   #isStopped = false;
 
-  constructor(options: TimedHintsOptions) {
+  constructor(options: TimedWakeupsOptions) {
     this.#options = options;
     this.#wheel = new TimingWheel({ startMs: options.now() });
   }
 
-  add(hints: readonly TimedHint[]): void {
-    for (const hint of hints) this.#wheel.insert(hint.at, hint);
-    this.#look();
+  add(notices: readonly TimedLaneNotice[]): void {
+    for (const notice of notices) this.#wheel.insert(notice.at, notice);
+    this.#deliver();
   }
 
   stop(): void {
@@ -42,23 +37,23 @@ export class TimedHints {
     this.#options.timers.clearTimeout(this.#timer);
   }
 
-  #look(): void {
+  #deliver(): void {
     const { now, onDue } = this.#options;
     const at = now();
-    const isAgain = at >= this.#againAt;
-    const again = isAgain ? this.#told : [];
+    const isRepeat = at >= this.#repeatAt;
+    const repeated = isRepeat ? this.#delivered : [];
     const due = this.#wheel.advance(at);
-    this.#told = isAgain ? due : this.#told.concat(due);
-    if (isAgain) this.#againAt = Number.POSITIVE_INFINITY;
-    if (due.length > 0) this.#againAt = Math.min(this.#againAt, at + againMs);
-    if (due.length + again.length > 0) onDue(again.concat(due));
-    this.#wait(at);
+    this.#delivered = isRepeat ? due : this.#delivered.concat(due);
+    if (isRepeat) this.#repeatAt = Number.POSITIVE_INFINITY;
+    if (due.length > 0) this.#repeatAt = Math.min(this.#repeatAt, at + repeatMs);
+    if (due.length + repeated.length > 0) onDue(repeated.concat(due));
+    this.#schedule(at);
   }
 
-  #wait(now: Instant): void {
+  #schedule(now: Instant): void {
     const { timers } = this.#options;
     const next = this.#wheel.nextDue();
-    const at = Math.min(next === -1 ? Number.POSITIVE_INFINITY : next, this.#againAt);
+    const at = Math.min(next === -1 ? Number.POSITIVE_INFINITY : next, this.#repeatAt);
     if (at === this.#timerAt || this.#isStopped) return;
     timers.clearTimeout(this.#timer);
     this.#timerAt = at;
@@ -66,7 +61,7 @@ export class TimedHints {
     this.#timer = timers.setTimeout(
       () => {
         this.#timerAt = Number.POSITIVE_INFINITY;
-        this.#look();
+        this.#deliver();
       },
       Math.max(1, at - now),
     );

@@ -1,85 +1,144 @@
 import type { Instant, Timers } from "@carillon/core";
-import type { Membership } from "../cluster/coordinator.js";
-import type { Gateway } from "../dispatch/gateway.js";
-import type { Scheduler } from "../scheduler/scheduler.js";
-import type { Database, DueJob, DueRun, Notice, PromotedRun, Queued } from "@carillon/store";
+import type { Database, DueJob, DueRun, HeldShard, Listening, Notice, PromotedRun, Queued } from "@carillon/store";
+import type { FailedRun } from "../events.js";
 import {
-  byTime,
-  channel,
   keepLowest,
-  laneChannel,
-  type LaneHint,
-  lowestOf,
-  textsOf,
-  toLaneHint,
-  toTimedHint,
+  type LaneNotice,
+  lowestRanks,
+  lowestRanksByTime,
+  readLaneNotice,
+  readTimedNotice,
+  writeNotices,
 } from "./lane-notices.js";
-import { TimedHints } from "./timed-wakeups.js";
+import { TimedWakeups } from "./timed-wakeups.js";
 
-/** Schedulers look at everything every 15 s, 30 s ahead: whatever is due later than this they find in time by themselves. */
+/** What concerns every node. */
+const nodeChannel = "carillon_hint";
+/** Runs that workers may claim: only nodes that serve workers listen. A node that is not woken by every run leaves the processor to others. */
+const laneChannel = "carillon_lane";
+
+/** Schedulers read all due times every 15 s, 30 s ahead: they find by themselves what is due later than this. */
 const soonMs = 30_000;
 
-export interface HintsOptions {
+/** Changes without details: a subscriber reads the rows again. */
+const changes = ["calendars", "windows", "queues", "backfills", "operations", "stops", "shards.moved"] as const;
+type Change = (typeof changes)[number];
+
+/** What components publish and subscribe to. The payload of a change is null. */
+export interface WakeupTopics extends Readonly<Record<Change, null>> {
+  /** Runs of these lanes are claimable. A requester is the gateway of the node that stored them, which would take a slot offer. */
+  readonly lanes: { readonly notices: readonly LaneNotice[]; readonly requester: string | null };
+  /** Notices of lanes may have been missed. */
+  readonly "lanes.all": null;
+  readonly "jobs.due": readonly DueJob[];
+  readonly "runs.due": readonly DueRun[];
+  /** Jobs of these shards, which this node owns, changed. */
+  readonly "shards.changed": readonly number[];
+  /** Shards came to this node or left it. */
+  readonly "shards.owned": { readonly gained: readonly HeldShard[]; readonly lost: readonly number[] };
+  /** Runs of these jobs ended, for which other runs of the same job may wait. */
+  readonly "overlap.freed": readonly string[];
+  readonly "limits.changed": null;
+  /** Runs that hold limits were claimed. */
+  readonly "limits.claimed": readonly string[];
+  /** Runs that held limits ended, for now or for good. */
+  readonly "limits.released": readonly string[];
+  readonly "run.failed": FailedRun;
+}
+
+type Listener<Topic extends keyof WakeupTopics> = (payload: WakeupTopics[Topic]) => void;
+
+/** When other nodes are notified of runs. batched: one batch follows another, and notices may gather; sent: the statement that stored the runs did it. */
+export type NotifyMode = "immediate" | "batched" | "sent";
+
+export interface WakeupsOptions {
   readonly database: Pick<Database, "listen" | "notify">;
-  readonly gateway: () => Pick<Gateway, "id" | "hint" | "hintAll">;
-  /** Where this node takes offers of workers for the runs that it stores; null: nowhere. */
-  readonly address: () => string | null;
-  readonly scheduler: () => Scheduler;
-  /** Whether runs of some of these lanes may have limits to wait for. */
-  readonly areLimited: (lanes: readonly number[]) => boolean;
-  /** Runs were queued in these lanes; says whether some of them may have limits. */
-  readonly hintLimits: (lanes: readonly number[]) => boolean;
-  /** Workers of this node may hold runs that are to stop. */
-  readonly passOnStops: () => void;
-  readonly wakeScheduler: () => void;
-  readonly wakeCoordinator: () => void;
-  /** Calendars changed: jobs that follow them are to be looked at. */
-  readonly wakeCalendars: () => void;
-  readonly wakeBackfills: () => void;
-  readonly wakeOperations: () => void;
-  /** Queues or namespaces changed: whoever goes by them reads them again. */
-  readonly wakeQueues: () => void;
-  readonly membership: () => Membership;
   readonly timers: Timers;
   /** The database's clock. */
   readonly now: () => Instant;
+  readonly ownsShard: (shard: number) => boolean;
+  readonly ownShards: () => readonly number[];
 }
 
-/** When other nodes are told of runs. soon: one batch follows another, and hints may gather. done: they were, by the statement itself. */
-export type Telling = "now" | "soon" | "done";
+/** Decides whether runs of some of these lanes may have limits to wait for. */
+export interface LimitedLanes {
+  isLimited(lanes: readonly number[]): boolean;
+  /** The same, for runs that were queued: their limits are checked next. */
+  runsQueued(lanes: readonly number[]): boolean;
+}
+
+/** Where a node takes slot offers for the runs that it stores. */
+export interface Requester {
+  readonly gatewayId: string;
+  /** null: other nodes cannot reach it yet. */
+  readonly address: () => string | null;
+}
 
 /**
- * Tells whoever waits that something changed: within the node by a call, other nodes by NOTIFY. Every hint may be lost;
- * the full looks of the scheduler and of the gateway find what it would have told.
+ * Wakes the components that wait for a change: those of this node by a call, other nodes by NOTIFY. Any notice may be lost; the full scans of
+ * the scheduler and of the gateway, and the period of each loop, find what it would have announced.
  */
-export class Hints {
-  readonly #options: HintsOptions;
-  /** Lanes that whoever serves workers is to be told of, with the lowest rank that became claimable. */
-  readonly #open = new Map<string, LaneHint>();
-  /** The same for lanes with limits: everybody is told, since the limits are looked after by who owns them. */
-  readonly #limited = new Map<string, LaneHint>();
-  readonly #timed: TimedHints;
-  #listening: { stop(): Promise<void> } | null = null;
-  #serving: { stop(): Promise<void> } | null = null;
+export class Wakeups {
+  readonly #options: WakeupsOptions;
+  readonly #listeners = new Map<keyof WakeupTopics, Listener<never>[]>();
+  /** Notices that gather for the nodes that serve workers, with the lowest rank of each lane. */
+  readonly #open = new Map<string, LaneNotice>();
+  /** The same for lanes with limits: every node is notified, because a limit's owner admits its runs. */
+  readonly #limited = new Map<string, LaneNotice>();
+  readonly #timed: TimedWakeups;
+  #limits: LimitedLanes = { isLimited: () => false, runsQueued: () => false };
+  #requester: Requester | null = null;
+  #listening: Listening | null = null;
+  #serving: Listening | null = null;
 
-  constructor(options: HintsOptions) {
+  constructor(options: WakeupsOptions) {
     this.#options = options;
     const { timers, now } = options;
-    this.#timed = new TimedHints({ timers, now, onDue: (hints) => void this.#hintNow(lowestOf(hints)) });
+    this.#timed = new TimedWakeups({ timers, now, onDue: (notices) => void this.#wakeLanes(lowestRanks(notices)) });
+  }
+
+  on<Topic extends keyof WakeupTopics>(topic: Topic, listener: Listener<Topic>): void {
+    this.#listeners.set(topic, [...(this.#listeners.get(topic) ?? []), listener]);
+  }
+
+  /** Wakes the subscribers of this node alone. */
+  publish<Topic extends keyof WakeupTopics>(topic: Topic, payload: WakeupTopics[Topic]): void {
+    const listeners = this.#listeners.get(topic) as Listener<Topic>[] | undefined;
+    if (listeners !== undefined) for (const listener of listeners) listener(payload);
+  }
+
+  /** Wakes the subscribers of other nodes alone. */
+  announce(change: Change): void {
+    this.#options.database.notify(nodeChannel, change === "shards.moved" ? "shares" : change);
+  }
+
+  /** Wakes the subscribers of every node. */
+  broadcast(change: Change): void {
+    this.publish(change, null);
+    this.announce(change);
+  }
+
+  limitLanes(limits: LimitedLanes): void {
+    this.#limits = limits;
+  }
+
+  /** Names this node as a requester of slot offers. */
+  requestAs(requester: Requester): void {
+    this.#requester = requester;
   }
 
   start(): void {
     this.#listening = this.#options.database.listen(
-      channel,
-      (payload) => this.#take(payload),
-      () => this.#lookEverywhere(),
+      nodeChannel,
+      (payload) => this.#receive(payload),
+      () => this.#wakeAll(),
     );
   }
 
-  /** There are workers here: from now on this node is told of the runs that they may get. */
-  serve(): void {
-    const lookAtAll = (): void => this.#options.gateway().hintAll();
-    this.#serving ??= this.#options.database.listen(laneChannel, (text) => this.#takeLanes(text), lookAtAll, lookAtAll);
+  /** This node serves workers: from now on it is notified of the runs that they may claim. */
+  serveWorkers(): void {
+    const wakeAll = (): void => this.publish("lanes.all", null);
+    this.#serving ??= this.#options.database.listen(laneChannel, (text) => this.#receiveLanes(text), wakeAll, wakeAll);
   }
 
   async stop(): Promise<void> {
@@ -88,174 +147,129 @@ export class Hints {
     this.#listening = null;
   }
 
-  /** Runs became claimable: the workers of this node look now, other nodes are told, unless they were. */
-  queued(runs: readonly Queued[], telling: Telling = "now"): void {
+  /** Runs became claimable. */
+  runsQueued(runs: readonly Queued[], mode: NotifyMode = "immediate"): void {
     if (runs.length === 0) return;
-    const hints = lowestOf(runs);
-    const isLimited = this.#hintNow(hints, telling === "now" ? null : this.#options.gateway().id);
-    if (telling === "done") return;
-    for (const hint of hints) keepLowest(isLimited ? this.#limited : this.#open, hint);
-    const canWait = telling === "soon";
-    if (isLimited) this.#options.database.notify(channel, this.#limitedTexts, canWait);
+    const notices = lowestRanks(runs);
+    // Only new runs have a requester: those that are queued again take no slot offers.
+    const requester = mode === "immediate" ? null : (this.#requester?.gatewayId ?? null);
+    const isLimited = this.#wakeLanes(notices, requester);
+    if (mode === "sent") return;
+    for (const notice of notices) keepLowest(isLimited ? this.#limited : this.#open, notice);
+    const canWait = mode === "batched";
+    if (isLimited) this.#options.database.notify(nodeChannel, this.#limitedTexts, canWait);
     else this.#options.database.notify(laneChannel, this.#openTexts, canWait);
   }
 
-  /** The hint of runs, for the statement that stores them; null if it would be too long. */
-  noticeOf(runs: readonly Queued[]): Notice | null {
-    const hints = lowestOf(runs);
-    const [payload = "", ...others] = textsOf("lanes", hints);
+  /** The notice of runs, for the statement that stores them to send; null if it would be too long. */
+  noticeFor(runs: readonly Queued[]): Notice | null {
+    const notices = lowestRanks(runs);
+    const [payload = "", ...others] = writeNotices("lanes", notices);
     if (others.length > 0) return null;
-    if (this.#areLimited(hints)) return { channel, payload };
-    const address = this.#options.address();
+    if (this.#isLimitedAny(notices)) return { channel: nodeChannel, payload };
+    const address = this.#requester?.address() ?? null;
     return { channel: laneChannel, payload: address === null ? payload : `${payload} ${address}` };
   }
 
-  /** Runs are claimable from their time on: whoever serves workers looks then. */
-  promoted(runs: readonly PromotedRun[]): void {
+  /** Runs were queued, some of them ahead of their time: gateways claim those when it comes. */
+  runsPromoted(runs: readonly PromotedRun[]): void {
     const now = this.#options.now();
-    this.queued(runs.filter((run) => run.runAt <= now));
-    const ahead = byTime(runs.filter((run) => run.runAt > now));
+    this.runsQueued(runs.filter((run) => run.runAt <= now));
+    const ahead = lowestRanksByTime(runs.filter((run) => run.runAt > now));
     if (ahead.length === 0) return;
     this.#timed.add(ahead);
     // Few at a time, so that they need not gather.
-    const texts = (): string[] => textsOf("timed", ahead);
-    this.#options.database.notify(this.#areLimited(ahead) ? channel : laneChannel, texts);
+    const texts = (): string[] => writeNotices("timed", ahead);
+    this.#options.database.notify(this.#isLimitedAny(ahead) ? nodeChannel : laneChannel, texts);
   }
 
-  /** Runs were admitted by their limits. */
-  admitted(runs: readonly Queued[]): void {
+  /** Limits admitted runs. */
+  runsAdmitted(runs: readonly Queued[]): void {
     if (runs.length === 0) return;
-    const hints = lowestOf(runs);
-    this.#options.gateway().hint(hints);
-    for (const hint of hints) keepLowest(this.#open, hint);
+    const notices = lowestRanks(runs);
+    this.publish("lanes", { notices, requester: null });
+    for (const notice of notices) keepLowest(this.#open, notice);
     this.#options.database.notify(laneChannel, this.#openTexts);
   }
 
-  #areLimited(hints: readonly LaneHint[]): boolean {
-    return this.#options.areLimited(hints.map((hint) => hint.lane));
-  }
-
-  /** Whatever gathered since the last time, each lane once. */
-  readonly #openTexts = (): string[] => textsOf("lanes", takeAll(this.#open));
-  readonly #limitedTexts = (): string[] => textsOf("lanes", takeAll(this.#limited));
-
-  dueJobs(jobs: readonly DueJob[]): void {
+  jobsDue(jobs: readonly DueJob[]): void {
     const soon = jobs.filter((job) => this.#isSoon(job.fireAt));
-    for (const job of soon) this.#options.scheduler().hintJob(job);
-    this.#due(soon.map((job) => job.shard));
+    this.publish("jobs.due", soon);
+    this.#announceShards(soon.map((job) => job.shard));
   }
 
-  dueRuns(runs: readonly DueRun[]): void {
+  runsDue(runs: readonly DueRun[]): void {
     const soon = runs.filter((run) => this.#isSoon(run.runAt));
-    for (const run of soon) this.#options.scheduler().hintRun(run);
-    this.#due(soon.map((run) => run.shard));
+    this.publish("runs.due", soon);
+    this.#announceShards(soon.map((run) => run.shard));
   }
 
-  /** Jobs of these shards changed: whoever owns them reads them again. */
-  changed(shards: readonly number[]): void {
-    const { epochs } = this.#options.membership();
-    this.#options.scheduler().hintShards(shards.filter((shard) => epochs.has(shard)));
-    this.#due(shards);
-  }
-
-  /** Running runs were asked to stop: whoever holds them tells their workers. */
-  stopped(): void {
-    this.#options.passOnStops();
-    this.#options.database.notify(channel, "stops");
-  }
-
-  calendarsChanged(): void {
-    this.#options.wakeCalendars();
-    this.#options.database.notify(channel, "calendars");
-  }
-
-  windowsChanged(): void {
-    this.#lookAtWindows();
-    this.#options.database.notify(channel, "windows");
-  }
-
-  queuesChanged(): void {
-    this.#options.database.notify(channel, "queues");
-  }
-
-  backfillStarted(): void {
-    this.#options.wakeBackfills();
-    this.#options.database.notify(channel, "backfills");
-  }
-
-  operationStarted(): void {
-    this.#options.wakeOperations();
-    this.#options.database.notify(channel, "operations");
-  }
-
-  /** A node came or went, or gave shards up: the others share anew without waiting for their next pass. */
-  sharesMoved(): void {
-    this.#options.database.notify(channel, "shares");
+  /** Jobs of these shards changed: the shards' owners read them again. */
+  jobsChanged(shards: readonly number[]): void {
+    this.publish(
+      "shards.changed",
+      shards.filter((shard) => this.#options.ownsShard(shard)),
+    );
+    this.#announceShards(shards);
   }
 
   #isSoon(at: Instant): boolean {
     return at <= this.#options.now() + soonMs;
   }
 
-  #due(shards: readonly number[]): void {
+  #announceShards(shards: readonly number[]): void {
     if (shards.length === 0) return;
-    this.#options.wakeScheduler();
-    const elsewhere = new Set(shards.filter((shard) => !this.#options.membership().epochs.has(shard)));
-    if (elsewhere.size > 0) this.#options.database.notify(channel, `shards ${[...elsewhere].join(",")}`);
+    const elsewhere = new Set(shards.filter((shard) => !this.#options.ownsShard(shard)));
+    if (elsewhere.size > 0) this.#options.database.notify(nodeChannel, `shards ${[...elsewhere].join(",")}`);
   }
 
-  #take(payload: string): void {
+  #isLimitedAny(notices: readonly LaneNotice[]): boolean {
+    return this.#limits.isLimited(notices.map((notice) => notice.lane));
+  }
+
+  /** The notices that gathered since the last time, one for each lane. */
+  readonly #openTexts = (): string[] => writeNotices("lanes", takeAll(this.#open));
+  readonly #limitedTexts = (): string[] => writeNotices("lanes", takeAll(this.#limited));
+
+  /** Returns whether some of the lanes may have limits. */
+  #wakeLanes(notices: readonly LaneNotice[], requester: string | null = null): boolean {
+    this.publish("lanes", { notices, requester });
+    return this.#limits.runsQueued(notices.map((notice) => notice.lane));
+  }
+
+  #receive(payload: string): void {
     const [kind, list = ""] = payload.split(" ", 2);
-    if (kind === "shares") return this.#options.wakeCoordinator();
-    if (kind === "stops") return this.#options.passOnStops();
-    if (kind === "calendars") return this.#options.wakeCalendars();
-    if (kind === "windows") return this.#lookAtWindows();
-    if (kind === "queues") return this.#options.wakeQueues();
-    if (kind === "backfills") return this.#options.wakeBackfills();
-    if (kind === "operations") return this.#options.wakeOperations();
-    if (kind === "lanes") return void this.#hintNow(list.split(",").map(toLaneHint));
-    if (kind === "timed") return this.#timed.add(list.split(",").map(toTimedHint));
-    const ids = list.split(",").map(Number);
-    if (kind === "shards") this.#readAgain(ids.filter((id) => this.#options.membership().epochs.has(id)));
+    if (kind === "shares") return this.publish("shards.moved", null);
+    if (kind === "lanes") return void this.#wakeLanes(list.split(",").map(readLaneNotice));
+    if (kind === "timed") return this.#timed.add(list.split(",").map(readTimedNotice));
+    const change = changes.find((one) => one === kind);
+    if (change !== undefined) return this.publish(change, null);
+    if (kind !== "shards") return;
+    const shards = list.split(",").map(Number);
+    this.publish(
+      "shards.changed",
+      shards.filter((shard) => this.#options.ownsShard(shard)),
+    );
   }
 
-  /** Of lanes without limits. */
-  #takeLanes(payload: string): void {
-    const [kind, list = "", from = null] = payload.split(" ", 3);
-    if (kind === "lanes") this.#options.gateway().hint(list.split(",").map(toLaneHint), from);
-    else if (kind === "timed") this.#timed.add(list.split(",").map(toTimedHint));
+  /** Notices of lanes without limits. */
+  #receiveLanes(payload: string): void {
+    const [kind, list = "", requester = null] = payload.split(" ", 3);
+    if (kind === "lanes") this.publish("lanes", { notices: list.split(",").map(readLaneNotice), requester });
+    else if (kind === "timed") this.#timed.add(list.split(",").map(readTimedNotice));
   }
 
-  /** For this node alone; says whether some of these lanes may have limits. */
-  #hintNow(hints: readonly LaneHint[], from: string | null = null): boolean {
-    this.#options.gateway().hint(hints, from);
-    return this.#options.hintLimits(hints.map((hint) => hint.lane));
-  }
-
-  /** The connection was away, and hints may have been missed. */
-  #lookEverywhere(): void {
-    this.#options.wakeCalendars();
-    this.#options.wakeBackfills();
-    this.#options.wakeOperations();
-    this.#options.wakeQueues();
-    this.#options.scheduler().hintWindows();
-    this.#options.gateway().hintAll();
-    this.#readAgain(this.#options.membership().shards);
-  }
-
-  #lookAtWindows(): void {
-    this.#options.scheduler().hintWindows();
-    this.#options.wakeScheduler();
-  }
-
-  #readAgain(shards: readonly number[]): void {
-    this.#options.scheduler().hintShards(shards);
-    this.#options.wakeScheduler();
+  /** The connection was away, and notices may have been missed. */
+  #wakeAll(): void {
+    for (const change of ["calendars", "backfills", "operations", "queues", "windows"] as const)
+      this.publish(change, null);
+    this.publish("lanes.all", null);
+    this.publish("shards.changed", this.#options.ownShards());
   }
 }
 
-function takeAll(gathered: Map<string, LaneHint>): LaneHint[] {
-  const hints = [...gathered.values()];
+function takeAll(gathered: Map<string, LaneNotice>): LaneNotice[] {
+  const notices = [...gathered.values()];
   gathered.clear();
-  return hints;
+  return notices;
 }

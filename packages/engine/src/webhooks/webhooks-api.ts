@@ -3,7 +3,7 @@ import type { RunLister } from "../runs/run-lister.js";
 import { type RunReader, toPage } from "../runs/run-reader.js";
 import type { RunView } from "../runs/run-view.js";
 import type { WebhookChange, WebhookDelivery, Webhooks } from "./webhooks.js";
-import type { WithinNamespace } from "../node/engine-api.js";
+import type { InNamespace } from "../context.js";
 import type { CallbackSecrets, Queryable, WebhookState, WebhookStore, WebhookView } from "@carillon/store";
 import { testMessage } from "./message.js";
 import type { SystemRuns } from "./system-runs.js";
@@ -16,7 +16,7 @@ export interface WebhooksParts {
   readonly lister: RunLister;
   readonly systemRuns: SystemRuns;
   readonly transaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
-  readonly within: WithinNamespace;
+  readonly within: InNamespace;
   readonly newId: () => string;
   readonly now: () => Instant;
   /** An endpoint that takes nothing for so long is disabled. */

@@ -2,7 +2,7 @@ import type { RunPolicy } from "@carillon/core";
 import { Intake } from "../../src/limits/intake.js";
 import { LimitAdmitter, type LimitAdmitterOptions } from "../../src/limits/limit-admitter.js";
 import { audits, runAudit } from "@carillon/store";
-import type { EngineStore } from "../../src/node/engine-store.js";
+import type { EngineStore } from "./engine-store.js";
 import { newRun, type StoreHarness, storeHarness } from "./store-harness.js";
 
 export interface SteppedAdmitter extends Pick<LimitAdmitter, "released"> {

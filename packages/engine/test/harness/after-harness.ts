@@ -3,7 +3,7 @@ import { AfterRunner } from "../../src/dependencies/dependency-runner.js";
 import { Conditions } from "../../src/dependencies/conditions.js";
 import { Follower } from "../../src/dependencies/follower.js";
 import type { Database } from "../../src/index.js";
-import { createEngineStore } from "../../src/node/engine-store.js";
+import { createEngineStore } from "./engine-store.js";
 import type { FinishedRun } from "@carillon/store";
 import { actor, type ChangeHarness, changeHarness, type Row, spec, startRuns } from "./change-harness.js";
 

@@ -5,7 +5,7 @@ import { PastRules } from "../../src/backfills/past-rules.js";
 import { StepTaker } from "../../src/backfills/take-step.js";
 import { CalendarCompiler } from "../../src/calendars/compile-edition.js";
 import type { Fence } from "@carillon/store";
-import type { EngineStore } from "../../src/node/engine-store.js";
+import type { EngineStore } from "./engine-store.js";
 import { actor, type ChangeHarness, changeHarness, period } from "./change-harness.js";
 import { membershipOf } from "../../src/cluster/coordinator.js";
 

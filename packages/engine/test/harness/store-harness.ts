@@ -14,7 +14,7 @@ import {
   type NewRun,
   type Terms,
 } from "@carillon/store";
-import { createEngineStore, type EngineStore } from "../../src/node/engine-store.js";
+import { createEngineStore, type EngineStore } from "./engine-store.js";
 
 export const newId = makeUuidV7({ now: Date.now, randomBytes });
 

@@ -2,10 +2,11 @@ import type { Clock, DurationMs } from "@carillon/core";
 import type { OnEngineEvent } from "../../events.js";
 import type { HeldShard } from "@carillon/store";
 import { HeldShards } from "../shards/held-shards.js";
-import type { Coordinator, Membership, ShardChange } from "../coordinator.js";
+import type { Coordinator, ShardChange } from "../coordinator.js";
 import { inOwnOrder, quotaOf } from "../shards/shard-share.js";
 import type { Member, Registry, ShardView } from "../registry.js";
 import { type MeasuredSkew, SkewJudge } from "../detection/clock-skew.js";
+import type { Membership } from "../../context.js";
 
 export interface MemberOptions {
   readonly clock: Clock;

@@ -9,10 +9,10 @@ import {
   type OnReplaced,
   runStore,
   type Statements,
+  type Store,
   type StoredJob,
   type StoredRun,
 } from "@carillon/store";
-import type { EngineStore } from "../../node/engine-store.js";
 import type { Receipt } from "../../requests.js";
 
 /** What one call stores, each kind in its order. */
@@ -37,7 +37,7 @@ export type InsertKept = (
 
 /** Such calls share no statement with others: each commits with its own receipt. */
 export function insertKept(
-  store: Pick<EngineStore, "settle" | "jobs">,
+  store: Pick<Store, "settle" | "jobs">,
   statements: Statements,
   { horizonMs, onReplaced }: { readonly horizonMs: DurationMs; readonly onReplaced: OnReplaced },
 ): InsertKept {

@@ -14,7 +14,7 @@ import {
   type UpstreamLinks,
   UpstreamUnknown,
 } from "@carillon/store";
-import type { EngineStore } from "../../node/engine-store.js";
+import type { SettlerStore } from "../transaction/settler.js";
 import type { QueueBook } from "../../catalog/queue-cache.js";
 import { laneNameOf } from "../../catalog/lane-name.js";
 import type { Adoption, Adopter } from "./adopter.js";
@@ -27,7 +27,7 @@ import { settleDue } from "../transaction/settle-due.js";
 import type { JobRef, ChangeContext } from "../../requests.js";
 
 export interface ChangeTransactionOptions {
-  readonly store: Pick<EngineStore, "settle" | "settler"> & {
+  readonly store: Pick<SettlerStore, "settle" | "settler"> & {
     readonly changes: Pick<JobChangeStore, "touch" | "keepVersion" | "redefine">;
     readonly jobs: Pick<JobStore, "idOfKey">;
     readonly calendarLinks: Pick<CalendarLinks, "pin" | "link" | "unlink" | "behindOf">;

@@ -2,7 +2,7 @@ import { type PreviewedFire, previewSchedule } from "@carillon/core";
 import type { JobChanges, JobVersionView, OccurrenceView } from "../job-changes.js";
 import type { JobView } from "../job-view.js";
 import type { LockedJob, Queryable } from "@carillon/store";
-import type { EngineStore } from "../../node/engine-store.js";
+import type { SettlerStore } from "../transaction/settler.js";
 import type { JobReader } from "../job-reader.js";
 import type { RunReader } from "../../runs/run-reader.js";
 import { notFound } from "./change-errors.js";
@@ -16,7 +16,7 @@ import type { JobRef, Page, PageRequest } from "../../requests.js";
 
 export interface JobChangerParts {
   readonly db: Queryable;
-  readonly store: Pick<EngineStore, "settler">;
+  readonly store: Pick<SettlerStore, "settler">;
   readonly transaction: ChangeTransaction;
   readonly edits: JobEdits;
   readonly pauses: JobPauses;

@@ -2,7 +2,7 @@ import { CarillonError, formatId } from "@carillon/core";
 import type { CancelRequest } from "../job-changes.js";
 import type { Settled } from "../transaction/settler.js";
 import type { LockedJob, Queryable } from "@carillon/store";
-import type { EngineStore } from "../../node/engine-store.js";
+import type { SettlerStore } from "../transaction/settler.js";
 import { RunReader } from "../../runs/run-reader.js";
 import { applyCancel } from "./apply-cancel.js";
 import type { Applied, Subject } from "./change.js";
@@ -11,7 +11,7 @@ import type { JobRef, ChangeContext } from "../../requests.js";
 
 export interface JobEndingsOptions {
   readonly transaction: ChangeTransaction;
-  readonly store: Pick<EngineStore, "settle" | "settler" | "changes" | "readsOver" | "backfills" | "dependencies">;
+  readonly store: Pick<SettlerStore, "settle" | "settler" | "changes" | "readsOver" | "backfills" | "dependencies">;
   readonly patienceMs: number;
   readonly onStopped: (stopped: Settled["stopped"]) => void;
   /** Waiting runs ended that no settlement tells of. */

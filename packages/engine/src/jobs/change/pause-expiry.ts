@@ -4,7 +4,7 @@ import { calendarRuleOf } from "../../schedules/calendar-rule.js";
 import type { JobDraft } from "../transaction/job-draft.js";
 import type { Settled } from "../transaction/settler.js";
 import type { DependencyStore, Fence, JobChangeStore, JobTouch, Queryable, StoredPause } from "@carillon/store";
-import type { EngineStore } from "../../node/engine-store.js";
+import type { SettlerStore } from "../transaction/settler.js";
 import { applyResume } from "./apply-pause.js";
 import type { DueRules } from "../../schedules/due-rules.js";
 
@@ -14,7 +14,7 @@ export interface ExpiredPause {
   readonly version: number;
 }
 
-export interface PauseExpiryStore extends Pick<EngineStore, "settle" | "settler"> {
+export interface PauseExpiryStore extends Pick<SettlerStore, "settle" | "settler"> {
   readonly dependencies: Pick<DependencyStore, "release">;
   readonly changes: Pick<JobChangeStore, "touch">;
 }

@@ -1,5 +1,6 @@
 import { classNames, type OnEngineEvent } from "../../events.js";
 import { announceEnded } from "../../runs/announce-ended.js";
+import type { Wakeups } from "../../wakeups/wakeups.js";
 import type { Settled } from "./settler.js";
 
 /** Tells what a settlement made of occurrences, as the scheduler does of those that it fires. After the commit. */
@@ -18,4 +19,12 @@ export function announceSettled(
     if (reason === "missed") onEvent({ type: "occurrence.missed", jobId, count });
     else onEvent({ type: "occurrence.skipped", jobId, reason, count });
   }
+}
+
+/** Wakes the components that a committed settlement concerns: jobs of these shards changed, runs were queued or are to stop. */
+export function wakeForSettled(wakeups: Wakeups, shards: readonly number[], settled: Settled | null): void {
+  wakeups.jobsChanged(shards);
+  if (settled === null) return;
+  wakeups.runsQueued(settled.queued);
+  if (settled.stopped.length > 0) wakeups.broadcast("stops");
 }

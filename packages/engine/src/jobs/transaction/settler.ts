@@ -10,6 +10,7 @@ import type {
   Queued,
   SettlementReads,
   SettlementWrites,
+  Store,
 } from "@carillon/store";
 import { JobDraft } from "./job-draft.js";
 
@@ -36,6 +37,11 @@ export interface SettledFire {
   /** The job's class of priority when it was fired. */
   readonly class: number;
   readonly misfireThresholdMs: DurationMs;
+}
+
+/** The store with the unit of work over its jobs. */
+export interface SettlerStore extends Store {
+  readonly settler: Settler;
 }
 
 /** Reads locked jobs into drafts and writes the drafts back: a few statements whatever their number. */

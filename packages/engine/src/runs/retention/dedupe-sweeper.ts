@@ -1,6 +1,6 @@
 import type { DurationMs } from "@carillon/core";
-import type { Membership } from "../../cluster/coordinator.js";
 import type { DedupeStore } from "@carillon/store";
+import type { Membership } from "../../context.js";
 
 export interface DedupeSweeperOptions {
   readonly dedupes: Pick<DedupeStore, "sweep">;

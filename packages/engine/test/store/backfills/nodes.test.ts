@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createEngineStore } from "../../../src/node/engine-store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { type BackfillHarness, backfillHarness, type BackfillNode } from "../../harness/backfill-harness.js";
 import { overlapping } from "../../harness/change-harness.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";

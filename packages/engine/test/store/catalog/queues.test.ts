@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
 import type { Queues } from "../../../src/catalog/queues.js";
-import { makeQueueing, type Queueing } from "../../../src/node/queueing.js";
-import { createEngineStore, type EngineStore } from "../../../src/node/engine-store.js";
+import { queueApi } from "../../../src/catalog/queue-api.js";
+import { createEngineStore, type EngineStore } from "../../harness/engine-store.js";
 import { EagerWorker } from "../../harness/eager-worker.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
-import { hostPorts, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
 let h: StoreHarness;
 const gateways: Gateway[] = [];
@@ -18,14 +18,11 @@ afterEach(() => {
 });
 
 const nobody = { actor: null };
-const nothing = (): void => undefined;
-
-function queueing(store: EngineStore = h.store): Queueing {
-  const breakers = { look: async () => undefined, tick: async () => undefined };
-  return makeQueueing({ store, breakers, clock: hostPorts.clock, now: Date.now, periodMs: 1_000, onChanged: nothing });
+/** The queues of a node over this store, without the node. */
+function api(store: EngineStore = h.store): Queues {
+  const { queues, catalog } = store;
+  return queueApi({ queues, now: Date.now, namespaceId: async () => 1, onChanged: () => catalog.refresh() });
 }
-
-const api = (): Queues => queueing().api;
 
 describe("a queue", () => {
   it("is made with its first use, once, in the usual order", async () => {
@@ -114,9 +111,9 @@ describe("a queue", () => {
   it("tells other nodes how long its tasks take", async () => {
     const task = { namespaceId: 1, queue: "mail", task: "send" };
     h.store.durations.note(task, 1_000);
-    await queueing().tick();
+    await h.store.catalog.shareDurations(0);
     const other = createEngineStore(h.db);
-    await queueing(other).tick();
+    await other.catalog.shareDurations(0);
     expect(other.durations.expectedMs(1, "mail", "send")).toBe(1_000);
   });
 });
@@ -163,21 +160,25 @@ describe("a paused queue", () => {
 
 describe("a pause with an end", () => {
   it("ends by itself, for workers that wait and for those that look at it", async () => {
-    const queues = queueing();
+    const queues = api();
+    const tick = async (): Promise<void> => {
+      await h.store.queues.resumeExpired();
+      await h.store.catalog.refresh();
+    };
     const { gateway } = gatewayOver(h);
     gateways.push(gateway);
     h.store.queueBook.onPauses(() => gateway.queuesChanged());
     const run = await h.run({});
     const until = Date.now() + 3_600_000;
-    const paused = await queues.api.pauseQueue("default", "default", { reason: "moving", until }, nobody);
+    const paused = await queues.pauseQueue("default", "default", { reason: "moving", until }, nobody);
     expect(paused.pause).toMatchObject({ reason: "moving", until });
     const worker = await EagerWorker.over(gateway);
-    await queues.tick();
+    await tick();
     expect(worker.ids).toEqual([]);
     await h.db.query({ text: "update carillon.queue set paused_until = clock_timestamp() - interval '1 second'" });
-    await queues.tick();
+    await tick();
     await worker.until(1);
     expect(worker.ids).toEqual([run]);
-    expect(await queues.api.getQueue("default", "default")).toMatchObject({ pause: null, version: 2 });
+    expect(await queues.getQueue("default", "default")).toMatchObject({ pause: null, version: 2 });
   });
 });

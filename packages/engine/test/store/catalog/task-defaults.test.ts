@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
 import type { WorkerRegistration } from "../../../src/dispatch/sessions/worker-registration.js";
 import type { EngineEvent } from "../../../src/events.js";
-import { catalogueApi } from "../../../src/node/catalogue-api.js";
-import { createEngineStore } from "../../../src/node/engine-store.js";
+import { catalogueApi } from "../../../src/catalog/task-api.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
@@ -87,7 +87,7 @@ it("of a worker that serves other namespaces they count there; of one that serve
 });
 
 it("a task is shown with them, also when nobody serves it any more", async () => {
-  const api = catalogueApi(h.store);
+  const api = catalogueApi(h.store, async (_name, work) => work(1), h.store.taskBook);
   await gateway.close(await open({ [task]: { queue: "mail" } }));
   expect(await api.getTask("default", task)).toMatchObject({ name: task, workers: 0, defaults: { queue: "mail" } });
   const { rows } = await api.listTasks("default", { pageSize: 100 });

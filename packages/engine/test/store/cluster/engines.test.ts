@@ -1,7 +1,7 @@
 import { freshDatabase } from "@carillon/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createEngine, type Database, type Engine, type EngineEvent, openDatabase } from "../../../src/index.js";
-import { createEngineStore } from "../../../src/node/engine-store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { hostPorts, newId } from "../../harness/store-harness.js";
 import { eventually } from "../../../../store/test/store/db/support.js";
 

@@ -4,7 +4,7 @@ import { postgresCoordinator } from "../../../src/cluster/postgres/postgres-coor
 import { SessionLock } from "../../../src/cluster/postgres/session-lock.js";
 import { type Database, openDatabase } from "../../../src/index.js";
 import { loadStatements, nodeLockStatements, type NodeRow } from "@carillon/store";
-import { createEngineStore } from "../../../src/node/engine-store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { TestTime } from "../../harness/cluster-harness.js";
 import { hostPorts, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 import { eventually } from "../../../../store/test/store/db/support.js";

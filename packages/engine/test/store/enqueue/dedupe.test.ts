@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Engine, type EnqueuedRun, loadStatements } from "../../../src/index.js";
 import { dayPartitions } from "@carillon/store";
-import { createEngineStore } from "../../../src/node/engine-store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { EnqueueHarness, keyed, runSpec } from "../../harness/enqueue-harness.js";
 import { newId } from "../../harness/store-harness.js";
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Engine } from "../../../src/index.js";
 import { shardOf } from "../../../src/catalog/shard-of.js";
 import type { Queryable } from "@carillon/store";
-import { createEngineStore } from "../../../src/node/engine-store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { EnqueueHarness, keyed, runSpec } from "../../harness/enqueue-harness.js";
 import { untilSomebodyWaits } from "../../harness/store-harness.js";
 

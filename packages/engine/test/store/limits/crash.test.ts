@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { createEngineStore } from "../../../src/node/engine-store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { AdmissionHarness } from "../../harness/admission-harness.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { loadStatements } from "../../../src/index.js";
 import { exchangeOver, type OwnLimits } from "@carillon/store";
-import { createEngineStore } from "../../../src/node/engine-store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { AdmissionHarness } from "../../harness/admission-harness.js";
 import { gatewayId, untilSomebodyWaits } from "../../harness/store-harness.js";
 

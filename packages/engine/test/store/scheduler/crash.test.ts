@@ -1,6 +1,6 @@
 import type { OverlapPolicy, ScheduleSpec } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createEngineStore } from "../../../src/node/engine-store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import {
   hourMs,
   type SchedulerHarness,

@@ -1,19 +1,22 @@
+import type { Store } from "@carillon/store";
+import type { Catalog } from "../catalog/catalog.js";
+import type { InNamespace } from "../context.js";
 import { defaultFiringPolicy, type EnqueueSpec, type Instant } from "@carillon/core";
-import { enqueueInTransaction } from "../enqueue/enqueue-in-transaction.js";
-import { KeptEnqueuer } from "../enqueue/idempotent-enqueuer.js";
-import { newRunView } from "../enqueue/new-run-view.js";
-import { RunEnqueuer } from "../enqueue/run-enqueuer.js";
+import { enqueueInTransaction } from "./enqueue-in-transaction.js";
+import { KeptEnqueuer } from "./idempotent-enqueuer.js";
+import { newRunView } from "./new-run-view.js";
+import { RunEnqueuer } from "./run-enqueuer.js";
 import { RunReader } from "../runs/run-reader.js";
-import type { Enqueueing } from "../enqueue/enqueue.js";
+import type { Enqueueing } from "./enqueue.js";
 import type { DueRun, Queued } from "@carillon/store";
-import type { EngineStore } from "./engine-store.js";
-import { withinNamespace } from "./engine-api.js";
-import type { Inserts } from "../enqueue/coalesced-inserts.js";
-import type { InsertKept } from "../enqueue/idempotency/insert-with-receipt.js";
+import type { Inserts } from "./coalesced-inserts.js";
+import type { InsertKept } from "./idempotency/insert-with-receipt.js";
 import type { Receipt } from "../requests.js";
 
 export interface EnqueueingOptions {
-  readonly store: EngineStore;
+  readonly store: Pick<Store, "lanes" | "reads">;
+  readonly catalog: Catalog;
+  readonly within: InNamespace;
   readonly inserts: Inserts;
   readonly insertKept: InsertKept;
   /** Runs of one batch that are stored at a time. */
@@ -28,19 +31,18 @@ export interface EnqueueingOptions {
 }
 
 export function makeEnqueueing(options: EnqueueingOptions): Enqueueing {
-  const { store, inserts, ...rest } = options;
-  const planner = { ...rest, rank: store.rank, catchupWindowMs: defaultFiringPolicy.catchupWindowMs };
+  const { store, catalog, inserts, within, ...rest } = options;
+  const planner = { ...rest, rank: catalog.rank, catchupWindowMs: defaultFiringPolicy.catchupWindowMs };
   const enqueuer = new RunEnqueuer({
     ...planner,
     lanes: store.lanes,
-    queues: store.queueBook,
+    queues: catalog.queues,
     insertNow: inserts.runsNow,
     insertRun: inserts.runs,
     insertDeduped: inserts.deduped,
   });
   const kept = new KeptEnqueuer({ ...planner, enqueuer });
   const runs = new RunReader(store.reads);
-  const within = withinNamespace(store.namespaces);
   const enqueue = (namespaceId: number, spec: EnqueueSpec, receipt?: Receipt) =>
     receipt === undefined ? enqueuer.enqueue(namespaceId, spec) : kept.enqueue(namespaceId, spec, receipt);
   return {

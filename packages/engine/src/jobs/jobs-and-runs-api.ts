@@ -1,37 +1,29 @@
-import { CarillonError } from "@carillon/core";
-import type { JobCreator } from "../jobs/create-job.js";
-import { JobReader } from "../jobs/job-reader.js";
-import { RunLister } from "../runs/run-lister.js";
-import { RunReader } from "../runs/run-reader.js";
+import type { RunFilter, Store } from "@carillon/store";
+import type { InNamespace } from "../context.js";
+import type { JobCreator } from "./create-job.js";
+import type { JobReader } from "./job-reader.js";
+import type { RunLister } from "../runs/run-lister.js";
+import type { RunReader } from "../runs/run-reader.js";
 import type { RunWaiters } from "../runs/run-waiters.js";
 import { searchByLabels } from "../runs/search-by-labels.js";
 import { LogReader, type LogReaderOptions } from "../runs/log-reader.js";
-import type { EngineApi, JobFilter } from "../jobs/engine-api.js";
+import type { EngineApi, JobFilter } from "./engine-api.js";
 import type { RunLogs } from "../runs/run-logs.js";
-import type { NamespaceStore, RunFilter } from "@carillon/store";
-import type { EngineStore } from "./engine-store.js";
 
-export type WithinNamespace = <Result>(name: string, work: (id: number) => Promise<Result>) => Promise<Result>;
-
-export function withinNamespace(namespaces: Pick<NamespaceStore, "find">): WithinNamespace {
-  return async (name, work) => {
-    const id = await namespaces.find(name);
-    if (id === null) throw new CarillonError("not_found", `there is no namespace ${JSON.stringify(name)}`);
-    return work(id);
-  };
-}
-
-interface ApiPorts extends Pick<LogReaderOptions, "timers" | "clock"> {
+export interface JobsAndRunsOptions extends Pick<LogReaderOptions, "timers" | "clock"> {
+  readonly store: Pick<Store, "logs" | "searchPaths">;
+  readonly creator: JobCreator;
+  readonly jobs: JobReader;
+  readonly runs: RunReader;
+  readonly lister: RunLister;
   readonly waiters: RunWaiters;
+  readonly within: InNamespace;
 }
 
 /** The engine as callers see it: names of namespaces in, views out. */
-export function engineApi(store: EngineStore, creator: JobCreator, ports: ApiPorts): EngineApi & RunLogs {
-  const runs = new RunReader(store.reads);
-  const lister = new RunLister(store.search, runs);
-  const jobs = new JobReader(store.jobs, runs, lister);
-  const logs = new LogReader({ logs: store.logs, runs, timers: ports.timers, clock: ports.clock });
-  const within = withinNamespace(store.namespaces);
+export function jobsAndRunsApi(options: JobsAndRunsOptions): EngineApi & RunLogs {
+  const { store, creator, jobs, runs, lister, waiters, within, timers, clock } = options;
+  const logs = new LogReader({ logs: store.logs, runs, timers, clock });
   const byLabels = <Filter extends JobFilter | RunFilter>(namespaceId: number, filter: Filter) =>
     searchByLabels(filter, namespaceId, store.searchPaths);
   return {
@@ -49,7 +41,7 @@ export function engineApi(store: EngineStore, creator: JobCreator, ports: ApiPor
       within(namespace, async (id) => jobs.list(id, await byLabels(id, filter), page)),
     jobsOfKeys: (namespace, keys) => within(namespace, (id) => jobs.ofKeys(id, keys)),
     getRun: (namespace, runId) => within(namespace, (id) => runs.find(id, runId)),
-    awaitRun: (namespace, runId, request) => within(namespace, (id) => ports.waiters.wait(id, runId, request)),
+    awaitRun: (namespace, runId, request) => within(namespace, (id) => waiters.wait(id, runId, request)),
     listRuns: (namespace, filter, page) =>
       within(namespace, async (id) => lister.list(id, await byLabels(id, filter), page)),
     totalRuns: (namespace, filter, request) =>

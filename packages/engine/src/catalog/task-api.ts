@@ -1,10 +1,13 @@
-import type { Catalogue } from "../catalog/tasks.js";
-import type { EngineStore } from "./engine-store.js";
-import { withinNamespace } from "./engine-api.js";
+import type { Store } from "@carillon/store";
+import type { InNamespace } from "../context.js";
+import type { TaskBook } from "./task-cache.js";
+import type { Catalogue } from "./tasks.js";
 
-export function catalogueApi(store: Pick<EngineStore, "catalogue" | "namespaces" | "taskBook">): Catalogue {
-  const { catalogue, namespaces, taskBook } = store;
-  const within = withinNamespace(namespaces);
+export function catalogueApi(
+  { catalogue }: Pick<Store, "catalogue">,
+  within: InNamespace,
+  tasks: Pick<TaskBook, "defaultsOf">,
+): Catalogue {
   return {
     listTasks: (namespace, { pageSize, after }) =>
       within(namespace, async (id) => {
@@ -14,7 +17,7 @@ export function catalogueApi(store: Pick<EngineStore, "catalogue" | "namespaces"
       }),
     getTask: (namespace, name) =>
       within(namespace, async (id) => (await catalogue.tasks(id, { limit: 1, only: name }))[0] ?? null),
-    defaultsOf: (namespace, task) => taskBook.defaultsOf(namespace, task),
+    defaultsOf: (namespace, task) => tasks.defaultsOf(namespace, task),
     cluster: async () => ({ nodes: await catalogue.nodes(), shards: await catalogue.shards() }),
   };
 }

@@ -1,15 +1,15 @@
 import type { JobSpec, RunPolicy } from "@carillon/core";
-import type { EngineApi } from "../jobs/engine-api.js";
+import type { EngineApi } from "./engine-api.js";
 import type { Enqueueing } from "../enqueue/enqueue.js";
-import type { JobChanges } from "../jobs/job-changes.js";
+import type { JobChanges } from "./job-changes.js";
 import type { SearchPaths } from "@carillon/store";
-import type { WithinNamespace } from "./engine-api.js";
+import type { InNamespace } from "../context.js";
 
 type Declaring = EngineApi & Enqueueing & JobChanges;
 type Declare = (namespace: string, specs: readonly { readonly policy: RunPolicy }[]) => Promise<void>;
 
 /** The same calls; the paths of payloads that they declare searchable are known before what is found by them is there. */
-export function declarePaths<Api extends Declaring>(api: Api, within: WithinNamespace, paths: SearchPaths): Api {
+export function declarePaths<Api extends Declaring>(api: Api, within: InNamespace, paths: SearchPaths): Api {
   const declare: Declare = async (namespace, specs) => {
     const named = specs.flatMap(({ policy }) => policy.searchable ?? []);
     if (named.length > 0) await within(namespace, (id) => paths.declare(id, named));

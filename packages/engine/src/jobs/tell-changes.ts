@@ -1,13 +1,13 @@
 import type { JobChange, OnEngineEvent } from "../events.js";
-import type { EngineApi } from "../jobs/engine-api.js";
-import type { JobChanges } from "../jobs/job-changes.js";
+import type { EngineApi } from "./engine-api.js";
+import type { JobChanges } from "./job-changes.js";
 import type { Queues } from "../catalog/queues.js";
-import type { WithinNamespace } from "./engine-api.js";
+import type { InNamespace } from "../context.js";
 
 type Told = EngineApi & JobChanges & Queues;
 
 /** The same calls; what they changed is told once it is durable. */
-export function tellChanges<Api extends Told>(api: Api, within: WithinNamespace, onEvent: OnEngineEvent): Api {
+export function tellChanges<Api extends Told>(api: Api, within: InNamespace, onEvent: OnEngineEvent): Api {
   const tellJob = (namespace: string, jobId: string, change: JobChange): Promise<void> =>
     within(namespace, async (namespaceId) => onEvent({ type: "job.changed", namespaceId, jobId, change }));
   return { ...api, ...jobCalls(api, tellJob), ...jobVerbs(api, tellJob), ...queueCalls(api, within, onEvent) };
@@ -71,7 +71,7 @@ function jobVerbs(api: Told, tell: TellJob): JobVerbs {
 
 type QueueCalls = Pick<Told, "changeQueue" | "pauseQueue" | "resumeQueue">;
 
-function queueCalls(api: Told, within: WithinNamespace, onEvent: OnEngineEvent): QueueCalls {
+function queueCalls(api: Told, within: InNamespace, onEvent: OnEngineEvent): QueueCalls {
   const tell = (namespace: string, queue: string, change: "updated" | "paused" | "resumed"): Promise<void> =>
     within(namespace, async (namespaceId) => onEvent({ type: "queue.changed", namespaceId, queue, change }));
   return {
