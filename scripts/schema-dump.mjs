@@ -1,5 +1,5 @@
-// Writes packages/store/schema.sql from a freshly migrated database; with --check only compares. The work is done by
-// the test that also guards the file, because that test has a server to run the migrations on.
+// Writes packages/store/schema.sql from a freshly migrated database; with --check only compares. The script runs the test that checks
+// the file, because that test has a server for the migrations.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

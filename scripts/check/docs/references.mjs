@@ -1,6 +1,70 @@
-// The commands that README and CONTRIBUTING tell readers to type exist: npm scripts, tiers of npm test, subcommands of
-// carillon, files that are run with node.
-import { codeSpans, splitFences } from "./markdown.mjs";
+// What documents refer to exists: the targets of links and images, the paths of the code map, and the commands that README and
+// CONTRIBUTING show (npm scripts, tiers of npm test, subcommands of carillon, files run with node).
+import { posix } from "node:path";
+import { anchorsOf, codeSpans, linksOf, splitFences } from "./markdown.mjs";
+
+const isExternal = (target) => /^[a-z][a-z0-9+.-]*:/i.test(target);
+
+/**
+ * @param {Map<string, string>} documents texts by path from the repository's root
+ * @param {(path: string) => boolean} exists whether a file or folder is there
+ * @returns {string[]} a line for each broken link
+ */
+export function brokenLinks(documents, exists) {
+  const anchors = new Map([...documents].map(([path, text]) => [path, anchorsOf(text)]));
+  return [...documents].flatMap(([path, text]) =>
+    linksOf(text).flatMap(({ target, line }) => {
+      const reason = isExternal(target) ? null : whyBroken(path, target, anchors, exists);
+      return reason === null ? [] : [`${path}:${line}: ${target}: ${reason}`];
+    }),
+  );
+}
+
+function whyBroken(from, target, anchors, exists) {
+  const [file, anchor] = target.split("#", 2).map(decodeURIComponent);
+  if (file.startsWith("/")) return "links inside the repository are relative";
+  const path = file === "" ? from : posix.normalize(posix.join(posix.dirname(from), file)).replace(/\/$/, "");
+  if (path.startsWith("..")) return "leads out of the repository";
+  if (!exists(path)) return `there is no ${path}`;
+  if (anchor === undefined || anchor === "") return null;
+  const known = anchors.get(path);
+  if (known === undefined) return null; // only Markdown has headings; lines of a source file are not checked
+  return known.has(anchor) ? null : `${path} has no heading for #${anchor}`;
+}
+
+const pathCell = /^\|\s*`([^`]+)`\s*\|/;
+
+/**
+ * The paths in the first column of the tables under "## Code map".
+ * @param {string} text of docs/architecture.md
+ * @returns {{ path: string, line: number }[]}
+ */
+export function mappedPaths(text) {
+  let inMap = false;
+  return text.split("\n").flatMap((line, index) => {
+    if (line.startsWith("## ")) inMap = /^## Code map\s*$/.test(line);
+    const path = inMap ? pathCell.exec(line)?.[1] : undefined;
+    return path === undefined ? [] : [{ path: path.replace(/\/$/, ""), line: index + 1 }];
+  });
+}
+
+/**
+ * @param {readonly { path: string, line: number }[]} mapped
+ * @param {readonly string[]} sourceFolders packages/<name>/src/<folder> of every package
+ * @param {(path: string) => boolean} exists
+ * @returns {string[]}
+ */
+export function codeMapFindings(mapped, sourceFolders, exists) {
+  if (mapped.length === 0) return ['docs/architecture.md: no paths under a heading "## Code map"'];
+  const known = new Set(mapped.map(({ path }) => path));
+  const missing = mapped
+    .filter(({ path }) => !exists(path))
+    .map(({ path, line }) => `docs/architecture.md:${line}: the code map names ${path}, which does not exist`);
+  const unmapped = sourceFolders
+    .filter((folder) => !known.has(folder))
+    .map((folder) => `docs/architecture.md: the code map lacks ${folder}`);
+  return [...missing, ...unmapped];
+}
 
 /**
  * @typedef {object} Known
@@ -10,7 +74,7 @@ import { codeSpans, splitFences } from "./markdown.mjs";
  * @property {(path: string) => boolean} exists
  */
 
-const ownCommandsOfNpm = new Set(["ci", "install", "exec", "pack", "view", "ls"]);
+const npmCommands = new Set(["ci", "install", "exec", "pack", "view", "ls"]);
 
 /**
  * The subcommands that the CLI's manifest declares.
@@ -79,7 +143,7 @@ function whyUnknown([program, ...rest], known) {
 }
 
 function whyNotNpm([verb, ...rest], known) {
-  if (verb === undefined || verb.startsWith("-") || ownCommandsOfNpm.has(verb)) return null;
+  if (verb === undefined || verb.startsWith("-") || npmCommands.has(verb)) return null;
   const script = verb === "run" ? rest[0] : verb;
   if (script === undefined || !known.scripts.has(script)) return `package.json has no script ${script}`;
   if (script !== "test") return null;

@@ -1,8 +1,8 @@
-// The files of the checkout that the checks look at: no dependencies, no build outputs, no data.
+// The files of the checkout that the checks read: no dependencies, no build outputs, no data.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
-const left = new Set(["node_modules", "dist", ".git", ".tmp", ".carillon", "peers"]);
+const ignoredFolders = new Set(["node_modules", "dist", ".git", ".tmp", ".carillon", "peers"]);
 
 /**
  * Paths from the root, with slashes, in order.
@@ -14,7 +14,7 @@ export function filesIn(root, pattern, folder = root) {
   return readdirSync(folder, { withFileTypes: true })
     .flatMap((entry) => {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return left.has(entry.name) ? [] : filesIn(root, pattern, path);
+      if (entry.isDirectory()) return ignoredFolders.has(entry.name) ? [] : filesIn(root, pattern, path);
       return pattern.test(entry.name) ? [relative(root, path).split(sep).join("/")] : [];
     })
     .sort();
