@@ -13,7 +13,7 @@ export interface NodeSettings {
   readonly port: number;
   readonly databaseUrl: string;
   readonly leaseMs: number;
-  readonly workerSilenceMs: number;
+  readonly workerTimeoutMs: number;
   readonly logPath: string;
   /** A module to load first; only mutants have one. */
   readonly preload: string | null;
@@ -121,13 +121,13 @@ export class NodeProcess {
   }
 
   #args(): string[] {
-    const { name, port, databaseUrl, leaseMs, workerSilenceMs } = this.#settings;
+    const { name, port, databaseUrl, leaseMs, workerTimeoutMs } = this.#settings;
     const flags = {
       "database-url": databaseUrl,
       port,
       "node-name": name,
       lease: `${leaseMs}ms`,
-      "worker-silence": `${workerSilenceMs}ms`,
+      "worker-silence": `${workerTimeoutMs}ms`,
       "worker-slots": 100,
       "shutdown-grace": "1s",
       "database-wait": "1m",

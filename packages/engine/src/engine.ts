@@ -343,7 +343,7 @@ class NodeEngine implements Engine {
     const inserts = makeInserts(store, {
       maxBatch: limits.insertBatch,
       maxQueued: limits.insertQueue,
-      patience: { ms: limits.insertPatienceMs, monotonic: () => clock.monotonic() },
+      patience: { ms: limits.insertQueueTimeoutMs, monotonic: () => clock.monotonic() },
       horizonMs,
       onReplaced,
       onQueued: (queued, mode) => wakeups.runsQueued(queued, mode),
@@ -401,7 +401,7 @@ class NodeEngine implements Engine {
       queues,
       rules,
       adopter: new Adopter({ changes: store.changes, shards, readsOver: store.readsOver }),
-      patienceMs: limits.changePatienceMs,
+      patienceMs: limits.changeLockTimeoutMs,
       onChanged: ({ shard, settled }) => applied([shard], settled),
     });
     const pauses = new JobPauses({
@@ -426,7 +426,7 @@ class NodeEngine implements Engine {
       endings: new JobEndings({
         transaction: change,
         store: settlerStore,
-        patienceMs: limits.changePatienceMs,
+        patienceMs: limits.changeLockTimeoutMs,
         onStopped: signals.onStopped,
         onEnded: (ended) => announceEnded(ended, "cancelled", emit),
       }),
@@ -513,7 +513,7 @@ class NodeEngine implements Engine {
     });
     const refreshWebhooks = async (): Promise<DurationMs> => {
       await webhookBook.look();
-      return limits.fullLookMs;
+      return limits.fullScanIntervalMs;
     };
     loops.register("webhooks", refreshWebhooks);
     loops.register("notifier", () => notifier.tick());
@@ -533,11 +533,11 @@ class NodeEngine implements Engine {
       random,
       newId,
       // A claim that arrives later than this finds its session dead, unless the rest of the node was in time all along.
-      doubtMs: 2 * limits.workerSilenceMs,
+      doubtMs: 2 * limits.workerTimeoutMs,
       clock,
       timers,
       now,
-      fullLookMs: limits.fullLookMs,
+      fullLookMs: limits.fullScanIntervalMs,
       batch: limits.claimBatch,
       onBreakersChanged: () => wakeups.announce("queues"),
       onTasksChanged: () => wakeups.announce("queues"),
@@ -563,10 +563,10 @@ class NodeEngine implements Engine {
     });
     loops.register("gateway", async () => {
       await gateway.look();
-      return limits.fullLookMs;
+      return limits.fullScanIntervalMs;
     });
     loops.register("callbacks", () => gateway.waiting.tick());
-    const silenceMs = limits.workerSilenceMs;
+    const silenceMs = limits.workerTimeoutMs;
     this.remoteWorkers = new RemoteWorkers({ ...store, gateway, clock, timers, now, silenceMs });
     this.workerDoor = new WorkerDoor({ ...store, workers: this.remoteWorkers, gateway });
     loops.register("workers", async () => {
@@ -580,7 +580,7 @@ class NodeEngine implements Engine {
       runs: store.runs,
       clock,
       silenceMs,
-      mostLosses: limits.mostLosses,
+      maxLosses: limits.maxLosses,
       batch: limits.rescueBatch,
     });
     loops.register("rescuer", async () => ((await rescuer.tick()) > 0 ? 0 : silenceMs / 5));
@@ -602,7 +602,7 @@ class NodeEngine implements Engine {
       await catalog.refresh();
       await gateway.breakers.tick();
       await catalog.shareDurations(clock.monotonic());
-      return limits.fullLookMs;
+      return limits.fullScanIntervalMs;
     };
     loops.register("queues", tickQueues);
     wakeups.on("queues", () => loops.wake("queues"));
@@ -837,7 +837,7 @@ class NodeEngine implements Engine {
   /** Runs that were stored for a worker whose session ended before it was notified of them. */
   async #rescueDirect(runIds: readonly string[]): Promise<void> {
     const { store, limits, wakeups } = this.#context;
-    const rescued = await store.runs.rescue(runIds, limits.mostLosses);
+    const rescued = await store.runs.rescue(runIds, limits.maxLosses);
     await this.#endStopped(rescued.filter((run) => run.isStopped).map((run) => run.id));
     wakeups.runsQueued(rescued.filter((run) => !run.isStopped));
   }

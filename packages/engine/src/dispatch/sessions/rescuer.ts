@@ -18,7 +18,7 @@ export interface RescuerOptions {
   readonly clock: Clock;
   /** A worker that is silent for so long is taken for dead. */
   readonly silenceMs: DurationMs;
-  readonly mostLosses: number;
+  readonly maxLosses: number;
   readonly batch: number;
   readonly onQueued: (queued: readonly Queued[]) => void;
   /** Runs of these jobs ended for which others of the same job may wait. */
@@ -78,16 +78,16 @@ export class Rescuer {
   }
 
   async #sweep(): Promise<{ readonly lost: number; readonly rescued: number }> {
-    const { runs, batch, mostLosses, onEvent, onQueued, onFreed } = this.#options;
+    const { runs, batch, maxLosses, onEvent, onQueued, onFreed } = this.#options;
     const found = await runs.lost(batch);
     this.#tellDead(found);
     const lost = found.map((run) => run.id);
     if (lost.length === 0) return { lost: 0, rescued: 0 };
-    const buried = await runs.buryLost(lost, mostLosses);
+    const buried = await runs.buryLost(lost, maxLosses);
     announceEnded(buried, "failed", onEvent);
     tellLateEnds(buried, onEvent);
     onFreed(freedBy(buried));
-    const rescued = await runs.rescue(lost, mostLosses);
+    const rescued = await runs.rescue(lost, maxLosses);
     const again = rescued.filter((run) => !run.isStopped);
     const others = new Set(again.map((run) => run.id));
     // Also those that a node gave back before it died: they were to stop, and nobody is to begin them.

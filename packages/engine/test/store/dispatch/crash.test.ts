@@ -8,7 +8,7 @@ import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 
-const mostLosses = 3;
+const maxLosses = 3;
 
 let h: StoreHarness;
 let frail: FrailDatabase;
@@ -98,8 +98,8 @@ async function nodeOver(queue: string): Promise<Node> {
 async function rescue(session: string): Promise<void> {
   await h.store.sessions.close(session);
   const lost = (await h.store.runs.lost(100)).map((run) => run.id);
-  await h.store.runs.buryLost(lost, mostLosses);
-  await h.store.runs.rescue(lost, mostLosses);
+  await h.store.runs.buryLost(lost, maxLosses);
+  await h.store.runs.rescue(lost, maxLosses);
   const waiting = "state in ('scheduled', 'retrying')";
   await h.db.query({ text: `update carillon.run set state = 'queued', run_at = now() where ${waiting}` });
 }

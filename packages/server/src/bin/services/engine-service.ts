@@ -49,7 +49,7 @@ export class EngineService implements Service {
       onEvent: this.#options.onEvent,
       limits: {
         leaseMs: config.lease,
-        workerSilenceMs: config.workerSilence,
+        workerTimeoutMs: config.workerSilence,
         historyDays: config.runHistoryDays,
         logDays: config.runLogDays,
       },

@@ -60,12 +60,12 @@ export async function cluster(): Promise<Cluster> {
   };
 }
 
-async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<HttpNode> {
+async function startNode(databaseUrl: string, workerTimeoutMs: number): Promise<HttpNode> {
   const database = await openDatabase({ url: databaseUrl, schema: "carillon", ...ports });
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
   const node = { name: "test", address: null, version: "0" };
   const events: EngineEvent[] = [];
-  const limits = { workerSilenceMs, leaseMs: 1_000 };
+  const limits = { workerTimeoutMs, leaseMs: 1_000 };
   const onEvent = (event: EngineEvent): void => void events.push(event);
   const engine = createEngine({ database, ...ports, newId, node, alone: false, limits, onEvent });
   await engine.start();

@@ -227,7 +227,7 @@ describe("the rescue", () => {
       runs: h.store.runs,
       clock: hostPorts.clock,
       silenceMs: 60_000,
-      mostLosses: 3,
+      maxLosses: 3,
       batch: 10,
       onQueued: (queued) => expect(queued).toEqual([]),
       onFreed: () => undefined,

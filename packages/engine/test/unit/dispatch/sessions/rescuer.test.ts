@@ -53,7 +53,7 @@ function setUp() {
     },
     clock: { monotonic: () => state.nowMs } as never,
     silenceMs: 15_000,
-    mostLosses: 3,
+    maxLosses: 3,
     batch: 100,
     onQueued: (queued) => {
       state.queued.push(...queued.map((run) => run.id));
