@@ -5,7 +5,7 @@ import { loadStatements, migrate, openDatabase } from "../../packages/engine/dis
 import { systemClock, systemRandom, systemTimers } from "../../packages/core/dist/index.js";
 
 const batch = 500;
-const product = loadStatements("carillon").get("run.exchange").text;
+const product = loadStatements("carillon").get("run.complete_and_claim").text;
 const asItIs = { changes: [], statement: (text) => text };
 
 async function prepare(url, client, { way, rows }) {
@@ -50,7 +50,7 @@ async function drain(client, text, session) {
       all(Date.now()),
     ];
     const wanted = [[session], places, batch, [1], [1], [low], [batch], [false], session, 0];
-    const { rows: answered } = await client.query({ name: "exchange", text, values: [...done, ...wanted] });
+    const { rows: answered } = await client.query({ name: "complete_and_claim", text, values: [...done, ...wanted] });
     const claimed = answered.filter((row) => row.id !== null);
     if (claimed.length + held.length === 0) return ended;
     for (const row of claimed) low = Math.max(low, Number(row.rank));

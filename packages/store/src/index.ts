@@ -71,11 +71,11 @@ export {
   type ClaimName,
   type ClaimedRun,
   type Demand,
-  type Exchange,
-  type Exchanged,
+  type CompleteAndClaim,
+  type CompletedAndClaimed,
   type FinishedRun,
   type LaneRead,
-  exchangeOver,
+  completeAndClaimOver,
 } from "./dispatch/complete-and-claim.js";
 export {
   type HandedNotices,

@@ -158,7 +158,7 @@ export function createStore(db: Database): Store {
     dedupes: { ...dedupes, insert: (...args) => withDay(() => dedupes.insert(...args)) },
     claims: {
       ...claims,
-      exchange: (exchange) => withDay(() => claims.exchange(exchange)),
+      completeAndClaim: (request) => withDay(() => claims.completeAndClaim(request)),
       finish: (ended) => withDay(() => claims.finish(ended)),
       finishNoticed: (ended) => withDay(() => claims.finishNoticed(ended)),
     },

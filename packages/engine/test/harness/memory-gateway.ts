@@ -3,7 +3,7 @@ import type { Assigned } from "../../src/dispatch/sessions/to-assignment.js";
 import { Gateway } from "../../src/dispatch/gateway.js";
 import type { GatewayOptions } from "../../src/dispatch/gateway-options.js";
 import type { WorkerRegistration } from "../../src/dispatch/sessions/worker-registration.js";
-import type { ClaimedRun, ClaimStore, Exchange, Exchanged, Lane, LaneKind } from "@carillon/store";
+import type { ClaimedRun, ClaimStore, CompleteAndClaim, CompletedAndClaimed, Lane, LaneKind } from "@carillon/store";
 
 const plainLane: Lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" };
 
@@ -24,8 +24,8 @@ class MemoryClaims {
   /** How each run ended, or why it waits again. */
   readonly ended = new Map<string, string>();
   /** The next statement of this name throws, after or before it is done. */
-  readonly faults = new Map<"exchange" | "finish" | "held", "before" | "after">();
-  /** Answers of exchanges that claim come when this does. */
+  readonly faults = new Map<"completeAndClaim" | "finish" | "held", "before" | "after">();
+  /** Claims are answered when this resolves. */
   gate: Promise<void> = Promise.resolve();
   /** Questions what sessions hold. */
   asked = 0;
@@ -36,7 +36,7 @@ class MemoryClaims {
 
   get store(): ClaimStore {
     const claims: Partial<ClaimStore> = {
-      exchange: (exchange) => this.#faulty("exchange", () => this.#exchange(exchange)),
+      completeAndClaim: (request) => this.#faulty("completeAndClaim", () => this.#completeAndClaim(request)),
       claimStrict: async ({ session }) => {
         const first = this.running.size > 0 ? undefined : this.waiting.shift();
         return first === undefined ? null : this.#claim(first, session);
@@ -80,7 +80,7 @@ class MemoryClaims {
     return claimed;
   }
 
-  async #exchange({ succeeded, demand }: Exchange): Promise<Exchanged> {
+  async #completeAndClaim({ succeeded, demand }: CompleteAndClaim): Promise<CompletedAndClaimed> {
     for (const { id } of succeeded) this.#end(id, "succeeded");
     if (demand === null) return { claimed: [], accepted: null, freedJobs: [] };
     const claimed = this.waiting
@@ -90,7 +90,7 @@ class MemoryClaims {
     return { claimed, accepted: null, freedJobs: [] };
   }
 
-  async #faulty<Result>(name: "exchange" | "finish" | "held", work: () => Promise<Result>): Promise<Result> {
+  async #faulty<Result>(name: "completeAndClaim" | "finish" | "held", work: () => Promise<Result>): Promise<Result> {
     const fault = this.faults.get(name);
     this.faults.delete(name);
     if (fault === "before") throw new Error("the connection was reset");

@@ -79,7 +79,8 @@ export async function storeHarness(): Promise<StoreHarness> {
       return id;
     },
     async claim(session, limit) {
-      return (await store.claims.exchange({ succeeded: [], demand: await demandFor(store, session, limit) })).claimed;
+      return (await store.claims.completeAndClaim({ succeeded: [], demand: await demandFor(store, session, limit) }))
+        .claimed;
     },
     async close() {
       await db.close();

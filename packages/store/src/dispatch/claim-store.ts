@@ -8,10 +8,10 @@ import {
   type ClaimName,
   type ClaimedRow,
   type ClaimedRun,
-  type Exchange,
-  type Exchanged,
+  type CompleteAndClaim,
+  type CompletedAndClaimed,
   type FinishedRun,
-  exchangeOver,
+  completeAndClaimOver,
   inLockOrder,
   toClaimedRun,
 } from "./complete-and-claim.js";
@@ -65,7 +65,7 @@ export interface StrictClaim {
 /** Every write of a claim matches (id, fence, session); what is not answered was lost to a newer claim. */
 export interface ClaimStore {
   /** Ends runs that succeeded and claims others, in one commit. */
-  exchange(exchange: Exchange): Promise<Exchanged>;
+  completeAndClaim(request: CompleteAndClaim): Promise<CompletedAndClaimed>;
   /** Claims the first run of a strict queue; null if there is none, somebody else has the slot, or the session cannot do it. */
   claimStrict(claim: StrictClaim): Promise<ClaimedRun | null>;
   /** What sessions hold, whether their workers were told or not. */
@@ -104,7 +104,7 @@ export function claimStore(db: Queryable, statements: Statements, slow: Queryabl
   const areWaiting = statements.get("run.are_waiting");
   const stops = statements.get("run.stops");
   return {
-    exchange: exchangeOver(db, statements),
+    completeAndClaim: completeAndClaimOver(db, statements),
     async claimStrict({ namespaceId, queue, lanes, session, gatewayId, trials }) {
       const tried = columns(trials, [(trial) => trial.lane, (trial) => trial.breaker]);
       const values = [namespaceId, queue, lanes, session, gatewayId, ...tried];

@@ -27,13 +27,13 @@ export interface Demand {
   readonly quotas?: ReadonlyMap<number, number> | null;
 }
 
-export interface Exchange {
+export interface CompleteAndClaim {
   /** Runs that succeeded. */
   readonly succeeded: readonly FinishedRun[];
   readonly demand: Demand | null;
 }
 
-export interface Exchanged {
+export interface CompletedAndClaimed {
   /** In rank order. */
   readonly claimed: readonly ClaimedRun[];
   /** The ids that were accepted; null: all of them. */
@@ -43,7 +43,7 @@ export interface Exchanged {
 }
 
 /** What became of those that succeeded stands in the last row alone, behind the columns of a run. */
-type ExchangeRow = readonly [
+type AnswerRow = readonly [
   ...run: UsualRow,
   ended: number | null,
   endedIds: readonly string[] | null,
@@ -58,22 +58,25 @@ const nobody: Omit<Demand, "gatewayId"> & { gatewayId: null } = {
   reads: [],
 };
 
-export function exchangeOver(db: Queryable, statements: Statements): (exchange: Exchange) => Promise<Exchanged> {
-  const plain = { ...statements.get("run.exchange"), rowMode: "array" } as const;
-  const shared = { ...statements.get("run.exchange_shared"), rowMode: "array" } as const;
+export function completeAndClaimOver(
+  db: Queryable,
+  statements: Statements,
+): (request: CompleteAndClaim) => Promise<CompletedAndClaimed> {
+  const plain = { ...statements.get("run.complete_and_claim"), rowMode: "array" } as const;
+  const shared = { ...statements.get("run.complete_and_claim_shared"), rowMode: "array" } as const;
   return async ({ succeeded, demand }) => {
     const values = [...succeededParameters(succeeded), ...demandParameters(demand ?? nobody)];
     const quotas = demand?.quotas ?? null;
     const { rows } = await (quotas === null
-      ? db.query<ExchangeRow>(plain, values)
-      : db.query<ExchangeRow>(shared, [...values, demand?.reads.map((read) => quotas.get(read.namespaceId) ?? 0)]));
+      ? db.query<AnswerRow>(plain, values)
+      : db.query<AnswerRow>(shared, [...values, demand?.reads.map((read) => quotas.get(read.namespaceId) ?? 0)]));
     const claimed: ClaimedRun[] = [];
-    let last: ExchangeRow | null = null;
+    let last: AnswerRow | null = null;
     for (const row of rows) {
       if (row[18] === null) claimed.push(usualRun(row, demand?.sessions ?? []));
       else last = row;
     }
-    if (last === null) throw new Error("an exchange was not answered in full");
+    if (last === null) throw new Error("run.complete_and_claim answered without its last row");
     const { 18: ended, 19: endedIds, 20: freedJobIds } = last;
     claimed.sort((a, b) => a.rank - b.rank);
     const accepted = endedIds === null && ended === succeeded.length ? null : new Set(endedIds);
@@ -185,7 +188,7 @@ export interface ClaimedRow {
   readonly started_at?: Instant | null;
 }
 
-/** As an exchange answers it, column by column: null where a run is as most are. */
+/** A claimed run, column by column: null where a column has its usual value. */
 export type UsualRow = readonly [
   id: string,
   jobId: string | null,

@@ -8,7 +8,7 @@ import { TurnLength } from "./turn-length.js";
 
 export interface ExchangerOptions {
   readonly gatewayId: string;
-  readonly claims: Pick<ClaimStore, "exchange">;
+  readonly claims: Pick<ClaimStore, "completeAndClaim">;
   readonly bounds: LaneBounds;
   readonly groups: () => Iterable<LaneGroup>;
   readonly timers: Timers;
@@ -92,7 +92,7 @@ export class Exchanger {
       const claim = isResting ? null : this.#nextClaim();
       if (results.length === 0 && claim === null) break;
       this.#inFlight++;
-      void this.#exchange(results, claim).finally(() => {
+      void this.#completeAndClaim(results, claim).finally(() => {
         this.#inFlight--;
         this.wake();
       });
@@ -135,12 +135,12 @@ export class Exchanger {
     return null;
   }
 
-  async #exchange(results: readonly Results[], claim: Claim | null): Promise<void> {
+  async #completeAndClaim(results: readonly Results[], claim: Claim | null): Promise<void> {
     const { gatewayId, claims, monotonic, onFreed, onError } = this.#options;
     const succeeded = results.flatMap((one) => one.runs);
     const startedAt = monotonic();
     try {
-      const { claimed, accepted, freedJobs } = await claims.exchange({
+      const { claimed, accepted, freedJobs } = await claims.completeAndClaim({
         succeeded,
         demand: claim === null ? null : { gatewayId, ...demandOf(claim) },
       });
@@ -161,7 +161,7 @@ export class Exchanger {
   /** One result that the database cannot take must not keep the others from it. */
   async #finishApart(results: readonly Results[], error: unknown): Promise<void> {
     if (results.length > 1) {
-      for (const one of results) await this.#exchange([one], null);
+      for (const one of results) await this.#completeAndClaim([one], null);
       return;
     }
     const [{ runs, resolve, reject }] = results as readonly [Results];
@@ -181,7 +181,7 @@ export class Exchanger {
   }
 
   #finishPart(runs: readonly FinishedRun[]): Promise<Settled> {
-    return new Promise((resolve, reject) => void this.#exchange([{ runs, resolve, reject }], null));
+    return new Promise((resolve, reject) => void this.#completeAndClaim([{ runs, resolve, reject }], null));
   }
 
   #claimed({ group, places, plan }: Claim, runs: readonly ClaimedRun[], durationMs: DurationMs): void {

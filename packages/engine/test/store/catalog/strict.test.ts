@@ -34,7 +34,7 @@ async function claim(session: string, lanes: readonly number[]): Promise<Claimed
 
 async function end({ id, fence, session }: ClaimedRun): Promise<void> {
   const how = { status: "succeeded", reason: null, output: "null", error: null, startedAt: Date.now() } as const;
-  await h.store.claims.exchange({ succeeded: [{ id, fence, session, ...how }], demand: null });
+  await h.store.claims.completeAndClaim({ succeeded: [{ id, fence, session, ...how }], demand: null });
 }
 
 const retry = { delayMs: 3_600_000, rank: 0, record: { attempt: 1 } as never };

@@ -93,7 +93,7 @@ describe("the order of claims", () => {
       { ...read, lane: solo, isSolo: true },
     ];
     const demand = { gatewayId, sessions: [session], places: [0, 0, 0, 0, 0], free: 2, reads };
-    const { claimed } = await h.store.claims.exchange({ succeeded: [], demand });
+    const { claimed } = await h.store.claims.completeAndClaim({ succeeded: [], demand });
     expect(claimed.map((run) => run.rank - rank)).toEqual([0, 1, 2, 4]);
   });
 
@@ -105,7 +105,7 @@ describe("the order of claims", () => {
     const lane = await laneOf();
     const reads = [{ lane, namespaceId: 1, low: Number.MIN_SAFE_INTEGER, most: 6, isSolo: false }];
     const demand = { gatewayId, sessions: [a, b], places: [0, 1, 0, 1, 0, 1], free: 6, reads };
-    const { claimed } = await h.store.claims.exchange({ succeeded: [], demand });
+    const { claimed } = await h.store.claims.completeAndClaim({ succeeded: [], demand });
     expect(claimed.map((run) => [run.rank - rank, run.session])).toEqual([
       [0, a],
       [2, a],

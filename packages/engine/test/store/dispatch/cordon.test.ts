@@ -14,9 +14,9 @@ beforeEach(async () => {
   const gate = new Promise<void>((resolve) => (openGate = resolve));
   const claims: ClaimStore = {
     ...h.store.claims,
-    async exchange(request) {
+    async completeAndClaim(request) {
       if (isGated) await gate;
-      return h.store.claims.exchange(request);
+      return h.store.claims.completeAndClaim(request);
     },
   };
   ({ gateway } = gatewayOver(h, { claims }));

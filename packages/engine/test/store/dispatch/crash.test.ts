@@ -47,9 +47,9 @@ const succeeds = ends({ kind: "succeeded", outputJson: '"first"' });
 
 /** Every statement that changes a run, and what makes a gateway send it; null: that a worker waits. */
 const statements: readonly (readonly [statement: string, act: Act | null])[] = [
-  ["run.exchange", null],
+  ["run.complete_and_claim", null],
   ["run.claim_strict", null],
-  ["run.exchange", succeeds],
+  ["run.complete_and_claim", succeeds],
   ["run.finish", ends(failed(false))],
   ["run.retry", ends(failed(true))],
   ["run.defer", ends({ kind: "snoozed", delayMs: 1 })],

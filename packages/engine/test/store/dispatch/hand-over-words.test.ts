@@ -93,8 +93,8 @@ async function served(claims: Partial<ClaimStore> = {}) {
   const { gateway } = gatewayOver(h, {
     claims: {
       ...h.store.claims,
-      async exchange(...args) {
-        const answer = await h.store.claims.exchange(...args);
+      async completeAndClaim(...args) {
+        const answer = await h.store.claims.completeAndClaim(...args);
         if (!isLost || answer.claimed.length === 0) return answer;
         isLost = false;
         throw new Error("the connection was reset");

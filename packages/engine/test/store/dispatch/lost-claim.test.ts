@@ -39,15 +39,15 @@ async function worker(over: Partial<ClaimStore>) {
 const success = (runId: string, fence: number) =>
   ({ runId, fence, startedAgoMs: 0, outcome: { kind: "succeeded", outputJson: "null" } }) as const;
 
-/** Fails the first exchange that claims, after or instead of doing it. */
+/** Fails the first statement that claims, after or instead of executing it. */
 function losing(does: "answer" | "request"): { over: Partial<ClaimStore>; late: () => Promise<unknown> } {
   let late: (() => Promise<unknown>) | null = null;
   return {
     late: async () => late?.(),
     over: {
-      async exchange(request) {
-        if (late !== null || request.demand === null) return h.store.claims.exchange(request);
-        late = () => h.store.claims.exchange(request);
+      async completeAndClaim(request) {
+        if (late !== null || request.demand === null) return h.store.claims.completeAndClaim(request);
+        late = () => h.store.claims.completeAndClaim(request);
         if (does === "answer") await late();
         throw new Error("the connection was reset");
       },
@@ -72,11 +72,11 @@ describe("a claim whose answer is lost", () => {
     const id = await h.run();
     // Every later claim finds nothing, as if it were held.
     const lost = losing("request");
-    let exchanges = 0;
+    let calls = 0;
     const { gateway, given, errors } = await worker({
-      async exchange(request) {
-        if (exchanges++ === 0) return (lost.over.exchange ?? h.store.claims.exchange)(request);
-        return h.store.claims.exchange({ ...request, demand: null });
+      async completeAndClaim(request) {
+        if (calls++ === 0) return (lost.over.completeAndClaim ?? h.store.claims.completeAndClaim)(request);
+        return h.store.claims.completeAndClaim({ ...request, demand: null });
       },
     });
     await errors.next();
@@ -92,10 +92,10 @@ describe("a claim whose answer is lost", () => {
 
   it("does not bring back a run that ends while the gateway asks", async () => {
     const id = await h.run();
-    let exchanges = 0;
+    let calls = 0;
     const { gateway, session, given, errors } = await worker({
-      async exchange(request) {
-        if (exchanges++ !== 1) return h.store.claims.exchange(request);
+      async completeAndClaim(request) {
+        if (calls++ !== 1) return h.store.claims.completeAndClaim(request);
         throw new Error("the connection was reset");
       },
       async held(sessions) {
@@ -113,11 +113,11 @@ describe("a claim whose answer is lost", () => {
 
   it("is asked about only as long as it may still be done", async () => {
     let asked = 0;
-    let exchanges = 0;
+    let calls = 0;
     const { gateway, errors } = await worker({
-      async exchange(request) {
-        if (exchanges++ === 0) throw new Error("the connection was reset");
-        return h.store.claims.exchange({ ...request, demand: null });
+      async completeAndClaim(request) {
+        if (calls++ === 0) throw new Error("the connection was reset");
+        return h.store.claims.completeAndClaim({ ...request, demand: null });
       },
       async held() {
         asked += 1;

@@ -98,7 +98,7 @@ it("runs that were handed out ahead to a worker that dies lose nothing [INV-6]",
   });
   const places = Array.from({ length: 200 }, () => 0);
   const demand = { gatewayId, sessions: [session], places, free: 10, reads };
-  expect((await h.store.claims.exchange({ succeeded: [], demand })).claimed).toHaveLength(200);
+  expect((await h.store.claims.completeAndClaim({ succeeded: [], demand })).claimed).toHaveLength(200);
   for (let deaths = 0; deaths < 2; deaths++) {
     await h.store.sessions.close(session);
     await sweep();

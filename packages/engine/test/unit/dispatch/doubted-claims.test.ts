@@ -6,7 +6,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe("a claim whose answer was lost", () => {
   it("is asked about although other claims for its session are under way all the time [INV-6]", async () => {
     const { gateway, claims, clock } = memoryGateway();
-    claims.faults.set("exchange", "after");
+    claims.faults.set("completeAndClaim", "after");
     claims.add("lost");
     const { given } = await workerOf(gateway, { slots: 2 });
     await settled();
