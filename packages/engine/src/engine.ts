@@ -1,5 +1,5 @@
-import { defaultFiringPolicy, type DurationMs, type ScheduleSpec } from "@carillon/core";
-import { freedBy, loadStatements, namesIn, nodeLockStatements, type OnReplaced } from "@carillon/store";
+import { type DurationMs, type ScheduleSpec, defaultFiringPolicy } from "@carillon/core";
+import { type ClaimedRun, type OnReplaced, loadStatements, namesIn, nodeLockStatements } from "@carillon/store";
 import { backfillApi } from "./backfills/backfill-api.js";
 import { BackfillRunner } from "./backfills/backfill-runner.js";
 import type { Backfills } from "./backfills/backfills.js";
@@ -25,35 +25,32 @@ import { postgresCoordinator } from "./cluster/postgres/postgres-coordinator.js"
 import { SessionLock } from "./cluster/postgres/session-lock.js";
 import { EngineContext } from "./context.js";
 import { ErrorTally } from "./dead-letters/error-tally.js";
-import type { Failures } from "./dead-letters/failures.js";
 import { failuresApi } from "./dead-letters/failures-api.js";
+import type { Failures } from "./dead-letters/failures.js";
 import { Repeats } from "./dead-letters/repeats.js";
 import { Conditions } from "./dependencies/conditions.js";
 import { AfterRunner } from "./dependencies/dependency-runner.js";
 import { Follower } from "./dependencies/follower.js";
-import { HandOverLine } from "./dispatch/direct/direct-channel.js";
+import { DirectChannel } from "./dispatch/direct/direct-channel.js";
 import { Gateway } from "./dispatch/gateway.js";
-import { WorkerDoor } from "./dispatch/remote/namespace-guard.js";
+import { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
 import { RemoteWorkers } from "./dispatch/remote/remote-workers.js";
-import type { Callbacks } from "./dispatch/results/callbacks.js";
+import type { Callbacks } from "./dispatch/results/waiting-runs.js";
 import { Rescuer } from "./dispatch/sessions/rescuer.js";
-import type { Workers } from "./dispatch/sessions/workers.js";
-import type { WorkerLoad } from "./dispatch/served-sessions.js";
-import { workersApi } from "./dispatch/workers-api.js";
-import { whoServes } from "./dispatch/why-unserved.js";
+import type { WorkerLoad } from "./dispatch/sessions/served-sessions.js";
+import { Workers } from "./dispatch/sessions/workers.js";
 import { makeInserts } from "./enqueue/coalesced-inserts.js";
-import { HandOver } from "./enqueue/direct-insert.js";
-import type { Enqueueing } from "./enqueue/enqueue.js";
+import { DirectInsert, SlotOffers } from "./enqueue/direct-insert.js";
 import { makeEnqueueing } from "./enqueue/enqueue-api.js";
+import type { Enqueueing } from "./enqueue/enqueue.js";
 import { KeyBook } from "./enqueue/idempotency/idempotency-keys.js";
 import { insertKept } from "./enqueue/idempotency/insert-with-receipt.js";
 import type { Receipts } from "./enqueue/idempotency/receipts.js";
-import { Offers } from "./enqueue/slot-offers.js";
-import type { Explanations } from "./explain/explanations.js";
 import { explanationsApi } from "./explain/explanations-api.js";
+import type { Explanations } from "./explain/explanations.js";
 import { RunExplainer } from "./explain/run-explainer.js";
-import type { Forecasts } from "./forecast/forecasts.js";
 import { forecastsApi } from "./forecast/forecasts-api.js";
+import type { Forecasts } from "./forecast/forecasts.js";
 import { Adopter } from "./jobs/change/adopter.js";
 import { ChangeTransaction } from "./jobs/change/change-transaction.js";
 import { jobChanger } from "./jobs/change/job-changer.js";
@@ -80,9 +77,9 @@ import { LimitedLanes } from "./limits/limited-lanes.js";
 import type { Limits } from "./limits/limits.js";
 import { BulkTargets } from "./operations/bulk-targets.js";
 import { OperationRunner } from "./operations/operation-runner.js";
-import type { Operations } from "./operations/operations.js";
 import { operationsApi } from "./operations/operations-api.js";
-import { defaultLaterLimits, type EngineOptions } from "./options.js";
+import type { Operations } from "./operations/operations.js";
+import { type EngineOptions, defaultLaterLimits } from "./options.js";
 import { announceEnded } from "./runs/announce-ended.js";
 import { Expirer } from "./runs/expirer.js";
 import { DayKeeper } from "./runs/retention/day-keeper.js";
@@ -90,8 +87,8 @@ import { DedupeSweeper } from "./runs/retention/dedupe-sweeper.js";
 import { JobSweeper } from "./runs/retention/job-sweeper.js";
 import { RecordSweeper } from "./runs/retention/record-sweeper.js";
 import { RunChanger } from "./runs/run-changer.js";
-import type { RunChanges } from "./runs/run-changes.js";
 import { runChangesApi } from "./runs/run-changes-api.js";
+import type { RunChanges } from "./runs/run-changes.js";
 import { RunLister } from "./runs/run-lister.js";
 import type { RunLogs } from "./runs/run-logs.js";
 import { RunReader } from "./runs/run-reader.js";
@@ -99,15 +96,15 @@ import { RunWaiters } from "./runs/run-waiters.js";
 import { LaterMover } from "./scheduler/far-future-promoter.js";
 import { Scheduler } from "./scheduler/scheduler.js";
 import { fireStore } from "./scheduler/settle-fires.js";
-import { nodeRules } from "./schedules/node-rules.js";
 import type { Calendars } from "./schedules/calendars.js";
+import { nodeRules } from "./schedules/node-rules.js";
 import { ScheduleCache } from "./schedules/schedule-cache.js";
 import { Notifier } from "./webhooks/notifier.js";
 import { SystemRuns } from "./webhooks/system-runs.js";
 import { Teller } from "./webhooks/teller.js";
 import { WebhookBook } from "./webhooks/webhook-cache.js";
-import type { Webhooks } from "./webhooks/webhooks.js";
 import { webhooksApi } from "./webhooks/webhooks-api.js";
+import type { Webhooks } from "./webhooks/webhooks.js";
 
 /** All that callers ask of the engine. */
 export type EngineApis = EngineApi &
@@ -127,9 +124,17 @@ export type EngineApis = EngineApi &
   Webhooks &
   Catalogue &
   Callbacks &
-  Workers &
+  WorkersApi &
   Explanations &
   Forecasts;
+
+/** Workers as operators see them, under the flat names. */
+export interface WorkersApi {
+  readonly listWorkers: Workers["list"];
+  readonly getWorker: Workers["get"];
+  readonly askWorker: Workers["requestState"];
+  readonly whyUnserved: Workers["whyUnserved"];
+}
 
 /** How much a node has to do, now. */
 export interface EngineLoad extends WorkerLoad {
@@ -147,7 +152,7 @@ export interface Engine {
   /** Workers of other processes, of every namespace. */
   readonly remoteWorkers: RemoteWorkers;
   /** The same for callers of a namespace: what the API serves. */
-  readonly workerDoor: WorkerDoor;
+  readonly workerApi: NamespaceGuard;
   /** This incarnation of the node; changes if others declared it dead and it came back. */
   readonly nodeId: string;
   /** One node of the cluster at a time, for what is enough to be done once: the owner of the first shard. Only a hint. */
@@ -170,10 +175,10 @@ class NodeEngine implements Engine {
   readonly api: EngineApis;
   readonly gateway: Gateway;
   readonly remoteWorkers: RemoteWorkers;
-  readonly workerDoor: WorkerDoor;
+  readonly workerApi: NamespaceGuard;
   readonly #context: EngineContext;
   readonly #coordinator: Coordinator;
-  readonly #directLine: HandOverLine;
+  readonly #directChannel: DirectChannel;
   readonly #waiters: RunWaiters;
   readonly #inserts: ReturnType<typeof makeInserts>;
   readonly #ticks: Readonly<Record<"queues" | "history" | "webhooks" | "rescuer" | "tasks", () => Promise<unknown>>>;
@@ -182,8 +187,7 @@ class NodeEngine implements Engine {
   constructor(options: EngineOptions) {
     const context = new EngineContext(options);
     this.#context = context;
-    const { db, store, clock, timers, random, newId, now, emit, membership, ownShards, loops, wakeups, limits } =
-      context;
+    const { db, store, clock, timers, newId, now, emit, membership, ownShards, loops, wakeups, limits } = context;
     const { shardCount: shards, namespaceId, inNamespace: within } = context;
     const statements = loadStatements(db.schema);
     const transaction: typeof db.transaction = (work, transactionOptions) => db.transaction(work, transactionOptions);
@@ -332,14 +336,9 @@ class NodeEngine implements Engine {
     // Enqueueing: coalesced inserts, direct dispatch, idempotency keys.
     const onReplaced: OnReplaced = (replaced) => announceEnded(replaced, "cancelled", emit);
     const horizonMs = limits.later.horizonMs ?? defaultLaterLimits.horizonMs;
-    const offers = new Offers(() => clock.monotonic());
-    const directLine = new HandOverLine({
-      database: db,
-      gateway: () => this.gateway,
-      offers,
-      onError: (error) => context.loopFailed("gateway", error),
-    });
-    this.#directLine = directLine;
+    const offers = new SlotOffers(() => clock.monotonic());
+    const directChannel = new DirectChannel(context, offers);
+    this.#directChannel = directChannel;
     const inserts = makeInserts(store, {
       maxBatch: limits.insertBatch,
       maxQueued: limits.insertQueue,
@@ -348,13 +347,11 @@ class NodeEngine implements Engine {
       onReplaced,
       onQueued: (queued, mode) => wakeups.runsQueued(queued, mode),
       noticeOf: (queued) => wakeups.noticeFor(queued),
-      handOver: new HandOver({
-        store: store.handed,
+      direct: new DirectInsert({
+        store: store.directRuns,
         offers,
-        noticeOf: (offer, number, inserted) => directLine.noticeOf(offer, number, inserted),
-        arrivalOf: (offer, inserted) => directLine.arrivalOf(offer, inserted),
-        hintOf: (queued) => wakeups.noticeFor(queued),
-        ownGateway: () => directLine.ownGateway,
+        channel: directChannel,
+        queuedNoticeFor: (queued) => wakeups.noticeFor(queued),
       }),
     });
     this.#inserts = inserts;
@@ -518,82 +515,24 @@ class NodeEngine implements Engine {
     loops.register("webhooks", refreshWebhooks);
     loops.register("notifier", () => notifier.tick());
 
-    // Dispatch: hands runs to workers of this process and of others.
-    this.gateway = new Gateway({
-      ...signals,
-      ...store,
-      rank,
-      queues,
-      tasks: catalog.tasks,
-      weightOf: (id) => catalog.namespaces.weightOf(id),
-      limitOwners,
-      onDuration(run, durationMs) {
-        if (queues.orderOf(run.namespaceId, run.queue)?.kind === "sjf") catalog.durations.note(run, durationMs);
-      },
-      random,
-      newId,
-      // A claim that arrives later than this finds its session dead, unless the rest of the node was in time all along.
-      doubtMs: 2 * limits.workerTimeoutMs,
-      clock,
-      timers,
-      now,
-      fullLookMs: limits.fullScanIntervalMs,
-      batch: limits.claimBatch,
-      onBreakersChanged: () => wakeups.announce("queues"),
-      onTasksChanged: () => wakeups.announce("queues"),
-      onServing: () => wakeups.serveWorkers(),
-      handOvers: {
-        store: store.handed,
-        send: directLine.send,
-        rescue: (runIds) => this.#rescueDirect(runIds),
-      },
-      onRetry: signals.onDueRuns,
-      onStopped: (runIds) => this.#endStopped(runIds),
-      onLimitedClaimed: (runIds) => wakeups.publish("limits.claimed", runIds),
-      onReleased: (runIds) => wakeups.publish("limits.released", runIds),
-      isToldOf: (run) => webhookBook.isToldOf(run),
-      onError: (error) => context.loopFailed("gateway", error),
-    });
+    // Dispatch: assigns runs to workers of this process and of others.
+    const hasSubscribers = (run: ClaimedRun): boolean => webhookBook.isToldOf(run);
+    this.gateway = new Gateway(context, { catalog, channel: directChannel, hasSubscribers });
     const { gateway } = this;
-    wakeups.requestAs({ gatewayId: gateway.id, address: () => directLine.address });
-    wakeups.on("lanes", ({ notices, requester }) => gateway.hint(notices, requester));
-    wakeups.on("lanes.all", () => gateway.hintAll());
-    wakeups.on("stops", () => {
-      gateway.passOnStops().catch((error: unknown) => context.loopFailed("workers", error));
-    });
-    loops.register("gateway", async () => {
-      await gateway.look();
-      return limits.fullScanIntervalMs;
-    });
-    loops.register("callbacks", () => gateway.waiting.tick());
-    const silenceMs = limits.workerTimeoutMs;
-    this.remoteWorkers = new RemoteWorkers({ ...store, gateway, clock, timers, now, silenceMs });
-    this.workerDoor = new WorkerDoor({ ...store, workers: this.remoteWorkers, gateway });
-    loops.register("workers", async () => {
-      this.remoteWorkers.tidy();
-      await gateway.heartbeat();
-      return silenceMs / 5;
-    });
-    const rescuer = new Rescuer({
-      ...signals,
-      sessions: store.sessions,
-      runs: store.runs,
-      clock,
-      silenceMs,
-      maxLosses: limits.maxLosses,
-      batch: limits.rescueBatch,
-    });
-    loops.register("rescuer", async () => ((await rescuer.tick()) > 0 ? 0 : silenceMs / 5));
+    this.remoteWorkers = new RemoteWorkers(context, gateway);
+    this.workerApi = new NamespaceGuard(context, { workers: this.remoteWorkers, sessions: gateway.sessions });
+    const rescuer = new Rescuer(context);
+    const workers = new Workers(context, gateway.sessions);
 
     // Queues, namespaces and breakers, as callers change them.
     const refreshed = async (): Promise<void> => {
       await catalog.refresh();
       wakeups.announce("queues");
     };
-    queues.onPauses(() => gateway.queuesChanged());
+    queues.onPauses(() => gateway.holdsChanged());
     // What a claim did not find because it went by another revision is looked for again.
     limitOwners.onChanged(() => {
-      gateway.queuesChanged();
+      gateway.holdsChanged();
       gateway.hintAll();
       wakeups.publish("limits.changed", null);
     });
@@ -706,7 +645,10 @@ class NodeEngine implements Engine {
       ...jobsAndRunsApi({ store, creator, jobs, runs, lister, waiters, within, timers, clock }),
       ...enqueue,
       beginCall: (namespace, call) => within(namespace, (id) => idempotencyKeys.begin(id, call)),
-      ...workersApi(store, within, gateway),
+      listWorkers: (...args) => workers.list(...args),
+      getWorker: (...args) => workers.get(...args),
+      askWorker: (...args) => workers.requestState(...args),
+      whyUnserved: (...args) => workers.whyUnserved(...args),
       ...catalogueApi(store, within, catalog.tasks),
       ...jobChanges,
       ...ofCalendars,
@@ -727,7 +669,7 @@ class NodeEngine implements Engine {
         within,
         explainer: new RunExplainer({
           reads: store.explainReads,
-          whoServes: async (id, run) => whoServes(run, await store.sessions.kinds(id, run.task)),
+          whoServes: (id, run) => workers.whoServes(id, run),
           limitsOf: (namespace, runId) => ofLimits.limitsOf(namespace, runId),
           breakerOf: (namespace, name) => ofBreakers.getBreaker(namespace, name),
           liveOf: (jobId) => settler.reads.live(db, [jobId], { hold: false }),
@@ -754,7 +696,7 @@ class NodeEngine implements Engine {
   get load(): EngineLoad {
     const { clock, limits } = this.#context;
     return {
-      ...this.gateway.load,
+      ...this.gateway.sessions.load,
       leaseMs: limits.leaseMs,
       leaseAgeMs: this.#leaseAt === null ? null : clock.monotonic() - this.#leaseAt,
       writesWaiting: this.#inserts.waiting,
@@ -776,7 +718,7 @@ class NodeEngine implements Engine {
     wakeups.announce("shards.moved");
     await this.#ticks.rescuer();
     wakeups.start();
-    this.#directLine.start(await store.secrets.find("hand_over"));
+    this.#directChannel.start(await store.secrets.find("hand_over"));
     loops.start();
   }
 
@@ -789,7 +731,7 @@ class NodeEngine implements Engine {
     await stopped;
     if (options.enqueueOnly === true) return;
     this.gateway.stop();
-    await Promise.all([wakeups.stop(), this.#directLine.stop()]);
+    await Promise.all([wakeups.stop(), this.#directChannel.stop()]);
   }
 
   /** As soon as nothing fires any more: other nodes fire while this one ends the rest. */
@@ -824,22 +766,6 @@ class NodeEngine implements Engine {
     await clock.tick();
     this.#context.emit({ type: "clock.measured", skewMs: clock.skewMs, uncertaintyMs: clock.uncertaintyMs });
     return 10 * second;
-  }
-
-  async #endStopped(runIds: readonly string[]): Promise<void> {
-    const { store, emit, wakeups } = this.#context;
-    const ended = await store.runs.endStopped(runIds);
-    announceEnded(ended, "cancelled", emit);
-    const freed = freedBy(ended);
-    if (freed.length > 0) wakeups.publish("overlap.freed", freed);
-  }
-
-  /** Runs that were stored for a worker whose session ended before it was notified of them. */
-  async #rescueDirect(runIds: readonly string[]): Promise<void> {
-    const { store, limits, wakeups } = this.#context;
-    const rescued = await store.runs.rescue(runIds, limits.maxLosses);
-    await this.#endStopped(rescued.filter((run) => run.isStopped).map((run) => run.id));
-    wakeups.runsQueued(rescued.filter((run) => !run.isStopped));
   }
 }
 

@@ -1,13 +1,13 @@
 export { Gateway } from "./dispatch/gateway.js";
-export { SessionLost } from "./dispatch/sessions/session-lost.js";
-export type { WorkerRegistration } from "./dispatch/sessions/worker-registration.js";
+export { SessionLost } from "./dispatch/sessions/worker-session.js";
+export type { ClaimName, WorkerRegistration } from "./dispatch/sessions/worker-registration.js";
 export type { Assigned } from "./dispatch/sessions/to-assignment.js";
-export type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./dispatch/remote/protocol.js";
-export type { WorkerDoor } from "./dispatch/remote/namespace-guard.js";
+export type { Heartbeat, PollAnswer, PollRequest, RemoteRegistration } from "./dispatch/remote/remote-workers.js";
+export type { NamespaceGuard } from "./dispatch/remote/namespace-guard.js";
 export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-status.js";
 export type { Coordinator, ShardChange } from "./cluster/coordinator.js";
 export { createEngine } from "./engine.js";
-export type { Engine, EngineLoad } from "./engine.js";
+export type { Engine, EngineLoad, WorkersApi } from "./engine.js";
 export type { EngineLimits, EngineOptions, EtcdOptions } from "./options.js";
 export type { ClassName, EngineEvent, JobChange, OnEngineEvent } from "./events.js";
 export type { FireStore } from "./schedules/fire-store.js";
@@ -26,7 +26,7 @@ export type { RunChanges } from "./runs/run-changes.js";
 export type { QueueChange, QueuePauseSpec, Queues } from "./catalog/queues.js";
 export type { Backfills } from "./backfills/backfills.js";
 export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
-export type { Callbacks, CallbackTaken } from "./dispatch/results/callbacks.js";
+export type { Callbacks, CallbackTaken } from "./dispatch/results/waiting-runs.js";
 export type { Calendars } from "./schedules/calendars.js";
 export type {
   CancelRequest,
@@ -38,7 +38,7 @@ export type {
   ResumeRequest,
   RunNowRequest,
 } from "./jobs/job-changes.js";
-export type { RunToServe, Unserved, Workers } from "./dispatch/sessions/workers.js";
+export type { RunToServe, Unserved } from "./dispatch/sessions/why-unserved.js";
 export type { WebhookChange, WebhookDelivery, WebhookMessage, Webhooks } from "./webhooks/webhooks.js";
 export type {
   Explanation,

@@ -78,11 +78,11 @@ export {
   completeAndClaimOver,
 } from "./dispatch/complete-and-claim.js";
 export {
-  type HandedNotices,
-  type HandedPlace,
-  type HandedRunStore,
-  type Offer,
-  offerMs,
+  type DirectNotices,
+  type DirectRunPlace,
+  type DirectRunStore,
+  type SlotOffer,
+  offerLifetimeMs,
 } from "./dispatch/direct-run-store.js";
 export type {
   DeadSession,

@@ -22,8 +22,8 @@ import type {
   RunChanges,
   RunLogs,
   Webhooks,
-  WorkerDoor,
-  Workers,
+  NamespaceGuard,
+  WorkersApi,
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 import type { BudgetLimits, IntakeLoad } from "./intake.js";
@@ -81,12 +81,15 @@ export type ApiEngine = EngineApi &
   Callbacks &
   Catalogue &
   Webhooks &
-  Workers &
+  WorkersApi &
   Explanations &
   Forecasts;
 
 /** Workers of other processes. */
-export type WorkersPort = Pick<WorkerDoor, "silenceMs" | "register" | "poll" | "hear" | "note" | "giveBack" | "close">;
+export type WorkersPort = Pick<
+  NamespaceGuard,
+  "timeoutMs" | "register" | "poll" | "heartbeat" | "note" | "giveBack" | "close"
+>;
 
 /** Where events are followed. */
 export interface EventsPort {

@@ -75,7 +75,7 @@ async function failing(work: Promise<unknown>): Promise<void> {
 
 async function nodeOver(queue: string): Promise<Node> {
   const store = createEngineStore(frail.database);
-  const harness = gatewayOver(h, { claims: store.claims });
+  const harness = gatewayOver(h, { store: { claims: store.claims } });
   gateways.push(harness.gateway);
   let take: (given: Assigned) => void = () => undefined;
   const given = new Promise<Assigned>((resolve) => (take = resolve));
@@ -122,7 +122,7 @@ describe("a run ends once, although the node that hands it out is lost", () => {
     node.gateway.stop();
     await rescue(node.session);
 
-    const { gateway } = gatewayOver(h, { fullLookMs: 20 });
+    const { gateway } = gatewayOver(h, { limits: { fullScanIntervalMs: 20 } });
     gateways.push(gateway);
     const isEnded = async () => (await h.store.reads.finished(1, [id], 0)).length === 1;
     const before = await isEnded();

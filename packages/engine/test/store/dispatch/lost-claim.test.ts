@@ -18,7 +18,7 @@ afterEach(() => {
 
 /** One look is one claim: the test calls it, nothing else does. */
 async function worker(over: Partial<ClaimStore>) {
-  const { gateway, errors } = gatewayOver(h, { claims: { ...h.store.claims, ...over }, now: () => now });
+  const { gateway, errors } = gatewayOver(h, { store: { claims: { ...h.store.claims, ...over } }, now: () => now });
   gateways.push(gateway);
   const given: Assigned[] = [];
   const session = await gateway.open({
@@ -60,10 +60,10 @@ describe("a claim whose answer is lost", () => {
     const id = await h.run();
     const { gateway, session, given, errors } = await worker(losing("answer").over);
     await errors.next();
-    await gateway.look();
+    await gateway.scan();
     expect(given).toMatchObject([{ runId: id, fence: 1 }]);
     now += 5_000;
-    await gateway.look();
+    await gateway.scan();
     expect(given).toHaveLength(1);
     expect([...(await gateway.complete(session, [success(id, 1)]))]).toEqual([id]);
   });
@@ -80,13 +80,13 @@ describe("a claim whose answer is lost", () => {
       },
     });
     await errors.next();
-    await gateway.look();
+    await gateway.scan();
     expect(given).toEqual([]);
     await lost.late();
-    await gateway.look();
+    await gateway.scan();
     expect(given).toEqual([]);
     now += 1_000;
-    await gateway.look();
+    await gateway.scan();
     expect(given).toMatchObject([{ runId: id, fence: 1 }]);
   });
 
@@ -107,7 +107,7 @@ describe("a claim whose answer is lost", () => {
     while (given.length === 0) await new Promise((resolve) => setImmediate(resolve));
     gateway.hintAll();
     await errors.next();
-    await gateway.look();
+    await gateway.scan();
     expect(given).toHaveLength(1);
   });
 
@@ -126,7 +126,7 @@ describe("a claim whose answer is lost", () => {
     });
     await errors.next();
     for (let second = 0; second < 60; second++) {
-      await gateway.look();
+      await gateway.scan();
       now += 1_000;
     }
     expect(asked).toBe(31);

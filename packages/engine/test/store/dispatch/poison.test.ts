@@ -94,10 +94,10 @@ it("runs that were handed out ahead to a worker that dies lose nothing [INV-6]",
   const session = await h.session();
   const low = Number.MIN_SAFE_INTEGER;
   const reads = (await h.store.lanes.list()).map(({ id, kind }) => {
-    return { lane: id, namespaceId: 1, low, most: 200, isSolo: kind !== "plain" };
+    return { lane: id, namespaceId: 1, fromRank: low, limit: 200, isSolo: kind !== "plain" };
   });
-  const places = Array.from({ length: 200 }, () => 0);
-  const demand = { gatewayId, sessions: [session], places, free: 10, reads };
+  const slots = Array.from({ length: 200 }, () => 0);
+  const demand = { gatewayId, sessions: [session], slots, free: 10, reads };
   expect((await h.store.claims.completeAndClaim({ succeeded: [], demand })).claimed).toHaveLength(200);
   for (let deaths = 0; deaths < 2; deaths++) {
     await h.store.sessions.close(session);

@@ -21,8 +21,8 @@ const everything = Number.MIN_SAFE_INTEGER;
 /** From the plain lane alone, as a gateway does that knows of no limits. */
 async function demand(session: string, limitsRevision: number) {
   const lane = (await h.h.store.lanes.list()).find(({ kind }) => kind === "plain");
-  const read = { lane: lane?.id ?? 0, namespaceId: 1, low: everything, most: 9, isSolo: false };
-  return { gatewayId, sessions: [session], places: [0, 0], free: 2, reads: [read], limitsRevision };
+  const read = { lane: lane?.id ?? 0, namespaceId: 1, fromRank: everything, limit: 9, isSolo: false };
+  return { gatewayId, sessions: [session], slots: [0, 0], free: 2, reads: [read], limitsRevision };
 }
 
 async function setLimits(limits: OwnLimits | null): Promise<void> {
@@ -47,7 +47,7 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
     const owners = createEngineStore(h.h.db).limitOwners;
     await owners.look();
     expect(owners.isLimited(1, "default")).toBe(true);
-    const knowing = { ...(await demand(session, owners.revision)), places: [0] };
+    const knowing = { ...(await demand(session, owners.revision)), slots: [0] };
     expect((await h.h.store.claims.completeAndClaim({ succeeded: [], demand: knowing })).claimed).toHaveLength(1);
   });
 

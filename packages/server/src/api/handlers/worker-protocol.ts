@@ -21,7 +21,7 @@ export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): P
     async registerWorker({ body, namespace }) {
       const { spot: isSpot = false, ...worker } = readRegistration(body, refuseTarget);
       const id = await workers.register({ ...worker, isSpot, namespace });
-      const silenceMs = workers.silenceMs;
+      const silenceMs = workers.timeoutMs;
       const answer = {
         id: formatId("wrk", id),
         heartbeat_ms: Math.round(silenceMs / beatsPerSilence),
@@ -38,7 +38,7 @@ export function workerProtocolHandlers({ workers, refuseTarget }: ApiOptions): P
       return { status: 200, body: polledJson(request.completions, answer), contentType: jsonType };
     },
     async heartbeatWorker({ params, body, namespace }) {
-      const lost = await workers.hear(namespace, idOrNotFound("wrk", params.id), readHeartbeat(body));
+      const lost = await workers.heartbeat(namespace, idOrNotFound("wrk", params.id), readHeartbeat(body));
       return { status: 200, body: { lost: lost.map(wireClaim) } };
     },
     async noteRuns({ params, body, namespace }) {

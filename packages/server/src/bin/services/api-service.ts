@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { CarillonError } from "@carillon/core";
-import type { Database, WorkerDoor } from "@carillon/engine";
+import type { Database, NamespaceGuard } from "@carillon/engine";
 import { activeTraceParent, AddressRules, beginSpan, closedAddress, enqueueTraced } from "@carillon/worker";
 import { type Api, createApi } from "../../api/create-api.js";
 import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort } from "../../api/ports.js";
@@ -18,7 +18,7 @@ const NEXT_PORTS = 20;
 
 export interface ApiServiceOptions {
   readonly engine: () => ApiEngine;
-  readonly workers: () => WorkerDoor;
+  readonly workers: () => NamespaceGuard;
   readonly database: () => Database;
   readonly metrics: () => ApiMetrics;
   readonly events: EventsPort & { stop(): void };

@@ -71,7 +71,7 @@ async function startNode(databaseUrl: string, workerTimeoutMs: number): Promise<
   await engine.start();
   const app = createApi({
     engine: engine.api,
-    workers: engine.workerDoor,
+    workers: engine.workerApi,
     health: { ready: async () => [] },
     metrics: {
       contentType: "text/plain",
