@@ -40,9 +40,7 @@ class TestChannel {
     this.channel = new DirectChannel({ db: { listen, notify: () => undefined }, loopFailed }, this.offers);
   }
 
-  receive(text: string): void {
-    this.#receive(text);
-  }
+  readonly receive = (text: string): void => this.#receive(text);
 }
 
 /** A gateway with a worker of ten slots, of which it offered some. It scans when the test says so. */
