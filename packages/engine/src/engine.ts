@@ -12,12 +12,10 @@ import { NodeCalendars } from "./calendars/calendar-cache.js";
 import { CalendarSweep } from "./calendars/calendar-sweep.js";
 import { CalendarCompiler } from "./calendars/compile-edition.js";
 import { Catalog } from "./catalog/catalog.js";
-import { namespaceApi } from "./catalog/namespace-api.js";
-import type { Namespaces } from "./catalog/namespaces.js";
-import { queueApi } from "./catalog/queue-api.js";
-import type { Queues } from "./catalog/queues.js";
-import { catalogueApi } from "./catalog/task-api.js";
-import type { Catalogue } from "./catalog/tasks.js";
+import { Namespaces } from "./catalog/namespaces.js";
+import { Queues } from "./catalog/queues.js";
+import { Tasks } from "./catalog/tasks.js";
+import { ClusterStatus } from "./cluster/cluster-status.js";
 import type { Coordinator, ShardChange } from "./cluster/coordinator.js";
 import { EtcdClient } from "./cluster/etcd/etcd-client.js";
 import { etcdCoordinator } from "./cluster/etcd/etcd-coordinator.js";
@@ -82,6 +80,14 @@ import { BulkTargets } from "./operations/bulk-targets.js";
 import { OperationRunner } from "./operations/operation-runner.js";
 import type { Operations } from "./operations/operations.js";
 import { operationsApi } from "./operations/operations-api.js";
+import {
+  type NamespaceCalls,
+  namespaceCalls,
+  type QueueCalls,
+  queueCalls,
+  type TaskCalls,
+  taskCalls,
+} from "./flat-api.js";
 import { defaultLaterLimits, type EngineOptions } from "./options.js";
 import { announceEnded } from "./runs/announce-ended.js";
 import { Expirer } from "./runs/expirer.js";
@@ -119,13 +125,13 @@ export type EngineApis = EngineApi &
   JobChanges &
   Calendars &
   Backfills &
-  Queues &
-  Namespaces &
+  QueueCalls &
+  NamespaceCalls &
   Breakers &
   Limits &
   Failures &
   Webhooks &
-  Catalogue &
+  TaskCalls &
   Callbacks &
   Workers &
   Explanations &
@@ -212,7 +218,7 @@ class NodeEngine implements Engine {
     wakeups.on("shards.moved", () => loops.wake("coordinator"));
 
     // Catalog, and the unit of work over jobs.
-    const catalog = new Catalog(store);
+    const catalog = new Catalog(context);
     const { rank, queues, limitOwners } = catalog;
     const settler = new Settler(store.settlementReads, store.settlementWrites, rank);
     const settlerStore = { ...store, settler, queueBook: queues };
@@ -586,11 +592,7 @@ class NodeEngine implements Engine {
     loops.register("rescuer", async () => ((await rescuer.tick()) > 0 ? 0 : silenceMs / 5));
 
     // Queues, namespaces and breakers, as callers change them.
-    const refreshed = async (): Promise<void> => {
-      await catalog.refresh();
-      wakeups.announce("queues");
-    };
-    queues.onPauses(() => gateway.queuesChanged());
+    queues.onPausesChanged(() => gateway.queuesChanged());
     // What a claim did not find because it went by another revision is looked for again.
     limitOwners.onChanged(() => {
       gateway.queuesChanged();
@@ -598,7 +600,7 @@ class NodeEngine implements Engine {
       wakeups.publish("limits.changed", null);
     });
     const tickQueues = async (): Promise<DurationMs> => {
-      if ((await store.queues.resumeExpired()) > 0) wakeups.announce("queues");
+      await catalog.resumeExpired();
       await catalog.refresh();
       await gateway.breakers.tick();
       await catalog.shareDurations(clock.monotonic());
@@ -606,7 +608,6 @@ class NodeEngine implements Engine {
     };
     loops.register("queues", tickQueues);
     wakeups.on("queues", () => loops.wake("queues"));
-    const ofQueues = queueApi({ queues: store.queues, now, namespaceId, onChanged: refreshed });
     const ofBreakers = breakerApi({
       breakers: store.breakers,
       namespaceId,
@@ -699,7 +700,7 @@ class NodeEngine implements Engine {
       history: keepDays,
       webhooks: refreshWebhooks,
       rescuer: () => rescuer.tick(),
-      tasks: () => catalog.tasks.look(),
+      tasks: () => catalog.tasks.refresh(),
     };
 
     const api: EngineApis = {
@@ -707,12 +708,12 @@ class NodeEngine implements Engine {
       ...enqueue,
       beginCall: (namespace, call) => within(namespace, (id) => idempotencyKeys.begin(id, call)),
       ...workersApi(store, within, gateway),
-      ...catalogueApi(store, within, catalog.tasks),
+      ...taskCalls(new Tasks(context, catalog.tasks), new ClusterStatus(context)),
       ...jobChanges,
       ...ofCalendars,
       ...ofBackfills,
-      ...ofQueues,
-      ...namespaceApi({ namespaces: store.namespaces, onChanged: refreshed }),
+      ...queueCalls(new Queues(context, catalog)),
+      ...namespaceCalls(new Namespaces(context, catalog)),
       ...ofBreakers,
       ...ofLimits,
       ...ofOperations,

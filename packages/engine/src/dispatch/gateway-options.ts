@@ -1,7 +1,7 @@
 import type { Clock, DurationMs, Instant, Timers } from "@carillon/core";
 import type { OnEngineEvent, FailedRun } from "../events.js";
-import type { LimitOwners } from "../catalog/limit-owner-cache.js";
-import type { QueueBook } from "../catalog/queue-cache.js";
+import type { LimitOwnerCache } from "../catalog/limit-owner-cache.js";
+import type { QueueCache } from "../catalog/queues.js";
 import type { RankRun } from "../catalog/rank-run.js";
 import type {
   BreakerStore,
@@ -18,7 +18,7 @@ import type {
   SessionStore,
   UpstreamReads,
 } from "@carillon/store";
-import type { TaskBook } from "../catalog/task-cache.js";
+import type { TaskCache } from "../catalog/tasks.js";
 import type { ResultsOptions } from "./results/results.js";
 
 export interface HandOvers {
@@ -45,11 +45,11 @@ export interface GatewayOptions {
   /** Where a run stands in its queue. */
   readonly rank: RankRun;
   /** A paused queue hands out nothing. */
-  readonly queues: Pick<QueueBook, "isPaused" | "edition" | "inUse">;
+  readonly queues: Pick<QueueCache, "isPaused" | "edition" | "inUse">;
   /** Of a queue or a namespace with limits only what was admitted is handed out. */
-  readonly limitOwners: Pick<LimitOwners, "isLimited" | "revision">;
+  readonly limitOwners: Pick<LimitOwnerCache, "isLimited" | "revision">;
   /** Keeps what workers say about runs of their tasks. */
-  readonly tasks: Pick<TaskBook, "register">;
+  readonly tasks: Pick<TaskCache, "register">;
   /** A worker said something new: other nodes are to know. */
   readonly onTasksChanged?: () => void;
   /** A worker is served here. */

@@ -2,7 +2,6 @@ import { isFinal, nobodysSession, retryOf, shownLabels, timeOfUuid } from "@cari
 import { upstreamIdsOf } from "./run-trigger.js";
 import type { RunView } from "./run-view.js";
 import type { RunReads, RunRow, TriggerKind } from "@carillon/store";
-import type { Page } from "../requests.js";
 
 /** A run's end is recorded by the database's clock and its id was made by a node's: allow for their difference. */
 export const clockSlackMs = 3_600_000;
@@ -47,11 +46,6 @@ export class RunReader {
     const progress = begun.length === 0 ? null : await this.#reads.progress(begun);
     return rows.map((row) => toRunView(row, progress?.get(row.id) ?? null));
   }
-}
-
-export function toPage<Row extends { id: string }>(rows: readonly Row[], pageSize: number): Page<Row> {
-  const shown = rows.slice(0, pageSize);
-  return { rows: shown, next: rows.length > pageSize ? (shown.at(-1)?.id ?? null) : null };
 }
 
 const triggerKinds: ReadonlySet<string> = new Set([

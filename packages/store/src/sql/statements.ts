@@ -49,7 +49,7 @@ export function makeStatements(sources: readonly StatementSource[], schema: stri
     get<Name extends string>(name: Name) {
       const statement = byName.get(name);
       if (statement === undefined) throw new Error(`no .sql file of @carillon/store has a statement named ${name}`);
-      return statement as Statement<Name>;
+      return statement;
     },
   };
 }

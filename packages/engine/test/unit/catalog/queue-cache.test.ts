@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { QueueBook } from "../../../src/catalog/queue-cache.js";
+import { QueueCache } from "../../../src/catalog/queues.js";
 import type { KnownQueue } from "@carillon/store";
 
 const queueOf = (revision: number): KnownQueue => {
@@ -9,11 +9,11 @@ const queueOf = (revision: number): KnownQueue => {
 it("a queue of a transaction that was long open is found, although hundreds changed since", async () => {
   const visible = Array.from({ length: 300 }, (_, index) => queueOf(index + 2));
   const newer = async (revision: number) => visible.filter((queue) => queue.revision > revision);
-  const book = new QueueBook({ newer, ensure: async () => [] });
-  await book.look();
+  const book = new QueueCache({ newer, ensure: async () => [] });
+  await book.refresh();
   visible.push(queueOf(1));
   const { edition } = book;
-  for (let look = 0; look < 60; look++) await book.look();
+  for (let look = 0; look < 60; look++) await book.refresh();
   expect(book.isKnown(1, "q1")).toBe(true);
   expect(book.edition).toBe(edition + 1);
 });
