@@ -1,4 +1,4 @@
-// Generates packages/store/src/sql/statement-params.ts: the names of each statement's parameters, against which TypeScript checks the calls.
+// Generates packages/store/src/sql/generated/statement-params.ts: the names of each statement's parameters, against which TypeScript checks the calls.
 import { numberParameters, readStatementSources } from "../../packages/store/dist/sql/statements.js";
 import { publish } from "./publish.mjs";
 
@@ -20,4 +20,4 @@ const text = [
   "",
 ].join("\n");
 
-publish(import.meta.url, "packages/store/src/sql/statement-params.ts", text);
+publish(import.meta.url, "packages/store/src/sql/generated/statement-params.ts", text);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { SqlText } from "../db/queryable.js";
 import { qualify, segmentsOf } from "./sql-text.js";
 import { type StatementSource, parseStatementFile, putPartsIn } from "./statement-file.js";
-import type { StatementParams } from "./statement-params.js";
+import type { StatementParams } from "./generated/statement-params.js";
 
 /** The statements lie beside the code that runs them, in src; from dist the way there is as long. */
 export const sqlDirectory = fileURLToPath(new URL("../../src/", import.meta.url));
@@ -46,7 +46,7 @@ export function makeStatements(sources: readonly StatementSource[], schema: stri
   const byName = new Map(sources.map(({ name, text }) => [name, toStatement(name, qualify(text, schema))]));
   return {
     names: [...byName.keys()],
-    get<Name extends string>(name: Name) {
+    get(name) {
       const statement = byName.get(name);
       if (statement === undefined) throw new Error(`no .sql file of @carillon/store has a statement named ${name}`);
       return statement;
@@ -83,7 +83,7 @@ export function numberParameters(name: string, sql: string): { text: string; par
 const camelCase = (name: string): string =>
   name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 
-/** The values that a statement's parameters take, by their names in camelCase. statement-params.ts is generated from the .sql files. */
+/** The values that a statement's parameters take, by their names in camelCase. generated/statement-params.ts is generated from the .sql files. */
 export type ParamsOf<Name extends string> = Name extends keyof StatementParams
   ? { readonly [Param in StatementParams[Name]]: unknown }
   : Readonly<Record<string, unknown>>;
