@@ -1,9 +1,34 @@
 import { similarWord } from "@carillon/core";
 import type { Static, TSchema } from "typebox";
-import { patternWords } from "../schema/limits.js";
-import type { Findings } from "./findings.js";
-import { pointerTo, shown } from "./pointer.js";
-import type { RequestSchema, ValueType } from "./request-schema.js";
+import { patternWords } from "../bounds.js";
+import { type Findings, pointerTo, shown } from "./findings.js";
+
+type ValueType = "string" | "integer" | "number" | "boolean" | "object" | "array";
+
+/**
+ * The keywords of JSON Schema that schemas of requests may use: the ones that check-value understands. A test walks every
+ * request schema, so that a keyword from outside this list cannot be published without being checked.
+ */
+interface RequestSchema {
+  /** With "null" it is a member that a merge patch can remove. */
+  readonly type?: ValueType | readonly [ValueType, "null"];
+  readonly examples?: readonly unknown[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: RequestSchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly properties?: Readonly<Record<string, RequestSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | RequestSchema;
+  readonly propertyNames?: RequestSchema;
+  readonly maxProperties?: number;
+}
 
 /** Says something better than "unknown" about a field, by recording it, or returns false. */
 export type ExplainUnknown = (pointer: string, parent: string, name: string) => boolean;

@@ -1,6 +1,5 @@
-import { limits } from "../schema/limits.js";
-import type { Findings } from "./findings.js";
-import { pointerTo } from "./pointer.js";
+import { limits } from "../bounds.js";
+import { type Findings, pointerTo } from "./findings.js";
 
 /** NUL, which PostgreSQL cannot store in text, and halves of surrogate pairs, which no UTF-8 can carry. */
 const unstorable = /[\0\p{Surrogate}]/u;

@@ -1,12 +1,18 @@
 import { errorCatalogue, type ErrorCode } from "@carillon/core";
 import type { TObject } from "typebox";
-import { errorsOf, type Answer, type Operation, takesKey } from "../operations/operation.js";
-import { operations } from "../operations/operations.js";
-import { limits } from "../schema/limits.js";
-import { Problem } from "../schema/problem.js";
-import { quotaHeaders, withQuotaHeaders } from "./quota-headers.js";
-import type { ResponseJson } from "./response-json.js";
-import { SchemaComponents, type Json } from "./schema-components.js";
+import { limits } from "../bounds.js";
+import { type Answer, errorsOf, type Operation, quotaClassOf, takesKey } from "../operation.js";
+import { operations } from "../operations.js";
+import { Problem } from "../resources/problem.js";
+import { type Json, SchemaComponents } from "./schema-components.js";
+
+/** An answer as it stands in the document. */
+interface ResponseJson {
+  readonly [name: string]: Json;
+  readonly description: string;
+  readonly headers: { readonly [name: string]: Json };
+  readonly content: { readonly [type: string]: Json };
+}
 
 /** OpenAPI 3.1 of the declared operations: a pure function of the contract, so the committed file can be compared with it. */
 export function openApiDocument(version: string): { readonly [name: string]: Json } {
@@ -170,4 +176,33 @@ function problemAnswer(codes: readonly ErrorCode[], components: SchemaComponents
     content: { "application/problem+json": { schema: components.reference(Problem) } },
     "x-codes": [...codes],
   };
+}
+
+/** Those of draft-ietf-httpapi-ratelimit-headers-11, whose values are structured fields (RFC 9651), and when to come again. */
+const quotaHeaders = {
+  "RateLimit-Policy": {
+    description:
+      "The quota that the call counts against, where the node has one for its class: its name, requests (q) and window in seconds (w)",
+    schema: { type: "string" },
+    example: '"read";q=600;w=60',
+  },
+  RateLimit: {
+    description: "What the caller has left of it (r), and in how many seconds there will be more (t)",
+    schema: { type: "string" },
+    example: '"read";r=42;t=1',
+  },
+  "Retry-After": {
+    description: "In how many seconds to come again",
+    schema: { type: "integer", minimum: 1 },
+    example: 1,
+  },
+} as const satisfies Json;
+
+/** Adds them to what callers look at them in: every answer of such a call has them, the document names those that were let in or refused by it. */
+function withQuotaHeaders(operation: Operation, status: string, answer: ResponseJson): ResponseJson {
+  const isRefused = status === "429";
+  if (quotaClassOf(operation) === null || !(isRefused || status.startsWith("2"))) return answer;
+  const names = ["RateLimit-Policy", "RateLimit", ...(isRefused ? ["Retry-After"] : [])];
+  const references = names.map((name) => [name, { $ref: `#/components/headers/${name}` }] as const);
+  return { ...answer, headers: { ...answer.headers, ...Object.fromEntries(references) } };
 }

@@ -4,9 +4,10 @@ import { Compile } from "typebox/compile";
 import { describe, expect, it } from "vitest";
 import { checkValue } from "../../../src/check/check-value.js";
 import { Findings } from "../../../src/check/findings.js";
-import { JobCreate } from "../../../src/schema/job-create.js";
-import { JobPatch } from "../../../src/schema/job-patch.js";
-import { JobListQuery, RunListQuery } from "../../../src/schema/page.js";
+import { JobCreate } from "../../../src/resources/job-create.js";
+import { JobPatch } from "../../../src/resources/job-patch.js";
+import { JobListQuery } from "../../../src/resources/job.js";
+import { RunListQuery } from "../../../src/resources/run.js";
 
 function faultsOf(schema: TSchema, value: unknown): string[] {
   const findings = new Findings();

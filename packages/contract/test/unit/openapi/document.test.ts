@@ -3,10 +3,9 @@ import { errorCatalogue } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { openApiDocument } from "../../../src/openapi/document.js";
 import { SchemaComponents } from "../../../src/openapi/schema-components.js";
-import { operations } from "../../../src/operations/operations.js";
-import { type Operation, takesKey } from "../../../src/operations/operation.js";
-import { errorCodes } from "../../../src/schema/problem.js";
-
+import { type Operation, takesKey } from "../../../src/operation.js";
+import { operations } from "../../../src/operations.js";
+import { errorCodes } from "../../../src/resources/problem.js";
 const root = new URL("../../../../../", import.meta.url);
 const declared: [string, Operation][] = Object.entries(operations);
 

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { openApiDocument } from "../../../src/openapi/document.js";
-import type { Json } from "../../../src/openapi/schema-components.js";
+import { type Json } from "../../../src/openapi/schema-components.js";
 import { apiSurface, breachesOf } from "../../../src/openapi/surface.js";
-
 const root = new URL("../../../../../", import.meta.url);
 
 it("keeps what callers rely on: nothing of docs/reference/api-surface.txt is gone, and nothing more is asked for", () => {

@@ -1,0 +1,43 @@
+import { type Static, Type } from "typebox";
+import { limits } from "./bounds.js";
+import { Count, nullable, stringEnum } from "./fields.js";
+
+export const NextPageToken = nullable(
+  Type.String({ description: "Send it as page_token for the next page; null on the last" }),
+);
+
+export const paging = {
+  page_size: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      default: limits.defaultPageSize,
+      description: `How many at most; more than ${limits.pageSize} counts as ${limits.pageSize}`,
+    }),
+  ),
+  page_token: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: limits.pageTokenLength,
+      description: "From the page before; only with the same filter",
+    }),
+  ),
+};
+
+export const totalQuery = stringEnum(["estimate", "exact"], {
+  description:
+    "Says how many there are in all: by an estimate, which costs nothing, or counted, which ends at 100,000. Without it nothing is said",
+});
+
+export const Total = Type.Object(
+  {
+    count: Count("How many there are"),
+    accuracy: stringEnum(["exact", "estimate", "at_least"], {
+      description: "at_least: there are more than are counted",
+    }),
+  },
+  { title: "Total", additionalProperties: false, description: "Of the list, where it was asked for" },
+);
+
+/** Lists that have nothing to filter by. */
+export const PageQuery = Type.Object(paging, { additionalProperties: false });
+export type PageQuery = Static<typeof PageQuery>;

@@ -1,0 +1,179 @@
+import { type Instant, parseInstant } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { backfillDefaults, backfillLimits } from "../bounds.js";
+import { readBody } from "../check/read-body.js";
+import { Count, InstantText, nullable, stringEnum, Timestamp } from "../fields.js";
+import { bodyErrors, changeErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, PageQuery } from "../paging.js";
+import { JobRef, verbAliases } from "./job.js";
+
+const { leastPerSecond, perSecond, concurrency } = backfillLimits;
+
+export const JobBackfill = Type.Object(
+  {
+    from: InstantText("The first instant that counts"),
+    to: Type.Optional(InstantText("The last instant that counts; now by default, and not later")),
+    dry_run: Type.Optional(Type.Boolean({ description: "Only says how many occurrences the range has" })),
+    per_second: Type.Optional(
+      Type.Number({
+        minimum: leastPerSecond,
+        maximum: perSecond,
+        default: backfillDefaults.perSecond,
+        description: "Runs made in a second, at most",
+      }),
+    ),
+    concurrency: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: concurrency,
+        default: backfillDefaults.concurrency,
+        description: "Runs of this backfill that are live at the same time, at most",
+      }),
+    ),
+    repeat: Type.Optional(Type.Boolean({ description: "Also instants that have a run already" })),
+    force: Type.Optional(Type.Boolean({ description: "Whatever the job's overlap policy says" })),
+  },
+  {
+    title: "JobBackfill",
+    additionalProperties: false,
+    examples: [{ from: "2026-11-01T00:00:00Z", to: "2026-11-11T23:59:59Z", dry_run: true }],
+  },
+);
+export type JobBackfill = Static<typeof JobBackfill>;
+
+const Total = Count("Occurrences of the range, by the rules that were in force then; those that ran are counted too");
+
+export const BackfillCount = Type.Object(
+  { total: Total, dry_run: Type.Literal(true, { description: "Nothing was written" }) },
+  { title: "BackfillCount", additionalProperties: false },
+);
+export type BackfillCount = Static<typeof BackfillCount>;
+
+export const Backfill = Type.Object(
+  {
+    id: Type.String({ examples: ["bkf_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+    job_id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+    state: stringEnum(["running", "done", "aborted"], {
+      description: "done: every instant is dealt with; the last runs may still be live",
+    }),
+    reason: nullable(Type.String({ description: "Why it was aborted" })),
+    from: Timestamp,
+    to: Timestamp,
+    total: Total,
+    made: Count("Runs made"),
+    passed: Count("Instants left out because they ran"),
+    skipped: Count("Instants left out by the overlap policy"),
+    through: nullable(
+      Type.Unsafe<string>({ ...Timestamp, description: "Dealt with up to here; null at the beginning" }),
+    ),
+    per_second: Type.Number(),
+    concurrency: Type.Integer(),
+    repeat: Type.Boolean(),
+    force: Type.Boolean(),
+    actor: nullable(Type.String({ description: "Who asked for it, where that is known" })),
+    created_at: Timestamp,
+    finished_at: nullable(Timestamp),
+  },
+  { title: "Backfill", additionalProperties: false, description: "Runs being made for instants of the past" },
+);
+export type Backfill = Static<typeof Backfill>;
+
+export const BackfillList = Type.Object(
+  { backfills: Type.Array(Backfill), next_page_token: NextPageToken },
+  { title: "BackfillList", additionalProperties: false },
+);
+export type BackfillList = Static<typeof BackfillList>;
+
+const BackfillRef = Type.Object({ id: Type.String({ examples: ["bkf_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
+
+export const backfillJob = {
+  method: "POST",
+  path: "/v1/jobs/{id}:backfill",
+  aliases: verbAliases("backfill"),
+  tag: "Backfills",
+  summary: "Run a job for times of the past",
+  description:
+    "Makes a run for each occurrence of the range, from the definition and by the calendars that were in force then, at the given " +
+    "rate. Occurrences that have a run are left out unless repeat is said. The overlap policy is followed unless force is said. With " +
+    "dry_run it only says how many occurrences there are.",
+  permission: "runs:write",
+  rateClass: "bulk",
+  params: JobRef,
+  conditional: true,
+  body: JobBackfill,
+  answers: {
+    200: { description: "How many occurrences the range has, for a dry run", schema: BackfillCount },
+    202: { description: "The backfill; it goes on by itself", schema: Backfill, headers: { Location: "Where it is" } },
+  },
+  errors: [...bodyErrors, "instant_invalid", "backfill_invalid", ...changeErrors],
+} as const satisfies Operation;
+
+export const listJobBackfills = {
+  method: "GET",
+  path: "/v1/jobs/{id}/backfills",
+  aliases: [{ path: "/jobs/{id}/backfills" }],
+  tag: "Backfills",
+  summary: "List the backfills of a job, newest first",
+  permission: "runs:read",
+  rateClass: "read",
+  params: JobRef,
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: BackfillList } },
+  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const getBackfill = {
+  method: "GET",
+  path: "/v1/backfills/{id}",
+  tag: "Backfills",
+  summary: "Show how far a backfill is",
+  permission: "runs:read",
+  rateClass: "read",
+  params: BackfillRef,
+  answers: { 200: { description: "The backfill as it is now", schema: Backfill } },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const abortBackfill = {
+  method: "POST",
+  path: "/v1/backfills/{id}:abort",
+  aliases: [{ path: "/v1/backfills/{id}/abort" }],
+  tag: "Backfills",
+  summary: "Make no more runs of a backfill",
+  description: "Runs that it has made go on. One that has ended is answered as it is.",
+  permission: "runs:write",
+  rateClass: "write",
+  params: BackfillRef,
+  answers: { 200: { description: "The backfill as it is now", schema: Backfill } },
+  errors: [...bodyErrors, "not_found", ...storeErrors],
+} as const satisfies Operation;
+
+export interface BackfillRequest {
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly perSecond: number;
+  readonly concurrency: number;
+  readonly repeats: boolean;
+  readonly force: boolean;
+}
+
+export function readBackfill(
+  body: unknown,
+  now: Instant,
+): { readonly request: BackfillRequest; readonly dryRun: boolean } {
+  return readBody(JobBackfill, body, (given, findings) => {
+    const instant = (name: "from" | "to", absent: Instant): Instant => {
+      const text = given[name];
+      return text === undefined ? absent : (findings.attempt(`/${name}`, () => parseInstant(text)) ?? absent);
+    };
+    const request = {
+      from: instant("from", 0),
+      to: instant("to", Math.floor(now)),
+      perSecond: given.per_second ?? backfillDefaults.perSecond,
+      concurrency: given.concurrency ?? backfillDefaults.concurrency,
+      repeats: given.repeat ?? false,
+      force: given.force ?? false,
+    };
+    return { request, dryRun: given.dry_run ?? false };
+  });
+}

@@ -1,0 +1,137 @@
+import { askedOf, type BreakerPolicy, formatDuration, type RunPolicy } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { limits, namePattern } from "../bounds.js";
+import type { Findings } from "../check/findings.js";
+import { Count, DurationText, nullable, policyTimeBounds, readDuration, stringEnum, Timestamp } from "../fields.js";
+import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, PageQuery } from "../paging.js";
+
+export const BreakerRequest = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.nameLength,
+        pattern: namePattern,
+        description: "What it stands for, shared by all that name it; the task when left out",
+        examples: ["payments-api"],
+      }),
+    ),
+    failure_ratio: Type.Optional(
+      Type.Number({
+        minimum: 0.01,
+        maximum: 1,
+        description: "It opens when so many of the attempts failed; 0.5 by default",
+      }),
+    ),
+    window: Type.Optional(DurationText("Within this time; 1m by default.", "1m")),
+    min_calls: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000, description: "If there were so many; 10 by default" }),
+    ),
+    open_for: Type.Optional(DurationText("For so long it stays open before one run is tried; 30s by default.", "30s")),
+  },
+  {
+    title: "BreakerRequest",
+    additionalProperties: false,
+    description:
+      "A circuit breaker: while it is open its runs wait, and spend nothing. Opens by the ratio of failures, counted by each " +
+      "node for itself, or at once for as long as a Retry-After says",
+    examples: [{ name: "payments-api", failure_ratio: 0.5, window: "1m", min_calls: 20, open_for: "30s" }],
+  },
+);
+export type BreakerRequest = Static<typeof BreakerRequest>;
+
+export const BreakerAnswer = Type.Object(
+  {
+    name: Type.String(),
+    failure_ratio: Type.Number(),
+    window: Type.String(),
+    min_calls: Type.Integer(),
+    open_for: Type.String(),
+  },
+  { title: "BreakerAnswer", additionalProperties: false },
+);
+
+export const Breaker = Type.Object(
+  {
+    name: Type.String(),
+    state: stringEnum(["closed", "open", "half_open"], {
+      description: "open: its runs wait; half_open: one of them is tried",
+    }),
+    reason: Type.String({ description: "Why it opened last" }),
+    opened_at: Timestamp,
+    probe_at: nullable(Timestamp),
+    openings: Count("How often it has opened"),
+    updated_at: Timestamp,
+  },
+  { title: "Breaker", additionalProperties: false },
+);
+export type Breaker = Static<typeof Breaker>;
+
+export const BreakerList = Type.Object(
+  { breakers: Type.Array(Breaker), next_page_token: NextPageToken },
+  { title: "BreakerList", additionalProperties: false },
+);
+export type BreakerList = Static<typeof BreakerList>;
+
+const reads = { tag: "Breakers", permission: "queues:read", rateClass: "read", method: "GET" } as const;
+
+const params = Type.Object({ name: Type.String({ examples: ["payments-api"] }) });
+
+const theBreaker = { description: "The breaker as it is now", schema: Breaker };
+
+export const listBreakers = {
+  ...reads,
+  path: "/v1/breakers",
+  summary: "List circuit breakers that have opened, by name",
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: BreakerList } },
+  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const getBreaker = {
+  ...reads,
+  path: "/v1/breakers/{name}",
+  summary: "Get a circuit breaker",
+  params,
+  answers: { 200: theBreaker },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const resetBreaker = {
+  tag: "Breakers",
+  permission: "queues:write",
+  rateClass: "write",
+  method: "POST",
+  path: "/v1/breakers/{name}:reset",
+  aliases: [{ path: "/v1/breakers/{name}/reset" }],
+  summary: "Close a circuit breaker",
+  description:
+    "What waits behind it is handed out again; it opens anew if that fails. Other nodes follow within a second.",
+  params,
+  answers: { 200: theBreaker },
+  errors: [...bodyErrors, "not_found", ...storeErrors],
+} as const satisfies Operation;
+
+/** What is not said of a breaker. */
+const breakerDefaults = { failureRatio: 0.5, windowMs: 60_000, minCalls: 10, openForMs: 30_000 } as const;
+
+export function readBreaker(given: BreakerRequest, findings: Findings): BreakerPolicy {
+  const { failure_ratio: failureRatio, min_calls: minCalls, window, open_for: openFor } = given;
+  return {
+    failureRatio: failureRatio ?? breakerDefaults.failureRatio,
+    windowMs: readDuration(window, "/breaker/window", findings, policyTimeBounds) ?? breakerDefaults.windowMs,
+    minCalls: minCalls ?? breakerDefaults.minCalls,
+    openForMs: readDuration(openFor, "/breaker/open_for", findings, policyTimeBounds) ?? breakerDefaults.openForMs,
+  };
+}
+
+export function breakerRequest({ breaker, requires }: RunPolicy): { readonly breaker?: BreakerRequest } {
+  if (breaker === undefined) return {};
+  const name = askedOf(requires).breaker ?? undefined;
+  const { failureRatio, windowMs, minCalls, openForMs } = breaker;
+  const times = { window: formatDuration(windowMs), open_for: formatDuration(openForMs) };
+  return {
+    breaker: { ...(name !== undefined && { name }), failure_ratio: failureRatio, min_calls: minCalls, ...times },
+  };
+}

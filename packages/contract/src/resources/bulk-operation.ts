@@ -1,0 +1,225 @@
+import {
+  type Instant,
+  type LabelCondition,
+  parseId,
+  parseInstant,
+  parseLabelSelector,
+  parseStatusFilter,
+  type RunStatus,
+} from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { limits } from "../bounds.js";
+import type { Findings } from "../check/findings.js";
+import { readBody } from "../check/read-body.js";
+import { Count, nullable, stringEnum, Timestamp } from "../fields.js";
+import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, PageQuery } from "../paging.js";
+import { type Run, RunListQuery } from "./run.js";
+
+const bulkActions = ["cancel", "retry", "discard"] as const;
+
+const {
+  page_size: _size,
+  page_token: _token,
+  order_by: _order,
+  user_id: _user,
+  total: _total,
+  payload: _payload,
+  ...filters
+} = RunListQuery.properties;
+
+export const RunBulk = Type.Object(
+  {
+    action: stringEnum(bulkActions, {
+      description:
+        "cancel: those that wait end, those that run are asked to stop. retry: a new run in the place of each that failed, once. " +
+        "discard: those that failed are no dead letters any more",
+    }),
+    filter: Type.Optional(
+      Type.Object(filters, {
+        additionalProperties: false,
+        description: "As in the list of runs; an empty one means all that the action can be about",
+      }),
+    ),
+    ids: Type.Optional(
+      Type.Array(Type.String({ maxLength: limits.parsedTextLength }), {
+        minItems: 1,
+        maxItems: limits.batch,
+        description: "These runs, instead of a filter",
+      }),
+    ),
+    dry_run: Type.Optional(Type.Boolean({ description: "Only says how many runs it would be" })),
+  },
+  {
+    title: "RunBulk",
+    additionalProperties: false,
+    examples: [{ action: "retry", filter: { task: "email.welcome", created_after: "2026-11-12T00:00:00Z" } }],
+  },
+);
+export type RunBulk = Static<typeof RunBulk>;
+
+export const BulkCount = Type.Object(
+  {
+    count: Count("Runs that it would be about"),
+    is_least: Type.Boolean({ description: "There may be more: it was not looked at all of them" }),
+    dry_run: Type.Literal(true),
+  },
+  { title: "BulkCount", additionalProperties: false },
+);
+export type BulkCount = Static<typeof BulkCount>;
+
+const OperationFailure = Type.Object(
+  { id: Type.String(), code: Type.String(), detail: Type.String() },
+  { title: "OperationFailure", additionalProperties: false },
+);
+
+export const BulkOperation = Type.Object(
+  {
+    id: Type.String({ examples: ["op_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+    action: stringEnum([...bulkActions, "purge"]),
+    state: stringEnum(["running", "done", "aborted"]),
+    state_reason: nullable(Type.String()),
+    total: nullable(Count("How many runs it is about, where they were named")),
+    seen: Count("Runs that it has looked at"),
+    done: Count("Of these, those that it did something about"),
+    failed: Count("Of these, those about which it could do nothing"),
+    skipped: Count("Of these, the rest: nothing was left to do, as for a run that had ended before it was cancelled"),
+    failures: Type.Array(OperationFailure, { description: "The first of those that failed, and why" }),
+    actor: nullable(Type.String()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    finished_at: nullable(Timestamp),
+  },
+  { title: "Operation", additionalProperties: false, description: "Work on many runs that goes on by itself" },
+);
+export type BulkOperation = Static<typeof BulkOperation>;
+
+export const OperationList = Type.Object(
+  { operations: Type.Array(BulkOperation), next_page_token: NextPageToken },
+  { title: "OperationList", additionalProperties: false },
+);
+export type OperationList = Static<typeof OperationList>;
+
+const OperationRef = Type.Object({ id: Type.String({ examples: ["op_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
+
+export const bulkRuns = {
+  method: "POST",
+  path: "/v1/runs:bulk",
+  aliases: [{ path: "/runs:bulk" }],
+  tag: "Operations",
+  summary: "Do the same to many runs",
+  description:
+    "Goes on by itself, also when the node that began it dies, and can be watched and aborted. What cannot be done to a run does not " +
+    "keep it from the others.",
+  permission: "runs:write",
+  rateClass: "bulk",
+  body: RunBulk,
+  answers: {
+    200: { description: "How many runs it would be about, for a dry run", schema: BulkCount },
+    202: { description: "The operation", schema: BulkOperation, headers: { Location: "Where it is" } },
+  },
+  errors: [
+    ...bodyErrors,
+    "status_unknown",
+    "label_selector_invalid",
+    "instant_invalid",
+    "id_invalid",
+    "not_found",
+    ...storeErrors,
+  ],
+} as const satisfies Operation;
+
+export const listOperations = {
+  method: "GET",
+  path: "/v1/operations",
+  tag: "Operations",
+  summary: "List operations, newest first",
+  permission: "runs:read",
+  rateClass: "read",
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: OperationList } },
+  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const getOperation = {
+  method: "GET",
+  path: "/v1/operations/{id}",
+  tag: "Operations",
+  summary: "Show how far an operation is",
+  permission: "runs:read",
+  rateClass: "read",
+  params: OperationRef,
+  answers: { 200: { description: "The operation as it is now", schema: BulkOperation } },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const abortOperation = {
+  method: "POST",
+  path: "/v1/operations/{id}:abort",
+  aliases: [{ path: "/v1/operations/{id}/abort" }],
+  tag: "Operations",
+  summary: "Stop an operation",
+  description: "What it did stays done. One that has ended is answered as it is.",
+  permission: "runs:write",
+  rateClass: "write",
+  params: OperationRef,
+  answers: { 200: { description: "The operation as it is now", schema: BulkOperation } },
+  errors: [...bodyErrors, "not_found", ...storeErrors],
+} as const satisfies Operation;
+
+export interface BulkFilter {
+  readonly status?: readonly RunStatus[];
+  readonly task?: string;
+  readonly queue?: string;
+  readonly owner?: string;
+  readonly jobId?: string;
+  readonly workerId?: string;
+  readonly trigger?: Run["trigger"]["kind"];
+  readonly labels?: readonly LabelCondition[];
+  readonly createdFrom?: Instant;
+  readonly createdBefore?: Instant;
+}
+
+export interface BulkRequest {
+  readonly action: RunBulk["action"];
+  readonly target: { readonly ids: readonly string[] } | { readonly filter: BulkFilter };
+  readonly dryRun: boolean;
+}
+
+export function readBulk(body: unknown): BulkRequest {
+  return readBody(RunBulk, body, (given, findings) => {
+    const { action = "cancel", filter, ids, dry_run: dryRun = false } = given;
+    if ((filter === undefined) === (ids === undefined)) {
+      findings.add("", "field_invalid", "say which runs by one of filter and ids; an empty filter means all");
+    }
+    if (ids === undefined) return { action, target: { filter: readBulkFilter(filter ?? {}, findings) }, dryRun };
+    const read = ids.flatMap((id, at) => findings.attempt(`/ids/${at}`, () => parseId("run", id)) ?? []);
+    return { action, target: { ids: [...new Set(read)] }, dryRun };
+  });
+}
+
+function readBulkFilter(given: NonNullable<RunBulk["filter"]>, findings: Findings): BulkFilter {
+  const { task, queue, owner, trigger } = given;
+  const read = <Value>(name: keyof typeof given, parse: (text: string) => Value): Value | undefined => {
+    const text = given[name];
+    return text === undefined ? undefined : findings.attempt(`/filter/${name}`, () => parse(text));
+  };
+  const jobId = read("job_id", (text) => parseId("job", text));
+  const workerId = read("worker_id", (text) => parseId("wrk", text));
+  const status = read("status", parseStatusFilter);
+  const labels = read("label_selector", parseLabelSelector);
+  const createdFrom = read("created_after", (text) => parseInstant(text));
+  const createdBefore = read("created_before", (text) => parseInstant(text));
+  return {
+    ...(status !== undefined && { status }),
+    ...(task !== undefined && { task }),
+    ...(queue !== undefined && { queue }),
+    ...(owner !== undefined && { owner }),
+    ...(jobId !== undefined && { jobId }),
+    ...(workerId !== undefined && { workerId }),
+    ...(trigger !== undefined && { trigger }),
+    ...(labels !== undefined && { labels }),
+    ...(createdFrom !== undefined && { createdFrom }),
+    ...(createdBefore !== undefined && { createdBefore }),
+  };
+}

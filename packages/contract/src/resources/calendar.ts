@@ -1,0 +1,151 @@
+import { CALENDAR_LIMITS, type CalendarDefinition, parseCalendar } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { isObject } from "../check/check-value.js";
+import { Findings } from "../check/findings.js";
+import { checkJsonValue } from "../check/json-value.js";
+import { Timestamp } from "../fields.js";
+import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, PageQuery } from "../paging.js";
+
+const Dates = (description: string) =>
+  Type.Array(Type.String(), {
+    maxItems: CALENDAR_LIMITS.dates,
+    description,
+    examples: [["2026-12-24/2027-01-01", "12-31"]],
+  });
+
+const CalendarDays = Type.Object(
+  {
+    weekdays: Type.Optional(Type.Array(Type.String(), { maxItems: 7, examples: [["SAT", "SUN"]] })),
+    dates: Type.Optional(Dates("Days or ranges of days, both ends included; without a year they are every year's")),
+    holidays: Type.Optional(
+      Type.Object(
+        {
+          country: Type.String({ description: "ISO 3166, two letters", examples: ["DE"] }),
+          region: Type.Optional(Type.String({ examples: ["BY"] })),
+          types: Type.Optional(Type.Array(Type.String(), { description: "public by default", examples: [["public"]] })),
+        },
+        { additionalProperties: false, description: "Public holidays" },
+      ),
+    ),
+    icalendar: Type.Optional(
+      Type.Object(
+        { source: Type.Optional(Type.String({ examples: ["school.ics"] })), dates: Dates("Days of an imported file") },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  {
+    title: "CalendarDays",
+    additionalProperties: false,
+    description: "Exactly one of weekdays, dates, holidays, icalendar",
+  },
+);
+
+const Rules = Type.Array(CalendarDays, {
+  maxItems: CALENDAR_LIMITS.rules,
+  description: "The calendar holds the days of any of them",
+});
+
+export const CalendarPut = Type.Object(
+  { name: Type.Optional(Type.String({ description: "As in the address" })), rules: Rules },
+  {
+    title: "CalendarPut",
+    additionalProperties: false,
+    examples: [{ rules: [{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }] }],
+  },
+);
+export type CalendarPut = Static<typeof CalendarPut>;
+
+export const Calendar = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.Integer({ minimum: 1, description: "Grows with every change; also the ETag" }),
+    rules: Rules,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Calendar", additionalProperties: false, description: "A named set of days" },
+);
+export type Calendar = Static<typeof Calendar>;
+
+export const CalendarList = Type.Object(
+  { calendars: Type.Array(Calendar), next_page_token: NextPageToken },
+  { title: "CalendarList", additionalProperties: false },
+);
+export type CalendarList = Static<typeof CalendarList>;
+
+const Name = (example: string) => Type.Object({ name: Type.String({ examples: [example] }) });
+
+const readsCalendars = { tag: "Calendars", permission: "calendars:read", rateClass: "read", method: "GET" } as const;
+
+const writesCalendars = { tag: "Calendars", permission: "calendars:write", rateClass: "write" } as const;
+
+const etag = 'The calendar\'s version, as in "v7"';
+
+export const listCalendars = {
+  ...readsCalendars,
+  path: "/v1/calendars",
+  summary: "List calendars by name",
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: CalendarList } },
+  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const getCalendar = {
+  ...readsCalendars,
+  path: "/v1/calendars/{name}",
+  summary: "Get a calendar",
+  params: Name("de-holidays"),
+  answers: { 200: { description: "The calendar", schema: Calendar, headers: { ETag: etag } } },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const putCalendar = {
+  ...writesCalendars,
+  method: "PUT",
+  path: "/v1/calendars/{name}",
+  summary: "Create or replace a calendar",
+  description:
+    "A new version counts at once for every job that uses the calendar: what it fires next is computed anew.",
+  params: Name("de-holidays"),
+  conditional: true,
+  body: CalendarPut,
+  answers: {
+    200: { description: "The calendar as it is now", schema: Calendar, headers: { ETag: etag } },
+    201: { description: "The new calendar", schema: Calendar, headers: { ETag: etag, Location: "Where it is" } },
+  },
+  errors: [...bodyErrors, "precondition_failed", "calendar_invalid", "calendar_holidays_unavailable", ...storeErrors],
+} as const satisfies Operation;
+
+export const deleteCalendar = {
+  ...writesCalendars,
+  method: "DELETE",
+  path: "/v1/calendars/{name}",
+  summary: "Delete a calendar",
+  description: "Refused while a job uses it.",
+  params: Name("de-holidays"),
+  conditional: true,
+  answers: { 204: { description: "It is gone" } },
+  errors: [...bodyErrors, "not_found", "precondition_failed", "calendar_in_use", ...storeErrors],
+} as const satisfies Operation;
+
+/** The calendar of an address. What may stand in it is core's to say: the same words are said offline. */
+export function readCalendarPut(name: string, body: unknown): CalendarDefinition {
+  const findings = new Findings();
+  if (!isObject(body)) {
+    findings.add(
+      "",
+      "field_invalid",
+      'the body must be a JSON object such as {"rules": [{"weekdays": ["SAT", "SUN"]}]}',
+    );
+    findings.raise();
+  }
+  if (!checkJsonValue(body, findings)) findings.raise();
+  const { name: given = name, ...rest } = isObject(body) ? body : {};
+  if (given !== name) findings.add("/name", "field_invalid", `the address says ${JSON.stringify(name)}; leave it out`);
+  const { definition, problems } = parseCalendar({ ...rest, name });
+  for (const { pointer, detail } of problems) findings.add(pointer, "calendar_invalid", detail);
+  findings.raise();
+  return definition;
+}

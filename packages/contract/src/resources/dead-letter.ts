@@ -1,0 +1,211 @@
+import { type Instant, parseId } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { Findings } from "../check/findings.js";
+import { readBody } from "../check/read-body.js";
+import { Count, InstantText, JobName, NameFilter, nullable, queryInstant, stringEnum, Timestamp } from "../fields.js";
+import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, paging } from "../paging.js";
+import { Problem } from "./problem.js";
+import { Run, RunRef } from "./run.js";
+
+const filters = {
+  task: Type.Optional(NameFilter("Only of this task")),
+  queue: Type.Optional(NameFilter("Only in this queue")),
+  job_id: Type.Optional(JobName("Only of this job: its id, or @ and its key")),
+  fingerprint: Type.Optional(NameFilter("Only with this kind of error")),
+  failed_after: Type.Optional(InstantText("Only those that failed then or later")),
+  failed_before: Type.Optional(InstantText("Only those that failed before then")),
+};
+
+export const DeadLetterQuery = Type.Object({ ...paging, ...filters }, { additionalProperties: false });
+export type DeadLetterQuery = Static<typeof DeadLetterQuery>;
+
+export const DeadLetterList = Type.Object(
+  { dead_letters: Type.Array(Run), next_page_token: NextPageToken },
+  { title: "DeadLetterList", additionalProperties: false },
+);
+export type DeadLetterList = Static<typeof DeadLetterList>;
+
+export const DeadLetterAction = Type.Object(
+  {
+    filter: Type.Optional(
+      Type.Object(filters, { additionalProperties: false, description: "All dead letters when it is left out" }),
+    ),
+    ...paging,
+    dry_run: Type.Optional(Type.Boolean({ description: "Only says which ones it would be" })),
+  },
+  {
+    title: "DeadLetterAction",
+    additionalProperties: false,
+    description: "One page of dead letters, newest first; go on with next_page_token until there is none",
+    examples: [{ filter: { task: "email.welcome" }, page_size: 100 }],
+  },
+);
+export type DeadLetterAction = Static<typeof DeadLetterAction>;
+
+const DeadLetterResult = Type.Object(
+  {
+    id: Type.String({ description: "Of the dead letter" }),
+    run_id: Type.Optional(Type.String({ description: "The run that takes its place" })),
+    problem: Type.Optional(Type.Unsafe<Problem>({ ...Problem, description: "Why it stays as it is" })),
+  },
+  { title: "DeadLetterResult", additionalProperties: false },
+);
+export type DeadLetterResult = Static<typeof DeadLetterResult>;
+
+export const DeadLetterActionDone = Type.Object(
+  {
+    results: Type.Array(DeadLetterResult, { description: "Newest first" }),
+    done: Count("How many were retried or discarded"),
+    refused: Count("How many stay as they are"),
+    dry_run: Type.Boolean({ description: "Nothing was changed" }),
+    next_page_token: NextPageToken,
+  },
+  { title: "DeadLetterActionDone", additionalProperties: false },
+);
+export type DeadLetterActionDone = Static<typeof DeadLetterActionDone>;
+
+const Redrive = Type.Object(
+  {
+    kind: stringEnum(["retry", "replay", "discard"]),
+    run_id: nullable(Type.String({ description: "The run that was made" })),
+    actor: nullable(Type.String()),
+    at: Timestamp,
+  },
+  { title: "Redrive", additionalProperties: false },
+);
+
+export const RunWithRedrives = Type.Object(
+  {
+    ...Run.properties,
+    redrives: Type.Array(Redrive, { description: "What was done about it after its end, oldest first" }),
+  },
+  { title: "RunWithRedrives", additionalProperties: false },
+);
+export type RunWithRedrives = Static<typeof RunWithRedrives>;
+
+const actionErrors = [
+  ...bodyErrors,
+  "instant_invalid",
+  "id_invalid",
+  "page_token_invalid",
+  "not_found",
+  ...storeErrors,
+] as const satisfies Operation["errors"];
+
+export const listDeadLetters = {
+  method: "GET",
+  path: "/v1/dead-letters",
+  tag: "Dead letters",
+  summary: "List runs that failed for good, newest first",
+  description: "Those that were retried or discarded are no longer among them.",
+  permission: "runs:read",
+  rateClass: "read",
+  query: DeadLetterQuery,
+  answers: { 200: { description: "One page", schema: DeadLetterList } },
+  errors: [...queryErrors, "instant_invalid", "id_invalid", "page_token_invalid", "not_found", ...storeErrors],
+} as const satisfies Operation;
+
+export const redriveDeadLetters = {
+  method: "POST",
+  path: "/v1/dead-letters:redrive",
+  tag: "Dead letters",
+  summary: "Retry dead letters by filter",
+  description: "One page of them, each by itself: what cannot be retried stays as it is and does not stop the others.",
+  permission: "runs:write",
+  rateClass: "bulk",
+  body: DeadLetterAction,
+  bodyOptional: true,
+  answers: { 200: { description: "What became of each", schema: DeadLetterActionDone } },
+  errors: actionErrors,
+} as const satisfies Operation;
+
+export const discardDeadLetters = {
+  method: "POST",
+  path: "/v1/dead-letters:discard",
+  tag: "Dead letters",
+  summary: "Discard dead letters by filter",
+  description: "One page of them. The runs stay in history; a retry undoes it.",
+  permission: "runs:write",
+  rateClass: "bulk",
+  body: DeadLetterAction,
+  bodyOptional: true,
+  answers: { 200: { description: "What became of each", schema: DeadLetterActionDone } },
+  errors: actionErrors,
+} as const satisfies Operation;
+
+export const getDeadLetter = {
+  method: "GET",
+  path: "/v1/dead-letters/{id}",
+  tag: "Dead letters",
+  summary: "Get a run that failed, with what was done about it",
+  permission: "runs:read",
+  rateClass: "read",
+  params: RunRef,
+  answers: { 200: { description: "The run", schema: RunWithRedrives } },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const discardDeadLetter = {
+  method: "POST",
+  path: "/v1/dead-letters/{id}:discard",
+  aliases: [{ path: "/v1/dead-letters/{id}/discard" }],
+  tag: "Dead letters",
+  summary: "Discard a dead letter",
+  description: "The run stays in history; a retry undoes it.",
+  permission: "runs:write",
+  rateClass: "write",
+  params: RunRef,
+  answers: { 204: { description: "It is no longer listed" } },
+  errors: [...bodyErrors, "not_found", "run_not_failed", ...storeErrors],
+} as const satisfies Operation;
+
+interface DeadLetterFilter {
+  readonly task?: string;
+  readonly queue?: string;
+  readonly jobId?: string;
+  readonly fingerprint?: string;
+  readonly failedFrom?: Instant;
+  readonly failedBefore?: Instant;
+}
+
+type FilterFields = Omit<DeadLetterQuery, "page_size" | "page_token">;
+
+/** Members are always written in the same order: the page token's fingerprint is made from the JSON. */
+function readFilter(given: FilterFields, at: string, findings: Findings): DeadLetterFilter {
+  const { task, queue, job_id: job, fingerprint, failed_after: from, failed_before: before } = given;
+  const instant = (name: string, text: string | undefined) =>
+    text === undefined ? undefined : findings.attempt(`${at}/${name}`, () => queryInstant(text));
+  const jobId = job === undefined ? undefined : findings.attempt(`${at}/job_id`, () => parseId("job", job));
+  const failedFrom = instant("failed_after", from);
+  const failedBefore = instant("failed_before", before);
+  return {
+    ...(task !== undefined && { task }),
+    ...(queue !== undefined && { queue }),
+    ...(jobId !== undefined && { jobId }),
+    ...(fingerprint !== undefined && { fingerprint }),
+    ...(failedFrom !== undefined && { failedFrom }),
+    ...(failedBefore !== undefined && { failedBefore }),
+  };
+}
+
+export function readDeadLetterQuery(query: DeadLetterQuery): DeadLetterFilter {
+  const findings = new Findings("query");
+  const filter = readFilter(query, "", findings);
+  findings.raise();
+  return filter;
+}
+
+export interface DeadLetterActionRequest {
+  readonly filter: DeadLetterFilter;
+  readonly page: { readonly page_size?: number; readonly page_token?: string };
+  readonly dryRun: boolean;
+}
+
+export function readDeadLetterAction(body: unknown): DeadLetterActionRequest {
+  return readBody(DeadLetterAction, body, (given, findings) => {
+    const { filter = {}, page_size: size, page_token: token, dry_run: dryRun = false } = given;
+    const page = { ...(size !== undefined && { page_size: size }), ...(token !== undefined && { page_token: token }) };
+    return { filter: readFilter(filter, "/filter", findings), page, dryRun };
+  });
+}

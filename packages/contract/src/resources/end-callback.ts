@@ -1,0 +1,113 @@
+import {
+  type CallbackMoment,
+  callbackMoments,
+  type CallbackPart,
+  callbackParts,
+  type Callback as CoreCallback,
+} from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { callbackLimits, limits, namePattern, webAddressPattern } from "../bounds.js";
+import type { Findings } from "../check/findings.js";
+import { stringEnum } from "../fields.js";
+
+/** dead is another word for failed: a run that failed for good is a dead letter. */
+const Moment = stringEnum([...callbackMoments, "dead"]);
+
+export const On = Type.Array(Moment, {
+  minItems: 1,
+  maxItems: callbackLimits.moments,
+  description: "How the run may have ended; dead says the same as failed",
+  examples: [["failed"]],
+});
+
+export const Include = Type.Array(stringEnum(callbackParts), {
+  maxItems: callbackLimits.moments,
+  description: "What the message carries beside the facts; error when left out",
+});
+
+export const TargetUrl = Type.String({
+  minLength: 1,
+  maxLength: callbackLimits.urlLength,
+  pattern: webAddressPattern,
+  description: "Where messages are posted to",
+  examples: ["https://example.com/hooks/carillon"],
+});
+
+export const Callback = Type.Object(
+  {
+    on: Type.Optional(On),
+    url: Type.Optional(TargetUrl),
+    task: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.nameLength,
+        pattern: namePattern,
+        description: "A task that is run with the message as its payload, in the queue of the run",
+        examples: ["report.broken"],
+      }),
+    ),
+    include: Type.Optional(Include),
+  },
+  {
+    title: "Callback",
+    additionalProperties: false,
+    description: "Whom to tell of the end of a run: url or task. Every end when on is left out",
+  },
+);
+export type Callback = Static<typeof Callback>;
+
+export const Callbacks = Type.Array(Callback, { maxItems: callbackLimits.callbacks });
+
+export const usualParts: readonly CallbackPart[] = ["error"];
+
+/** Where callbacks stand in the request, and which addresses they may not have. */
+interface CallbackPlace {
+  readonly at: string;
+  readonly refuse: RefuseTarget | undefined;
+}
+
+/** Reads whom to tell; each names one of url and task. */
+export function callbacksOf(
+  given: readonly Callback[],
+  { at, refuse }: CallbackPlace,
+  findings: Findings,
+): CoreCallback[] {
+  return given.map(({ on, url, task, include }, place) => {
+    const isList = at === "/callbacks";
+    const pointer = isList ? `${at}/${place}` : at;
+    if ((url === undefined) === (task === undefined) && !findings.hasInside(pointer)) {
+      findings.add(pointer, "field_invalid", "names one of url and task");
+    }
+    if (url !== undefined) checkTarget(url, isList ? `${pointer}/url` : at, findings, refuse);
+    return {
+      on: momentsOf(on),
+      ...(url !== undefined && { url }),
+      ...(task !== undefined && { task }),
+      include: include ?? usualParts,
+    };
+  });
+}
+
+/** Every end when nothing is said. */
+export function momentsOf(words: readonly (CallbackMoment | "dead")[] | undefined): CallbackMoment[] {
+  if (words === undefined) return [...callbackMoments];
+  const meant = new Set(words.map((word) => (word === "dead" ? "failed" : word)));
+  return callbackMoments.filter((moment) => meant.has(moment));
+}
+
+/** Why an address may never be posted to, or null. Of a name that is decided when it is: names lead elsewhere with time. */
+export type RefuseTarget = (url: URL) => string | null;
+
+/** An address that can be posted to. */
+export function checkTarget(text: string, pointer: string, findings: Findings, refuse?: RefuseTarget): void {
+  if (!URL.canParse(text)) return findings.add(pointer, "field_invalid", "is not an address that can be read");
+  const url = new URL(text);
+  const refusal = refuse?.(url) ?? null;
+  if (refusal !== null) findings.add(pointer, "address_refused", refusal);
+  if (url.username === "" && url.password === "") return;
+  findings.add(
+    pointer,
+    "field_invalid",
+    "has a name and a password in it, which everybody would see who sees the address",
+  );
+}

@@ -1,0 +1,85 @@
+import {
+  defaultFiringPolicy,
+  type FiringPolicy,
+  formatDuration,
+  misfirePolicies,
+  overlapPolicies,
+  ownFiring,
+} from "@carillon/core";
+import { type Static, type TObject, Type } from "typebox";
+import type { Findings } from "../check/findings.js";
+import { DurationText, readDuration, stringEnum } from "../fields.js";
+
+const Overlap = stringEnum(overlapPolicies, {
+  description: `An occurrence comes due while a run of the job is live; ${defaultFiringPolicy.overlap} by default`,
+});
+
+const Misfire = stringEnum(misfirePolicies, {
+  description: `What becomes of occurrences later than misfire_threshold: the latest, none or all of them; ${defaultFiringPolicy.misfire} by default`,
+});
+
+const CatchupLimit = Type.Integer({
+  minimum: 1,
+  maximum: 10_000,
+  description: `run_all: at most so many of the latest missed occurrences; ${defaultFiringPolicy.catchupMost} by default`,
+});
+
+const CatchupRate = Type.Number({
+  minimum: 0.01,
+  maximum: 1_000,
+  description: `Fires per second while the job catches up; ${defaultFiringPolicy.catchupPerSecond} by default`,
+});
+
+const byDefault = (durationMs: number): string => `${formatDuration(durationMs)} by default.`;
+
+/** What a job does about lateness and overlap, as it is asked for. */
+export const firingRequest = {
+  overlap: Type.Optional(Overlap),
+  misfire: Type.Optional(Misfire),
+  misfire_threshold: Type.Optional(
+    DurationText(
+      `Up to this lateness every occurrence fires; ${byDefault(defaultFiringPolicy.misfireThresholdMs)}`,
+      "60s",
+    ),
+  ),
+  catchup_window: Type.Optional(
+    DurationText(`What is older is never fired; ${byDefault(defaultFiringPolicy.catchupWindowMs)}`, "24h"),
+  ),
+  catchup_limit: Type.Optional(CatchupLimit),
+  catchup_rate: Type.Optional(CatchupRate),
+};
+
+/** The policies in force, defaults included. */
+export const firingAnswer = {
+  overlap: Overlap,
+  misfire: Misfire,
+  misfire_threshold: Type.String({ examples: ["1m"] }),
+  catchup_window: Type.String({ examples: ["1d"] }),
+  catchup_limit: CatchupLimit,
+  catchup_rate: CatchupRate,
+};
+
+const dayMs = 86_400_000;
+
+/** Below a second every fire would count as late. */
+const thresholdBounds = { minMs: 1_000, maxMs: 30 * dayMs };
+
+const windowBounds = { minMs: 0, maxMs: 366 * dayMs };
+
+/**
+ * The policies that differ from the defaults. A misfire policy that was said is kept even if it is the default: who says
+ * run_once of an instant long past means it.
+ */
+export function firingOf(body: Static<TObject<typeof firingRequest>>, findings: Findings): Partial<FiringPolicy> {
+  const { overlap, misfire, catchup_limit: catchupMost, catchup_rate: catchupPerSecond } = body;
+  const misfireThresholdMs = readDuration(body.misfire_threshold, "/misfire_threshold", findings, thresholdBounds);
+  const catchupWindowMs = readDuration(body.catchup_window, "/catchup_window", findings, windowBounds);
+  const own = ownFiring({
+    ...(overlap !== undefined && { overlap }),
+    ...(misfireThresholdMs !== undefined && { misfireThresholdMs }),
+    ...(catchupWindowMs !== undefined && { catchupWindowMs }),
+    ...(catchupMost !== undefined && { catchupMost }),
+    ...(catchupPerSecond !== undefined && { catchupPerSecond }),
+  });
+  return { ...own, ...(misfire !== undefined && { misfire }) };
+}

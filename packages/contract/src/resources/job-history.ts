@@ -1,0 +1,249 @@
+import { jobStates, ledgerReasons } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { limits } from "../bounds.js";
+import { Count, nullable, stringEnum, Timestamp } from "../fields.js";
+import { definitionErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, PageQuery, paging } from "../paging.js";
+import { JobCreate } from "./job-create.js";
+import { Job, JobDefinition, JobRef, Warning } from "./job.js";
+import { explanationFields, listFilters, RunExplanation, RunList, RunListQuery } from "./run.js";
+
+const JobVersion = Type.Object(
+  {
+    version: Type.Integer({ minimum: 1 }),
+    definition: JobDefinition,
+    valid_from: Timestamp,
+    valid_to: nullable(Type.Unsafe<string>({ ...Timestamp, description: "Null: it is in force" })),
+    replaced_by: nullable(Type.String({ description: "Who replaced it, where that is known" })),
+  },
+  { title: "JobVersion", additionalProperties: false, description: "A definition and when it was in force" },
+);
+export type JobVersion = Static<typeof JobVersion>;
+
+export const JobVersionList = Type.Object(
+  { versions: Type.Array(JobVersion), next_page_token: NextPageToken },
+  { title: "JobVersionList", additionalProperties: false },
+);
+export type JobVersionList = Static<typeof JobVersionList>;
+
+const Occurrences = Type.Object(
+  {
+    reason: stringEnum(ledgerReasons, { description: "Why they have no scheduled run" }),
+    from: Timestamp,
+    to: Timestamp,
+    count: Count("How many, the first at from, the last at to"),
+    version: Type.Integer({ minimum: 1, description: "Of the job, when it was written" }),
+    detail: nullable(Type.String({ description: "Such as the maintenance window's name" })),
+  },
+  { title: "Occurrences", additionalProperties: false },
+);
+export type Occurrences = Static<typeof Occurrences>;
+
+export const OccurrenceList = Type.Object(
+  { occurrences: Type.Array(Occurrences), next_page_token: NextPageToken },
+  { title: "OccurrenceList", additionalProperties: false },
+);
+export type OccurrenceList = Static<typeof OccurrenceList>;
+
+export const UpcomingQuery = Type.Object(
+  {
+    count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        default: limits.defaultUpcoming,
+        description: `How many fires at most; more than ${limits.upcoming} counts as ${limits.upcoming}`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type UpcomingQuery = Static<typeof UpcomingQuery>;
+
+const UpcomingFire = Type.Object(
+  {
+    outcome: stringEnum(["fires", "excluded"], { description: "excluded: the calendars take it away" }),
+    scheduled_for: Timestamp,
+    run_at: Type.Unsafe<string>({ ...Timestamp, description: "Later by the jitter" }),
+    local_time: Type.String({
+      description: "On the clocks of the schedule's zone",
+      examples: ["2026-03-29T03:00:00+02:00"],
+    }),
+    notes: Type.Array(Type.Object({ kind: Type.String(), detail: Type.String() }, { additionalProperties: false }), {
+      description: "What clock changes and calendars did to it",
+    }),
+  },
+  { title: "UpcomingFire", additionalProperties: false },
+);
+export type UpcomingFire = Static<typeof UpcomingFire>;
+
+export const Upcoming = Type.Object(
+  { fires: Type.Array(UpcomingFire, { description: "In order of time" }) },
+  { title: "Upcoming", additionalProperties: false },
+);
+export type Upcoming = Static<typeof Upcoming>;
+
+export const JobPreview = Type.Object(
+  {
+    description: Type.String({ description: "The schedule in words" }),
+    fires: Upcoming.properties.fires,
+    warnings: Type.Array(Warning),
+  },
+  { title: "JobPreview", additionalProperties: false, description: "What a job would do; nothing was stored" },
+);
+export type JobPreview = Static<typeof JobPreview>;
+
+export const JobStats = Type.Object(
+  {
+    finished: Count("Runs that were looked at: the last 1,000 that have ended, at most"),
+    succeeded: Count("Of these"),
+    failed: Count("Of these"),
+    cancelled: Count("Of these"),
+    skipped: Count("Of these"),
+    retried: Count("Of these, those that took more than one try"),
+    first_at: nullable(Timestamp),
+    last_at: nullable(Timestamp),
+    duration_p50_ms: nullable(Type.Number()),
+    duration_p95_ms: nullable(Type.Number()),
+    lag_p95_ms: nullable(Type.Number({ description: "How long after their time they started" })),
+  },
+  { title: "JobStats", additionalProperties: false },
+);
+export type JobStats = Static<typeof JobStats>;
+
+export const JobExplanation = Type.Object(
+  {
+    job_id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+    state: stringEnum(jobStates),
+    code: Type.String({
+      description: "fires, fires_now, window, paused, completed, cancelled, manual, after, never",
+    }),
+    ...explanationFields,
+    next_run_at: nullable(Timestamp),
+    upstream: Type.Optional(Type.Unsafe<NonNullable<Job["upstream"]>>(Job.properties.upstream)),
+    run: nullable(RunExplanation),
+    outcomes: Type.Unsafe<Static<typeof OccurrenceList>["occurrences"]>({
+      ...OccurrenceList.properties.occurrences,
+      description: "The newest entries of the ledger: occurrences without a run, and why",
+    }),
+    warnings: Type.Unsafe<NonNullable<Job["warnings"]>>({ ...Job.properties.warnings }),
+  },
+  { title: "JobExplanation", additionalProperties: false, description: "Whether a job fires, when, and if not, why" },
+);
+export type JobExplanation = Static<typeof JobExplanation>;
+
+/** The runs of one job: the path names it. */
+export const JobRunListQuery = Type.Object(
+  {
+    ...paging,
+    status: listFilters.status,
+    worker_id: RunListQuery.properties.worker_id,
+    trigger: RunListQuery.properties.trigger,
+    label_selector: listFilters.label_selector,
+    created_after: listFilters.created_after,
+    created_before: listFilters.created_before,
+    order_by: listFilters.order_by,
+    payload: listFilters.payload,
+    total: listFilters.total,
+  },
+  { additionalProperties: false },
+);
+export type JobRunListQuery = Static<typeof JobRunListQuery>;
+
+const reading = { method: "GET", tag: "Jobs", permission: "jobs:read", rateClass: "read", params: JobRef } as const;
+
+export const listJobVersions = {
+  ...reading,
+  path: "/v1/jobs/{id}/versions",
+  aliases: [{ path: "/jobs/{id}/versions" }],
+  summary: "List the definitions that a job had, newest first",
+  description: "The first is the one in force. A pause or a resume counts as a version too, but is not a definition.",
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: JobVersionList } },
+  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const listJobOccurrences = {
+  ...reading,
+  path: "/v1/jobs/{id}/occurrences",
+  aliases: [{ path: "/jobs/{id}/occurrences" }],
+  summary: "List the occurrences that have no scheduled run, newest first",
+  description: "The ledger: missed, overlapping, paused, excluded and other occurrences, in ranges with the reason.",
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: OccurrenceList } },
+  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const listJobUpcoming = {
+  ...reading,
+  path: "/v1/jobs/{id}/upcoming",
+  aliases: [{ path: "/jobs/{id}/upcoming" }],
+  summary: "Show when a job fires next",
+  query: UpcomingQuery,
+  answers: { 200: { description: "The next fires, and what calendars take away in between", schema: Upcoming } },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const previewJob = {
+  method: "POST",
+  path: "/v1/jobs:preview",
+  aliases: [{ path: "/jobs:preview" }],
+  tag: "Jobs",
+  summary: "Show what a job would do",
+  description: "Takes what creating one takes (task may be left out) and stores nothing.",
+  permission: "jobs:read",
+  rateClass: "read",
+  query: UpcomingQuery,
+  body: JobCreate,
+  answers: { 200: { description: "Its next fires and warnings", schema: JobPreview } },
+  errors: [...definitionErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const listJobRuns = {
+  method: "GET",
+  path: "/v1/jobs/{id}/runs",
+  aliases: [{ path: "/jobs/{id}/runs" }],
+  tag: "Jobs",
+  summary: "List the runs of a job, newest first",
+  permission: "runs:read",
+  rateClass: "read",
+  params: JobRef,
+  query: JobRunListQuery,
+  answers: { 200: { description: "One page", schema: RunList } },
+  errors: [
+    "not_found",
+    ...queryErrors,
+    "status_unknown",
+    "label_selector_invalid",
+    "path_not_searchable",
+    "instant_invalid",
+    "page_token_invalid",
+    ...storeErrors,
+  ],
+} as const satisfies Operation;
+
+export const getJobStats = {
+  method: "GET",
+  path: "/v1/jobs/{id}/stats",
+  aliases: [{ path: "/jobs/{id}/stats" }],
+  tag: "Jobs",
+  summary: "Show how the last runs of a job went",
+  permission: "runs:read",
+  rateClass: "read",
+  params: JobRef,
+  answers: { 200: { description: "Counts, durations and lateness", schema: JobStats } },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const explainJob = {
+  method: "GET",
+  path: "/v1/jobs/{id}/explain",
+  aliases: [{ path: "/jobs/{id}/explain" }],
+  tag: "Jobs",
+  summary: "Say whether a job fires, when, and if not, why",
+  description: "With what its newest run waits for or how it ended, and with the newest entries of the ledger.",
+  permission: "jobs:read",
+  rateClass: "read",
+  params: JobRef,
+  answers: { 200: { description: "The answer", schema: JobExplanation } },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;

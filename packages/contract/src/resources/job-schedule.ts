@@ -1,0 +1,418 @@
+import {
+  type AfterSchedule,
+  type AtSchedule,
+  checkSchedule,
+  type CalendarRule as CoreCalendarRule,
+  type CronSchedule,
+  type DurationMs,
+  type EverySchedule,
+  formatDuration,
+  formatInstant,
+  type Instant,
+  parseDuration,
+  parseInstant,
+  resolveZone,
+  type ScheduleBounds,
+  type ScheduleSpec,
+} from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { limits } from "../bounds.js";
+import { type Findings, isErrorCode } from "../check/findings.js";
+import { CalendarName, DurationText, InstantText, type Placed, stringEnum, Timestamp } from "../fields.js";
+
+const Cron = Type.String({
+  minLength: 1,
+  maxLength: limits.cronLength,
+  description: "Five fields, or six with seconds first, or a macro such as @daily",
+  examples: ["*/15 * * * *"],
+});
+
+const DayMatch = stringEnum(["or", "and"], {
+  description: "With both day fields restricted: either matches (or), or both must (and)",
+});
+
+const MaxRuns = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Fires at most this often" });
+
+const Dst = Type.Object(
+  {
+    gap: Type.Optional(stringEnum(["after", "skip"], { description: "A time that a clock change swallows" })),
+    overlap: Type.Optional(stringEnum(["first", "second", "both"], { description: "A time that it repeats" })),
+  },
+  { title: "Dst", additionalProperties: false, description: "What happens to fixed times at clock changes" },
+);
+
+const CalendarNames = (description: string) =>
+  Type.Array(CalendarName, { maxItems: limits.calendars, description, examples: [["de-holidays"]] });
+
+const calendarRule = {
+  exclude: Type.Optional(CalendarNames("No fire on their days")),
+  only: Type.Optional(CalendarNames("Fires on their days only")),
+  roll: Type.Optional(
+    stringEnum(["skip", "next", "previous", "modified_following"], {
+      description: "An excluded fire is dropped, or moves to the next or previous open day; skip by default",
+    }),
+  ),
+};
+
+const CalendarRule = Type.Object(calendarRule, {
+  title: "CalendarRule",
+  additionalProperties: false,
+  description: "Named calendars that exclude days, or allow only theirs",
+  examples: [{ exclude: ["de-holidays"] }],
+});
+
+const upstreamEnds = ["success", "failure", "finish"] as const;
+
+const upstreamFields = {
+  job: Type.String({ minLength: 1, maxLength: limits.nameLength, description: "Key or id of another job" }),
+  on: stringEnum(upstreamEnds, { description: "Which ends of its runs count: finish is any, cancelled ones too" }),
+  when: Type.String({
+    minLength: 1,
+    maxLength: limits.conditionLength,
+    description: "CEL over output, status, reason, attempt, error and payload of the run that ended",
+    examples: ["output.rows > 0"],
+  }),
+};
+
+const AfterRequest = Type.Array(
+  Type.Object(
+    { job: upstreamFields.job, on: Type.Optional(upstreamFields.on), when: Type.Optional(upstreamFields.when) },
+    { title: "UpstreamRequest", additionalProperties: false },
+  ),
+  {
+    minItems: 1,
+    maxItems: limits.upstreams,
+    description: "When runs of other jobs end; on success by default",
+    examples: [[{ job: "etl.extract" }]],
+  },
+);
+
+const After = Type.Array(
+  Type.Object(
+    { job: upstreamFields.job, on: upstreamFields.on, when: Type.Optional(upstreamFields.when) },
+    { title: "Upstream", additionalProperties: false },
+  ),
+);
+
+const Mode = stringEnum(["all", "any"], {
+  description:
+    "With several: once per round, when the latest run of each fits (all, the default), or at each that fits (any)",
+});
+
+/** Exactly one of cron, every, at, delay, manual, now, after; the checker says so, because JSON Schema says it unreadably. */
+export const ScheduleRequest = Type.Object(
+  {
+    cron: Type.Optional(Cron),
+    every: Type.Optional(DurationText("Elapsed time between fires, counted from starts_at or creation.", "15m")),
+    at: Type.Optional(InstantText("One instant. Without an offset it needs time_zone.")),
+    delay: Type.Optional(DurationText("Once, this long after creation.", "3d")),
+    manual: Type.Optional(Type.Literal(true, { description: "Only when asked" })),
+    now: Type.Optional(Type.Literal(true, { description: "Once, at once: the same as no schedule" })),
+    after: Type.Optional(AfterRequest),
+    mode: Type.Optional(Mode),
+    time_zone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.parsedTextLength,
+        description: "IANA name; UTC by default",
+        examples: ["Europe/Paris"],
+      }),
+    ),
+    day_match: Type.Optional(DayMatch),
+    dst: Type.Optional(Dst),
+    jitter: Type.Optional(DurationText("Adds a delay up to this, the same for an occurrence on every node.", "30s")),
+    starts_at: Type.Optional(InstantText("Nothing fires before")),
+    ends_at: Type.Optional(InstantText("Nothing fires after")),
+    max_runs: Type.Optional(MaxRuns),
+    calendars: Type.Optional(CalendarRule),
+  },
+  {
+    title: "ScheduleRequest",
+    additionalProperties: false,
+    description: "Exactly one of cron, every, at, delay, manual, now, after",
+  },
+);
+export type ScheduleRequest = Static<typeof ScheduleRequest>;
+
+export const Schedule = Type.Object(
+  {
+    cron: Type.Optional(Type.String()),
+    every: Type.Optional(Type.String({ examples: ["15m"] })),
+    at: Type.Optional(Timestamp),
+    manual: Type.Optional(Type.Literal(true)),
+    after: Type.Optional(After),
+    mode: Type.Optional(Mode),
+    time_zone: Type.Optional(Type.String()),
+    day_match: Type.Optional(DayMatch),
+    dst: Type.Optional(Dst),
+    jitter: Type.Optional(Type.String()),
+    starts_at: Type.Optional(Timestamp),
+    ends_at: Type.Optional(Timestamp),
+    max_runs: Type.Optional(MaxRuns),
+    calendars: Type.Optional(CalendarRule),
+    anchor: Type.Optional(Timestamp),
+  },
+  {
+    title: "Schedule",
+    additionalProperties: false,
+    description: "The rule in force: one of cron, every, at, manual, after. A delay has become the instant it meant.",
+  },
+);
+export type Schedule = Static<typeof Schedule>;
+
+export const scheduleKinds = ["cron", "every", "at", "delay", "manual", "now", "after"] as const;
+
+type ScheduleKind = (typeof scheduleKinds)[number];
+
+type ScheduleField = keyof ScheduleRequest;
+
+const boundFields: readonly ScheduleField[] = ["jitter", "starts_at", "ends_at", "max_runs", "calendars"];
+
+/** What may stand beside each kind. Anything else would have no effect, so it is refused. */
+const companions: Readonly<Record<ScheduleKind, readonly ScheduleField[]>> = {
+  cron: ["time_zone", "day_match", "dst", ...boundFields],
+  every: ["time_zone", ...boundFields],
+  at: ["time_zone"],
+  delay: [],
+  manual: [],
+  now: [],
+  after: ["mode"],
+};
+
+export function isCompanion(kind: ScheduleKind, field: string): boolean {
+  return field === kind || companions[kind].some((companion) => companion === field);
+}
+
+/** The schedule of a request, each field with the place where the caller wrote it. */
+export type ScheduleDraft = {
+  readonly [Name in ScheduleField]?: Placed<NonNullable<ScheduleRequest[Name]>>;
+};
+
+interface ScheduleContext {
+  readonly now: Instant;
+  readonly findings: Findings;
+  readonly catchupWindowMs: DurationMs;
+  /** An instant of any age is taken: the caller said run_once. */
+  readonly anyAge: boolean;
+  /** The rule that this one takes the place of. */
+  readonly current?: ScheduleSpec;
+}
+
+/** The rule in its stored form, or undefined with the reasons recorded. */
+export function scheduleSpec(draft: ScheduleDraft, context: ScheduleContext): ScheduleSpec | undefined {
+  const kind = theKind(draft, context.findings);
+  if (kind === undefined) return undefined;
+  checkCompanions(kind, draft, context.findings);
+  const spec = specOf(kind, draft, context);
+  if (spec === undefined) return undefined;
+  for (const { pointer, code, detail } of checkSchedule(spec)) {
+    const where = writtenAt(pointer, draft);
+    if (!context.findings.hasInside(where)) {
+      context.findings.add(where, isErrorCode(code) ? code : "schedule_invalid", detail);
+    }
+  }
+  return spec;
+}
+
+function specOf(kind: ScheduleKind, draft: ScheduleDraft, context: ScheduleContext): ScheduleSpec | undefined {
+  switch (kind) {
+    case "cron":
+      return cronSpec(draft, context);
+    case "every":
+      return everySpec(draft, context);
+    case "at":
+      return atSpec(draft, context);
+    case "delay":
+      return delaySpec(draft, context);
+    case "manual":
+      return { kind: "manual" };
+    case "after":
+      return afterSpec(draft);
+    default:
+      return nowSpec(draft, context);
+  }
+}
+
+/** Where the caller wrote what core complains about. */
+function writtenAt(pointer: string, draft: ScheduleDraft): string {
+  const placed = Object.entries(draft).find(([name]) => pointer === `/${name}` || pointer.startsWith(`/${name}/`));
+  return placed?.[1].pointer ?? draft.delay?.pointer ?? `/schedule${pointer}`;
+}
+
+/** None: at once, or as before where the job exists and ran or runs once. */
+function theKind(draft: ScheduleDraft, findings: Findings): ScheduleKind | undefined {
+  const given = scheduleKinds.filter((kind) => draft[kind] !== undefined);
+  const [first, second] = given;
+  if (second !== undefined) {
+    const pointer = draft[second]?.pointer ?? "/schedule";
+    findings.add(
+      pointer,
+      "schedule_invalid",
+      `a schedule is one of ${scheduleKinds.join(", ")}; this one has ${given.join(" and ")}`,
+    );
+    return undefined;
+  }
+  if (first !== undefined) return first;
+  const [stray] = Object.entries(draft);
+  if (stray === undefined) return "now";
+  findings.add(
+    stray[1].pointer,
+    "schedule_invalid",
+    `${stray[0]} needs a schedule: one of ${scheduleKinds.join(", ")}`,
+  );
+  return undefined;
+}
+
+function checkCompanions(kind: ScheduleKind, draft: ScheduleDraft, findings: Findings): void {
+  for (const [name, placed] of Object.entries(draft)) {
+    if (isCompanion(kind, name) || scheduleKinds.some((other) => other === name)) continue;
+    findings.add(placed.pointer, "schedule_invalid", `${name} has no meaning with ${kind}`);
+  }
+}
+
+function afterSpec(draft: ScheduleDraft): AfterSchedule | undefined {
+  if (draft.after === undefined) return undefined;
+  return {
+    kind: "after",
+    after: draft.after.value.map(({ job, on = "success", when }) => ({
+      // As in the paths of jobs, a key may come with its mark.
+      job: job.replace(/^@/, ""),
+      on,
+      ...(when !== undefined && { when }),
+    })),
+    ...(draft.mode && { mode: draft.mode.value }),
+  };
+}
+
+function cronSpec(draft: ScheduleDraft, context: ScheduleContext): CronSchedule | undefined {
+  if (draft.cron === undefined) return undefined;
+  return {
+    kind: "cron",
+    cron: draft.cron.value,
+    timeZone: draft.time_zone?.value ?? "UTC",
+    ...(draft.day_match && { dayMatch: draft.day_match.value }),
+    ...(draft.dst && { dst: draft.dst.value }),
+    ...boundsOf(draft, context),
+  };
+}
+
+function everySpec(draft: ScheduleDraft, context: ScheduleContext): EverySchedule | undefined {
+  const everyMs = readDraftDuration(draft.every, context);
+  const bounds = boundsOf(draft, context);
+  if (everyMs === undefined) return undefined;
+  const zone = draft.time_zone && { timeZone: draft.time_zone.value };
+  const anchor = bounds.startsAt ?? anchorBefore(everyMs, context) ?? context.now;
+  return { kind: "every", everyMs, anchor, ...zone, ...bounds };
+}
+
+/** Saying an interval again does not shift it. */
+function anchorBefore(everyMs: DurationMs, { current }: ScheduleContext): Instant | undefined {
+  return current?.kind === "every" && current.everyMs === everyMs ? current.anchor : undefined;
+}
+
+function atSpec(draft: ScheduleDraft, context: ScheduleContext): AtSchedule | undefined {
+  const zone = draft.time_zone;
+  if (zone !== undefined) context.findings.attempt(zone.pointer, () => resolveZone(zone.value));
+  const at = readDraftInstant(draft.at, context, draft);
+  if (at === undefined) return undefined;
+  const { current, now, catchupWindowMs, anyAge } = context;
+  const isTheSame = current?.kind === "at" && current.at === at;
+  if (!isTheSame && !anyAge && at < now - catchupWindowMs) {
+    const window = formatDuration(catchupWindowMs);
+    const detail = `lies more than ${window} in the past; give a later instant, none to run at once, or misfire "run_once"`;
+    context.findings.add(draft.at?.pointer ?? "/schedule/at", "schedule_in_past", detail);
+  }
+  return { kind: "at", at };
+}
+
+/** No schedule for a job that exists and fires once changes nothing, so that the same request can be sent twice. */
+function nowSpec(draft: ScheduleDraft, { now, current, findings }: ScheduleContext): AtSchedule | undefined {
+  if (current === undefined || draft.now !== undefined) return { kind: "at", at: now };
+  if (current.kind === "at") return current;
+  const detail = "the job exists and recurs: say its schedule, or use :runNow to run it at once";
+  findings.add("/schedule", "schedule_invalid", detail);
+  return undefined;
+}
+
+function delaySpec(draft: ScheduleDraft, context: ScheduleContext): AtSchedule | undefined {
+  const delayMs = readDraftDuration(draft.delay, context);
+  return delayMs === undefined ? undefined : { kind: "at", at: context.now + delayMs };
+}
+
+function boundsOf(draft: ScheduleDraft, context: ScheduleContext): ScheduleBounds {
+  const startsAt = readDraftInstant(draft.starts_at, context, draft);
+  const endsAt = readDraftInstant(draft.ends_at, context, draft);
+  const jitterMs = readDraftDuration(draft.jitter, context);
+  return {
+    ...(startsAt !== undefined && { startsAt }),
+    ...(endsAt !== undefined && { endsAt }),
+    ...(draft.max_runs && { maxRuns: draft.max_runs.value }),
+    ...(jitterMs !== undefined && { jitterMs }),
+    ...(draft.calendars && { calendars: draft.calendars.value }),
+  };
+}
+
+function readDraftDuration(placed: Placed<string> | undefined, { findings }: ScheduleContext): number | undefined {
+  return placed && findings.attempt(placed.pointer, () => parseDuration(placed.value));
+}
+
+function readDraftInstant(
+  placed: Placed<string> | undefined,
+  { findings }: ScheduleContext,
+  draft: ScheduleDraft,
+): Instant | undefined {
+  return (
+    placed && findings.attempt(placed.pointer, () => parseInstant(placed.value, readableZone(draft.time_zone?.value)))
+  );
+}
+
+/** A zone that does not exist is a fault of its own field, reported once and there: times are then read as if in UTC. */
+function readableZone(name: string | undefined): string | undefined {
+  try {
+    return name === undefined ? undefined : resolveZone(name).name;
+  } catch {
+    return "UTC";
+  }
+}
+
+export function scheduleRequest(schedule: ScheduleSpec): ScheduleRequest {
+  switch (schedule.kind) {
+    case "at":
+      return { at: formatInstant(schedule.at) };
+    case "manual":
+      return { manual: true };
+    case "after":
+      return {
+        after: schedule.after.map((one) => ({ ...one })),
+        ...(schedule.mode !== undefined && { mode: schedule.mode }),
+      };
+    default: {
+      const { timeZone, startsAt, endsAt, maxRuns, jitterMs, calendars } = schedule;
+      const rule =
+        schedule.kind === "every"
+          ? { every: formatDuration(schedule.everyMs) }
+          : {
+              cron: schedule.cron,
+              ...(schedule.dayMatch !== undefined && { day_match: schedule.dayMatch }),
+              ...(schedule.dst !== undefined && { dst: { ...schedule.dst } }),
+            };
+      return {
+        ...rule,
+        ...(timeZone !== undefined && { time_zone: timeZone }),
+        ...(startsAt !== undefined && { starts_at: formatInstant(startsAt) }),
+        ...(endsAt !== undefined && { ends_at: formatInstant(endsAt) }),
+        ...(maxRuns !== undefined && { max_runs: maxRuns }),
+        ...(jitterMs !== undefined && { jitter: formatDuration(jitterMs) }),
+        ...(calendars !== undefined && { calendars: calendarRequest(calendars) }),
+      };
+    }
+  }
+}
+
+function calendarRequest({ exclude, only, roll }: CoreCalendarRule): NonNullable<ScheduleRequest["calendars"]> {
+  return {
+    ...(exclude !== undefined && { exclude: [...exclude] }),
+    ...(only !== undefined && { only: [...only] }),
+    ...(roll !== undefined && { roll }),
+  };
+}

@@ -1,0 +1,301 @@
+import type { MissedChoice as CoreMissedChoice, Instant, RunPolicy } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { readBody } from "../check/read-body.js";
+import { Count, stringEnum } from "../fields.js";
+import { bodyErrors, changeErrors, type Operation } from "../operation.js";
+import { JobCreate } from "./job-create.js";
+import { etag, Job, JobRef, MissedChoice, verbAliases } from "./job.js";
+import { pauseEnd, pauseFields } from "./pause.js";
+import { placedPolicies, runPolicy } from "./run-policy.js";
+import { RunRepeat, RunRetried } from "./run-retry.js";
+import { Run, RunWaitQuery } from "./run.js";
+
+const { properties: field } = JobCreate;
+
+const Flag = (description: string) => Type.Optional(Type.Boolean({ description }));
+
+const DryRun = Flag("Only says what would happen");
+
+export const JobPause = Type.Object(
+  {
+    ...pauseFields,
+    missed: Type.Optional(MissedChoice),
+  },
+  { title: "JobPause", additionalProperties: false, examples: [{ reason: "the mail provider is down", for: "2h" }] },
+);
+export type JobPause = Static<typeof JobPause>;
+
+export const JobResume = Type.Object(
+  {
+    missed: Type.Optional(
+      stringEnum(["none", "latest", "all"], {
+        description: "What to do with the occurrences inside the pause; as the pause said by default",
+      }),
+    ),
+    dry_run: DryRun,
+  },
+  { title: "JobResume", additionalProperties: false, examples: [{ missed: "latest" }] },
+);
+export type JobResume = Static<typeof JobResume>;
+
+export const JobResumed = Type.Object(
+  {
+    job: Job,
+    missed: Count("Occurrences inside the pause"),
+    dry_run: Type.Boolean({ description: "Nothing was changed" }),
+  },
+  { title: "JobResumed", additionalProperties: false },
+);
+export type JobResumed = Static<typeof JobResumed>;
+
+const Running = stringEnum(["signal", "keep"], {
+  description: "Running runs are asked to stop (signal, the default), or go on (keep); waiting ones end",
+});
+
+const Dependants = stringEnum(["refuse", "detach"], {
+  description: "Where other jobs wait for this one: refused (the default), or they wait for it no longer (detach)",
+});
+
+const ending = { running: Type.Optional(Running), dependants: Type.Optional(Dependants) };
+
+export const JobCancel = Type.Object(ending, { title: "JobCancel", additionalProperties: false });
+export type JobCancel = Static<typeof JobCancel>;
+
+/** DELETE has no body. */
+export const JobDeleteQuery = Type.Object(ending, { additionalProperties: false });
+export type JobDeleteQuery = Static<typeof JobDeleteQuery>;
+
+export const JobRunNow = Type.Object(
+  {
+    payload: Type.Optional(Type.Unknown({ description: "In place of the job's; null is a payload" })),
+    priority: field.priority,
+    queue: field.queue,
+    labels: field.labels,
+    retry: field.retry,
+    timeout: field.timeout,
+    deadline: field.deadline,
+    force: Flag("Whatever the job's overlap policy says"),
+  },
+  {
+    title: "JobRunNow",
+    additionalProperties: false,
+    description: "What differs from the job for this one run",
+    examples: [{ payload: { day: "2026-11-11" } }],
+  },
+);
+export type JobRunNow = Static<typeof JobRunNow>;
+
+export const JobRollback = Type.Object(
+  { version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "One of the job's versions" }) },
+  { title: "JobRollback", additionalProperties: false, examples: [{ version: 3 }] },
+);
+export type JobRollback = Static<typeof JobRollback>;
+
+const changing = {
+  tag: "Jobs",
+  permission: "jobs:write",
+  rateClass: "write",
+  params: JobRef,
+  conditional: true,
+} as const;
+
+const theJob = { description: "The job as it is now", schema: Job, headers: { ETag: etag } };
+
+export const deleteJob = {
+  ...changing,
+  method: "DELETE",
+  path: "/v1/jobs/{id}",
+  aliases: [{ path: "/jobs/{id}" }],
+  summary: "Cancel a job",
+  description: "The same as :cancel. The job fires no more and still answers GET.",
+  query: JobDeleteQuery,
+  answers: { 204: { description: "It is cancelled" } },
+  errors: [...bodyErrors, "job_has_dependants", ...changeErrors],
+} as const satisfies Operation;
+
+export const cancelJob = {
+  ...changing,
+  method: "POST",
+  path: "/v1/jobs/{id}:cancel",
+  aliases: [
+    ...verbAliases("cancel"),
+    { path: "/task/{id}/cancel", foreign: true },
+    { path: "/v1/task/{id}/cancel", foreign: true },
+  ],
+  summary: "Cancel a job for good",
+  description: "It fires no more, runs that wait end, and its key is free again.",
+  body: JobCancel,
+  bodyOptional: true,
+  answers: { 200: theJob },
+  errors: [...bodyErrors, "job_has_dependants", ...changeErrors],
+} as const satisfies Operation;
+
+export const pauseJob = {
+  ...changing,
+  method: "POST",
+  path: "/v1/jobs/{id}:pause",
+  aliases: verbAliases("pause"),
+  summary: "Pause a job",
+  description: "It fires no more until it is resumed, or until the pause ends by itself. Runs that exist go on.",
+  body: JobPause,
+  bodyOptional: true,
+  answers: { 200: theJob },
+  errors: [...bodyErrors, "duration_invalid", "instant_invalid", ...changeErrors],
+} as const satisfies Operation;
+
+export const resumeJob = {
+  ...changing,
+  method: "POST",
+  path: "/v1/jobs/{id}:resume",
+  aliases: verbAliases("resume"),
+  summary: "Resume a paused job",
+  description:
+    "Says how many occurrences lay inside the pause, and what becomes of them: none, the latest, or all. With dry_run it only " +
+    "says how many. A job that is not paused is answered as it is.",
+  body: JobResume,
+  bodyOptional: true,
+  answers: {
+    200: { description: "The job, and what the pause left out", schema: JobResumed, headers: { ETag: etag } },
+  },
+  errors: [...bodyErrors, ...changeErrors],
+} as const satisfies Operation;
+
+export const rollbackJob = {
+  ...changing,
+  method: "POST",
+  path: "/v1/jobs/{id}:rollback",
+  aliases: verbAliases("rollback"),
+  summary: "Go back to an earlier definition",
+  description: "The definition of that version becomes a new version.",
+  body: JobRollback,
+  answers: { 200: theJob },
+  errors: [
+    ...bodyErrors,
+    "version_unknown",
+    "calendar_unknown",
+    "upstream_unknown",
+    "dependency_cycle",
+    "schedule_in_past",
+    ...changeErrors,
+  ],
+} as const satisfies Operation;
+
+export const runJobNow = {
+  method: "POST",
+  path: "/v1/jobs/{id}:runNow",
+  aliases: verbAliases("runNow"),
+  tag: "Jobs",
+  summary: "Run a job now",
+  description:
+    "A run with an identity of its own, which does not move the schedule; a paused job runs as well. While another run of the job is " +
+    "live it follows the overlap policy (refused under skip, waiting under queue_one and queue_all), unless force is said.",
+  permission: "runs:write",
+  rateClass: "write",
+  params: JobRef,
+  conditional: true,
+  query: RunWaitQuery,
+  body: JobRunNow,
+  waits: true,
+  bodyOptional: true,
+  answers: { 201: { description: "The run", schema: Run, headers: { Location: "Where the run is" } } },
+  errors: [
+    ...bodyErrors,
+    "duration_invalid",
+    "retry_invalid",
+    "template_value_missing",
+    "template_value_invalid",
+    "overlap_refused",
+    ...changeErrors,
+  ],
+} as const satisfies Operation;
+
+export const retryJob = {
+  method: "POST",
+  path: "/v1/jobs/{id}:retry",
+  aliases: [
+    ...verbAliases("retry"),
+    { path: "/task/{id}/retry", foreign: true },
+    { path: "/v1/task/{id}/retry", foreign: true },
+  ],
+  tag: "Jobs",
+  summary: "Retry the last run of a job, which failed",
+  description: "As the retry of that run.",
+  permission: "runs:write",
+  rateClass: "write",
+  params: JobRef,
+  body: RunRepeat,
+  bodyOptional: true,
+  answers: {
+    200: { description: "The run that had been made before", schema: RunRetried },
+    201: { description: "The new run", schema: RunRetried, headers: { Location: "Where the run is" } },
+  },
+  errors: [...bodyErrors, "overlap_refused", "run_live", "run_not_failed", "run_not_repeatable", ...changeErrors],
+} as const satisfies Operation;
+
+export interface PauseRequest {
+  readonly reason: string | null;
+  readonly until: Instant | null;
+  readonly missed: CoreMissedChoice;
+}
+
+export function readPause(body: unknown, now: Instant): PauseRequest {
+  return readBody(JobPause, body, (pause, findings) => ({
+    reason: pause.reason ?? null,
+    until: pauseEnd(pause, now, findings),
+    missed: pause.missed ?? "none",
+  }));
+}
+
+export interface ResumeRequest {
+  readonly missed?: CoreMissedChoice;
+  readonly dryRun: boolean;
+}
+
+export function readResume(body: unknown): ResumeRequest {
+  return readBody(JobResume, body, ({ missed, dry_run: dryRun = false }) => ({
+    ...(missed !== undefined && { missed }),
+    dryRun,
+  }));
+}
+
+interface CancelRequest {
+  readonly running: "signal" | "keep";
+  readonly dependants: "refuse" | "detach";
+}
+
+export function readCancel(body: unknown): CancelRequest {
+  return readBody(JobCancel, body, ({ running = "signal", dependants = "refuse" }) => ({ running, dependants }));
+}
+
+export function readRollback(body: unknown): number {
+  return readBody(JobRollback, body, ({ version = 0 }) => version);
+}
+
+/** Absent members are the job's. */
+export interface RunNowRequest {
+  readonly payload?: { readonly value: unknown };
+  readonly priority?: number;
+  readonly queue?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly policy?: RunPolicy;
+  readonly force?: boolean;
+}
+
+export function readRunNow(body: unknown): RunNowRequest {
+  return readBody(JobRunNow, body, (given, findings) => {
+    const { priority, queue, labels, retry, timeout, deadline, force } = given;
+    const policy = runPolicy(
+      placedPolicies({ ...(retry && { retry }) }),
+      { ...(timeout !== undefined && { timeout }), ...(deadline !== undefined && { deadline }) },
+      findings,
+    );
+    return {
+      ...(Object.hasOwn(given, "payload") && { payload: { value: given.payload } }),
+      ...(priority !== undefined && { priority }),
+      ...(queue !== undefined && { queue }),
+      ...(labels !== undefined && { labels }),
+      ...(Object.keys(policy).length > 0 && { policy }),
+      ...(force !== undefined && { force }),
+    };
+  });
+}

@@ -1,0 +1,193 @@
+import { checkWindow, type MaintenanceWindow, parseDuration, parseInstant, type WindowTime } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { limits, patternWords, plainNameLength, plainNamePattern } from "../bounds.js";
+import { type Findings, isErrorCode } from "../check/findings.js";
+import { readBody } from "../check/read-body.js";
+import { DurationText, InstantText, Labels, stringEnum, Timestamp } from "../fields.js";
+import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, PageQuery } from "../paging.js";
+
+const Mode = stringEnum(["hold", "skip"], {
+  description: "hold: fires wait for the end of the window; skip: they go to the ledger",
+});
+
+const Queue = Type.String({ minLength: 1, maxLength: limits.nameLength, description: "Jobs of this queue" });
+
+const Cron = Type.String({ minLength: 1, maxLength: limits.cronLength, description: "When it opens, again and again" });
+
+export const WindowPut = Type.Object(
+  {
+    name: Type.Optional(Type.String({ description: "As in the address" })),
+    mode: Mode,
+    queue: Type.Optional(Queue),
+    labels: Type.Optional(
+      Type.Unsafe<Record<string, string>>({ ...Labels, description: "Jobs that have all of these" }),
+    ),
+    from: Type.Optional(InstantText("It opens once, then")),
+    to: Type.Optional(InstantText("and closes then")),
+    cron: Type.Optional(Cron),
+    time_zone: Type.Optional(
+      Type.String({ maxLength: limits.parsedTextLength, description: "Of cron; UTC by default" }),
+    ),
+    duration: Type.Optional(DurationText("With cron: how long it is open.", "2h")),
+  },
+  {
+    title: "WindowPut",
+    additionalProperties: false,
+    description:
+      "Either from and to, or cron and duration. Without queue and labels it is about every job of the namespace.",
+    examples: [{ mode: "hold", queue: "mail", cron: "0 2 * * SUN", time_zone: "Europe/Paris", duration: "2h" }],
+  },
+);
+export type WindowPut = Static<typeof WindowPut>;
+
+export const Window = Type.Object(
+  {
+    name: Type.String(),
+    mode: Mode,
+    queue: Type.Optional(Type.String()),
+    labels: Type.Optional(Type.Record(Type.String(), Type.String())),
+    from: Type.Optional(Timestamp),
+    to: Type.Optional(Timestamp),
+    cron: Type.Optional(Type.String()),
+    time_zone: Type.Optional(Type.String()),
+    duration: Type.Optional(Type.String()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Window", additionalProperties: false, description: "A maintenance window" },
+);
+export type Window = Static<typeof Window>;
+
+export const WindowList = Type.Object(
+  { maintenance_windows: Type.Array(Window), next_page_token: NextPageToken },
+  { title: "WindowList", additionalProperties: false },
+);
+export type WindowList = Static<typeof WindowList>;
+
+const Name = (example: string) => Type.Object({ name: Type.String({ examples: [example] }) });
+
+const readsCalendars = { tag: "Calendars", permission: "calendars:read", rateClass: "read", method: "GET" } as const;
+
+const writesCalendars = { tag: "Calendars", permission: "calendars:write", rateClass: "write" } as const;
+
+export const listWindows = {
+  ...readsCalendars,
+  path: "/v1/maintenance-windows",
+  summary: "List maintenance windows by name",
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: WindowList } },
+  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const getWindow = {
+  ...readsCalendars,
+  path: "/v1/maintenance-windows/{name}",
+  summary: "Get a maintenance window",
+  params: Name("sunday-night"),
+  answers: { 200: { description: "The window", schema: Window } },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const putWindow = {
+  ...writesCalendars,
+  method: "PUT",
+  path: "/v1/maintenance-windows/{name}",
+  summary: "Create or replace a maintenance window",
+  description: "Fires inside it wait for its end or are left out, from the moment that this is answered.",
+  params: Name("sunday-night"),
+  body: WindowPut,
+  answers: {
+    200: { description: "The window as it is now", schema: Window },
+    201: { description: "The new window", schema: Window, headers: { Location: "Where it is" } },
+  },
+  errors: [
+    ...bodyErrors,
+    "maintenance_window_invalid",
+    "cron_invalid",
+    "cron_never_fires",
+    "time_zone_unknown",
+    "duration_invalid",
+    "instant_invalid",
+    ...storeErrors,
+  ],
+} as const satisfies Operation;
+
+export const deleteWindow = {
+  ...writesCalendars,
+  method: "DELETE",
+  path: "/v1/maintenance-windows/{name}",
+  summary: "Delete a maintenance window",
+  description: "Fires that waited for its end go ahead.",
+  params: Name("sunday-night"),
+  answers: { 204: { description: "It is gone" } },
+  errors: [...bodyErrors, "not_found", ...storeErrors],
+} as const satisfies Operation;
+
+const plainName = new RegExp(plainNamePattern);
+
+/** The maintenance window of an address. It is about jobs of its own namespace only. */
+export function readWindowPut(name: string, namespace: string, body: unknown): MaintenanceWindow {
+  return readBody(WindowPut, body, (given, findings) => {
+    if (name.length > plainNameLength || !plainName.test(name)) {
+      const detail = `a window's name is at most ${plainNameLength} ${patternWords.get(plainNamePattern)}`;
+      findings.add("/name", "maintenance_window_invalid", detail);
+    }
+    if (given.name !== undefined && given.name !== name) {
+      findings.add("/name", "field_invalid", `the address says ${JSON.stringify(name)}; leave it out`);
+    }
+    const { mode = "hold", queue, labels } = given;
+    const scope = { namespace, ...(queue !== undefined && { queue }), ...(labels !== undefined && { labels }) };
+    const window = { name, mode, scope, time: readTime(given, findings) ?? never };
+    if (findings.size > 0) return window;
+    for (const { pointer, code, detail } of checkWindow(window)) {
+      findings.add(pointer, isErrorCode(code) ? code : "maintenance_window_invalid", detail);
+    }
+    return window;
+  });
+}
+
+/** Stands where there is nothing sound: the faults are raised before anybody sees it. */
+const never: WindowTime = { kind: "once", from: 0, to: 1 };
+
+type Given = Partial<WindowPut>;
+
+function readTime(given: Given, findings: Findings): WindowTime | undefined {
+  const once = ["from", "to"] as const;
+  const recurring = ["cron", "duration", "time_zone"] as const;
+  const stray = recurring.find((field) => given[field] !== undefined);
+  const isOnce = once.some((field) => given[field] !== undefined);
+  if (isOnce && stray !== undefined) {
+    const detail = "a window has from and to, or cron and duration; this one has both";
+    findings.add(`/${stray}`, "maintenance_window_invalid", detail);
+    return undefined;
+  }
+  return isOnce ? readOnce(given, findings) : readRecurring(given, findings);
+}
+
+function readOnce(given: Given, findings: Findings): WindowTime | undefined {
+  const instant = (field: "from" | "to") => {
+    const text = given[field];
+    if (text !== undefined) return findings.attempt(`/${field}`, () => parseInstant(text));
+    findings.add(`/${field}`, "field_missing", `${field} is required beside ${field === "to" ? "from" : "to"}`);
+    return undefined;
+  };
+  const [from, to] = [instant("from"), instant("to")];
+  return from === undefined || to === undefined ? undefined : { kind: "once", from, to };
+}
+
+function readRecurring(
+  { cron, duration, time_zone: timeZone = "UTC" }: Given,
+  findings: Findings,
+): WindowTime | undefined {
+  if (cron === undefined) {
+    findings.add("/cron", "field_missing", "a window says when it is: from and to, or cron and duration");
+    return undefined;
+  }
+  if (duration === undefined) {
+    findings.add("/duration", "field_missing", "duration is required beside cron: how long the window is open");
+    return undefined;
+  }
+  const durationMs = findings.attempt("/duration", () => parseDuration(duration));
+  return durationMs === undefined ? undefined : { kind: "recurring", cron, timeZone, durationMs };
+}

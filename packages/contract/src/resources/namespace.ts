@@ -1,0 +1,131 @@
+import { namespaceNamePattern } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { namespaceNameLength } from "../bounds.js";
+import { readBody } from "../check/read-body.js";
+import { nullable, Timestamp } from "../fields.js";
+import { removable } from "../merge-patch.js";
+import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, PageQuery } from "../paging.js";
+import { type OwnLimitChange, ownLimitChange, QueueConcurrency, QueueRateLimit } from "./run-limits.js";
+
+const Weight = Type.Integer({
+  minimum: 1,
+  maximum: 1_000,
+  description:
+    "Its share of the workers that serve several namespaces, in proportion to the weights of the others that have work",
+  examples: [3],
+});
+
+const NamespaceName = Type.String({
+  minLength: 1,
+  maxLength: namespaceNameLength,
+  pattern: namespaceNamePattern,
+  examples: ["billing"],
+});
+
+export const NamespaceCreate = Type.Object(
+  { name: NamespaceName, weight: Type.Optional(Type.Integer({ ...Weight, default: 1 })) },
+  { title: "NamespaceCreate", additionalProperties: false, examples: [{ name: "billing", weight: 3 }] },
+);
+export type NamespaceCreate = Static<typeof NamespaceCreate>;
+
+export const NamespacePatch = Type.Object(
+  {
+    weight: Type.Optional(Weight),
+    concurrency: Type.Optional(removable<Static<typeof QueueConcurrency>>(QueueConcurrency)),
+    rate_limit: Type.Optional(removable<Static<typeof QueueRateLimit>>(QueueRateLimit)),
+  },
+  { title: "NamespacePatch", additionalProperties: false, examples: [{ weight: 3 }] },
+);
+export type NamespacePatch = Static<typeof NamespacePatch>;
+
+export const Namespace = Type.Object(
+  {
+    name: Type.String(),
+    weight: Weight,
+    concurrency: nullable(QueueConcurrency),
+    rate_limit: nullable(QueueRateLimit),
+    version: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: "Namespace", additionalProperties: false },
+);
+export type Namespace = Static<typeof Namespace>;
+
+export const NamespaceList = Type.Object(
+  { namespaces: Type.Array(Namespace), next_page_token: NextPageToken },
+  { title: "NamespaceList", additionalProperties: false },
+);
+export type NamespaceList = Static<typeof NamespaceList>;
+
+const reads = { tag: "Namespaces", permission: "namespaces:read", rateClass: "read", method: "GET" } as const;
+
+const writes = { tag: "Namespaces", permission: "namespaces:write", rateClass: "write" } as const;
+
+const params = Type.Object({ name: Type.String({ examples: ["billing"] }) });
+
+const path = "/v1/namespaces/{name}";
+
+const headers = { ETag: 'Its version, as in "v7"' };
+
+const theNamespace = { description: "The namespace as it is now", schema: Namespace, headers };
+
+export const listNamespaces = {
+  ...reads,
+  path: "/v1/namespaces",
+  summary: "List namespaces by name",
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: NamespaceList } },
+  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const createNamespace = {
+  ...writes,
+  method: "POST",
+  path: "/v1/namespaces",
+  summary: "Make a namespace",
+  description:
+    "Calls choose one by the header Carillon-Namespace; without it they mean the server's own, usually default.",
+  body: NamespaceCreate,
+  answers: { 201: { ...theNamespace, description: "Made", headers: { ...headers, Location: "Its address" } } },
+  errors: [...bodyErrors, "namespace_taken", ...storeErrors],
+} as const satisfies Operation;
+
+export const getNamespace = {
+  ...reads,
+  path,
+  summary: "Get a namespace",
+  params,
+  answers: { 200: theNamespace },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const updateNamespace = {
+  ...writes,
+  method: "PATCH",
+  path,
+  summary: "Change a namespace",
+  description: "Weights count from the next claim on; other nodes follow within a second.",
+  params,
+  conditional: true,
+  body: NamespacePatch,
+  answers: { 200: theNamespace },
+  errors: [...bodyErrors, "not_found", "precondition_failed", ...storeErrors],
+} as const satisfies Operation;
+
+const usualWeight = 1;
+
+export function readNamespaceCreate(body: unknown): { readonly name: string; readonly weight: number } {
+  return readBody(NamespaceCreate, body, ({ name = "", weight = usualWeight }) => ({ name, weight }));
+}
+
+interface NamespaceChange extends OwnLimitChange {
+  readonly weight?: number;
+}
+
+export function readNamespacePatch(body: unknown): NamespaceChange {
+  return readBody(NamespacePatch, body, ({ weight, ...limits }, findings) => {
+    return { ...(weight !== undefined && { weight }), ...ownLimitChange(limits, findings) };
+  });
+}

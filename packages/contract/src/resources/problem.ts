@@ -1,0 +1,39 @@
+import { errorCatalogue, type ErrorCode } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { stringEnum } from "../fields.js";
+
+/** Sorted, so that the published list does not depend on the order in which codes were written down. */
+export const errorCodes: readonly ErrorCode[] = Object.freeze(
+  Object.keys(errorCatalogue)
+    .filter((code): code is ErrorCode => Object.hasOwn(errorCatalogue, code))
+    .sort(),
+);
+
+const Finding = Type.Object(
+  {
+    pointer: Type.String({
+      description: "A JSON pointer into the body, or ? and the name of a query parameter",
+      examples: ["/schedule/cron", "?page_size"],
+    }),
+    code: Type.String(),
+    detail: Type.String(),
+  },
+  { title: "Finding", additionalProperties: false },
+);
+export type Finding = Static<typeof Finding>;
+
+/** RFC 9457. */
+export const Problem = Type.Object(
+  {
+    type: Type.String({ description: "about:blank: the code says what it is" }),
+    title: Type.String(),
+    status: Type.Integer({ minimum: 400, maximum: 599 }),
+    code: stringEnum(errorCodes, { description: "Stable: decide by this" }),
+    detail: Type.String({ description: "What is wrong and what would be right" }),
+    errors: Type.Array(Finding, { description: "Every single fault that was found" }),
+    request_id: Type.String(),
+    retryable: Type.Boolean({ description: "Whether the same request may work later" }),
+  },
+  { title: "Problem", additionalProperties: false },
+);
+export type Problem = Static<typeof Problem>;

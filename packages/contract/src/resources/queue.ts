@@ -1,0 +1,275 @@
+import { type DurationMs, type Instant, type OrderKind, parseDuration } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { limits } from "../bounds.js";
+import { readBody } from "../check/read-body.js";
+import { Count, DurationText, nullable, stringEnum, Timestamp } from "../fields.js";
+import { removable } from "../merge-patch.js";
+import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, paging } from "../paging.js";
+import { BulkOperation } from "./bulk-operation.js";
+import { pauseEnd, pauseFields } from "./pause.js";
+import { type OwnLimitChange, ownLimitChange, QueueConcurrency, QueueRateLimit } from "./run-limits.js";
+
+const Order = stringEnum(["priority", "fifo", "edf", "sjf", "strict"], {
+  description:
+    "priority: urgent runs first, and age counts; fifo: as they came due; edf: the earliest deadline first; sjf: the shortest " +
+    "expected duration first; strict: one run at a time, by priority and due time, over all workers. Strict is said before the " +
+    "queue's first use, and stays",
+});
+
+export const QueuePatch = Type.Object(
+  {
+    order: Type.Optional(Order),
+    bound: Type.Optional(
+      removable<string>(
+        DurationText(
+          "A run waits only for runs that became due at most this much later; null for the order's own.",
+          "1h30m",
+        ),
+      ),
+    ),
+    concurrency: Type.Optional(removable<Static<typeof QueueConcurrency>>(QueueConcurrency)),
+    rate_limit: Type.Optional(removable<Static<typeof QueueRateLimit>>(QueueRateLimit)),
+  },
+  { title: "QueuePatch", additionalProperties: false, examples: [{ order: "fifo" }] },
+);
+export type QueuePatch = Static<typeof QueuePatch>;
+
+export const QueuePauseRequest = Type.Object(
+  {
+    ...pauseFields,
+  },
+  { title: "QueuePauseRequest", additionalProperties: false, examples: [{ reason: "moving", for: "2h" }] },
+);
+export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
+
+export const QueuePurgeRequest = Type.Object(
+  {
+    delayed: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: "false leaves those alone that wait for their time or for their next try",
+      }),
+    ),
+    dry_run: Type.Optional(Type.Boolean({ description: "Only says how many there are" })),
+  },
+  { title: "QueuePurgeRequest", additionalProperties: false },
+);
+export type QueuePurgeRequest = Static<typeof QueuePurgeRequest>;
+
+export const QueuePurged = Type.Object(
+  {
+    count: Count("Runs that were ended, or would be"),
+    more: Type.Boolean({ description: "There may be more: it was not looked at all of them" }),
+    dry_run: Type.Boolean(),
+  },
+  { title: "QueuePurged", additionalProperties: false },
+);
+export type QueuePurged = Static<typeof QueuePurged>;
+
+const QueuePause = Type.Object(
+  {
+    reason: nullable(Type.String()),
+    actor: nullable(Type.String()),
+    at: Timestamp,
+    until: nullable(Timestamp),
+  },
+  { title: "QueuePause", additionalProperties: false },
+);
+
+export const QueueStats = Type.Object(
+  {
+    queued: Count("Runs that wait for a worker"),
+    running: Count("Runs that a worker has"),
+    oldest_due_at: nullable(Timestamp),
+    wait_ms: Type.Number({ description: "For how long the oldest of them has been due" }),
+    workers: Count("Workers that serve the queue"),
+    slots: Count("Their slots together"),
+    exact: Type.Boolean({ description: "False: there are more than were counted" }),
+    lag_ms: Type.Number({ description: "For how long the oldest of them has been due: the signal to scale by" }),
+    desired_workers: Count(
+      "Workers like those that there are, of ten slots if there are none, that would have all of these at work at once",
+    ),
+  },
+  { title: "QueueStats", additionalProperties: false, description: "What an autoscaler asks for" },
+);
+export type QueueStats = Static<typeof QueueStats>;
+
+export const Queue = Type.Object(
+  {
+    name: Type.String(),
+    order: Order,
+    bound: nullable(
+      Type.String({
+        description: "A run waits only for runs that became due at most this much later; null for a strict queue",
+      }),
+    ),
+    concurrency: nullable(QueueConcurrency),
+    rate_limit: nullable(QueueRateLimit),
+    paused: Type.Boolean({ description: "Nothing is handed out; schedules go on firing" }),
+    pause: nullable(QueuePause),
+    version: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    stats: Type.Optional(
+      Type.Unsafe<Static<typeof QueueStats>>({ ...QueueStats, description: "As of now, in a list that includes them" }),
+    ),
+  },
+  { title: "Queue", additionalProperties: false },
+);
+export type Queue = Static<typeof Queue>;
+
+export const QueueListQuery = Type.Object(
+  {
+    ...paging,
+    include: Type.Optional(
+      stringEnum(["stats"], {
+        description: `stats: what waits and works in each queue, too; then ${limits.countedQueues} queues a page at most`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type QueueListQuery = Static<typeof QueueListQuery>;
+
+export const QueueList = Type.Object(
+  { queues: Type.Array(Queue), next_page_token: NextPageToken },
+  { title: "QueueList", additionalProperties: false },
+);
+export type QueueList = Static<typeof QueueList>;
+
+const reads = { tag: "Queues", permission: "queues:read", rateClass: "read", method: "GET" } as const;
+
+const params = Type.Object({ name: Type.String({ examples: ["email"] }) });
+
+const writes = { tag: "Queues", permission: "queues:write", rateClass: "write", params, conditional: true } as const;
+
+const theQueue = { description: "The queue as it is now", schema: Queue, headers: { ETag: 'Its version, as in "v7"' } };
+
+const changeErrors = [...bodyErrors, "not_found", "precondition_failed", ...storeErrors] as const;
+
+export const listQueues = {
+  ...reads,
+  path: "/v1/queues",
+  summary: "List queues by name",
+  query: QueueListQuery,
+  answers: { 200: { description: "One page", schema: QueueList } },
+  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const getQueue = {
+  ...reads,
+  path: "/v1/queues/{name}",
+  summary: "Get a queue",
+  params,
+  answers: { 200: theQueue },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const getQueueStats = {
+  ...reads,
+  path: "/v1/queues/{name}/stats",
+  summary: "What waits and works in a queue",
+  params,
+  answers: { 200: { description: "As of now", schema: QueueStats } },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;
+
+export const updateQueue = {
+  ...writes,
+  method: "PATCH",
+  path: "/v1/queues/{name}",
+  summary: "Change a queue, or make it",
+  description: "The order counts for runs that are queued from now on; what waits keeps its place.",
+  body: QueuePatch,
+  answers: { 200: theQueue },
+  errors: [...changeErrors, "duration_invalid", "queue_order_fixed", "limit_invalid"],
+} as const satisfies Operation;
+
+export const pauseQueue = {
+  ...writes,
+  method: "POST",
+  path: "/v1/queues/{name}:pause",
+  aliases: [{ path: "/v1/queues/{name}/pause" }],
+  summary: "Hand out nothing of a queue",
+  description:
+    "Runs that workers have go on, and schedules go on firing. Other nodes follow within a second. Of a queue that is paused it replaces the reason and the end.",
+  body: QueuePauseRequest,
+  bodyOptional: true,
+  answers: { 200: theQueue },
+  errors: [...changeErrors, "duration_invalid", "instant_invalid"],
+} as const satisfies Operation;
+
+export const resumeQueue = {
+  ...writes,
+  method: "POST",
+  path: "/v1/queues/{name}:resume",
+  aliases: [{ path: "/v1/queues/{name}/resume" }],
+  summary: "Hand out runs of a queue again",
+  answers: { 200: theQueue },
+  errors: changeErrors,
+} as const satisfies Operation;
+
+export const purgeQueue = {
+  tag: "Queues",
+  permission: "queues:write",
+  rateClass: "bulk",
+  params,
+  method: "POST",
+  path: "/v1/queues/{name}:purge",
+  aliases: [{ path: "/v1/queues/{name}/purge" }],
+  summary: "End all runs of a queue that wait",
+  description:
+    "For a worker, for a limit or their order, behind an open breaker or another run of their job, and, unless delayed is false, for " +
+    "their time or their next try. They end as cancelled, with the reason purged; what workers have goes on. Up to a thousand end " +
+    "with the call, more by an operation that can be watched and aborted.",
+  body: QueuePurgeRequest,
+  bodyOptional: true,
+  answers: {
+    200: { description: "Done, or counted", schema: QueuePurged },
+    202: { description: "The operation that goes on", schema: BulkOperation, headers: { Location: "Where it is" } },
+  },
+  errors: [...bodyErrors, "not_found", ...storeErrors],
+} as const satisfies Operation;
+
+export interface QueueChange extends OwnLimitChange {
+  readonly order?: OrderKind;
+  readonly boundMs?: DurationMs | null;
+}
+
+export function readQueuePatch(body: unknown): QueueChange {
+  return readBody(QueuePatch, body, ({ order, bound, concurrency, rate_limit: rate }, findings) => {
+    const hasNone = order === "strict" || order === "fifo";
+    if (typeof bound === "string" && hasNone) {
+      findings.add("/bound", "field_invalid", `the order ${order} takes no bound: nothing is moved by priority`);
+    }
+    const boundMs = typeof bound === "string" ? findings.attempt("/bound", () => parseDuration(bound)) : bound;
+    return {
+      ...(order !== undefined && { order }),
+      ...(boundMs !== undefined && { boundMs }),
+      ...ownLimitChange({ concurrency, rate_limit: rate }, findings),
+    };
+  });
+}
+
+interface QueuePauseAsked {
+  readonly reason: string | null;
+  readonly until: Instant | null;
+}
+
+export function readQueuePause(body: unknown, now: Instant): QueuePauseAsked {
+  return readBody(QueuePauseRequest, body, (pause, findings) => {
+    return { reason: pause.reason ?? null, until: pauseEnd(pause, now, findings) };
+  });
+}
+
+interface QueuePurgeAsked {
+  readonly isOfDelayed: boolean;
+  readonly dryRun: boolean;
+}
+
+export function readQueuePurge(body: unknown): QueuePurgeAsked {
+  return readBody(QueuePurgeRequest, body, ({ delayed: isOfDelayed = true, dry_run: dryRun = false }) => {
+    return { isOfDelayed, dryRun };
+  });
+}

@@ -1,0 +1,259 @@
+import {
+  type Dedupe,
+  dedupeActions,
+  type EnqueueSpec,
+  formatDuration,
+  type Instant,
+  parseDuration,
+  parseInstant,
+} from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { limits, printablePattern } from "../bounds.js";
+import { checkValue, isObject } from "../check/check-value.js";
+import { Findings } from "../check/findings.js";
+import { checkJsonValue, isPlainlySound } from "../check/json-value.js";
+import { readBody } from "../check/read-body.js";
+import { Count, DurationText, InstantText, stringEnum } from "../fields.js";
+import { bodyErrors, type Operation, storeErrors } from "../operation.js";
+import { Problem } from "./problem.js";
+import { addPayloadFaults, type Moment } from "./request-context.js";
+import { runLimits } from "./run-limits.js";
+import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
+import { Run, RunWaitQuery } from "./run.js";
+import { withDefaults } from "./task-defaults.js";
+
+const DedupeRequest = Type.Object(
+  {
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: limits.nameLength,
+        pattern: printablePattern,
+        description: "What the run is about, in your own words; without it the task alone is the identity",
+        examples: ["welcome:u003"],
+      }),
+    ),
+    on: Type.Optional(
+      stringEnum(dedupeActions, {
+        description:
+          "While another run of this task and key counts: ignore answers with that run (the default), reject is an error, replace " +
+          "takes the place of one that no worker has yet",
+      }),
+    ),
+    window: Type.Optional(
+      DurationText("How long a run counts after its end; without it a run counts while it is live.", "1h"),
+    ),
+  },
+  { title: "DedupeRequest", additionalProperties: false, description: "Business identity of the run" },
+);
+
+export const RunCreate = Type.Object(
+  {
+    task: runFields.task,
+    payload: runFields.payload,
+    queue: runFields.queue,
+    priority: runFields.priority,
+    delay: Type.Optional(DurationText("How long to wait before it may start.", "3d")),
+    run_at: Type.Optional(InstantText("When it may start; at once when neither this nor delay is given")),
+    ...policyFields,
+    labels: runFields.labels,
+    searchable: runFields.searchable,
+    owner: runFields.owner,
+    dedupe: Type.Optional(DedupeRequest),
+  },
+  {
+    title: "RunCreate",
+    additionalProperties: false,
+    description: "task is required.",
+    examples: [{ task: "echo", payload: { hello: "world" }, dedupe: { key: "hello" } }],
+  },
+);
+export type RunCreate = Static<typeof RunCreate>;
+
+export const RunCreated = Type.Object(
+  {
+    ...Run.properties,
+    is_new: Type.Boolean({ description: "Whether this call made the run; false: it counts for the same dedupe key" }),
+  },
+  { title: "RunCreated", additionalProperties: false },
+);
+export type RunCreated = Static<typeof RunCreated>;
+
+export const RunBatch = Type.Object(
+  { runs: Type.Array(RunCreate, { maxItems: limits.batch, description: "Each as in asking for one run" }) },
+  {
+    title: "RunBatch",
+    additionalProperties: false,
+    description: `Up to ${limits.batch} runs. Each is stored or refused by itself.`,
+    examples: [
+      {
+        runs: [
+          { task: "echo", payload: 1 },
+          { task: "echo", payload: 2 },
+        ],
+      },
+    ],
+  },
+);
+export type RunBatch = Static<typeof RunBatch>;
+
+const RunBatchResult = Type.Object(
+  {
+    id: Type.Optional(
+      Type.String({ description: "Of the run: the new one, or the one that counts for its dedupe key" }),
+    ),
+    is_new: Type.Optional(Type.Boolean({ description: "Whether this call made the run" })),
+    problem: Type.Optional(Type.Unsafe<Problem>({ ...Problem, description: "Why there is none" })),
+  },
+  { title: "RunBatchResult", additionalProperties: false, description: "Either id and is_new or problem" },
+);
+export type RunBatchResult = Static<typeof RunBatchResult>;
+
+export const RunBatchCreated = Type.Object(
+  {
+    results: Type.Array(RunBatchResult, { description: "In the order of the request" }),
+    created: Count("How many runs were made"),
+    duplicates: Count("For how many a run was there already"),
+    refused: Count("How many were refused"),
+  },
+  { title: "RunBatchCreated", additionalProperties: false },
+);
+export type RunBatchCreated = Static<typeof RunBatchCreated>;
+
+export const createRun = {
+  method: "POST",
+  path: "/v1/runs",
+  aliases: [{ path: "/runs" }],
+  tag: "Runs",
+  summary: "Ask for a run",
+  description:
+    "Durable when it is answered. With dedupe the answer may be a run that was there before: is_new and the status say so. " +
+    "With wait it is answered when the run has ended, or after that time as the run is then.",
+  permission: "runs:write",
+  rateClass: "write",
+  query: RunWaitQuery,
+  body: RunCreate,
+  waits: true,
+  answers: {
+    200: { description: "The run that counts for the same dedupe key", schema: RunCreated },
+    201: { description: "The new run", schema: RunCreated, headers: { Location: "Where the run is" } },
+  },
+  errors: [
+    ...bodyErrors,
+    "duration_invalid",
+    "instant_invalid",
+    "schedule_in_past",
+    "retry_invalid",
+    "limit_invalid",
+    "template_invalid",
+    "template_value_missing",
+    "template_value_invalid",
+    "payload_invalid",
+    "address_refused",
+    "run_duplicate",
+    "dedupe_busy",
+    ...storeErrors,
+  ],
+} as const satisfies Operation;
+
+export const createRuns = {
+  method: "POST",
+  path: "/v1/runs:batchCreate",
+  aliases: [{ path: "/runs:batchCreate" }],
+  tag: "Runs",
+  summary: "Ask for many runs at once",
+  description: "Each run is stored or refused by itself. Those that were stored are durable when it is answered.",
+  permission: "runs:write",
+  rateClass: "bulk",
+  body: RunBatch,
+  answers: { 200: { description: "What became of each", schema: RunBatchCreated } },
+  errors: [...bodyErrors, ...storeErrors],
+} as const satisfies Operation;
+
+const defaultCatchupWindowMs = 86_400_000;
+
+/** Turns a request for a run into its spec. `now` is the scheduler's clock: delays count from it. */
+export function readRunCreate(body: unknown, moment: Moment): EnqueueSpec {
+  return readBody(RunCreate, body, (said, findings) => {
+    const given = withDefaults(said, moment.defaultsOf?.(said.task ?? ""), findings);
+    if (isObject(body) && !("task" in body)) {
+      findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');
+    }
+    const { task = "", queue = "default", priority = 4, payload = null, labels = {}, owner } = given;
+    const runAt = runAtOf(given, moment, findings);
+    const dedupe = given.dedupe && dedupeOf(given.dedupe, findings);
+    const policy = {
+      ...runPolicy(placedPolicies(given), given, findings, moment.refuseTarget),
+      ...runLimits(given, { value: payload }, findings),
+    };
+    addPayloadFaults(moment.checkPayload, task, payload, findings);
+    return {
+      task,
+      queue,
+      priority,
+      payload,
+      runAt,
+      policy,
+      labels,
+      ...(owner !== undefined && { owner }),
+      ...(dedupe && { dedupe }),
+    };
+  });
+}
+
+/** Refuses a payload, by its text, as `readRunCreate` does: for runs that are otherwise like one that was read. */
+export function refuseUnsoundPayload(text: string): void {
+  if (isPlainlySound(text)) return;
+  const findings = new Findings();
+  checkJsonValue({ payload: JSON.parse(text) as unknown }, findings);
+  findings.raise();
+}
+
+function runAtOf({ delay, run_at: text }: RunCreate, moment: Moment, findings: Findings): Instant | null {
+  if (delay !== undefined && text !== undefined) {
+    findings.add("/delay", "field_invalid", "says the same as /run_at; send one of them");
+  }
+  if (delay !== undefined) {
+    const delayMs = findings.attempt("/delay", () => parseDuration(delay));
+    return delayMs === undefined ? null : moment.now + delayMs;
+  }
+  if (text === undefined) return null;
+  const at = findings.attempt("/run_at", () => parseInstant(text));
+  const { now, catchupWindowMs = defaultCatchupWindowMs } = moment;
+  if (at !== undefined && at < now - catchupWindowMs) {
+    const detail = `lies more than ${formatDuration(catchupWindowMs)} in the past; give a later instant, or none to run at once`;
+    findings.add("/run_at", "schedule_in_past", detail);
+  }
+  return at ?? null;
+}
+
+/** Ten years: a key that counts for longer belongs into a table of one's own. */
+const longestWindowMs = 3_660 * 86_400_000;
+
+function dedupeOf({ key = "", on = "ignore", window }: NonNullable<RunCreate["dedupe"]>, findings: Findings): Dedupe {
+  const windowMs =
+    window === undefined ? null : (findings.attempt("/dedupe/window", () => parseDuration(window)) ?? null);
+  if (windowMs !== null && (windowMs < 1 || windowMs > longestWindowMs)) {
+    findings.add("/dedupe/window", "duration_invalid", "must be from 1ms to 3660d");
+  }
+  return { key, on, windowMs };
+}
+
+/** The published form, with the runs as yet unread: each is judged by itself. */
+const Envelope = Type.Object(
+  { runs: Type.Array(Type.Unknown(), { maxItems: limits.batch }) },
+  { additionalProperties: false },
+);
+
+export function readRunBatch(body: unknown): readonly unknown[] {
+  const findings = new Findings();
+  if (!isObject(body)) {
+    findings.add("", "field_invalid", 'the body must be a JSON object such as {"runs": [{"task": "echo"}]}');
+  }
+  const { runs = [] } = (isObject(body) && checkValue(Envelope, body, { findings })) || {};
+  if (findings.size === 0 && runs.length === 0) {
+    findings.add("/runs", "field_invalid", "the list is empty; send at least one run");
+  }
+  findings.raise();
+  return runs;
+}

@@ -1,0 +1,227 @@
+import {
+  CarillonError,
+  checkLimits,
+  type RateLimit as CoreRateLimit,
+  type DurationMs,
+  formatDuration,
+  keyedLimits,
+  longestRateMs,
+  mostLimit,
+  orderFailures,
+  parseDuration,
+  type RunLimits,
+} from "@carillon/core";
+import { type Static, type TObject, Type } from "typebox";
+import type { Findings } from "../check/findings.js";
+import { DurationText, nullable, stringEnum } from "../fields.js";
+
+const LimitCount = (description: string) => Type.Integer({ minimum: 1, maximum: mostLimit, description });
+
+const KeyTemplate = (description: string, example: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: `${description} A text with places for values of the payload, such as {payload.customer.id}.`,
+    examples: [example],
+  });
+
+const keyOfLimit = KeyTemplate(
+  "What the limit is of, in your own words; jobs that name the same key share it. Without it, the job (of a run that stands alone, its task).",
+  "customer:{payload.customer}",
+);
+
+export const Concurrency = Type.Object(
+  { key: Type.Optional(keyOfLimit), limit: LimitCount("Runs at a time") },
+  {
+    title: "ConcurrencyLimit",
+    additionalProperties: false,
+    description: "At most so many of its runs at a time, over all workers",
+    examples: [{ key: "customer:{payload.customer}", limit: 2 }],
+  },
+);
+export type Concurrency = Static<typeof Concurrency>;
+
+export const RateLimit = Type.Object(
+  {
+    key: Type.Optional(keyOfLimit),
+    limit: LimitCount("Starts in any window"),
+    per: DurationText("The length of the window, 31 days at most.", "1m"),
+    burst: Type.Optional(
+      LimitCount("So many may be admitted and wait for a worker; as many as the limit by default, a hundred at most"),
+    ),
+  },
+  {
+    title: "RateLimit",
+    additionalProperties: false,
+    description: "At most so many starts in any window of this length, tries after a failure included",
+    examples: [{ limit: 60, per: "1m" }],
+  },
+);
+export type RateLimit = Static<typeof RateLimit>;
+
+const OrderingKey = KeyTemplate(
+  "Runs of one key go one after the other, in the order of their times.",
+  "account:{payload.account}",
+);
+
+const OrderingFailure = stringEnum(orderFailures, {
+  description:
+    "What the failure of a run does to those behind it. block, the default: they wait until it is retried or discarded; skip: " +
+    "the next one starts; stop: those that wait are cancelled",
+});
+
+/** The limits of a queue itself: as those of a job, without a key. */
+export const QueueConcurrency = Type.Object(
+  { limit: LimitCount("Runs at a time") },
+  {
+    title: "QueueConcurrency",
+    additionalProperties: false,
+    description: "At most so many runs of the queue at a time",
+  },
+);
+
+export const QueueRateLimit = Type.Object(
+  { limit: RateLimit.properties.limit, per: RateLimit.properties.per, burst: RateLimit.properties.burst },
+  {
+    title: "QueueRateLimit",
+    additionalProperties: false,
+    description: "At most so many starts of its runs in any window",
+  },
+);
+
+/** In requests. */
+export const limitFields = {
+  concurrency: Type.Optional(Concurrency),
+  rate_limit: Type.Optional(RateLimit),
+  ordering_key: Type.Optional(OrderingKey),
+  ordering_on_failure: Type.Optional(OrderingFailure),
+};
+
+/** In answers. */
+export const limitAnswer = {
+  concurrency: nullable(Concurrency),
+  rate_limit: nullable(RateLimit),
+  ordering_key: nullable(OrderingKey),
+  ordering_on_failure: nullable(OrderingFailure),
+};
+
+type LimitFields = Static<TObject<typeof limitFields>>;
+
+/** The limits that were given, with every key checked against the payload that it will be filled in from. */
+export function runLimits(
+  given: LimitFields,
+  payload: { readonly value: unknown } | null,
+  findings: Findings,
+): RunLimits {
+  const { concurrency, rate_limit: rate, ordering_key: key, ordering_on_failure: onFailure } = given;
+  if (key === undefined && onFailure !== undefined)
+    findings.add(
+      "/ordering_on_failure",
+      "field_invalid",
+      "says what a failure does to an ordering_key, and there is none",
+    );
+  const rateLimit = rate === undefined ? undefined : rateOf(rate, "/rate_limit", findings);
+  const limits: RunLimits = {
+    ...(concurrency !== undefined && { concurrency: { ...concurrency } }),
+    ...(rateLimit !== undefined && { rateLimit }),
+    ...(key !== undefined && { ordering: { key, ...(onFailure !== undefined && { onFailure }) } }),
+  };
+  for (const [pointer, one] of parts(limits)) {
+    // What was wrong inside was left out, and is missing only for that.
+    if (findings.hasInside(pointer.slice(0, pointer.lastIndexOf("/")))) continue;
+    findings.attempt(pointer, () => {
+      checkLimits(one);
+      if (payload !== null) keyedLimits(one, { task: "", jobId: null, payload: payload.value });
+    });
+  }
+  return limits;
+}
+
+function parts({ concurrency, rateLimit, ordering }: RunLimits): [string, RunLimits][] {
+  return [
+    ...(concurrency === undefined ? [] : [["/concurrency/key", { concurrency }] as [string, RunLimits]]),
+    ...(rateLimit === undefined ? [] : [["/rate_limit/key", { rateLimit }] as [string, RunLimits]]),
+    ...(ordering === undefined ? [] : [["/ordering_key", { ordering }] as [string, RunLimits]]),
+  ];
+}
+
+interface RateFields {
+  readonly key?: string;
+  readonly limit: number;
+  readonly per: string;
+  readonly burst?: number;
+}
+
+function rateOf({ per, ...rest }: RateFields, pointer: string, findings: Findings): CoreRateLimit | undefined {
+  const perMs = findings.attempt(`${pointer}/per`, () => windowOf(per));
+  return perMs === undefined ? undefined : { ...rest, perMs };
+}
+
+/** The limits of a queue or a namespace itself; null takes one away. */
+export interface OwnLimitChange {
+  readonly concurrency?: { readonly limit: number } | null;
+  readonly rateLimit?: Omit<CoreRateLimit, "key"> | null;
+}
+
+export function ownLimitChange(
+  given: {
+    readonly concurrency?: Patched<{ limit: number }> | null | undefined;
+    readonly rate_limit?: Patched<QueueRate> | null | undefined;
+  },
+  findings: Findings,
+): OwnLimitChange {
+  const { concurrency, rate_limit: rate } = given;
+  return {
+    ...(concurrency !== undefined && { concurrency: concurrencyOf(concurrency, findings) }),
+    ...(rate !== undefined && { rateLimit: rate === null ? null : rateLimitOf(rate, findings) }),
+  };
+}
+
+/** A limit is given whole, or taken away. */
+function concurrencyOf(given: Patched<{ limit: number }> | null, findings: Findings): { limit: number } | null {
+  if (given === null || typeof given.limit === "number") return given === null ? null : { limit: given.limit ?? 0 };
+  addMissing(findings, "/concurrency/limit", "limit is required: runs at a time");
+  return null;
+}
+
+function rateLimitOf(given: Patched<QueueRate>, findings: Findings): CoreRateLimit | null {
+  const { limit, per, burst } = given;
+  if (typeof limit !== "number") addMissing(findings, "/rate_limit/limit", "limit is required: starts in any window");
+  if (typeof per !== "string") addMissing(findings, "/rate_limit/per", 'per is required: a duration such as "1m"');
+  if (typeof limit !== "number" || typeof per !== "string") return null;
+  const rate = { limit, per, ...(typeof burst === "number" && { burst }) };
+  return rateOf(rate, "/rate_limit", findings) ?? null;
+}
+
+/** What was wrong was left out, and is missing only for that. */
+function addMissing(findings: Findings, pointer: string, detail: string): void {
+  if (!findings.hasAt(pointer)) findings.add(pointer, "field_missing", detail);
+}
+
+interface QueueRate {
+  readonly limit: number;
+  readonly per: string;
+  readonly burst?: number;
+}
+
+type Patched<Value> = { readonly [Key in keyof Value]?: Value[Key] | null };
+
+/** The window of a rate. */
+export function windowOf(text: string): DurationMs {
+  const perMs = parseDuration(text);
+  if (perMs < 1 || perMs > longestRateMs) throw new CarillonError("duration_invalid", "must be from 1ms to 31d");
+  return perMs;
+}
+
+export function limitsRequest({ concurrency, rateLimit, ordering }: RunLimits): LimitFields {
+  return {
+    ...(concurrency !== undefined && { concurrency: { ...concurrency } }),
+    ...(rateLimit !== undefined && { rate_limit: rateRequest(rateLimit) }),
+    ...(ordering !== undefined && { ordering_key: ordering.key }),
+    ...(ordering?.onFailure !== undefined && { ordering_on_failure: ordering.onFailure }),
+  };
+}
+
+function rateRequest({ perMs, ...rest }: CoreRateLimit): RateLimit {
+  return { ...rest, per: formatDuration(perMs) };
+}

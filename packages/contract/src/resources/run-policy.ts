@@ -1,0 +1,282 @@
+import {
+  askedOf,
+  checkRunPolicy,
+  type Sla as CoreSla,
+  formatDuration,
+  guarantees,
+  requirementsOf,
+  type RetryPolicy,
+  retryPolicy,
+  type RunPolicy,
+} from "@carillon/core";
+import { type Static, type TObject, Type } from "typebox";
+import { limits, printablePattern, searchPathPattern } from "../bounds.js";
+import type { Findings } from "../check/findings.js";
+import {
+  DurationText,
+  Labels,
+  NameText,
+  OwnerName,
+  type Placed,
+  policyTimeBounds,
+  readDuration,
+  stringEnum,
+} from "../fields.js";
+import { BreakerRequest, readBreaker } from "./breaker.js";
+import { Callbacks, callbacksOf, type RefuseTarget } from "./end-callback.js";
+import { limitFields } from "./run-limits.js";
+
+const words = {
+  backoff: ["exponential", "linear", "fixed"],
+  jitter: ["full", "equal", "none"],
+} as const;
+
+const ErrorTypes = Type.Array(Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: printablePattern }), {
+  maxItems: limits.nonRetryable,
+  description: "Error types that end the run at once",
+});
+
+const requestFields = {
+  max_attempts: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 10_000, description: "Tries in all, the first included" }),
+  ),
+  backoff: Type.Optional(stringEnum(words.backoff, { description: "How the wait grows" })),
+  initial: Type.Optional(DurationText("The wait after the first failure.", "10s")),
+  factor: Type.Optional(
+    Type.Number({ minimum: 1, maximum: 1_000, description: "What an exponential wait is multiplied by" }),
+  ),
+  max: Type.Optional(DurationText("The longest wait.", "1h")),
+  jitter: Type.Optional(
+    stringEnum(words.jitter, {
+      description: "full: from nothing to the whole wait; equal: from its half; none: exactly the wait",
+    }),
+  ),
+  non_retryable: Type.Optional(ErrorTypes),
+};
+
+export const RetryRequest = Type.Object(requestFields, { title: "RetryRequest", additionalProperties: false });
+export type RetryRequest = Static<typeof RetryRequest>;
+
+/** The same under the name that other systems use, with their way to count: a retry is an attempt after the first. */
+export const RetryPolicySpelling = Type.Object(
+  {
+    ...requestFields,
+    max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999, description: "max_attempts - 1" })),
+  },
+  { title: "RetryPolicySpelling", additionalProperties: false },
+);
+export type RetryPolicySpelling = Static<typeof RetryPolicySpelling>;
+
+export const Retry = Type.Object(
+  {
+    max_attempts: Type.Integer({ minimum: 1 }),
+    backoff: stringEnum(words.backoff),
+    initial: Type.String(),
+    factor: Type.Number(),
+    max: Type.String(),
+    jitter: stringEnum(words.jitter),
+    non_retryable: Type.Array(Type.String()),
+  },
+  { title: "Retry", additionalProperties: false, description: "The policy in force, defaults included" },
+);
+export type Retry = Static<typeof Retry>;
+
+export const Guarantee = stringEnum(guarantees, {
+  description:
+    "at_least_once, the default: a run whose worker is lost is begun again. at_most_once: one attempt, never begun a second time; a run whose worker is lost has failed",
+});
+
+const Requires = Type.Unsafe<Record<string, string>>({
+  ...Labels,
+  description: "Only workers that have all of these labels get it",
+  examples: [{ gpu: "a100" }],
+});
+
+const TaskVersion = Type.String({
+  minLength: 1,
+  maxLength: limits.labelValueLength,
+  pattern: printablePattern,
+  description: "Only workers that have this version of the task get it",
+  examples: ["3"],
+});
+
+const Searchable = Type.Array(
+  Type.String({ minLength: 1, maxLength: limits.searchPathLength, pattern: searchPathPattern }),
+  {
+    maxItems: limits.searchPaths,
+    description:
+      "Paths of the payload by which it and its runs are found: lists take payload.<path>=<value>. What was stored before is not found",
+    examples: [["customer.id"]],
+  },
+);
+
+const AllowSpot = Type.Boolean({
+  description: "Whether workers that may go at any time get it too; false by default",
+});
+
+const Deadline = DurationText(
+  "From its time to its end, all attempts together; what has not ended by then has failed.",
+  "30m",
+);
+
+export const Sla = Type.Object(
+  {
+    start_within: Type.Optional(DurationText("From its time until a worker has it.", "1m")),
+    finish_within: Type.Optional(DurationText("From its time to its end, all attempts together.", "10m")),
+  },
+  {
+    title: "Sla",
+    additionalProperties: false,
+    description: "What was promised of each run. A breach is an event and is counted; the run goes on",
+  },
+);
+export type Sla = Static<typeof Sla>;
+
+/** The policies of runs as a request for a run or a job names them, and as a task has them by default. */
+export const policyFields = {
+  retry: Type.Optional(RetryRequest),
+  timeout: Type.Optional(DurationText("For each attempt.", "2m")),
+  deadline: Type.Optional(Deadline),
+  sla: Type.Optional(Sla),
+  guarantee: Type.Optional(Guarantee),
+  requires: Type.Optional(Requires),
+  ...limitFields,
+  callbacks: Type.Optional(Callbacks),
+  task_version: Type.Optional(TaskVersion),
+  allow_spot: Type.Optional(AllowSpot),
+  breaker: Type.Optional(BreakerRequest),
+};
+
+/** What else a request for a run and one for a job have in common. */
+export const runFields = {
+  task: Type.Optional(NameText("What a worker runs", "echo")),
+  payload: Type.Optional(Type.Unknown({ description: "Any JSON value; null when left out" })),
+  queue: Type.Optional(NameText("The stream of runs that it joins; default by default", "default")),
+  priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, description: "9 is most urgent; 4 by default" })),
+  labels: Type.Optional(Labels),
+  searchable: Type.Optional(Searchable),
+  owner: Type.Optional(OwnerName("Whom it belongs to: a user or a team, by your own names")),
+};
+
+type PolicyFields = Static<TObject<typeof policyFields>> & { readonly searchable?: readonly string[] };
+
+/** The policies that have more than one spelling, each with the place where the caller wrote it. */
+export interface PlacedPolicies {
+  readonly callbacks: Placed<NonNullable<PolicyFields["callbacks"]>> | undefined;
+  readonly retry: Placed<RetryPolicySpelling> | undefined;
+  readonly maxAttempts: Placed<number> | undefined;
+}
+
+/** The same of a request that has only one spelling. */
+export function placedPolicies({ retry, callbacks }: Pick<PolicyFields, "retry" | "callbacks">): PlacedPolicies {
+  const maxAttempts = retry?.max_attempts;
+  return {
+    callbacks: callbacks && { value: callbacks, pointer: "/callbacks" },
+    retry: retry && { value: retry, pointer: "/retry" },
+    maxAttempts: maxAttempts === undefined ? undefined : { value: maxAttempts, pointer: "/retry/max_attempts" },
+  };
+}
+
+/** The policies that were given; what was not stays out, so that it follows the product's defaults. */
+export function runPolicy(
+  own: PlacedPolicies,
+  given: PolicyFields,
+  findings: Findings,
+  refuse?: RefuseTarget,
+): RunPolicy {
+  const { timeout, deadline, guarantee } = given;
+  const { value: callbacks = [], pointer: at = "/callbacks" } = own.callbacks ?? {};
+  const requires = readRequires(given);
+  const retry = readRetry(own, findings);
+  const timeoutMs = readDuration(timeout, "/timeout", findings, policyTimeBounds);
+  const deadlineMs = readDuration(deadline, "/deadline", findings, policyTimeBounds);
+  const sla = readSla(given.sla ?? {}, findings);
+  const policy: RunPolicy = {
+    ...(Object.keys(retry).length > 0 && { retry }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(Object.keys(sla).length > 0 && { sla }),
+    ...(guarantee === "at_most_once" && { guarantee }),
+    ...(Object.keys(requires).length > 0 && { requires }),
+    ...(callbacks.length > 0 && { callbacks: callbacksOf(callbacks, { at, refuse }, findings) }),
+    ...(given.searchable !== undefined &&
+      given.searchable.length > 0 && { searchable: [...new Set(given.searchable)] }),
+    ...(given.breaker !== undefined && { breaker: readBreaker(given.breaker, findings) }),
+  };
+  findings.attempt("", () => checkRunPolicy(policy, own.maxAttempts?.pointer), "guarantee");
+  return policy;
+}
+
+function readSla(given: NonNullable<PolicyFields["sla"]>, findings: Findings): CoreSla {
+  const { start_within: start, finish_within: finish } = given;
+  const startWithinMs = readDuration(start, "/sla/start_within", findings, policyTimeBounds);
+  const finishWithinMs = readDuration(finish, "/sla/finish_within", findings, policyTimeBounds);
+  if (startWithinMs !== undefined && finishWithinMs !== undefined && startWithinMs > finishWithinMs) {
+    findings.add("/sla/start_within", "field_invalid", "is longer than finish_within: a run starts before it ends");
+  }
+  return {
+    ...(startWithinMs !== undefined && { startWithinMs }),
+    ...(finishWithinMs !== undefined && { finishWithinMs }),
+  };
+}
+
+function readRequires(given: PolicyFields): Readonly<Record<string, string>> {
+  const { requires: labels = {}, task_version: version, allow_spot: allowsSpot = false, breaker } = given;
+  return requirementsOf({
+    labels,
+    allowsSpot,
+    ...(version !== undefined && { version }),
+    ...(breaker !== undefined && { breaker: breaker.name ?? null }),
+  });
+}
+
+function readRetry(own: PlacedPolicies, findings: Findings): Partial<RetryPolicy> {
+  const { maxAttempts, retry } = own;
+  const pointer = retry?.pointer ?? "/retry";
+  const { backoff, initial, factor, max, jitter, non_retryable: nonRetryable } = retry?.value ?? {};
+  const initialMs = readDuration(initial, `${pointer}/initial`, findings);
+  const maxMs = readDuration(max, `${pointer}/max`, findings);
+  const given: Partial<RetryPolicy> = {
+    ...(maxAttempts && { maxAttempts: maxAttempts.value }),
+    ...(backoff !== undefined && { backoff }),
+    ...(initialMs !== undefined && { initialMs }),
+    ...(factor !== undefined && { factor }),
+    ...(maxMs !== undefined && { maxMs }),
+    ...(jitter !== undefined && { jitter }),
+    ...(nonRetryable !== undefined && { nonRetryable }),
+  };
+  findings.attempt(pointer, () => retryPolicy(given));
+  return given;
+}
+
+export function retryRequest(retry: Partial<RetryPolicy>): RetryRequest {
+  const { maxAttempts, backoff, initialMs, factor, maxMs, jitter, nonRetryable } = retry;
+  return {
+    ...(maxAttempts !== undefined && { max_attempts: maxAttempts }),
+    ...(backoff !== undefined && { backoff }),
+    ...(initialMs !== undefined && { initial: formatDuration(initialMs) }),
+    ...(factor !== undefined && { factor }),
+    ...(maxMs !== undefined && { max: formatDuration(maxMs) }),
+    ...(jitter !== undefined && { jitter }),
+    ...(nonRetryable !== undefined && { non_retryable: [...nonRetryable] }),
+  };
+}
+
+/** As requests and answers have it. */
+export function slaRequest({ startWithinMs, finishWithinMs }: CoreSla): Sla {
+  return {
+    ...(startWithinMs !== undefined && { start_within: formatDuration(startWithinMs) }),
+    ...(finishWithinMs !== undefined && { finish_within: formatDuration(finishWithinMs) }),
+  };
+}
+
+export function requiresRequest(
+  requires: Readonly<Record<string, string>> = {},
+): Pick<PolicyFields, "requires" | "task_version" | "allow_spot"> {
+  const { labels, version, allowsSpot } = askedOf(requires);
+  return {
+    ...(Object.keys(labels).length > 0 && { requires: { ...labels } }),
+    ...(version !== undefined && { task_version: version }),
+    ...(allowsSpot && { allow_spot: true }),
+  };
+}

@@ -1,0 +1,85 @@
+import { type Static, Type } from "typebox";
+import { readBody } from "../check/read-body.js";
+import { bodyErrors, changeErrors, type Operation } from "../operation.js";
+import { Run, RunRef } from "./run.js";
+
+export const RunRepeat = Type.Object(
+  {
+    payload: Type.Optional(Type.Unknown({ description: "In place of the run's; null is a payload" })),
+    force: Type.Optional(Type.Boolean({ description: "Whatever the job's overlap policy says" })),
+  },
+  { title: "RunRepeat", additionalProperties: false, examples: [{}] },
+);
+export type RunRepeat = Static<typeof RunRepeat>;
+
+export const RunRetried = Type.Object(
+  {
+    ...Run.properties,
+    is_new: Type.Boolean({ description: "Whether this call made the run; false: it had been retried before" }),
+  },
+  { title: "RunRetried", additionalProperties: false },
+);
+export type RunRetried = Static<typeof RunRetried>;
+
+const repeatErrors = [
+  ...bodyErrors,
+  "overlap_refused",
+  "run_live",
+  "run_not_repeatable",
+  ...changeErrors,
+] as const satisfies Operation["errors"];
+
+export const retryRun = {
+  method: "POST",
+  path: "/v1/runs/{id}:retry",
+  aliases: [
+    { path: "/runs/{id}:retry" },
+    { path: "/runs/{id}/retry" },
+    { path: "/v1/runs/{id}/retry" },
+    { path: "/v1/dead-letters/{id}:redrive" },
+  ],
+  tag: "Dead letters",
+  summary: "Make a run in the place of one that failed",
+  description:
+    "The new run has an id of its own and the nominal time, payload, queue, priority and labels of the first, under the policies that " +
+    "its job has now; its trigger names the first. A run is retried once: asked again, the answer is the same run. The overlap policy " +
+    "is followed unless force is said.",
+  permission: "runs:write",
+  rateClass: "write",
+  params: RunRef,
+  body: RunRepeat,
+  bodyOptional: true,
+  answers: {
+    200: { description: "The run that had been made before", schema: RunRetried },
+    201: { description: "The new run", schema: RunRetried, headers: { Location: "Where the run is" } },
+  },
+  errors: [...repeatErrors, "run_not_failed"],
+} as const satisfies Operation;
+
+export const replayRun = {
+  method: "POST",
+  path: "/v1/runs/{id}:replay",
+  aliases: [{ path: "/runs/{id}:replay" }, { path: "/runs/{id}/replay" }, { path: "/v1/runs/{id}/replay" }],
+  tag: "Dead letters",
+  summary: "Make another run like one that has ended",
+  description: "Every call makes one, however the first ended. Otherwise as a retry.",
+  permission: "runs:write",
+  rateClass: "write",
+  params: RunRef,
+  body: RunRepeat,
+  bodyOptional: true,
+  answers: { 201: { description: "The new run", schema: Run, headers: { Location: "Where the run is" } } },
+  errors: repeatErrors,
+} as const satisfies Operation;
+
+export interface RunRepeatRequest {
+  readonly payload?: { readonly value: unknown };
+  readonly force?: boolean;
+}
+
+export function readRunRepeat(body: unknown): RunRepeatRequest {
+  return readBody(RunRepeat, body, (given) => ({
+    ...(Object.hasOwn(given, "payload") && { payload: { value: given.payload } }),
+    ...(given.force !== undefined && { force: given.force }),
+  }));
+}

@@ -1,0 +1,59 @@
+import { type Static, Type } from "typebox";
+import { Count, nullable } from "../fields.js";
+import { type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, PageQuery } from "../paging.js";
+import { TaskDefaults } from "./task-defaults.js";
+
+export const TaskInfo = Type.Object(
+  {
+    name: Type.String({ examples: ["email.welcome"] }),
+    workers: Count("That are given runs of it"),
+    slots: Count("Of these workers together"),
+    queues: Type.Array(Type.String(), { description: "From which they take it; * stands for every queue" }),
+    has_jobs: Type.Boolean({ description: "Some job names it" }),
+    defaults: nullable(
+      Type.Unsafe<TaskDefaults>({
+        ...TaskDefaults,
+        description: "What a worker said about its runs: taken where a request for a run or a job does not say it",
+      }),
+    ),
+    expected_ms: nullable(Type.Number({ description: "How long a run takes, where a queue is ordered by that" })),
+  },
+  {
+    title: "Task",
+    additionalProperties: false,
+    description: "A task that some worker serves or has said something about, some job names, or some finished run had",
+  },
+);
+export type TaskInfo = Static<typeof TaskInfo>;
+
+export const TaskInfoList = Type.Object(
+  { tasks: Type.Array(TaskInfo), next_page_token: NextPageToken },
+  { title: "TaskList", additionalProperties: false },
+);
+export type TaskInfoList = Static<typeof TaskInfoList>;
+
+const reads = { method: "GET", rateClass: "read" } as const;
+
+export const listTasks = {
+  ...reads,
+  path: "/v1/tasks",
+  tag: "Tasks",
+  summary: "List tasks by name",
+  description: "Those that workers serve or said something about, that jobs name, and that finished runs had.",
+  permission: "jobs:read",
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: TaskInfoList } },
+  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const getTask = {
+  ...reads,
+  path: "/v1/tasks/{name}",
+  tag: "Tasks",
+  summary: "Get a task",
+  permission: "jobs:read",
+  params: Type.Object({ name: Type.String({ examples: ["email.welcome"] }) }),
+  answers: { 200: { description: "The task", schema: TaskInfo } },
+  errors: ["not_found", ...queryErrors, ...storeErrors],
+} as const satisfies Operation;

@@ -1,0 +1,349 @@
+import { type CallbackMoment, type CallbackPart, type DurationMs, parseDuration } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import { callbackLimits, limits, namePattern, printablePattern } from "../bounds.js";
+import { isObject } from "../check/check-value.js";
+import { readBody } from "../check/read-body.js";
+import { Count, DurationText, nullable, stringEnum, Timestamp } from "../fields.js";
+import { removable } from "../merge-patch.js";
+import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, PageQuery } from "../paging.js";
+import { checkTarget, Include, momentsOf, On, type RefuseTarget, TargetUrl, usualParts } from "./end-callback.js";
+import { RunError, RunStatus } from "./run.js";
+
+const Names = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern }), {
+    minItems: 1,
+    maxItems: callbackLimits.names,
+    description,
+  });
+
+const Description = Type.String({ maxLength: limits.reasonLength, pattern: printablePattern });
+
+export const WebhookCreate = Type.Object(
+  {
+    url: Type.Optional(TargetUrl),
+    on: Type.Optional(On),
+    tasks: Type.Optional(Names("Only runs of these tasks")),
+    queues: Type.Optional(Names("Only runs in these queues")),
+    include: Type.Optional(Include),
+    description: Type.Optional(Description),
+  },
+  {
+    title: "WebhookCreate",
+    additionalProperties: false,
+    description: "url is required. Every end of every run when nothing else is said",
+    examples: [{ url: "https://example.com/hooks/carillon", on: ["failed"] }],
+  },
+);
+export type WebhookCreate = Static<typeof WebhookCreate>;
+
+const field = WebhookCreate.properties;
+
+export const WebhookPatch = Type.Object(
+  {
+    url: Type.Optional(Type.Unsafe<string>({ ...field.url })),
+    on: Type.Optional(removable<Static<typeof On>>(field.on)),
+    tasks: Type.Optional(removable<string[]>(field.tasks)),
+    queues: Type.Optional(removable<string[]>(field.queues)),
+    include: Type.Optional(removable<Static<typeof Include>>(field.include)),
+    description: Type.Optional(removable<string>(field.description)),
+    enabled: Type.Optional(Type.Boolean({ description: "Whether it is told of anything" })),
+  },
+  {
+    title: "WebhookPatch",
+    additionalProperties: false,
+    description: "A merge patch: what is left out stays, null removes",
+    examples: [{ enabled: true }],
+  },
+);
+export type WebhookPatch = Static<typeof WebhookPatch>;
+
+export const WebhookRotate = Type.Object(
+  { overlap: Type.Optional(DurationText("How long the secret before signs as well; 24h by default.", "24h")) },
+  { title: "WebhookRotate", additionalProperties: false },
+);
+export type WebhookRotate = Static<typeof WebhookRotate>;
+
+const webhook = {
+  id: Type.String({ examples: ["whk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+  url: Type.String(),
+  on: Type.Array(Type.String()),
+  tasks: nullable(Type.Array(Type.String())),
+  queues: nullable(Type.Array(Type.String())),
+  include: Type.Array(Type.String()),
+  description: nullable(Type.String()),
+  enabled: Type.Boolean(),
+  disabled_reason: nullable(
+    stringEnum(["by_user", "gone", "failing"], {
+      description: "gone: it answered 410. failing: it took nothing for five days",
+    }),
+  ),
+  failing_since: nullable(Timestamp),
+  old_secret_until: nullable(Timestamp),
+  version: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+export const Webhook = Type.Object(webhook, { title: "Webhook", additionalProperties: false });
+export type Webhook = Static<typeof Webhook>;
+
+export const WebhookWithSecret = Type.Object(
+  {
+    ...webhook,
+    secret: Type.String({ description: "Signs what is sent; shown this once", examples: ["whsec_…"] }),
+  },
+  { title: "WebhookWithSecret", additionalProperties: false },
+);
+export type WebhookWithSecret = Static<typeof WebhookWithSecret>;
+
+const callbackSecret = { made_at: Timestamp, old_secret_until: nullable(Timestamp) };
+
+export const CallbackSecret = Type.Object(callbackSecret, {
+  title: "CallbackSecret",
+  additionalProperties: false,
+  description: "Signs callbacks to addresses, of all jobs and runs of the namespace",
+});
+export type CallbackSecret = Static<typeof CallbackSecret>;
+
+export const CallbackSecretMade = Type.Object(
+  { ...callbackSecret, secret: WebhookWithSecret.properties.secret },
+  { title: "CallbackSecretMade", additionalProperties: false },
+);
+export type CallbackSecretMade = Static<typeof CallbackSecretMade>;
+
+export const WebhookList = Type.Object(
+  { webhooks: Type.Array(Webhook), next_page_token: NextPageToken },
+  { title: "WebhookList", additionalProperties: false },
+);
+export type WebhookList = Static<typeof WebhookList>;
+
+export const Delivery = Type.Object(
+  {
+    id: Type.String({ description: "The run that sends it", examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+    message_id: Type.String({ description: "The same for every try, and when it is sent again" }),
+    type: Type.String({ examples: ["run.failed"] }),
+    run_id: nullable(Type.String({ description: "What it tells of" })),
+    status: RunStatus,
+    attempt: Count("The current or last try, from 1; 0 before the first"),
+    next_attempt_at: nullable(Timestamp),
+    created_at: Timestamp,
+    finished_at: nullable(Timestamp),
+    response_status: nullable(Type.Integer({ description: "What the endpoint answered when it took the message" })),
+    error: nullable(RunError),
+  },
+  { title: "Delivery", additionalProperties: false },
+);
+export type Delivery = Static<typeof Delivery>;
+
+export const DeliveryList = Type.Object(
+  { deliveries: Type.Array(Delivery), next_page_token: NextPageToken },
+  { title: "DeliveryList", additionalProperties: false },
+);
+export type DeliveryList = Static<typeof DeliveryList>;
+
+const reads = { tag: "Webhooks", permission: "webhooks:read", rateClass: "read", method: "GET" } as const;
+
+const writes = { tag: "Webhooks", permission: "webhooks:write", rateClass: "write" } as const;
+
+const id = Type.String({ examples: ["whk_01k9zq3v5e0r8t2b7n4m6x1c9d"] });
+
+const params = Type.Object({ id });
+
+const path = "/v1/webhooks/{id}";
+
+const headers = { ETag: 'Its version, as in "v7"' };
+
+const theWebhook = { description: "The endpoint as it is now", schema: Webhook, headers };
+
+const findErrors = ["not_found", ...queryErrors, ...storeErrors] as const;
+
+export const createWebhook = {
+  ...writes,
+  method: "POST",
+  path: "/v1/webhooks",
+  summary: "Tell an endpoint of the ends of runs",
+  description:
+    "Each end is posted as a CloudEvent in JSON, signed as Standard Webhooks says, by a run of a queue of its own: it is tried again " +
+    "for about three days. An endpoint counts on all nodes a second after it was made.",
+  body: WebhookCreate,
+  answers: {
+    201: {
+      description: "Made",
+      schema: WebhookWithSecret,
+      headers: { ...headers, Location: "Where the endpoint is" },
+    },
+  },
+  errors: [...bodyErrors, "address_refused", ...storeErrors],
+} as const satisfies Operation;
+
+export const listWebhooks = {
+  ...reads,
+  path: "/v1/webhooks",
+  summary: "List webhook endpoints, newest first",
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: WebhookList } },
+  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+export const getWebhook = {
+  ...reads,
+  path,
+  summary: "Get a webhook endpoint",
+  params,
+  answers: { 200: theWebhook },
+  errors: findErrors,
+} as const satisfies Operation;
+
+export const updateWebhook = {
+  ...writes,
+  method: "PATCH",
+  path,
+  summary: "Change a webhook endpoint",
+  params,
+  conditional: true,
+  body: WebhookPatch,
+  answers: { 200: theWebhook },
+  errors: [...bodyErrors, "address_refused", "not_found", "precondition_failed", ...storeErrors],
+} as const satisfies Operation;
+
+export const deleteWebhook = {
+  ...writes,
+  method: "DELETE",
+  path,
+  summary: "Remove a webhook endpoint",
+  description: "What is under way to it is given up.",
+  params,
+  answers: { 204: { description: "Removed" } },
+  errors: findErrors,
+} as const satisfies Operation;
+
+export const rotateWebhookSecret = {
+  ...writes,
+  method: "POST",
+  path: "/v1/webhooks/{id}:rotateSecret",
+  aliases: [{ path: "/v1/webhooks/{id}/rotateSecret" }],
+  summary: "Give a webhook endpoint a new secret",
+  description: "For a time both sign what is sent, so that the endpoint can change over without losing anything.",
+  params,
+  body: WebhookRotate,
+  bodyOptional: true,
+  answers: { 200: { description: "With the new secret", schema: WebhookWithSecret, headers } },
+  errors: [...bodyErrors, "duration_invalid", "not_found", ...storeErrors],
+} as const satisfies Operation;
+
+export const testWebhook = {
+  ...writes,
+  method: "POST",
+  path: "/v1/webhooks/{id}:test",
+  aliases: [{ path: "/v1/webhooks/{id}/test" }],
+  summary: "Send a message that says it is a test",
+  params,
+  answers: { 202: { description: "The delivery", schema: Delivery } },
+  errors: findErrors,
+} as const satisfies Operation;
+
+export const listDeliveries = {
+  ...reads,
+  path: "/v1/webhooks/{id}/deliveries",
+  summary: "What was sent to a webhook endpoint, newest first",
+  params,
+  query: PageQuery,
+  answers: { 200: { description: "One page", schema: DeliveryList } },
+  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+const delivery = Type.Object({ id, delivery: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
+
+export const getDelivery = {
+  ...reads,
+  path: "/v1/webhooks/{id}/deliveries/{delivery}",
+  summary: "Get what became of one message",
+  params: delivery,
+  answers: { 200: { description: "The delivery", schema: Delivery } },
+  errors: findErrors,
+} as const satisfies Operation;
+
+export const redeliver = {
+  ...writes,
+  method: "POST",
+  path: "/v1/webhooks/{id}/deliveries/{delivery}:redeliver",
+  aliases: [{ path: "/v1/webhooks/{id}/deliveries/{delivery}/redeliver" }],
+  summary: "Send a message again",
+  description: "Under its own webhook-id, so that an endpoint that has it already can tell.",
+  params: delivery,
+  answers: { 202: { description: "The new delivery", schema: Delivery } },
+  errors: findErrors,
+} as const satisfies Operation;
+
+export const getCallbackSecret = {
+  ...reads,
+  path: "/v1/callback-secret",
+  summary: "Since when the namespace has its secret for callbacks",
+  description: "404 while it has none: one is made when the first callback is sent to an address.",
+  answers: { 200: { description: "When it was made", schema: CallbackSecret } },
+  errors: findErrors,
+} as const satisfies Operation;
+
+export const rotateCallbackSecret = {
+  ...writes,
+  method: "POST",
+  path: "/v1/callback-secret:rotate",
+  aliases: [{ path: "/v1/callback-secret/rotate" }],
+  summary: "Give the namespace a new secret for callbacks",
+  description:
+    "Callbacks to addresses are signed as Standard Webhooks says. For a time the secret before signs as well, so that receivers can " +
+    "change over.",
+  body: WebhookRotate,
+  bodyOptional: true,
+  answers: { 200: { description: "With the new secret", schema: CallbackSecretMade } },
+  errors: [...bodyErrors, "duration_invalid", ...storeErrors],
+} as const satisfies Operation;
+
+interface WebhookSpec {
+  readonly url: string;
+  readonly on: readonly CallbackMoment[];
+  readonly tasks: readonly string[] | null;
+  readonly queues: readonly string[] | null;
+  readonly include: readonly CallbackPart[];
+  readonly description: string | null;
+}
+
+export function readWebhookCreate(body: unknown, refuse?: RefuseTarget): WebhookSpec {
+  return readBody(WebhookCreate, body, (given, findings) => {
+    const { url = "", on, tasks = null, queues = null, include = usualParts, description = null } = given;
+    if (isObject(body) && !("url" in body)) findings.add("/url", "field_missing", "url is required");
+    else if (url !== "") checkTarget(url, "/url", findings, refuse);
+    return { url, on: momentsOf(on), tasks, queues, include, description };
+  });
+}
+
+type WebhookChange = Partial<WebhookSpec> & { readonly isEnabled?: boolean };
+
+export function readWebhookPatch(body: unknown, refuse?: RefuseTarget): WebhookChange {
+  return readBody(WebhookPatch, body, ({ url, on, tasks, queues, include, description, enabled }, findings) => {
+    if (url !== undefined) checkTarget(url, "/url", findings, refuse);
+    return {
+      ...(url !== undefined && { url }),
+      ...(on !== undefined && { on: momentsOf(on ?? undefined) }),
+      ...(tasks !== undefined && { tasks }),
+      ...(queues !== undefined && { queues }),
+      ...(include !== undefined && { include: include ?? usualParts }),
+      ...(description !== undefined && { description }),
+      ...(enabled !== undefined && { isEnabled: enabled }),
+    };
+  });
+}
+
+const usualOverlapMs: DurationMs = 86_400_000;
+
+export function readWebhookRotate(body: unknown): { readonly overlapMs: DurationMs } {
+  return readBody(WebhookRotate, body, ({ overlap }, findings) => {
+    const overlapMs =
+      overlap === undefined ? usualOverlapMs : findings.attempt("/overlap", () => parseDuration(overlap));
+    if (overlapMs !== undefined && overlapMs > callbackLimits.overlapMs) {
+      findings.add("/overlap", "duration_invalid", "must be at most 31d");
+    }
+    return { overlapMs: overlapMs ?? 0 };
+  });
+}

@@ -1,0 +1,307 @@
+import { parseId } from "@carillon/core";
+import { type Static, Type } from "typebox";
+import {
+  limits,
+  namePattern,
+  namespacesPattern,
+  printablePattern,
+  queuePattern,
+  runRefPattern,
+  uuidPattern,
+  workerLimits,
+} from "../bounds.js";
+import type { Findings } from "../check/findings.js";
+import { readBody } from "../check/read-body.js";
+import { Labels, Milliseconds } from "../fields.js";
+import { bodyErrors, type Operation, storeErrors } from "../operation.js";
+import type { RefuseTarget } from "./end-callback.js";
+import { checkDefaults, TaskDefaults } from "./task-defaults.js";
+import { WorkerRef } from "./worker.js";
+
+/** Runs go by their plain UUID here: a worker handles thousands a second, and shows an id in its other form where somebody asks. */
+export const RunUuid = Type.String({
+  pattern: uuidPattern,
+  description: "The run's UUID in lower case",
+  examples: ["019a7f71-ece5-7060-8d10-5b3a9c36e0ad"],
+});
+
+/** As a worker names a run: by what it was told, or as everywhere else. */
+export const RunRef = Type.String({
+  pattern: runRefPattern,
+  description: "The run's UUID as it was told (answers always have it), or its id: run_ and 26 letters and digits",
+  examples: ["019a7f71-ece5-7060-8d10-5b3a9c36e0ad", "run_01k9zq3v5e0r8t2b7n4m6x1c9d"],
+});
+
+export const Fence = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "Names the claim; grows with every claim of the run",
+});
+
+export const AgoMs = (description: string) => Type.Integer({ minimum: 0, maximum: workerLimits.agoMs, description });
+
+/** A run under one claim. */
+export const HeldRun = Type.Object(
+  { run_id: RunRef, fence: Fence },
+  { title: "HeldRun", additionalProperties: false, description: "A run under one claim" },
+);
+export type HeldRun = Static<typeof HeldRun>;
+
+export const HeldRuns = (description: string) => Type.Array(HeldRun, { maxItems: workerLimits.runs, description });
+
+const TaskName = Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern });
+
+const byTask = { type: "object", propertyNames: TaskName, maxProperties: workerLimits.tasks };
+
+export const WorkerRegister = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: limits.nameLength,
+      pattern: printablePattern,
+      description: "For people; need not be unique",
+      examples: ["mail-1"],
+    }),
+    queues: Type.Array(Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: queuePattern }), {
+      maxItems: workerLimits.queues,
+      description: "The queues that it serves; * alone stands for every queue",
+      examples: [["default", "mail"]],
+    }),
+    namespaces: Type.Optional(
+      Type.Array(Type.String({ pattern: namespacesPattern }), {
+        maxItems: workerLimits.namespaces,
+        description:
+          "The namespaces whose runs it takes, each in its turn; * alone stands for every one; left out: its own",
+        examples: [["billing", "mail"]],
+      }),
+    ),
+    tasks: Type.Array(TaskName, {
+      maxItems: workerLimits.tasks,
+      description: "The tasks that it has",
+      examples: [["email.welcome"]],
+    }),
+    labels: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        ...Labels,
+        description: "What it says of itself; runs may require some of it",
+      }),
+    ),
+    versions: Type.Optional(
+      Type.Unsafe<Record<string, string[]>>({
+        ...byTask,
+        additionalProperties: Type.Array(
+          Type.String({ minLength: 1, maxLength: limits.labelValueLength, pattern: printablePattern }),
+          { maxItems: workerLimits.versions },
+        ),
+        description: "By task, the versions of it that it has; runs that ask for one go only there",
+        examples: [{ "email.welcome": ["2", "3"] }],
+      }),
+    ),
+    weights: Type.Optional(
+      Type.Unsafe<Record<string, number>>({
+        ...byTask,
+        additionalProperties: Type.Integer({ minimum: 1, maximum: workerLimits.slots }),
+        description: "By task, how many slots a run takes; 1 for those that are not named, all slots at the most",
+        examples: [{ "video.encode": 4 }],
+      }),
+    ),
+    defaults: Type.Optional(
+      Type.Unsafe<Record<string, TaskDefaults>>({
+        ...byTask,
+        additionalProperties: TaskDefaults,
+        description:
+          "By task, what its runs are like where a request for a run or a job does not say it. The last registration counts; of a task " +
+          "that is not named it says nothing, and {} that it has no defaults",
+        examples: [{ "email.welcome": { timeout: "2m", retry: { max_attempts: 5 } } }],
+      }),
+    ),
+    spot: Type.Optional(
+      Type.Boolean({ description: "It may go at any time: it gets only runs with allow_spot. False by default" }),
+    ),
+    slots: Type.Integer({ minimum: 1, maximum: workerLimits.slots, description: "Slots: runs of weight 1 at a time" }),
+    ahead: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: workerLimits.ahead,
+        description: "Runs that may wait at the worker beyond its slots; left out: as many as it does in 50 ms",
+      }),
+    ),
+  },
+  { title: "WorkerRegister", additionalProperties: false },
+);
+export type WorkerRegister = Static<typeof WorkerRegister>;
+
+export const WorkerRegistered = Type.Object(
+  {
+    id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+    heartbeat_ms: Milliseconds("How often it should be heard of"),
+    idle_heartbeat_ms: Type.Optional(
+      Milliseconds("How often while it has no runs; left out by servers of older versions: as often as with some"),
+    ),
+    silence_ms: Milliseconds("A worker that is silent for so long is taken for dead, and others get its runs"),
+    poll_ms: Milliseconds("The longest wait of a poll"),
+  },
+  { title: "WorkerRegistered", additionalProperties: false },
+);
+export type WorkerRegistered = Static<typeof WorkerRegistered>;
+
+export const WorkerHeartbeat = Type.Object(
+  {
+    lag_ms: Type.Optional(AgoMs("How long the worker's main loop has been busy with one thing")),
+    held: Type.Optional(HeldRuns("Every claim that it has, to hear which of them are over")),
+    started: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { run_id: RunRef, fence: Fence, ago_ms: AgoMs("How long ago its handler was called") },
+          { additionalProperties: false },
+        ),
+        { maxItems: workerLimits.runs, description: "Runs that it has begun: only the loss of such a run counts" },
+      ),
+    ),
+  },
+  { title: "WorkerHeartbeat", additionalProperties: false },
+);
+export type WorkerHeartbeat = Static<typeof WorkerHeartbeat>;
+
+export const WorkerHeard = Type.Object(
+  { lost: Type.Array(HeldRun, { description: "Claims that it named and that are over" }) },
+  { title: "WorkerHeard", additionalProperties: false },
+);
+export type WorkerHeard = Static<typeof WorkerHeard>;
+
+export const WorkerRelease = Type.Object(
+  { runs: HeldRuns("Given back, with nothing spent") },
+  { title: "WorkerRelease", additionalProperties: false },
+);
+export type WorkerRelease = Static<typeof WorkerRelease>;
+
+export const workerCall = {
+  method: "POST",
+  tag: "Worker protocol",
+  permission: "workers:serve",
+  rateClass: "worker",
+} as const;
+
+export const workerCallErrors = [...bodyErrors, "not_found", "session_lost", ...storeErrors] as const;
+
+export const registerWorker = {
+  ...workerCall,
+  path: "/v1/workers:register",
+  summary: "Register a worker",
+  description: "Begins a session. It lasts until it is closed, or until the worker is silent for too long.",
+  body: WorkerRegister,
+  answers: { 201: { description: "The session", schema: WorkerRegistered } },
+  errors: [...bodyErrors, "address_refused", "not_found", ...storeErrors],
+} as const satisfies Operation;
+
+export const heartbeatWorker = {
+  ...workerCall,
+  path: "/v1/workers/{id}:heartbeat",
+  summary: "Say that a worker lives",
+  description: "Any node takes it. A poll counts when it begins, neither while it waits nor when it is answered.",
+  params: WorkerRef,
+  body: WorkerHeartbeat,
+  bodyOptional: true,
+  bodyBytes: workerLimits.claimsBytes,
+  answers: { 200: { description: "Heard", schema: WorkerHeard } },
+  errors: workerCallErrors,
+} as const satisfies Operation;
+
+export const releaseRuns = {
+  ...workerCall,
+  path: "/v1/workers/{id}:release",
+  summary: "Give runs back",
+  description: "Others get them, and nothing was spent. Claims that are over are passed over.",
+  params: WorkerRef,
+  body: WorkerRelease,
+  bodyBytes: workerLimits.claimsBytes,
+  answers: { 204: { description: "Done" } },
+  errors: workerCallErrors,
+} as const satisfies Operation;
+
+export const closeWorker = {
+  ...workerCall,
+  path: "/v1/workers/{id}:close",
+  summary: "End a worker's session",
+  description: "What it still holds is given to others.",
+  params: WorkerRef,
+  answers: { 204: { description: "Done, now or before" } },
+  errors: [...bodyErrors, "not_found", ...storeErrors],
+} as const satisfies Operation;
+
+export interface ClaimName {
+  readonly runId: string;
+  readonly fence: number;
+}
+
+export interface HeartbeatBody {
+  readonly held: readonly ClaimName[];
+  readonly started: readonly (ClaimName & { readonly agoMs: number })[];
+}
+
+export function readRegistration(body: unknown, refuse?: RefuseTarget): WorkerRegister {
+  return readBody(WorkerRegister, body, (given, findings) => {
+    const { name = "", namespaces, queues = [], tasks = [], slots = 1 } = given;
+    const { ahead, labels, versions, weights, spot, defaults } = given;
+    if (given.queues?.length === 0) findings.add("/queues", "field_invalid", "must name at least one queue");
+    if (given.tasks?.length === 0) findings.add("/tasks", "field_invalid", "must name at least one task");
+    if (queues.length > 1 && queues.includes("*"))
+      findings.add("/queues", "field_invalid", "* stands for every queue: name no other beside it");
+    refuseOtherTasks("/versions", versions, tasks, findings);
+    refuseOtherTasks("/weights", weights, tasks, findings);
+    refuseOtherTasks("/defaults", defaults, tasks, findings);
+    for (const [task, one] of Object.entries(defaults ?? {}))
+      findings.attempt(placeOf("/defaults", task), () => checkDefaults(one, refuse));
+    if (namespaces?.length === 0) findings.add("/namespaces", "field_invalid", "must name at least one namespace");
+    if (namespaces !== undefined && namespaces.length > 1 && namespaces.includes("*"))
+      findings.add("/namespaces", "field_invalid", "* stands for every namespace: name no other beside it");
+    return {
+      name,
+      queues,
+      tasks,
+      slots,
+      ...(namespaces !== undefined && { namespaces }),
+      ...(ahead !== undefined && { ahead }),
+      ...(labels !== undefined && { labels }),
+      ...(versions !== undefined && { versions }),
+      ...(weights !== undefined && { weights }),
+      ...(spot !== undefined && { spot }),
+      ...(defaults !== undefined && { defaults }),
+    };
+  });
+}
+
+function refuseOtherTasks(pointer: string, given: object = {}, tasks: readonly string[], findings: Findings): void {
+  for (const task of Object.keys(given))
+    if (!tasks.includes(task))
+      findings.add(placeOf(pointer, task), "field_invalid", "is none of the tasks that the worker has");
+}
+
+function placeOf(pointer: string, task: string): string {
+  return `${pointer}/${task.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+export function readHeartbeat(body: unknown): HeartbeatBody {
+  return readBody(WorkerHeartbeat, body, ({ held = [], started = [] }) => ({
+    held: held.filter(isThere).map(claimName),
+    started: started.filter(isThere).map((run) => ({ ...claimName(run), agoMs: run.ago_ms })),
+  }));
+}
+
+export function readRelease(body: unknown): readonly ClaimName[] {
+  return readBody(WorkerRelease, body, ({ runs = [] }) => runs.filter(isThere).map(claimName));
+}
+
+/** A faulty item was recorded and left out. */
+export function isThere<Value>(value: Value | undefined): value is Value {
+  return value !== undefined;
+}
+
+export function claimName({ run_id: named, fence }: HeldRun): ClaimName {
+  return { runId: runUuid(named), fence };
+}
+
+/** Nearly all are UUIDs already: those cost nothing. */
+export function runUuid(named: string): string {
+  return named.startsWith("run_") ? parseId("run", named) : named;
+}
