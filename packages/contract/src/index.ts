@@ -19,6 +19,8 @@ export type { Json } from "./openapi/schema-components.js";
 export { apiSurface, breachesOf } from "./openapi/surface.js";
 export {
   type Answer,
+  type AnswerOf,
+  type BodyOf,
   commonErrors,
   errorsOf,
   type Operation,

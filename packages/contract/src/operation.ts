@@ -60,6 +60,10 @@ export interface Operation {
   readonly path: string;
   readonly aliases?: readonly Alias[];
   readonly tag: string;
+  /** The method of the client that makes the call: group.method. Without it the client has none. */
+  readonly client?: string;
+  /** The member of the body that the client's method takes in place of the whole body. */
+  readonly clientBody?: string;
   readonly summary: string;
   readonly description?: string;
   readonly permission: Permission;
@@ -136,6 +140,13 @@ type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 export type ParamsOf<Op extends Operation> = StaticOf<Op["params"]>;
 
 export type QueryOf<Op extends Operation> = StaticOf<Op["query"]>;
+export type BodyOf<Op extends Operation> = StaticOf<Op["body"]>;
+/** The body of any answer that is not a problem; void for one without a body. */
+export type AnswerOf<Op extends Operation> = {
+  [Status in keyof Op["answers"]]: Op["answers"][Status] extends { readonly schema: infer Schema extends TSchema }
+    ? Static<Schema>
+    : void;
+}[keyof Op["answers"]];
 
 /** What any body can be refused for. */
 export const bodyErrors = [

@@ -239,13 +239,13 @@ describe("a call over its quota", () => {
     const { client, waits } = clientOver([over("20"), over("11")]);
     await expect(client.jobs.list()).rejects.toMatchObject({ code: "rate_limited", retryAfterMs: 11_000 });
     expect(waits).toEqual([20_000]);
-    const impatient = clientOver([over("1")], { patienceMs: 0 });
+    const impatient = clientOver([over("1")], { maxQuotaWaitMs: 0 });
     await expect(impatient.client.jobs.list()).rejects.toMatchObject({ status: 429 });
     expect(impatient.waits).toEqual([]);
   });
 
   it("waits for a second at least, so that it comes to an end", async () => {
-    const { client, waits } = clientOver([over("0"), over("0"), ok({})], { patienceMs: 2_000 });
+    const { client, waits } = clientOver([over("0"), over("0"), ok({})], { maxQuotaWaitMs: 2_000 });
     await client.jobs.list();
     expect(waits).toEqual([1_000, 1_000]);
   });

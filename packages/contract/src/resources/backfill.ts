@@ -91,6 +91,7 @@ export const backfillJob = {
   path: "/v1/jobs/{id}:backfill",
   aliases: verbAliases("backfill"),
   tag: "Backfills",
+  client: "jobs.backfill",
   summary: "Run a job for times of the past",
   description:
     "Makes a run for each occurrence of the range, from the definition and by the calendars that were in force then, at the given " +
@@ -113,6 +114,7 @@ export const listJobBackfills = {
   path: "/v1/jobs/{id}/backfills",
   aliases: [{ path: "/jobs/{id}/backfills" }],
   tag: "Backfills",
+  client: "jobs.backfills",
   summary: "List the backfills of a job, newest first",
   permission: "runs:read",
   rateClass: "read",
@@ -126,6 +128,7 @@ export const getBackfill = {
   method: "GET",
   path: "/v1/backfills/{id}",
   tag: "Backfills",
+  client: "backfills.get",
   summary: "Show how far a backfill is",
   permission: "runs:read",
   rateClass: "read",
@@ -139,6 +142,7 @@ export const abortBackfill = {
   path: "/v1/backfills/{id}:abort",
   aliases: [{ path: "/v1/backfills/{id}/abort" }],
   tag: "Backfills",
+  client: "backfills.abort",
   summary: "Make no more runs of a backfill",
   description: "Runs that it has made go on. One that has ended is answered as it is.",
   permission: "runs:write",

@@ -83,6 +83,7 @@ const theBreaker = { description: "The breaker as it is now", schema: Breaker };
 export const listBreakers = {
   ...reads,
   path: "/v1/breakers",
+  client: "breakers.list",
   summary: "List circuit breakers that have opened, by name",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: BreakerList } },
@@ -92,6 +93,7 @@ export const listBreakers = {
 export const getBreaker = {
   ...reads,
   path: "/v1/breakers/{name}",
+  client: "breakers.get",
   summary: "Get a circuit breaker",
   params,
   answers: { 200: theBreaker },
@@ -105,6 +107,7 @@ export const resetBreaker = {
   method: "POST",
   path: "/v1/breakers/{name}:reset",
   aliases: [{ path: "/v1/breakers/{name}/reset" }],
+  client: "breakers.reset",
   summary: "Close a circuit breaker",
   description:
     "What waits behind it is handed out again; it opens anew if that fails. Other nodes follow within a second.",

@@ -107,6 +107,7 @@ export const bulkRuns = {
   path: "/v1/runs:bulk",
   aliases: [{ path: "/runs:bulk" }],
   tag: "Operations",
+  client: "runs.bulk",
   summary: "Do the same to many runs",
   description:
     "Goes on by itself, also when the node that began it dies, and can be watched and aborted. What cannot be done to a run does not " +
@@ -133,6 +134,7 @@ export const listOperations = {
   method: "GET",
   path: "/v1/operations",
   tag: "Operations",
+  client: "operations.list",
   summary: "List operations, newest first",
   permission: "runs:read",
   rateClass: "read",
@@ -145,6 +147,7 @@ export const getOperation = {
   method: "GET",
   path: "/v1/operations/{id}",
   tag: "Operations",
+  client: "operations.get",
   summary: "Show how far an operation is",
   permission: "runs:read",
   rateClass: "read",
@@ -158,6 +161,7 @@ export const abortOperation = {
   path: "/v1/operations/{id}:abort",
   aliases: [{ path: "/v1/operations/{id}/abort" }],
   tag: "Operations",
+  client: "operations.abort",
   summary: "Stop an operation",
   description: "What it did stays done. One that has ended is answered as it is.",
   permission: "runs:write",

@@ -86,6 +86,7 @@ const etag = 'The calendar\'s version, as in "v7"';
 export const listCalendars = {
   ...readsCalendars,
   path: "/v1/calendars",
+  client: "calendars.list",
   summary: "List calendars by name",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: CalendarList } },
@@ -95,6 +96,7 @@ export const listCalendars = {
 export const getCalendar = {
   ...readsCalendars,
   path: "/v1/calendars/{name}",
+  client: "calendars.get",
   summary: "Get a calendar",
   params: Name("de-holidays"),
   answers: { 200: { description: "The calendar", schema: Calendar, headers: { ETag: etag } } },
@@ -105,6 +107,7 @@ export const putCalendar = {
   ...writesCalendars,
   method: "PUT",
   path: "/v1/calendars/{name}",
+  client: "calendars.put",
   summary: "Create or replace a calendar",
   description:
     "A new version counts at once for every job that uses the calendar: what it fires next is computed anew.",
@@ -122,6 +125,7 @@ export const deleteCalendar = {
   ...writesCalendars,
   method: "DELETE",
   path: "/v1/calendars/{name}",
+  client: "calendars.delete",
   summary: "Delete a calendar",
   description: "Refused while a job uses it.",
   params: Name("de-holidays"),

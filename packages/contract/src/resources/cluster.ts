@@ -51,6 +51,7 @@ export const getCluster = {
   ...reads,
   path: "/v1/cluster",
   tag: "Cluster",
+  client: "cluster",
   summary: "Show the nodes of the cluster",
   description: "With their leases, the skew of their clocks, and how many shards each owns.",
   permission: "cluster:read",

@@ -36,6 +36,7 @@ export const listErrorGroups = {
   method: "GET",
   path: "/v1/error-groups",
   tag: "Error groups",
+  client: "errorGroups.list",
   summary: "List the kinds of errors, the latest first",
   description:
     "Errors that differ only in numbers, ids, quoted words, addresses and paths, and that were thrown in the same place, are of one kind.",
@@ -50,6 +51,7 @@ export const getErrorGroup = {
   method: "GET",
   path: "/v1/error-groups/{fingerprint}",
   tag: "Error groups",
+  client: "errorGroups.get",
   summary: "Get a kind of error",
   permission: "runs:read",
   rateClass: "read",

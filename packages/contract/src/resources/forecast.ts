@@ -59,6 +59,7 @@ export const getForecast = {
   path: "/v1/forecast",
   aliases: [{ path: "/forecast" }],
   tag: "Jobs",
+  client: "jobs.forecast",
   summary: "Show what the schedules will fire in the next hours",
   description:
     "Fires by minute, crowded seconds, and jitter for the jobs that make them. All jobs are looked at up to about 20,000; beyond that " +

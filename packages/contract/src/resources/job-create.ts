@@ -113,6 +113,7 @@ export const createJob = {
   path: "/v1/jobs",
   aliases: [{ path: "/jobs" }, { path: "/task", foreign: true }, { path: "/v1/task", foreign: true }],
   tag: "Jobs",
+  client: "jobs.create",
   summary: "Create a job",
   description: "Durable when it is answered. Without a schedule the job runs once, at once.",
   permission: "jobs:write",
@@ -129,6 +130,8 @@ export const createJobs = {
   path: "/v1/jobs:batchCreate",
   aliases: [{ path: "/jobs:batchCreate" }],
   tag: "Jobs",
+  client: "jobs.createMany",
+  clientBody: "jobs",
   summary: "Create many jobs at once",
   description:
     "Each job is created or refused by itself, in one call that costs far less than many. Those that were created are durable when it is " +

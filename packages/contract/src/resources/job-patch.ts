@@ -78,6 +78,7 @@ export const putJob = {
   method: "PUT",
   path: "/v1/jobs/{id}",
   aliases: [{ path: "/jobs/{id}" }],
+  client: "jobs.put",
   summary: "Create or replace a job by its key",
   description:
     "Addressed as /v1/jobs/@{key}: creates the job or replaces its definition, so that the same call can be sent again. By its id " +
@@ -95,6 +96,7 @@ export const updateJob = {
   method: "PATCH",
   path: "/v1/jobs/{id}",
   aliases: [{ path: "/jobs/{id}" }],
+  client: "jobs.update",
   summary: "Change parts of a job",
   description:
     "A merge patch. What is due by then fires under the definition before; the new one counts from now on. A patch that changes " +

@@ -106,6 +106,7 @@ export const deleteJob = {
   method: "DELETE",
   path: "/v1/jobs/{id}",
   aliases: [{ path: "/jobs/{id}" }],
+  client: "jobs.delete",
   summary: "Cancel a job",
   description: "The same as :cancel. The job fires no more and still answers GET.",
   query: JobDeleteQuery,
@@ -122,6 +123,7 @@ export const cancelJob = {
     { path: "/task/{id}/cancel", foreign: true },
     { path: "/v1/task/{id}/cancel", foreign: true },
   ],
+  client: "jobs.cancel",
   summary: "Cancel a job for good",
   description: "It fires no more, runs that wait end, and its key is free again.",
   body: JobCancel,
@@ -135,6 +137,7 @@ export const pauseJob = {
   method: "POST",
   path: "/v1/jobs/{id}:pause",
   aliases: verbAliases("pause"),
+  client: "jobs.pause",
   summary: "Pause a job",
   description: "It fires no more until it is resumed, or until the pause ends by itself. Runs that exist go on.",
   body: JobPause,
@@ -148,6 +151,7 @@ export const resumeJob = {
   method: "POST",
   path: "/v1/jobs/{id}:resume",
   aliases: verbAliases("resume"),
+  client: "jobs.resume",
   summary: "Resume a paused job",
   description:
     "Says how many occurrences lay inside the pause, and what becomes of them: none, the latest, or all. With dry_run it only " +
@@ -165,6 +169,8 @@ export const rollbackJob = {
   method: "POST",
   path: "/v1/jobs/{id}:rollback",
   aliases: verbAliases("rollback"),
+  client: "jobs.rollback",
+  clientBody: "version",
   summary: "Go back to an earlier definition",
   description: "The definition of that version becomes a new version.",
   body: JobRollback,
@@ -185,6 +191,7 @@ export const runJobNow = {
   path: "/v1/jobs/{id}:runNow",
   aliases: verbAliases("runNow"),
   tag: "Jobs",
+  client: "jobs.runNow",
   summary: "Run a job now",
   description:
     "A run with an identity of its own, which does not move the schedule; a paused job runs as well. While another run of the job is " +
@@ -218,6 +225,7 @@ export const retryJob = {
     { path: "/v1/task/{id}/retry", foreign: true },
   ],
   tag: "Jobs",
+  client: "jobs.retry",
   summary: "Retry the last run of a job, which failed",
   description: "As the retry of that run.",
   permission: "runs:write",

@@ -78,6 +78,7 @@ const theLimit = { description: "The limit as it is now", schema: Limit };
 export const listLimits = {
   ...reads,
   path: "/v1/limits",
+  client: "limits.list",
   summary: "List limits",
   description: "Those that runs use or used within the last hour, and those that an operator has set.",
   query: LimitQuery,
@@ -88,6 +89,7 @@ export const listLimits = {
 export const getLimit = {
   ...reads,
   path: "/v1/limits/{id}",
+  client: "limits.get",
   summary: "Get a limit",
   params,
   answers: { 200: theLimit },
@@ -98,6 +100,7 @@ export const updateLimit = {
   ...writes,
   method: "PATCH",
   path: "/v1/limits/{id}",
+  client: "limits.update",
   summary: "Change a limit",
   description: "Counts for what is admitted from now on; what runs goes on.",
   body: LimitPatch,
@@ -110,6 +113,7 @@ export const resumeLimit = {
   method: "POST",
   path: "/v1/limits/{id}:resume",
   aliases: [{ path: "/v1/limits/{id}/resume" }],
+  client: "limits.resume",
   summary: "Let the runs behind a failed one go on",
   description: "For an ordering key that stands since a run failed: the failed run stays as it is.",
   answers: { 200: theLimit },

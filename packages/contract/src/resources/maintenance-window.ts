@@ -74,6 +74,7 @@ const writesCalendars = { tag: "Calendars", permission: "calendars:write", rateC
 export const listWindows = {
   ...readsCalendars,
   path: "/v1/maintenance-windows",
+  client: "maintenanceWindows.list",
   summary: "List maintenance windows by name",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: WindowList } },
@@ -83,6 +84,7 @@ export const listWindows = {
 export const getWindow = {
   ...readsCalendars,
   path: "/v1/maintenance-windows/{name}",
+  client: "maintenanceWindows.get",
   summary: "Get a maintenance window",
   params: Name("sunday-night"),
   answers: { 200: { description: "The window", schema: Window } },
@@ -93,6 +95,7 @@ export const putWindow = {
   ...writesCalendars,
   method: "PUT",
   path: "/v1/maintenance-windows/{name}",
+  client: "maintenanceWindows.put",
   summary: "Create or replace a maintenance window",
   description: "Fires inside it wait for its end or are left out, from the moment that this is answered.",
   params: Name("sunday-night"),
@@ -117,6 +120,7 @@ export const deleteWindow = {
   ...writesCalendars,
   method: "DELETE",
   path: "/v1/maintenance-windows/{name}",
+  client: "maintenanceWindows.delete",
   summary: "Delete a maintenance window",
   description: "Fires that waited for its end go ahead.",
   params: Name("sunday-night"),

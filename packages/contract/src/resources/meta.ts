@@ -35,6 +35,7 @@ export const getLivez = {
 export const getReadyz = {
   ...shared,
   path: "/readyz",
+  client: "ready",
   summary: "Whether the node can do its work",
   answers: {
     200: { description: "It can", schema: Readiness },
@@ -52,6 +53,7 @@ export const getMetrics = {
 export const getVersion = {
   ...shared,
   path: "/version",
+  client: "version",
   summary: "What runs here",
   answers: { 200: { description: "Versions", schema: Version } },
 } as const satisfies Operation;

@@ -74,6 +74,7 @@ const theNamespace = { description: "The namespace as it is now", schema: Namesp
 export const listNamespaces = {
   ...reads,
   path: "/v1/namespaces",
+  client: "namespaces.list",
   summary: "List namespaces by name",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: NamespaceList } },
@@ -84,6 +85,7 @@ export const createNamespace = {
   ...writes,
   method: "POST",
   path: "/v1/namespaces",
+  client: "namespaces.create",
   summary: "Make a namespace",
   description:
     "Calls choose one by the header Carillon-Namespace; without it they mean the server's own, usually default.",
@@ -95,6 +97,7 @@ export const createNamespace = {
 export const getNamespace = {
   ...reads,
   path,
+  client: "namespaces.get",
   summary: "Get a namespace",
   params,
   answers: { 200: theNamespace },
@@ -105,6 +108,7 @@ export const updateNamespace = {
   ...writes,
   method: "PATCH",
   path,
+  client: "namespaces.update",
   summary: "Change a namespace",
   description: "Weights count from the next claim on; other nodes follow within a second.",
   params,

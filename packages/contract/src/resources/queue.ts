@@ -151,6 +151,7 @@ const changeErrors = [...bodyErrors, "not_found", "precondition_failed", ...stor
 export const listQueues = {
   ...reads,
   path: "/v1/queues",
+  client: "queues.list",
   summary: "List queues by name",
   query: QueueListQuery,
   answers: { 200: { description: "One page", schema: QueueList } },
@@ -160,6 +161,7 @@ export const listQueues = {
 export const getQueue = {
   ...reads,
   path: "/v1/queues/{name}",
+  client: "queues.get",
   summary: "Get a queue",
   params,
   answers: { 200: theQueue },
@@ -169,6 +171,7 @@ export const getQueue = {
 export const getQueueStats = {
   ...reads,
   path: "/v1/queues/{name}/stats",
+  client: "queues.stats",
   summary: "What waits and works in a queue",
   params,
   answers: { 200: { description: "As of now", schema: QueueStats } },
@@ -179,6 +182,7 @@ export const updateQueue = {
   ...writes,
   method: "PATCH",
   path: "/v1/queues/{name}",
+  client: "queues.update",
   summary: "Change a queue, or make it",
   description: "The order counts for runs that are queued from now on; what waits keeps its place.",
   body: QueuePatch,
@@ -191,6 +195,7 @@ export const pauseQueue = {
   method: "POST",
   path: "/v1/queues/{name}:pause",
   aliases: [{ path: "/v1/queues/{name}/pause" }],
+  client: "queues.pause",
   summary: "Hand out nothing of a queue",
   description:
     "Runs that workers have go on, and schedules go on firing. Other nodes follow within a second. Of a queue that is paused it replaces the reason and the end.",
@@ -205,6 +210,7 @@ export const resumeQueue = {
   method: "POST",
   path: "/v1/queues/{name}:resume",
   aliases: [{ path: "/v1/queues/{name}/resume" }],
+  client: "queues.resume",
   summary: "Hand out runs of a queue again",
   answers: { 200: theQueue },
   errors: changeErrors,
@@ -218,6 +224,7 @@ export const purgeQueue = {
   method: "POST",
   path: "/v1/queues/{name}:purge",
   aliases: [{ path: "/v1/queues/{name}/purge" }],
+  client: "queues.purge",
   summary: "End all runs of a queue that wait",
   description:
     "For a worker, for a limit or their order, behind an open breaker or another run of their job, and, unless delayed is false, for " +

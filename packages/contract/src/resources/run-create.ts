@@ -125,6 +125,7 @@ export const createRun = {
   path: "/v1/runs",
   aliases: [{ path: "/runs" }],
   tag: "Runs",
+  client: "runs.create",
   summary: "Ask for a run",
   description:
     "Durable when it is answered. With dedupe the answer may be a run that was there before: is_new and the status say so. " +
@@ -161,6 +162,8 @@ export const createRuns = {
   path: "/v1/runs:batchCreate",
   aliases: [{ path: "/runs:batchCreate" }],
   tag: "Runs",
+  client: "runs.createMany",
+  clientBody: "runs",
   summary: "Ask for many runs at once",
   description: "Each run is stored or refused by itself. Those that were stored are durable when it is answered.",
   permission: "runs:write",

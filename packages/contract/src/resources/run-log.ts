@@ -44,6 +44,7 @@ export const listRunLogs = {
   path: "/v1/runs/{id}/logs",
   aliases: [{ path: "/runs/{id}/logs" }],
   tag: "Runs",
+  client: "runs.logs",
   summary: "Read what a run logged",
   description:
     "In the order in which it was written, attempt after attempt. With follow the call waits up to 20 s for lines after the page " +

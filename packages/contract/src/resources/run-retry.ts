@@ -39,6 +39,7 @@ export const retryRun = {
     { path: "/v1/dead-letters/{id}:redrive" },
   ],
   tag: "Dead letters",
+  client: "runs.retry",
   summary: "Make a run in the place of one that failed",
   description:
     "The new run has an id of its own and the nominal time, payload, queue, priority and labels of the first, under the policies that " +
@@ -61,6 +62,7 @@ export const replayRun = {
   path: "/v1/runs/{id}:replay",
   aliases: [{ path: "/runs/{id}:replay" }, { path: "/runs/{id}/replay" }, { path: "/v1/runs/{id}/replay" }],
   tag: "Dead letters",
+  client: "runs.replay",
   summary: "Make another run like one that has ended",
   description: "Every call makes one, however the first ended. Otherwise as a retry.",
   permission: "runs:write",

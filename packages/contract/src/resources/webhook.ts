@@ -162,6 +162,7 @@ export const createWebhook = {
   ...writes,
   method: "POST",
   path: "/v1/webhooks",
+  client: "webhooks.create",
   summary: "Tell an endpoint of the ends of runs",
   description:
     "Each end is posted as a CloudEvent in JSON, signed as Standard Webhooks says, by a run of a queue of its own: it is tried again " +
@@ -180,6 +181,7 @@ export const createWebhook = {
 export const listWebhooks = {
   ...reads,
   path: "/v1/webhooks",
+  client: "webhooks.list",
   summary: "List webhook endpoints, newest first",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: WebhookList } },
@@ -189,6 +191,7 @@ export const listWebhooks = {
 export const getWebhook = {
   ...reads,
   path,
+  client: "webhooks.get",
   summary: "Get a webhook endpoint",
   params,
   answers: { 200: theWebhook },
@@ -199,6 +202,7 @@ export const updateWebhook = {
   ...writes,
   method: "PATCH",
   path,
+  client: "webhooks.update",
   summary: "Change a webhook endpoint",
   params,
   conditional: true,
@@ -211,6 +215,7 @@ export const deleteWebhook = {
   ...writes,
   method: "DELETE",
   path,
+  client: "webhooks.delete",
   summary: "Remove a webhook endpoint",
   description: "What is under way to it is given up.",
   params,
@@ -223,6 +228,7 @@ export const rotateWebhookSecret = {
   method: "POST",
   path: "/v1/webhooks/{id}:rotateSecret",
   aliases: [{ path: "/v1/webhooks/{id}/rotateSecret" }],
+  client: "webhooks.rotateSecret",
   summary: "Give a webhook endpoint a new secret",
   description: "For a time both sign what is sent, so that the endpoint can change over without losing anything.",
   params,
@@ -237,6 +243,7 @@ export const testWebhook = {
   method: "POST",
   path: "/v1/webhooks/{id}:test",
   aliases: [{ path: "/v1/webhooks/{id}/test" }],
+  client: "webhooks.test",
   summary: "Send a message that says it is a test",
   params,
   answers: { 202: { description: "The delivery", schema: Delivery } },
@@ -246,6 +253,7 @@ export const testWebhook = {
 export const listDeliveries = {
   ...reads,
   path: "/v1/webhooks/{id}/deliveries",
+  client: "webhooks.deliveries",
   summary: "What was sent to a webhook endpoint, newest first",
   params,
   query: PageQuery,
@@ -258,6 +266,7 @@ const delivery = Type.Object({ id, delivery: Type.String({ examples: ["run_01k9z
 export const getDelivery = {
   ...reads,
   path: "/v1/webhooks/{id}/deliveries/{delivery}",
+  client: "webhooks.delivery",
   summary: "Get what became of one message",
   params: delivery,
   answers: { 200: { description: "The delivery", schema: Delivery } },
@@ -269,6 +278,7 @@ export const redeliver = {
   method: "POST",
   path: "/v1/webhooks/{id}/deliveries/{delivery}:redeliver",
   aliases: [{ path: "/v1/webhooks/{id}/deliveries/{delivery}/redeliver" }],
+  client: "webhooks.redeliver",
   summary: "Send a message again",
   description: "Under its own webhook-id, so that an endpoint that has it already can tell.",
   params: delivery,
@@ -290,6 +300,7 @@ export const rotateCallbackSecret = {
   method: "POST",
   path: "/v1/callback-secret:rotate",
   aliases: [{ path: "/v1/callback-secret/rotate" }],
+  client: "webhooks.rotateCallbackSecret",
   summary: "Give the namespace a new secret for callbacks",
   description:
     "Callbacks to addresses are signed as Standard Webhooks says. For a time the secret before signs as well, so that receivers can " +

@@ -69,6 +69,7 @@ const asked = {
 export const listWorkers = {
   ...reading,
   path: "/v1/workers",
+  client: "workers.list",
   summary: "List the workers that live, newest first",
   query: WorkerListQuery,
   answers: { 200: { description: "One page", schema: WorkerList } },
@@ -78,6 +79,7 @@ export const listWorkers = {
 export const getWorker = {
   ...reading,
   path: "/v1/workers/{id}",
+  client: "workers.get",
   summary: "Get a worker",
   params: WorkerRef,
   answers: { 200: { description: "The worker", schema: Worker } },
@@ -87,6 +89,7 @@ export const getWorker = {
 export const listWorkerRuns = {
   ...reading,
   path: "/v1/workers/{id}/runs",
+  client: "workers.runs",
   summary: "List the runs that a worker has or had, newest first",
   description: "Also of a worker that is gone.",
   params: WorkerRef,
@@ -100,6 +103,7 @@ export const cordonWorker = {
   ...asked,
   path: "/v1/workers/{id}:cordon",
   aliases: [{ path: "/v1/workers/{id}/cordon" }],
+  client: "workers.cordon",
   summary: "Give a worker nothing more",
   description: "What it has it may end. Known to its node at once, or with its next sign of life.",
 } as const satisfies Operation;
@@ -109,6 +113,7 @@ export const uncordonWorker = {
   ...asked,
   path: "/v1/workers/{id}:uncordon",
   aliases: [{ path: "/v1/workers/{id}/uncordon" }],
+  client: "workers.uncordon",
   summary: "Give a worker runs again",
   description: "One that was told to end is not called back.",
 } as const satisfies Operation;
@@ -118,6 +123,7 @@ export const drainWorker = {
   ...asked,
   path: "/v1/workers/{id}:drain",
   aliases: [{ path: "/v1/workers/{id}/drain" }],
+  client: "workers.drain",
   summary: "Tell a worker to end",
   body: WorkerDrain,
   bodyOptional: true,
