@@ -1,5 +1,5 @@
 import { type DurationMs, formatDuration, type Instant, parseDuration, parseInstant } from "@carillon/core";
-import { type TSchema, type TUnsafe, Type } from "typebox";
+import { type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 import { labelKeyPattern, limits, namePattern, plainNameLength, plainNamePattern, printablePattern } from "./bounds.js";
 import type { Findings } from "./check/findings.js";
 
@@ -15,6 +15,21 @@ export function stringEnum<const Words extends readonly string[]>(
   annotations: Annotations = {},
 ): TUnsafe<Words[number]> {
   return Type.Unsafe<Words[number]>({ type: "string", enum: [...words], ...annotations });
+}
+
+interface ObjectAnnotations {
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+}
+
+/** An object with a name in the API, which has no other members than these. */
+export function object<Fields extends TProperties>(title: string, fields: Fields, annotations: ObjectAnnotations = {}) {
+  return Type.Object(fields, { title, additionalProperties: false, ...annotations });
+}
+
+/** An object without a name that has no other members than these, such as the parameters of a query. */
+export function closed<Fields extends TProperties>(fields: Fields) {
+  return Type.Object(fields, { additionalProperties: false });
 }
 
 /** Always present in an answer, null when there is nothing to say. */
@@ -128,3 +143,12 @@ export function readInstant(text: string | undefined, pointer: string, findings:
 
 /** Of the times in a run's policies. A year: what takes longer is a service, not a run. */
 export const policyTimeBounds = { minMs: 1, maxMs: 366 * 86_400_000 };
+
+type OptionalKeys<Fields> = { [Name in keyof Fields]: undefined extends Fields[Name] ? Name : never }[keyof Fields];
+
+/** Fields without those that are undefined: a member that was not sent stays absent, instead of being there as undefined. */
+export function present<Fields extends object>(
+  fields: Fields,
+): Omit<Fields, OptionalKeys<Fields>> & { [Name in OptionalKeys<Fields>]?: Exclude<Fields[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -189,3 +189,12 @@ export const changeErrors = [
   "job_busy",
   ...storeErrors,
 ] as const satisfies readonly ErrorCode[];
+
+/** Errors of most calls that get one thing, that list many, and that change one. */
+export const getErrors = [...queryErrors, ...storeErrors] as const satisfies readonly ErrorCode[];
+export const listErrors = [
+  ...queryErrors,
+  "page_token_invalid",
+  ...storeErrors,
+] as const satisfies readonly ErrorCode[];
+export const writeErrors = [...bodyErrors, ...storeErrors] as const satisfies readonly ErrorCode[];

@@ -1,6 +1,6 @@
-import { type Static, Type } from "typebox";
+import { type TProperties, type Static, Type } from "typebox";
 import { limits } from "./bounds.js";
-import { Count, nullable, stringEnum } from "./fields.js";
+import { object, Count, nullable, stringEnum, closed } from "./fields.js";
 
 export const NextPageToken = nullable(
   Type.String({ description: "Send it as page_token for the next page; null on the last" }),
@@ -28,16 +28,22 @@ export const totalQuery = stringEnum(["estimate", "exact"], {
     "Says how many there are in all: by an estimate, which costs nothing, or counted, which ends at 100,000. Without it nothing is said",
 });
 
-export const Total = Type.Object(
+export const Total = object(
+  "Total",
   {
     count: Count("How many there are"),
     accuracy: stringEnum(["exact", "estimate", "at_least"], {
       description: "at_least: there are more than are counted",
     }),
   },
-  { title: "Total", additionalProperties: false, description: "Of the list, where it was asked for" },
+  { description: "Of the list, where it was asked for" },
 );
 
 /** Lists that have nothing to filter by. */
-export const PageQuery = Type.Object(paging, { additionalProperties: false });
+export const PageQuery = closed(paging);
 export type PageQuery = Static<typeof PageQuery>;
+
+/** The answer of a list: one page of it. */
+export function pageOf<Items extends TProperties>(title: string, items: Items) {
+  return object(title, { ...items, next_page_token: NextPageToken });
+}

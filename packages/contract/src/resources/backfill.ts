@@ -2,14 +2,15 @@ import { type Instant, parseInstant } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { backfillDefaults, backfillLimits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { Count, InstantText, nullable, stringEnum, Timestamp } from "../fields.js";
-import { bodyErrors, changeErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, PageQuery } from "../paging.js";
+import { Count, InstantText, nullable, stringEnum, Timestamp, object } from "../fields.js";
+import { bodyErrors, changeErrors, type Operation, getErrors, listErrors, writeErrors } from "../operation.js";
+import { PageQuery, pageOf } from "../paging.js";
 import { JobRef, verbAliases } from "./job.js";
 
 const { leastPerSecond, perSecond, concurrency } = backfillLimits;
 
-export const JobBackfill = Type.Object(
+export const JobBackfill = object(
+  "JobBackfill",
   {
     from: InstantText("The first instant that counts"),
     to: Type.Optional(InstantText("The last instant that counts; now by default, and not later")),
@@ -33,23 +34,20 @@ export const JobBackfill = Type.Object(
     repeat: Type.Optional(Type.Boolean({ description: "Also instants that have a run already" })),
     force: Type.Optional(Type.Boolean({ description: "Whatever the job's overlap policy says" })),
   },
-  {
-    title: "JobBackfill",
-    additionalProperties: false,
-    examples: [{ from: "2026-11-01T00:00:00Z", to: "2026-11-11T23:59:59Z", dry_run: true }],
-  },
+  { examples: [{ from: "2026-11-01T00:00:00Z", to: "2026-11-11T23:59:59Z", dry_run: true }] },
 );
 export type JobBackfill = Static<typeof JobBackfill>;
 
 const Total = Count("Occurrences of the range, by the rules that were in force then; those that ran are counted too");
 
-export const BackfillCount = Type.Object(
-  { total: Total, dry_run: Type.Literal(true, { description: "Nothing was written" }) },
-  { title: "BackfillCount", additionalProperties: false },
-);
+export const BackfillCount = object("BackfillCount", {
+  total: Total,
+  dry_run: Type.Literal(true, { description: "Nothing was written" }),
+});
 export type BackfillCount = Static<typeof BackfillCount>;
 
-export const Backfill = Type.Object(
+export const Backfill = object(
+  "Backfill",
   {
     id: Type.String({ examples: ["bkf_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
     job_id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
@@ -74,14 +72,11 @@ export const Backfill = Type.Object(
     created_at: Timestamp,
     finished_at: nullable(Timestamp),
   },
-  { title: "Backfill", additionalProperties: false, description: "Runs being made for instants of the past" },
+  { description: "Runs being made for instants of the past" },
 );
 export type Backfill = Static<typeof Backfill>;
 
-export const BackfillList = Type.Object(
-  { backfills: Type.Array(Backfill), next_page_token: NextPageToken },
-  { title: "BackfillList", additionalProperties: false },
-);
+export const BackfillList = pageOf("BackfillList", { backfills: Type.Array(Backfill) });
 export type BackfillList = Static<typeof BackfillList>;
 
 const BackfillRef = Type.Object({ id: Type.String({ examples: ["bkf_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
@@ -121,7 +116,7 @@ export const listJobBackfills = {
   params: JobRef,
   query: PageQuery,
   answers: { 200: { description: "One page", schema: BackfillList } },
-  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getBackfill = {
@@ -134,7 +129,7 @@ export const getBackfill = {
   rateClass: "read",
   params: BackfillRef,
   answers: { 200: { description: "The backfill as it is now", schema: Backfill } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const abortBackfill = {
@@ -149,7 +144,7 @@ export const abortBackfill = {
   rateClass: "write",
   params: BackfillRef,
   answers: { 200: { description: "The backfill as it is now", schema: Backfill } },
-  errors: [...bodyErrors, "not_found", ...storeErrors],
+  errors: writeErrors,
 } as const satisfies Operation;
 
 export interface BackfillRequest {

@@ -2,11 +2,21 @@ import { askedOf, type BreakerPolicy, formatDuration, type RunPolicy } from "@ca
 import { type Static, Type } from "typebox";
 import { limits, namePattern } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
-import { Count, DurationText, nullable, policyTimeBounds, readDuration, stringEnum, Timestamp } from "../fields.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, PageQuery } from "../paging.js";
+import {
+  Count,
+  DurationText,
+  nullable,
+  policyTimeBounds,
+  readDuration,
+  stringEnum,
+  Timestamp,
+  object,
+} from "../fields.js";
+import { type Operation, getErrors, listErrors, writeErrors } from "../operation.js";
+import { PageQuery, pageOf } from "../paging.js";
 
-export const BreakerRequest = Type.Object(
+export const BreakerRequest = object(
+  "BreakerRequest",
   {
     name: Type.Optional(
       Type.String({
@@ -31,8 +41,6 @@ export const BreakerRequest = Type.Object(
     open_for: Type.Optional(DurationText("For so long it stays open before one run is tried; 30s by default.", "30s")),
   },
   {
-    title: "BreakerRequest",
-    additionalProperties: false,
     description:
       "A circuit breaker: while it is open its runs wait, and spend nothing. Opens by the ratio of failures, counted by each " +
       "node for itself, or at once for as long as a Retry-After says",
@@ -41,37 +49,28 @@ export const BreakerRequest = Type.Object(
 );
 export type BreakerRequest = Static<typeof BreakerRequest>;
 
-export const BreakerAnswer = Type.Object(
-  {
-    name: Type.String(),
-    failure_ratio: Type.Number(),
-    window: Type.String(),
-    min_calls: Type.Integer(),
-    open_for: Type.String(),
-  },
-  { title: "BreakerAnswer", additionalProperties: false },
-);
+export const BreakerAnswer = object("BreakerAnswer", {
+  name: Type.String(),
+  failure_ratio: Type.Number(),
+  window: Type.String(),
+  min_calls: Type.Integer(),
+  open_for: Type.String(),
+});
 
-export const Breaker = Type.Object(
-  {
-    name: Type.String(),
-    state: stringEnum(["closed", "open", "half_open"], {
-      description: "open: its runs wait; half_open: one of them is tried",
-    }),
-    reason: Type.String({ description: "Why it opened last" }),
-    opened_at: Timestamp,
-    probe_at: nullable(Timestamp),
-    openings: Count("How often it has opened"),
-    updated_at: Timestamp,
-  },
-  { title: "Breaker", additionalProperties: false },
-);
+export const Breaker = object("Breaker", {
+  name: Type.String(),
+  state: stringEnum(["closed", "open", "half_open"], {
+    description: "open: its runs wait; half_open: one of them is tried",
+  }),
+  reason: Type.String({ description: "Why it opened last" }),
+  opened_at: Timestamp,
+  probe_at: nullable(Timestamp),
+  openings: Count("How often it has opened"),
+  updated_at: Timestamp,
+});
 export type Breaker = Static<typeof Breaker>;
 
-export const BreakerList = Type.Object(
-  { breakers: Type.Array(Breaker), next_page_token: NextPageToken },
-  { title: "BreakerList", additionalProperties: false },
-);
+export const BreakerList = pageOf("BreakerList", { breakers: Type.Array(Breaker) });
 export type BreakerList = Static<typeof BreakerList>;
 
 const reads = { tag: "Breakers", permission: "queues:read", rateClass: "read", method: "GET" } as const;
@@ -87,7 +86,7 @@ export const listBreakers = {
   summary: "List circuit breakers that have opened, by name",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: BreakerList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getBreaker = {
@@ -97,7 +96,7 @@ export const getBreaker = {
   summary: "Get a circuit breaker",
   params,
   answers: { 200: theBreaker },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const resetBreaker = {
@@ -113,7 +112,7 @@ export const resetBreaker = {
     "What waits behind it is handed out again; it opens anew if that fails. Other nodes follow within a second.",
   params,
   answers: { 200: theBreaker },
-  errors: [...bodyErrors, "not_found", ...storeErrors],
+  errors: writeErrors,
 } as const satisfies Operation;
 
 /** What is not said of a breaker. */

@@ -11,9 +11,9 @@ import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { Count, nullable, stringEnum, Timestamp } from "../fields.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, PageQuery } from "../paging.js";
+import { Count, nullable, stringEnum, Timestamp, object, present } from "../fields.js";
+import { bodyErrors, type Operation, storeErrors, getErrors, listErrors, writeErrors } from "../operation.js";
+import { PageQuery, pageOf } from "../paging.js";
 import { type Run, RunListQuery } from "./run.js";
 
 const bulkActions = ["cancel", "retry", "discard"] as const;
@@ -28,7 +28,8 @@ const {
   ...filters
 } = RunListQuery.properties;
 
-export const RunBulk = Type.Object(
+export const RunBulk = object(
+  "RunBulk",
   {
     action: stringEnum(bulkActions, {
       description:
@@ -50,30 +51,21 @@ export const RunBulk = Type.Object(
     ),
     dry_run: Type.Optional(Type.Boolean({ description: "Only says how many runs it would be" })),
   },
-  {
-    title: "RunBulk",
-    additionalProperties: false,
-    examples: [{ action: "retry", filter: { task: "email.welcome", created_after: "2026-11-12T00:00:00Z" } }],
-  },
+  { examples: [{ action: "retry", filter: { task: "email.welcome", created_after: "2026-11-12T00:00:00Z" } }] },
 );
 export type RunBulk = Static<typeof RunBulk>;
 
-export const BulkCount = Type.Object(
-  {
-    count: Count("Runs that it would be about"),
-    is_least: Type.Boolean({ description: "There may be more: it was not looked at all of them" }),
-    dry_run: Type.Literal(true),
-  },
-  { title: "BulkCount", additionalProperties: false },
-);
+export const BulkCount = object("BulkCount", {
+  count: Count("Runs that it would be about"),
+  is_least: Type.Boolean({ description: "There may be more: it was not looked at all of them" }),
+  dry_run: Type.Literal(true),
+});
 export type BulkCount = Static<typeof BulkCount>;
 
-const OperationFailure = Type.Object(
-  { id: Type.String(), code: Type.String(), detail: Type.String() },
-  { title: "OperationFailure", additionalProperties: false },
-);
+const OperationFailure = object("OperationFailure", { id: Type.String(), code: Type.String(), detail: Type.String() });
 
-export const BulkOperation = Type.Object(
+export const BulkOperation = object(
+  "Operation",
   {
     id: Type.String({ examples: ["op_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
     action: stringEnum([...bulkActions, "purge"]),
@@ -90,14 +82,11 @@ export const BulkOperation = Type.Object(
     updated_at: Timestamp,
     finished_at: nullable(Timestamp),
   },
-  { title: "Operation", additionalProperties: false, description: "Work on many runs that goes on by itself" },
+  { description: "Work on many runs that goes on by itself" },
 );
 export type BulkOperation = Static<typeof BulkOperation>;
 
-export const OperationList = Type.Object(
-  { operations: Type.Array(BulkOperation), next_page_token: NextPageToken },
-  { title: "OperationList", additionalProperties: false },
-);
+export const OperationList = pageOf("OperationList", { operations: Type.Array(BulkOperation) });
 export type OperationList = Static<typeof OperationList>;
 
 const OperationRef = Type.Object({ id: Type.String({ examples: ["op_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
@@ -140,7 +129,7 @@ export const listOperations = {
   rateClass: "read",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: OperationList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getOperation = {
@@ -153,7 +142,7 @@ export const getOperation = {
   rateClass: "read",
   params: OperationRef,
   answers: { 200: { description: "The operation as it is now", schema: BulkOperation } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const abortOperation = {
@@ -168,7 +157,7 @@ export const abortOperation = {
   rateClass: "write",
   params: OperationRef,
   answers: { 200: { description: "The operation as it is now", schema: BulkOperation } },
-  errors: [...bodyErrors, "not_found", ...storeErrors],
+  errors: writeErrors,
 } as const satisfies Operation;
 
 export interface BulkFilter {
@@ -214,16 +203,5 @@ function readBulkFilter(given: NonNullable<RunBulk["filter"]>, findings: Finding
   const labels = read("label_selector", parseLabelSelector);
   const createdFrom = read("created_after", (text) => parseInstant(text));
   const createdBefore = read("created_before", (text) => parseInstant(text));
-  return {
-    ...(status !== undefined && { status }),
-    ...(task !== undefined && { task }),
-    ...(queue !== undefined && { queue }),
-    ...(owner !== undefined && { owner }),
-    ...(jobId !== undefined && { jobId }),
-    ...(workerId !== undefined && { workerId }),
-    ...(trigger !== undefined && { trigger }),
-    ...(labels !== undefined && { labels }),
-    ...(createdFrom !== undefined && { createdFrom }),
-    ...(createdBefore !== undefined && { createdBefore }),
-  };
+  return present({ status, task, queue, owner, jobId, workerId, trigger, labels, createdFrom, createdBefore });
 }

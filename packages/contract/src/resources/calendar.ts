@@ -3,9 +3,9 @@ import { type Static, Type } from "typebox";
 import { isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue } from "../check/json-value.js";
-import { Timestamp } from "../fields.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, PageQuery } from "../paging.js";
+import { Timestamp, object, closed } from "../fields.js";
+import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
+import { PageQuery, pageOf } from "../paging.js";
 
 const Dates = (description: string) =>
   Type.Array(Type.String(), {
@@ -14,7 +14,8 @@ const Dates = (description: string) =>
     examples: [["2026-12-24/2027-01-01", "12-31"]],
   });
 
-const CalendarDays = Type.Object(
+const CalendarDays = object(
+  "CalendarDays",
   {
     weekdays: Type.Optional(Type.Array(Type.String(), { maxItems: 7, examples: [["SAT", "SUN"]] })),
     dates: Type.Optional(Dates("Days or ranges of days, both ends included; without a year they are every year's")),
@@ -29,17 +30,13 @@ const CalendarDays = Type.Object(
       ),
     ),
     icalendar: Type.Optional(
-      Type.Object(
-        { source: Type.Optional(Type.String({ examples: ["school.ics"] })), dates: Dates("Days of an imported file") },
-        { additionalProperties: false },
-      ),
+      closed({
+        source: Type.Optional(Type.String({ examples: ["school.ics"] })),
+        dates: Dates("Days of an imported file"),
+      }),
     ),
   },
-  {
-    title: "CalendarDays",
-    additionalProperties: false,
-    description: "Exactly one of weekdays, dates, holidays, icalendar",
-  },
+  { description: "Exactly one of weekdays, dates, holidays, icalendar" },
 );
 
 const Rules = Type.Array(CalendarDays, {
@@ -47,17 +44,15 @@ const Rules = Type.Array(CalendarDays, {
   description: "The calendar holds the days of any of them",
 });
 
-export const CalendarPut = Type.Object(
+export const CalendarPut = object(
+  "CalendarPut",
   { name: Type.Optional(Type.String({ description: "As in the address" })), rules: Rules },
-  {
-    title: "CalendarPut",
-    additionalProperties: false,
-    examples: [{ rules: [{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }] }],
-  },
+  { examples: [{ rules: [{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }] }] },
 );
 export type CalendarPut = Static<typeof CalendarPut>;
 
-export const Calendar = Type.Object(
+export const Calendar = object(
+  "Calendar",
   {
     name: Type.String(),
     version: Type.Integer({ minimum: 1, description: "Grows with every change; also the ETag" }),
@@ -65,14 +60,11 @@ export const Calendar = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: "Calendar", additionalProperties: false, description: "A named set of days" },
+  { description: "A named set of days" },
 );
 export type Calendar = Static<typeof Calendar>;
 
-export const CalendarList = Type.Object(
-  { calendars: Type.Array(Calendar), next_page_token: NextPageToken },
-  { title: "CalendarList", additionalProperties: false },
-);
+export const CalendarList = pageOf("CalendarList", { calendars: Type.Array(Calendar) });
 export type CalendarList = Static<typeof CalendarList>;
 
 const Name = (example: string) => Type.Object({ name: Type.String({ examples: [example] }) });
@@ -90,7 +82,7 @@ export const listCalendars = {
   summary: "List calendars by name",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: CalendarList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getCalendar = {
@@ -100,7 +92,7 @@ export const getCalendar = {
   summary: "Get a calendar",
   params: Name("de-holidays"),
   answers: { 200: { description: "The calendar", schema: Calendar, headers: { ETag: etag } } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const putCalendar = {

@@ -3,31 +3,25 @@ import { type Static, Type } from "typebox";
 import { limits, workerLimits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { DurationText, stringEnum } from "../fields.js";
+import { DurationText, stringEnum, object } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors } from "../operation.js";
 
-const CallbackBody = Type.Object(
-  {
-    status: Type.Optional(
-      stringEnum(["succeeded", "failed"], { description: "How the work ended; succeeded when nothing is said" }),
-    ),
-    output: Type.Optional(Type.Unknown({ description: "Of a success: the run's output, any JSON" })),
-    error: Type.Optional(
-      Type.Object(
-        {
-          type: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameLength })),
-          message: Type.String({ maxLength: workerLimits.errorLength }),
-          retryable: Type.Optional(
-            Type.Boolean({ description: "Whether another try may help; true when nothing is said" }),
-          ),
-        },
-        { title: "CallbackError", additionalProperties: false },
+const CallbackBody = object("CallbackBody", {
+  status: Type.Optional(
+    stringEnum(["succeeded", "failed"], { description: "How the work ended; succeeded when nothing is said" }),
+  ),
+  output: Type.Optional(Type.Unknown({ description: "Of a success: the run's output, any JSON" })),
+  error: Type.Optional(
+    object("CallbackError", {
+      type: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameLength })),
+      message: Type.String({ maxLength: workerLimits.errorLength }),
+      retryable: Type.Optional(
+        Type.Boolean({ description: "Whether another try may help; true when nothing is said" }),
       ),
-    ),
-    retry_after: Type.Optional(DurationText("Of a failure: no earlier try.", "30s")),
-  },
-  { title: "CallbackBody", additionalProperties: false },
-);
+    }),
+  ),
+  retry_after: Type.Optional(DurationText("Of a failure: no earlier try.", "30s")),
+});
 type CallbackBody = Static<typeof CallbackBody>;
 
 export const answerCallback = {

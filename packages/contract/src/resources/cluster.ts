@@ -1,48 +1,33 @@
 import { type Static, Type } from "typebox";
-import { Count, Milliseconds, nullable, Timestamp } from "../fields.js";
-import { type Operation, queryErrors, storeErrors } from "../operation.js";
+import { Count, Milliseconds, nullable, Timestamp, object, closed } from "../fields.js";
+import { type Operation, getErrors } from "../operation.js";
 
-const ClusterNode = Type.Object(
-  {
-    id: Type.String({ examples: ["node_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
-    name: Type.String(),
-    address: nullable(Type.String()),
-    version: Type.String(),
-    started_at: Timestamp,
-    heartbeat_at: Timestamp,
-    silent_ms: Milliseconds("Since its last heartbeat, by the database's clock"),
-    skew_ms: Milliseconds("Its clock minus the database's"),
-    takes_shards: Type.Boolean({ description: "False: it is not well, or it leaves" }),
-    shards: Count("That it owns"),
-  },
-  { title: "ClusterNode", additionalProperties: false },
-);
+const ClusterNode = object("ClusterNode", {
+  id: Type.String({ examples: ["node_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+  name: Type.String(),
+  address: nullable(Type.String()),
+  version: Type.String(),
+  started_at: Timestamp,
+  heartbeat_at: Timestamp,
+  silent_ms: Milliseconds("Since its last heartbeat, by the database's clock"),
+  skew_ms: Milliseconds("Its clock minus the database's"),
+  takes_shards: Type.Boolean({ description: "False: it is not well, or it leaves" }),
+  shards: Count("That it owns"),
+});
 
-const ClusterShard = Type.Object(
-  {
-    id: Type.Integer(),
-    node_id: nullable(Type.String({ description: "Its owner; null while nobody has it" })),
-    epoch: Type.Integer({ description: "Grows whenever it changes hands; what an older owner writes is refused" }),
-  },
-  { title: "ClusterShard", additionalProperties: false },
-);
+const ClusterShard = object("ClusterShard", {
+  id: Type.Integer(),
+  node_id: nullable(Type.String({ description: "Its owner; null while nobody has it" })),
+  epoch: Type.Integer({ description: "Grows whenever it changes hands; what an older owner writes is refused" }),
+});
 
-export const Cluster = Type.Object(
-  {
-    nodes: Type.Array(ClusterNode, { description: "The oldest first" }),
-    shards: Type.Object(
-      { total: Count("Shards in all"), owned: Count("That some node owns") },
-      { additionalProperties: false },
-    ),
-  },
-  { title: "Cluster", additionalProperties: false },
-);
+export const Cluster = object("Cluster", {
+  nodes: Type.Array(ClusterNode, { description: "The oldest first" }),
+  shards: closed({ total: Count("Shards in all"), owned: Count("That some node owns") }),
+});
 export type Cluster = Static<typeof Cluster>;
 
-export const ClusterShards = Type.Object(
-  { shards: Type.Array(ClusterShard) },
-  { title: "ClusterShards", additionalProperties: false },
-);
+export const ClusterShards = object("ClusterShards", { shards: Type.Array(ClusterShard) });
 export type ClusterShards = Static<typeof ClusterShards>;
 
 const reads = { method: "GET", rateClass: "read" } as const;
@@ -56,7 +41,7 @@ export const getCluster = {
   description: "With their leases, the skew of their clocks, and how many shards each owns.",
   permission: "cluster:read",
   answers: { 200: { description: "As the database knows it now", schema: Cluster } },
-  errors: [...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const listClusterShards = {
@@ -66,5 +51,5 @@ export const listClusterShards = {
   summary: "Show who owns which shard",
   permission: "cluster:read",
   answers: { 200: { description: "All of them", schema: ClusterShards } },
-  errors: [...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;

@@ -2,9 +2,21 @@ import { type Instant, parseId } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { Count, InstantText, JobName, NameFilter, nullable, queryInstant, stringEnum, Timestamp } from "../fields.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, paging } from "../paging.js";
+import {
+  Count,
+  InstantText,
+  JobName,
+  NameFilter,
+  nullable,
+  queryInstant,
+  stringEnum,
+  Timestamp,
+  object,
+  closed,
+  present,
+} from "../fields.js";
+import { bodyErrors, type Operation, queryErrors, storeErrors, getErrors } from "../operation.js";
+import { NextPageToken, paging, pageOf } from "../paging.js";
 import { Problem } from "./problem.js";
 import { Run, RunRef } from "./run.js";
 
@@ -17,16 +29,14 @@ const filters = {
   failed_before: Type.Optional(InstantText("Only those that failed before then")),
 };
 
-export const DeadLetterQuery = Type.Object({ ...paging, ...filters }, { additionalProperties: false });
+export const DeadLetterQuery = closed({ ...paging, ...filters });
 export type DeadLetterQuery = Static<typeof DeadLetterQuery>;
 
-export const DeadLetterList = Type.Object(
-  { dead_letters: Type.Array(Run), next_page_token: NextPageToken },
-  { title: "DeadLetterList", additionalProperties: false },
-);
+export const DeadLetterList = pageOf("DeadLetterList", { dead_letters: Type.Array(Run) });
 export type DeadLetterList = Static<typeof DeadLetterList>;
 
-export const DeadLetterAction = Type.Object(
+export const DeadLetterAction = object(
+  "DeadLetterAction",
   {
     filter: Type.Optional(
       Type.Object(filters, { additionalProperties: false, description: "All dead letters when it is left out" }),
@@ -35,53 +45,39 @@ export const DeadLetterAction = Type.Object(
     dry_run: Type.Optional(Type.Boolean({ description: "Only says which ones it would be" })),
   },
   {
-    title: "DeadLetterAction",
-    additionalProperties: false,
     description: "One page of dead letters, newest first; go on with next_page_token until there is none",
     examples: [{ filter: { task: "email.welcome" }, page_size: 100 }],
   },
 );
 export type DeadLetterAction = Static<typeof DeadLetterAction>;
 
-const DeadLetterResult = Type.Object(
-  {
-    id: Type.String({ description: "Of the dead letter" }),
-    run_id: Type.Optional(Type.String({ description: "The run that takes its place" })),
-    problem: Type.Optional(Type.Unsafe<Problem>({ ...Problem, description: "Why it stays as it is" })),
-  },
-  { title: "DeadLetterResult", additionalProperties: false },
-);
+const DeadLetterResult = object("DeadLetterResult", {
+  id: Type.String({ description: "Of the dead letter" }),
+  run_id: Type.Optional(Type.String({ description: "The run that takes its place" })),
+  problem: Type.Optional(Type.Unsafe<Problem>({ ...Problem, description: "Why it stays as it is" })),
+});
 export type DeadLetterResult = Static<typeof DeadLetterResult>;
 
-export const DeadLetterActionDone = Type.Object(
-  {
-    results: Type.Array(DeadLetterResult, { description: "Newest first" }),
-    done: Count("How many were retried or discarded"),
-    refused: Count("How many stay as they are"),
-    dry_run: Type.Boolean({ description: "Nothing was changed" }),
-    next_page_token: NextPageToken,
-  },
-  { title: "DeadLetterActionDone", additionalProperties: false },
-);
+export const DeadLetterActionDone = object("DeadLetterActionDone", {
+  results: Type.Array(DeadLetterResult, { description: "Newest first" }),
+  done: Count("How many were retried or discarded"),
+  refused: Count("How many stay as they are"),
+  dry_run: Type.Boolean({ description: "Nothing was changed" }),
+  next_page_token: NextPageToken,
+});
 export type DeadLetterActionDone = Static<typeof DeadLetterActionDone>;
 
-const Redrive = Type.Object(
-  {
-    kind: stringEnum(["retry", "replay", "discard"]),
-    run_id: nullable(Type.String({ description: "The run that was made" })),
-    actor: nullable(Type.String()),
-    at: Timestamp,
-  },
-  { title: "Redrive", additionalProperties: false },
-);
+const Redrive = object("Redrive", {
+  kind: stringEnum(["retry", "replay", "discard"]),
+  run_id: nullable(Type.String({ description: "The run that was made" })),
+  actor: nullable(Type.String()),
+  at: Timestamp,
+});
 
-export const RunWithRedrives = Type.Object(
-  {
-    ...Run.properties,
-    redrives: Type.Array(Redrive, { description: "What was done about it after its end, oldest first" }),
-  },
-  { title: "RunWithRedrives", additionalProperties: false },
-);
+export const RunWithRedrives = object("RunWithRedrives", {
+  ...Run.properties,
+  redrives: Type.Array(Redrive, { description: "What was done about it after its end, oldest first" }),
+});
 export type RunWithRedrives = Static<typeof RunWithRedrives>;
 
 const actionErrors = [
@@ -147,7 +143,7 @@ export const getDeadLetter = {
   rateClass: "read",
   params: RunRef,
   answers: { 200: { description: "The run", schema: RunWithRedrives } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const discardDeadLetter = {
@@ -184,14 +180,7 @@ function readFilter(given: FilterFields, at: string, findings: Findings): DeadLe
   const jobId = job === undefined ? undefined : findings.attempt(`${at}/job_id`, () => parseId("job", job));
   const failedFrom = instant("failed_after", from);
   const failedBefore = instant("failed_before", before);
-  return {
-    ...(task !== undefined && { task }),
-    ...(queue !== undefined && { queue }),
-    ...(jobId !== undefined && { jobId }),
-    ...(fingerprint !== undefined && { fingerprint }),
-    ...(failedFrom !== undefined && { failedFrom }),
-    ...(failedBefore !== undefined && { failedBefore }),
-  };
+  return present({ task, queue, jobId, fingerprint, failedFrom, failedBefore });
 }
 
 export function readDeadLetterQuery(query: DeadLetterQuery): DeadLetterFilter {
@@ -210,7 +199,7 @@ export interface DeadLetterActionRequest {
 export function readDeadLetterAction(body: unknown): DeadLetterActionRequest {
   return readBody(DeadLetterAction, body, (given, findings) => {
     const { filter = {}, page_size: size, page_token: token, dry_run: dryRun = false } = given;
-    const page = { ...(size !== undefined && { page_size: size }), ...(token !== undefined && { page_token: token }) };
+    const page = present({ page_size: size, page_token: token });
     return { filter: readFilter(filter, "/filter", findings), page, dryRun };
   });
 }

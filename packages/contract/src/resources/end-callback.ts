@@ -8,7 +8,7 @@ import {
 import { type Static, Type } from "typebox";
 import { callbackLimits, limits, namePattern, webAddressPattern } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
-import { stringEnum } from "../fields.js";
+import { stringEnum, object } from "../fields.js";
 
 /** dead is another word for failed: a run that failed for good is a dead letter. */
 const Moment = stringEnum([...callbackMoments, "dead"]);
@@ -33,7 +33,8 @@ export const TargetUrl = Type.String({
   examples: ["https://example.com/hooks/carillon"],
 });
 
-export const Callback = Type.Object(
+export const Callback = object(
+  "Callback",
   {
     on: Type.Optional(On),
     url: Type.Optional(TargetUrl),
@@ -48,11 +49,7 @@ export const Callback = Type.Object(
     ),
     include: Type.Optional(Include),
   },
-  {
-    title: "Callback",
-    additionalProperties: false,
-    description: "Whom to tell of the end of a run: url or task. Every end when on is left out",
-  },
+  { description: "Whom to tell of the end of a run: url or task. Every end when on is left out" },
 );
 export type Callback = Static<typeof Callback>;
 

@@ -1,33 +1,24 @@
 import { type Static, Type } from "typebox";
-import { NameFilter, Count, Timestamp } from "../fields.js";
-import { type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, paging } from "../paging.js";
+import { NameFilter, Count, Timestamp, object, closed } from "../fields.js";
+import { type Operation, getErrors, listErrors } from "../operation.js";
+import { paging, pageOf } from "../paging.js";
 
-export const ErrorGroupQuery = Type.Object(
-  { ...paging, task: Type.Optional(NameFilter("Only of this task")) },
-  { additionalProperties: false },
-);
+export const ErrorGroupQuery = closed({ ...paging, task: Type.Optional(NameFilter("Only of this task")) });
 export type ErrorGroupQuery = Static<typeof ErrorGroupQuery>;
 
-export const ErrorGroup = Type.Object(
-  {
-    fingerprint: Type.String({ examples: ["9f86d081884c7d65"] }),
-    type: Type.String({ examples: ["TypeError"] }),
-    message: Type.String({ description: "Without what differs from one time to the next", examples: ["no user <n>"] }),
-    tasks: Type.Array(Type.String()),
-    count: Count("Failed tries; a node that is killed may take those of the last seconds with it"),
-    first_seen_at: Timestamp,
-    last_seen_at: Timestamp,
-    sample_run_id: Type.String({ description: "A run that ended or was tried again with such an error" }),
-  },
-  { title: "ErrorGroup", additionalProperties: false },
-);
+export const ErrorGroup = object("ErrorGroup", {
+  fingerprint: Type.String({ examples: ["9f86d081884c7d65"] }),
+  type: Type.String({ examples: ["TypeError"] }),
+  message: Type.String({ description: "Without what differs from one time to the next", examples: ["no user <n>"] }),
+  tasks: Type.Array(Type.String()),
+  count: Count("Failed tries; a node that is killed may take those of the last seconds with it"),
+  first_seen_at: Timestamp,
+  last_seen_at: Timestamp,
+  sample_run_id: Type.String({ description: "A run that ended or was tried again with such an error" }),
+});
 export type ErrorGroup = Static<typeof ErrorGroup>;
 
-export const ErrorGroupList = Type.Object(
-  { error_groups: Type.Array(ErrorGroup), next_page_token: NextPageToken },
-  { title: "ErrorGroupList", additionalProperties: false },
-);
+export const ErrorGroupList = pageOf("ErrorGroupList", { error_groups: Type.Array(ErrorGroup) });
 export type ErrorGroupList = Static<typeof ErrorGroupList>;
 
 const GroupRef = Type.Object({ fingerprint: Type.String({ examples: ["9f86d081884c7d65"] }) });
@@ -44,7 +35,7 @@ export const listErrorGroups = {
   rateClass: "read",
   query: ErrorGroupQuery,
   answers: { 200: { description: "One page", schema: ErrorGroupList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getErrorGroup = {
@@ -57,5 +48,5 @@ export const getErrorGroup = {
   rateClass: "read",
   params: GroupRef,
   answers: { 200: { description: "The kind", schema: ErrorGroup } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;

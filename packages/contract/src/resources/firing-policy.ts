@@ -8,7 +8,7 @@ import {
 } from "@carillon/core";
 import { type Static, type TObject, Type } from "typebox";
 import type { Findings } from "../check/findings.js";
-import { DurationText, readDuration, stringEnum } from "../fields.js";
+import { DurationText, readDuration, stringEnum, present } from "../fields.js";
 
 const Overlap = stringEnum(overlapPolicies, {
   description: `An occurrence comes due while a run of the job is live; ${defaultFiringPolicy.overlap} by default`,
@@ -74,12 +74,6 @@ export function firingOf(body: Static<TObject<typeof firingRequest>>, findings: 
   const { overlap, misfire, catchup_limit: catchupMost, catchup_rate: catchupPerSecond } = body;
   const misfireThresholdMs = readDuration(body.misfire_threshold, "/misfire_threshold", findings, thresholdBounds);
   const catchupWindowMs = readDuration(body.catchup_window, "/catchup_window", findings, windowBounds);
-  const own = ownFiring({
-    ...(overlap !== undefined && { overlap }),
-    ...(misfireThresholdMs !== undefined && { misfireThresholdMs }),
-    ...(catchupWindowMs !== undefined && { catchupWindowMs }),
-    ...(catchupMost !== undefined && { catchupMost }),
-    ...(catchupPerSecond !== undefined && { catchupPerSecond }),
-  });
+  const own = ownFiring(present({ overlap, misfireThresholdMs, catchupWindowMs, catchupMost, catchupPerSecond }));
   return { ...own, ...(misfire !== undefined && { misfire }) };
 }

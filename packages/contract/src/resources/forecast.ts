@@ -1,38 +1,28 @@
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { Count, nullable, Timestamp } from "../fields.js";
-import { type Operation, queryErrors, storeErrors } from "../operation.js";
+import { Count, nullable, Timestamp, object, closed } from "../fields.js";
+import { type Operation, getErrors } from "../operation.js";
 
-export const ForecastQuery = Type.Object(
-  {
-    hours: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: limits.forecastHours, default: 1, description: "How far to look ahead" }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const ForecastQuery = closed({
+  hours: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: limits.forecastHours, default: 1, description: "How far to look ahead" }),
+  ),
+});
 export type ForecastQuery = Static<typeof ForecastQuery>;
 
-const Second = Type.Object(
-  { at: Timestamp, fires: Count("Jobs that fire in this second") },
-  { title: "CrowdedSecond", additionalProperties: false },
-);
+const Second = object("CrowdedSecond", { at: Timestamp, fires: Count("Jobs that fire in this second") });
 
-const Proposal = Type.Object(
-  {
-    description: Type.String({ description: "The schedule in words" }),
-    jobs: Count("Jobs with this schedule"),
-    examples: Type.Array(
-      Type.Object({ job_id: Type.String(), key: nullable(Type.String()) }, { additionalProperties: false }),
-    ),
-    jitter: Type.String({ description: "What would spread them", examples: ["2m"] }),
-    peak_before: Count("Their fires in one second now"),
-    peak_after: Count("And with the jitter"),
-  },
-  { title: "JitterProposal", additionalProperties: false },
-);
+const Proposal = object("JitterProposal", {
+  description: Type.String({ description: "The schedule in words" }),
+  jobs: Count("Jobs with this schedule"),
+  examples: Type.Array(closed({ job_id: Type.String(), key: nullable(Type.String()) })),
+  jitter: Type.String({ description: "What would spread them", examples: ["2m"] }),
+  peak_before: Count("Their fires in one second now"),
+  peak_after: Count("And with the jitter"),
+});
 
-export const Forecast = Type.Object(
+export const Forecast = object(
+  "Forecast",
   {
     from: Timestamp,
     until: Type.Unsafe<string>({ ...Timestamp, description: "Earlier than asked where there is too much to count" }),
@@ -46,8 +36,6 @@ export const Forecast = Type.Object(
     proposals: Type.Array(Proposal),
   },
   {
-    title: "Forecast",
-    additionalProperties: false,
     description:
       "What the schedules will fire. Runs by hand, retries and jobs that run once by themselves are not in it",
   },
@@ -68,5 +56,5 @@ export const getForecast = {
   rateClass: "read",
   query: ForecastQuery,
   answers: { 200: { description: "The forecast", schema: Forecast } },
-  errors: [...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;

@@ -4,8 +4,8 @@ import { keyPattern, limits } from "../bounds.js";
 import { checkValue, type ExplainUnknown, isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue } from "../check/json-value.js";
-import { Count, InstantText, NameText, OwnerName, type Placed } from "../fields.js";
-import { bodyErrors, definitionErrors, type Operation, storeErrors } from "../operation.js";
+import { Count, InstantText, NameText, OwnerName, type Placed, closed, object } from "../fields.js";
+import { definitionErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import { TargetUrl } from "./end-callback.js";
 import { firingOf, firingRequest } from "./firing-policy.js";
 import { type ScheduleDraft, ScheduleRequest, scheduleSpec } from "./job-schedule.js";
@@ -38,7 +38,8 @@ const foreignSpellings = {
   ),
 };
 
-export const JobCreate = Type.Object(
+export const JobCreate = object(
+  "JobCreate",
   {
     task: runFields.task,
     payload: runFields.payload,
@@ -60,8 +61,6 @@ export const JobCreate = Type.Object(
     ...foreignSpellings,
   },
   {
-    title: "JobCreate",
-    additionalProperties: false,
     description: "task (or job_type) is required. Without a schedule the job runs once, at once.",
     examples: [{ task: "echo", payload: { hello: "world" } }],
   },
@@ -71,11 +70,10 @@ export type JobCreate = Static<typeof JobCreate>;
 /** The fields of other systems, by their names. */
 export const foreignFieldNames: readonly string[] = Object.keys(foreignSpellings);
 
-export const JobBatch = Type.Object(
+export const JobBatch = object(
+  "JobBatch",
   { jobs: Type.Array(JobCreate, { maxItems: limits.batch, description: "Each as in creating one job" }) },
   {
-    title: "JobBatch",
-    additionalProperties: false,
     description: `Up to ${limits.batch} jobs. Each is created or refused by itself.`,
     examples: [
       {
@@ -89,23 +87,21 @@ export const JobBatch = Type.Object(
 );
 export type JobBatch = Static<typeof JobBatch>;
 
-const BatchResult = Type.Object(
+const BatchResult = object(
+  "BatchResult",
   {
     id: Type.Optional(Type.String({ description: "Of the job that was created" })),
     problem: Type.Optional(Type.Unsafe<Problem>({ ...Problem, description: "Why none was created" })),
   },
-  { title: "BatchResult", additionalProperties: false, description: "Either id or problem" },
+  { description: "Either id or problem" },
 );
 export type BatchResult = Static<typeof BatchResult>;
 
-export const JobBatchCreated = Type.Object(
-  {
-    results: Type.Array(BatchResult, { description: "In the order of the request" }),
-    created: Count("How many jobs were created"),
-    refused: Count("How many were not"),
-  },
-  { title: "JobBatchCreated", additionalProperties: false },
-);
+export const JobBatchCreated = object("JobBatchCreated", {
+  results: Type.Array(BatchResult, { description: "In the order of the request" }),
+  created: Count("How many jobs were created"),
+  refused: Count("How many were not"),
+});
 export type JobBatchCreated = Static<typeof JobBatchCreated>;
 
 export const createJob = {
@@ -140,7 +136,7 @@ export const createJobs = {
   rateClass: "bulk",
   body: JobBatch,
   answers: { 200: { description: "What became of each", schema: JobBatchCreated } },
-  errors: [...bodyErrors, ...storeErrors],
+  errors: writeErrors,
 } as const satisfies Operation;
 
 export interface JobRequest {
@@ -331,10 +327,7 @@ export function explainJobField(findings: Findings): ExplainUnknown {
 }
 
 /** The published form, with the jobs as yet unread: each is judged by itself, so that one that is wrong is not the others' fault. */
-const JobsEnvelope = Type.Object(
-  { jobs: Type.Array(Type.Unknown(), { maxItems: limits.batch }) },
-  { additionalProperties: false },
-);
+const JobsEnvelope = closed({ jobs: Type.Array(Type.Unknown(), { maxItems: limits.batch }) });
 
 export function readJobBatch(body: unknown): readonly unknown[] {
   const findings = new Findings();

@@ -6,6 +6,7 @@ import type { JobDefinition } from "./job.js";
 import type { Moment } from "./request-context.js";
 import { limitsRequest } from "./run-limits.js";
 import { requiresRequest, retryRequest, slaRequest } from "./run-policy.js";
+import { present } from "../fields.js";
 
 /** Every field of a definition, in the order in which they are read best, and what holds when nothing is said. */
 const usual: Readonly<Record<keyof JobDefinition, unknown>> = {
@@ -118,12 +119,10 @@ export function requestOfJob(spec: JobSpec): JobCreate {
     ...(policy.callbacks && {
       callbacks: policy.callbacks.map(({ on, include, ...to }) => ({ ...to, on: [...on], include: [...include] })),
     }),
-    ...(overlap !== undefined && { overlap }),
-    ...(misfire !== undefined && { misfire }),
+    ...present({ overlap, misfire }),
     ...(misfireThresholdMs !== undefined && { misfire_threshold: formatDuration(misfireThresholdMs) }),
     ...(catchupWindowMs !== undefined && { catchup_window: formatDuration(catchupWindowMs) }),
-    ...(catchupMost !== undefined && { catchup_limit: catchupMost }),
-    ...(catchupPerSecond !== undefined && { catchup_rate: catchupPerSecond }),
+    ...present({ catchup_limit: catchupMost, catchup_rate: catchupPerSecond }),
     labels: { ...labels },
     ...(policy.searchable !== undefined && { searchable: [...policy.searchable] }),
     ...(owner !== undefined && { owner }),

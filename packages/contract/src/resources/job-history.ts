@@ -1,14 +1,15 @@
 import { jobStates, ledgerReasons } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { Count, nullable, stringEnum, Timestamp } from "../fields.js";
-import { definitionErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, PageQuery, paging } from "../paging.js";
+import { Count, nullable, stringEnum, Timestamp, closed, object } from "../fields.js";
+import { definitionErrors, type Operation, queryErrors, storeErrors, getErrors, listErrors } from "../operation.js";
+import { PageQuery, paging, pageOf } from "../paging.js";
 import { JobCreate } from "./job-create.js";
 import { Job, JobDefinition, JobRef, Warning } from "./job.js";
 import { explanationFields, listFilters, RunExplanation, RunList, RunListQuery } from "./run.js";
 
-const JobVersion = Type.Object(
+const JobVersion = object(
+  "JobVersion",
   {
     version: Type.Integer({ minimum: 1 }),
     definition: JobDefinition,
@@ -16,101 +17,82 @@ const JobVersion = Type.Object(
     valid_to: nullable(Type.Unsafe<string>({ ...Timestamp, description: "Null: it is in force" })),
     replaced_by: nullable(Type.String({ description: "Who replaced it, where that is known" })),
   },
-  { title: "JobVersion", additionalProperties: false, description: "A definition and when it was in force" },
+  { description: "A definition and when it was in force" },
 );
 export type JobVersion = Static<typeof JobVersion>;
 
-export const JobVersionList = Type.Object(
-  { versions: Type.Array(JobVersion), next_page_token: NextPageToken },
-  { title: "JobVersionList", additionalProperties: false },
-);
+export const JobVersionList = pageOf("JobVersionList", { versions: Type.Array(JobVersion) });
 export type JobVersionList = Static<typeof JobVersionList>;
 
-const Occurrences = Type.Object(
-  {
-    reason: stringEnum(ledgerReasons, { description: "Why they have no scheduled run" }),
-    from: Timestamp,
-    to: Timestamp,
-    count: Count("How many, the first at from, the last at to"),
-    version: Type.Integer({ minimum: 1, description: "Of the job, when it was written" }),
-    detail: nullable(Type.String({ description: "Such as the maintenance window's name" })),
-  },
-  { title: "Occurrences", additionalProperties: false },
-);
+const Occurrences = object("Occurrences", {
+  reason: stringEnum(ledgerReasons, { description: "Why they have no scheduled run" }),
+  from: Timestamp,
+  to: Timestamp,
+  count: Count("How many, the first at from, the last at to"),
+  version: Type.Integer({ minimum: 1, description: "Of the job, when it was written" }),
+  detail: nullable(Type.String({ description: "Such as the maintenance window's name" })),
+});
 export type Occurrences = Static<typeof Occurrences>;
 
-export const OccurrenceList = Type.Object(
-  { occurrences: Type.Array(Occurrences), next_page_token: NextPageToken },
-  { title: "OccurrenceList", additionalProperties: false },
-);
+export const OccurrenceList = pageOf("OccurrenceList", { occurrences: Type.Array(Occurrences) });
 export type OccurrenceList = Static<typeof OccurrenceList>;
 
-export const UpcomingQuery = Type.Object(
-  {
-    count: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        default: limits.defaultUpcoming,
-        description: `How many fires at most; more than ${limits.upcoming} counts as ${limits.upcoming}`,
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const UpcomingQuery = closed({
+  count: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      default: limits.defaultUpcoming,
+      description: `How many fires at most; more than ${limits.upcoming} counts as ${limits.upcoming}`,
+    }),
+  ),
+});
 export type UpcomingQuery = Static<typeof UpcomingQuery>;
 
-const UpcomingFire = Type.Object(
-  {
-    outcome: stringEnum(["fires", "excluded"], { description: "excluded: the calendars take it away" }),
-    scheduled_for: Timestamp,
-    run_at: Type.Unsafe<string>({ ...Timestamp, description: "Later by the jitter" }),
-    local_time: Type.String({
-      description: "On the clocks of the schedule's zone",
-      examples: ["2026-03-29T03:00:00+02:00"],
-    }),
-    notes: Type.Array(Type.Object({ kind: Type.String(), detail: Type.String() }, { additionalProperties: false }), {
-      description: "What clock changes and calendars did to it",
-    }),
-  },
-  { title: "UpcomingFire", additionalProperties: false },
-);
+const UpcomingFire = object("UpcomingFire", {
+  outcome: stringEnum(["fires", "excluded"], { description: "excluded: the calendars take it away" }),
+  scheduled_for: Timestamp,
+  run_at: Type.Unsafe<string>({ ...Timestamp, description: "Later by the jitter" }),
+  local_time: Type.String({
+    description: "On the clocks of the schedule's zone",
+    examples: ["2026-03-29T03:00:00+02:00"],
+  }),
+  notes: Type.Array(closed({ kind: Type.String(), detail: Type.String() }), {
+    description: "What clock changes and calendars did to it",
+  }),
+});
 export type UpcomingFire = Static<typeof UpcomingFire>;
 
-export const Upcoming = Type.Object(
-  { fires: Type.Array(UpcomingFire, { description: "In order of time" }) },
-  { title: "Upcoming", additionalProperties: false },
-);
+export const Upcoming = object("Upcoming", { fires: Type.Array(UpcomingFire, { description: "In order of time" }) });
 export type Upcoming = Static<typeof Upcoming>;
 
-export const JobPreview = Type.Object(
+export const JobPreview = object(
+  "JobPreview",
   {
     description: Type.String({ description: "The schedule in words" }),
     fires: Upcoming.properties.fires,
     warnings: Type.Array(Warning),
   },
-  { title: "JobPreview", additionalProperties: false, description: "What a job would do; nothing was stored" },
+  { description: "What a job would do; nothing was stored" },
 );
 export type JobPreview = Static<typeof JobPreview>;
 
-export const JobStats = Type.Object(
-  {
-    finished: Count("Runs that were looked at: the last 1,000 that have ended, at most"),
-    succeeded: Count("Of these"),
-    failed: Count("Of these"),
-    cancelled: Count("Of these"),
-    skipped: Count("Of these"),
-    retried: Count("Of these, those that took more than one try"),
-    first_at: nullable(Timestamp),
-    last_at: nullable(Timestamp),
-    duration_p50_ms: nullable(Type.Number()),
-    duration_p95_ms: nullable(Type.Number()),
-    lag_p95_ms: nullable(Type.Number({ description: "How long after their time they started" })),
-  },
-  { title: "JobStats", additionalProperties: false },
-);
+export const JobStats = object("JobStats", {
+  finished: Count("Runs that were looked at: the last 1,000 that have ended, at most"),
+  succeeded: Count("Of these"),
+  failed: Count("Of these"),
+  cancelled: Count("Of these"),
+  skipped: Count("Of these"),
+  retried: Count("Of these, those that took more than one try"),
+  first_at: nullable(Timestamp),
+  last_at: nullable(Timestamp),
+  duration_p50_ms: nullable(Type.Number()),
+  duration_p95_ms: nullable(Type.Number()),
+  lag_p95_ms: nullable(Type.Number({ description: "How long after their time they started" })),
+});
 export type JobStats = Static<typeof JobStats>;
 
-export const JobExplanation = Type.Object(
+export const JobExplanation = object(
+  "JobExplanation",
   {
     job_id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
     state: stringEnum(jobStates),
@@ -127,26 +109,23 @@ export const JobExplanation = Type.Object(
     }),
     warnings: Type.Unsafe<NonNullable<Job["warnings"]>>({ ...Job.properties.warnings }),
   },
-  { title: "JobExplanation", additionalProperties: false, description: "Whether a job fires, when, and if not, why" },
+  { description: "Whether a job fires, when, and if not, why" },
 );
 export type JobExplanation = Static<typeof JobExplanation>;
 
 /** The runs of one job: the path names it. */
-export const JobRunListQuery = Type.Object(
-  {
-    ...paging,
-    status: listFilters.status,
-    worker_id: RunListQuery.properties.worker_id,
-    trigger: RunListQuery.properties.trigger,
-    label_selector: listFilters.label_selector,
-    created_after: listFilters.created_after,
-    created_before: listFilters.created_before,
-    order_by: listFilters.order_by,
-    payload: listFilters.payload,
-    total: listFilters.total,
-  },
-  { additionalProperties: false },
-);
+export const JobRunListQuery = closed({
+  ...paging,
+  status: listFilters.status,
+  worker_id: RunListQuery.properties.worker_id,
+  trigger: RunListQuery.properties.trigger,
+  label_selector: listFilters.label_selector,
+  created_after: listFilters.created_after,
+  created_before: listFilters.created_before,
+  order_by: listFilters.order_by,
+  payload: listFilters.payload,
+  total: listFilters.total,
+});
 export type JobRunListQuery = Static<typeof JobRunListQuery>;
 
 const reading = { method: "GET", tag: "Jobs", permission: "jobs:read", rateClass: "read", params: JobRef } as const;
@@ -160,7 +139,7 @@ export const listJobVersions = {
   description: "The first is the one in force. A pause or a resume counts as a version too, but is not a definition.",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: JobVersionList } },
-  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const listJobOccurrences = {
@@ -172,7 +151,7 @@ export const listJobOccurrences = {
   description: "The ledger: missed, overlapping, paused, excluded and other occurrences, in ranges with the reason.",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: OccurrenceList } },
-  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const listJobUpcoming = {
@@ -183,7 +162,7 @@ export const listJobUpcoming = {
   summary: "Show when a job fires next",
   query: UpcomingQuery,
   answers: { 200: { description: "The next fires, and what calendars take away in between", schema: Upcoming } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const previewJob = {
@@ -237,7 +216,7 @@ export const getJobStats = {
   rateClass: "read",
   params: JobRef,
   answers: { 200: { description: "Counts, durations and lateness", schema: JobStats } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const explainJob = {
@@ -252,5 +231,5 @@ export const explainJob = {
   rateClass: "read",
   params: JobRef,
   answers: { 200: { description: "The answer", schema: JobExplanation } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;

@@ -13,11 +13,13 @@ import { etag, Job, JobRef } from "./job.js";
 import type { Moment } from "./request-context.js";
 import type { Concurrency, RateLimit } from "./run-limits.js";
 import type { RetryRequest, Sla } from "./run-policy.js";
+import { object } from "../fields.js";
 
 const { properties: field } = JobCreate;
 
 /** In our own spelling only: what is changed was answered in it. */
-export const JobPatch = Type.Object(
+export const JobPatch = object(
+  "JobPatch",
   {
     task: Type.Optional(Type.Unsafe<string>({ ...field.task })),
     payload: Type.Optional(Type.Unknown({ description: "Replaced whole, never merged; null is a payload" })),
@@ -55,8 +57,6 @@ export const JobPatch = Type.Object(
     owner: Type.Optional(removable<string>(field.owner)),
   },
   {
-    title: "JobPatch",
-    additionalProperties: false,
     description: "A merge patch (RFC 7396): what is left out stays, null removes, lists are replaced",
     examples: [{ schedule: { cron: "0 6 * * *" }, labels: { team: null } }],
   },

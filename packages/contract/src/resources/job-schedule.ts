@@ -18,7 +18,16 @@ import {
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import { type Findings, isErrorCode } from "../check/findings.js";
-import { CalendarName, DurationText, InstantText, type Placed, stringEnum, Timestamp } from "../fields.js";
+import {
+  CalendarName,
+  DurationText,
+  InstantText,
+  type Placed,
+  stringEnum,
+  Timestamp,
+  object,
+  present,
+} from "../fields.js";
 
 const Cron = Type.String({
   minLength: 1,
@@ -33,12 +42,13 @@ const DayMatch = stringEnum(["or", "and"], {
 
 const MaxRuns = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Fires at most this often" });
 
-const Dst = Type.Object(
+const Dst = object(
+  "Dst",
   {
     gap: Type.Optional(stringEnum(["after", "skip"], { description: "A time that a clock change swallows" })),
     overlap: Type.Optional(stringEnum(["first", "second", "both"], { description: "A time that it repeats" })),
   },
-  { title: "Dst", additionalProperties: false, description: "What happens to fixed times at clock changes" },
+  { description: "What happens to fixed times at clock changes" },
 );
 
 const CalendarNames = (description: string) =>
@@ -54,9 +64,7 @@ const calendarRule = {
   ),
 };
 
-const CalendarRule = Type.Object(calendarRule, {
-  title: "CalendarRule",
-  additionalProperties: false,
+const CalendarRule = object("CalendarRule", calendarRule, {
   description: "Named calendars that exclude days, or allow only theirs",
   examples: [{ exclude: ["de-holidays"] }],
 });
@@ -75,10 +83,11 @@ const upstreamFields = {
 };
 
 const AfterRequest = Type.Array(
-  Type.Object(
-    { job: upstreamFields.job, on: Type.Optional(upstreamFields.on), when: Type.Optional(upstreamFields.when) },
-    { title: "UpstreamRequest", additionalProperties: false },
-  ),
+  object("UpstreamRequest", {
+    job: upstreamFields.job,
+    on: Type.Optional(upstreamFields.on),
+    when: Type.Optional(upstreamFields.when),
+  }),
   {
     minItems: 1,
     maxItems: limits.upstreams,
@@ -88,10 +97,7 @@ const AfterRequest = Type.Array(
 );
 
 const After = Type.Array(
-  Type.Object(
-    { job: upstreamFields.job, on: upstreamFields.on, when: Type.Optional(upstreamFields.when) },
-    { title: "Upstream", additionalProperties: false },
-  ),
+  object("Upstream", { job: upstreamFields.job, on: upstreamFields.on, when: Type.Optional(upstreamFields.when) }),
 );
 
 const Mode = stringEnum(["all", "any"], {
@@ -100,7 +106,8 @@ const Mode = stringEnum(["all", "any"], {
 });
 
 /** Exactly one of cron, every, at, delay, manual, now, after; the checker says so, because JSON Schema says it unreadably. */
-export const ScheduleRequest = Type.Object(
+export const ScheduleRequest = object(
+  "ScheduleRequest",
   {
     cron: Type.Optional(Cron),
     every: Type.Optional(DurationText("Elapsed time between fires, counted from starts_at or creation.", "15m")),
@@ -126,15 +133,12 @@ export const ScheduleRequest = Type.Object(
     max_runs: Type.Optional(MaxRuns),
     calendars: Type.Optional(CalendarRule),
   },
-  {
-    title: "ScheduleRequest",
-    additionalProperties: false,
-    description: "Exactly one of cron, every, at, delay, manual, now, after",
-  },
+  { description: "Exactly one of cron, every, at, delay, manual, now, after" },
 );
 export type ScheduleRequest = Static<typeof ScheduleRequest>;
 
-export const Schedule = Type.Object(
+export const Schedule = object(
+  "Schedule",
   {
     cron: Type.Optional(Type.String()),
     every: Type.Optional(Type.String({ examples: ["15m"] })),
@@ -152,11 +156,7 @@ export const Schedule = Type.Object(
     calendars: Type.Optional(CalendarRule),
     anchor: Type.Optional(Timestamp),
   },
-  {
-    title: "Schedule",
-    additionalProperties: false,
-    description: "The rule in force: one of cron, every, at, manual, after. A delay has become the instant it meant.",
-  },
+  { description: "The rule in force: one of cron, every, at, manual, after. A delay has become the instant it meant." },
 );
 export type Schedule = Static<typeof Schedule>;
 
@@ -344,8 +344,7 @@ function boundsOf(draft: ScheduleDraft, context: ScheduleContext): ScheduleBound
   const endsAt = readDraftInstant(draft.ends_at, context, draft);
   const jitterMs = readDraftDuration(draft.jitter, context);
   return {
-    ...(startsAt !== undefined && { startsAt }),
-    ...(endsAt !== undefined && { endsAt }),
+    ...present({ startsAt, endsAt }),
     ...(draft.max_runs && { maxRuns: draft.max_runs.value }),
     ...(jitterMs !== undefined && { jitterMs }),
     ...(draft.calendars && { calendars: draft.calendars.value }),

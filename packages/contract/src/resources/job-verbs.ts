@@ -1,7 +1,7 @@
 import type { MissedChoice as CoreMissedChoice, Instant, RunPolicy } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { Count, stringEnum } from "../fields.js";
+import { Count, stringEnum, object, closed, present } from "../fields.js";
 import { bodyErrors, changeErrors, type Operation } from "../operation.js";
 import { JobCreate } from "./job-create.js";
 import { etag, Job, JobRef, MissedChoice, verbAliases } from "./job.js";
@@ -16,16 +16,18 @@ const Flag = (description: string) => Type.Optional(Type.Boolean({ description }
 
 const DryRun = Flag("Only says what would happen");
 
-export const JobPause = Type.Object(
+export const JobPause = object(
+  "JobPause",
   {
     ...pauseFields,
     missed: Type.Optional(MissedChoice),
   },
-  { title: "JobPause", additionalProperties: false, examples: [{ reason: "the mail provider is down", for: "2h" }] },
+  { examples: [{ reason: "the mail provider is down", for: "2h" }] },
 );
 export type JobPause = Static<typeof JobPause>;
 
-export const JobResume = Type.Object(
+export const JobResume = object(
+  "JobResume",
   {
     missed: Type.Optional(
       stringEnum(["none", "latest", "all"], {
@@ -34,18 +36,15 @@ export const JobResume = Type.Object(
     ),
     dry_run: DryRun,
   },
-  { title: "JobResume", additionalProperties: false, examples: [{ missed: "latest" }] },
+  { examples: [{ missed: "latest" }] },
 );
 export type JobResume = Static<typeof JobResume>;
 
-export const JobResumed = Type.Object(
-  {
-    job: Job,
-    missed: Count("Occurrences inside the pause"),
-    dry_run: Type.Boolean({ description: "Nothing was changed" }),
-  },
-  { title: "JobResumed", additionalProperties: false },
-);
+export const JobResumed = object("JobResumed", {
+  job: Job,
+  missed: Count("Occurrences inside the pause"),
+  dry_run: Type.Boolean({ description: "Nothing was changed" }),
+});
 export type JobResumed = Static<typeof JobResumed>;
 
 const Running = stringEnum(["signal", "keep"], {
@@ -58,14 +57,15 @@ const Dependants = stringEnum(["refuse", "detach"], {
 
 const ending = { running: Type.Optional(Running), dependants: Type.Optional(Dependants) };
 
-export const JobCancel = Type.Object(ending, { title: "JobCancel", additionalProperties: false });
+export const JobCancel = object("JobCancel", ending);
 export type JobCancel = Static<typeof JobCancel>;
 
 /** DELETE has no body. */
-export const JobDeleteQuery = Type.Object(ending, { additionalProperties: false });
+export const JobDeleteQuery = closed(ending);
 export type JobDeleteQuery = Static<typeof JobDeleteQuery>;
 
-export const JobRunNow = Type.Object(
+export const JobRunNow = object(
+  "JobRunNow",
   {
     payload: Type.Optional(Type.Unknown({ description: "In place of the job's; null is a payload" })),
     priority: field.priority,
@@ -76,18 +76,14 @@ export const JobRunNow = Type.Object(
     deadline: field.deadline,
     force: Flag("Whatever the job's overlap policy says"),
   },
-  {
-    title: "JobRunNow",
-    additionalProperties: false,
-    description: "What differs from the job for this one run",
-    examples: [{ payload: { day: "2026-11-11" } }],
-  },
+  { description: "What differs from the job for this one run", examples: [{ payload: { day: "2026-11-11" } }] },
 );
 export type JobRunNow = Static<typeof JobRunNow>;
 
-export const JobRollback = Type.Object(
+export const JobRollback = object(
+  "JobRollback",
   { version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "One of the job's versions" }) },
-  { title: "JobRollback", additionalProperties: false, examples: [{ version: 3 }] },
+  { examples: [{ version: 3 }] },
 );
 export type JobRollback = Static<typeof JobRollback>;
 
@@ -292,16 +288,10 @@ export interface RunNowRequest {
 export function readRunNow(body: unknown): RunNowRequest {
   return readBody(JobRunNow, body, (given, findings) => {
     const { priority, queue, labels, retry, timeout, deadline, force } = given;
-    const policy = runPolicy(
-      placedPolicies({ ...(retry && { retry }) }),
-      { ...(timeout !== undefined && { timeout }), ...(deadline !== undefined && { deadline }) },
-      findings,
-    );
+    const policy = runPolicy(placedPolicies({ ...(retry && { retry }) }), present({ timeout, deadline }), findings);
     return {
       ...(Object.hasOwn(given, "payload") && { payload: { value: given.payload } }),
-      ...(priority !== undefined && { priority }),
-      ...(queue !== undefined && { queue }),
-      ...(labels !== undefined && { labels }),
+      ...present({ priority, queue, labels }),
       ...(Object.keys(policy).length > 0 && { policy }),
       ...(force !== undefined && { force }),
     };

@@ -1,8 +1,8 @@
 import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { keysPattern, mostKeys } from "../bounds.js";
-import { nullable, stringEnum, Timestamp } from "../fields.js";
-import { type Alias, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { nullable, stringEnum, Timestamp, closed, object } from "../fields.js";
+import { type Alias, type Operation, queryErrors, storeErrors, getErrors } from "../operation.js";
 import { NextPageToken, paging, Total } from "../paging.js";
 import { BreakerAnswer } from "./breaker.js";
 import { Callback } from "./end-callback.js";
@@ -35,9 +35,10 @@ export const MissedChoice = stringEnum(missedChoices, {
   description: "What becomes of the occurrences inside a pause when it ends; none by default",
 });
 
-export const Warning = Type.Object(
+export const Warning = object(
+  "Warning",
   { code: Type.String(), detail: Type.String(), at: Type.Optional(Timestamp) },
-  { title: "Warning", additionalProperties: false, description: "Allowed, but perhaps not what was meant" },
+  { description: "Allowed, but perhaps not what was meant" },
 );
 
 /** What a job is, as opposed to what becomes of it. */
@@ -65,19 +66,16 @@ const definition = {
   owner: nullable(Type.String()),
 };
 
-export const JobDefinition = Type.Object(definition, { title: "JobDefinition", additionalProperties: false });
+export const JobDefinition = object("JobDefinition", definition);
 export type JobDefinition = Static<typeof JobDefinition>;
 
-const JobPauseState = Type.Object(
-  {
-    reason: nullable(Type.String()),
-    actor: nullable(Type.String({ description: "Who paused it, where that is known" })),
-    at: Timestamp,
-    until: nullable(Timestamp),
-    missed: MissedChoice,
-  },
-  { title: "Pause", additionalProperties: false },
-);
+const JobPauseState = object("Pause", {
+  reason: nullable(Type.String()),
+  actor: nullable(Type.String({ description: "Who paused it, where that is known" })),
+  at: Timestamp,
+  until: nullable(Timestamp),
+  missed: MissedChoice,
+});
 
 const neighbour = {
   job_id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
@@ -87,81 +85,73 @@ const neighbour = {
   state: stringEnum(jobStates),
 };
 
-const Upstream = Type.Object(
-  {
-    ...neighbour,
-    met_by: nullable(Type.String({ description: "The latest run that fits, since this job was started last" })),
-    met_at: nullable(Timestamp),
-  },
-  { title: "JobUpstream", additionalProperties: false },
-);
+const Upstream = object("JobUpstream", {
+  ...neighbour,
+  met_by: nullable(Type.String({ description: "The latest run that fits, since this job was started last" })),
+  met_at: nullable(Timestamp),
+});
 
-const Downstream = Type.Object(neighbour, { title: "JobDownstream", additionalProperties: false });
+const Downstream = object("JobDownstream", neighbour);
 
-export const Job = Type.Object(
-  {
-    id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
-    ...definition,
-    state: stringEnum(jobStates, {
-      description: "completed: nothing is left to fire",
+export const Job = object("Job", {
+  id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+  ...definition,
+  state: stringEnum(jobStates, {
+    description: "completed: nothing is left to fire",
+  }),
+  pause: nullable(Type.Unsafe<Static<typeof JobPauseState>>({ ...JobPauseState, description: "Of a paused job" })),
+  status: JobStatus,
+  version: Type.Integer({ minimum: 1, description: "Grows with every change; also the ETag" }),
+  next_run_at: nullable(Timestamp),
+  next_run_local: nullable(
+    Type.String({ description: "The same instant on the clocks of the schedule's zone, with its offset" }),
+  ),
+  description: Type.String({ description: "The schedule in words", examples: ["Every 15 minutes"] }),
+  warnings: Type.Optional(Type.Array(Warning, { description: "Where the answer is about one job" })),
+  upstream: Type.Optional(
+    Type.Array(Upstream, { description: "What it waits for, where the answer is about one job" }),
+  ),
+  downstream: Type.Optional(Type.Array(Downstream, { description: "The first 100 that wait for it" })),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  last_run: nullable(RunSummary),
+  run: Type.Optional(
+    Type.Unsafe<Run>({
+      ...Run,
+      description: "Of a one-off job, where the answer is about one job: its run, in full",
     }),
-    pause: nullable(Type.Unsafe<Static<typeof JobPauseState>>({ ...JobPauseState, description: "Of a paused job" })),
-    status: JobStatus,
-    version: Type.Integer({ minimum: 1, description: "Grows with every change; also the ETag" }),
-    next_run_at: nullable(Timestamp),
-    next_run_local: nullable(
-      Type.String({ description: "The same instant on the clocks of the schedule's zone, with its offset" }),
-    ),
-    description: Type.String({ description: "The schedule in words", examples: ["Every 15 minutes"] }),
-    warnings: Type.Optional(Type.Array(Warning, { description: "Where the answer is about one job" })),
-    upstream: Type.Optional(
-      Type.Array(Upstream, { description: "What it waits for, where the answer is about one job" }),
-    ),
-    downstream: Type.Optional(Type.Array(Downstream, { description: "The first 100 that wait for it" })),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    last_run: nullable(RunSummary),
-    run: Type.Optional(
-      Type.Unsafe<Run>({
-        ...Run,
-        description: "Of a one-off job, where the answer is about one job: its run, in full",
-      }),
-    ),
-    job_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
-    task_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
-    log_url: Type.Optional(
-      Type.String({
-        description: "Where the lines of its last run are, where the request used another spelling and there is one",
-        examples: ["/v1/runs/run_01k9zq3v5e0r8t2b7n4m6x1c9d/logs"],
-      }),
-    ),
-  },
-  { title: "Job", additionalProperties: false },
-);
+  ),
+  job_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
+  task_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
+  log_url: Type.Optional(
+    Type.String({
+      description: "Where the lines of its last run are, where the request used another spelling and there is one",
+      examples: ["/v1/runs/run_01k9zq3v5e0r8t2b7n4m6x1c9d/logs"],
+    }),
+  ),
+});
 export type Job = Static<typeof Job>;
 
 export type JobWarning = Static<typeof Warning>;
 
-export const JobList = Type.Object(
-  { jobs: Type.Array(Job), next_page_token: NextPageToken, total: Type.Optional(Total) },
-  { title: "JobList", additionalProperties: false },
-);
+export const JobList = object("JobList", {
+  jobs: Type.Array(Job),
+  next_page_token: NextPageToken,
+  total: Type.Optional(Total),
+});
 export type JobList = Static<typeof JobList>;
 
-export const JobListQuery = Type.Object(
-  {
-    ...paging,
-    ...listFilters,
-    key: Type.Optional(
-      Type.String({
-        pattern: keysPattern,
-        description: `Only the jobs that have these keys now, up to ${mostKeys}, separated by commas; with no other parameter`,
-        examples: ["nightly-report,weekly-report"],
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const JobListQuery = closed({
+  ...paging,
+  ...listFilters,
+  key: Type.Optional(
+    Type.String({
+      pattern: keysPattern,
+      description: `Only the jobs that have these keys now, up to ${mostKeys}, separated by commas; with no other parameter`,
+      examples: ["nightly-report,weekly-report"],
+    }),
+  ),
+});
 export type JobListQuery = Static<typeof JobListQuery>;
 
 export const listJobs = {
@@ -198,5 +188,5 @@ export const getJob = {
   rateClass: "read",
   params: JobRef,
   answers: { 200: { description: "The job", schema: Job, headers: { ETag: etag } } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;

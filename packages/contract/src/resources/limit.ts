@@ -1,51 +1,46 @@
 import { type DurationMs, limitKinds, limitScopes, mostLimit, orderFailures } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { Count, DurationText, nullable, stringEnum, Timestamp } from "../fields.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, paging } from "../paging.js";
+import { Count, DurationText, nullable, stringEnum, Timestamp, object, closed, present } from "../fields.js";
+import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
+import { paging, pageOf } from "../paging.js";
 import { windowOf } from "./run-limits.js";
 
 const Scope = stringEnum(limitScopes, { description: "What it is of: a key, a task, a job, a queue or the namespace" });
 
 const Kind = stringEnum(limitKinds, { description: "concurrency, rate, or order for an ordering key" });
 
-export const Limit = Type.Object(
-  {
-    id: Type.String({ examples: ["lim_42"] }),
-    scope: Scope,
-    kind: Kind,
-    key: Type.String({ description: "The key; of a job its id, of a queue or a task its name" }),
-    limit: Type.Integer({ minimum: 0 }),
-    per: nullable(Type.String({ description: "Of a rate: the length of the window", examples: ["1m"] })),
-    burst: nullable(Type.Integer({ description: "Of a rate: so many may be admitted and wait for a worker" })),
-    on_failure: nullable(stringEnum(orderFailures)),
-    fixed: Type.Boolean({ description: "An operator has set it: what runs say of it does not count" }),
-    used: Count("Runs that hold it; of a rate those that started within the window, or may start at any time"),
-    waiting: Count("Runs that need it and wait, for this limit or another"),
-    waiting_exact: Type.Boolean({ description: "False: there are more than were counted" }),
-    oldest_waiting_at: nullable(Timestamp),
-    next_room_at: nullable(Timestamp),
-    stopped_by: nullable(
-      Type.String({ description: "Of an ordering key: the failed run that everything behind it waits for" }),
-    ),
-  },
-  { title: "Limit", additionalProperties: false },
-);
+export const Limit = object("Limit", {
+  id: Type.String({ examples: ["lim_42"] }),
+  scope: Scope,
+  kind: Kind,
+  key: Type.String({ description: "The key; of a job its id, of a queue or a task its name" }),
+  limit: Type.Integer({ minimum: 0 }),
+  per: nullable(Type.String({ description: "Of a rate: the length of the window", examples: ["1m"] })),
+  burst: nullable(Type.Integer({ description: "Of a rate: so many may be admitted and wait for a worker" })),
+  on_failure: nullable(stringEnum(orderFailures)),
+  fixed: Type.Boolean({ description: "An operator has set it: what runs say of it does not count" }),
+  used: Count("Runs that hold it; of a rate those that started within the window, or may start at any time"),
+  waiting: Count("Runs that need it and wait, for this limit or another"),
+  waiting_exact: Type.Boolean({ description: "False: there are more than were counted" }),
+  oldest_waiting_at: nullable(Timestamp),
+  next_room_at: nullable(Timestamp),
+  stopped_by: nullable(
+    Type.String({ description: "Of an ordering key: the failed run that everything behind it waits for" }),
+  ),
+});
 export type Limit = Static<typeof Limit>;
 
-export const LimitQuery = Type.Object(
-  {
-    ...paging,
-    scope: Type.Optional(Scope),
-    kind: Type.Optional(Kind),
-    key: Type.Optional(Type.String({ maxLength: 200, description: "The whole key, filled in" })),
-  },
-  { additionalProperties: false },
-);
+export const LimitQuery = closed({
+  ...paging,
+  scope: Type.Optional(Scope),
+  kind: Type.Optional(Kind),
+  key: Type.Optional(Type.String({ maxLength: 200, description: "The whole key, filled in" })),
+});
 export type LimitQuery = Static<typeof LimitQuery>;
 
-export const LimitPatch = Type.Object(
+export const LimitPatch = object(
+  "LimitPatch",
   {
     limit: Type.Optional(Type.Integer({ minimum: 0, maximum: mostLimit, description: "0 lets nothing start" })),
     per: Type.Optional(DurationText("Of a rate: the length of the window, 31 days at most.", "1m")),
@@ -53,18 +48,13 @@ export const LimitPatch = Type.Object(
     fixed: Type.Optional(Type.Boolean({ description: "false gives it back: what runs say of it counts again" })),
   },
   {
-    title: "LimitPatch",
-    additionalProperties: false,
     description: "What is left out stays. From then on the limit is fixed, unless fixed is false",
     examples: [{ limit: 5 }],
   },
 );
 export type LimitPatch = Static<typeof LimitPatch>;
 
-export const LimitList = Type.Object(
-  { limits: Type.Array(Limit), next_page_token: NextPageToken },
-  { title: "LimitList", additionalProperties: false },
-);
+export const LimitList = pageOf("LimitList", { limits: Type.Array(Limit) });
 export type LimitList = Static<typeof LimitList>;
 
 const reads = { tag: "Limits", permission: "limits:read", rateClass: "read", method: "GET" } as const;
@@ -83,7 +73,7 @@ export const listLimits = {
   description: "Those that runs use or used within the last hour, and those that an operator has set.",
   query: LimitQuery,
   answers: { 200: { description: "One page", schema: LimitList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getLimit = {
@@ -93,7 +83,7 @@ export const getLimit = {
   summary: "Get a limit",
   params,
   answers: { 200: theLimit },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const updateLimit = {
@@ -130,11 +120,6 @@ export interface LimitChange {
 export function readLimitPatch(body: unknown): LimitChange {
   return readBody(LimitPatch, body, ({ limit, per, burst, fixed }, findings) => {
     const perMs = per === undefined ? undefined : findings.attempt("/per", () => windowOf(per));
-    return {
-      ...(limit !== undefined && { limit }),
-      ...(perMs !== undefined && { perMs }),
-      ...(burst !== undefined && { burst }),
-      ...(fixed !== undefined && { isFixed: fixed }),
-    };
+    return present({ limit, perMs, burst, isFixed: fixed });
   });
 }

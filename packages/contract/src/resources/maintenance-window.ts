@@ -3,9 +3,9 @@ import { type Static, Type } from "typebox";
 import { limits, patternWords, plainNameLength, plainNamePattern } from "../bounds.js";
 import { type Findings, isErrorCode } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { DurationText, InstantText, Labels, stringEnum, Timestamp } from "../fields.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, PageQuery } from "../paging.js";
+import { DurationText, InstantText, Labels, stringEnum, Timestamp, object, present } from "../fields.js";
+import { bodyErrors, type Operation, storeErrors, getErrors, listErrors, writeErrors } from "../operation.js";
+import { PageQuery, pageOf } from "../paging.js";
 
 const Mode = stringEnum(["hold", "skip"], {
   description: "hold: fires wait for the end of the window; skip: they go to the ledger",
@@ -15,7 +15,8 @@ const Queue = Type.String({ minLength: 1, maxLength: limits.nameLength, descript
 
 const Cron = Type.String({ minLength: 1, maxLength: limits.cronLength, description: "When it opens, again and again" });
 
-export const WindowPut = Type.Object(
+export const WindowPut = object(
+  "WindowPut",
   {
     name: Type.Optional(Type.String({ description: "As in the address" })),
     mode: Mode,
@@ -32,8 +33,6 @@ export const WindowPut = Type.Object(
     duration: Type.Optional(DurationText("With cron: how long it is open.", "2h")),
   },
   {
-    title: "WindowPut",
-    additionalProperties: false,
     description:
       "Either from and to, or cron and duration. Without queue and labels it is about every job of the namespace.",
     examples: [{ mode: "hold", queue: "mail", cron: "0 2 * * SUN", time_zone: "Europe/Paris", duration: "2h" }],
@@ -41,7 +40,8 @@ export const WindowPut = Type.Object(
 );
 export type WindowPut = Static<typeof WindowPut>;
 
-export const Window = Type.Object(
+export const Window = object(
+  "Window",
   {
     name: Type.String(),
     mode: Mode,
@@ -55,14 +55,11 @@ export const Window = Type.Object(
     created_at: Timestamp,
     updated_at: Timestamp,
   },
-  { title: "Window", additionalProperties: false, description: "A maintenance window" },
+  { description: "A maintenance window" },
 );
 export type Window = Static<typeof Window>;
 
-export const WindowList = Type.Object(
-  { maintenance_windows: Type.Array(Window), next_page_token: NextPageToken },
-  { title: "WindowList", additionalProperties: false },
-);
+export const WindowList = pageOf("WindowList", { maintenance_windows: Type.Array(Window) });
 export type WindowList = Static<typeof WindowList>;
 
 const Name = (example: string) => Type.Object({ name: Type.String({ examples: [example] }) });
@@ -78,7 +75,7 @@ export const listWindows = {
   summary: "List maintenance windows by name",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: WindowList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getWindow = {
@@ -88,7 +85,7 @@ export const getWindow = {
   summary: "Get a maintenance window",
   params: Name("sunday-night"),
   answers: { 200: { description: "The window", schema: Window } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const putWindow = {
@@ -125,7 +122,7 @@ export const deleteWindow = {
   description: "Fires that waited for its end go ahead.",
   params: Name("sunday-night"),
   answers: { 204: { description: "It is gone" } },
-  errors: [...bodyErrors, "not_found", ...storeErrors],
+  errors: writeErrors,
 } as const satisfies Operation;
 
 const plainName = new RegExp(plainNamePattern);
@@ -141,7 +138,7 @@ export function readWindowPut(name: string, namespace: string, body: unknown): M
       findings.add("/name", "field_invalid", `the address says ${JSON.stringify(name)}; leave it out`);
     }
     const { mode = "hold", queue, labels } = given;
-    const scope = { namespace, ...(queue !== undefined && { queue }), ...(labels !== undefined && { labels }) };
+    const scope = { namespace, ...present({ queue, labels }) };
     const window = { name, mode, scope, time: readTime(given, findings) ?? never };
     if (findings.size > 0) return window;
     for (const { pointer, code, detail } of checkWindow(window)) {

@@ -1,25 +1,26 @@
 import { type Static, Type } from "typebox";
-import { stringEnum } from "../fields.js";
+import { stringEnum, object, closed } from "../fields.js";
 import type { Operation } from "../operation.js";
 
-export const Alive = Type.Object({ status: stringEnum(["ok"]) }, { title: "Alive", additionalProperties: false });
+export const Alive = object("Alive", { status: stringEnum(["ok"]) });
 export type Alive = Static<typeof Alive>;
 
-export const Readiness = Type.Object(
+export const Readiness = object(
+  "Readiness",
   {
     status: stringEnum(["ready", "not_ready"]),
-    checks: Type.Array(
-      Type.Object({ name: Type.String(), ok: Type.Boolean(), detail: Type.String() }, { additionalProperties: false }),
-    ),
+    checks: Type.Array(closed({ name: Type.String(), ok: Type.Boolean(), detail: Type.String() })),
   },
-  { title: "Readiness", additionalProperties: false, description: "Every check, with the reason where one fails" },
+  { description: "Every check, with the reason where one fails" },
 );
 export type Readiness = Static<typeof Readiness>;
 
-export const Version = Type.Object(
-  { name: Type.String(), version: Type.String(), api: Type.String({ examples: ["v1"] }), node: Type.String() },
-  { title: "Version", additionalProperties: false },
-);
+export const Version = object("Version", {
+  name: Type.String(),
+  version: Type.String(),
+  api: Type.String({ examples: ["v1"] }),
+  node: Type.String(),
+});
 export type Version = Static<typeof Version>;
 
 const shared = { method: "GET", tag: "Meta", permission: "public", rateClass: "none", errors: [] } as const;

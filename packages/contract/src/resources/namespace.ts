@@ -2,10 +2,10 @@ import { namespaceNamePattern } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { namespaceNameLength } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { nullable, Timestamp } from "../fields.js";
+import { nullable, Timestamp, object } from "../fields.js";
 import { removable } from "../merge-patch.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, PageQuery } from "../paging.js";
+import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
+import { PageQuery, pageOf } from "../paging.js";
 import { type OwnLimitChange, ownLimitChange, QueueConcurrency, QueueRateLimit } from "./run-limits.js";
 
 const Weight = Type.Integer({
@@ -23,40 +23,36 @@ const NamespaceName = Type.String({
   examples: ["billing"],
 });
 
-export const NamespaceCreate = Type.Object(
+export const NamespaceCreate = object(
+  "NamespaceCreate",
   { name: NamespaceName, weight: Type.Optional(Type.Integer({ ...Weight, default: 1 })) },
-  { title: "NamespaceCreate", additionalProperties: false, examples: [{ name: "billing", weight: 3 }] },
+  { examples: [{ name: "billing", weight: 3 }] },
 );
 export type NamespaceCreate = Static<typeof NamespaceCreate>;
 
-export const NamespacePatch = Type.Object(
+export const NamespacePatch = object(
+  "NamespacePatch",
   {
     weight: Type.Optional(Weight),
     concurrency: Type.Optional(removable<Static<typeof QueueConcurrency>>(QueueConcurrency)),
     rate_limit: Type.Optional(removable<Static<typeof QueueRateLimit>>(QueueRateLimit)),
   },
-  { title: "NamespacePatch", additionalProperties: false, examples: [{ weight: 3 }] },
+  { examples: [{ weight: 3 }] },
 );
 export type NamespacePatch = Static<typeof NamespacePatch>;
 
-export const Namespace = Type.Object(
-  {
-    name: Type.String(),
-    weight: Weight,
-    concurrency: nullable(QueueConcurrency),
-    rate_limit: nullable(QueueRateLimit),
-    version: Type.Integer(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { title: "Namespace", additionalProperties: false },
-);
+export const Namespace = object("Namespace", {
+  name: Type.String(),
+  weight: Weight,
+  concurrency: nullable(QueueConcurrency),
+  rate_limit: nullable(QueueRateLimit),
+  version: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
 export type Namespace = Static<typeof Namespace>;
 
-export const NamespaceList = Type.Object(
-  { namespaces: Type.Array(Namespace), next_page_token: NextPageToken },
-  { title: "NamespaceList", additionalProperties: false },
-);
+export const NamespaceList = pageOf("NamespaceList", { namespaces: Type.Array(Namespace) });
 export type NamespaceList = Static<typeof NamespaceList>;
 
 const reads = { tag: "Namespaces", permission: "namespaces:read", rateClass: "read", method: "GET" } as const;
@@ -78,7 +74,7 @@ export const listNamespaces = {
   summary: "List namespaces by name",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: NamespaceList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const createNamespace = {
@@ -101,7 +97,7 @@ export const getNamespace = {
   summary: "Get a namespace",
   params,
   answers: { 200: theNamespace },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const updateNamespace = {

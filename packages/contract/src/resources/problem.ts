@@ -1,6 +1,6 @@
 import { errorCatalogue, type ErrorCode } from "@carillon/core";
 import { type Static, Type } from "typebox";
-import { stringEnum } from "../fields.js";
+import { stringEnum, object } from "../fields.js";
 
 /** Sorted, so that the published list does not depend on the order in which codes were written down. */
 export const errorCodes: readonly ErrorCode[] = Object.freeze(
@@ -9,31 +9,25 @@ export const errorCodes: readonly ErrorCode[] = Object.freeze(
     .sort(),
 );
 
-const Finding = Type.Object(
-  {
-    pointer: Type.String({
-      description: "A JSON pointer into the body, or ? and the name of a query parameter",
-      examples: ["/schedule/cron", "?page_size"],
-    }),
-    code: Type.String(),
-    detail: Type.String(),
-  },
-  { title: "Finding", additionalProperties: false },
-);
+const Finding = object("Finding", {
+  pointer: Type.String({
+    description: "A JSON pointer into the body, or ? and the name of a query parameter",
+    examples: ["/schedule/cron", "?page_size"],
+  }),
+  code: Type.String(),
+  detail: Type.String(),
+});
 export type Finding = Static<typeof Finding>;
 
 /** RFC 9457. */
-export const Problem = Type.Object(
-  {
-    type: Type.String({ description: "about:blank: the code says what it is" }),
-    title: Type.String(),
-    status: Type.Integer({ minimum: 400, maximum: 599 }),
-    code: stringEnum(errorCodes, { description: "Stable: decide by this" }),
-    detail: Type.String({ description: "What is wrong and what would be right" }),
-    errors: Type.Array(Finding, { description: "Every single fault that was found" }),
-    request_id: Type.String(),
-    retryable: Type.Boolean({ description: "Whether the same request may work later" }),
-  },
-  { title: "Problem", additionalProperties: false },
-);
+export const Problem = object("Problem", {
+  type: Type.String({ description: "about:blank: the code says what it is" }),
+  title: Type.String(),
+  status: Type.Integer({ minimum: 400, maximum: 599 }),
+  code: stringEnum(errorCodes, { description: "Stable: decide by this" }),
+  detail: Type.String({ description: "What is wrong and what would be right" }),
+  errors: Type.Array(Finding, { description: "Every single fault that was found" }),
+  request_id: Type.String(),
+  retryable: Type.Boolean({ description: "Whether the same request may work later" }),
+});
 export type Problem = Static<typeof Problem>;

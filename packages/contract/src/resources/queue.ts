@@ -2,10 +2,10 @@ import { type DurationMs, type Instant, type OrderKind, parseDuration } from "@c
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { Count, DurationText, nullable, stringEnum, Timestamp } from "../fields.js";
+import { Count, DurationText, nullable, stringEnum, Timestamp, closed, object, present } from "../fields.js";
 import { removable } from "../merge-patch.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, paging } from "../paging.js";
+import { bodyErrors, type Operation, storeErrors, getErrors, listErrors, writeErrors } from "../operation.js";
+import { paging, pageOf } from "../paging.js";
 import { BulkOperation } from "./bulk-operation.js";
 import { pauseEnd, pauseFields } from "./pause.js";
 import { type OwnLimitChange, ownLimitChange, QueueConcurrency, QueueRateLimit } from "./run-limits.js";
@@ -17,7 +17,8 @@ const Order = stringEnum(["priority", "fifo", "edf", "sjf", "strict"], {
     "queue's first use, and stays",
 });
 
-export const QueuePatch = Type.Object(
+export const QueuePatch = object(
+  "QueuePatch",
   {
     order: Type.Optional(Order),
     bound: Type.Optional(
@@ -31,53 +32,46 @@ export const QueuePatch = Type.Object(
     concurrency: Type.Optional(removable<Static<typeof QueueConcurrency>>(QueueConcurrency)),
     rate_limit: Type.Optional(removable<Static<typeof QueueRateLimit>>(QueueRateLimit)),
   },
-  { title: "QueuePatch", additionalProperties: false, examples: [{ order: "fifo" }] },
+  { examples: [{ order: "fifo" }] },
 );
 export type QueuePatch = Static<typeof QueuePatch>;
 
-export const QueuePauseRequest = Type.Object(
+export const QueuePauseRequest = object(
+  "QueuePauseRequest",
   {
     ...pauseFields,
   },
-  { title: "QueuePauseRequest", additionalProperties: false, examples: [{ reason: "moving", for: "2h" }] },
+  { examples: [{ reason: "moving", for: "2h" }] },
 );
 export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
 
-export const QueuePurgeRequest = Type.Object(
-  {
-    delayed: Type.Optional(
-      Type.Boolean({
-        default: true,
-        description: "false leaves those alone that wait for their time or for their next try",
-      }),
-    ),
-    dry_run: Type.Optional(Type.Boolean({ description: "Only says how many there are" })),
-  },
-  { title: "QueuePurgeRequest", additionalProperties: false },
-);
+export const QueuePurgeRequest = object("QueuePurgeRequest", {
+  delayed: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: "false leaves those alone that wait for their time or for their next try",
+    }),
+  ),
+  dry_run: Type.Optional(Type.Boolean({ description: "Only says how many there are" })),
+});
 export type QueuePurgeRequest = Static<typeof QueuePurgeRequest>;
 
-export const QueuePurged = Type.Object(
-  {
-    count: Count("Runs that were ended, or would be"),
-    more: Type.Boolean({ description: "There may be more: it was not looked at all of them" }),
-    dry_run: Type.Boolean(),
-  },
-  { title: "QueuePurged", additionalProperties: false },
-);
+export const QueuePurged = object("QueuePurged", {
+  count: Count("Runs that were ended, or would be"),
+  more: Type.Boolean({ description: "There may be more: it was not looked at all of them" }),
+  dry_run: Type.Boolean(),
+});
 export type QueuePurged = Static<typeof QueuePurged>;
 
-const QueuePause = Type.Object(
-  {
-    reason: nullable(Type.String()),
-    actor: nullable(Type.String()),
-    at: Timestamp,
-    until: nullable(Timestamp),
-  },
-  { title: "QueuePause", additionalProperties: false },
-);
+const QueuePause = object("QueuePause", {
+  reason: nullable(Type.String()),
+  actor: nullable(Type.String()),
+  at: Timestamp,
+  until: nullable(Timestamp),
+});
 
-export const QueueStats = Type.Object(
+export const QueueStats = object(
+  "QueueStats",
   {
     queued: Count("Runs that wait for a worker"),
     running: Count("Runs that a worker has"),
@@ -91,51 +85,42 @@ export const QueueStats = Type.Object(
       "Workers like those that there are, of ten slots if there are none, that would have all of these at work at once",
     ),
   },
-  { title: "QueueStats", additionalProperties: false, description: "What an autoscaler asks for" },
+  { description: "What an autoscaler asks for" },
 );
 export type QueueStats = Static<typeof QueueStats>;
 
-export const Queue = Type.Object(
-  {
-    name: Type.String(),
-    order: Order,
-    bound: nullable(
-      Type.String({
-        description: "A run waits only for runs that became due at most this much later; null for a strict queue",
-      }),
-    ),
-    concurrency: nullable(QueueConcurrency),
-    rate_limit: nullable(QueueRateLimit),
-    paused: Type.Boolean({ description: "Nothing is handed out; schedules go on firing" }),
-    pause: nullable(QueuePause),
-    version: Type.Integer(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-    stats: Type.Optional(
-      Type.Unsafe<Static<typeof QueueStats>>({ ...QueueStats, description: "As of now, in a list that includes them" }),
-    ),
-  },
-  { title: "Queue", additionalProperties: false },
-);
+export const Queue = object("Queue", {
+  name: Type.String(),
+  order: Order,
+  bound: nullable(
+    Type.String({
+      description: "A run waits only for runs that became due at most this much later; null for a strict queue",
+    }),
+  ),
+  concurrency: nullable(QueueConcurrency),
+  rate_limit: nullable(QueueRateLimit),
+  paused: Type.Boolean({ description: "Nothing is handed out; schedules go on firing" }),
+  pause: nullable(QueuePause),
+  version: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  stats: Type.Optional(
+    Type.Unsafe<Static<typeof QueueStats>>({ ...QueueStats, description: "As of now, in a list that includes them" }),
+  ),
+});
 export type Queue = Static<typeof Queue>;
 
-export const QueueListQuery = Type.Object(
-  {
-    ...paging,
-    include: Type.Optional(
-      stringEnum(["stats"], {
-        description: `stats: what waits and works in each queue, too; then ${limits.countedQueues} queues a page at most`,
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const QueueListQuery = closed({
+  ...paging,
+  include: Type.Optional(
+    stringEnum(["stats"], {
+      description: `stats: what waits and works in each queue, too; then ${limits.countedQueues} queues a page at most`,
+    }),
+  ),
+});
 export type QueueListQuery = Static<typeof QueueListQuery>;
 
-export const QueueList = Type.Object(
-  { queues: Type.Array(Queue), next_page_token: NextPageToken },
-  { title: "QueueList", additionalProperties: false },
-);
+export const QueueList = pageOf("QueueList", { queues: Type.Array(Queue) });
 export type QueueList = Static<typeof QueueList>;
 
 const reads = { tag: "Queues", permission: "queues:read", rateClass: "read", method: "GET" } as const;
@@ -155,7 +140,7 @@ export const listQueues = {
   summary: "List queues by name",
   query: QueueListQuery,
   answers: { 200: { description: "One page", schema: QueueList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getQueue = {
@@ -165,7 +150,7 @@ export const getQueue = {
   summary: "Get a queue",
   params,
   answers: { 200: theQueue },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const getQueueStats = {
@@ -175,7 +160,7 @@ export const getQueueStats = {
   summary: "What waits and works in a queue",
   params,
   answers: { 200: { description: "As of now", schema: QueueStats } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const updateQueue = {
@@ -236,7 +221,7 @@ export const purgeQueue = {
     200: { description: "Done, or counted", schema: QueuePurged },
     202: { description: "The operation that goes on", schema: BulkOperation, headers: { Location: "Where it is" } },
   },
-  errors: [...bodyErrors, "not_found", ...storeErrors],
+  errors: writeErrors,
 } as const satisfies Operation;
 
 export interface QueueChange extends OwnLimitChange {
@@ -251,11 +236,7 @@ export function readQueuePatch(body: unknown): QueueChange {
       findings.add("/bound", "field_invalid", `the order ${order} takes no bound: nothing is moved by priority`);
     }
     const boundMs = typeof bound === "string" ? findings.attempt("/bound", () => parseDuration(bound)) : bound;
-    return {
-      ...(order !== undefined && { order }),
-      ...(boundMs !== undefined && { boundMs }),
-      ...ownLimitChange({ concurrency, rate_limit: rate }, findings),
-    };
+    return { ...present({ order, boundMs }), ...ownLimitChange({ concurrency, rate_limit: rate }, findings) };
   });
 }
 

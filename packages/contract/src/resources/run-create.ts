@@ -13,8 +13,8 @@ import { checkValue, isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue, isPlainlySound } from "../check/json-value.js";
 import { readBody } from "../check/read-body.js";
-import { Count, DurationText, InstantText, stringEnum } from "../fields.js";
-import { bodyErrors, type Operation, storeErrors } from "../operation.js";
+import { Count, DurationText, InstantText, stringEnum, closed, object } from "../fields.js";
+import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import { Problem } from "./problem.js";
 import { addPayloadFaults, type Moment } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
@@ -22,7 +22,8 @@ import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy
 import { Run, RunWaitQuery } from "./run.js";
 import { withDefaults } from "./task-defaults.js";
 
-const DedupeRequest = Type.Object(
+const DedupeRequest = object(
+  "DedupeRequest",
   {
     key: Type.Optional(
       Type.String({
@@ -44,10 +45,11 @@ const DedupeRequest = Type.Object(
       DurationText("How long a run counts after its end; without it a run counts while it is live.", "1h"),
     ),
   },
-  { title: "DedupeRequest", additionalProperties: false, description: "Business identity of the run" },
+  { description: "Business identity of the run" },
 );
 
-export const RunCreate = Type.Object(
+export const RunCreate = object(
+  "RunCreate",
   {
     task: runFields.task,
     payload: runFields.payload,
@@ -62,28 +64,22 @@ export const RunCreate = Type.Object(
     dedupe: Type.Optional(DedupeRequest),
   },
   {
-    title: "RunCreate",
-    additionalProperties: false,
     description: "task is required.",
     examples: [{ task: "echo", payload: { hello: "world" }, dedupe: { key: "hello" } }],
   },
 );
 export type RunCreate = Static<typeof RunCreate>;
 
-export const RunCreated = Type.Object(
-  {
-    ...Run.properties,
-    is_new: Type.Boolean({ description: "Whether this call made the run; false: it counts for the same dedupe key" }),
-  },
-  { title: "RunCreated", additionalProperties: false },
-);
+export const RunCreated = object("RunCreated", {
+  ...Run.properties,
+  is_new: Type.Boolean({ description: "Whether this call made the run; false: it counts for the same dedupe key" }),
+});
 export type RunCreated = Static<typeof RunCreated>;
 
-export const RunBatch = Type.Object(
+export const RunBatch = object(
+  "RunBatch",
   { runs: Type.Array(RunCreate, { maxItems: limits.batch, description: "Each as in asking for one run" }) },
   {
-    title: "RunBatch",
-    additionalProperties: false,
     description: `Up to ${limits.batch} runs. Each is stored or refused by itself.`,
     examples: [
       {
@@ -97,7 +93,8 @@ export const RunBatch = Type.Object(
 );
 export type RunBatch = Static<typeof RunBatch>;
 
-const RunBatchResult = Type.Object(
+const RunBatchResult = object(
+  "RunBatchResult",
   {
     id: Type.Optional(
       Type.String({ description: "Of the run: the new one, or the one that counts for its dedupe key" }),
@@ -105,19 +102,16 @@ const RunBatchResult = Type.Object(
     is_new: Type.Optional(Type.Boolean({ description: "Whether this call made the run" })),
     problem: Type.Optional(Type.Unsafe<Problem>({ ...Problem, description: "Why there is none" })),
   },
-  { title: "RunBatchResult", additionalProperties: false, description: "Either id and is_new or problem" },
+  { description: "Either id and is_new or problem" },
 );
 export type RunBatchResult = Static<typeof RunBatchResult>;
 
-export const RunBatchCreated = Type.Object(
-  {
-    results: Type.Array(RunBatchResult, { description: "In the order of the request" }),
-    created: Count("How many runs were made"),
-    duplicates: Count("For how many a run was there already"),
-    refused: Count("How many were refused"),
-  },
-  { title: "RunBatchCreated", additionalProperties: false },
-);
+export const RunBatchCreated = object("RunBatchCreated", {
+  results: Type.Array(RunBatchResult, { description: "In the order of the request" }),
+  created: Count("How many runs were made"),
+  duplicates: Count("For how many a run was there already"),
+  refused: Count("How many were refused"),
+});
 export type RunBatchCreated = Static<typeof RunBatchCreated>;
 
 export const createRun = {
@@ -170,7 +164,7 @@ export const createRuns = {
   rateClass: "bulk",
   body: RunBatch,
   answers: { 200: { description: "What became of each", schema: RunBatchCreated } },
-  errors: [...bodyErrors, ...storeErrors],
+  errors: writeErrors,
 } as const satisfies Operation;
 
 const defaultCatchupWindowMs = 86_400_000;
@@ -243,10 +237,7 @@ function dedupeOf({ key = "", on = "ignore", window }: NonNullable<RunCreate["de
 }
 
 /** The published form, with the runs as yet unread: each is judged by itself. */
-const Envelope = Type.Object(
-  { runs: Type.Array(Type.Unknown(), { maxItems: limits.batch }) },
-  { additionalProperties: false },
-);
+const Envelope = closed({ runs: Type.Array(Type.Unknown(), { maxItems: limits.batch }) });
 
 export function readRunBatch(body: unknown): readonly unknown[] {
   const findings = new Findings();

@@ -13,7 +13,7 @@ import {
 } from "@carillon/core";
 import { type Static, type TObject, Type } from "typebox";
 import type { Findings } from "../check/findings.js";
-import { DurationText, nullable, stringEnum } from "../fields.js";
+import { DurationText, nullable, stringEnum, object } from "../fields.js";
 
 const LimitCount = (description: string) => Type.Integer({ minimum: 1, maximum: mostLimit, description });
 
@@ -30,18 +30,18 @@ const keyOfLimit = KeyTemplate(
   "customer:{payload.customer}",
 );
 
-export const Concurrency = Type.Object(
+export const Concurrency = object(
+  "ConcurrencyLimit",
   { key: Type.Optional(keyOfLimit), limit: LimitCount("Runs at a time") },
   {
-    title: "ConcurrencyLimit",
-    additionalProperties: false,
     description: "At most so many of its runs at a time, over all workers",
     examples: [{ key: "customer:{payload.customer}", limit: 2 }],
   },
 );
 export type Concurrency = Static<typeof Concurrency>;
 
-export const RateLimit = Type.Object(
+export const RateLimit = object(
+  "RateLimit",
   {
     key: Type.Optional(keyOfLimit),
     limit: LimitCount("Starts in any window"),
@@ -51,8 +51,6 @@ export const RateLimit = Type.Object(
     ),
   },
   {
-    title: "RateLimit",
-    additionalProperties: false,
     description: "At most so many starts in any window of this length, tries after a failure included",
     examples: [{ limit: 60, per: "1m" }],
   },
@@ -71,22 +69,16 @@ const OrderingFailure = stringEnum(orderFailures, {
 });
 
 /** The limits of a queue itself: as those of a job, without a key. */
-export const QueueConcurrency = Type.Object(
+export const QueueConcurrency = object(
+  "QueueConcurrency",
   { limit: LimitCount("Runs at a time") },
-  {
-    title: "QueueConcurrency",
-    additionalProperties: false,
-    description: "At most so many runs of the queue at a time",
-  },
+  { description: "At most so many runs of the queue at a time" },
 );
 
-export const QueueRateLimit = Type.Object(
+export const QueueRateLimit = object(
+  "QueueRateLimit",
   { limit: RateLimit.properties.limit, per: RateLimit.properties.per, burst: RateLimit.properties.burst },
-  {
-    title: "QueueRateLimit",
-    additionalProperties: false,
-    description: "At most so many starts of its runs in any window",
-  },
+  { description: "At most so many starts of its runs in any window" },
 );
 
 /** In requests. */

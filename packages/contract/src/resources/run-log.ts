@@ -1,42 +1,33 @@
 import { logLevels } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { stringEnum, Timestamp } from "../fields.js";
-import { type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, paging } from "../paging.js";
+import { stringEnum, Timestamp, closed, object } from "../fields.js";
+import { type Operation, listErrors } from "../operation.js";
+import { paging, pageOf } from "../paging.js";
 import { RunRef } from "./run.js";
 
-export const RunLogLine = Type.Object(
-  {
-    at: Timestamp,
-    level: stringEnum(logLevels),
-    message: Type.String(),
-    fields: Type.Unknown({ description: "What was given beside the message; null if nothing was" }),
-    fence: Type.Integer({ description: "Which attempt wrote it; grows with every attempt" }),
-    number: Type.Integer({ description: "From 1 within the attempt" }),
-  },
-  { title: "RunLogLine", additionalProperties: false },
-);
+export const RunLogLine = object("RunLogLine", {
+  at: Timestamp,
+  level: stringEnum(logLevels),
+  message: Type.String(),
+  fields: Type.Unknown({ description: "What was given beside the message; null if nothing was" }),
+  fence: Type.Integer({ description: "Which attempt wrote it; grows with every attempt" }),
+  number: Type.Integer({ description: "From 1 within the attempt" }),
+});
 export type RunLogLine = Static<typeof RunLogLine>;
 
-export const RunLog = Type.Object(
-  { lines: Type.Array(RunLogLine), next_page_token: NextPageToken },
-  { title: "RunLog", additionalProperties: false },
-);
+export const RunLog = pageOf("RunLog", { lines: Type.Array(RunLogLine) });
 export type RunLog = Static<typeof RunLog>;
 
-export const RunLogQuery = Type.Object(
-  {
-    ...paging,
-    level: Type.Optional(stringEnum(logLevels, { description: "This level and those above" })),
-    follow: Type.Optional(
-      stringEnum(["true", "false"], {
-        description: `Waits up to ${limits.followMs / 1_000} s for more lines, until the run has ended`,
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const RunLogQuery = closed({
+  ...paging,
+  level: Type.Optional(stringEnum(logLevels, { description: "This level and those above" })),
+  follow: Type.Optional(
+    stringEnum(["true", "false"], {
+      description: `Waits up to ${limits.followMs / 1_000} s for more lines, until the run has ended`,
+    }),
+  ),
+});
 export type RunLogQuery = Static<typeof RunLogQuery>;
 
 export const listRunLogs = {
@@ -55,5 +46,5 @@ export const listRunLogs = {
   query: RunLogQuery,
   waits: true,
   answers: { 200: { description: "Some lines", schema: RunLog } },
-  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;

@@ -21,6 +21,7 @@ import {
   policyTimeBounds,
   readDuration,
   stringEnum,
+  object,
 } from "../fields.js";
 import { BreakerRequest, readBreaker } from "./breaker.js";
 import { Callbacks, callbacksOf, type RefuseTarget } from "./end-callback.js";
@@ -54,20 +55,18 @@ const requestFields = {
   non_retryable: Type.Optional(ErrorTypes),
 };
 
-export const RetryRequest = Type.Object(requestFields, { title: "RetryRequest", additionalProperties: false });
+export const RetryRequest = object("RetryRequest", requestFields);
 export type RetryRequest = Static<typeof RetryRequest>;
 
 /** The same under the name that other systems use, with their way to count: a retry is an attempt after the first. */
-export const RetryPolicySpelling = Type.Object(
-  {
-    ...requestFields,
-    max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999, description: "max_attempts - 1" })),
-  },
-  { title: "RetryPolicySpelling", additionalProperties: false },
-);
+export const RetryPolicySpelling = object("RetryPolicySpelling", {
+  ...requestFields,
+  max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999, description: "max_attempts - 1" })),
+});
 export type RetryPolicySpelling = Static<typeof RetryPolicySpelling>;
 
-export const Retry = Type.Object(
+export const Retry = object(
+  "Retry",
   {
     max_attempts: Type.Integer({ minimum: 1 }),
     backoff: stringEnum(words.backoff),
@@ -77,7 +76,7 @@ export const Retry = Type.Object(
     jitter: stringEnum(words.jitter),
     non_retryable: Type.Array(Type.String()),
   },
-  { title: "Retry", additionalProperties: false, description: "The policy in force, defaults included" },
+  { description: "The policy in force, defaults included" },
 );
 export type Retry = Static<typeof Retry>;
 
@@ -119,16 +118,13 @@ const Deadline = DurationText(
   "30m",
 );
 
-export const Sla = Type.Object(
+export const Sla = object(
+  "Sla",
   {
     start_within: Type.Optional(DurationText("From its time until a worker has it.", "1m")),
     finish_within: Type.Optional(DurationText("From its time to its end, all attempts together.", "10m")),
   },
-  {
-    title: "Sla",
-    additionalProperties: false,
-    description: "What was promised of each run. A breach is an event and is counted; the run goes on",
-  },
+  { description: "What was promised of each run. A breach is an event and is counted; the run goes on" },
 );
 export type Sla = Static<typeof Sla>;
 

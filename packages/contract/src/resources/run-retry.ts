@@ -2,23 +2,22 @@ import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
 import { bodyErrors, changeErrors, type Operation } from "../operation.js";
 import { Run, RunRef } from "./run.js";
+import { object } from "../fields.js";
 
-export const RunRepeat = Type.Object(
+export const RunRepeat = object(
+  "RunRepeat",
   {
     payload: Type.Optional(Type.Unknown({ description: "In place of the run's; null is a payload" })),
     force: Type.Optional(Type.Boolean({ description: "Whatever the job's overlap policy says" })),
   },
-  { title: "RunRepeat", additionalProperties: false, examples: [{}] },
+  { examples: [{}] },
 );
 export type RunRepeat = Static<typeof RunRepeat>;
 
-export const RunRetried = Type.Object(
-  {
-    ...Run.properties,
-    is_new: Type.Boolean({ description: "Whether this call made the run; false: it had been retried before" }),
-  },
-  { title: "RunRetried", additionalProperties: false },
-);
+export const RunRetried = object("RunRetried", {
+  ...Run.properties,
+  is_new: Type.Boolean({ description: "Whether this call made the run; false: it had been retried before" }),
+});
 export type RunRetried = Static<typeof RunRetried>;
 
 const repeatErrors = [

@@ -12,47 +12,44 @@ import {
   nullable,
   stringEnum,
   Timestamp,
+  object,
+  closed,
 } from "../fields.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { bodyErrors, type Operation, queryErrors, storeErrors, getErrors, writeErrors } from "../operation.js";
 import { NextPageToken, paging, Total, totalQuery } from "../paging.js";
 import type { Moment } from "./request-context.js";
 
 export const RunStatus = stringEnum(runStatuses, { description: "Where the run is in its life" });
 export type RunStatus = Static<typeof RunStatus>;
 
-export const RunError = Type.Object(
-  {
-    type: Type.String(),
-    message: Type.String(),
-    stack: Type.Optional(Type.String()),
-    retryable: Type.Boolean(),
-    fingerprint: Type.Optional(Type.String({ description: "Names its kind; see error groups" })),
-  },
-  { title: "RunError", additionalProperties: false },
-);
+export const RunError = object("RunError", {
+  type: Type.String(),
+  message: Type.String(),
+  stack: Type.Optional(Type.String()),
+  retryable: Type.Boolean(),
+  fingerprint: Type.Optional(Type.String({ description: "Names its kind; see error groups" })),
+});
 export type RunError = Static<typeof RunError>;
 
 const triggerKinds = ["schedule", "once", "run_now", "backfill", "retry", "replay", "after", "callback"] as const;
 
-const Trigger = Type.Object(
-  {
-    kind: stringEnum(triggerKinds, { description: "Who asked for the run" }),
-    id: nullable(
-      Type.String({
-        description: "What asked for it, where that has an id: a backfill, or a run (of run_now the run itself)",
-      }),
-    ),
-    scheduled_for: Timestamp,
-    upstream: Type.Optional(
-      Type.Array(Type.String(), {
-        description: "Of kind after: the runs whose ends started it, in the order of the job's `after`",
-      }),
-    ),
-  },
-  { title: "Trigger", additionalProperties: false },
-);
+const Trigger = object("Trigger", {
+  kind: stringEnum(triggerKinds, { description: "Who asked for the run" }),
+  id: nullable(
+    Type.String({
+      description: "What asked for it, where that has an id: a backfill, or a run (of run_now the run itself)",
+    }),
+  ),
+  scheduled_for: Timestamp,
+  upstream: Type.Optional(
+    Type.Array(Type.String(), {
+      description: "Of kind after: the runs whose ends started it, in the order of the job's `after`",
+    }),
+  ),
+});
 
-const EarlierAttempt = Type.Object(
+const EarlierAttempt = object(
+  "Attempt",
   {
     attempt: Type.Integer(),
     fence: Type.Integer(),
@@ -62,19 +59,21 @@ const EarlierAttempt = Type.Object(
     outcome: stringEnum(["failed", "timeout", "worker_lost"]),
     error: nullable(RunError),
   },
-  { title: "Attempt", additionalProperties: false, description: "A try that ended without success" },
+  { description: "A try that ended without success" },
 );
 
-const Progress = Type.Object(
+const Progress = object(
+  "Progress",
   {
     fraction: Type.Number({ minimum: 0, maximum: 1 }),
     text: nullable(Type.String()),
     at: Timestamp,
   },
-  { title: "Progress", additionalProperties: false, description: "What the run's handler said last of how far it is" },
+  { description: "What the run's handler said last of how far it is" },
 );
 
-export const WaitingOn = Type.Object(
+export const WaitingOn = object(
+  "WaitingOn",
   {
     code: Type.String({
       description:
@@ -83,25 +82,18 @@ export const WaitingOn = Type.Object(
     }),
     detail: Type.String({ examples: ["no worker serves task pdf"] }),
   },
-  {
-    title: "WaitingOn",
-    additionalProperties: false,
-    description: "What a run that is live and does not run waits for; where one run is asked for",
-  },
+  { description: "What a run that is live and does not run waits for; where one run is asked for" },
 );
 export type WaitingOn = Static<typeof WaitingOn>;
 
-const RunSla = Type.Object(
+const RunSla = object(
+  "RunSla",
   {
     start_by: nullable(Timestamp),
     finish_by: nullable(Timestamp),
     breached: Type.Array(stringEnum(["start", "finish"]), { description: "What came later than that" }),
   },
-  {
-    title: "RunSla",
-    additionalProperties: false,
-    description: "What was promised of it; of none that makes up for the past (retry, replay, backfill)",
-  },
+  { description: "What was promised of it; of none that makes up for the past (retry, replay, backfill)" },
 );
 
 /** The part of a run that answers "how did it go". */
@@ -118,50 +110,48 @@ const course = {
   duration_ms: nullable(Milliseconds("From the start of the last try to its end")),
 };
 
-export const RunSummary = Type.Object(course, { title: "RunSummary", additionalProperties: false });
+export const RunSummary = object("RunSummary", course);
 export type RunSummary = Static<typeof RunSummary>;
 
-export const Run = Type.Object(
-  {
-    ...course,
-    job_id: nullable(Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] })),
-    task: Type.String(),
-    queue: Type.String(),
-    priority: Type.Integer(),
-    run_at: Type.Unsafe<string>({
-      ...Timestamp,
-      description: "When it may start: its time with jitter, or the next try",
-    }),
-    deadline_at: nullable(
-      Type.Unsafe<string>({ ...Timestamp, description: "When it is to have ended, while it is live" }),
-    ),
-    sla: nullable(RunSla),
-    created_at: Timestamp,
-    losses: Count("Times that its worker was lost"),
-    worker_id: nullable(Type.String()),
-    waiting_on: nullable(WaitingOn),
-    retried_as: nullable(
-      Type.String({ description: "The run that takes the place of this one; only where one run is asked for" }),
-    ),
-    progress: nullable(Progress),
-    payload: Type.Unknown(),
-    output: Type.Unknown(),
-    error: nullable(RunError),
-    attempts: Type.Array(EarlierAttempt, {
-      description: "The tries before the last one; of very many the last hundred",
-    }),
-    labels: Type.Record(Type.String(), Type.String()),
-    owner: nullable(Type.String()),
-    trace_id: nullable(Type.String({ description: "The trace of whoever asked for it, by W3C Trace Context" })),
-  },
-  { title: "Run", additionalProperties: false },
-);
+export const Run = object("Run", {
+  ...course,
+  job_id: nullable(Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] })),
+  task: Type.String(),
+  queue: Type.String(),
+  priority: Type.Integer(),
+  run_at: Type.Unsafe<string>({
+    ...Timestamp,
+    description: "When it may start: its time with jitter, or the next try",
+  }),
+  deadline_at: nullable(
+    Type.Unsafe<string>({ ...Timestamp, description: "When it is to have ended, while it is live" }),
+  ),
+  sla: nullable(RunSla),
+  created_at: Timestamp,
+  losses: Count("Times that its worker was lost"),
+  worker_id: nullable(Type.String()),
+  waiting_on: nullable(WaitingOn),
+  retried_as: nullable(
+    Type.String({ description: "The run that takes the place of this one; only where one run is asked for" }),
+  ),
+  progress: nullable(Progress),
+  payload: Type.Unknown(),
+  output: Type.Unknown(),
+  error: nullable(RunError),
+  attempts: Type.Array(EarlierAttempt, {
+    description: "The tries before the last one; of very many the last hundred",
+  }),
+  labels: Type.Record(Type.String(), Type.String()),
+  owner: nullable(Type.String()),
+  trace_id: nullable(Type.String({ description: "The trace of whoever asked for it, by W3C Trace Context" })),
+});
 export type Run = Static<typeof Run>;
 
-export const RunList = Type.Object(
-  { runs: Type.Array(Run), next_page_token: NextPageToken, total: Type.Optional(Total) },
-  { title: "RunList", additionalProperties: false },
-);
+export const RunList = object("RunList", {
+  runs: Type.Array(Run),
+  next_page_token: NextPageToken,
+  total: Type.Optional(Total),
+});
 export type RunList = Static<typeof RunList>;
 
 export const listFilters = {
@@ -205,55 +195,44 @@ export const listFilters = {
   total: Type.Optional(totalQuery),
 };
 
-export const RunListQuery = Type.Object(
-  {
-    ...paging,
-    ...listFilters,
-    job_id: Type.Optional(JobName("Only of this job: its id, or @ and its key")),
-    worker_id: Type.Optional(NameFilter("Only those that this worker has or had")),
-    trigger: Type.Optional(stringEnum(triggerKinds, { description: "Only those that this asked for" })),
-  },
-  { additionalProperties: false },
-);
+export const RunListQuery = closed({
+  ...paging,
+  ...listFilters,
+  job_id: Type.Optional(JobName("Only of this job: its id, or @ and its key")),
+  worker_id: Type.Optional(NameFilter("Only those that this worker has or had")),
+  trigger: Type.Optional(stringEnum(triggerKinds, { description: "Only those that this asked for" })),
+});
 export type RunListQuery = Static<typeof RunListQuery>;
 
-export const RunWaitQuery = Type.Object(
-  {
-    wait: Type.Optional(
-      DurationText(
-        `Answers when the run has ended, or after this time; more than ${limits.waitMs / 1_000}s counts as that.`,
-        "10s",
-      ),
+export const RunWaitQuery = closed({
+  wait: Type.Optional(
+    DurationText(
+      `Answers when the run has ended, or after this time; more than ${limits.waitMs / 1_000}s counts as that.`,
+      "10s",
     ),
-  },
-  { additionalProperties: false },
-);
+  ),
+});
 
-export const RunReschedule = Type.Object(
+export const RunReschedule = object(
+  "RunReschedule",
   {
     at: Type.Optional(InstantText("When it is to run")),
     delay: Type.Optional(DurationText("How long from now, instead of a time.", "15m")),
   },
-  { title: "RunReschedule", additionalProperties: false, examples: [{ delay: "15m" }] },
+  { examples: [{ delay: "15m" }] },
 );
 export type RunReschedule = Static<typeof RunReschedule>;
 
-const RunAttempt = Type.Object(
-  {
-    attempt: Type.Integer(),
-    worker_id: nullable(Type.String()),
-    started_at: Timestamp,
-    ended_at: nullable(Timestamp),
-    outcome: stringEnum(["running", "succeeded", "failed", "timeout", "worker_lost", "cancelled"]),
-    error: nullable(RunError),
-  },
-  { title: "RunAttempt", additionalProperties: false },
-);
+const RunAttempt = object("RunAttempt", {
+  attempt: Type.Integer(),
+  worker_id: nullable(Type.String()),
+  started_at: Timestamp,
+  ended_at: nullable(Timestamp),
+  outcome: stringEnum(["running", "succeeded", "failed", "timeout", "worker_lost", "cancelled"]),
+  error: nullable(RunError),
+});
 
-export const RunAttempts = Type.Object(
-  { attempts: Type.Array(RunAttempt) },
-  { title: "RunAttempts", additionalProperties: false },
-);
+export const RunAttempts = object("RunAttempts", { attempts: Type.Array(RunAttempt) });
 export type RunAttempts = Static<typeof RunAttempts>;
 
 const runEventTypes = [
@@ -272,25 +251,19 @@ const runEventTypes = [
   "discarded",
 ] as const;
 
-const RunEvent = Type.Object(
-  {
-    at: Timestamp,
-    type: stringEnum(runEventTypes),
-    attempt: nullable(Type.Integer()),
-    worker_id: nullable(Type.String()),
-    run_id: nullable(Type.String({ description: "The run that was made in its place, or like it" })),
-    detail: nullable(Type.String({ description: "Why, where there is a reason" })),
-  },
-  { title: "RunEvent", additionalProperties: false },
-);
+const RunEvent = object("RunEvent", {
+  at: Timestamp,
+  type: stringEnum(runEventTypes),
+  attempt: nullable(Type.Integer()),
+  worker_id: nullable(Type.String()),
+  run_id: nullable(Type.String({ description: "The run that was made in its place, or like it" })),
+  detail: nullable(Type.String({ description: "Why, where there is a reason" })),
+});
 
-export const RunEvents = Type.Object(
+export const RunEvents = object(
+  "RunEvents",
   { events: Type.Array(RunEvent) },
-  {
-    title: "RunEvents",
-    additionalProperties: false,
-    description: "What became of a run, oldest first: read from the run and its attempts",
-  },
+  { description: "What became of a run, oldest first: read from the run and its attempts" },
 );
 export type RunEvents = Static<typeof RunEvents>;
 
@@ -300,7 +273,8 @@ export const explanationFields = {
   facts: Type.Record(Type.String(), Type.Unknown(), { description: "The numbers and names of the sentence" }),
 };
 
-export const RunExplanation = Type.Object(
+export const RunExplanation = object(
+  "RunExplanation",
   {
     run_id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
     status: RunStatus,
@@ -312,11 +286,7 @@ export const RunExplanation = Type.Object(
     }),
     ...explanationFields,
   },
-  {
-    title: "RunExplanation",
-    additionalProperties: false,
-    description: "Why a run does not run: the first thing that keeps it",
-  },
+  { description: "Why a run does not run: the first thing that keeps it" },
 );
 export type RunExplanation = Static<typeof RunExplanation>;
 
@@ -375,7 +345,7 @@ export const explainRun = {
   rateClass: "read",
   params: RunRef,
   answers: { 200: { description: "The answer", schema: RunExplanation } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 const runVerb = (verb: string) => [
@@ -396,7 +366,7 @@ export const cancelRun = {
   rateClass: "write",
   params: RunRef,
   answers: { 200: { description: "The run as it is now", schema: Run } },
-  errors: [...bodyErrors, "not_found", ...storeErrors],
+  errors: writeErrors,
 } as const satisfies Operation;
 
 export const rescheduleRun = {
@@ -434,7 +404,7 @@ export const listRunAttempts = {
   rateClass: "read",
   params: RunRef,
   answers: { 200: { description: "All of them, the one that runs included", schema: RunAttempts } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const listRunEvents = {
@@ -448,7 +418,7 @@ export const listRunEvents = {
   rateClass: "read",
   params: RunRef,
   answers: { 200: { description: "Oldest first", schema: RunEvents } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 const defaultCatchupWindowMs = 86_400_000;

@@ -1,11 +1,13 @@
-import { type Static, Type } from "typebox";
+import { type Static } from "typebox";
 import { Findings } from "../check/findings.js";
 import type { RefuseTarget } from "./end-callback.js";
 import { runLimits } from "./run-limits.js";
 import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
+import { object } from "../fields.js";
 
 /** The fields of a request for a run that its task may have said already. */
-export const TaskDefaults = Type.Object(
+export const TaskDefaults = object(
+  "TaskDefaults",
   {
     queue: runFields.queue,
     priority: runFields.priority,
@@ -13,8 +15,6 @@ export const TaskDefaults = Type.Object(
     searchable: runFields.searchable,
   },
   {
-    title: "TaskDefaults",
-    additionalProperties: false,
     description: "What runs of a task are like where the request for a run or a job does not say it",
     examples: [{ queue: "email", timeout: "2m", retry: { max_attempts: 5 } }],
   },

@@ -1,10 +1,11 @@
 import { type Static, Type } from "typebox";
-import { Count, nullable } from "../fields.js";
-import { type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, PageQuery } from "../paging.js";
+import { Count, nullable, object } from "../fields.js";
+import { type Operation, getErrors, listErrors } from "../operation.js";
+import { PageQuery, pageOf } from "../paging.js";
 import { TaskDefaults } from "./task-defaults.js";
 
-export const TaskInfo = Type.Object(
+export const TaskInfo = object(
+  "Task",
   {
     name: Type.String({ examples: ["email.welcome"] }),
     workers: Count("That are given runs of it"),
@@ -20,17 +21,12 @@ export const TaskInfo = Type.Object(
     expected_ms: nullable(Type.Number({ description: "How long a run takes, where a queue is ordered by that" })),
   },
   {
-    title: "Task",
-    additionalProperties: false,
     description: "A task that some worker serves or has said something about, some job names, or some finished run had",
   },
 );
 export type TaskInfo = Static<typeof TaskInfo>;
 
-export const TaskInfoList = Type.Object(
-  { tasks: Type.Array(TaskInfo), next_page_token: NextPageToken },
-  { title: "TaskList", additionalProperties: false },
-);
+export const TaskInfoList = pageOf("TaskList", { tasks: Type.Array(TaskInfo) });
 export type TaskInfoList = Static<typeof TaskInfoList>;
 
 const reads = { method: "GET", rateClass: "read" } as const;
@@ -45,7 +41,7 @@ export const listTasks = {
   permission: "jobs:read",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: TaskInfoList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getTask = {
@@ -57,5 +53,5 @@ export const getTask = {
   permission: "jobs:read",
   params: Type.Object({ name: Type.String({ examples: ["email.welcome"] }) }),
   answers: { 200: { description: "The task", schema: TaskInfo } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;

@@ -3,10 +3,10 @@ import { type Static, Type } from "typebox";
 import { callbackLimits, limits, namePattern, printablePattern } from "../bounds.js";
 import { isObject } from "../check/check-value.js";
 import { readBody } from "../check/read-body.js";
-import { Count, DurationText, nullable, stringEnum, Timestamp } from "../fields.js";
+import { Count, DurationText, nullable, stringEnum, Timestamp, object, present } from "../fields.js";
 import { removable } from "../merge-patch.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, PageQuery } from "../paging.js";
+import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
+import { PageQuery, pageOf } from "../paging.js";
 import { checkTarget, Include, momentsOf, On, type RefuseTarget, TargetUrl, usualParts } from "./end-callback.js";
 import { RunError, RunStatus } from "./run.js";
 
@@ -19,7 +19,8 @@ const Names = (description: string) =>
 
 const Description = Type.String({ maxLength: limits.reasonLength, pattern: printablePattern });
 
-export const WebhookCreate = Type.Object(
+export const WebhookCreate = object(
+  "WebhookCreate",
   {
     url: Type.Optional(TargetUrl),
     on: Type.Optional(On),
@@ -29,8 +30,6 @@ export const WebhookCreate = Type.Object(
     description: Type.Optional(Description),
   },
   {
-    title: "WebhookCreate",
-    additionalProperties: false,
     description: "url is required. Every end of every run when nothing else is said",
     examples: [{ url: "https://example.com/hooks/carillon", on: ["failed"] }],
   },
@@ -39,7 +38,8 @@ export type WebhookCreate = Static<typeof WebhookCreate>;
 
 const field = WebhookCreate.properties;
 
-export const WebhookPatch = Type.Object(
+export const WebhookPatch = object(
+  "WebhookPatch",
   {
     url: Type.Optional(Type.Unsafe<string>({ ...field.url })),
     on: Type.Optional(removable<Static<typeof On>>(field.on)),
@@ -49,19 +49,13 @@ export const WebhookPatch = Type.Object(
     description: Type.Optional(removable<string>(field.description)),
     enabled: Type.Optional(Type.Boolean({ description: "Whether it is told of anything" })),
   },
-  {
-    title: "WebhookPatch",
-    additionalProperties: false,
-    description: "A merge patch: what is left out stays, null removes",
-    examples: [{ enabled: true }],
-  },
+  { description: "A merge patch: what is left out stays, null removes", examples: [{ enabled: true }] },
 );
 export type WebhookPatch = Static<typeof WebhookPatch>;
 
-export const WebhookRotate = Type.Object(
-  { overlap: Type.Optional(DurationText("How long the secret before signs as well; 24h by default.", "24h")) },
-  { title: "WebhookRotate", additionalProperties: false },
-);
+export const WebhookRotate = object("WebhookRotate", {
+  overlap: Type.Optional(DurationText("How long the secret before signs as well; 24h by default.", "24h")),
+});
 export type WebhookRotate = Static<typeof WebhookRotate>;
 
 const webhook = {
@@ -85,61 +79,47 @@ const webhook = {
   updated_at: Timestamp,
 };
 
-export const Webhook = Type.Object(webhook, { title: "Webhook", additionalProperties: false });
+export const Webhook = object("Webhook", webhook);
 export type Webhook = Static<typeof Webhook>;
 
-export const WebhookWithSecret = Type.Object(
-  {
-    ...webhook,
-    secret: Type.String({ description: "Signs what is sent; shown this once", examples: ["whsec_…"] }),
-  },
-  { title: "WebhookWithSecret", additionalProperties: false },
-);
+export const WebhookWithSecret = object("WebhookWithSecret", {
+  ...webhook,
+  secret: Type.String({ description: "Signs what is sent; shown this once", examples: ["whsec_…"] }),
+});
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>;
 
 const callbackSecret = { made_at: Timestamp, old_secret_until: nullable(Timestamp) };
 
-export const CallbackSecret = Type.Object(callbackSecret, {
-  title: "CallbackSecret",
-  additionalProperties: false,
+export const CallbackSecret = object("CallbackSecret", callbackSecret, {
   description: "Signs callbacks to addresses, of all jobs and runs of the namespace",
 });
 export type CallbackSecret = Static<typeof CallbackSecret>;
 
-export const CallbackSecretMade = Type.Object(
-  { ...callbackSecret, secret: WebhookWithSecret.properties.secret },
-  { title: "CallbackSecretMade", additionalProperties: false },
-);
+export const CallbackSecretMade = object("CallbackSecretMade", {
+  ...callbackSecret,
+  secret: WebhookWithSecret.properties.secret,
+});
 export type CallbackSecretMade = Static<typeof CallbackSecretMade>;
 
-export const WebhookList = Type.Object(
-  { webhooks: Type.Array(Webhook), next_page_token: NextPageToken },
-  { title: "WebhookList", additionalProperties: false },
-);
+export const WebhookList = pageOf("WebhookList", { webhooks: Type.Array(Webhook) });
 export type WebhookList = Static<typeof WebhookList>;
 
-export const Delivery = Type.Object(
-  {
-    id: Type.String({ description: "The run that sends it", examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
-    message_id: Type.String({ description: "The same for every try, and when it is sent again" }),
-    type: Type.String({ examples: ["run.failed"] }),
-    run_id: nullable(Type.String({ description: "What it tells of" })),
-    status: RunStatus,
-    attempt: Count("The current or last try, from 1; 0 before the first"),
-    next_attempt_at: nullable(Timestamp),
-    created_at: Timestamp,
-    finished_at: nullable(Timestamp),
-    response_status: nullable(Type.Integer({ description: "What the endpoint answered when it took the message" })),
-    error: nullable(RunError),
-  },
-  { title: "Delivery", additionalProperties: false },
-);
+export const Delivery = object("Delivery", {
+  id: Type.String({ description: "The run that sends it", examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+  message_id: Type.String({ description: "The same for every try, and when it is sent again" }),
+  type: Type.String({ examples: ["run.failed"] }),
+  run_id: nullable(Type.String({ description: "What it tells of" })),
+  status: RunStatus,
+  attempt: Count("The current or last try, from 1; 0 before the first"),
+  next_attempt_at: nullable(Timestamp),
+  created_at: Timestamp,
+  finished_at: nullable(Timestamp),
+  response_status: nullable(Type.Integer({ description: "What the endpoint answered when it took the message" })),
+  error: nullable(RunError),
+});
 export type Delivery = Static<typeof Delivery>;
 
-export const DeliveryList = Type.Object(
-  { deliveries: Type.Array(Delivery), next_page_token: NextPageToken },
-  { title: "DeliveryList", additionalProperties: false },
-);
+export const DeliveryList = pageOf("DeliveryList", { deliveries: Type.Array(Delivery) });
 export type DeliveryList = Static<typeof DeliveryList>;
 
 const reads = { tag: "Webhooks", permission: "webhooks:read", rateClass: "read", method: "GET" } as const;
@@ -156,7 +136,7 @@ const headers = { ETag: 'Its version, as in "v7"' };
 
 const theWebhook = { description: "The endpoint as it is now", schema: Webhook, headers };
 
-const findErrors = ["not_found", ...queryErrors, ...storeErrors] as const;
+const findErrors = getErrors;
 
 export const createWebhook = {
   ...writes,
@@ -185,7 +165,7 @@ export const listWebhooks = {
   summary: "List webhook endpoints, newest first",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: WebhookList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getWebhook = {
@@ -258,7 +238,7 @@ export const listDeliveries = {
   params,
   query: PageQuery,
   answers: { 200: { description: "One page", schema: DeliveryList } },
-  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 const delivery = Type.Object({ id, delivery: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
@@ -337,11 +317,9 @@ export function readWebhookPatch(body: unknown, refuse?: RefuseTarget): WebhookC
     return {
       ...(url !== undefined && { url }),
       ...(on !== undefined && { on: momentsOf(on ?? undefined) }),
-      ...(tasks !== undefined && { tasks }),
-      ...(queues !== undefined && { queues }),
+      ...present({ tasks, queues }),
       ...(include !== undefined && { include: include ?? usualParts }),
-      ...(description !== undefined && { description }),
-      ...(enabled !== undefined && { isEnabled: enabled }),
+      ...present({ description, isEnabled: enabled }),
     };
   });
 }

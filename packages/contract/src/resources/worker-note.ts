@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { tokenHashPattern, workerLimits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { stringEnum } from "../fields.js";
+import { stringEnum, object } from "../fields.js";
 import type { Operation } from "../operation.js";
 import { AgoMs, workerCallErrors, Fence, RunRef, runUuid, workerCall } from "./worker-protocol.js";
 import { WorkerRef } from "./worker.js";
@@ -23,24 +23,22 @@ const noteKinds = [
   "alive",
 ] as const;
 
-const Line = Type.Object(
-  {
-    number: Type.Integer({
-      minimum: 1,
-      maximum: 2_147_483_647,
-      description: "From 1 within the attempt: one that comes twice is shown once",
-    }),
-    level: stringEnum(logLevels),
-    message: Type.String({ maxLength: noteLimits.logLineBytes }),
-    fields_json: Type.Optional(Type.String({ maxLength: noteLimits.logLineBytes, description: "An object as JSON" })),
-    ago_ms: AgoMs("How long before this call it was written"),
-  },
-  { title: "NotedLine", additionalProperties: false },
-);
+const Line = object("NotedLine", {
+  number: Type.Integer({
+    minimum: 1,
+    maximum: 2_147_483_647,
+    description: "From 1 within the attempt: one that comes twice is shown once",
+  }),
+  level: stringEnum(logLevels),
+  message: Type.String({ maxLength: noteLimits.logLineBytes }),
+  fields_json: Type.Optional(Type.String({ maxLength: noteLimits.logLineBytes, description: "An object as JSON" })),
+  ago_ms: AgoMs("How long before this call it was written"),
+});
 
 const Name = (description: string) => Type.String({ minLength: 1, maxLength: noteLimits.nameLength, description });
 
-export const WorkerNote = Type.Object(
+export const WorkerNote = object(
+  "WorkerNote",
   {
     run_id: RunRef,
     fence: Fence,
@@ -77,33 +75,26 @@ export const WorkerNote = Type.Object(
     ),
     lines: Type.Optional(Type.Array(Line, { maxItems: noteLimits.logLines, description: "Of a log" })),
   },
-  { title: "WorkerNote", additionalProperties: false, description: "What a handler leaves behind, or asks for" },
+  { description: "What a handler leaves behind, or asks for" },
 );
 export type WorkerNote = Static<typeof WorkerNote>;
 
-const WorkerNotes = Type.Object(
-  { notes: Type.Array(WorkerNote, { maxItems: workerLimits.notes }) },
-  { title: "WorkerNotes", additionalProperties: false },
-);
+const WorkerNotes = object("WorkerNotes", { notes: Type.Array(WorkerNote, { maxItems: workerLimits.notes }) });
 type WorkerNotes = Static<typeof WorkerNotes>;
 
-const NoteAnswer = Type.Object(
-  {
-    kind: stringEnum(["done", "value", "busy", "lost", "refused"], {
-      description:
-        "done: stored, or nothing there; busy: another run is at it; lost: the run is somebody else's; refused: it cannot be stored",
-    }),
-    value_json: Type.Optional(Type.String({ description: "What was asked for, as JSON" })),
-    at: Type.Optional(Type.Number({ description: "Since when it is there, in milliseconds since 1970" })),
-    message: Type.Optional(Type.String({ description: "Why it was refused" })),
-  },
-  { title: "NoteAnswer", additionalProperties: false },
-);
+const NoteAnswer = object("NoteAnswer", {
+  kind: stringEnum(["done", "value", "busy", "lost", "refused"], {
+    description:
+      "done: stored, or nothing there; busy: another run is at it; lost: the run is somebody else's; refused: it cannot be stored",
+  }),
+  value_json: Type.Optional(Type.String({ description: "What was asked for, as JSON" })),
+  at: Type.Optional(Type.Number({ description: "Since when it is there, in milliseconds since 1970" })),
+  message: Type.Optional(Type.String({ description: "Why it was refused" })),
+});
 
-export const WorkerNoted = Type.Object(
-  { answers: Type.Array(NoteAnswer, { description: "One to each note, in their order" }) },
-  { title: "WorkerNoted", additionalProperties: false },
-);
+export const WorkerNoted = object("WorkerNoted", {
+  answers: Type.Array(NoteAnswer, { description: "One to each note, in their order" }),
+});
 export type WorkerNoted = Static<typeof WorkerNoted>;
 
 export const noteRuns = {

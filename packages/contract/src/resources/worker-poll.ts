@@ -4,7 +4,7 @@ import { limits, uuidPattern, workerLimits } from "../bounds.js";
 import { isObject } from "../check/check-value.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { Count, Milliseconds, nullable, stringEnum } from "../fields.js";
+import { Count, Milliseconds, nullable, stringEnum, object } from "../fields.js";
 import type { Operation } from "../operation.js";
 import {
   AgoMs,
@@ -22,17 +22,15 @@ import {
 } from "./worker-protocol.js";
 import { WorkerRef } from "./worker.js";
 
-const FailedWith = Type.Object(
-  {
-    type: Type.String({ maxLength: limits.nameLength }),
-    message: Type.String({ maxLength: workerLimits.errorLength }),
-    stack: Type.Optional(Type.String({ maxLength: workerLimits.errorLength })),
-    retryable: Type.Boolean(),
-  },
-  { title: "FailedWith", additionalProperties: false },
-);
+const FailedWith = object("FailedWith", {
+  type: Type.String({ maxLength: limits.nameLength }),
+  message: Type.String({ maxLength: workerLimits.errorLength }),
+  stack: Type.Optional(Type.String({ maxLength: workerLimits.errorLength })),
+  retryable: Type.Boolean(),
+});
 
-export const WorkerResult = Type.Object(
+export const WorkerResult = object(
+  "WorkerResult",
   {
     run_id: RunRef,
     fence: Fence,
@@ -44,78 +42,70 @@ export const WorkerResult = Type.Object(
     delay_ms: Type.Optional(AgoMs("Of a snooze: call again after this time")),
     wait_ms: Type.Optional(AgoMs("Of one that waits for a callback: no longer than this")),
   },
-  { title: "WorkerResult", additionalProperties: false, description: "How a run ended on a worker" },
+  { description: "How a run ended on a worker" },
 );
 export type WorkerResult = Static<typeof WorkerResult>;
 
-export const WorkerPoll = Type.Object(
-  {
-    number: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: "Numbers the polls of a worker that has more than one under way",
-      }),
-    ),
-    heard: Type.Optional(
-      Count("All polls up to this number are over; without `held` it also says that each was answered"),
-    ),
-    held: Type.Optional(HeldRuns("Every claim that it has. What it was told and does not name is told again")),
-    results: Type.Optional(
-      Type.Array(WorkerResult, { maxItems: workerLimits.runs, description: "Runs that ended since" }),
-    ),
-    wait_ms: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: workerLimits.pollMs,
-        default: workerLimits.pollMs,
-        description: "How long to wait for runs. A poll with results is answered when they are stored",
-      }),
-    ),
-    draining: Type.Optional(Type.Boolean({ description: "It takes nothing more; what is on its way still comes" })),
-  },
-  { title: "WorkerPoll", additionalProperties: false },
-);
+export const WorkerPoll = object("WorkerPoll", {
+  number: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "Numbers the polls of a worker that has more than one under way",
+    }),
+  ),
+  heard: Type.Optional(
+    Count("All polls up to this number are over; without `held` it also says that each was answered"),
+  ),
+  held: Type.Optional(HeldRuns("Every claim that it has. What it was told and does not name is told again")),
+  results: Type.Optional(
+    Type.Array(WorkerResult, { maxItems: workerLimits.runs, description: "Runs that ended since" }),
+  ),
+  wait_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: workerLimits.pollMs,
+      default: workerLimits.pollMs,
+      description: "How long to wait for runs. A poll with results is answered when they are stored",
+    }),
+  ),
+  draining: Type.Optional(Type.Boolean({ description: "It takes nothing more; what is on its way still comes" })),
+});
 export type WorkerPoll = Static<typeof WorkerPoll>;
 
-const Assigned = Type.Object(
-  {
-    run_id: RunUuid,
-    job_id: nullable(Type.String({ description: "The job's UUID" })),
-    task: Type.String(),
-    queue: Type.String(),
-    payload: Type.Unknown(),
-    attempt: Type.Integer(),
-    max_attempts: Type.Integer(),
-    at_most_once: Type.Boolean({ description: "Once begun, nobody may begin it again" }),
-    fence: Fence,
-    timeout_ms: nullable(Milliseconds("How long its handler may take")),
-    scheduled_for: Type.Number({ description: "Milliseconds since 1970" }),
-    run_at: Type.Number({ description: "Milliseconds since 1970" }),
-    traceparent: Type.Optional(
-      Type.String({ description: "Where the trace of whoever asked for the run was left, by W3C Trace Context" }),
-    ),
-    tracestate: Type.Optional(Type.String({ description: "What vendors add to that" })),
-  },
-  { title: "AssignedRun", additionalProperties: false },
-);
+const Assigned = object("AssignedRun", {
+  run_id: RunUuid,
+  job_id: nullable(Type.String({ description: "The job's UUID" })),
+  task: Type.String(),
+  queue: Type.String(),
+  payload: Type.Unknown(),
+  attempt: Type.Integer(),
+  max_attempts: Type.Integer(),
+  at_most_once: Type.Boolean({ description: "Once begun, nobody may begin it again" }),
+  fence: Fence,
+  timeout_ms: nullable(Milliseconds("How long its handler may take")),
+  scheduled_for: Type.Number({ description: "Milliseconds since 1970" }),
+  run_at: Type.Number({ description: "Milliseconds since 1970" }),
+  traceparent: Type.Optional(
+    Type.String({ description: "Where the trace of whoever asked for the run was left, by W3C Trace Context" }),
+  ),
+  tracestate: Type.Optional(Type.String({ description: "What vendors add to that" })),
+});
 
-const Stop = Type.Object(
+const Stop = object(
+  "StopOrder",
   { run_id: RunUuid, fence: Fence, reason: Type.String() },
-  { title: "StopOrder", additionalProperties: false, description: "A run that its worker is to stop" },
+  { description: "A run that its worker is to stop" },
 );
 
-export const WorkerPolled = Type.Object(
-  {
-    runs: Type.Array(Assigned, { description: "To be done. One that it has under the same fence is to be left alone" }),
-    refused: Type.Array(RunUuid, { description: "Runs whose result came too late: somebody else has them" }),
-    stops: Type.Array(Stop),
-    lost: Type.Array(HeldRun, { description: "Claims that it named and that are over" }),
-    drain: Type.Boolean({ description: "It is to end: take nothing more, end or give back what it has, close" }),
-    leave: Type.Boolean({ description: "With drain: its machine goes, it is to give back what it has at once" }),
-  },
-  { title: "WorkerPolled", additionalProperties: false },
-);
+export const WorkerPolled = object("WorkerPolled", {
+  runs: Type.Array(Assigned, { description: "To be done. One that it has under the same fence is to be left alone" }),
+  refused: Type.Array(RunUuid, { description: "Runs whose result came too late: somebody else has them" }),
+  stops: Type.Array(Stop),
+  lost: Type.Array(HeldRun, { description: "Claims that it named and that are over" }),
+  drain: Type.Boolean({ description: "It is to end: take nothing more, end or give back what it has, close" }),
+  leave: Type.Boolean({ description: "With drain: its machine goes, it is to give back what it has at once" }),
+});
 export type WorkerPolled = Static<typeof WorkerPolled>;
 
 export const pollWorker = {

@@ -12,8 +12,8 @@ import {
 } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { Labels, Milliseconds } from "../fields.js";
-import { bodyErrors, type Operation, storeErrors } from "../operation.js";
+import { Labels, Milliseconds, object, closed, present } from "../fields.js";
+import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import type { RefuseTarget } from "./end-callback.js";
 import { checkDefaults, TaskDefaults } from "./task-defaults.js";
 import { WorkerRef } from "./worker.js";
@@ -41,10 +41,7 @@ export const Fence = Type.Integer({
 export const AgoMs = (description: string) => Type.Integer({ minimum: 0, maximum: workerLimits.agoMs, description });
 
 /** A run under one claim. */
-export const HeldRun = Type.Object(
-  { run_id: RunRef, fence: Fence },
-  { title: "HeldRun", additionalProperties: false, description: "A run under one claim" },
-);
+export const HeldRun = object("HeldRun", { run_id: RunRef, fence: Fence }, { description: "A run under one claim" });
 export type HeldRun = Static<typeof HeldRun>;
 
 export const HeldRuns = (description: string) => Type.Array(HeldRun, { maxItems: workerLimits.runs, description });
@@ -53,126 +50,110 @@ const TaskName = Type.String({ minLength: 1, maxLength: limits.nameLength, patte
 
 const byTask = { type: "object", propertyNames: TaskName, maxProperties: workerLimits.tasks };
 
-export const WorkerRegister = Type.Object(
-  {
-    name: Type.String({
-      minLength: 1,
-      maxLength: limits.nameLength,
-      pattern: printablePattern,
-      description: "For people; need not be unique",
-      examples: ["mail-1"],
+export const WorkerRegister = object("WorkerRegister", {
+  name: Type.String({
+    minLength: 1,
+    maxLength: limits.nameLength,
+    pattern: printablePattern,
+    description: "For people; need not be unique",
+    examples: ["mail-1"],
+  }),
+  queues: Type.Array(Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: queuePattern }), {
+    maxItems: workerLimits.queues,
+    description: "The queues that it serves; * alone stands for every queue",
+    examples: [["default", "mail"]],
+  }),
+  namespaces: Type.Optional(
+    Type.Array(Type.String({ pattern: namespacesPattern }), {
+      maxItems: workerLimits.namespaces,
+      description:
+        "The namespaces whose runs it takes, each in its turn; * alone stands for every one; left out: its own",
+      examples: [["billing", "mail"]],
     }),
-    queues: Type.Array(Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: queuePattern }), {
-      maxItems: workerLimits.queues,
-      description: "The queues that it serves; * alone stands for every queue",
-      examples: [["default", "mail"]],
+  ),
+  tasks: Type.Array(TaskName, {
+    maxItems: workerLimits.tasks,
+    description: "The tasks that it has",
+    examples: [["email.welcome"]],
+  }),
+  labels: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      ...Labels,
+      description: "What it says of itself; runs may require some of it",
     }),
-    namespaces: Type.Optional(
-      Type.Array(Type.String({ pattern: namespacesPattern }), {
-        maxItems: workerLimits.namespaces,
-        description:
-          "The namespaces whose runs it takes, each in its turn; * alone stands for every one; left out: its own",
-        examples: [["billing", "mail"]],
-      }),
-    ),
-    tasks: Type.Array(TaskName, {
-      maxItems: workerLimits.tasks,
-      description: "The tasks that it has",
-      examples: [["email.welcome"]],
+  ),
+  versions: Type.Optional(
+    Type.Unsafe<Record<string, string[]>>({
+      ...byTask,
+      additionalProperties: Type.Array(
+        Type.String({ minLength: 1, maxLength: limits.labelValueLength, pattern: printablePattern }),
+        { maxItems: workerLimits.versions },
+      ),
+      description: "By task, the versions of it that it has; runs that ask for one go only there",
+      examples: [{ "email.welcome": ["2", "3"] }],
     }),
-    labels: Type.Optional(
-      Type.Unsafe<Record<string, string>>({
-        ...Labels,
-        description: "What it says of itself; runs may require some of it",
-      }),
-    ),
-    versions: Type.Optional(
-      Type.Unsafe<Record<string, string[]>>({
-        ...byTask,
-        additionalProperties: Type.Array(
-          Type.String({ minLength: 1, maxLength: limits.labelValueLength, pattern: printablePattern }),
-          { maxItems: workerLimits.versions },
-        ),
-        description: "By task, the versions of it that it has; runs that ask for one go only there",
-        examples: [{ "email.welcome": ["2", "3"] }],
-      }),
-    ),
-    weights: Type.Optional(
-      Type.Unsafe<Record<string, number>>({
-        ...byTask,
-        additionalProperties: Type.Integer({ minimum: 1, maximum: workerLimits.slots }),
-        description: "By task, how many slots a run takes; 1 for those that are not named, all slots at the most",
-        examples: [{ "video.encode": 4 }],
-      }),
-    ),
-    defaults: Type.Optional(
-      Type.Unsafe<Record<string, TaskDefaults>>({
-        ...byTask,
-        additionalProperties: TaskDefaults,
-        description:
-          "By task, what its runs are like where a request for a run or a job does not say it. The last registration counts; of a task " +
-          "that is not named it says nothing, and {} that it has no defaults",
-        examples: [{ "email.welcome": { timeout: "2m", retry: { max_attempts: 5 } } }],
-      }),
-    ),
-    spot: Type.Optional(
-      Type.Boolean({ description: "It may go at any time: it gets only runs with allow_spot. False by default" }),
-    ),
-    slots: Type.Integer({ minimum: 1, maximum: workerLimits.slots, description: "Slots: runs of weight 1 at a time" }),
-    ahead: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: workerLimits.ahead,
-        description: "Runs that may wait at the worker beyond its slots; left out: as many as it does in 50 ms",
-      }),
-    ),
-  },
-  { title: "WorkerRegister", additionalProperties: false },
-);
+  ),
+  weights: Type.Optional(
+    Type.Unsafe<Record<string, number>>({
+      ...byTask,
+      additionalProperties: Type.Integer({ minimum: 1, maximum: workerLimits.slots }),
+      description: "By task, how many slots a run takes; 1 for those that are not named, all slots at the most",
+      examples: [{ "video.encode": 4 }],
+    }),
+  ),
+  defaults: Type.Optional(
+    Type.Unsafe<Record<string, TaskDefaults>>({
+      ...byTask,
+      additionalProperties: TaskDefaults,
+      description:
+        "By task, what its runs are like where a request for a run or a job does not say it. The last registration counts; of a task " +
+        "that is not named it says nothing, and {} that it has no defaults",
+      examples: [{ "email.welcome": { timeout: "2m", retry: { max_attempts: 5 } } }],
+    }),
+  ),
+  spot: Type.Optional(
+    Type.Boolean({ description: "It may go at any time: it gets only runs with allow_spot. False by default" }),
+  ),
+  slots: Type.Integer({ minimum: 1, maximum: workerLimits.slots, description: "Slots: runs of weight 1 at a time" }),
+  ahead: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: workerLimits.ahead,
+      description: "Runs that may wait at the worker beyond its slots; left out: as many as it does in 50 ms",
+    }),
+  ),
+});
 export type WorkerRegister = Static<typeof WorkerRegister>;
 
-export const WorkerRegistered = Type.Object(
-  {
-    id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
-    heartbeat_ms: Milliseconds("How often it should be heard of"),
-    idle_heartbeat_ms: Type.Optional(
-      Milliseconds("How often while it has no runs; left out by servers of older versions: as often as with some"),
-    ),
-    silence_ms: Milliseconds("A worker that is silent for so long is taken for dead, and others get its runs"),
-    poll_ms: Milliseconds("The longest wait of a poll"),
-  },
-  { title: "WorkerRegistered", additionalProperties: false },
-);
+export const WorkerRegistered = object("WorkerRegistered", {
+  id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+  heartbeat_ms: Milliseconds("How often it should be heard of"),
+  idle_heartbeat_ms: Type.Optional(
+    Milliseconds("How often while it has no runs; left out by servers of older versions: as often as with some"),
+  ),
+  silence_ms: Milliseconds("A worker that is silent for so long is taken for dead, and others get its runs"),
+  poll_ms: Milliseconds("The longest wait of a poll"),
+});
 export type WorkerRegistered = Static<typeof WorkerRegistered>;
 
-export const WorkerHeartbeat = Type.Object(
-  {
-    lag_ms: Type.Optional(AgoMs("How long the worker's main loop has been busy with one thing")),
-    held: Type.Optional(HeldRuns("Every claim that it has, to hear which of them are over")),
-    started: Type.Optional(
-      Type.Array(
-        Type.Object(
-          { run_id: RunRef, fence: Fence, ago_ms: AgoMs("How long ago its handler was called") },
-          { additionalProperties: false },
-        ),
-        { maxItems: workerLimits.runs, description: "Runs that it has begun: only the loss of such a run counts" },
-      ),
-    ),
-  },
-  { title: "WorkerHeartbeat", additionalProperties: false },
-);
+export const WorkerHeartbeat = object("WorkerHeartbeat", {
+  lag_ms: Type.Optional(AgoMs("How long the worker's main loop has been busy with one thing")),
+  held: Type.Optional(HeldRuns("Every claim that it has, to hear which of them are over")),
+  started: Type.Optional(
+    Type.Array(closed({ run_id: RunRef, fence: Fence, ago_ms: AgoMs("How long ago its handler was called") }), {
+      maxItems: workerLimits.runs,
+      description: "Runs that it has begun: only the loss of such a run counts",
+    }),
+  ),
+});
 export type WorkerHeartbeat = Static<typeof WorkerHeartbeat>;
 
-export const WorkerHeard = Type.Object(
-  { lost: Type.Array(HeldRun, { description: "Claims that it named and that are over" }) },
-  { title: "WorkerHeard", additionalProperties: false },
-);
+export const WorkerHeard = object("WorkerHeard", {
+  lost: Type.Array(HeldRun, { description: "Claims that it named and that are over" }),
+});
 export type WorkerHeard = Static<typeof WorkerHeard>;
 
-export const WorkerRelease = Type.Object(
-  { runs: HeldRuns("Given back, with nothing spent") },
-  { title: "WorkerRelease", additionalProperties: false },
-);
+export const WorkerRelease = object("WorkerRelease", { runs: HeldRuns("Given back, with nothing spent") });
 export type WorkerRelease = Static<typeof WorkerRelease>;
 
 export const workerCall = {
@@ -226,7 +207,7 @@ export const closeWorker = {
   description: "What it still holds is given to others.",
   params: WorkerRef,
   answers: { 204: { description: "Done, now or before" } },
-  errors: [...bodyErrors, "not_found", ...storeErrors],
+  errors: writeErrors,
 } as const satisfies Operation;
 
 export interface ClaimName {
@@ -255,19 +236,7 @@ export function readRegistration(body: unknown, refuse?: RefuseTarget): WorkerRe
     if (namespaces?.length === 0) findings.add("/namespaces", "field_invalid", "must name at least one namespace");
     if (namespaces !== undefined && namespaces.length > 1 && namespaces.includes("*"))
       findings.add("/namespaces", "field_invalid", "* stands for every namespace: name no other beside it");
-    return {
-      name,
-      queues,
-      tasks,
-      slots,
-      ...(namespaces !== undefined && { namespaces }),
-      ...(ahead !== undefined && { ahead }),
-      ...(labels !== undefined && { labels }),
-      ...(versions !== undefined && { versions }),
-      ...(weights !== undefined && { weights }),
-      ...(spot !== undefined && { spot }),
-      ...(defaults !== undefined && { defaults }),
-    };
+    return { name, queues, tasks, slots, ...present({ namespaces, ahead, labels, versions, weights, spot, defaults }) };
   });
 }
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { stringEnum, Timestamp } from "../fields.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
-import { NextPageToken, paging } from "../paging.js";
+import { stringEnum, Timestamp, closed, object } from "../fields.js";
+import { type Operation, getErrors, listErrors, writeErrors } from "../operation.js";
+import { paging, pageOf } from "../paging.js";
 import { RunList } from "./run.js";
 
 export const WorkerRef = Type.Object({ id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
@@ -12,29 +12,27 @@ const WorkerState = stringEnum(["active", "cordoned", "draining", "leaving"], {
     "What was asked of it. cordoned: it is given nothing more; draining: and it is told to end; leaving: and to give back what it has",
 });
 
-export const Worker = Type.Object(
-  {
-    id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
-    name: Type.String(),
-    queues: Type.Array(Type.String(), { description: "* alone stands for every queue" }),
-    tasks: Type.Array(Type.String()),
-    slots: Type.Integer({ description: "Slots: runs of weight 1 at a time" }),
-    labels: Type.Record(Type.String(), Type.String()),
-    versions: Type.Record(Type.String(), Type.Array(Type.String()), { description: "By task, those that it has" }),
-    weights: Type.Record(Type.String(), Type.Integer(), {
-      description: "By task, how many slots a run takes, if not 1",
-    }),
-    spot: Type.Boolean({ description: "It may go at any time: it gets only runs that allow it" }),
-    state: WorkerState,
-    in_process: Type.Boolean({ description: "It lives inside a node" }),
-    started_at: Timestamp,
-    heartbeat_at: Timestamp,
-  },
-  { title: "Worker", additionalProperties: false },
-);
+export const Worker = object("Worker", {
+  id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+  name: Type.String(),
+  queues: Type.Array(Type.String(), { description: "* alone stands for every queue" }),
+  tasks: Type.Array(Type.String()),
+  slots: Type.Integer({ description: "Slots: runs of weight 1 at a time" }),
+  labels: Type.Record(Type.String(), Type.String()),
+  versions: Type.Record(Type.String(), Type.Array(Type.String()), { description: "By task, those that it has" }),
+  weights: Type.Record(Type.String(), Type.Integer(), {
+    description: "By task, how many slots a run takes, if not 1",
+  }),
+  spot: Type.Boolean({ description: "It may go at any time: it gets only runs that allow it" }),
+  state: WorkerState,
+  in_process: Type.Boolean({ description: "It lives inside a node" }),
+  started_at: Timestamp,
+  heartbeat_at: Timestamp,
+});
 export type Worker = Static<typeof Worker>;
 
-export const WorkerDrain = Type.Object(
+export const WorkerDrain = object(
+  "WorkerDrain",
   {
     notice: Type.Optional(
       Type.Boolean({
@@ -43,17 +41,14 @@ export const WorkerDrain = Type.Object(
       }),
     ),
   },
-  { title: "WorkerDrain", additionalProperties: false, examples: [{ notice: true }] },
+  { examples: [{ notice: true }] },
 );
 export type WorkerDrain = Static<typeof WorkerDrain>;
 
-export const WorkerList = Type.Object(
-  { workers: Type.Array(Worker), next_page_token: NextPageToken },
-  { title: "WorkerList", additionalProperties: false },
-);
+export const WorkerList = pageOf("WorkerList", { workers: Type.Array(Worker) });
 export type WorkerList = Static<typeof WorkerList>;
 
-export const WorkerListQuery = Type.Object({ ...paging }, { additionalProperties: false });
+export const WorkerListQuery = closed({ ...paging });
 export type WorkerListQuery = Static<typeof WorkerListQuery>;
 
 const reading = { method: "GET", tag: "Workers", permission: "workers:read", rateClass: "read" } as const;
@@ -63,7 +58,7 @@ const asking = { method: "POST", tag: "Workers", permission: "workers:write", ra
 const asked = {
   params: WorkerRef,
   answers: { 200: { description: "The worker as it is now", schema: Worker } },
-  errors: [...bodyErrors, "not_found", ...storeErrors],
+  errors: writeErrors,
 } as const;
 
 export const listWorkers = {
@@ -73,7 +68,7 @@ export const listWorkers = {
   summary: "List the workers that live, newest first",
   query: WorkerListQuery,
   answers: { 200: { description: "One page", schema: WorkerList } },
-  errors: [...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const getWorker = {
@@ -83,7 +78,7 @@ export const getWorker = {
   summary: "Get a worker",
   params: WorkerRef,
   answers: { 200: { description: "The worker", schema: Worker } },
-  errors: ["not_found", ...queryErrors, ...storeErrors],
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const listWorkerRuns = {
@@ -95,7 +90,7 @@ export const listWorkerRuns = {
   params: WorkerRef,
   query: WorkerListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
-  errors: ["not_found", ...queryErrors, "page_token_invalid", ...storeErrors],
+  errors: listErrors,
 } as const satisfies Operation;
 
 export const cordonWorker = {
