@@ -88,9 +88,9 @@ export const backfillDefaults = { perSecond: 10, concurrency: 10 } as const;
 export const keyPattern = "^[A-Za-z0-9._-]{1,200}$";
 
 /** Keys of one question: as many as fit into the address of a call. */
-export const mostKeys = 50;
+export const maxKeys = 50;
 
-export const keysPattern = `^[A-Za-z0-9._-]{1,200}(,[A-Za-z0-9._-]{1,200}){0,${mostKeys - 1}}$`;
+export const keysPattern = `^[A-Za-z0-9._-]{1,200}(,[A-Za-z0-9._-]{1,200}){0,${maxKeys - 1}}$`;
 
 /** Names of tasks and queues that there are, the product's own among them. */
 export const anyNamePattern = "^[A-Za-z0-9_][A-Za-z0-9_.:/-]*$";
@@ -133,7 +133,7 @@ export const tokenHashPattern = "^[0-9a-f]{64}$";
 /** The patterns in words, for messages. */
 export const patternWords: ReadonlyMap<string, string> = new Map([
   [keyPattern, "1 to 200 letters, digits, dots, dashes and underscores"],
-  [keysPattern, `up to ${mostKeys} keys, separated by commas`],
+  [keysPattern, `up to ${maxKeys} keys, separated by commas`],
   [namePattern, "letters, digits and _ . : / -, beginning with a letter, a digit or _, and not with carillon:"],
   [
     queuePattern,

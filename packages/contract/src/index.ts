@@ -3,7 +3,7 @@ export {
   backfillLimits,
   keyPattern,
   limits,
-  mostKeys,
+  maxKeys,
   namePattern,
   namespaceNameLength,
   plainNameLength,
@@ -31,7 +31,7 @@ export {
   quotaClasses,
   quotaClassOf,
   type RateClass,
-  takesKey,
+  takesIdempotencyKey,
 } from "./operation.js";
 export { type OperationId, operations } from "./operations.js";
 export type { PageQuery } from "./paging.js";
@@ -73,7 +73,7 @@ export { type Event, type EventQuery, type EventReset, type EventType, eventType
 export type { Forecast, ForecastQuery } from "./resources/forecast.js";
 export {
   type BatchResult,
-  isForeignRequest,
+  hasLegacySpelling,
   type JobBatch,
   type JobBatchCreated,
   type JobCreate,
@@ -148,7 +148,7 @@ export {
   readQueuePause,
   readQueuePurge,
 } from "./resources/queue.js";
-export type { CheckPayload, Moment } from "./resources/request-context.js";
+export type { CheckPayload, RequestContext } from "./resources/request-context.js";
 export {
   readRunBatch,
   readRunCreate,

@@ -47,7 +47,7 @@ export interface Answer {
 export interface Alias {
   readonly path: string;
   /** Its users know things by other names, which the answer then also carries. */
-  readonly foreign?: true;
+  readonly legacySpelling?: true;
 }
 
 /**
@@ -105,7 +105,7 @@ const keyErrors = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Whether the call may be repeated under an Idempotency-Key: what is asked for by POST, except by workers, who have fences. */
-export function takesKey({ method, rateClass }: Operation): boolean {
+export function takesIdempotencyKey({ method, rateClass }: Operation): boolean {
   return method === "POST" && (rateClass === "write" || rateClass === "bulk");
 }
 
@@ -121,7 +121,9 @@ export function quotaClassOf({ rateClass, permission }: Operation): QuotaClass |
 export function errorsOf(operation: Operation): ErrorCode[] {
   const common = operation.rateClass === "none" ? commonErrors : [...commonErrors, "overloaded" as const];
   const counted = quotaClassOf(operation) === null ? [] : (["rate_limited"] as const);
-  return [...new Set([...operation.errors, ...common, ...counted, ...(takesKey(operation) ? keyErrors : [])])];
+  return [
+    ...new Set([...operation.errors, ...common, ...counted, ...(takesIdempotencyKey(operation) ? keyErrors : [])]),
+  ];
 }
 
 /** What any call that needs the database can end with; not_found stands for an unknown namespace. */

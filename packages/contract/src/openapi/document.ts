@@ -1,7 +1,7 @@
 import { errorCatalogue, type ErrorCode } from "@carillon/core";
 import type { TObject } from "typebox";
 import { limits } from "../bounds.js";
-import { type Answer, errorsOf, type Operation, quotaClassOf, takesKey } from "../operation.js";
+import { type Answer, errorsOf, type Operation, quotaClassOf, takesIdempotencyKey } from "../operation.js";
 import { operations } from "../operations.js";
 import { Problem } from "../resources/problem.js";
 import { type Json, SchemaComponents } from "./schema-components.js";
@@ -52,7 +52,7 @@ function describeOperation(id: string, operation: Operation, components: SchemaC
       ...parameters("query", operation.query, components),
       ...(operation.rateClass === "none" ? [] : [namespace]),
       ...(conditional ? [ifMatch] : []),
-      ...(takesKey(operation) ? [idempotencyKey] : []),
+      ...(takesIdempotencyKey(operation) ? [idempotencyKey] : []),
       ...(streams ? [lastEventId] : []),
     ],
     ...(body !== undefined && {

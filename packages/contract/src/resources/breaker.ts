@@ -74,9 +74,7 @@ export const BreakerList = pageOf("BreakerList", { breakers: Type.Array(Breaker)
 export type BreakerList = Static<typeof BreakerList>;
 
 const reads = { tag: "Breakers", permission: "queues:read", rateClass: "read", method: "GET" } as const;
-
 const params = Type.Object({ name: Type.String({ examples: ["payments-api"] }) });
-
 const theBreaker = { description: "The breaker as it is now", schema: Breaker };
 
 export const listBreakers = {

@@ -68,11 +68,8 @@ export const CalendarList = pageOf("CalendarList", { calendars: Type.Array(Calen
 export type CalendarList = Static<typeof CalendarList>;
 
 const Name = (example: string) => Type.Object({ name: Type.String({ examples: [example] }) });
-
 const readsCalendars = { tag: "Calendars", permission: "calendars:read", rateClass: "read", method: "GET" } as const;
-
 const writesCalendars = { tag: "Calendars", permission: "calendars:write", rateClass: "write" } as const;
-
 const etag = 'The calendar\'s version, as in "v7"';
 
 export const listCalendars = {

@@ -63,7 +63,6 @@ const dayMs = 86_400_000;
 
 /** Below a second every fire would count as late. */
 const thresholdBounds = { minMs: 1_000, maxMs: 30 * dayMs };
-
 const windowBounds = { minMs: 0, maxMs: 366 * dayMs };
 
 /**

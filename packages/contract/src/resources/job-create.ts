@@ -11,7 +11,7 @@ import { firingOf, firingRequest } from "./firing-policy.js";
 import { type ScheduleDraft, ScheduleRequest, scheduleSpec } from "./job-schedule.js";
 import { etag, Job } from "./job.js";
 import { Problem } from "./problem.js";
-import { addPayloadFaults, type Moment } from "./request-context.js";
+import { addPayloadFaults, type RequestContext } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
 import { type PlacedPolicies, policyFields, RetryPolicySpelling, runFields, runPolicy } from "./run-policy.js";
 import { withDefaults } from "./task-defaults.js";
@@ -19,7 +19,7 @@ import { withDefaults } from "./task-defaults.js";
 const Text = (description: string, maxLength: number) => Type.String({ minLength: 1, maxLength, description });
 
 /** What other systems call our fields; accepted beside them, never both for one thing. */
-const foreignSpellings = {
+const legacySpellings = {
   job_type: Type.Optional(NameText("Other spelling of task", "echo")),
   schedule_time: Type.Optional(InstantText("Other spelling of schedule.at")),
   cron_expression: Type.Optional(Text("Other spelling of schedule.cron", limits.cronLength)),
@@ -58,7 +58,7 @@ export const JobCreate = object(
     labels: runFields.labels,
     searchable: runFields.searchable,
     owner: runFields.owner,
-    ...foreignSpellings,
+    ...legacySpellings,
   },
   {
     description: "task (or job_type) is required. Without a schedule the job runs once, at once.",
@@ -68,7 +68,7 @@ export const JobCreate = object(
 export type JobCreate = Static<typeof JobCreate>;
 
 /** The fields of other systems, by their names. */
-export const foreignFieldNames: readonly string[] = Object.keys(foreignSpellings);
+export const legacyFieldNames: readonly string[] = Object.keys(legacySpellings);
 
 export const JobBatch = object(
   "JobBatch",
@@ -107,7 +107,7 @@ export type JobBatchCreated = Static<typeof JobBatchCreated>;
 export const createJob = {
   method: "POST",
   path: "/v1/jobs",
-  aliases: [{ path: "/jobs" }, { path: "/task", foreign: true }, { path: "/v1/task", foreign: true }],
+  aliases: [{ path: "/jobs" }, { path: "/task", legacySpelling: true }, { path: "/v1/task", legacySpelling: true }],
   tag: "Jobs",
   client: "jobs.create",
   summary: "Create a job",
@@ -142,7 +142,7 @@ export const createJobs = {
 export interface JobRequest {
   readonly spec: JobSpec;
   /** The caller used another system's names: the answer then also carries them. */
-  readonly foreign: boolean;
+  readonly hasLegacySpelling: boolean;
 }
 
 const defaultCatchupWindowMs: DurationMs = 86_400_000;
@@ -155,15 +155,15 @@ export const defaultPriority = 4;
  * Turns the body of a request, in our spelling or another one, into a job. `now` is the scheduler's clock: delays count
  * from it. Throws one CarillonError that names every fault.
  */
-export function normaliseJobRequest(body: unknown, moment: Moment): JobRequest {
+export function normaliseJobRequest(body: unknown, moment: RequestContext): JobRequest {
   const findings = new Findings();
   const sound = checkedBody(body, findings);
   return findings.judge(() => judged(body, sound, moment, findings));
 }
 
-function judged(body: unknown, given: JobCreate, moment: Moment, findings: Findings): JobRequest {
+function judged(body: unknown, given: JobCreate, moment: RequestContext, findings: Findings): JobRequest {
   const sound = withDefaults(given, moment.defaultsOf?.(given.task ?? given.job_type ?? ""), findings);
-  const own = ownSpelling(sound, findings);
+  const own = readSpellings(sound, findings);
   if (isObject(body) && !("task" in body || "job_type" in body)) {
     findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');
   }
@@ -200,12 +200,12 @@ function judged(body: unknown, given: JobCreate, moment: Moment, findings: Findi
     labels: sound.labels ?? {},
     ...(own.owner && { owner: own.owner.value }),
   };
-  return { spec, foreign: isForeignRequest(body) };
+  return { spec, hasLegacySpelling: hasLegacySpelling(body) };
 }
 
 /** Whether the caller used another system's names. */
-export function isForeignRequest(body: unknown): boolean {
-  return isObject(body) && foreignFieldNames.some((name) => name in body);
+export function hasLegacySpelling(body: unknown): boolean {
+  return isObject(body) && legacyFieldNames.some((name) => name in body);
 }
 
 function checkedBody(body: unknown, findings: Findings): JobCreate {
@@ -218,14 +218,14 @@ function checkedBody(body: unknown, findings: Findings): JobCreate {
 }
 
 /** The fields that have more than one spelling, each found once. */
-interface OwnSpelling extends PlacedPolicies {
+interface PlacedFields extends PlacedPolicies {
   readonly task: Placed<string> | undefined;
   readonly owner: Placed<string> | undefined;
   readonly schedule: ScheduleDraft;
 }
 
 /** Brings what users of other systems write into our own fields; two spellings of one thing at once are refused. */
-function ownSpelling(body: JobCreate, findings: Findings): OwnSpelling {
+function readSpellings(body: JobCreate, findings: Findings): PlacedFields {
   const one = <Value>(...candidates: readonly (Placed<Value> | undefined)[]): Placed<Value> | undefined => {
     const [first, second] = candidates.filter((candidate) => candidate !== undefined);
     if (first !== undefined && second !== undefined) {
@@ -239,7 +239,7 @@ function ownSpelling(body: JobCreate, findings: Findings): OwnSpelling {
     owner: one(placed(body.owner, "/owner"), placed(body.user_id, "/user_id")),
     callbacks: one(
       placed(body.callbacks, "/callbacks"),
-      placed(body.callback_url === undefined ? undefined : toldOfAll(body.callback_url), "/callback_url"),
+      placed(body.callback_url === undefined ? undefined : everyEndTo(body.callback_url), "/callback_url"),
     ),
     retry,
     maxAttempts: one(
@@ -270,7 +270,7 @@ function placed<Value>(value: Value | undefined, pointer: string): Placed<Value>
   return value === undefined ? undefined : { value, pointer };
 }
 
-function toldOfAll(url: string): NonNullable<JobCreate["callbacks"]> {
+function everyEndTo(url: string): NonNullable<JobCreate["callbacks"]> {
   return [{ url, include: ["output", "error"] }];
 }
 

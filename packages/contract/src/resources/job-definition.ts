@@ -3,7 +3,7 @@ import { breakerRequest } from "./breaker.js";
 import { defaultPriority, defaultQueue, type JobCreate, normaliseJobRequest } from "./job-create.js";
 import { type ScheduleRequest, scheduleRequest } from "./job-schedule.js";
 import type { JobDefinition } from "./job.js";
-import type { Moment } from "./request-context.js";
+import type { RequestContext } from "./request-context.js";
 import { limitsRequest } from "./run-limits.js";
 import { requiresRequest, retryRequest, slaRequest } from "./run-policy.js";
 import { present } from "../fields.js";
@@ -62,7 +62,7 @@ export function plainDefinition(given: JobDefinition | JobCreate): JobCreate {
  * What a request asks for, in the same words: two requests that mean the same give the same. An instant of any age is taken. Throws one
  * CarillonError that names every fault.
  */
-export function plainRequest(body: unknown, moment: Pick<Moment, "now" | "defaultsOf">): JobCreate {
+export function plainRequest(body: unknown, moment: Pick<RequestContext, "now" | "defaultsOf">): JobCreate {
   const { spec } = normaliseJobRequest(body, { ...moment, catchupWindowMs: Number.POSITIVE_INFINITY });
   return plainDefinition({ ...requestOfJob(spec), retry: retryRequest(retryOf(spec.policy)) });
 }

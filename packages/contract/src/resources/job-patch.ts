@@ -6,11 +6,11 @@ import { checkJsonValue } from "../check/json-value.js";
 import { mergePatch, mergePatchOf, removable } from "../merge-patch.js";
 import { changeErrors, definitionErrors, type Operation } from "../operation.js";
 import type { BreakerRequest } from "./breaker.js";
-import { explainJobField, foreignFieldNames, JobCreate, normaliseJobRequest } from "./job-create.js";
+import { explainJobField, legacyFieldNames, JobCreate, normaliseJobRequest } from "./job-create.js";
 import { requestOfJob } from "./job-definition.js";
 import { isCompanion, scheduleKinds, type ScheduleRequest } from "./job-schedule.js";
 import { etag, Job, JobRef } from "./job.js";
-import type { Moment } from "./request-context.js";
+import type { RequestContext } from "./request-context.js";
 import type { Concurrency, RateLimit } from "./run-limits.js";
 import type { RetryRequest, Sla } from "./run-policy.js";
 import { object } from "../fields.js";
@@ -110,7 +110,7 @@ export const updateJob = {
 export type ApplyJobPatch = (current: JobSpec, now: Instant) => JobSpec;
 
 /** Who judges what a patch says anew. */
-type PatchJudges = Pick<Moment, "checkPayload" | "refuseTarget">;
+type PatchJudges = Pick<RequestContext, "checkPayload" | "refuseTarget">;
 
 /** Checks the patch by itself; what it says together with the job is checked when it is applied. */
 export function readJobPatch(body: unknown, judges: PatchJudges = {}): ApplyJobPatch {
@@ -169,7 +169,7 @@ function withoutRivals(before: ScheduleRequest, patch: Partial<Record<string, un
 function explainPatchField(findings: Findings): ReturnType<typeof explainJobField> {
   const explain = explainJobField(findings);
   return (pointer, parent, name) => {
-    if (parent !== "" || !foreignFieldNames.includes(name)) return explain(pointer, parent, name);
+    if (parent !== "" || !legacyFieldNames.includes(name)) return explain(pointer, parent, name);
     findings.add(
       pointer,
       "unknown_field",

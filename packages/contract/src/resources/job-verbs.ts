@@ -11,9 +11,7 @@ import { RunRepeat, RunRetried } from "./run-retry.js";
 import { Run, RunWaitQuery } from "./run.js";
 
 const { properties: field } = JobCreate;
-
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }));
-
 const DryRun = Flag("Only says what would happen");
 
 export const JobPause = object(
@@ -116,8 +114,8 @@ export const cancelJob = {
   path: "/v1/jobs/{id}:cancel",
   aliases: [
     ...verbAliases("cancel"),
-    { path: "/task/{id}/cancel", foreign: true },
-    { path: "/v1/task/{id}/cancel", foreign: true },
+    { path: "/task/{id}/cancel", legacySpelling: true },
+    { path: "/v1/task/{id}/cancel", legacySpelling: true },
   ],
   client: "jobs.cancel",
   summary: "Cancel a job for good",
@@ -217,8 +215,8 @@ export const retryJob = {
   path: "/v1/jobs/{id}:retry",
   aliases: [
     ...verbAliases("retry"),
-    { path: "/task/{id}/retry", foreign: true },
-    { path: "/v1/task/{id}/retry", foreign: true },
+    { path: "/task/{id}/retry", legacySpelling: true },
+    { path: "/v1/task/{id}/retry", legacySpelling: true },
   ],
   tag: "Jobs",
   client: "jobs.retry",

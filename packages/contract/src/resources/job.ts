@@ -1,6 +1,6 @@
 import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
 import { type Static, Type } from "typebox";
-import { keysPattern, mostKeys } from "../bounds.js";
+import { keysPattern, maxKeys } from "../bounds.js";
 import { nullable, stringEnum, Timestamp, closed, object } from "../fields.js";
 import { type Alias, type Operation, queryErrors, storeErrors, getErrors } from "../operation.js";
 import { NextPageToken, paging, Total } from "../paging.js";
@@ -147,7 +147,7 @@ export const JobListQuery = closed({
   key: Type.Optional(
     Type.String({
       pattern: keysPattern,
-      description: `Only the jobs that have these keys now, up to ${mostKeys}, separated by commas; with no other parameter`,
+      description: `Only the jobs that have these keys now, up to ${maxKeys}, separated by commas; with no other parameter`,
       examples: ["nightly-report,weekly-report"],
     }),
   ),
@@ -179,7 +179,11 @@ export const listJobs = {
 export const getJob = {
   method: "GET",
   path: "/v1/jobs/{id}",
-  aliases: [{ path: "/jobs/{id}" }, { path: "/task/{id}", foreign: true }, { path: "/v1/task/{id}", foreign: true }],
+  aliases: [
+    { path: "/jobs/{id}" },
+    { path: "/task/{id}", legacySpelling: true },
+    { path: "/v1/task/{id}", legacySpelling: true },
+  ],
   tag: "Jobs",
   client: "jobs.get",
   summary: "Get a job",

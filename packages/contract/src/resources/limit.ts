@@ -7,7 +7,6 @@ import { paging, pageOf } from "../paging.js";
 import { windowOf } from "./run-limits.js";
 
 const Scope = stringEnum(limitScopes, { description: "What it is of: a key, a task, a job, a queue or the namespace" });
-
 const Kind = stringEnum(limitKinds, { description: "concurrency, rate, or order for an ordering key" });
 
 export const Limit = object("Limit", {
@@ -58,11 +57,8 @@ export const LimitList = pageOf("LimitList", { limits: Type.Array(Limit) });
 export type LimitList = Static<typeof LimitList>;
 
 const reads = { tag: "Limits", permission: "limits:read", rateClass: "read", method: "GET" } as const;
-
 const params = Type.Object({ id: Type.String({ examples: ["lim_42"] }) });
-
 const writes = { tag: "Limits", permission: "limits:write", rateClass: "write", params } as const;
-
 const theLimit = { description: "The limit as it is now", schema: Limit };
 
 export const listLimits = {

@@ -12,7 +12,6 @@ const Mode = stringEnum(["hold", "skip"], {
 });
 
 const Queue = Type.String({ minLength: 1, maxLength: limits.nameLength, description: "Jobs of this queue" });
-
 const Cron = Type.String({ minLength: 1, maxLength: limits.cronLength, description: "When it opens, again and again" });
 
 export const WindowPut = object(
@@ -63,9 +62,7 @@ export const WindowList = pageOf("WindowList", { maintenance_windows: Type.Array
 export type WindowList = Static<typeof WindowList>;
 
 const Name = (example: string) => Type.Object({ name: Type.String({ examples: [example] }) });
-
 const readsCalendars = { tag: "Calendars", permission: "calendars:read", rateClass: "read", method: "GET" } as const;
-
 const writesCalendars = { tag: "Calendars", permission: "calendars:write", rateClass: "write" } as const;
 
 export const listWindows = {

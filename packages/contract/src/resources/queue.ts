@@ -124,13 +124,9 @@ export const QueueList = pageOf("QueueList", { queues: Type.Array(Queue) });
 export type QueueList = Static<typeof QueueList>;
 
 const reads = { tag: "Queues", permission: "queues:read", rateClass: "read", method: "GET" } as const;
-
 const params = Type.Object({ name: Type.String({ examples: ["email"] }) });
-
 const writes = { tag: "Queues", permission: "queues:write", rateClass: "write", params, conditional: true } as const;
-
 const theQueue = { description: "The queue as it is now", schema: Queue, headers: { ETag: 'Its version, as in "v7"' } };
-
 const changeErrors = [...bodyErrors, "not_found", "precondition_failed", ...storeErrors] as const;
 
 export const listQueues = {

@@ -19,7 +19,7 @@ export function addPayloadFaults(
     findings.add(`/payload${pointer}`, "payload_invalid", message);
 }
 
-export interface Moment {
+export interface RequestContext {
   readonly now: Instant;
   /** An instant that lies further back than this is refused. */
   readonly catchupWindowMs?: DurationMs;

@@ -16,7 +16,7 @@ import { readBody } from "../check/read-body.js";
 import { Count, DurationText, InstantText, stringEnum, closed, object } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import { Problem } from "./problem.js";
-import { addPayloadFaults, type Moment } from "./request-context.js";
+import { addPayloadFaults, type RequestContext } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
 import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
 import { Run, RunWaitQuery } from "./run.js";
@@ -170,7 +170,7 @@ export const createRuns = {
 const defaultCatchupWindowMs = 86_400_000;
 
 /** Turns a request for a run into its spec. `now` is the scheduler's clock: delays count from it. */
-export function readRunCreate(body: unknown, moment: Moment): EnqueueSpec {
+export function readRunCreate(body: unknown, moment: RequestContext): EnqueueSpec {
   return readBody(RunCreate, body, (said, findings) => {
     const given = withDefaults(said, moment.defaultsOf?.(said.task ?? ""), findings);
     if (isObject(body) && !("task" in body)) {
@@ -206,7 +206,7 @@ export function refuseUnsoundPayload(text: string): void {
   findings.raise();
 }
 
-function runAtOf({ delay, run_at: text }: RunCreate, moment: Moment, findings: Findings): Instant | null {
+function runAtOf({ delay, run_at: text }: RunCreate, moment: RequestContext, findings: Findings): Instant | null {
   if (delay !== undefined && text !== undefined) {
     findings.add("/delay", "field_invalid", "says the same as /run_at; send one of them");
   }

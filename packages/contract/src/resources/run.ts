@@ -17,7 +17,7 @@ import {
 } from "../fields.js";
 import { bodyErrors, type Operation, queryErrors, storeErrors, getErrors, writeErrors } from "../operation.js";
 import { NextPageToken, paging, Total, totalQuery } from "../paging.js";
-import type { Moment } from "./request-context.js";
+import type { RequestContext } from "./request-context.js";
 
 export const RunStatus = stringEnum(runStatuses, { description: "Where the run is in its life" });
 export type RunStatus = Static<typeof RunStatus>;
@@ -424,7 +424,10 @@ export const listRunEvents = {
 const defaultCatchupWindowMs = 86_400_000;
 
 /** When a run is to run instead. */
-export function readReschedule(body: unknown, { now, catchupWindowMs = defaultCatchupWindowMs }: Moment): Instant {
+export function readReschedule(
+  body: unknown,
+  { now, catchupWindowMs = defaultCatchupWindowMs }: RequestContext,
+): Instant {
   return readBody(RunReschedule, body, ({ at, delay }, findings) => {
     if ((at === undefined) === (delay === undefined)) {
       findings.add("", "field_invalid", "say when by one of at and delay");

@@ -123,19 +123,12 @@ export const DeliveryList = pageOf("DeliveryList", { deliveries: Type.Array(Deli
 export type DeliveryList = Static<typeof DeliveryList>;
 
 const reads = { tag: "Webhooks", permission: "webhooks:read", rateClass: "read", method: "GET" } as const;
-
 const writes = { tag: "Webhooks", permission: "webhooks:write", rateClass: "write" } as const;
-
 const id = Type.String({ examples: ["whk_01k9zq3v5e0r8t2b7n4m6x1c9d"] });
-
 const params = Type.Object({ id });
-
 const path = "/v1/webhooks/{id}";
-
 const headers = { ETag: 'Its version, as in "v7"' };
-
 const theWebhook = { description: "The endpoint as it is now", schema: Webhook, headers };
-
 const findErrors = getErrors;
 
 export const createWebhook = {

@@ -224,9 +224,7 @@ function outcomeOf(result: WorkerResult): Outcome | string {
 type Poll = Static<typeof WorkerPoll>;
 
 const uuid = new RegExp(uuidPattern);
-
 const pollFields = new Set<string>(["number", "heard", "held", "results", "wait_ms", "draining"]);
-
 const resultFields = new Set<string>(["run_id", "fence", "started_ago_ms", "outcome", "output"]);
 
 /**

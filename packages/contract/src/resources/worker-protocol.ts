@@ -47,7 +47,6 @@ export type HeldRun = Static<typeof HeldRun>;
 export const HeldRuns = (description: string) => Type.Array(HeldRun, { maxItems: workerLimits.runs, description });
 
 const TaskName = Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern });
-
 const byTask = { type: "object", propertyNames: TaskName, maxProperties: workerLimits.tasks };
 
 export const WorkerRegister = object("WorkerRegister", {

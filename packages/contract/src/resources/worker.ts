@@ -52,7 +52,6 @@ export const WorkerListQuery = closed({ ...paging });
 export type WorkerListQuery = Static<typeof WorkerListQuery>;
 
 const reading = { method: "GET", tag: "Workers", permission: "workers:read", rateClass: "read" } as const;
-
 const asking = { method: "POST", tag: "Workers", permission: "workers:write", rateClass: "write" } as const;
 
 const asked = {

@@ -3,7 +3,7 @@ import { errorCatalogue } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { openApiDocument } from "../../../src/openapi/document.js";
 import { SchemaComponents } from "../../../src/openapi/schema-components.js";
-import { type Operation, takesKey } from "../../../src/operation.js";
+import { type Operation, takesIdempotencyKey } from "../../../src/operation.js";
 import { operations } from "../../../src/operations.js";
 import { errorCodes } from "../../../src/resources/problem.js";
 const root = new URL("../../../../../", import.meta.url);
@@ -76,7 +76,7 @@ describe("quotas in the document", () => {
   });
 
   it("leave an Idempotency-Key to every POST that writes, one thing or many", () => {
-    const keyed = declared.filter(([, one]) => takesKey(one)).map(([id]) => id);
+    const keyed = declared.filter(([, one]) => takesIdempotencyKey(one)).map(([id]) => id);
     expect(keyed).toEqual(expect.arrayContaining(["createRun", "createRuns", "bulkRuns", "purgeQueue", "backfillJob"]));
   });
 });

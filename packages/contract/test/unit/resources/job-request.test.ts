@@ -223,9 +223,9 @@ describe("a job's other fields", () => {
   });
 
   it("say whether another system's names were used", () => {
-    expect(normaliseJobRequest({ task: "echo" }, { now }).foreign).toBe(false);
-    expect(normaliseJobRequest({ job_type: "echo" }, { now }).foreign).toBe(true);
-    expect(normaliseJobRequest({ task: "echo", user_id: "u" }, { now }).foreign).toBe(true);
+    expect(normaliseJobRequest({ task: "echo" }, { now }).hasLegacySpelling).toBe(false);
+    expect(normaliseJobRequest({ job_type: "echo" }, { now }).hasLegacySpelling).toBe(true);
+    expect(normaliseJobRequest({ task: "echo", user_id: "u" }, { now }).hasLegacySpelling).toBe(true);
   });
 
   it.each<[string, object, string[]]>([
