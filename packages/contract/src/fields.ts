@@ -1,5 +1,5 @@
 import { type DurationMs, formatDuration, type Instant, parseDuration, parseInstant } from "@carillon/core";
-import { type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
+import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from "typebox";
 import { labelKeyPattern, limits, namePattern, plainNameLength, plainNamePattern, printablePattern } from "./bounds.js";
 import type { Findings } from "./check/findings.js";
 
@@ -17,6 +17,11 @@ export function stringEnum<const Words extends readonly string[]>(
   return Type.Unsafe<Words[number]>({ type: "string", enum: [...words], ...annotations });
 }
 
+/** The same schema with a description of its own. */
+export function described<Schema extends TSchema>(schema: Schema, description: string): TUnsafe<Static<Schema>> {
+  return Type.Unsafe<Static<Schema>>({ ...schema, description });
+}
+
 interface ObjectAnnotations {
   readonly description?: string;
   readonly examples?: readonly unknown[];
@@ -32,7 +37,7 @@ export function closed<Fields extends TProperties>(fields: Fields) {
   return Type.Object(fields, { additionalProperties: false });
 }
 
-/** Always present in an answer, null when there is nothing to say. */
+/** Always present in an answer; null where there is no value. */
 export function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
@@ -80,7 +85,7 @@ export const OwnerName = (description: string) =>
     examples: ["u003"],
   });
 
-/** Why someone did something. */
+/** Why a person did it. */
 export const Reason = Type.String({
   minLength: 1,
   maxLength: limits.reasonLength,
@@ -95,7 +100,7 @@ export const Count = (description: string) => Type.Integer({ minimum: 0, descrip
 
 export const Milliseconds = (description: string) => Type.Integer({ description });
 
-/** In an address a plus is a blank, which no time has before its offset: 2026-01-01T00:00:00+01:00 as people type it. */
+/** A plus in a query arrives as a blank, which no instant has before its offset: accepts 2026-01-01T00:00:00+01:00 unescaped. */
 export function queryInstant(text: string): Instant {
   return parseInstant(text.replace(/(?<=T\S+) (?=\d\d:\d\d$)/, "+"));
 }
@@ -106,7 +111,7 @@ export const NameFilter = (description: string) =>
 export const NameText = (description: string, example: string) =>
   Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: namePattern, description, examples: [example] });
 
-/** A value and where the caller wrote it. */
+/** A value and the place where the caller wrote it. */
 export interface Placed<Value> {
   readonly value: Value;
   readonly pointer: string;
@@ -129,7 +134,7 @@ export function readDuration(
   if (durationMs !== undefined && bounds && (durationMs < bounds.minMs || durationMs > bounds.maxMs)) {
     const { minMs, maxMs } = bounds;
     const range = minMs === 0 ? `at most ${daysOf(maxMs)}` : `from ${formatDuration(minMs)} to ${daysOf(maxMs)}`;
-    findings.add(pointer, "duration_invalid", `must be ${range}`);
+    findings.add(pointer, "duration_invalid", `Must be ${range}.`);
   }
   return durationMs;
 }
@@ -141,7 +146,7 @@ export function readInstant(text: string | undefined, pointer: string, findings:
   return text === undefined ? undefined : findings.attempt(pointer, () => parseInstant(text));
 }
 
-/** Of the times in a run's policies. A year: what takes longer is a service, not a run. */
+/** For the times in a run's policies. At most a year: work that takes longer is a service, not a run. */
 export const policyTimeBounds = { minMs: 1, maxMs: 366 * 86_400_000 };
 
 type OptionalKeys<Fields> = { [Name in keyof Fields]: undefined extends Fields[Name] ? Name : never }[keyof Fields];
@@ -151,4 +156,9 @@ export function present<Fields extends object>(
   fields: Fields,
 ): Omit<Fields, OptionalKeys<Fields>> & { [Name in OptionalKeys<Fields>]?: Exclude<Fields[Name], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** The payload of a request, where it has one: null is a payload. */
+export function readPayload(given: { readonly payload?: unknown }): { readonly payload?: { readonly value: unknown } } {
+  return Object.hasOwn(given, "payload") ? { payload: { value: given.payload } } : {};
 }

@@ -1,10 +1,7 @@
 import type { ErrorCode } from "@carillon/core";
 import type { Static, TObject, TSchema } from "typebox";
 
-/**
- * What a caller must be allowed to do. `public` needs nothing and tells nothing about anybody's jobs; with `token` the address
- * itself carries the right, for one call.
- */
+/** What a caller must be allowed to do. `public` needs no right; with `token` the address itself carries the right, for one call. */
 export type Permission =
   | "public"
   | "token"
@@ -27,33 +24,34 @@ export type Permission =
   | "workers:write"
   | "workers:serve";
 
-/** Classes of calls, each with a quota of its own: `bulk` does much at once, of `stream` each opening counts. */
+/** Classes of calls, each with a quota of its own. A `bulk` call does much at once; of `stream` each opening counts. */
 export const quotaClasses = Object.freeze(["read", "write", "bulk", "stream"] as const);
-
 export type QuotaClass = (typeof quotaClasses)[number];
-
-/** Which budget a call is counted against. Probes are never limited; workers are by no quota. */
+/** Which budget a call counts against. Probes are never limited; workers by no quota. */
 export type RateClass = QuotaClass | "worker" | "none";
 
 export interface Answer {
   readonly description: string;
   readonly schema?: TSchema;
-  /** application/json unless said. */
+  /** application/json by default. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Another address of the same operation, served but not published. */
-export interface Alias {
+interface Alias {
   readonly path: string;
-  /** Its users know things by other names, which the answer then also carries. */
+  /** Its callers use the field names of another system, which the answer then carries too. */
   readonly legacySpelling?: true;
 }
 
-/**
- * One call of the API, declared once: the router, the checks, the OpenAPI document, the docs page and the client's types
- * all read this.
- */
+/** The other addresses of a verb beside `/v1/${collection}/{id}:${verb}`. */
+export function verbAliases(collection: string, verb: string): { readonly path: string }[] {
+  const path = `/${collection}/{id}`;
+  return [{ path: `/v1${path}/${verb}` }, { path: `${path}:${verb}` }, { path: `${path}/${verb}` }];
+}
+
+/** One call of the API, declared once: the router, the checks, the OpenAPI document, the docs page and the client read it. */
 export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** As OpenAPI writes it: /v1/jobs/{id} */
@@ -71,76 +69,23 @@ export interface Operation {
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;
-  /** A call without a body means an empty object. */
+  /** A missing body counts as an empty object. */
   readonly bodyOptional?: true;
-  /** Takes If-Match: the call is refused unless the job has that version. */
+  /** Takes If-Match: the call is refused unless the resource has that version. */
   readonly conditional?: true;
-  /** The largest body, where that is not the usual one. */
+  /** The largest body, where it is not the usual one. */
   readonly bodyBytes?: number;
-  /** Its answer may take long: the call ends when its caller goes away. */
+  /** The answer may take long, so the call ends when its caller disconnects. */
   readonly waits?: true;
-  /** Its answer is a stream of events without an end; Last-Event-ID says where to go on. */
+  /** The answer is an endless stream of events; Last-Event-ID says after which event to continue. */
   readonly streams?: true;
   readonly answers: Readonly<Record<number, Answer>>;
-  /** Beyond those that every operation can give. */
+  /** Beside those that every operation can give. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** What any call can end with, whatever it asks for. */
-export const commonErrors: readonly ErrorCode[] = [
-  "bad_request",
-  "host_refused",
-  "origin_refused",
-  "headers_too_large",
-  "internal",
-  "shutting_down",
-];
-
-/** What a call that takes an Idempotency-Key can end with besides. */
-const keyErrors = [
-  "idempotency_in_progress",
-  "idempotency_key_reused",
-  "field_invalid",
-  "not_found",
-] as const satisfies readonly ErrorCode[];
-
-/** Whether the call may be repeated under an Idempotency-Key: what is asked for by POST, except by workers, who have fences. */
-export function takesIdempotencyKey({ method, rateClass }: Operation): boolean {
-  return method === "POST" && (rateClass === "write" || rateClass === "bulk");
-}
-
-/**
- * The quota that a call counts against; null where none may refuse it. Work that was done must be told: by workers, and by those who
- * were given an address for it, who may be anybody and must not use up what belongs to a namespace.
- */
-export function quotaClassOf({ rateClass, permission }: Operation): QuotaClass | null {
-  return permission === "token" || rateClass === "worker" || rateClass === "none" ? null : rateClass;
-}
-
-/** All that an operation can end with. */
-export function errorsOf(operation: Operation): ErrorCode[] {
-  const common = operation.rateClass === "none" ? commonErrors : [...commonErrors, "overloaded" as const];
-  const counted = quotaClassOf(operation) === null ? [] : (["rate_limited"] as const);
-  return [
-    ...new Set([...operation.errors, ...common, ...counted, ...(takesIdempotencyKey(operation) ? keyErrors : [])]),
-  ];
-}
-
-/** What any call that needs the database can end with; not_found stands for an unknown namespace. */
-export const storeErrors = [
-  "not_found",
-  "database_unavailable",
-  "database_timeout",
-  "overloaded",
-] as const satisfies readonly ErrorCode[];
-
-/** What any call but a probe can end with: parameters that it does not take are refused. */
-export const queryErrors = ["unknown_field", "field_invalid"] as const satisfies readonly ErrorCode[];
-
 type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
-
 export type ParamsOf<Op extends Operation> = StaticOf<Op["params"]>;
-
 export type QueryOf<Op extends Operation> = StaticOf<Op["query"]>;
 export type BodyOf<Op extends Operation> = StaticOf<Op["body"]>;
 /** The body of any answer that is not a problem; void for one without a body. */
@@ -150,16 +95,63 @@ export type AnswerOf<Op extends Operation> = {
     : void;
 }[keyof Op["answers"]];
 
-/** What any body can be refused for. */
+/** Whether the call takes an Idempotency-Key: every POST, except by workers, whose fences make it needless. */
+export function takesIdempotencyKey({ method, rateClass }: Operation): boolean {
+  return method === "POST" && (rateClass === "write" || rateClass === "bulk");
+}
+
+/**
+ * The quota that a call counts against; null: none may refuse it. Results must always get through: those of workers, and those of
+ * callbacks, whose senders may be outside the namespace and must not use up its quota.
+ */
+export function quotaClassOf({ rateClass, permission }: Operation): QuotaClass | null {
+  return permission === "token" || rateClass === "worker" || rateClass === "none" ? null : rateClass;
+}
+
+type Codes = readonly ErrorCode[];
+
+/** Errors of every call. */
+export const commonErrors: Codes = [
+  "bad_request",
+  "host_refused",
+  "origin_refused",
+  "headers_too_large",
+  "internal",
+  "shutting_down",
+];
+/** Further errors of a call that takes an Idempotency-Key. */
+const keyErrors: Codes = ["idempotency_in_progress", "idempotency_key_reused", "field_invalid", "not_found"];
+
+/** Every error that an operation can end with. */
+export function errorsOf(operation: Operation): ErrorCode[] {
+  const common = operation.rateClass === "none" ? commonErrors : [...commonErrors, "overloaded" as const];
+  const counted = quotaClassOf(operation) === null ? [] : (["rate_limited"] as const);
+  const keyed = takesIdempotencyKey(operation) ? keyErrors : [];
+  return [...new Set([...operation.errors, ...common, ...counted, ...keyed])];
+}
+
+/** Of a call that needs the database; not_found stands for an unknown namespace, too. */
+export const storeErrors = [
+  "not_found",
+  "database_unavailable",
+  "database_timeout",
+  "overloaded",
+] as const satisfies Codes;
+/** Of a call that refuses unknown parameters: every one but the probes. */
+export const queryErrors = ["unknown_field", "field_invalid"] as const satisfies Codes;
+/** Of a call with a body. */
 export const bodyErrors = [
   "json_invalid",
   ...queryErrors,
   "field_missing",
   "payload_too_large",
   "unsupported_media_type",
-] as const satisfies readonly ErrorCode[];
-
-/** What any definition of a job can be refused for. */
+] as const satisfies Codes;
+/** Of most calls that get one resource, that list many, and that change one. */
+export const getErrors = [...queryErrors, ...storeErrors] as const satisfies Codes;
+export const listErrors = [...queryErrors, "page_token_invalid", ...storeErrors] as const satisfies Codes;
+export const writeErrors = [...bodyErrors, ...storeErrors] as const satisfies Codes;
+/** Of a call with the definition of a job. */
 export const definitionErrors = [
   ...bodyErrors,
   "not_supported_yet",
@@ -181,22 +173,12 @@ export const definitionErrors = [
   "condition_invalid",
   "upstream_unknown",
   "dependency_cycle",
-] as const satisfies readonly ErrorCode[];
-
-/** What any change of a job can end with. */
+] as const satisfies Codes;
+/** Of a call that changes a job. */
 export const changeErrors = [
   "not_found",
   "precondition_failed",
   "job_ended",
   "job_busy",
   ...storeErrors,
-] as const satisfies readonly ErrorCode[];
-
-/** Errors of most calls that get one thing, that list many, and that change one. */
-export const getErrors = [...queryErrors, ...storeErrors] as const satisfies readonly ErrorCode[];
-export const listErrors = [
-  ...queryErrors,
-  "page_token_invalid",
-  ...storeErrors,
-] as const satisfies readonly ErrorCode[];
-export const writeErrors = [...bodyErrors, ...storeErrors] as const satisfies readonly ErrorCode[];
+] as const satisfies Codes;

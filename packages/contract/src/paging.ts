@@ -39,7 +39,7 @@ export const Total = object(
   { description: "Of the list, where it was asked for" },
 );
 
-/** Lists that have nothing to filter by. */
+/** For lists without filters. */
 export const PageQuery = closed(paging);
 export type PageQuery = Static<typeof PageQuery>;
 

@@ -1,11 +1,19 @@
-import { type Instant, parseInstant } from "@carillon/core";
+import type { Instant } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { backfillDefaults, backfillLimits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { Count, InstantText, nullable, stringEnum, Timestamp, object } from "../fields.js";
-import { bodyErrors, changeErrors, type Operation, getErrors, listErrors, writeErrors } from "../operation.js";
+import { described, Count, InstantText, nullable, stringEnum, Timestamp, object, readInstant } from "../fields.js";
+import {
+  verbAliases,
+  bodyErrors,
+  changeErrors,
+  type Operation,
+  getErrors,
+  listErrors,
+  writeErrors,
+} from "../operation.js";
 import { PageQuery, pageOf } from "../paging.js";
-import { JobRef, verbAliases } from "./job.js";
+import { JobRef } from "./job.js";
 
 const { leastPerSecond, perSecond, concurrency } = backfillLimits;
 
@@ -61,9 +69,7 @@ export const Backfill = object(
     made: Count("Runs made"),
     passed: Count("Instants left out because they ran"),
     skipped: Count("Instants left out by the overlap policy"),
-    through: nullable(
-      Type.Unsafe<string>({ ...Timestamp, description: "Dealt with up to here; null at the beginning" }),
-    ),
+    through: nullable(described(Timestamp, "Dealt with up to here; null at the beginning")),
     per_second: Type.Number(),
     concurrency: Type.Integer(),
     repeat: Type.Boolean(),
@@ -84,7 +90,7 @@ const BackfillRef = Type.Object({ id: Type.String({ examples: ["bkf_01k9zq3v5e0r
 export const backfillJob = {
   method: "POST",
   path: "/v1/jobs/{id}:backfill",
-  aliases: verbAliases("backfill"),
+  aliases: verbAliases("jobs", "backfill"),
   tag: "Backfills",
   client: "jobs.backfill",
   summary: "Run a job for times of the past",
@@ -147,27 +153,13 @@ export const abortBackfill = {
   errors: writeErrors,
 } as const satisfies Operation;
 
-export interface BackfillRequest {
-  readonly from: Instant;
-  readonly to: Instant;
-  readonly perSecond: number;
-  readonly concurrency: number;
-  readonly repeats: boolean;
-  readonly force: boolean;
-}
+export type BackfillRequest = ReturnType<typeof readBackfill>["request"];
 
-export function readBackfill(
-  body: unknown,
-  now: Instant,
-): { readonly request: BackfillRequest; readonly dryRun: boolean } {
+export function readBackfill(body: unknown, now: Instant) {
   return readBody(JobBackfill, body, (given, findings) => {
-    const instant = (name: "from" | "to", absent: Instant): Instant => {
-      const text = given[name];
-      return text === undefined ? absent : (findings.attempt(`/${name}`, () => parseInstant(text)) ?? absent);
-    };
     const request = {
-      from: instant("from", 0),
-      to: instant("to", Math.floor(now)),
+      from: readInstant(given.from, "/from", findings) ?? 0,
+      to: readInstant(given.to, "/to", findings) ?? Math.floor(now),
       perSecond: given.per_second ?? backfillDefaults.perSecond,
       concurrency: given.concurrency ?? backfillDefaults.concurrency,
       repeats: given.repeat ?? false,

@@ -1,12 +1,4 @@
-import {
-  type Instant,
-  type LabelCondition,
-  parseId,
-  parseInstant,
-  parseLabelSelector,
-  parseStatusFilter,
-  type RunStatus,
-} from "@carillon/core";
+import { parseId, parseInstant, parseLabelSelector, parseStatusFilter } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
@@ -14,7 +6,7 @@ import { readBody } from "../check/read-body.js";
 import { Count, nullable, stringEnum, Timestamp, object, present } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, getErrors, listErrors, writeErrors } from "../operation.js";
 import { PageQuery, pageOf } from "../paging.js";
-import { type Run, RunListQuery } from "./run.js";
+import { RunListQuery } from "./run.js";
 
 const bulkActions = ["cancel", "retry", "discard"] as const;
 
@@ -160,30 +152,14 @@ export const abortOperation = {
   errors: writeErrors,
 } as const satisfies Operation;
 
-export interface BulkFilter {
-  readonly status?: readonly RunStatus[];
-  readonly task?: string;
-  readonly queue?: string;
-  readonly owner?: string;
-  readonly jobId?: string;
-  readonly workerId?: string;
-  readonly trigger?: Run["trigger"]["kind"];
-  readonly labels?: readonly LabelCondition[];
-  readonly createdFrom?: Instant;
-  readonly createdBefore?: Instant;
-}
+export type BulkRequest = ReturnType<typeof readBulk>;
+export type BulkFilter = ReturnType<typeof readBulkFilter>;
 
-export interface BulkRequest {
-  readonly action: RunBulk["action"];
-  readonly target: { readonly ids: readonly string[] } | { readonly filter: BulkFilter };
-  readonly dryRun: boolean;
-}
-
-export function readBulk(body: unknown): BulkRequest {
+export function readBulk(body: unknown) {
   return readBody(RunBulk, body, (given, findings) => {
     const { action = "cancel", filter, ids, dry_run: dryRun = false } = given;
     if ((filter === undefined) === (ids === undefined)) {
-      findings.add("", "field_invalid", "say which runs by one of filter and ids; an empty filter means all");
+      findings.add("", "field_invalid", "Name the runs by either filter or ids. An empty filter means all runs.");
     }
     if (ids === undefined) return { action, target: { filter: readBulkFilter(filter ?? {}, findings) }, dryRun };
     const read = ids.flatMap((id, at) => findings.attempt(`/ids/${at}`, () => parseId("run", id)) ?? []);
@@ -191,17 +167,21 @@ export function readBulk(body: unknown): BulkRequest {
   });
 }
 
-function readBulkFilter(given: NonNullable<RunBulk["filter"]>, findings: Findings): BulkFilter {
-  const { task, queue, owner, trigger } = given;
+function readBulkFilter(given: NonNullable<RunBulk["filter"]>, findings: Findings) {
   const read = <Value>(name: keyof typeof given, parse: (text: string) => Value): Value | undefined => {
     const text = given[name];
     return text === undefined ? undefined : findings.attempt(`/filter/${name}`, () => parse(text));
   };
-  const jobId = read("job_id", (text) => parseId("job", text));
-  const workerId = read("worker_id", (text) => parseId("wrk", text));
-  const status = read("status", parseStatusFilter);
-  const labels = read("label_selector", parseLabelSelector);
-  const createdFrom = read("created_after", (text) => parseInstant(text));
-  const createdBefore = read("created_before", (text) => parseInstant(text));
-  return present({ status, task, queue, owner, jobId, workerId, trigger, labels, createdFrom, createdBefore });
+  return present({
+    status: read("status", parseStatusFilter),
+    task: given.task,
+    queue: given.queue,
+    owner: given.owner,
+    jobId: read("job_id", (text) => parseId("job", text)),
+    workerId: read("worker_id", (text) => parseId("wrk", text)),
+    trigger: given.trigger,
+    labels: read("label_selector", parseLabelSelector),
+    createdFrom: read("created_after", (text) => parseInstant(text)),
+    createdBefore: read("created_before", (text) => parseInstant(text)),
+  });
 }

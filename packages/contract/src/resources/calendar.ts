@@ -123,20 +123,18 @@ export const deleteCalendar = {
   errors: [...bodyErrors, "not_found", "precondition_failed", "calendar_in_use", ...storeErrors],
 } as const satisfies Operation;
 
-/** The calendar of an address. What may stand in it is core's to say: the same words are said offline. */
+/** The calendar of an address. Core checks its rules, so that commands that work offline refuse the same with the same words. */
 export function readCalendarPut(name: string, body: unknown): CalendarDefinition {
   const findings = new Findings();
   if (!isObject(body)) {
-    findings.add(
-      "",
-      "field_invalid",
-      'the body must be a JSON object such as {"rules": [{"weekdays": ["SAT", "SUN"]}]}',
-    );
+    const example = '{"rules": [{"weekdays": ["SAT", "SUN"]}]}';
+    findings.add("", "field_invalid", `The body must be a JSON object such as ${example}.`);
     findings.raise();
   }
   if (!checkJsonValue(body, findings)) findings.raise();
   const { name: given = name, ...rest } = isObject(body) ? body : {};
-  if (given !== name) findings.add("/name", "field_invalid", `the address says ${JSON.stringify(name)}; leave it out`);
+  if (given !== name)
+    findings.add("/name", "field_invalid", `Must be the name in the address, ${JSON.stringify(name)}, or be left out.`);
   const { definition, problems } = parseCalendar({ ...rest, name });
   for (const { pointer, detail } of problems) findings.add(pointer, "calendar_invalid", detail);
   findings.raise();

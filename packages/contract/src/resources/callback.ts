@@ -1,9 +1,8 @@
-import { type CallbackAnswer, CarillonError, type DurationMs, parseDuration } from "@carillon/core";
+import type { CallbackAnswer } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, workerLimits } from "../bounds.js";
-import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { DurationText, stringEnum, object } from "../fields.js";
+import { DurationText, readDuration, stringEnum, object } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors } from "../operation.js";
 
 const CallbackBody = object("CallbackBody", {
@@ -41,32 +40,24 @@ export const answerCallback = {
   errors: [...bodyErrors, "duration_invalid", "not_found", "callback_used", "callback_over", ...storeErrors],
 } as const satisfies Operation;
 
-/** What a callback says of its run. */
+/** How the work of a run ended, as its callback reports it. */
 export function readCallback(body: unknown): CallbackAnswer {
   return readBody(CallbackBody, body, ({ status = "succeeded", output, error, retry_after: after }, findings) => {
     if (status === "succeeded") {
-      if (error !== undefined) findings.add("/error", "field_invalid", "goes with status failed only");
-      if (after !== undefined) findings.add("/retry_after", "field_invalid", "goes with status failed only");
+      if (error !== undefined)
+        findings.add("/error", "field_invalid", "Only a callback with status failed may have it.");
+      if (after !== undefined)
+        findings.add("/retry_after", "field_invalid", "Only a callback with status failed may have it.");
       return { status, output: output ?? null };
     }
-    if (output !== undefined) findings.add("/output", "field_invalid", "goes with status succeeded only");
+    if (output !== undefined)
+      findings.add("/output", "field_invalid", "Only a callback with status succeeded may have it.");
     const {
       type = "CallbackFailed",
-      message = "the callback says that the work failed",
+      message = "The callback reported that the work failed.",
       retryable = true,
     } = error ?? {};
-    const retryAfterMs = waitOf(after, findings);
+    const retryAfterMs = readDuration(after, "/retry_after", findings);
     return { status, error: { type, message, retryable }, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   });
-}
-
-function waitOf(text: string | undefined, findings: Findings): DurationMs | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    if (!(error instanceof CarillonError)) throw error;
-    findings.add("/retry_after", "duration_invalid", error.message);
-    return undefined;
-  }
 }

@@ -1,8 +1,9 @@
-import { type Instant, parseId } from "@carillon/core";
+import { parseId } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import {
+  described,
   Count,
   InstantText,
   JobName,
@@ -54,7 +55,7 @@ export type DeadLetterAction = Static<typeof DeadLetterAction>;
 const DeadLetterResult = object("DeadLetterResult", {
   id: Type.String({ description: "Of the dead letter" }),
   run_id: Type.Optional(Type.String({ description: "The run that takes its place" })),
-  problem: Type.Optional(Type.Unsafe<Problem>({ ...Problem, description: "Why it stays as it is" })),
+  problem: Type.Optional(described(Problem, "Why it stays as it is")),
 });
 export type DeadLetterResult = Static<typeof DeadLetterResult>;
 
@@ -161,45 +162,33 @@ export const discardDeadLetter = {
   errors: [...bodyErrors, "not_found", "run_not_failed", ...storeErrors],
 } as const satisfies Operation;
 
-interface DeadLetterFilter {
-  readonly task?: string;
-  readonly queue?: string;
-  readonly jobId?: string;
-  readonly fingerprint?: string;
-  readonly failedFrom?: Instant;
-  readonly failedBefore?: Instant;
+/** Members are always in the same order: the page token's fingerprint is made from the JSON. */
+function readFilter(given: Omit<DeadLetterQuery, "page_size" | "page_token">, at: string, findings: Findings) {
+  const read = <Value>(name: keyof typeof given, parse: (text: string) => Value): Value | undefined => {
+    const text = given[name];
+    return text === undefined ? undefined : findings.attempt(`${at}/${name}`, () => parse(text));
+  };
+  return present({
+    task: given.task,
+    queue: given.queue,
+    jobId: read("job_id", (text) => parseId("job", text)),
+    fingerprint: given.fingerprint,
+    failedFrom: read("failed_after", queryInstant),
+    failedBefore: read("failed_before", queryInstant),
+  });
 }
 
-type FilterFields = Omit<DeadLetterQuery, "page_size" | "page_token">;
-
-/** Members are always written in the same order: the page token's fingerprint is made from the JSON. */
-function readFilter(given: FilterFields, at: string, findings: Findings): DeadLetterFilter {
-  const { task, queue, job_id: job, fingerprint, failed_after: from, failed_before: before } = given;
-  const instant = (name: string, text: string | undefined) =>
-    text === undefined ? undefined : findings.attempt(`${at}/${name}`, () => queryInstant(text));
-  const jobId = job === undefined ? undefined : findings.attempt(`${at}/job_id`, () => parseId("job", job));
-  const failedFrom = instant("failed_after", from);
-  const failedBefore = instant("failed_before", before);
-  return present({ task, queue, jobId, fingerprint, failedFrom, failedBefore });
-}
-
-export function readDeadLetterQuery(query: DeadLetterQuery): DeadLetterFilter {
+export function readDeadLetterQuery(query: DeadLetterQuery) {
   const findings = new Findings("query");
   const filter = readFilter(query, "", findings);
   findings.raise();
   return filter;
 }
 
-export interface DeadLetterActionRequest {
-  readonly filter: DeadLetterFilter;
-  readonly page: { readonly page_size?: number; readonly page_token?: string };
-  readonly dryRun: boolean;
-}
+export type DeadLetterActionRequest = ReturnType<typeof readDeadLetterAction>;
 
-export function readDeadLetterAction(body: unknown): DeadLetterActionRequest {
-  return readBody(DeadLetterAction, body, (given, findings) => {
-    const { filter = {}, page_size: size, page_token: token, dry_run: dryRun = false } = given;
-    const page = present({ page_size: size, page_token: token });
+export function readDeadLetterAction(body: unknown) {
+  return readBody(DeadLetterAction, body, ({ filter = {}, dry_run: dryRun = false, ...page }, findings) => {
     return { filter: readFilter(filter, "/filter", findings), page, dryRun };
   });
 }

@@ -10,7 +10,7 @@ import { callbackLimits, limits, namePattern, webAddressPattern } from "../bound
 import type { Findings } from "../check/findings.js";
 import { stringEnum, object } from "../fields.js";
 
-/** dead is another word for failed: a run that failed for good is a dead letter. */
+/** dead means failed: a run that failed for good is a dead letter. */
 const Moment = stringEnum([...callbackMoments, "dead"]);
 
 export const On = Type.Array(Moment, {
@@ -55,15 +55,15 @@ export type Callback = Static<typeof Callback>;
 
 export const Callbacks = Type.Array(Callback, { maxItems: callbackLimits.callbacks });
 
-export const usualParts: readonly CallbackPart[] = ["error"];
+export const defaultParts: readonly CallbackPart[] = ["error"];
 
-/** Where callbacks stand in the request, and which addresses they may not have. */
+/** Where callbacks are in the request, and which addresses they may not have. */
 interface CallbackPlace {
   readonly at: string;
   readonly refuse: RefuseTarget | undefined;
 }
 
-/** Reads whom to tell; each names one of url and task. */
+/** Reads callbacks, each of which has either url or task. */
 export function callbacksOf(
   given: readonly Callback[],
   { at, refuse }: CallbackPlace,
@@ -73,31 +73,31 @@ export function callbacksOf(
     const isList = at === "/callbacks";
     const pointer = isList ? `${at}/${place}` : at;
     if ((url === undefined) === (task === undefined) && !findings.hasInside(pointer)) {
-      findings.add(pointer, "field_invalid", "names one of url and task");
+      findings.add(pointer, "field_invalid", "Must have either url or task.");
     }
     if (url !== undefined) checkTarget(url, isList ? `${pointer}/url` : at, findings, refuse);
     return {
       on: momentsOf(on),
       ...(url !== undefined && { url }),
       ...(task !== undefined && { task }),
-      include: include ?? usualParts,
+      include: include ?? defaultParts,
     };
   });
 }
 
-/** Every end when nothing is said. */
+/** Every end by default. */
 export function momentsOf(words: readonly (CallbackMoment | "dead")[] | undefined): CallbackMoment[] {
   if (words === undefined) return [...callbackMoments];
   const meant = new Set(words.map((word) => (word === "dead" ? "failed" : word)));
   return callbackMoments.filter((moment) => meant.has(moment));
 }
 
-/** Why an address may never be posted to, or null. Of a name that is decided when it is: names lead elsewhere with time. */
+/** Why an address may never be posted to, or null. Host names are resolved and checked only when a message is sent, because they can change. */
 export type RefuseTarget = (url: URL) => string | null;
 
-/** An address that can be posted to. */
+/** Records why an address cannot be posted to, if so. */
 export function checkTarget(text: string, pointer: string, findings: Findings, refuse?: RefuseTarget): void {
-  if (!URL.canParse(text)) return findings.add(pointer, "field_invalid", "is not an address that can be read");
+  if (!URL.canParse(text)) return findings.add(pointer, "field_invalid", "Must be a valid URL.");
   const url = new URL(text);
   const refusal = refuse?.(url) ?? null;
   if (refusal !== null) findings.add(pointer, "address_refused", refusal);
@@ -105,6 +105,6 @@ export function checkTarget(text: string, pointer: string, findings: Findings, r
   findings.add(
     pointer,
     "field_invalid",
-    "has a name and a password in it, which everybody would see who sees the address",
+    "Must not hold a user name or a password: they would be shown with the address.",
   );
 }

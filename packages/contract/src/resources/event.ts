@@ -12,7 +12,7 @@ import {
 } from "../fields.js";
 import { type Operation, getErrors } from "../operation.js";
 
-/** What happens, by kind. The first word says to what. */
+/** Types of events. The first word names what they happen to. */
 export const eventTypes = [
   "run.fired",
   "run.blocked",
@@ -69,7 +69,7 @@ export const Event = object("Event", {
 });
 export type Event = Static<typeof Event>;
 
-/** The data of `event: reset`: events may have been missed, and what they would have told is to be read again. */
+/** The data of `event: reset`: the stream may have missed events, so a reader must read the state again. */
 export const EventReset = object("EventReset", {
   reason: stringEnum(["gap", "other_node"], {
     description: "gap: there were more than this node remembers. other_node: Last-Event-ID is of another node",

@@ -32,7 +32,7 @@ const CatchupRate = Type.Number({
 
 const byDefault = (durationMs: number): string => `${formatDuration(durationMs)} by default.`;
 
-/** What a job does about lateness and overlap, as it is asked for. */
+/** What a job does about lateness and overlap, in requests. */
 export const firingRequest = {
   overlap: Type.Optional(Overlap),
   misfire: Type.Optional(Misfire),
@@ -49,7 +49,7 @@ export const firingRequest = {
   catchup_rate: Type.Optional(CatchupRate),
 };
 
-/** The policies in force, defaults included. */
+/** The same in answers, defaults included. */
 export const firingAnswer = {
   overlap: Overlap,
   misfire: Misfire,
@@ -61,15 +61,15 @@ export const firingAnswer = {
 
 const dayMs = 86_400_000;
 
-/** Below a second every fire would count as late. */
+/** Below a second every fire would be late. */
 const thresholdBounds = { minMs: 1_000, maxMs: 30 * dayMs };
 const windowBounds = { minMs: 0, maxMs: 366 * dayMs };
 
 /**
- * The policies that differ from the defaults. A misfire policy that was said is kept even if it is the default: who says
- * run_once of an instant long past means it.
+ * The policies that differ from the defaults. A misfire policy in the request is kept even if it is the default: a caller who sends
+ * run_once with an instant far in the past wants it to run.
  */
-export function firingOf(body: Static<TObject<typeof firingRequest>>, findings: Findings): Partial<FiringPolicy> {
+export function readFiring(body: Static<TObject<typeof firingRequest>>, findings: Findings): Partial<FiringPolicy> {
   const { overlap, misfire, catchup_limit: catchupMost, catchup_rate: catchupPerSecond } = body;
   const misfireThresholdMs = readDuration(body.misfire_threshold, "/misfire_threshold", findings, thresholdBounds);
   const catchupWindowMs = readDuration(body.catchup_window, "/catchup_window", findings, windowBounds);

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { Count, nullable, Timestamp, object, closed } from "../fields.js";
+import { described, Count, nullable, Timestamp, object, closed } from "../fields.js";
 import { type Operation, getErrors } from "../operation.js";
 
 export const ForecastQuery = closed({
@@ -25,7 +25,7 @@ export const Forecast = object(
   "Forecast",
   {
     from: Timestamp,
-    until: Type.Unsafe<string>({ ...Timestamp, description: "Earlier than asked where there is too much to count" }),
+    until: described(Timestamp, "Earlier than asked where there is too much to count"),
     exact: Type.Boolean({ description: "False: estimated from a sample, or cut short" }),
     jobs: Count("Jobs that fire in that time"),
     sampled_jobs: Count("Jobs that were looked at"),

@@ -1,13 +1,13 @@
-import { type DurationMs, type JobSpec, ownFiring } from "@carillon/core";
+import { type JobSpec, ownFiring } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { keyPattern, limits } from "../bounds.js";
-import { checkValue, type ExplainUnknown, isObject } from "../check/check-value.js";
+import { type ExplainUnknown, isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
-import { checkJsonValue } from "../check/json-value.js";
-import { Count, InstantText, NameText, OwnerName, type Placed, closed, object } from "../fields.js";
+import { readBatch, soundBody } from "../check/read-body.js";
+import { present, described, Count, InstantText, NameText, OwnerName, type Placed, object } from "../fields.js";
 import { definitionErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import { TargetUrl } from "./end-callback.js";
-import { firingOf, firingRequest } from "./firing-policy.js";
+import { readFiring, firingRequest } from "./firing-policy.js";
 import { type ScheduleDraft, ScheduleRequest, scheduleSpec } from "./job-schedule.js";
 import { etag, Job } from "./job.js";
 import { Problem } from "./problem.js";
@@ -18,7 +18,7 @@ import { withDefaults } from "./task-defaults.js";
 
 const Text = (description: string, maxLength: number) => Type.String({ minLength: 1, maxLength, description });
 
-/** What other systems call our fields; accepted beside them, never both for one thing. */
+/** Names that other systems have for the same fields: accepted, but never together with the field itself. */
 const legacySpellings = {
   job_type: Type.Optional(NameText("Other spelling of task", "echo")),
   schedule_time: Type.Optional(InstantText("Other spelling of schedule.at")),
@@ -30,36 +30,33 @@ const legacySpellings = {
   ),
   retry_policy: Type.Optional(RetryPolicySpelling),
   user_id: Type.Optional(OwnerName("Other spelling of owner")),
-  callback_url: Type.Optional(
-    Type.Unsafe<string>({
-      ...TargetUrl,
-      description: "Other spelling of callbacks: told of every end, with the output",
+  callback_url: Type.Optional(described(TargetUrl, "Other spelling of callbacks: told of every end, with the output")),
+};
+
+/** The fields of a job, without the spellings of other systems. */
+export const jobFields = {
+  task: runFields.task,
+  payload: runFields.payload,
+  schedule: Type.Optional(ScheduleRequest),
+  key: Type.Optional(
+    Type.String({
+      pattern: keyPattern,
+      description: "Your own name for the job, unique in the namespace",
+      examples: ["nightly-report"],
     }),
   ),
+  ...policyFields,
+  priority: runFields.priority,
+  queue: runFields.queue,
+  ...firingRequest,
+  labels: runFields.labels,
+  searchable: runFields.searchable,
+  owner: runFields.owner,
 };
 
 export const JobCreate = object(
   "JobCreate",
-  {
-    task: runFields.task,
-    payload: runFields.payload,
-    schedule: Type.Optional(ScheduleRequest),
-    key: Type.Optional(
-      Type.String({
-        pattern: keyPattern,
-        description: "Your own name for the job, unique in the namespace",
-        examples: ["nightly-report"],
-      }),
-    ),
-    ...policyFields,
-    priority: runFields.priority,
-    queue: runFields.queue,
-    ...firingRequest,
-    labels: runFields.labels,
-    searchable: runFields.searchable,
-    owner: runFields.owner,
-    ...legacySpellings,
-  },
+  { ...jobFields, ...legacySpellings },
   {
     description: "task (or job_type) is required. Without a schedule the job runs once, at once.",
     examples: [{ task: "echo", payload: { hello: "world" } }],
@@ -67,7 +64,6 @@ export const JobCreate = object(
 );
 export type JobCreate = Static<typeof JobCreate>;
 
-/** The fields of other systems, by their names. */
 export const legacyFieldNames: readonly string[] = Object.keys(legacySpellings);
 
 export const JobBatch = object(
@@ -91,7 +87,7 @@ const BatchResult = object(
   "BatchResult",
   {
     id: Type.Optional(Type.String({ description: "Of the job that was created" })),
-    problem: Type.Optional(Type.Unsafe<Problem>({ ...Problem, description: "Why none was created" })),
+    problem: Type.Optional(described(Problem, "Why none was created")),
   },
   { description: "Either id or problem" },
 );
@@ -141,53 +137,52 @@ export const createJobs = {
 
 export interface JobRequest {
   readonly spec: JobSpec;
-  /** The caller used another system's names: the answer then also carries them. */
+  /** The caller used names of another system, so the answer carries those too. */
   readonly hasLegacySpelling: boolean;
 }
-
-const defaultCatchupWindowMs: DurationMs = 86_400_000;
 
 export const defaultQueue = "default";
 
 export const defaultPriority = 4;
 
 /**
- * Turns the body of a request, in our spelling or another one, into a job. `now` is the scheduler's clock: delays count
- * from it. Throws one CarillonError that names every fault.
+ * Reads the body of a request, in the spelling of Carillon or of another system, into the definition of a job. `now` is the scheduler's
+ * clock, from which delays count. Throws one CarillonError that names every fault.
  */
-export function normaliseJobRequest(body: unknown, moment: RequestContext): JobRequest {
+export function normaliseJobRequest(body: unknown, context: RequestContext): JobRequest {
   const findings = new Findings();
-  const sound = checkedBody(body, findings);
-  return findings.judge(() => judged(body, sound, moment, findings));
+  const explainUnknown = explainJobField(findings);
+  const sound = soundBody(JobCreate, body, { findings, explainUnknown, example: '{"task": "echo", "payload": {}}' });
+  return findings.judge(() => specOf(body, sound, context, findings));
 }
 
-function judged(body: unknown, given: JobCreate, moment: RequestContext, findings: Findings): JobRequest {
-  const sound = withDefaults(given, moment.defaultsOf?.(given.task ?? given.job_type ?? ""), findings);
+function specOf(body: unknown, given: JobCreate, context: RequestContext, findings: Findings): JobRequest {
+  const sound = withDefaults(given, context.defaultsOf?.(given.task ?? given.job_type ?? ""), findings);
   const own = readSpellings(sound, findings);
   if (isObject(body) && !("task" in body || "job_type" in body)) {
-    findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');
+    findings.add("/task", "field_missing", 'task is required: the name of the task to run, such as "echo".');
   }
-  const { now, current, catchupWindowMs = defaultCatchupWindowMs } = moment;
-  const said = firingOf(sound, findings);
+  const { now, current, catchupWindowMs } = context;
+  const firingFields = readFiring(sound, findings);
   const schedule = scheduleSpec(own.schedule, {
     now,
     findings,
-    catchupWindowMs: said.catchupWindowMs ?? catchupWindowMs,
-    anyAge: said.misfire === "run_once",
+    ...present({ catchupWindowMs: firingFields.catchupWindowMs ?? catchupWindowMs }),
+    anyAge: firingFields.misfire === "run_once",
     ...(current && { current: current.schedule }),
   });
-  // Who is asked for by hand, or by others, may bring a payload of its own: what its keys need is looked for then.
-  const isAsked = schedule?.kind === "manual" || schedule?.kind === "after";
-  const payload = isAsked ? null : (moment.payload ?? { value: sound.payload ?? null });
+  // Manual and dependent jobs may get a payload per run, so template values are checked at run time, not here.
+  const hasPayloadPerRun = schedule?.kind === "manual" || schedule?.kind === "after";
+  const payload = hasPayloadPerRun ? null : (context.payload ?? { value: sound.payload ?? null });
   const policy = {
-    ...runPolicy(own, sound, findings, moment.refuseTarget),
+    ...runPolicy(own, sound, findings, context.refuseTarget),
     ...runLimits(sound, payload, findings),
   };
   if (payload !== null && own.task !== undefined)
-    addPayloadFaults(moment.checkPayload, own.task.value, payload.value, findings);
+    addPayloadFaults(context.checkPayload, own.task.value, payload.value, findings);
   findings.raise();
-  if (own.task === undefined || schedule === undefined) throw new Error("a fault of the request was not recorded");
-  const firing = schedule.kind === "at" ? said : ownFiring(said);
+  if (own.task === undefined || schedule === undefined) throw new Error("A fault of the request was not recorded.");
+  const firing = schedule.kind === "at" ? firingFields : ownFiring(firingFields);
   const spec: JobSpec = {
     ...(sound.key !== undefined && { key: sound.key }),
     task: own.task.value,
@@ -203,33 +198,24 @@ function judged(body: unknown, given: JobCreate, moment: RequestContext, finding
   return { spec, hasLegacySpelling: hasLegacySpelling(body) };
 }
 
-/** Whether the caller used another system's names. */
+/** Whether the caller used names of another system. */
 export function hasLegacySpelling(body: unknown): boolean {
   return isObject(body) && legacyFieldNames.some((name) => name in body);
 }
 
-function checkedBody(body: unknown, findings: Findings): JobCreate {
-  if (!isObject(body)) {
-    findings.add("", "field_invalid", 'the body must be a JSON object such as {"task": "echo", "payload": {}}');
-  }
-  if (!checkJsonValue(body, findings)) findings.raise();
-  const explainUnknown = explainJobField(findings);
-  return checkValue(JobCreate, isObject(body) ? body : {}, { findings, explainUnknown }) ?? {};
-}
-
-/** The fields that have more than one spelling, each found once. */
+/** The fields with more than one spelling, each with the place where the caller wrote it. */
 interface PlacedFields extends PlacedPolicies {
   readonly task: Placed<string> | undefined;
   readonly owner: Placed<string> | undefined;
   readonly schedule: ScheduleDraft;
 }
 
-/** Brings what users of other systems write into our own fields; two spellings of one thing at once are refused. */
+/** Finds each field under any of its spellings; two spellings of one field at once are refused. */
 function readSpellings(body: JobCreate, findings: Findings): PlacedFields {
   const one = <Value>(...candidates: readonly (Placed<Value> | undefined)[]): Placed<Value> | undefined => {
     const [first, second] = candidates.filter((candidate) => candidate !== undefined);
     if (first !== undefined && second !== undefined) {
-      findings.add(second.pointer, "field_invalid", `says the same as ${first.pointer}; send one of them`);
+      findings.add(second.pointer, "field_invalid", `Means the same as ${first.pointer}. Send only one of them.`);
     }
     return first;
   };
@@ -274,7 +260,7 @@ function everyEndTo(url: string): NonNullable<JobCreate["callbacks"]> {
   return [{ url, include: ["output", "error"] }];
 }
 
-/** Other systems count the attempts after the first. */
+/** Other systems count retries, which are the attempts after the first. */
 function oneMore(retries: number | undefined, pointer: string): Placed<number> | undefined {
   return retries === undefined ? undefined : { value: retries + 1, pointer };
 }
@@ -288,55 +274,33 @@ function placedMembers(schedule: ScheduleRequest): ScheduleDraft {
   return Object.fromEntries(entries) as ScheduleDraft;
 }
 
-/** Fields of the design that this version does not serve. Refused by name, because ignoring them would change what runs. */
+/** Planned fields. They are refused by name, because ignoring them would change what runs. */
 const notYet: ReadonlySet<string> = new Set(["dedupe"]);
 
-const setByServer: ReadonlySet<string> = new Set([
-  "created_at",
-  "description",
-  "id",
-  "job_id",
-  "last_run",
-  "next_run_at",
-  "next_run_local",
-  "pause",
-  "run",
-  "state",
-  "status",
-  "task_id",
-  "updated_at",
-  "version",
-  "warnings",
-]);
+const setByServer: ReadonlySet<string> = new Set(
+  (
+    "created_at description id job_id last_run next_run_at next_run_local pause run state status task_id updated_at version " +
+    "warnings"
+  ).split(" "),
+);
 
-/** Fields that people write one level too high. */
+/** Fields that callers often write one level too high. */
 const belongsInSchedule: ReadonlySet<string> = new Set(Object.keys(ScheduleRequest.properties));
 
-/** Says of a field that a job does not take why it does not, where we know. */
+/** Explains why a job does not take a field, where the reason is known. */
 export function explainJobField(findings: Findings): ExplainUnknown {
   return (pointer, parent, name) => {
     if (parent === "" && notYet.has(name)) {
-      findings.add(pointer, "not_supported_yet", `${name} is not supported by this version; leave it out`);
+      findings.add(pointer, "not_supported_yet", `This version does not support ${name}. Leave it out.`);
     } else if (parent === "" && setByServer.has(name)) {
-      findings.add(pointer, "unknown_field", `${name} is set by the server; leave it out`);
+      findings.add(pointer, "unknown_field", `The server sets ${name}. Leave it out.`);
     } else if (parent === "" && belongsInSchedule.has(name)) {
-      findings.add(pointer, "unknown_field", `${name} belongs into schedule: {"schedule": {"${name}": …}}`);
+      findings.add(pointer, "unknown_field", `${name} belongs into schedule: {"schedule": {"${name}": …}}.`);
     } else return false;
     return true;
   };
 }
 
-/** The published form, with the jobs as yet unread: each is judged by itself, so that one that is wrong is not the others' fault. */
-const JobsEnvelope = closed({ jobs: Type.Array(Type.Unknown(), { maxItems: limits.batch }) });
-
 export function readJobBatch(body: unknown): readonly unknown[] {
-  const findings = new Findings();
-  if (!isObject(body))
-    findings.add("", "field_invalid", 'the body must be a JSON object such as {"jobs": [{"task": "echo"}]}');
-  const { jobs = [] } = (isObject(body) && checkValue(JobsEnvelope, body, { findings })) || {};
-  if (findings.size === 0 && jobs.length === 0) {
-    findings.add("/jobs", "field_invalid", "the list is empty; send at least one job");
-  }
-  findings.raise();
-  return jobs;
+  return readBatch(body, "jobs", '{"jobs": [{"task": "echo"}]}');
 }

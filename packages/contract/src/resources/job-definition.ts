@@ -8,8 +8,8 @@ import { limitsRequest } from "./run-limits.js";
 import { requiresRequest, retryRequest, slaRequest } from "./run-policy.js";
 import { present } from "../fields.js";
 
-/** Every field of a definition, in the order in which they are read best, and what holds when nothing is said. */
-const usual: Readonly<Record<keyof JobDefinition, unknown>> = {
+/** Every field of a definition with its default, in the order that is best for readers. */
+const defaults: Readonly<Record<keyof JobDefinition, unknown>> = {
   key: null,
   task: null,
   schedule: null,
@@ -41,29 +41,29 @@ const usual: Readonly<Record<keyof JobDefinition, unknown>> = {
   owner: null,
 };
 
-/** A definition as answers show it, or a request in our own spelling, in the words of a person: only what differs from the usual. */
+/** A definition from an answer or a request, reduced to the fields that differ from the defaults. */
 export function plainDefinition(given: JobDefinition | JobCreate): JobCreate {
-  const said = {
+  const full = {
     ...given,
     schedule: scheduleWithoutUtc(given),
     retry: retryIn(given),
     breaker: breakerWithoutTask(given),
   };
-  const values = new Map<string, unknown>(Object.entries(said));
-  const entries = Object.entries(usual).flatMap(([name, byDefault]) => {
+  const values = new Map<string, unknown>(Object.entries(full));
+  const entries = Object.entries(defaults).flatMap(([name, byDefault]) => {
     const value = values.get(name);
-    const isSaid = value !== undefined && value !== null && value !== byDefault;
-    return isSaid && (name === "payload" || !isEmpty(value)) ? [[name, value] as const] : [];
+    const isOwn = value !== undefined && value !== null && value !== byDefault;
+    return isOwn && (name === "payload" || !isEmpty(value)) ? [[name, value] as const] : [];
   });
   return Object.fromEntries(entries);
 }
 
 /**
- * What a request asks for, in the same words: two requests that mean the same give the same. An instant of any age is taken. Throws one
- * CarillonError that names every fault.
+ * The reduced definition that a request stands for: two requests with the same meaning give the same. Takes an instant of any age.
+ * Throws one CarillonError that names every fault.
  */
-export function plainRequest(body: unknown, moment: Pick<RequestContext, "now" | "defaultsOf">): JobCreate {
-  const { spec } = normaliseJobRequest(body, { ...moment, catchupWindowMs: Number.POSITIVE_INFINITY });
+export function plainRequest(body: unknown, context: Pick<RequestContext, "now" | "defaultsOf">): JobCreate {
+  const { spec } = normaliseJobRequest(body, { ...context, catchupWindowMs: Number.POSITIVE_INFINITY });
   return plainDefinition({ ...requestOfJob(spec), retry: retryRequest(retryOf(spec.policy)) });
 }
 
@@ -74,12 +74,12 @@ function scheduleWithoutUtc({ schedule }: JobDefinition | JobCreate): JobCreate[
   return inUtc;
 }
 
-const usualRetry = new Map(Object.entries(retryRequest(defaultRetryPolicy)));
+const defaultRetry = new Map(Object.entries(retryRequest(defaultRetryPolicy)));
 
-/** One attempt is what at_most_once says already. */
+/** at_most_once implies one attempt. */
 function retryIn({ retry, guarantee }: JobDefinition | JobCreate): JobCreate["retry"] {
   const own = Object.entries(retry ?? {}).filter(
-    ([name, value]) => value !== usualRetry.get(name) && !isEmpty(value) && !isOnce(name, value, guarantee),
+    ([name, value]) => value !== defaultRetry.get(name) && !isEmpty(value) && !isOnce(name, value, guarantee),
   );
   return Object.fromEntries(own);
 }
@@ -87,7 +87,7 @@ function retryIn({ retry, guarantee }: JobDefinition | JobCreate): JobCreate["re
 const isOnce = (name: string, value: unknown, guarantee: string | undefined): boolean =>
   name === "max_attempts" && value === 1 && guarantee === "at_most_once";
 
-/** One without a name of its own has that of the task. */
+/** The name of the task is the default. */
 function breakerWithoutTask({ breaker, task }: JobDefinition | JobCreate): JobCreate["breaker"] {
   if (breaker === null || breaker === undefined || breaker.name !== task) return breaker ?? undefined;
   const { name: _, ...rest } = breaker;
@@ -97,7 +97,7 @@ function breakerWithoutTask({ breaker, task }: JobDefinition | JobCreate): JobCr
 const isEmpty = (value: unknown): boolean =>
   typeof value === "object" && value !== null && Object.keys(value).length === 0;
 
-/** The request that a job's definition stands for: normalised again it gives the same definition. */
+/** The request for a definition: reading it gives the same definition. */
 export function requestOfJob(spec: JobSpec): JobCreate {
   const { key, task, queue, priority, payload, policy, labels, owner, firing = {} } = spec;
   const { overlap, misfire, misfireThresholdMs, catchupWindowMs, catchupMost, catchupPerSecond } = firing;

@@ -1,7 +1,7 @@
 import { jobStates, ledgerReasons } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { Count, nullable, stringEnum, Timestamp, closed, object } from "../fields.js";
+import { described, Count, nullable, stringEnum, Timestamp, closed, object } from "../fields.js";
 import { definitionErrors, type Operation, queryErrors, storeErrors, getErrors, listErrors } from "../operation.js";
 import { PageQuery, paging, pageOf } from "../paging.js";
 import { JobCreate } from "./job-create.js";
@@ -14,7 +14,7 @@ const JobVersion = object(
     version: Type.Integer({ minimum: 1 }),
     definition: JobDefinition,
     valid_from: Timestamp,
-    valid_to: nullable(Type.Unsafe<string>({ ...Timestamp, description: "Null: it is in force" })),
+    valid_to: nullable(described(Timestamp, "Null: it is in force")),
     replaced_by: nullable(Type.String({ description: "Who replaced it, where that is known" })),
   },
   { description: "A definition and when it was in force" },
@@ -51,7 +51,7 @@ export type UpcomingQuery = Static<typeof UpcomingQuery>;
 const UpcomingFire = object("UpcomingFire", {
   outcome: stringEnum(["fires", "excluded"], { description: "excluded: the calendars take it away" }),
   scheduled_for: Timestamp,
-  run_at: Type.Unsafe<string>({ ...Timestamp, description: "Later by the jitter" }),
+  run_at: described(Timestamp, "Later by the jitter"),
   local_time: Type.String({
     description: "On the clocks of the schedule's zone",
     examples: ["2026-03-29T03:00:00+02:00"],
@@ -103,10 +103,10 @@ export const JobExplanation = object(
     next_run_at: nullable(Timestamp),
     upstream: Type.Optional(Type.Unsafe<NonNullable<Job["upstream"]>>(Job.properties.upstream)),
     run: nullable(RunExplanation),
-    outcomes: Type.Unsafe<Static<typeof OccurrenceList>["occurrences"]>({
-      ...OccurrenceList.properties.occurrences,
-      description: "The newest entries of the ledger: occurrences without a run, and why",
-    }),
+    outcomes: described(
+      OccurrenceList.properties.occurrences,
+      "The newest entries of the ledger: occurrences without a run, and why",
+    ),
     warnings: Type.Unsafe<NonNullable<Job["warnings"]>>({ ...Job.properties.warnings }),
   },
   { description: "Whether a job fires, when, and if not, why" },

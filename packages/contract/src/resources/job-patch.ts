@@ -1,60 +1,30 @@
 import { CarillonError, type Instant, type JobSpec } from "@carillon/core";
 import { type Static, Type } from "typebox";
-import { checkValue, isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
-import { checkJsonValue } from "../check/json-value.js";
-import { mergePatch, mergePatchOf, removable } from "../merge-patch.js";
+import { soundBody } from "../check/read-body.js";
+import { mergePatch, mergePatchOf, removableFields } from "../merge-patch.js";
 import { changeErrors, definitionErrors, type Operation } from "../operation.js";
-import type { BreakerRequest } from "./breaker.js";
-import { explainJobField, legacyFieldNames, JobCreate, normaliseJobRequest } from "./job-create.js";
+import { explainJobField, legacyFieldNames, JobCreate, jobFields, normaliseJobRequest } from "./job-create.js";
 import { requestOfJob } from "./job-definition.js";
-import { isCompanion, scheduleKinds, type ScheduleRequest } from "./job-schedule.js";
+import { isCompanion, scheduleKinds, ScheduleRequest } from "./job-schedule.js";
 import { etag, Job, JobRef } from "./job.js";
 import type { RequestContext } from "./request-context.js";
-import type { Concurrency, RateLimit } from "./run-limits.js";
-import type { RetryRequest, Sla } from "./run-policy.js";
-import { object } from "../fields.js";
+import { described, object } from "../fields.js";
 
-const { properties: field } = JobCreate;
+const { task, payload: _payload, schedule: _schedule, key: _key, ...others } = jobFields;
+const schedulePatch = mergePatchOf(ScheduleRequest);
 
-/** In our own spelling only: what is changed was answered in it. */
+/** Takes no spellings of other systems: a patch names fields as answers do. */
 export const JobPatch = object(
   "JobPatch",
   {
-    task: Type.Optional(Type.Unsafe<string>({ ...field.task })),
+    task,
     payload: Type.Optional(Type.Unknown({ description: "Replaced whole, never merged; null is a payload" })),
     schedule: Type.Optional(
-      Type.Unsafe<Static<ReturnType<typeof mergePatchOf<ScheduleRequest>>>>({
-        ...mergePatchOf<ScheduleRequest>(field.schedule),
-        description: "Merged. Another kind (cron, every, at …) takes the place of the present one",
-      }),
+      described(schedulePatch, "Merged. Another kind (cron, every, at …) takes the place of the present one"),
     ),
     key: Type.Optional(Type.String({ description: "Cannot be changed: only the present one is taken" })),
-    retry: Type.Optional(removable<RetryRequest>(field.retry)),
-    timeout: Type.Optional(removable<string>(field.timeout)),
-    deadline: Type.Optional(removable<string>(field.deadline)),
-    sla: Type.Optional(removable<Sla>(field.sla)),
-    guarantee: Type.Optional(removable<Static<typeof field.guarantee>>(field.guarantee)),
-    callbacks: Type.Optional(removable<Static<typeof field.callbacks>>(field.callbacks)),
-    requires: Type.Optional(removable<Record<string, string>>(field.requires)),
-    concurrency: Type.Optional(removable<Concurrency>(field.concurrency)),
-    rate_limit: Type.Optional(removable<RateLimit>(field.rate_limit)),
-    ordering_key: Type.Optional(removable<string>(field.ordering_key)),
-    ordering_on_failure: Type.Optional(removable<Static<typeof field.ordering_on_failure>>(field.ordering_on_failure)),
-    task_version: Type.Optional(removable<string>(field.task_version)),
-    allow_spot: Type.Optional(removable<boolean>(field.allow_spot)),
-    breaker: Type.Optional(removable<BreakerRequest>(field.breaker)),
-    priority: Type.Optional(removable<number>(field.priority)),
-    queue: Type.Optional(removable<string>(field.queue)),
-    overlap: Type.Optional(removable<Static<typeof field.overlap>>(field.overlap)),
-    misfire: Type.Optional(removable<Static<typeof field.misfire>>(field.misfire)),
-    misfire_threshold: Type.Optional(removable<string>(field.misfire_threshold)),
-    catchup_window: Type.Optional(removable<string>(field.catchup_window)),
-    catchup_limit: Type.Optional(removable<number>(field.catchup_limit)),
-    catchup_rate: Type.Optional(removable<number>(field.catchup_rate)),
-    labels: Type.Optional(removable<Record<string, string>>(field.labels)),
-    searchable: Type.Optional(removable<string[]>(field.searchable)),
-    owner: Type.Optional(removable<string>(field.owner)),
+    ...removableFields(others),
   },
   {
     description: "A merge patch (RFC 7396): what is left out stays, null removes, lists are replaced",
@@ -106,61 +76,57 @@ export const updateJob = {
   errors: [...definitionErrors, ...changeErrors],
 } as const satisfies Operation;
 
-/** What a patch makes of a definition. Pure; throws one CarillonError that names every fault. */
+/** Returns the patched definition. Pure; throws one CarillonError that names every fault. */
 export type ApplyJobPatch = (current: JobSpec, now: Instant) => JobSpec;
 
-/** Who judges what a patch says anew. */
-type PatchJudges = Pick<RequestContext, "checkPayload" | "refuseTarget">;
+/** The checks of what a patch changes. */
+type PatchChecks = Pick<RequestContext, "checkPayload" | "refuseTarget">;
 
-/** Checks the patch by itself; what it says together with the job is checked when it is applied. */
-export function readJobPatch(body: unknown, judges: PatchJudges = {}): ApplyJobPatch {
+/** Checks the patch by itself. The patched definition is checked when the patch is applied. */
+export function readJobPatch(body: unknown, checks: PatchChecks = {}): ApplyJobPatch {
   const findings = new Findings();
-  if (!isObject(body)) {
-    findings.add("", "field_invalid", 'the body must be a JSON object such as {"priority": 7}');
-  }
-  if (!checkJsonValue(body, findings)) findings.raise();
   const explainUnknown = explainPatchField(findings);
-  const patch = checkValue(JobPatch, isObject(body) ? body : {}, { findings, explainUnknown }) ?? {};
+  const patch = soundBody(JobPatch, body, { findings, explainUnknown, example: '{"priority": 7}' });
   findings.raise();
-  return (current, now) => applied(patch, current, now, judges);
+  return (current, now) => applied(patch, current, now, checks);
 }
 
-function applied(patch: JobPatch, current: JobSpec, now: Instant, judges: PatchJudges): JobSpec {
+function applied(patch: JobPatch, current: JobSpec, now: Instant, checks: PatchChecks): JobSpec {
   refuseOtherKey(patch.key, current.key);
   const before = requestOfJob(current);
   const { payload, schedule, key: _, ...rest } = patch;
   const merged = {
     ...(mergePatch(before, rest) as object),
-    schedule: mergePatch(withoutRivals(before.schedule ?? {}, schedule ?? {}), schedule ?? {}),
+    schedule: mergePatch(withoutOtherKinds(before.schedule ?? {}, schedule ?? {}), schedule ?? {}),
     payload: null,
   };
   const value = Object.hasOwn(patch, "payload") ? payload : current.payload;
-  const moment = { now, current, payload: { value }, ...judgesOf(patch, judges) };
-  const { spec } = normaliseJobRequest(merged, moment);
-  // Checked already, now or when it came: a payload that somebody stored is not this caller's fault.
+  const context = { now, current, payload: { value }, ...checksOf(patch, checks) };
+  const { spec } = normaliseJobRequest(merged, context);
+  // The payload was checked already, now or when it was stored: an old one is not this caller's fault.
   return { ...spec, payload: value };
 }
 
-/** What was stored before is not judged again: it is not this caller's fault. */
-function judgesOf(patch: JobPatch, { checkPayload, refuseTarget }: PatchJudges): PatchJudges {
+/** Stored fields are not checked again: their faults are not this caller's. */
+function checksOf(patch: JobPatch, { checkPayload, refuseTarget }: PatchChecks): PatchChecks {
   return {
     ...(checkPayload !== undefined && ("payload" in patch || "task" in patch) && { checkPayload }),
     ...(refuseTarget !== undefined && "callbacks" in patch && { refuseTarget }),
   };
 }
 
-/** A key is how others find the job: to change it is to make another job. */
+/** Callers find the job by its key, so a changed key would make another job. */
 export function refuseOtherKey(given: string | undefined, present: string | undefined): void {
   if (given === undefined || given === present) return;
-  const own = present === undefined ? "the job has none" : `it is ${JSON.stringify(present)}`;
-  const detail = `the key of a job cannot be changed: ${own}`;
+  const own = present === undefined ? "This job has none" : `This job has ${JSON.stringify(present)}`;
+  const detail = `The key of a job cannot be changed. ${own}.`;
   throw new CarillonError("field_invalid", `/key: ${detail}`, {
     items: [{ pointer: "/key", code: "field_invalid", detail }],
   });
 }
 
-/** A patch that names another kind of schedule means it instead of the present one, and what only goes with that falls away. */
-function withoutRivals(before: ScheduleRequest, patch: Partial<Record<string, unknown>>): object {
+/** A patch with another kind of schedule replaces the present kind, together with the fields that only go with that. */
+function withoutOtherKinds(before: ScheduleRequest, patch: Partial<Record<string, unknown>>): object {
   const kind = scheduleKinds.find((name) => (patch[name] ?? null) !== null);
   if (kind === undefined || kind in before) return before;
   return Object.fromEntries(Object.entries(before).filter(([name]) => isCompanion(kind, name)));
@@ -170,11 +136,8 @@ function explainPatchField(findings: Findings): ReturnType<typeof explainJobFiel
   const explain = explainJobField(findings);
   return (pointer, parent, name) => {
     if (parent !== "" || !legacyFieldNames.includes(name)) return explain(pointer, parent, name);
-    findings.add(
-      pointer,
-      "unknown_field",
-      `${name} is taken when a job is created; a change is written in the names of the answer`,
-    );
+    const detail = `${name} is accepted when a job is created. A change must use the field names of the answer.`;
+    findings.add(pointer, "unknown_field", detail);
     return true;
   };
 }

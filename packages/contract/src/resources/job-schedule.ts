@@ -9,7 +9,6 @@ import {
   formatDuration,
   formatInstant,
   type Instant,
-  parseDuration,
   parseInstant,
   resolveZone,
   type ScheduleBounds,
@@ -18,7 +17,9 @@ import {
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import { type Findings, isErrorCode } from "../check/findings.js";
+import { refuseLongPast } from "./request-context.js";
 import {
+  readDuration,
   CalendarName,
   DurationText,
   InstantText,
@@ -105,7 +106,7 @@ const Mode = stringEnum(["all", "any"], {
     "With several: once per round, when the latest run of each fits (all, the default), or at each that fits (any)",
 });
 
-/** Exactly one of cron, every, at, delay, manual, now, after; the checker says so, because JSON Schema says it unreadably. */
+/** Exactly one of cron, every, at, delay, manual, now, after. The reader checks that, because JSON Schema cannot express it readably. */
 export const ScheduleRequest = object(
   "ScheduleRequest",
   {
@@ -168,7 +169,7 @@ type ScheduleField = keyof ScheduleRequest;
 
 const boundFields: readonly ScheduleField[] = ["jitter", "starts_at", "ends_at", "max_runs", "calendars"];
 
-/** What may stand beside each kind. Anything else would have no effect, so it is refused. */
+/** Fields that each kind may have. Any other field would have no effect, so it is refused. */
 const companions: Readonly<Record<ScheduleKind, readonly ScheduleField[]>> = {
   cron: ["time_zone", "day_match", "dst", ...boundFields],
   every: ["time_zone", ...boundFields],
@@ -191,16 +192,16 @@ export type ScheduleDraft = {
 interface ScheduleContext {
   readonly now: Instant;
   readonly findings: Findings;
-  readonly catchupWindowMs: DurationMs;
-  /** An instant of any age is taken: the caller said run_once. */
+  readonly catchupWindowMs?: DurationMs;
+  /** An instant of any age is accepted, because the caller sent run_once. */
   readonly anyAge: boolean;
-  /** The rule that this one takes the place of. */
+  /** The schedule that this one replaces. */
   readonly current?: ScheduleSpec;
 }
 
-/** The rule in its stored form, or undefined with the reasons recorded. */
+/** The stored form of the schedule, or undefined with its faults recorded. */
 export function scheduleSpec(draft: ScheduleDraft, context: ScheduleContext): ScheduleSpec | undefined {
-  const kind = theKind(draft, context.findings);
+  const kind = kindOf(draft, context.findings);
   if (kind === undefined) return undefined;
   checkCompanions(kind, draft, context.findings);
   const spec = specOf(kind, draft, context);
@@ -233,40 +234,33 @@ function specOf(kind: ScheduleKind, draft: ScheduleDraft, context: ScheduleConte
   }
 }
 
-/** Where the caller wrote what core complains about. */
+/** Where the caller wrote a field that core refuses. */
 function writtenAt(pointer: string, draft: ScheduleDraft): string {
   const placed = Object.entries(draft).find(([name]) => pointer === `/${name}` || pointer.startsWith(`/${name}/`));
   return placed?.[1].pointer ?? draft.delay?.pointer ?? `/schedule${pointer}`;
 }
 
-/** None: at once, or as before where the job exists and ran or runs once. */
-function theKind(draft: ScheduleDraft, findings: Findings): ScheduleKind | undefined {
+/** Without a kind the job runs at once, or keeps the instant that it has. */
+function kindOf(draft: ScheduleDraft, findings: Findings): ScheduleKind | undefined {
   const given = scheduleKinds.filter((kind) => draft[kind] !== undefined);
   const [first, second] = given;
   if (second !== undefined) {
-    const pointer = draft[second]?.pointer ?? "/schedule";
-    findings.add(
-      pointer,
-      "schedule_invalid",
-      `a schedule is one of ${scheduleKinds.join(", ")}; this one has ${given.join(" and ")}`,
-    );
+    const detail = `A schedule has one of ${scheduleKinds.join(", ")}. This one has ${given.join(" and ")}.`;
+    findings.add(draft[second]?.pointer ?? "/schedule", "schedule_invalid", detail);
     return undefined;
   }
   if (first !== undefined) return first;
   const [stray] = Object.entries(draft);
   if (stray === undefined) return "now";
-  findings.add(
-    stray[1].pointer,
-    "schedule_invalid",
-    `${stray[0]} needs a schedule: one of ${scheduleKinds.join(", ")}`,
-  );
+  const detail = `${stray[0]} needs a schedule: one of ${scheduleKinds.join(", ")}.`;
+  findings.add(stray[1].pointer, "schedule_invalid", detail);
   return undefined;
 }
 
 function checkCompanions(kind: ScheduleKind, draft: ScheduleDraft, findings: Findings): void {
   for (const [name, placed] of Object.entries(draft)) {
     if (isCompanion(kind, name) || scheduleKinds.some((other) => other === name)) continue;
-    findings.add(placed.pointer, "schedule_invalid", `${name} has no meaning with ${kind}`);
+    findings.add(placed.pointer, "schedule_invalid", `${name} has no meaning with ${kind}. Leave it out.`);
   }
 }
 
@@ -275,7 +269,7 @@ function afterSpec(draft: ScheduleDraft): AfterSchedule | undefined {
   return {
     kind: "after",
     after: draft.after.value.map(({ job, on = "success", when }) => ({
-      // As in the paths of jobs, a key may come with its mark.
+      // As in URLs, a key may have an @ before it.
       job: job.replace(/^@/, ""),
       on,
       ...(when !== undefined && { when }),
@@ -305,7 +299,7 @@ function everySpec(draft: ScheduleDraft, context: ScheduleContext): EverySchedul
   return { kind: "every", everyMs, anchor, ...zone, ...bounds };
 }
 
-/** Saying an interval again does not shift it. */
+/** Sending the same interval again does not shift it. */
 function anchorBefore(everyMs: DurationMs, { current }: ScheduleContext): Instant | undefined {
   return current?.kind === "every" && current.everyMs === everyMs ? current.anchor : undefined;
 }
@@ -315,21 +309,20 @@ function atSpec(draft: ScheduleDraft, context: ScheduleContext): AtSchedule | un
   if (zone !== undefined) context.findings.attempt(zone.pointer, () => resolveZone(zone.value));
   const at = readDraftInstant(draft.at, context, draft);
   if (at === undefined) return undefined;
-  const { current, now, catchupWindowMs, anyAge } = context;
-  const isTheSame = current?.kind === "at" && current.at === at;
-  if (!isTheSame && !anyAge && at < now - catchupWindowMs) {
-    const window = formatDuration(catchupWindowMs);
-    const detail = `lies more than ${window} in the past; give a later instant, none to run at once, or misfire "run_once"`;
-    context.findings.add(draft.at?.pointer ?? "/schedule/at", "schedule_in_past", detail);
+  const { current, anyAge, findings } = context;
+  const isUnchanged = current?.kind === "at" && current.at === at;
+  if (!isUnchanged && !anyAge) {
+    const hint = 'Send a later instant, none to run at once, or misfire "run_once".';
+    refuseLongPast(at, context, { pointer: draft.at?.pointer ?? "/schedule/at", hint, findings });
   }
   return { kind: "at", at };
 }
 
-/** No schedule for a job that exists and fires once changes nothing, so that the same request can be sent twice. */
+/** A request without a schedule leaves an existing one-off job as it is, so that the same request can be sent twice. */
 function nowSpec(draft: ScheduleDraft, { now, current, findings }: ScheduleContext): AtSchedule | undefined {
   if (current === undefined || draft.now !== undefined) return { kind: "at", at: now };
   if (current.kind === "at") return current;
-  const detail = "the job exists and recurs: say its schedule, or use :runNow to run it at once";
+  const detail = "The job exists and recurs. Send its schedule, or call :runNow to run it at once.";
   findings.add("/schedule", "schedule_invalid", detail);
   return undefined;
 }
@@ -352,7 +345,7 @@ function boundsOf(draft: ScheduleDraft, context: ScheduleContext): ScheduleBound
 }
 
 function readDraftDuration(placed: Placed<string> | undefined, { findings }: ScheduleContext): number | undefined {
-  return placed && findings.attempt(placed.pointer, () => parseDuration(placed.value));
+  return placed && readDuration(placed.value, placed.pointer, findings);
 }
 
 function readDraftInstant(
@@ -365,7 +358,7 @@ function readDraftInstant(
   );
 }
 
-/** A zone that does not exist is a fault of its own field, reported once and there: times are then read as if in UTC. */
+/** An unknown time zone is recorded at its own field; instants are then read in UTC, so that it is recorded only once. */
 function readableZone(name: string | undefined): string | undefined {
   try {
     return name === undefined ? undefined : resolveZone(name).name;

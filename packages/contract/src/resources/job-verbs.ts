@@ -1,10 +1,10 @@
-import type { MissedChoice as CoreMissedChoice, Instant, RunPolicy } from "@carillon/core";
+import type { Instant } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { Count, stringEnum, object, closed, present } from "../fields.js";
-import { bodyErrors, changeErrors, type Operation } from "../operation.js";
+import { readPayload, Count, stringEnum, object, closed, present } from "../fields.js";
+import { verbAliases, bodyErrors, changeErrors, type Operation } from "../operation.js";
 import { JobCreate } from "./job-create.js";
-import { etag, Job, JobRef, MissedChoice, verbAliases } from "./job.js";
+import { etag, Job, JobRef, MissedChoice } from "./job.js";
 import { pauseEnd, pauseFields } from "./pause.js";
 import { placedPolicies, runPolicy } from "./run-policy.js";
 import { RunRepeat, RunRetried } from "./run-retry.js";
@@ -58,7 +58,7 @@ const ending = { running: Type.Optional(Running), dependants: Type.Optional(Depe
 export const JobCancel = object("JobCancel", ending);
 export type JobCancel = Static<typeof JobCancel>;
 
-/** DELETE has no body. */
+/** The same for DELETE, which has no body. */
 export const JobDeleteQuery = closed(ending);
 export type JobDeleteQuery = Static<typeof JobDeleteQuery>;
 
@@ -113,7 +113,7 @@ export const cancelJob = {
   method: "POST",
   path: "/v1/jobs/{id}:cancel",
   aliases: [
-    ...verbAliases("cancel"),
+    ...verbAliases("jobs", "cancel"),
     { path: "/task/{id}/cancel", legacySpelling: true },
     { path: "/v1/task/{id}/cancel", legacySpelling: true },
   ],
@@ -130,7 +130,7 @@ export const pauseJob = {
   ...changing,
   method: "POST",
   path: "/v1/jobs/{id}:pause",
-  aliases: verbAliases("pause"),
+  aliases: verbAliases("jobs", "pause"),
   client: "jobs.pause",
   summary: "Pause a job",
   description: "It fires no more until it is resumed, or until the pause ends by itself. Runs that exist go on.",
@@ -144,7 +144,7 @@ export const resumeJob = {
   ...changing,
   method: "POST",
   path: "/v1/jobs/{id}:resume",
-  aliases: verbAliases("resume"),
+  aliases: verbAliases("jobs", "resume"),
   client: "jobs.resume",
   summary: "Resume a paused job",
   description:
@@ -162,7 +162,7 @@ export const rollbackJob = {
   ...changing,
   method: "POST",
   path: "/v1/jobs/{id}:rollback",
-  aliases: verbAliases("rollback"),
+  aliases: verbAliases("jobs", "rollback"),
   client: "jobs.rollback",
   clientBody: "version",
   summary: "Go back to an earlier definition",
@@ -183,7 +183,7 @@ export const rollbackJob = {
 export const runJobNow = {
   method: "POST",
   path: "/v1/jobs/{id}:runNow",
-  aliases: verbAliases("runNow"),
+  aliases: verbAliases("jobs", "runNow"),
   tag: "Jobs",
   client: "jobs.runNow",
   summary: "Run a job now",
@@ -214,7 +214,7 @@ export const retryJob = {
   method: "POST",
   path: "/v1/jobs/{id}:retry",
   aliases: [
-    ...verbAliases("retry"),
+    ...verbAliases("jobs", "retry"),
     { path: "/task/{id}/retry", legacySpelling: true },
     { path: "/v1/task/{id}/retry", legacySpelling: true },
   ],
@@ -234,13 +234,9 @@ export const retryJob = {
   errors: [...bodyErrors, "overlap_refused", "run_live", "run_not_failed", "run_not_repeatable", ...changeErrors],
 } as const satisfies Operation;
 
-export interface PauseRequest {
-  readonly reason: string | null;
-  readonly until: Instant | null;
-  readonly missed: CoreMissedChoice;
-}
+export type PauseRequest = ReturnType<typeof readPause>;
 
-export function readPause(body: unknown, now: Instant): PauseRequest {
+export function readPause(body: unknown, now: Instant) {
   return readBody(JobPause, body, (pause, findings) => ({
     reason: pause.reason ?? null,
     until: pauseEnd(pause, now, findings),
@@ -248,24 +244,13 @@ export function readPause(body: unknown, now: Instant): PauseRequest {
   }));
 }
 
-export interface ResumeRequest {
-  readonly missed?: CoreMissedChoice;
-  readonly dryRun: boolean;
+export type ResumeRequest = ReturnType<typeof readResume>;
+
+export function readResume(body: unknown) {
+  return readBody(JobResume, body, ({ missed, dry_run: dryRun = false }) => ({ ...present({ missed }), dryRun }));
 }
 
-export function readResume(body: unknown): ResumeRequest {
-  return readBody(JobResume, body, ({ missed, dry_run: dryRun = false }) => ({
-    ...(missed !== undefined && { missed }),
-    dryRun,
-  }));
-}
-
-interface CancelRequest {
-  readonly running: "signal" | "keep";
-  readonly dependants: "refuse" | "detach";
-}
-
-export function readCancel(body: unknown): CancelRequest {
+export function readCancel(body: unknown) {
   return readBody(JobCancel, body, ({ running = "signal", dependants = "refuse" }) => ({ running, dependants }));
 }
 
@@ -273,25 +258,17 @@ export function readRollback(body: unknown): number {
   return readBody(JobRollback, body, ({ version = 0 }) => version);
 }
 
-/** Absent members are the job's. */
-export interface RunNowRequest {
-  readonly payload?: { readonly value: unknown };
-  readonly priority?: number;
-  readonly queue?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly policy?: RunPolicy;
-  readonly force?: boolean;
-}
+export type RunNowRequest = ReturnType<typeof readRunNow>;
 
-export function readRunNow(body: unknown): RunNowRequest {
+/** A member that is left out is the job's. */
+export function readRunNow(body: unknown) {
   return readBody(JobRunNow, body, (given, findings) => {
     const { priority, queue, labels, retry, timeout, deadline, force } = given;
-    const policy = runPolicy(placedPolicies({ ...(retry && { retry }) }), present({ timeout, deadline }), findings);
+    const policy = runPolicy(placedPolicies(present({ retry })), present({ timeout, deadline }), findings);
     return {
-      ...(Object.hasOwn(given, "payload") && { payload: { value: given.payload } }),
-      ...present({ priority, queue, labels }),
+      ...readPayload(given),
+      ...present({ priority, queue, labels, force }),
       ...(Object.keys(policy).length > 0 && { policy }),
-      ...(force !== undefined && { force }),
     };
   });
 }

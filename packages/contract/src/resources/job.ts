@@ -1,8 +1,8 @@
 import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { keysPattern, maxKeys } from "../bounds.js";
-import { nullable, stringEnum, Timestamp, closed, object } from "../fields.js";
-import { type Alias, type Operation, queryErrors, storeErrors, getErrors } from "../operation.js";
+import { described, nullable, stringEnum, Timestamp, closed, object } from "../fields.js";
+import { type Operation, queryErrors, storeErrors, getErrors } from "../operation.js";
 import { NextPageToken, paging, Total } from "../paging.js";
 import { BreakerAnswer } from "./breaker.js";
 import { Callback } from "./end-callback.js";
@@ -20,11 +20,6 @@ export const JobRef = Type.Object({
 });
 
 export const etag = 'The job\'s version, as in "v7"';
-
-/** The addresses of a verb that are served beside /v1/jobs/{id}:verb. */
-export function verbAliases(verb: string): Alias[] {
-  return [{ path: `/v1/jobs/{id}/${verb}` }, { path: `/jobs/{id}:${verb}` }, { path: `/jobs/{id}/${verb}` }];
-}
 
 export const JobStatus = stringEnum(jobStatuses, {
   description: "That of its live run; else scheduled, paused, completed, failed or cancelled",
@@ -99,7 +94,7 @@ export const Job = object("Job", {
   state: stringEnum(jobStates, {
     description: "completed: nothing is left to fire",
   }),
-  pause: nullable(Type.Unsafe<Static<typeof JobPauseState>>({ ...JobPauseState, description: "Of a paused job" })),
+  pause: nullable(described(JobPauseState, "Of a paused job")),
   status: JobStatus,
   version: Type.Integer({ minimum: 1, description: "Grows with every change; also the ETag" }),
   next_run_at: nullable(Timestamp),
@@ -115,12 +110,7 @@ export const Job = object("Job", {
   created_at: Timestamp,
   updated_at: Timestamp,
   last_run: nullable(RunSummary),
-  run: Type.Optional(
-    Type.Unsafe<Run>({
-      ...Run,
-      description: "Of a one-off job, where the answer is about one job: its run, in full",
-    }),
-  ),
+  run: Type.Optional(described(Run, "Of a one-off job, where the answer is about one job: its run, in full")),
   job_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
   task_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
   log_url: Type.Optional(

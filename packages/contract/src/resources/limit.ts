@@ -1,10 +1,20 @@
-import { type DurationMs, limitKinds, limitScopes, mostLimit, orderFailures } from "@carillon/core";
+import { limitKinds, limitScopes, mostLimit, orderFailures } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { Count, DurationText, nullable, stringEnum, Timestamp, object, closed, present } from "../fields.js";
+import {
+  readDuration,
+  Count,
+  DurationText,
+  nullable,
+  stringEnum,
+  Timestamp,
+  object,
+  closed,
+  present,
+} from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
 import { paging, pageOf } from "../paging.js";
-import { windowOf } from "./run-limits.js";
+import { rateWindowBounds } from "./run-limits.js";
 
 const Scope = stringEnum(limitScopes, { description: "What it is of: a key, a task, a job, a queue or the namespace" });
 const Kind = stringEnum(limitKinds, { description: "concurrency, rate, or order for an ordering key" });
@@ -106,16 +116,10 @@ export const resumeLimit = {
   errors: [...bodyErrors, "not_found", "limit_invalid", ...storeErrors],
 } as const satisfies Operation;
 
-export interface LimitChange {
-  readonly limit?: number;
-  readonly perMs?: DurationMs;
-  readonly burst?: number;
-  readonly isFixed?: boolean;
-}
+export type LimitChange = ReturnType<typeof readLimitPatch>;
 
-export function readLimitPatch(body: unknown): LimitChange {
-  return readBody(LimitPatch, body, ({ limit, per, burst, fixed }, findings) => {
-    const perMs = per === undefined ? undefined : findings.attempt("/per", () => windowOf(per));
-    return present({ limit, perMs, burst, isFixed: fixed });
-  });
+export function readLimitPatch(body: unknown) {
+  return readBody(LimitPatch, body, ({ limit, per, burst, fixed }, findings) =>
+    present({ limit, perMs: readDuration(per, "/per", findings, rateWindowBounds), burst, isFixed: fixed }),
+  );
 }

@@ -1,9 +1,20 @@
-import { checkWindow, type MaintenanceWindow, parseDuration, parseInstant, type WindowTime } from "@carillon/core";
+import { checkWindow, type MaintenanceWindow, type WindowTime } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, patternWords, plainNameLength, plainNamePattern } from "../bounds.js";
 import { type Findings, isErrorCode } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { DurationText, InstantText, Labels, stringEnum, Timestamp, object, present } from "../fields.js";
+import {
+  readDuration,
+  readInstant,
+  described,
+  DurationText,
+  InstantText,
+  Labels,
+  stringEnum,
+  Timestamp,
+  object,
+  present,
+} from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, getErrors, listErrors, writeErrors } from "../operation.js";
 import { PageQuery, pageOf } from "../paging.js";
 
@@ -20,9 +31,7 @@ export const WindowPut = object(
     name: Type.Optional(Type.String({ description: "As in the address" })),
     mode: Mode,
     queue: Type.Optional(Queue),
-    labels: Type.Optional(
-      Type.Unsafe<Record<string, string>>({ ...Labels, description: "Jobs that have all of these" }),
-    ),
+    labels: Type.Optional(described(Labels, "Jobs that have all of these")),
     from: Type.Optional(InstantText("It opens once, then")),
     to: Type.Optional(InstantText("and closes then")),
     cron: Type.Optional(Cron),
@@ -124,15 +133,19 @@ export const deleteWindow = {
 
 const plainName = new RegExp(plainNamePattern);
 
-/** The maintenance window of an address. It is about jobs of its own namespace only. */
+/** The maintenance window of an address, for jobs of its own namespace only. */
 export function readWindowPut(name: string, namespace: string, body: unknown): MaintenanceWindow {
   return readBody(WindowPut, body, (given, findings) => {
     if (name.length > plainNameLength || !plainName.test(name)) {
-      const detail = `a window's name is at most ${plainNameLength} ${patternWords.get(plainNamePattern)}`;
+      const detail = `The name of a window is at most ${plainNameLength} ${patternWords.get(plainNamePattern)}.`;
       findings.add("/name", "maintenance_window_invalid", detail);
     }
     if (given.name !== undefined && given.name !== name) {
-      findings.add("/name", "field_invalid", `the address says ${JSON.stringify(name)}; leave it out`);
+      findings.add(
+        "/name",
+        "field_invalid",
+        `Must be the name in the address, ${JSON.stringify(name)}, or be left out.`,
+      );
     }
     const { mode = "hold", queue, labels } = given;
     const scope = { namespace, ...present({ queue, labels }) };
@@ -145,7 +158,7 @@ export function readWindowPut(name: string, namespace: string, body: unknown): M
   });
 }
 
-/** Stands where there is nothing sound: the faults are raised before anybody sees it. */
+/** Takes the place of a time with faults, which are raised before the window is used. */
 const never: WindowTime = { kind: "once", from: 0, to: 1 };
 
 type Given = Partial<WindowPut>;
@@ -156,7 +169,7 @@ function readTime(given: Given, findings: Findings): WindowTime | undefined {
   const stray = recurring.find((field) => given[field] !== undefined);
   const isOnce = once.some((field) => given[field] !== undefined);
   if (isOnce && stray !== undefined) {
-    const detail = "a window has from and to, or cron and duration; this one has both";
+    const detail = "A window has either from and to, or cron and duration. This one has both.";
     findings.add(`/${stray}`, "maintenance_window_invalid", detail);
     return undefined;
   }
@@ -165,9 +178,8 @@ function readTime(given: Given, findings: Findings): WindowTime | undefined {
 
 function readOnce(given: Given, findings: Findings): WindowTime | undefined {
   const instant = (field: "from" | "to") => {
-    const text = given[field];
-    if (text !== undefined) return findings.attempt(`/${field}`, () => parseInstant(text));
-    findings.add(`/${field}`, "field_missing", `${field} is required beside ${field === "to" ? "from" : "to"}`);
+    if (given[field] !== undefined) return readInstant(given[field], `/${field}`, findings);
+    findings.add(`/${field}`, "field_missing", `${field} is required beside ${field === "to" ? "from" : "to"}.`);
     return undefined;
   };
   const [from, to] = [instant("from"), instant("to")];
@@ -179,13 +191,13 @@ function readRecurring(
   findings: Findings,
 ): WindowTime | undefined {
   if (cron === undefined) {
-    findings.add("/cron", "field_missing", "a window says when it is: from and to, or cron and duration");
+    findings.add("/cron", "field_missing", "A window must have either from and to, or cron and duration.");
     return undefined;
   }
   if (duration === undefined) {
-    findings.add("/duration", "field_missing", "duration is required beside cron: how long the window is open");
+    findings.add("/duration", "field_missing", "duration is required beside cron: how long the window is open.");
     return undefined;
   }
-  const durationMs = findings.attempt("/duration", () => parseDuration(duration));
+  const durationMs = readDuration(duration, "/duration", findings);
   return durationMs === undefined ? undefined : { kind: "recurring", cron, timeZone, durationMs };
 }

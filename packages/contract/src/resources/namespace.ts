@@ -2,11 +2,10 @@ import { namespaceNamePattern } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { namespaceNameLength } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { nullable, Timestamp, object } from "../fields.js";
-import { removable } from "../merge-patch.js";
+import { Timestamp, object } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
 import { PageQuery, pageOf } from "../paging.js";
-import { type OwnLimitChange, ownLimitChange, QueueConcurrency, QueueRateLimit } from "./run-limits.js";
+import { ownLimitAnswer, ownLimitPatch, readOwnLimits } from "./run-limits.js";
 
 const Weight = Type.Integer({
   minimum: 1,
@@ -34,8 +33,7 @@ export const NamespacePatch = object(
   "NamespacePatch",
   {
     weight: Type.Optional(Weight),
-    concurrency: Type.Optional(removable<Static<typeof QueueConcurrency>>(QueueConcurrency)),
-    rate_limit: Type.Optional(removable<Static<typeof QueueRateLimit>>(QueueRateLimit)),
+    ...ownLimitPatch,
   },
   { examples: [{ weight: 3 }] },
 );
@@ -44,8 +42,7 @@ export type NamespacePatch = Static<typeof NamespacePatch>;
 export const Namespace = object("Namespace", {
   name: Type.String(),
   weight: Weight,
-  concurrency: nullable(QueueConcurrency),
-  rate_limit: nullable(QueueRateLimit),
+  ...ownLimitAnswer,
   version: Type.Integer(),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -109,18 +106,12 @@ export const updateNamespace = {
   errors: [...bodyErrors, "not_found", "precondition_failed", ...storeErrors],
 } as const satisfies Operation;
 
-const usualWeight = 1;
-
-export function readNamespaceCreate(body: unknown): { readonly name: string; readonly weight: number } {
-  return readBody(NamespaceCreate, body, ({ name = "", weight = usualWeight }) => ({ name, weight }));
+export function readNamespaceCreate(body: unknown) {
+  return readBody(NamespaceCreate, body, ({ name = "", weight = 1 }) => ({ name, weight }));
 }
 
-interface NamespaceChange extends OwnLimitChange {
-  readonly weight?: number;
-}
-
-export function readNamespacePatch(body: unknown): NamespaceChange {
+export function readNamespacePatch(body: unknown) {
   return readBody(NamespacePatch, body, ({ weight, ...limits }, findings) => {
-    return { ...(weight !== undefined && { weight }), ...ownLimitChange(limits, findings) };
+    return { ...(weight !== undefined && { weight }), ...readOwnLimits(limits, findings) };
   });
 }

@@ -2,7 +2,7 @@ import { errorCatalogue, type ErrorCode } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { stringEnum, object } from "../fields.js";
 
-/** Sorted, so that the published list does not depend on the order in which codes were written down. */
+/** Sorted, so that the published list does not depend on the order of the catalogue. */
 export const errorCodes: readonly ErrorCode[] = Object.freeze(
   Object.keys(errorCatalogue)
     .filter((code): code is ErrorCode => Object.hasOwn(errorCatalogue, code))

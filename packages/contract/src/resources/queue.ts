@@ -1,14 +1,25 @@
-import { type DurationMs, type Instant, type OrderKind, parseDuration } from "@carillon/core";
+import type { Instant } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { Count, DurationText, nullable, stringEnum, Timestamp, closed, object, present } from "../fields.js";
+import {
+  described,
+  Count,
+  DurationText,
+  nullable,
+  readDuration,
+  stringEnum,
+  Timestamp,
+  closed,
+  object,
+  present,
+} from "../fields.js";
 import { removable } from "../merge-patch.js";
 import { bodyErrors, type Operation, storeErrors, getErrors, listErrors, writeErrors } from "../operation.js";
 import { paging, pageOf } from "../paging.js";
 import { BulkOperation } from "./bulk-operation.js";
 import { pauseEnd, pauseFields } from "./pause.js";
-import { type OwnLimitChange, ownLimitChange, QueueConcurrency, QueueRateLimit } from "./run-limits.js";
+import { ownLimitAnswer, ownLimitPatch, readOwnLimits } from "./run-limits.js";
 
 const Order = stringEnum(["priority", "fifo", "edf", "sjf", "strict"], {
   description:
@@ -22,15 +33,14 @@ export const QueuePatch = object(
   {
     order: Type.Optional(Order),
     bound: Type.Optional(
-      removable<string>(
+      removable(
         DurationText(
           "A run waits only for runs that became due at most this much later; null for the order's own.",
           "1h30m",
         ),
       ),
     ),
-    concurrency: Type.Optional(removable<Static<typeof QueueConcurrency>>(QueueConcurrency)),
-    rate_limit: Type.Optional(removable<Static<typeof QueueRateLimit>>(QueueRateLimit)),
+    ...ownLimitPatch,
   },
   { examples: [{ order: "fifo" }] },
 );
@@ -97,16 +107,13 @@ export const Queue = object("Queue", {
       description: "A run waits only for runs that became due at most this much later; null for a strict queue",
     }),
   ),
-  concurrency: nullable(QueueConcurrency),
-  rate_limit: nullable(QueueRateLimit),
+  ...ownLimitAnswer,
   paused: Type.Boolean({ description: "Nothing is handed out; schedules go on firing" }),
   pause: nullable(QueuePause),
   version: Type.Integer(),
   created_at: Timestamp,
   updated_at: Timestamp,
-  stats: Type.Optional(
-    Type.Unsafe<Static<typeof QueueStats>>({ ...QueueStats, description: "As of now, in a list that includes them" }),
-  ),
+  stats: Type.Optional(described(QueueStats, "As of now, in a list that includes them")),
 });
 export type Queue = Static<typeof Queue>;
 
@@ -220,39 +227,30 @@ export const purgeQueue = {
   errors: writeErrors,
 } as const satisfies Operation;
 
-export interface QueueChange extends OwnLimitChange {
-  readonly order?: OrderKind;
-  readonly boundMs?: DurationMs | null;
-}
+export type QueueChange = ReturnType<typeof readQueuePatch>;
 
-export function readQueuePatch(body: unknown): QueueChange {
-  return readBody(QueuePatch, body, ({ order, bound, concurrency, rate_limit: rate }, findings) => {
-    const hasNone = order === "strict" || order === "fifo";
-    if (typeof bound === "string" && hasNone) {
-      findings.add("/bound", "field_invalid", `the order ${order} takes no bound: nothing is moved by priority`);
+export function readQueuePatch(body: unknown) {
+  return readBody(QueuePatch, body, ({ order, bound, ...limits }, findings) => {
+    const takesNone = order === "strict" || order === "fifo";
+    if (typeof bound === "string" && takesNone) {
+      findings.add(
+        "/bound",
+        "field_invalid",
+        `The order ${order} takes no bound, because priority does not move its runs.`,
+      );
     }
-    const boundMs = typeof bound === "string" ? findings.attempt("/bound", () => parseDuration(bound)) : bound;
-    return { ...present({ order, boundMs }), ...ownLimitChange({ concurrency, rate_limit: rate }, findings) };
+    const boundMs = bound === null ? null : readDuration(bound, "/bound", findings);
+    return { ...present({ order, boundMs }), ...readOwnLimits(limits, findings) };
   });
 }
 
-interface QueuePauseAsked {
-  readonly reason: string | null;
-  readonly until: Instant | null;
-}
-
-export function readQueuePause(body: unknown, now: Instant): QueuePauseAsked {
+export function readQueuePause(body: unknown, now: Instant) {
   return readBody(QueuePauseRequest, body, (pause, findings) => {
     return { reason: pause.reason ?? null, until: pauseEnd(pause, now, findings) };
   });
 }
 
-interface QueuePurgeAsked {
-  readonly isOfDelayed: boolean;
-  readonly dryRun: boolean;
-}
-
-export function readQueuePurge(body: unknown): QueuePurgeAsked {
+export function readQueuePurge(body: unknown) {
   return readBody(QueuePurgeRequest, body, ({ delayed: isOfDelayed = true, dry_run: dryRun = false }) => {
     return { isOfDelayed, dryRun };
   });

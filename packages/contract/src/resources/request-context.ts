@@ -1,9 +1,9 @@
-import type { DurationMs, Instant, JobSpec } from "@carillon/core";
+import { type DurationMs, formatDuration, type Instant, type JobSpec } from "@carillon/core";
 import type { Findings } from "../check/findings.js";
 import type { RefuseTarget } from "./end-callback.js";
 import type { DefaultsOf } from "./task-defaults.js";
 
-/** What is wrong with a payload, by whoever knows its task; a pointer counts from the payload. Empty for tasks that nobody knows. */
+/** Returns the faults of a payload, with pointers from the payload on; none for a task without a known schema. */
 export type CheckPayload = (
   task: string,
   payload: unknown,
@@ -21,16 +21,29 @@ export function addPayloadFaults(
 
 export interface RequestContext {
   readonly now: Instant;
-  /** An instant that lies further back than this is refused. */
+  /** An instant further in the past than this is refused; a day by default. */
   readonly catchupWindowMs?: DurationMs;
-  /** The definition that the request takes the place of: what it does not say anew goes on, such as an interval's anchor. */
+  /** The definition that the request replaces. It keeps what the request leaves out, such as the anchor of an interval. */
   readonly current?: JobSpec;
-  /** The payload that the job is to have, where the request does not carry it. */
+  /** The job's payload, where the request does not carry it. */
   readonly payload?: { readonly value: unknown };
-  /** Knows payloads of some tasks. */
+  /** Checks payloads of tasks that have a schema. */
   readonly checkPayload?: CheckPayload;
-  /** Knows addresses that no callback may have; none is refused when left out. */
+  /** Names addresses that no callback may have; without it none is refused. */
   readonly refuseTarget?: RefuseTarget;
-  /** What is taken where the request leaves it out; nothing when left out, as for a change of a job. */
+  /** The defaults of a task; without it, as for a change of a job, there are none. */
   readonly defaultsOf?: DefaultsOf;
+}
+
+const defaultCatchupWindowMs: DurationMs = 86_400_000;
+
+/** Records an instant that lies further in the past than the request may name. */
+export function refuseLongPast(
+  instant: Instant,
+  { now, catchupWindowMs = defaultCatchupWindowMs }: Pick<RequestContext, "now" | "catchupWindowMs">,
+  { pointer, hint, findings }: { readonly pointer: string; readonly hint: string; readonly findings: Findings },
+): void {
+  if (instant >= now - catchupWindowMs) return;
+  const detail = `Lies more than ${formatDuration(catchupWindowMs)} in the past. ${hint}`;
+  findings.add(pointer, "schedule_in_past", detail);
 }

@@ -1,22 +1,23 @@
-import {
-  type Dedupe,
-  dedupeActions,
-  type EnqueueSpec,
-  formatDuration,
-  type Instant,
-  parseDuration,
-  parseInstant,
-} from "@carillon/core";
+import { type Dedupe, dedupeActions, type EnqueueSpec, type Instant } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, printablePattern } from "../bounds.js";
-import { checkValue, isObject } from "../check/check-value.js";
+import { isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue, isPlainlySound } from "../check/json-value.js";
-import { readBody } from "../check/read-body.js";
-import { Count, DurationText, InstantText, stringEnum, closed, object } from "../fields.js";
+import { readBatch, readBody } from "../check/read-body.js";
+import {
+  readDuration,
+  readInstant,
+  described,
+  Count,
+  DurationText,
+  InstantText,
+  stringEnum,
+  object,
+} from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import { Problem } from "./problem.js";
-import { addPayloadFaults, type RequestContext } from "./request-context.js";
+import { refuseLongPast, addPayloadFaults, type RequestContext } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
 import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
 import { Run, RunWaitQuery } from "./run.js";
@@ -100,7 +101,7 @@ const RunBatchResult = object(
       Type.String({ description: "Of the run: the new one, or the one that counts for its dedupe key" }),
     ),
     is_new: Type.Optional(Type.Boolean({ description: "Whether this call made the run" })),
-    problem: Type.Optional(Type.Unsafe<Problem>({ ...Problem, description: "Why there is none" })),
+    problem: Type.Optional(described(Problem, "Why there is none")),
   },
   { description: "Either id and is_new or problem" },
 );
@@ -167,23 +168,21 @@ export const createRuns = {
   errors: writeErrors,
 } as const satisfies Operation;
 
-const defaultCatchupWindowMs = 86_400_000;
-
-/** Turns a request for a run into its spec. `now` is the scheduler's clock: delays count from it. */
-export function readRunCreate(body: unknown, moment: RequestContext): EnqueueSpec {
+/** Reads a request for a run. `now` is the scheduler's clock, from which delays count. */
+export function readRunCreate(body: unknown, context: RequestContext): EnqueueSpec {
   return readBody(RunCreate, body, (said, findings) => {
-    const given = withDefaults(said, moment.defaultsOf?.(said.task ?? ""), findings);
+    const given = withDefaults(said, context.defaultsOf?.(said.task ?? ""), findings);
     if (isObject(body) && !("task" in body)) {
-      findings.add("/task", "field_missing", 'task is required: the name of what a worker runs, such as "echo"');
+      findings.add("/task", "field_missing", 'task is required: the name of the task to run, such as "echo".');
     }
     const { task = "", queue = "default", priority = 4, payload = null, labels = {}, owner } = given;
-    const runAt = runAtOf(given, moment, findings);
+    const runAt = runAtOf(given, context, findings);
     const dedupe = given.dedupe && dedupeOf(given.dedupe, findings);
     const policy = {
-      ...runPolicy(placedPolicies(given), given, findings, moment.refuseTarget),
+      ...runPolicy(placedPolicies(given), given, findings, context.refuseTarget),
       ...runLimits(given, { value: payload }, findings),
     };
-    addPayloadFaults(moment.checkPayload, task, payload, findings);
+    addPayloadFaults(context.checkPayload, task, payload, findings);
     return {
       task,
       queue,
@@ -198,7 +197,7 @@ export function readRunCreate(body: unknown, moment: RequestContext): EnqueueSpe
   });
 }
 
-/** Refuses a payload, by its text, as `readRunCreate` does: for runs that are otherwise like one that was read. */
+/** Refuses the JSON text of a payload as `readRunCreate` would: for a run that otherwise equals one that was read. */
 export function refuseUnsoundPayload(text: string): void {
   if (isPlainlySound(text)) return;
   const findings = new Findings();
@@ -206,48 +205,27 @@ export function refuseUnsoundPayload(text: string): void {
   findings.raise();
 }
 
-function runAtOf({ delay, run_at: text }: RunCreate, moment: RequestContext, findings: Findings): Instant | null {
+function runAtOf({ delay, run_at: text }: RunCreate, context: RequestContext, findings: Findings): Instant | null {
   if (delay !== undefined && text !== undefined) {
-    findings.add("/delay", "field_invalid", "says the same as /run_at; send one of them");
+    findings.add("/delay", "field_invalid", "Means the same as /run_at. Send only one of them.");
   }
   if (delay !== undefined) {
-    const delayMs = findings.attempt("/delay", () => parseDuration(delay));
-    return delayMs === undefined ? null : moment.now + delayMs;
+    const delayMs = readDuration(delay, "/delay", findings);
+    return delayMs === undefined ? null : context.now + delayMs;
   }
-  if (text === undefined) return null;
-  const at = findings.attempt("/run_at", () => parseInstant(text));
-  const { now, catchupWindowMs = defaultCatchupWindowMs } = moment;
-  if (at !== undefined && at < now - catchupWindowMs) {
-    const detail = `lies more than ${formatDuration(catchupWindowMs)} in the past; give a later instant, or none to run at once`;
-    findings.add("/run_at", "schedule_in_past", detail);
-  }
+  const at = readInstant(text, "/run_at", findings);
+  const hint = "Send a later instant, or none to run at once.";
+  if (at !== undefined) refuseLongPast(at, context, { pointer: "/run_at", hint, findings });
   return at ?? null;
 }
 
-/** Ten years: a key that counts for longer belongs into a table of one's own. */
-const longestWindowMs = 3_660 * 86_400_000;
+/** At most ten years: a key that counts for longer belongs into a table of the caller's own. */
+const windowBounds = { minMs: 1, maxMs: 3_660 * 86_400_000 };
 
 function dedupeOf({ key = "", on = "ignore", window }: NonNullable<RunCreate["dedupe"]>, findings: Findings): Dedupe {
-  const windowMs =
-    window === undefined ? null : (findings.attempt("/dedupe/window", () => parseDuration(window)) ?? null);
-  if (windowMs !== null && (windowMs < 1 || windowMs > longestWindowMs)) {
-    findings.add("/dedupe/window", "duration_invalid", "must be from 1ms to 3660d");
-  }
-  return { key, on, windowMs };
+  return { key, on, windowMs: readDuration(window, "/dedupe/window", findings, windowBounds) ?? null };
 }
 
-/** The published form, with the runs as yet unread: each is judged by itself. */
-const Envelope = closed({ runs: Type.Array(Type.Unknown(), { maxItems: limits.batch }) });
-
 export function readRunBatch(body: unknown): readonly unknown[] {
-  const findings = new Findings();
-  if (!isObject(body)) {
-    findings.add("", "field_invalid", 'the body must be a JSON object such as {"runs": [{"task": "echo"}]}');
-  }
-  const { runs = [] } = (isObject(body) && checkValue(Envelope, body, { findings })) || {};
-  if (findings.size === 0 && runs.length === 0) {
-    findings.add("/runs", "field_invalid", "the list is empty; send at least one run");
-  }
-  findings.raise();
-  return runs;
+  return readBatch(body, "runs", '{"runs": [{"task": "echo"}]}');
 }

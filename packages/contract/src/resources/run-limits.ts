@@ -1,19 +1,17 @@
 import {
-  CarillonError,
   checkLimits,
   type RateLimit as CoreRateLimit,
-  type DurationMs,
   formatDuration,
   keyedLimits,
   longestRateMs,
   mostLimit,
   orderFailures,
-  parseDuration,
   type RunLimits,
 } from "@carillon/core";
 import { type Static, type TObject, Type } from "typebox";
 import type { Findings } from "../check/findings.js";
-import { DurationText, nullable, stringEnum, object } from "../fields.js";
+import { DurationText, nullable, object, readDuration, stringEnum } from "../fields.js";
+import { removable } from "../merge-patch.js";
 
 const LimitCount = (description: string) => Type.Integer({ minimum: 1, maximum: mostLimit, description });
 
@@ -30,7 +28,7 @@ const keyOfLimit = KeyTemplate(
   "customer:{payload.customer}",
 );
 
-export const Concurrency = object(
+const Concurrency = object(
   "ConcurrencyLimit",
   { key: Type.Optional(keyOfLimit), limit: LimitCount("Runs at a time") },
   {
@@ -38,9 +36,8 @@ export const Concurrency = object(
     examples: [{ key: "customer:{payload.customer}", limit: 2 }],
   },
 );
-export type Concurrency = Static<typeof Concurrency>;
 
-export const RateLimit = object(
+const RateLimit = object(
   "RateLimit",
   {
     key: Type.Optional(keyOfLimit),
@@ -55,7 +52,7 @@ export const RateLimit = object(
     examples: [{ limit: 60, per: "1m" }],
   },
 );
-export type RateLimit = Static<typeof RateLimit>;
+type RateLimit = Static<typeof RateLimit>;
 
 const OrderingKey = KeyTemplate(
   "Runs of one key go one after the other, in the order of their times.",
@@ -68,14 +65,14 @@ const OrderingFailure = stringEnum(orderFailures, {
     "the next one starts; stop: those that wait are cancelled",
 });
 
-/** The limits of a queue itself: as those of a job, without a key. */
-export const QueueConcurrency = object(
+/** The limits of a queue itself have no key. */
+const QueueConcurrency = object(
   "QueueConcurrency",
   { limit: LimitCount("Runs at a time") },
   { description: "At most so many runs of the queue at a time" },
 );
 
-export const QueueRateLimit = object(
+const QueueRateLimit = object(
   "QueueRateLimit",
   { limit: RateLimit.properties.limit, per: RateLimit.properties.per, burst: RateLimit.properties.burst },
   { description: "At most so many starts of its runs in any window" },
@@ -99,7 +96,7 @@ export const limitAnswer = {
 
 type LimitFields = Static<TObject<typeof limitFields>>;
 
-/** The limits that were given, with every key checked against the payload that it will be filled in from. */
+/** Reads the limits of a run, and checks each key against the payload that fills it in. */
 export function runLimits(
   given: LimitFields,
   payload: { readonly value: unknown } | null,
@@ -107,11 +104,7 @@ export function runLimits(
 ): RunLimits {
   const { concurrency, rate_limit: rate, ordering_key: key, ordering_on_failure: onFailure } = given;
   if (key === undefined && onFailure !== undefined)
-    findings.add(
-      "/ordering_on_failure",
-      "field_invalid",
-      "says what a failure does to an ordering_key, and there is none",
-    );
+    findings.add("/ordering_on_failure", "field_invalid", "Needs an ordering_key, and there is none.");
   const rateLimit = rate === undefined ? undefined : rateOf(rate, "/rate_limit", findings);
   const limits: RunLimits = {
     ...(concurrency !== undefined && { concurrency: { ...concurrency } }),
@@ -119,7 +112,7 @@ export function runLimits(
     ...(key !== undefined && { ordering: { key, ...(onFailure !== undefined && { onFailure }) } }),
   };
   for (const [pointer, one] of parts(limits)) {
-    // What was wrong inside was left out, and is missing only for that.
+    // A part with a fault was left out, and the rest may be faulty only because of the gap.
     if (findings.hasInside(pointer.slice(0, pointer.lastIndexOf("/")))) continue;
     findings.attempt(pointer, () => {
       checkLimits(one);
@@ -137,73 +130,59 @@ function parts({ concurrency, rateLimit, ordering }: RunLimits): [string, RunLim
   ];
 }
 
-interface RateFields {
-  readonly key?: string;
-  readonly limit: number;
-  readonly per: string;
-  readonly burst?: number;
-}
-
-function rateOf({ per, ...rest }: RateFields, pointer: string, findings: Findings): CoreRateLimit | undefined {
-  const perMs = findings.attempt(`${pointer}/per`, () => windowOf(per));
+function rateOf({ per, ...rest }: RateLimit, pointer: string, findings: Findings): CoreRateLimit | undefined {
+  const perMs = readDuration(per, `${pointer}/per`, findings, rateWindowBounds);
   return perMs === undefined ? undefined : { ...rest, perMs };
 }
 
-/** The limits of a queue or a namespace itself; null takes one away. */
+/** The limits of a queue or a namespace itself, in requests; null takes one away. */
+export const ownLimitPatch = {
+  concurrency: Type.Optional(removable(QueueConcurrency)),
+  rate_limit: Type.Optional(removable(QueueRateLimit)),
+};
+
+/** The same in answers. */
+export const ownLimitAnswer = { concurrency: nullable(QueueConcurrency), rate_limit: nullable(QueueRateLimit) };
+
+type OwnLimits = Static<TObject<typeof ownLimitPatch>>;
+
+/** Reads the limits of a queue or a namespace itself: each is given whole, or null takes it away. */
+export function readOwnLimits({ concurrency, rate_limit: rate }: OwnLimits, findings: Findings): OwnLimitChange {
+  return {
+    ...(concurrency !== undefined && { concurrency: readConcurrency(concurrency, findings) }),
+    ...(rate !== undefined && { rateLimit: readRate(rate, findings) }),
+  };
+}
+
 export interface OwnLimitChange {
   readonly concurrency?: { readonly limit: number } | null;
   readonly rateLimit?: Omit<CoreRateLimit, "key"> | null;
 }
 
-export function ownLimitChange(
-  given: {
-    readonly concurrency?: Patched<{ limit: number }> | null | undefined;
-    readonly rate_limit?: Patched<QueueRate> | null | undefined;
-  },
-  findings: Findings,
-): OwnLimitChange {
-  const { concurrency, rate_limit: rate } = given;
-  return {
-    ...(concurrency !== undefined && { concurrency: concurrencyOf(concurrency, findings) }),
-    ...(rate !== undefined && { rateLimit: rate === null ? null : rateLimitOf(rate, findings) }),
-  };
-}
-
-/** A limit is given whole, or taken away. */
-function concurrencyOf(given: Patched<{ limit: number }> | null, findings: Findings): { limit: number } | null {
-  if (given === null || typeof given.limit === "number") return given === null ? null : { limit: given.limit ?? 0 };
-  addMissing(findings, "/concurrency/limit", "limit is required: runs at a time");
+function readConcurrency(given: NonNullable<OwnLimits["concurrency"]> | null, findings: Findings) {
+  if (given === null) return null;
+  if (typeof given.limit === "number") return { limit: given.limit };
+  addMissing(findings, "/concurrency/limit", "limit is required: the number of runs at a time.");
   return null;
 }
 
-function rateLimitOf(given: Patched<QueueRate>, findings: Findings): CoreRateLimit | null {
+function readRate(given: NonNullable<OwnLimits["rate_limit"]> | null, findings: Findings): CoreRateLimit | null {
+  if (given === null) return null;
   const { limit, per, burst } = given;
-  if (typeof limit !== "number") addMissing(findings, "/rate_limit/limit", "limit is required: starts in any window");
-  if (typeof per !== "string") addMissing(findings, "/rate_limit/per", 'per is required: a duration such as "1m"');
+  if (typeof limit !== "number")
+    addMissing(findings, "/rate_limit/limit", "limit is required: the number of starts in any window.");
+  if (typeof per !== "string") addMissing(findings, "/rate_limit/per", 'per is required: a duration such as "1m".');
   if (typeof limit !== "number" || typeof per !== "string") return null;
-  const rate = { limit, per, ...(typeof burst === "number" && { burst }) };
-  return rateOf(rate, "/rate_limit", findings) ?? null;
+  return rateOf({ limit, per, ...(typeof burst === "number" && { burst }) }, "/rate_limit", findings) ?? null;
 }
 
-/** What was wrong was left out, and is missing only for that. */
+/** A field with a fault was recorded and left out, and is not missing besides. */
 function addMissing(findings: Findings, pointer: string, detail: string): void {
   if (!findings.hasAt(pointer)) findings.add(pointer, "field_missing", detail);
 }
 
-interface QueueRate {
-  readonly limit: number;
-  readonly per: string;
-  readonly burst?: number;
-}
-
-type Patched<Value> = { readonly [Key in keyof Value]?: Value[Key] | null };
-
-/** The window of a rate. */
-export function windowOf(text: string): DurationMs {
-  const perMs = parseDuration(text);
-  if (perMs < 1 || perMs > longestRateMs) throw new CarillonError("duration_invalid", "must be from 1ms to 31d");
-  return perMs;
-}
+/** Of the window of a rate. */
+export const rateWindowBounds = { minMs: 1, maxMs: longestRateMs };
 
 export function limitsRequest({ concurrency, rateLimit, ordering }: RunLimits): LimitFields {
   return {

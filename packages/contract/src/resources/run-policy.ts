@@ -58,7 +58,7 @@ const requestFields = {
 export const RetryRequest = object("RetryRequest", requestFields);
 export type RetryRequest = Static<typeof RetryRequest>;
 
-/** The same under the name that other systems use, with their way to count: a retry is an attempt after the first. */
+/** The same under the name of other systems, which count retries: the attempts after the first. */
 export const RetryPolicySpelling = object("RetryPolicySpelling", {
   ...requestFields,
   max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999, description: "max_attempts - 1" })),
@@ -128,7 +128,7 @@ export const Sla = object(
 );
 export type Sla = Static<typeof Sla>;
 
-/** The policies of runs as a request for a run or a job names them, and as a task has them by default. */
+/** The policies of runs, in requests for runs and jobs and in the defaults of a task. */
 export const policyFields = {
   retry: Type.Optional(RetryRequest),
   timeout: Type.Optional(DurationText("For each attempt.", "2m")),
@@ -143,7 +143,7 @@ export const policyFields = {
   breaker: Type.Optional(BreakerRequest),
 };
 
-/** What else a request for a run and one for a job have in common. */
+/** Other fields that requests for runs and jobs share. */
 export const runFields = {
   task: Type.Optional(NameText("What a worker runs", "echo")),
   payload: Type.Optional(Type.Unknown({ description: "Any JSON value; null when left out" })),
@@ -163,7 +163,7 @@ export interface PlacedPolicies {
   readonly maxAttempts: Placed<number> | undefined;
 }
 
-/** The same of a request that has only one spelling. */
+/** The same for a request that takes one spelling only. */
 export function placedPolicies({ retry, callbacks }: Pick<PolicyFields, "retry" | "callbacks">): PlacedPolicies {
   const maxAttempts = retry?.max_attempts;
   return {
@@ -173,7 +173,7 @@ export function placedPolicies({ retry, callbacks }: Pick<PolicyFields, "retry" 
   };
 }
 
-/** The policies that were given; what was not stays out, so that it follows the product's defaults. */
+/** Reads the policies of a request. A policy that is left out stays absent, so that it follows the defaults of Carillon. */
 export function runPolicy(
   own: PlacedPolicies,
   given: PolicyFields,
@@ -208,7 +208,11 @@ function readSla(given: NonNullable<PolicyFields["sla"]>, findings: Findings): C
   const startWithinMs = readDuration(start, "/sla/start_within", findings, policyTimeBounds);
   const finishWithinMs = readDuration(finish, "/sla/finish_within", findings, policyTimeBounds);
   if (startWithinMs !== undefined && finishWithinMs !== undefined && startWithinMs > finishWithinMs) {
-    findings.add("/sla/start_within", "field_invalid", "is longer than finish_within: a run starts before it ends");
+    findings.add(
+      "/sla/start_within",
+      "field_invalid",
+      "Must not be longer than finish_within, because a run starts before it ends.",
+    );
   }
   return {
     ...(startWithinMs !== undefined && { startWithinMs }),
@@ -258,7 +262,7 @@ export function retryRequest(retry: Partial<RetryPolicy>): RetryRequest {
   };
 }
 
-/** As requests and answers have it. */
+/** The promise as requests and answers have it. */
 export function slaRequest({ startWithinMs, finishWithinMs }: CoreSla): Sla {
   return {
     ...(startWithinMs !== undefined && { start_within: formatDuration(startWithinMs) }),

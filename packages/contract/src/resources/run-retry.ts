@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { bodyErrors, changeErrors, type Operation } from "../operation.js";
+import { verbAliases, bodyErrors, changeErrors, type Operation } from "../operation.js";
 import { Run, RunRef } from "./run.js";
-import { object } from "../fields.js";
+import { readPayload, present, object } from "../fields.js";
 
 export const RunRepeat = object(
   "RunRepeat",
@@ -31,12 +31,7 @@ const repeatErrors = [
 export const retryRun = {
   method: "POST",
   path: "/v1/runs/{id}:retry",
-  aliases: [
-    { path: "/runs/{id}:retry" },
-    { path: "/runs/{id}/retry" },
-    { path: "/v1/runs/{id}/retry" },
-    { path: "/v1/dead-letters/{id}:redrive" },
-  ],
+  aliases: [...verbAliases("runs", "retry"), { path: "/v1/dead-letters/{id}:redrive" }],
   tag: "Dead letters",
   client: "runs.retry",
   summary: "Make a run in the place of one that failed",
@@ -59,7 +54,7 @@ export const retryRun = {
 export const replayRun = {
   method: "POST",
   path: "/v1/runs/{id}:replay",
-  aliases: [{ path: "/runs/{id}:replay" }, { path: "/runs/{id}/replay" }, { path: "/v1/runs/{id}/replay" }],
+  aliases: verbAliases("runs", "replay"),
   tag: "Dead letters",
   client: "runs.replay",
   summary: "Make another run like one that has ended",
@@ -73,14 +68,8 @@ export const replayRun = {
   errors: repeatErrors,
 } as const satisfies Operation;
 
-export interface RunRepeatRequest {
-  readonly payload?: { readonly value: unknown };
-  readonly force?: boolean;
-}
+export type RunRepeatRequest = ReturnType<typeof readRunRepeat>;
 
-export function readRunRepeat(body: unknown): RunRepeatRequest {
-  return readBody(RunRepeat, body, (given) => ({
-    ...(Object.hasOwn(given, "payload") && { payload: { value: given.payload } }),
-    ...(given.force !== undefined && { force: given.force }),
-  }));
+export function readRunRepeat(body: unknown) {
+  return readBody(RunRepeat, body, ({ force, ...given }) => ({ ...readPayload(given), ...present({ force }) }));
 }

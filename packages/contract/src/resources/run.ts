@@ -1,8 +1,11 @@
-import { formatDuration, type Instant, parseDuration, parseInstant, runStatuses } from "@carillon/core";
+import { type Instant, runStatuses } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, printablePattern, searchPathPattern } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
 import {
+  readDuration,
+  readInstant,
+  described,
   Count,
   DurationText,
   InstantText,
@@ -15,9 +18,17 @@ import {
   object,
   closed,
 } from "../fields.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors, getErrors, writeErrors } from "../operation.js";
+import {
+  verbAliases,
+  bodyErrors,
+  type Operation,
+  queryErrors,
+  storeErrors,
+  getErrors,
+  writeErrors,
+} from "../operation.js";
 import { NextPageToken, paging, Total, totalQuery } from "../paging.js";
-import type { RequestContext } from "./request-context.js";
+import { refuseLongPast, type RequestContext } from "./request-context.js";
 
 export const RunStatus = stringEnum(runStatuses, { description: "Where the run is in its life" });
 export type RunStatus = Static<typeof RunStatus>;
@@ -96,7 +107,7 @@ const RunSla = object(
   { description: "What was promised of it; of none that makes up for the past (retry, replay, backfill)" },
 );
 
-/** The part of a run that answers "how did it go". */
+/** How a run went. */
 const course = {
   id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
   status: RunStatus,
@@ -119,13 +130,8 @@ export const Run = object("Run", {
   task: Type.String(),
   queue: Type.String(),
   priority: Type.Integer(),
-  run_at: Type.Unsafe<string>({
-    ...Timestamp,
-    description: "When it may start: its time with jitter, or the next try",
-  }),
-  deadline_at: nullable(
-    Type.Unsafe<string>({ ...Timestamp, description: "When it is to have ended, while it is live" }),
-  ),
+  run_at: described(Timestamp, "When it may start: its time with jitter, or the next try"),
+  deadline_at: nullable(described(Timestamp, "When it is to have ended, while it is live")),
   sla: nullable(RunSla),
   created_at: Timestamp,
   losses: Count("Times that its worker was lost"),
@@ -269,7 +275,7 @@ export type RunEvents = Static<typeof RunEvents>;
 
 export const explanationFields = {
   detail: Type.String({ description: "The answer in one sentence, with its numbers" }),
-  until: nullable(Type.Unsafe<string>({ ...Timestamp, description: "When that changes by itself, where it is known" })),
+  until: nullable(described(Timestamp, "When that changes by itself, where it is known")),
   facts: Type.Record(Type.String(), Type.Unknown(), { description: "The numbers and names of the sentence" }),
 };
 
@@ -348,16 +354,10 @@ export const explainRun = {
   errors: getErrors,
 } as const satisfies Operation;
 
-const runVerb = (verb: string) => [
-  { path: `/v1/runs/{id}/${verb}` },
-  { path: `/runs/{id}:${verb}` },
-  { path: `/runs/{id}/${verb}` },
-];
-
 export const cancelRun = {
   method: "POST",
   path: "/v1/runs/{id}:cancel",
-  aliases: runVerb("cancel"),
+  aliases: verbAliases("runs", "cancel"),
   tag: "Runs",
   client: "runs.cancel",
   summary: "Cancel a run",
@@ -372,7 +372,7 @@ export const cancelRun = {
 export const rescheduleRun = {
   method: "POST",
   path: "/v1/runs/{id}:reschedule",
-  aliases: runVerb("reschedule"),
+  aliases: verbAliases("runs", "reschedule"),
   tag: "Runs",
   client: "runs.reschedule",
   summary: "Give a run another time",
@@ -421,23 +421,13 @@ export const listRunEvents = {
   errors: getErrors,
 } as const satisfies Operation;
 
-const defaultCatchupWindowMs = 86_400_000;
-
-/** When a run is to run instead. */
-export function readReschedule(
-  body: unknown,
-  { now, catchupWindowMs = defaultCatchupWindowMs }: RequestContext,
-): Instant {
+/** The new time of a run. */
+export function readReschedule(body: unknown, context: RequestContext): Instant {
   return readBody(RunReschedule, body, ({ at, delay }, findings) => {
-    if ((at === undefined) === (delay === undefined)) {
-      findings.add("", "field_invalid", "say when by one of at and delay");
-      return now;
-    }
-    if (delay !== undefined) return now + (findings.attempt("/delay", () => parseDuration(delay)) ?? 0);
-    const instant = at === undefined ? now : (findings.attempt("/at", () => parseInstant(at)) ?? now);
-    if (instant < now - catchupWindowMs) {
-      findings.add("/at", "schedule_in_past", `lies more than ${formatDuration(catchupWindowMs)} in the past`);
-    }
+    if ((at === undefined) === (delay === undefined)) findings.add("", "field_invalid", "Send either at or delay.");
+    if (delay !== undefined) return context.now + (readDuration(delay, "/delay", findings) ?? 0);
+    const instant = readInstant(at, "/at", findings) ?? context.now;
+    refuseLongPast(instant, context, { pointer: "/at", hint: "Send a later instant.", findings });
     return instant;
   });
 }

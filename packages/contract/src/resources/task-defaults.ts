@@ -5,7 +5,7 @@ import { runLimits } from "./run-limits.js";
 import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
 import { object } from "../fields.js";
 
-/** The fields of a request for a run that its task may have said already. */
+/** The fields of a request for a run that its task may have defaults for. */
 export const TaskDefaults = object(
   "TaskDefaults",
   {
@@ -21,25 +21,24 @@ export const TaskDefaults = object(
 );
 export type TaskDefaults = Static<typeof TaskDefaults>;
 
-/** Their names. */
 const defaultNames: ReadonlySet<string> = new Set(Object.keys(TaskDefaults.properties));
 
-/** What the workers of a task say about its runs; null or undefined: nothing. */
+/** Returns the defaults that a worker registered for a task; null or undefined: none. */
 export type DefaultsOf = (task: string) => TaskDefaults | null | undefined;
 
 type Request = TaskDefaults & { readonly [Spelling in "retries" | "retry_policy" | "callback_url"]?: unknown };
 
-/** Other spellings of what a task may have said. */
+/** Other spellings of fields that a task may have defaults for. */
 const otherSpellings: Readonly<Record<string, readonly (keyof Request)[]>> = {
   retry: ["retries", "retry_policy"],
   callbacks: ["callback_url"],
 };
 
-const origin = "a default of the task, as its worker registered it; send the field to have it otherwise";
+const origin = "a default of the task that its worker registered; send the field to override it";
 
 /**
- * The request with what its task says where it says nothing. A field is taken whole or not at all: who says how often to retry means
- * the whole policy, as in the SDK. What is wrong with a field that was taken, or by it, is said to come from there.
+ * The request, with the defaults of its task for the fields that it leaves out. A field is taken whole: a caller who sends a retry policy
+ * replaces the whole policy, as in the SDK. A fault in a default, or because of one, says where the default comes from.
  */
 export function withDefaults<Given extends Request>(
   given: Given,
@@ -47,22 +46,22 @@ export function withDefaults<Given extends Request>(
   findings: Findings,
 ): Given {
   if (defaults === null || defaults === undefined) return given;
-  const isSaid = (name: string): boolean =>
+  const isSent = (name: string): boolean =>
     [name, ...(otherSpellings[name] ?? [])].some((spelling) => Object.hasOwn(given, spelling));
   const taken = Object.entries(defaults).filter(
-    ([name]) => defaultNames.has(name) && !isSaid(name) && !isVoid(name, given, defaults),
+    ([name]) => defaultNames.has(name) && !isSent(name) && !hasNoEffect(name, given, defaults),
   );
   findings.explain(new Set(taken.map(([name]) => name)), origin);
   return { ...given, ...Object.fromEntries(taken) };
 }
 
-/** A run that is begun at most once has no retries; without a key there is no order that a failure could break. */
-function isVoid(name: string, given: Request, defaults: TaskDefaults): boolean {
+/** A default without effect: retries of a run that starts at most once, or what a failure does to an order where there is none. */
+function hasNoEffect(name: string, given: Request, defaults: TaskDefaults): boolean {
   if (name === "retry") return given.guarantee === "at_most_once";
   return name === "ordering_on_failure" && (given.ordering_key ?? defaults.ordering_key) === undefined;
 }
 
-/** Throws one CarillonError that names every fault, as a request with these fields would. Keys are looked at without a payload. */
+/** Throws one CarillonError that names every fault, as a request with these fields would. Keys are checked without a payload. */
 export function checkDefaults(defaults: TaskDefaults, refuse?: RefuseTarget): void {
   const findings = new Findings();
   const { retry, callbacks, ordering_on_failure: onFailure, ...rest } = defaults;

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Count, nullable, object } from "../fields.js";
+import { described, Count, nullable, object } from "../fields.js";
 import { type Operation, getErrors, listErrors } from "../operation.js";
 import { PageQuery, pageOf } from "../paging.js";
 import { TaskDefaults } from "./task-defaults.js";
@@ -13,10 +13,10 @@ export const TaskInfo = object(
     queues: Type.Array(Type.String(), { description: "From which they take it; * stands for every queue" }),
     has_jobs: Type.Boolean({ description: "Some job names it" }),
     defaults: nullable(
-      Type.Unsafe<TaskDefaults>({
-        ...TaskDefaults,
-        description: "What a worker said about its runs: taken where a request for a run or a job does not say it",
-      }),
+      described(
+        TaskDefaults,
+        "What a worker said about its runs: taken where a request for a run or a job does not say it",
+      ),
     ),
     expected_ms: nullable(Type.Number({ description: "How long a run takes, where a queue is ordered by that" })),
   },

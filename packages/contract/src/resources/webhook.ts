@@ -1,13 +1,13 @@
-import { type CallbackMoment, type CallbackPart, type DurationMs, parseDuration } from "@carillon/core";
+import type { DurationMs } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { callbackLimits, limits, namePattern, printablePattern } from "../bounds.js";
 import { isObject } from "../check/check-value.js";
 import { readBody } from "../check/read-body.js";
-import { Count, DurationText, nullable, stringEnum, Timestamp, object, present } from "../fields.js";
-import { removable } from "../merge-patch.js";
+import { Count, DurationText, nullable, readDuration, stringEnum, Timestamp, object } from "../fields.js";
+import { removableFields } from "../merge-patch.js";
 import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
 import { PageQuery, pageOf } from "../paging.js";
-import { checkTarget, Include, momentsOf, On, type RefuseTarget, TargetUrl, usualParts } from "./end-callback.js";
+import { checkTarget, Include, momentsOf, On, type RefuseTarget, TargetUrl, defaultParts } from "./end-callback.js";
 import { RunError, RunStatus } from "./run.js";
 
 const Names = (description: string) =>
@@ -36,17 +36,13 @@ export const WebhookCreate = object(
 );
 export type WebhookCreate = Static<typeof WebhookCreate>;
 
-const field = WebhookCreate.properties;
+const { url, ...removables } = WebhookCreate.properties;
 
 export const WebhookPatch = object(
   "WebhookPatch",
   {
-    url: Type.Optional(Type.Unsafe<string>({ ...field.url })),
-    on: Type.Optional(removable<Static<typeof On>>(field.on)),
-    tasks: Type.Optional(removable<string[]>(field.tasks)),
-    queues: Type.Optional(removable<string[]>(field.queues)),
-    include: Type.Optional(removable<Static<typeof Include>>(field.include)),
-    description: Type.Optional(removable<string>(field.description)),
+    url,
+    ...removableFields(removables),
     enabled: Type.Optional(Type.Boolean({ description: "Whether it is told of anything" })),
   },
   { description: "A merge patch: what is left out stays, null removes", examples: [{ enabled: true }] },
@@ -129,7 +125,6 @@ const params = Type.Object({ id });
 const path = "/v1/webhooks/{id}";
 const headers = { ETag: 'Its version, as in "v7"' };
 const theWebhook = { description: "The endpoint as it is now", schema: Webhook, headers };
-const findErrors = getErrors;
 
 export const createWebhook = {
   ...writes,
@@ -168,7 +163,7 @@ export const getWebhook = {
   summary: "Get a webhook endpoint",
   params,
   answers: { 200: theWebhook },
-  errors: findErrors,
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const updateWebhook = {
@@ -193,7 +188,7 @@ export const deleteWebhook = {
   description: "What is under way to it is given up.",
   params,
   answers: { 204: { description: "Removed" } },
-  errors: findErrors,
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const rotateWebhookSecret = {
@@ -220,7 +215,7 @@ export const testWebhook = {
   summary: "Send a message that says it is a test",
   params,
   answers: { 202: { description: "The delivery", schema: Delivery } },
-  errors: findErrors,
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const listDeliveries = {
@@ -243,7 +238,7 @@ export const getDelivery = {
   summary: "Get what became of one message",
   params: delivery,
   answers: { 200: { description: "The delivery", schema: Delivery } },
-  errors: findErrors,
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const redeliver = {
@@ -256,7 +251,7 @@ export const redeliver = {
   description: "Under its own webhook-id, so that an endpoint that has it already can tell.",
   params: delivery,
   answers: { 202: { description: "The new delivery", schema: Delivery } },
-  errors: findErrors,
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const getCallbackSecret = {
@@ -265,7 +260,7 @@ export const getCallbackSecret = {
   summary: "Since when the namespace has its secret for callbacks",
   description: "404 while it has none: one is made when the first callback is sent to an address.",
   answers: { 200: { description: "When it was made", schema: CallbackSecret } },
-  errors: findErrors,
+  errors: getErrors,
 } as const satisfies Operation;
 
 export const rotateCallbackSecret = {
@@ -284,48 +279,32 @@ export const rotateCallbackSecret = {
   errors: [...bodyErrors, "duration_invalid", ...storeErrors],
 } as const satisfies Operation;
 
-interface WebhookSpec {
-  readonly url: string;
-  readonly on: readonly CallbackMoment[];
-  readonly tasks: readonly string[] | null;
-  readonly queues: readonly string[] | null;
-  readonly include: readonly CallbackPart[];
-  readonly description: string | null;
-}
-
-export function readWebhookCreate(body: unknown, refuse?: RefuseTarget): WebhookSpec {
+export function readWebhookCreate(body: unknown, refuse?: RefuseTarget) {
   return readBody(WebhookCreate, body, (given, findings) => {
-    const { url = "", on, tasks = null, queues = null, include = usualParts, description = null } = given;
-    if (isObject(body) && !("url" in body)) findings.add("/url", "field_missing", "url is required");
+    const { url = "", on, tasks = null, queues = null, include = defaultParts, description = null } = given;
+    if (isObject(body) && !("url" in body)) findings.add("/url", "field_missing", "url is required.");
     else if (url !== "") checkTarget(url, "/url", findings, refuse);
     return { url, on: momentsOf(on), tasks, queues, include, description };
   });
 }
 
-type WebhookChange = Partial<WebhookSpec> & { readonly isEnabled?: boolean };
-
-export function readWebhookPatch(body: unknown, refuse?: RefuseTarget): WebhookChange {
-  return readBody(WebhookPatch, body, ({ url, on, tasks, queues, include, description, enabled }, findings) => {
-    if (url !== undefined) checkTarget(url, "/url", findings, refuse);
+export function readWebhookPatch(body: unknown, refuse?: RefuseTarget) {
+  return readBody(WebhookPatch, body, ({ on, include, enabled, ...change }, findings) => {
+    if (change.url !== undefined) checkTarget(change.url, "/url", findings, refuse);
     return {
-      ...(url !== undefined && { url }),
+      ...change,
       ...(on !== undefined && { on: momentsOf(on ?? undefined) }),
-      ...present({ tasks, queues }),
-      ...(include !== undefined && { include: include ?? usualParts }),
-      ...present({ description, isEnabled: enabled }),
+      ...(include !== undefined && { include: include ?? defaultParts }),
+      ...(enabled !== undefined && { isEnabled: enabled }),
     };
   });
 }
 
-const usualOverlapMs: DurationMs = 86_400_000;
+const rotationBounds = { minMs: 0, maxMs: callbackLimits.overlapMs };
+const defaultOverlapMs: DurationMs = 86_400_000;
 
 export function readWebhookRotate(body: unknown): { readonly overlapMs: DurationMs } {
   return readBody(WebhookRotate, body, ({ overlap }, findings) => {
-    const overlapMs =
-      overlap === undefined ? usualOverlapMs : findings.attempt("/overlap", () => parseDuration(overlap));
-    if (overlapMs !== undefined && overlapMs > callbackLimits.overlapMs) {
-      findings.add("/overlap", "duration_invalid", "must be at most 31d");
-    }
-    return { overlapMs: overlapMs ?? 0 };
+    return { overlapMs: readDuration(overlap, "/overlap", findings, rotationBounds) ?? defaultOverlapMs };
   });
 }

@@ -111,11 +111,11 @@ export const noteRuns = {
   errors: workerCallErrors,
 } as const satisfies Operation;
 
-/** What handlers left behind or ask for, each with all that its kind needs. */
+/** Reads the notes of handlers; each must have the fields that its kind needs. */
 export function readNotes(body: unknown): readonly RunNote[] {
   return readBody(WorkerNotes, body, ({ notes = [] }, findings) =>
     notes.flatMap((note: WorkerNote | undefined, index) => {
-      // A faulty item was recorded and left out.
+      // An item with a fault was recorded and left out.
       if (note === undefined) return [];
       const content = contentOf(note);
       if (typeof content !== "string") return [{ ...content, runId: runUuid(note.run_id), fence: note.fence }];
@@ -126,10 +126,10 @@ export function readNotes(body: unknown): readonly RunNote[] {
 }
 
 function missing(findings: Findings, index: number, name: string, kind: string): void {
-  findings.add(`/notes/${index}/${name}`, "field_missing", `${name} is required in a ${kind}`);
+  findings.add(`/notes/${index}/${name}`, "field_missing", `${name} is required in a ${kind}.`);
 }
 
-/** The content, or the name of what it lacks. */
+/** The content, or the name of a missing field. */
 function contentOf(note: WorkerNote): NoteContent | string {
   switch (note.kind) {
     case "checkpoint":

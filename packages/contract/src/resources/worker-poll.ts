@@ -136,7 +136,7 @@ export interface PollBody {
 
 export function readPoll(body: unknown): PollBody {
   if (isPlainPoll(body)) return pollOf(body, (body.results ?? []).map(successOf));
-  // The outputs are put aside: what is odd about one must not keep the other results of the poll from being stored.
+  // Outputs are not checked here: a fault of one must not keep the other results of the poll from being stored.
   return readBody(WorkerPoll, withoutOutputs(body), (given, findings) => {
     const results = given.results ?? [];
     const outputs = outputsOf(body);
@@ -195,7 +195,7 @@ function completionOf(
   const runId = runUuid(result.run_id);
   const outcome = result.outcome === "succeeded" ? succeeded(output) : outcomeOf(result);
   if (typeof outcome !== "string") return { runId, fence, startedAgoMs, outcome };
-  findings.add(`${pointer}/${outcome}`, "field_missing", `${outcome} is required with this outcome`);
+  findings.add(`${pointer}/${outcome}`, "field_missing", `${outcome} is required with this outcome.`);
   return undefined;
 }
 
@@ -203,13 +203,13 @@ function succeeded(output: unknown): Outcome {
   try {
     return { kind: "succeeded", outputJson: JSON.stringify(output ?? null) };
   } catch (cause) {
-    // Nested deeper than can be written.
-    const message = `the result cannot be stored: ${cause instanceof Error ? cause.message : String(cause)}`;
+    // The value is nested too deeply for JSON.
+    const message = `The result cannot be stored: ${cause instanceof Error ? cause.message : String(cause)}`;
     return { kind: "failed", reason: "handler_error", error: { type: "ResultNotStorable", message, retryable: false } };
   }
 }
 
-/** The outcome, or the name of what it lacks. */
+/** The outcome, or the name of a missing field. */
 function outcomeOf(result: WorkerResult): Outcome | string {
   const { outcome, error, retry_after_ms: retryAfterMs, delay_ms: delayMs, wait_ms: waitMs } = result;
   if (outcome === "snoozed") return delayMs === undefined ? "delay_ms" : { kind: "snoozed", delayMs };
@@ -228,9 +228,9 @@ const pollFields = new Set<string>(["number", "heard", "held", "results", "wait_
 const resultFields = new Set<string>(["run_id", "fence", "started_ago_ms", "outcome", "output"]);
 
 /**
- * Whether a body is a poll of the form that nearly all have: only successes, nothing that is not known. Such a one is taken
- * without the general check, which would cost more than storing its results; any other goes there, and is judged there.
- * Outputs are not looked at: the store says what it cannot hold, and of which run.
+ * Whether a body is a poll of the usual form: only successes, no unknown fields. It skips the general check, which would cost more
+ * than storing the results; any other body takes that check. Outputs are not checked: the store refuses one that it cannot hold, and
+ * names its run.
  */
 function isPlainPoll(body: unknown): body is Poll {
   if (!isObject(body) || !Object.keys(body).every((name) => pollFields.has(name))) return false;

@@ -10,22 +10,22 @@ import {
   uuidPattern,
   workerLimits,
 } from "../bounds.js";
-import type { Findings } from "../check/findings.js";
+import { type Findings, pointerTo } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { Labels, Milliseconds, object, closed, present } from "../fields.js";
+import { described, Labels, Milliseconds, object, closed, present } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import type { RefuseTarget } from "./end-callback.js";
 import { checkDefaults, TaskDefaults } from "./task-defaults.js";
 import { WorkerRef } from "./worker.js";
 
-/** Runs go by their plain UUID here: a worker handles thousands a second, and shows an id in its other form where somebody asks. */
+/** The worker protocol names runs by their plain UUID: a worker handles thousands a second, and the other form costs time to write and read. */
 export const RunUuid = Type.String({
   pattern: uuidPattern,
   description: "The run's UUID in lower case",
   examples: ["019a7f71-ece5-7060-8d10-5b3a9c36e0ad"],
 });
 
-/** As a worker names a run: by what it was told, or as everywhere else. */
+/** A run in a request of a worker. */
 export const RunRef = Type.String({
   pattern: runRefPattern,
   description: "The run's UUID as it was told (answers always have it), or its id: run_ and 26 letters and digits",
@@ -75,12 +75,7 @@ export const WorkerRegister = object("WorkerRegister", {
     description: "The tasks that it has",
     examples: [["email.welcome"]],
   }),
-  labels: Type.Optional(
-    Type.Unsafe<Record<string, string>>({
-      ...Labels,
-      description: "What it says of itself; runs may require some of it",
-    }),
-  ),
+  labels: Type.Optional(described(Labels, "What it says of itself; runs may require some of it")),
   versions: Type.Optional(
     Type.Unsafe<Record<string, string[]>>({
       ...byTask,
@@ -223,18 +218,18 @@ export function readRegistration(body: unknown, refuse?: RefuseTarget): WorkerRe
   return readBody(WorkerRegister, body, (given, findings) => {
     const { name = "", namespaces, queues = [], tasks = [], slots = 1 } = given;
     const { ahead, labels, versions, weights, spot, defaults } = given;
-    if (given.queues?.length === 0) findings.add("/queues", "field_invalid", "must name at least one queue");
-    if (given.tasks?.length === 0) findings.add("/tasks", "field_invalid", "must name at least one task");
+    if (given.queues?.length === 0) findings.add("/queues", "field_invalid", "Must name at least one queue.");
+    if (given.tasks?.length === 0) findings.add("/tasks", "field_invalid", "Must name at least one task.");
     if (queues.length > 1 && queues.includes("*"))
-      findings.add("/queues", "field_invalid", "* stands for every queue: name no other beside it");
+      findings.add("/queues", "field_invalid", "* stands for every queue. Name no other beside it.");
     refuseOtherTasks("/versions", versions, tasks, findings);
     refuseOtherTasks("/weights", weights, tasks, findings);
     refuseOtherTasks("/defaults", defaults, tasks, findings);
     for (const [task, one] of Object.entries(defaults ?? {}))
-      findings.attempt(placeOf("/defaults", task), () => checkDefaults(one, refuse));
-    if (namespaces?.length === 0) findings.add("/namespaces", "field_invalid", "must name at least one namespace");
+      findings.attempt(pointerTo("/defaults", task), () => checkDefaults(one, refuse));
+    if (namespaces?.length === 0) findings.add("/namespaces", "field_invalid", "Must name at least one namespace.");
     if (namespaces !== undefined && namespaces.length > 1 && namespaces.includes("*"))
-      findings.add("/namespaces", "field_invalid", "* stands for every namespace: name no other beside it");
+      findings.add("/namespaces", "field_invalid", "* stands for every namespace. Name no other beside it.");
     return { name, queues, tasks, slots, ...present({ namespaces, ahead, labels, versions, weights, spot, defaults }) };
   });
 }
@@ -242,11 +237,7 @@ export function readRegistration(body: unknown, refuse?: RefuseTarget): WorkerRe
 function refuseOtherTasks(pointer: string, given: object = {}, tasks: readonly string[], findings: Findings): void {
   for (const task of Object.keys(given))
     if (!tasks.includes(task))
-      findings.add(placeOf(pointer, task), "field_invalid", "is none of the tasks that the worker has");
-}
-
-function placeOf(pointer: string, task: string): string {
-  return `${pointer}/${task.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      findings.add(pointerTo(pointer, task), "field_invalid", "Must be one of the tasks of the worker.");
 }
 
 export function readHeartbeat(body: unknown): HeartbeatBody {
@@ -260,7 +251,7 @@ export function readRelease(body: unknown): readonly ClaimName[] {
   return readBody(WorkerRelease, body, ({ runs = [] }) => runs.filter(isThere).map(claimName));
 }
 
-/** A faulty item was recorded and left out. */
+/** An item with a fault was recorded and left out. */
 export function isThere<Value>(value: Value | undefined): value is Value {
   return value !== undefined;
 }
@@ -269,7 +260,7 @@ export function claimName({ run_id: named, fence }: HeldRun): ClaimName {
   return { runId: runUuid(named), fence };
 }
 
-/** Nearly all are UUIDs already: those cost nothing. */
+/** Nearly all are UUIDs already, which need no parsing. */
 export function runUuid(named: string): string {
   return named.startsWith("run_") ? parseId("run", named) : named;
 }
