@@ -1,4 +1,13 @@
-import type { Backfill, BackfillCount, BulkCount, BulkOperation, JobBackfill, RunBulk, RunLog, RunLogQuery } from "@carillon/contract";
+import type {
+  Backfill,
+  BackfillCount,
+  BulkCount,
+  BulkOperation,
+  JobBackfill,
+  RunBulk,
+  RunLog,
+  RunLogQuery,
+} from "@carillon/contract";
 import { type EventCalls, eventCalls } from "./events.js";
 import { type MethodOf, methodOf, type MethodsOf, methodsOf, type OptionsOf, type Route } from "./methods.js";
 import { routes } from "./routes.js";

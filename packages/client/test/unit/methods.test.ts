@@ -1,4 +1,21 @@
-import type { Backfill, BackfillCount, BulkOperation, Delivery, Job, JobBatchCreated, JobCancel, JobCreate, JobDeleteQuery, JobListQuery, JobPreview, QueuePurged, Readiness, Run, RunCreated, UpcomingQuery } from "@carillon/contract";
+import type {
+  Backfill,
+  BackfillCount,
+  BulkOperation,
+  Delivery,
+  Job,
+  JobBatchCreated,
+  JobCancel,
+  JobCreate,
+  JobDeleteQuery,
+  JobListQuery,
+  JobPreview,
+  QueuePurged,
+  Readiness,
+  Run,
+  RunCreated,
+  UpcomingQuery,
+} from "@carillon/contract";
 import { operations } from "@carillon/contract";
 import { expect, expectTypeOf, it } from "vitest";
 import type { Client } from "../../src/client.js";

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { normaliseJobRequest } from "../../../src/resources/job-create.js";
 import { requestOfJob } from "../../../src/resources/job-definition.js";
 import { readJobPatch } from "../../../src/resources/job-patch.js";
+
 const created = Date.UTC(2026, 10, 12, 8, 30);
 const now = created + 3 * 86_400_000 + 12_345;
 
@@ -50,7 +51,7 @@ const anyJob = fc.record(
 );
 
 describe("a patch of a job", () => {
-  it("that is empty changes nothing, whatever the job is and however much later it comes", () => {
+  it("changes no definition by an empty patch, at any later time", () => {
     fc.assert(
       fc.property(anyJob, (body) => {
         const spec = specOf(body);
@@ -60,7 +61,7 @@ describe("a patch of a job", () => {
     );
   });
 
-  it("changes what it names and keeps the rest", () => {
+  it("changes the members of the patch and keeps the others", () => {
     const before = { ...nightly, key: "k", labels: { a: "1", b: "2" }, retry: { max_attempts: 3, initial: "9s" } };
     const after = patched(before, { priority: 9, labels: { a: null, c: "3" }, retry: { max_attempts: 7 } });
     expect(after).toEqual({
@@ -71,7 +72,7 @@ describe("a patch of a job", () => {
     });
   });
 
-  it("brings defaults back with null", () => {
+  it("restores a default when the patch sends null", () => {
     const before = {
       ...nightly,
       timeout: "1m",
@@ -85,7 +86,7 @@ describe("a patch of a job", () => {
     expect(patched(before, none)).toEqual(specOf(nightly));
   });
 
-  it("is not refused for an address that was stored before, only for one that it names", () => {
+  it("refuses an address in the patch, but not one that was stored before", () => {
     const url = "http://10.0.0.1/told";
     const before = specOf({ callbacks: [{ url }] });
     const patch = (body: object) => readJobPatch(body, { refuseTarget: () => "is closed" })(before, now);
@@ -94,14 +95,14 @@ describe("a patch of a job", () => {
     expect(() => patch({ callbacks: [{ url }] })).toThrow("/callbacks/0/url: is closed");
   });
 
-  it("replaces the payload whole, also by null", () => {
+  it("replaces the payload as a whole, by null too", () => {
     const before = { ...nightly, payload: { a: { b: 1 }, c: 2 } };
     expect(patched(before, { payload: { a: { d: null } } }).payload).toEqual({ a: { d: null } });
     expect(patched(before, { payload: null }).payload).toBe(null);
     expect(patched(before, {}).payload).toEqual(before.payload);
   });
 
-  it("of the rule keeps zone and bounds", () => {
+  it("keeps time zone and bounds when a patch changes the rule", () => {
     expect(patched(nightly, { schedule: { cron: "0 3 * * *" } }).schedule).toMatchObject({
       cron: "0 3 * * *",
       timeZone: "Europe/Paris",
@@ -110,7 +111,7 @@ describe("a patch of a job", () => {
     expect(patched(nightly, { schedule: { ends_at: null } }).schedule).not.toHaveProperty("endsAt");
   });
 
-  it("that names another kind of schedule takes it instead of the present one", () => {
+  it("replaces the present kind of schedule by the kind in the patch", () => {
     expect(patched(nightly, { schedule: { every: "1h" } }).schedule).toEqual({
       kind: "every",
       everyMs: 3_600_000,
@@ -122,13 +123,13 @@ describe("a patch of a job", () => {
     expect(patched(nightly, { schedule: { delay: "1h" } }).schedule).toEqual({ kind: "at", at: now + 3_600_000 });
   });
 
-  it("does not shift an interval that it does not change", () => {
+  it("does not shift an interval that the patch leaves as it is", () => {
     const every = { schedule: { every: "1h" } };
     expect(patched(every, { schedule: { every: "60m", jitter: "1s" } }).schedule).toMatchObject({ anchor: created });
     expect(patched(every, { schedule: { every: "2h" } }).schedule).toMatchObject({ anchor: now });
   });
 
-  it("leaves a one-off of the past alone, and moves it as a new one would be placed", () => {
+  it("leaves a one-off job of the past as it is, and checks a new instant like that of a new job", () => {
     const past = { schedule: { at: "2026-11-12T09:00:00Z" } };
     expect(patched(past, { priority: 1 })).toMatchObject({ priority: 1, schedule: { kind: "at" } });
     expect(patched(past, { schedule: { delay: "0s" } }).schedule).toEqual({ kind: "at", at: now });
@@ -156,15 +157,15 @@ describe("a patch of a job", () => {
       "/schedule/jitter schedule_invalid",
     ],
     ["NUL", { owner: "a\0b" }, "/owner field_invalid"],
-  ])("is refused with %s", (_what, patch, fault) => {
+  ])("refuses a patch with %s", (_what, patch, fault) => {
     expect(faultsOf({ ...nightly, key: "k" }, patch)).toContain(fault);
   });
 
-  it("takes the key that the job has", () => {
+  it("accepts a patch with the present key of the job", () => {
     expect(patched({ ...nightly, key: "k" }, { key: "k" }).key).toBe("k");
   });
 
-  it("that leaves a recurring job without a rule is refused", () => {
+  it("refuses a patch that removes the rule of a recurring job", () => {
     expect(faultsOf({ schedule: { every: "1h" } }, { schedule: { every: null } })).toEqual([
       "/schedule schedule_invalid",
     ]);
@@ -175,7 +176,7 @@ describe("a definition that replaces another", () => {
   const replaced = (before: object, body: object): JobSpec =>
     normaliseJobRequest({ task: "echo", ...body }, { now, current: specOf(before) }).spec;
 
-  it("is the same when it is said again", () => {
+  it("keeps a definition unchanged when the same request is sent again", () => {
     fc.assert(
       fc.property(anyJob, (body) => {
         const isRelative = "delay" in (body.schedule ?? {});
@@ -185,7 +186,7 @@ describe("a definition that replaces another", () => {
     );
   });
 
-  it("must say the schedule of a job that recurs", () => {
+  it("refuses a replacement without a schedule for a recurring job", () => {
     expect(() => replaced(nightly, {})).toThrow(expect.objectContaining({ code: "schedule_invalid" }));
   });
 });

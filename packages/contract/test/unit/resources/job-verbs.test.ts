@@ -2,6 +2,7 @@ import { CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { readJobBatch } from "../../../src/resources/job-create.js";
 import { readCancel, readPause, readResume, readRollback, readRunNow } from "../../../src/resources/job-verbs.js";
+
 const now = Date.UTC(2026, 10, 12, 8, 30);
 
 function faultsOf(read: () => unknown): string[] {
@@ -15,7 +16,7 @@ function faultsOf(read: () => unknown): string[] {
 }
 
 describe("a verb without a body", () => {
-  it("means its defaults", () => {
+  it("reads a missing body as the defaults of the verb", () => {
     expect(readPause(undefined, now)).toEqual({ reason: null, until: null, missed: "none" });
     expect(readResume(undefined)).toEqual({ dryRun: false });
     expect(readCancel(undefined)).toEqual({ running: "signal", dependants: "refuse" });
@@ -25,7 +26,7 @@ describe("a verb without a body", () => {
 });
 
 describe("a pause", () => {
-  it("ends at an instant or after a time", () => {
+  it("reads the end of a pause from an instant or a duration", () => {
     expect(readPause({ until: "2026-11-12T10:30:00+01:00", reason: "x", missed: "all" }, now)).toEqual({
       reason: "x",
       until: now + 3_600_000,
@@ -46,13 +47,13 @@ describe("a pause", () => {
     [{ resaon: "x" }, "/resaon unknown_field"],
     [null, " field_invalid"],
     ["now", " field_invalid"],
-  ])("is refused with %j", (body, fault) => {
+  ])("refuses a pause with %j", (body, fault) => {
     expect(faultsOf(() => readPause(body, now))).toEqual([fault]);
   });
 });
 
 describe("a run now", () => {
-  it("takes what differs from the job, null payload included", () => {
+  it("reads the fields of a run that differ from its job, a null payload included", () => {
     const body = { payload: null, priority: 9, queue: "mail", labels: { a: "b" }, timeout: "1m", force: true };
     expect(readRunNow({ ...body, retry: { max_attempts: 1 } })).toEqual({
       payload: { value: null },
@@ -70,13 +71,13 @@ describe("a run now", () => {
     [{ timeout: "0s" }, "/timeout duration_invalid"],
     [{ retry: { initial: "x" } }, "/retry/initial duration_invalid"],
     [{ force: "yes" }, "/force field_invalid"],
-  ])("is refused with %j", (body, fault) => {
+  ])("refuses a run with %j", (body, fault) => {
     expect(faultsOf(() => readRunNow(body))).toEqual([fault]);
   });
 });
 
 describe("a batch", () => {
-  it("is handed over unread", () => {
+  it("returns the items of a batch unread", () => {
     expect(readJobBatch({ jobs: [{ task: 5 }, null, "x"] })).toEqual([{ task: 5 }, null, "x"]);
   });
 
@@ -88,7 +89,7 @@ describe("a batch", () => {
     [{ jobs: {} }, "/jobs field_invalid"],
     [{ jobs: Array.from({ length: 1_001 }, () => ({})) }, "/jobs field_invalid"],
     [{ jobs: [{}], atomic: true }, "/atomic unknown_field"],
-  ])("is refused as %j", (body, fault) => {
+  ])("refuses the batch %j", (body, fault) => {
     expect(faultsOf(() => readJobBatch(body))).toEqual([fault]);
   });
 });

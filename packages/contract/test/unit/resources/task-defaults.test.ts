@@ -8,16 +8,17 @@ import {
   type RefuseTarget,
 } from "../../../src/index.js";
 import { type TaskDefaults } from "../../../src/resources/task-defaults.js";
+
 const now = Date.UTC(2026, 10, 12, 8, 30);
 const usual: TaskDefaults = { queue: "mail", priority: 7, timeout: "2m", retry: { max_attempts: 6, initial: "10s" } };
 
-const moment = (defaults: TaskDefaults, refuseTarget: RefuseTarget = () => null) => {
+const contextWith = (defaults: TaskDefaults, refuseTarget: RefuseTarget = () => null) => {
   return { now, defaultsOf: (task: string) => (task === "mail.send" ? defaults : null), refuseTarget };
 };
 const jobOf = (body: object, defaults = usual, refuse?: RefuseTarget): JobSpec =>
-  normaliseJobRequest({ task: "mail.send", ...body }, moment(defaults, refuse)).spec;
+  normaliseJobRequest({ task: "mail.send", ...body }, contextWith(defaults, refuse)).spec;
 const runOf = (body: object, defaults = usual, refuse?: RefuseTarget): EnqueueSpec =>
-  readRunCreate({ task: "mail.send", ...body }, moment(defaults, refuse));
+  readRunCreate({ task: "mail.send", ...body }, contextWith(defaults, refuse));
 
 function faultsOf(read: () => unknown): [pointer: string, detail: string][] {
   try {
@@ -33,7 +34,7 @@ describe.each([
   ["a job", jobOf],
   ["a run", runOf],
 ])("a request for %s", (_what, specOf) => {
-  it("has what its task says where it says nothing", () => {
+  it("takes the defaults of its task for the fields that it leaves out", () => {
     expect(specOf({})).toMatchObject({
       queue: "mail",
       priority: 7,
@@ -41,7 +42,7 @@ describe.each([
     });
   });
 
-  it("wins, field by field, each taken whole", () => {
+  it("replaces a default of its task field by field, each as a whole", () => {
     const { queue, priority, policy } = specOf({ priority: 4, retry: { backoff: "fixed" } });
     expect({ queue, priority, policy }).toEqual({
       queue: "mail",
@@ -50,29 +51,29 @@ describe.each([
     });
   });
 
-  it("of another task has none of it", () => {
+  it("takes no defaults of another task", () => {
     expect(specOf({ task: "echo" })).toMatchObject({ queue: "default", priority: 4, policy: {} });
   });
 
-  it("says no by what is empty", () => {
+  it("replaces a default of its task by an empty value", () => {
     const { policy } = specOf(
       { requires: {}, callbacks: [] },
-      { requires: { gpu: "a" }, callbacks: [{ task: "told" }] },
+      { requires: { gpu: "a" }, callbacks: [{ task: "notify" }] },
     );
     expect(policy).toEqual({});
   });
 
-  it("that is begun at most once is not refused for the retries of its task", () => {
+  it("ignores the retries of its task if it runs at most once", () => {
     expect(specOf({ guarantee: "at_most_once" }).policy).toEqual({ timeoutMs: 120_000, guarantee: "at_most_once" });
   });
 
-  it("has an order by a key of its own and the task's word on failures, and else none", () => {
+  it("takes what its task does on failures only together with an ordering key", () => {
     const defaults: TaskDefaults = { ordering_on_failure: "skip" };
     expect(specOf({ ordering_key: "a" }, defaults).policy.ordering).toEqual({ key: "a", onFailure: "skip" });
     expect(specOf({}, defaults).policy.ordering).toBeUndefined();
   });
 
-  it("is told where a fault comes from that is not its own", () => {
+  it("says that a fault comes from a default of the task", () => {
     const defaults: TaskDefaults = { concurrency: { key: "customer:{payload.customer}", limit: 2 } };
     const [[pointer, detail] = []] = faultsOf(() => specOf({ payload: {} }, defaults));
     expect(pointer).toBe("/concurrency/key");
@@ -81,11 +82,11 @@ describe.each([
     expect(own).not.toContain("a default of the task");
   });
 
-  it("is told that the guarantee is its task's where its own attempts go against it", () => {
+  it("says that the guarantee is a default of the task if its own attempts contradict it", () => {
     const body = { retry: { max_attempts: 3 } };
     const [[pointer, detail] = []] = faultsOf(() => specOf(body, { guarantee: "at_most_once" }));
     expect(pointer).toBe("/retry/max_attempts");
-    expect(detail).toContain("(guarantee is a default of the task");
+    expect(detail).toContain("The value of guarantee is a default of the task");
     const [[, own] = []] = faultsOf(() => specOf({ ...body, guarantee: "at_most_once" }, {}));
     expect(own).not.toContain("a default of the task");
     expect(specOf({ ...body, guarantee: "at_least_once" }, { guarantee: "at_most_once" }).policy).toEqual({
@@ -93,44 +94,44 @@ describe.each([
     });
   });
 
-  it("is told that an address which may not be reached is its task's", () => {
-    const defaults: TaskDefaults = { callbacks: [{ url: "http://10.0.0.1/told" }] };
-    const [[pointer, detail] = []] = faultsOf(() => specOf({}, defaults, () => "is closed"));
+  it("says that a refused address is a default of the task", () => {
+    const defaults: TaskDefaults = { callbacks: [{ url: "http://10.0.0.1/hook" }] };
+    const [[pointer, detail] = []] = faultsOf(() => specOf({}, defaults, () => "This address is closed."));
     expect(pointer).toBe("/callbacks/0/url");
-    expect(detail).toContain("is closed (this is a default of the task");
+    expect(detail).toContain("This address is closed. The value is a default of the task");
   });
 });
 
-describe("a job in another system's words", () => {
-  it.each([{ retries: 1 }, { retry_policy: { max_retries: 1 } }])("says its retries by %j", (body) => {
+describe("a job in the spelling of another system", () => {
+  it.each([{ retries: 1 }, { retry_policy: { max_retries: 1 } }])("replaces the retries of its task by %j", (body) => {
     expect(jobOf(body).policy.retry).toEqual({ maxAttempts: 2 });
     const [[, detail] = []] = faultsOf(() => jobOf(body, { guarantee: "at_most_once" }));
-    expect(detail).toContain("(guarantee is a default of the task");
+    expect(detail).toContain("The value of guarantee is a default of the task");
   });
 
-  it("names its task and whom to tell", () => {
-    const body = { job_type: "mail.send", callback_url: "https://example.com/told" };
-    const { spec } = normaliseJobRequest(body, moment({ ...usual, callbacks: [{ task: "told" }] }));
-    expect(spec).toMatchObject({ queue: "mail", policy: { callbacks: [{ url: "https://example.com/told" }] } });
+  it("replaces the callbacks of its task by callback_url", () => {
+    const body = { job_type: "mail.send", callback_url: "https://example.com/hook" };
+    const { spec } = normaliseJobRequest(body, contextWith({ ...usual, callbacks: [{ task: "notify" }] }));
+    expect(spec).toMatchObject({ queue: "mail", policy: { callbacks: [{ url: "https://example.com/hook" }] } });
   });
 });
 
-it("what a file asks for means the same as the job that is made of it", () => {
+it("fills in the defaults of the task when a file is compared with its job", () => {
   const body = { task: "mail.send", schedule: { cron: "0 9 * * *" } };
   const expected = { queue: "mail", priority: 7, timeout: "2m", retry: { max_attempts: 6, initial: "10s" } };
-  expect(plainRequest(body, moment(usual))).toMatchObject(expected);
+  expect(plainRequest(body, contextWith(usual))).toMatchObject(expected);
 });
 
 describe("a worker that registers", () => {
   const worker = { name: "w", queues: ["default"], tasks: ["mail.send", "a/b"], slots: 1 };
 
-  it("says what it said of its tasks, {} included", () => {
+  it("registers the defaults of its tasks, {} included", () => {
     const defaults = { "mail.send": usual, "a/b": {} };
     expect(readRegistration({ ...worker, defaults }).defaults).toEqual(defaults);
     expect(readRegistration(worker)).not.toHaveProperty("defaults");
   });
 
-  it("is refused with every fault and its place", () => {
+  it("reports every fault in the registered defaults with its pointer", () => {
     const defaults = {
       "a/b": { timeout: "soon", guarantee: "at_most_once", retry: { max_attempts: 3 } },
       "mail.send": { delay: "1h", concurrency: { key: "{nothing", limit: 1 }, ordering_on_failure: "skip" },

@@ -1,6 +1,7 @@
 import { type JobSpec, CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { normaliseJobRequest } from "../../../src/resources/job-create.js";
+
 const now = Date.UTC(2026, 10, 12, 8, 30);
 const hour = 3_600_000;
 
@@ -73,7 +74,7 @@ describe("a job's schedule", () => {
         endsAt: now + 720 * hour,
       },
     ],
-  ])("of %j is %j", (body, schedule) => {
+  ])("reads the schedule of %j as %j", (body, schedule) => {
     expect(specOf(body).schedule).toEqual(schedule);
   });
 
@@ -126,11 +127,11 @@ describe("a job's schedule", () => {
     ["a duration that is none", { schedule: { delay: "soon" } }, ["/schedule/delay duration_invalid"]],
     ["a schedule that is text", { schedule: "0 9 * * *" }, ["/schedule field_invalid"]],
     ["manual: false", { schedule: { manual: false } }, ["/schedule/manual field_invalid"]],
-  ])("is refused with %s", (_what, body, faults) => {
+  ])("refuses a schedule with %s", (_what, body, faults) => {
     expect(faultsWith(body)).toEqual(faults);
   });
 
-  it("may lie in the past within the catch-up window only", () => {
+  it("accepts an instant in the past only within the catch-up window", () => {
     expect(faultsWith({ schedule: { at: "2026-11-11T08:30:00Z" } })).toEqual([]);
     expect(faultsWith({ schedule_time: "2026-11-11T08:29:59Z" })).toEqual(["/schedule_time schedule_in_past"]);
     expect(faultsOf({ task: "echo", schedule: { at: "2026-11-12T08:00:00Z" } }, 60_000)).toEqual([
@@ -140,7 +141,7 @@ describe("a job's schedule", () => {
 });
 
 describe("a job's policies", () => {
-  it("are only those that were given, so that the rest follows the defaults", () => {
+  it("stores only the policies in the request, so that the others follow the defaults", () => {
     expect(specOf({}).policy).toEqual({});
     expect(specOf({ retry: { initial: "10s" }, timeout: "90s" }).policy).toEqual({
       retry: { initialMs: 10_000 },
@@ -154,7 +155,7 @@ describe("a job's policies", () => {
     [{ retries: 0 }, 1],
     [{ retry_policy: { max_attempts: 4 } }, 4],
     [{ retry_policy: { max_retries: 3 } }, 4],
-  ])("of %j make %i attempts", (body, maxAttempts) => {
+  ])("reads the retry fields of %j as %i attempts", (body, maxAttempts) => {
     expect(specOf(body).policy.retry).toEqual({ maxAttempts });
   });
 
@@ -169,18 +170,18 @@ describe("a job's policies", () => {
     ["no time at all", { timeout: "0s" }, ["/timeout duration_invalid"]],
     ["a number for a duration", { timeout: 30 }, ["/timeout field_invalid"]],
     ["an unknown word", { retry: { backoff: "exponentail" } }, ["/retry/backoff field_invalid"]],
-  ])("are refused with %s", (_what, body, faults) => {
+  ])("refuses policies with %s", (_what, body, faults) => {
     expect(faultsWith(body)).toEqual(faults);
   });
 });
 
 describe("the guarantee", () => {
-  it("is stored only where it is not the default", () => {
+  it("stores a guarantee only if it is not the default", () => {
     expect(specOf({ guarantee: "at_most_once" }).policy).toEqual({ guarantee: "at_most_once" });
     expect(specOf({ guarantee: "at_least_once" }).policy).toEqual({});
   });
 
-  it("at_most_once refuses more than one attempt, in whatever words it was asked for", () => {
+  it("refuses more than one attempt with at_most_once, in any spelling", () => {
     const guarantee = "at_most_once";
     expect(faultsWith({ guarantee, retry: { max_attempts: 3 } })).toEqual(["/retry/max_attempts retry_invalid"]);
     expect(faultsWith({ guarantee, retries: 2 })).toEqual(["/retries retry_invalid"]);
@@ -190,7 +191,7 @@ describe("the guarantee", () => {
 });
 
 describe("the deadline", () => {
-  it("is a duration of at most a year", () => {
+  it("accepts a deadline of at most a year", () => {
     expect(specOf({ deadline: "30m" }).policy).toEqual({ deadlineMs: 1_800_000 });
     expect(faultsWith({ deadline: "0s" })).toEqual(["/deadline duration_invalid"]);
     expect(faultsWith({ deadline: "400d" })).toEqual(["/deadline duration_invalid"]);
@@ -199,7 +200,7 @@ describe("the deadline", () => {
 });
 
 describe("a job's other fields", () => {
-  it("have defaults", () => {
+  it("fills in the defaults of the other fields", () => {
     expect(specOf({})).toEqual({
       task: "echo",
       queue: "default",
@@ -211,18 +212,18 @@ describe("a job's other fields", () => {
     });
   });
 
-  it("keep the payload as it is, null and false included", () => {
+  it("keeps the payload as it is, null and false included", () => {
     for (const payload of [null, false, 0, "", [], { a: { b: [1] } }])
       expect(specOf({ payload }).payload).toEqual(payload);
   });
 
-  it("keep what is promised of their runs; an empty promise is none", () => {
+  it("keeps the SLA of runs, and drops an empty one", () => {
     const policy = { sla: { startWithinMs: 60_000, finishWithinMs: 600_000 } };
     expect(specOf({ sla: { start_within: "1m", finish_within: "PT10M" } }).policy).toEqual(policy);
     expect(specOf({ sla: {} }).policy).toEqual({});
   });
 
-  it("say whether another system's names were used", () => {
+  it("reports whether the request uses names of another system", () => {
     expect(normaliseJobRequest({ task: "echo" }, { now }).hasLegacySpelling).toBe(false);
     expect(normaliseJobRequest({ job_type: "echo" }, { now }).hasLegacySpelling).toBe(true);
     expect(normaliseJobRequest({ task: "echo", user_id: "u" }, { now }).hasLegacySpelling).toBe(true);
@@ -273,11 +274,11 @@ describe("a job's other fields", () => {
       { task: "echo", id: "job_1", next_run_at: null },
       ["/id unknown_field", "/next_run_at unknown_field"],
     ],
-  ])("are refused: %s", (_what, body, faults) => {
+  ])("refuses %s", (_what, body, faults) => {
     expect(faultsOf(body).sort()).toEqual(faults);
   });
 
-  it.each([[null], [[]], ["echo"], [5], [undefined]])("cannot be found in %j", (body) => {
+  it.each([[null], [[]], ["echo"], [5], [undefined]])("refuses the body %j", (body) => {
     expect(faultsOf(body)).toEqual([" field_invalid"]);
   });
 });

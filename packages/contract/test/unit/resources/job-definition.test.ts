@@ -5,7 +5,7 @@ const now = Date.parse("2030-01-01T00:00:00Z");
 const plain = (body: object) => plainRequest(body, { now });
 const job = { key: "k", task: "echo", schedule: { cron: "0 2 * * *" } };
 
-describe("a definition in plain words", () => {
+describe("a definition reduced to what differs from the defaults", () => {
   it.each<[object, object]>([
     [
       { priority: 4, queue: "default", payload: null, labels: {}, retry: {}, overlap: "skip", catchup_window: "24h" },
@@ -30,7 +30,7 @@ describe("a definition in plain words", () => {
       { allow_spot: true, requires: { gpu: "a" } },
       { allow_spot: true, requires: { gpu: "a" } },
     ],
-  ])("says of %j only what is not usual", (said, own) => {
+  ])("keeps of %j only the fields that differ from the defaults", (said, own) => {
     expect(plain({ ...job, ...said })).toEqual({ ...job, ...own });
   });
 
@@ -44,11 +44,11 @@ describe("a definition in plain words", () => {
       ...job,
       schedule: { cron: "0 2 * * *", time_zone: "Europe/Paris", day_match: "and", calendars: { exclude: ["x"] } },
     },
-  ])("%j stays as it is", (body) => {
+  ])("keeps %j as it is", (body) => {
     expect(plain(body)).toEqual(body);
   });
 
-  it("refuses what the server would refuse", () => {
+  it("refuses a definition that the server would refuse", () => {
     expect(() => plain({ ...job, tsk: 1 })).toThrow(/tsk/);
   });
 });
