@@ -9,7 +9,7 @@ export const routes = {
     list: { id: "listJobs", call: "GET /v1/jobs", query: true },
     /** Create many jobs at once. */
     createMany: { id: "createJobs", call: "POST /v1/jobs:batchCreate", body: "jobs" },
-    /** Show what a job would do. */
+    /** Preview a job. */
     preview: { id: "previewJob", call: "POST /v1/jobs:preview", body: true, query: true },
     /** Get a job. */
     get: { id: "getJob", call: "GET /v1/jobs/{id}" },
@@ -25,89 +25,89 @@ export const routes = {
     pause: { id: "pauseJob", call: "POST /v1/jobs/{id}:pause", body: true },
     /** Resume a paused job. */
     resume: { id: "resumeJob", call: "POST /v1/jobs/{id}:resume", body: true },
-    /** Go back to an earlier definition. */
+    /** Roll back to an earlier definition. */
     rollback: { id: "rollbackJob", call: "POST /v1/jobs/{id}:rollback", body: "version" },
     /** Run a job now. */
     runNow: { id: "runJobNow", call: "POST /v1/jobs/{id}:runNow", body: true, wait: true },
     /** List the runs of a job, newest first. */
     runs: { id: "listJobRuns", call: "GET /v1/jobs/{id}/runs", query: true },
-    /** List the definitions that a job had, newest first. */
+    /** List the versions of a job, newest first. */
     versions: { id: "listJobVersions", call: "GET /v1/jobs/{id}/versions", query: true },
-    /** List the occurrences that have no scheduled run, newest first. */
+    /** List the occurrences without a scheduled run, newest first. */
     occurrences: { id: "listJobOccurrences", call: "GET /v1/jobs/{id}/occurrences", query: true },
-    /** Show when a job fires next. */
+    /** List the next fires of a job. */
     upcoming: { id: "listJobUpcoming", call: "GET /v1/jobs/{id}/upcoming", query: true },
-    /** Show how the last runs of a job went. */
+    /** Get statistics of the last runs of a job. */
     stats: { id: "getJobStats", call: "GET /v1/jobs/{id}/stats" },
-    /** Retry the last run of a job, which failed. */
+    /** Retry the last run of a job. */
     retry: { id: "retryJob", call: "POST /v1/jobs/{id}:retry", body: true },
-    /** Say whether a job fires, when, and if not, why. */
+    /** Explain whether and when a job fires. */
     explain: { id: "explainJob", call: "GET /v1/jobs/{id}/explain" },
-    /** Show what the schedules will fire in the next hours. */
+    /** Forecast the fires of the next hours. */
     forecast: { id: "getForecast", call: "GET /v1/forecast", query: true },
-    /** Run a job for times of the past. */
+    /** Backfill a job. */
     backfill: { id: "backfillJob", call: "POST /v1/jobs/{id}:backfill", body: true },
     /** List the backfills of a job, newest first. */
     backfills: { id: "listJobBackfills", call: "GET /v1/jobs/{id}/backfills", query: true },
   },
   runs: {
-    /** Ask for a run. */
+    /** Create a run. */
     create: { id: "createRun", call: "POST /v1/runs", body: true, wait: true },
-    /** Ask for many runs at once. */
+    /** Create many runs at once. */
     createMany: { id: "createRuns", call: "POST /v1/runs:batchCreate", body: "runs" },
     /** List runs, newest first. */
     list: { id: "listRuns", call: "GET /v1/runs", query: true },
     /** Get a run. */
     get: { id: "getRun", call: "GET /v1/runs/{id}", wait: true },
-    /** Read what a run logged. */
+    /** Read the log of a run. */
     logs: { id: "listRunLogs", call: "GET /v1/runs/{id}/logs", query: true },
-    /** List the tries of a run, oldest first. */
+    /** List the attempts of a run, oldest first. */
     attempts: { id: "listRunAttempts", call: "GET /v1/runs/{id}/attempts" },
-    /** Show what became of a run, step by step. */
+    /** List the events of a run, oldest first. */
     events: { id: "listRunEvents", call: "GET /v1/runs/{id}/events" },
     /** Cancel a run. */
     cancel: { id: "cancelRun", call: "POST /v1/runs/{id}:cancel" },
-    /** Give a run another time. */
+    /** Reschedule a run. */
     reschedule: { id: "rescheduleRun", call: "POST /v1/runs/{id}:reschedule", body: true },
-    /** Do the same to many runs. */
+    /** Apply one action to many runs. */
     bulk: { id: "bulkRuns", call: "POST /v1/runs:bulk", body: true },
-    /** Say why a run does not run. */
+    /** Explain why a run does not run. */
     explain: { id: "explainRun", call: "GET /v1/runs/{id}/explain" },
-    /** Make a run in the place of one that failed. */
+    /** Retry a failed run. */
     retry: { id: "retryRun", call: "POST /v1/runs/{id}:retry", body: true },
-    /** Make another run like one that has ended. */
+    /** Replay a run that has ended. */
     replay: { id: "replayRun", call: "POST /v1/runs/{id}:replay", body: true },
   },
   operations: {
     /** List operations, newest first. */
     list: { id: "listOperations", call: "GET /v1/operations", query: true },
-    /** Show how far an operation is. */
+    /** Get an operation. */
     get: { id: "getOperation", call: "GET /v1/operations/{id}" },
-    /** Stop an operation. */
+    /** Abort an operation. */
     abort: { id: "abortOperation", call: "POST /v1/operations/{id}:abort" },
   },
   deadLetters: {
-    /** List runs that failed for good, newest first. */
+    /** List dead letters, newest first. */
     list: { id: "listDeadLetters", call: "GET /v1/dead-letters", query: true },
     /** Retry dead letters by filter. */
     redriveMany: { id: "redriveDeadLetters", call: "POST /v1/dead-letters:redrive", body: true },
     /** Discard dead letters by filter. */
     discardMany: { id: "discardDeadLetters", call: "POST /v1/dead-letters:discard", body: true },
-    /** Get a run that failed, with what was done about it. */
+    /** Get a dead letter. */
     get: { id: "getDeadLetter", call: "GET /v1/dead-letters/{id}" },
     /** Discard a dead letter. */
     discard: { id: "discardDeadLetter", call: "POST /v1/dead-letters/{id}:discard" },
   },
   errorGroups: {
-    /** List the kinds of errors, the latest first. */
+    /** List error groups, latest first. */
     list: { id: "listErrorGroups", call: "GET /v1/error-groups", query: true },
-    /** Get a kind of error. */
+    /** Get an error group. */
     get: { id: "getErrorGroup", call: "GET /v1/error-groups/{fingerprint}" },
   },
   backfills: {
-    /** Show how far a backfill is. */
+    /** Get a backfill. */
     get: { id: "getBackfill", call: "GET /v1/backfills/{id}" },
-    /** Make no more runs of a backfill. */
+    /** Abort a backfill. */
     abort: { id: "abortBackfill", call: "POST /v1/backfills/{id}:abort" },
   },
   limits: {
@@ -117,7 +117,7 @@ export const routes = {
     get: { id: "getLimit", call: "GET /v1/limits/{id}" },
     /** Change a limit. */
     update: { id: "updateLimit", call: "PATCH /v1/limits/{id}", body: true },
-    /** Let the runs behind a failed one go on. */
+    /** Resume an ordering key. */
     resume: { id: "resumeLimit", call: "POST /v1/limits/{id}:resume" },
   },
   queues: {
@@ -125,19 +125,19 @@ export const routes = {
     list: { id: "listQueues", call: "GET /v1/queues", query: true },
     /** Get a queue. */
     get: { id: "getQueue", call: "GET /v1/queues/{name}" },
-    /** Change a queue, or make it. */
+    /** Create or change a queue. */
     update: { id: "updateQueue", call: "PATCH /v1/queues/{name}", body: true },
-    /** Hand out nothing of a queue. */
+    /** Pause a queue. */
     pause: { id: "pauseQueue", call: "POST /v1/queues/{name}:pause", body: true },
-    /** Hand out runs of a queue again. */
+    /** Resume a queue. */
     resume: { id: "resumeQueue", call: "POST /v1/queues/{name}:resume" },
-    /** End all runs of a queue that wait. */
+    /** Purge a queue. */
     purge: { id: "purgeQueue", call: "POST /v1/queues/{name}:purge", body: true },
-    /** What waits and works in a queue. */
+    /** Get the statistics of a queue. */
     stats: { id: "getQueueStats", call: "GET /v1/queues/{name}/stats" },
   },
   breakers: {
-    /** List circuit breakers that have opened, by name. */
+    /** List circuit breakers by name. */
     list: { id: "listBreakers", call: "GET /v1/breakers", query: true },
     /** Get a circuit breaker. */
     get: { id: "getBreaker", call: "GET /v1/breakers/{name}" },
@@ -147,7 +147,7 @@ export const routes = {
   namespaces: {
     /** List namespaces by name. */
     list: { id: "listNamespaces", call: "GET /v1/namespaces", query: true },
-    /** Make a namespace. */
+    /** Create a namespace. */
     create: { id: "createNamespace", call: "POST /v1/namespaces", body: true },
     /** Get a namespace. */
     get: { id: "getNamespace", call: "GET /v1/namespaces/{name}" },
@@ -175,7 +175,7 @@ export const routes = {
     delete: { id: "deleteWindow", call: "DELETE /v1/maintenance-windows/{name}" },
   },
   webhooks: {
-    /** Tell an endpoint of the ends of runs. */
+    /** Create a webhook endpoint. */
     create: { id: "createWebhook", call: "POST /v1/webhooks", body: true },
     /** List webhook endpoints, newest first. */
     list: { id: "listWebhooks", call: "GET /v1/webhooks", query: true },
@@ -183,33 +183,33 @@ export const routes = {
     get: { id: "getWebhook", call: "GET /v1/webhooks/{id}" },
     /** Change a webhook endpoint. */
     update: { id: "updateWebhook", call: "PATCH /v1/webhooks/{id}", body: true },
-    /** Remove a webhook endpoint. */
+    /** Delete a webhook endpoint. */
     delete: { id: "deleteWebhook", call: "DELETE /v1/webhooks/{id}" },
-    /** Give a webhook endpoint a new secret. */
+    /** Rotate the secret of a webhook endpoint. */
     rotateSecret: { id: "rotateWebhookSecret", call: "POST /v1/webhooks/{id}:rotateSecret", body: true },
-    /** Send a message that says it is a test. */
+    /** Send a test message. */
     test: { id: "testWebhook", call: "POST /v1/webhooks/{id}:test" },
-    /** What was sent to a webhook endpoint, newest first. */
+    /** List the deliveries of a webhook endpoint, newest first. */
     deliveries: { id: "listDeliveries", call: "GET /v1/webhooks/{id}/deliveries", query: true },
-    /** Get what became of one message. */
+    /** Get a delivery. */
     delivery: { id: "getDelivery", call: "GET /v1/webhooks/{id}/deliveries/{delivery}" },
-    /** Send a message again. */
+    /** Redeliver a message. */
     redeliver: { id: "redeliver", call: "POST /v1/webhooks/{id}/deliveries/{delivery}:redeliver" },
-    /** Give the namespace a new secret for callbacks. */
+    /** Rotate the callback secret of the namespace. */
     rotateCallbackSecret: { id: "rotateCallbackSecret", call: "POST /v1/callback-secret:rotate", body: true },
   },
   workers: {
-    /** List the workers that live, newest first. */
+    /** List connected workers, newest first. */
     list: { id: "listWorkers", call: "GET /v1/workers", query: true },
     /** Get a worker. */
     get: { id: "getWorker", call: "GET /v1/workers/{id}" },
-    /** List the runs that a worker has or had, newest first. */
+    /** List the runs of a worker, newest first. */
     runs: { id: "listWorkerRuns", call: "GET /v1/workers/{id}/runs", query: true },
-    /** Give a worker nothing more. */
+    /** Cordon a worker. */
     cordon: { id: "cordonWorker", call: "POST /v1/workers/{id}:cordon" },
-    /** Give a worker runs again. */
+    /** Uncordon a worker. */
     uncordon: { id: "uncordonWorker", call: "POST /v1/workers/{id}:uncordon" },
-    /** Tell a worker to end. */
+    /** Drain a worker. */
     drain: { id: "drainWorker", call: "POST /v1/workers/{id}:drain", body: true },
   },
   tasks: {
@@ -218,10 +218,10 @@ export const routes = {
     /** Get a task. */
     get: { id: "getTask", call: "GET /v1/tasks/{name}" },
   },
-  /** Show the nodes of the cluster. */
+  /** List the nodes of the cluster. */
   cluster: { id: "getCluster", call: "GET /v1/cluster" },
-  /** Whether the node can do its work. */
+  /** Check that the node is ready. */
   ready: { id: "getReadyz", call: "GET /readyz", alsoGood: [503] },
-  /** What runs here. */
+  /** Get the version of the server. */
   version: { id: "getVersion", call: "GET /version" },
 } as const satisfies Readonly<Record<string, Route | Readonly<Record<string, Route>>>>;

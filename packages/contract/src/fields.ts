@@ -72,7 +72,7 @@ export const Labels = Type.Unsafe<Record<string, string>>({
   additionalProperties: LabelValue,
   propertyNames: { type: "string", pattern: labelKeyPattern, maxLength: limits.labelKeyLength },
   maxProperties: limits.labels,
-  description: "Short texts to find things by",
+  description: "Key-value pairs to filter lists by",
   examples: [{ team: "billing" }],
 });
 
@@ -90,7 +90,7 @@ export const Reason = Type.String({
   minLength: 1,
   maxLength: limits.reasonLength,
   pattern: printablePattern,
-  description: "Why, for those who look at it later",
+  description: "The reason, for later readers",
   examples: ["the mail provider is down"],
 });
 

@@ -3,7 +3,7 @@ import { limits } from "./bounds.js";
 import { object, Count, nullable, stringEnum, closed } from "./fields.js";
 
 export const NextPageToken = nullable(
-  Type.String({ description: "Send it as page_token for the next page; null on the last" }),
+  Type.String({ description: "Send it as page_token to get the next page; null on the last page" }),
 );
 
 export const paging = {
@@ -11,32 +11,32 @@ export const paging = {
     Type.Integer({
       minimum: 1,
       default: limits.defaultPageSize,
-      description: `How many at most; more than ${limits.pageSize} counts as ${limits.pageSize}`,
+      description: `The largest number of items; more than ${limits.pageSize} counts as ${limits.pageSize}`,
     }),
   ),
   page_token: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: limits.pageTokenLength,
-      description: "From the page before; only with the same filter",
+      description: "The next_page_token of the previous page; the filter must be the same",
     }),
   ),
 };
 
 export const totalQuery = stringEnum(["estimate", "exact"], {
   description:
-    "Says how many there are in all: by an estimate, which costs nothing, or counted, which ends at 100,000. Without it nothing is said",
+    "Includes the total number of items: an estimate, which is cheap, or an exact count, which stops at 100,000",
 });
 
 export const Total = object(
   "Total",
   {
-    count: Count("How many there are"),
+    count: Count("The number of items"),
     accuracy: stringEnum(["exact", "estimate", "at_least"], {
-      description: "at_least: there are more than are counted",
+      description: "at_least: there are more items than were counted",
     }),
   },
-  { description: "Of the list, where it was asked for" },
+  { description: "The total number of items, if it was requested" },
 );
 
 /** For lists without filters. */

@@ -68,7 +68,7 @@ const namespace: Json = {
   required: false,
   schema: {
     type: "string",
-    description: "Whose things the call is about; without it the server's own namespace, usually default",
+    description: "The namespace of the call; by default the server's own, usually default",
     examples: ["billing"],
   },
 };
@@ -79,7 +79,8 @@ const ifMatch: Json = {
   required: false,
   schema: {
     type: "string",
-    description: "The ETag of the version that the change is meant for; another one is refused with 412",
+    description:
+      "The ETag of the version that the change is based on. The call is refused with 412 if the resource has another version",
     examples: ['"v7"'],
   },
 };
@@ -93,8 +94,8 @@ const idempotencyKey: Json = {
     minLength: 1,
     maxLength: limits.idempotencyKeyLength,
     description:
-      "Names this call for 24 hours. Sent again with the same request it is answered as the first time, and nothing is done twice; " +
-      "with another request it is refused with 422, and with 409 while the first is under way",
+      "Identifies this call for 24 hours. The same request with the same key gets the first answer and changes nothing; " +
+      "another request with it is refused with 422, and any request is refused with 409 while the first is in progress",
     examples: ["8e03978e-40d5-43e8-bc93-6894a57f9324"],
   },
 };
@@ -154,7 +155,7 @@ function answerOf(answer: Answer, components: SchemaComponents): ResponseJson {
 }
 
 function headersOf(headers: Readonly<Record<string, string>>): ResponseJson["headers"] {
-  const all = { "X-Request-Id": "Names this call in the logs", ...headers };
+  const all = { "X-Request-Id": "Identifies this call in the logs", ...headers };
   return Object.fromEntries(
     Object.entries(all).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
   );
@@ -182,17 +183,18 @@ function problemAnswer(codes: readonly ErrorCode[], components: SchemaComponents
 const quotaHeaders = {
   "RateLimit-Policy": {
     description:
-      "The quota that the call counts against, where the node has one for its class: its name, requests (q) and window in seconds (w)",
+      "The quota that the call counts against, if the node has one for its class: its name, requests (q) and window in " +
+      "seconds (w)",
     schema: { type: "string" },
     example: '"read";q=600;w=60',
   },
   RateLimit: {
-    description: "What the caller has left of it (r), and in how many seconds there will be more (t)",
+    description: "The requests that the caller has left (r), and the seconds until there are more (t)",
     schema: { type: "string" },
     example: '"read";r=42;t=1',
   },
   "Retry-After": {
-    description: "In how many seconds to come again",
+    description: "The seconds after which the call may be repeated",
     schema: { type: "integer", minimum: 1 },
     example: 1,
   },

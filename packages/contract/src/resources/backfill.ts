@@ -20,15 +20,15 @@ const { leastPerSecond, perSecond, concurrency } = backfillLimits;
 export const JobBackfill = object(
   "JobBackfill",
   {
-    from: InstantText("The first instant that counts"),
-    to: Type.Optional(InstantText("The last instant that counts; now by default, and not later")),
-    dry_run: Type.Optional(Type.Boolean({ description: "Only says how many occurrences the range has" })),
+    from: InstantText("The first instant of the range"),
+    to: Type.Optional(InstantText("The last instant of the range; now by default and at most")),
+    dry_run: Type.Optional(Type.Boolean({ description: "Only counts the occurrences" })),
     per_second: Type.Optional(
       Type.Number({
         minimum: leastPerSecond,
         maximum: perSecond,
         default: backfillDefaults.perSecond,
-        description: "Runs made in a second, at most",
+        description: "The largest number of runs created per second",
       }),
     ),
     concurrency: Type.Optional(
@@ -36,21 +36,21 @@ export const JobBackfill = object(
         minimum: 1,
         maximum: concurrency,
         default: backfillDefaults.concurrency,
-        description: "Runs of this backfill that are live at the same time, at most",
+        description: "The largest number of live runs of this backfill",
       }),
     ),
-    repeat: Type.Optional(Type.Boolean({ description: "Also instants that have a run already" })),
-    force: Type.Optional(Type.Boolean({ description: "Whatever the job's overlap policy says" })),
+    repeat: Type.Optional(Type.Boolean({ description: "Includes occurrences that already have a run" })),
+    force: Type.Optional(Type.Boolean({ description: "Ignores the overlap policy of the job" })),
   },
   { examples: [{ from: "2026-11-01T00:00:00Z", to: "2026-11-11T23:59:59Z", dry_run: true }] },
 );
 export type JobBackfill = Static<typeof JobBackfill>;
 
-const Total = Count("Occurrences of the range, by the rules that were in force then; those that ran are counted too");
+const Total = Count("Occurrences in the range, by the rules that were in force then, including those that have a run");
 
 export const BackfillCount = object("BackfillCount", {
   total: Total,
-  dry_run: Type.Literal(true, { description: "Nothing was written" }),
+  dry_run: Type.Literal(true, { description: "Always true" }),
 });
 export type BackfillCount = Static<typeof BackfillCount>;
 
@@ -60,25 +60,25 @@ export const Backfill = object(
     id: Type.String({ examples: ["bkf_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
     job_id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
     state: stringEnum(["running", "done", "aborted"], {
-      description: "done: every instant is dealt with; the last runs may still be live",
+      description: "done: every occurrence is handled; the last runs may still be live",
     }),
     reason: nullable(Type.String({ description: "Why it was aborted" })),
     from: Timestamp,
     to: Timestamp,
     total: Total,
-    made: Count("Runs made"),
-    passed: Count("Instants left out because they ran"),
-    skipped: Count("Instants left out by the overlap policy"),
-    through: nullable(described(Timestamp, "Dealt with up to here; null at the beginning")),
+    made: Count("Runs created"),
+    passed: Count("Occurrences left out because they have a run"),
+    skipped: Count("Occurrences left out by the overlap policy"),
+    through: nullable(described(Timestamp, "Everything up to here is handled; null at the beginning")),
     per_second: Type.Number(),
     concurrency: Type.Integer(),
     repeat: Type.Boolean(),
     force: Type.Boolean(),
-    actor: nullable(Type.String({ description: "Who asked for it, where that is known" })),
+    actor: nullable(Type.String({ description: "Who requested it, where that is known" })),
     created_at: Timestamp,
     finished_at: nullable(Timestamp),
   },
-  { description: "Runs being made for instants of the past" },
+  { description: "Creates runs for past occurrences of a job" },
 );
 export type Backfill = Static<typeof Backfill>;
 
@@ -93,19 +93,23 @@ export const backfillJob = {
   aliases: verbAliases("jobs", "backfill"),
   tag: "Backfills",
   client: "jobs.backfill",
-  summary: "Run a job for times of the past",
+  summary: "Backfill a job",
   description:
-    "Makes a run for each occurrence of the range, from the definition and by the calendars that were in force then, at the given " +
-    "rate. Occurrences that have a run are left out unless repeat is said. The overlap policy is followed unless force is said. With " +
-    "dry_run it only says how many occurrences there are.",
+    "Creates a run for each past occurrence in the range, with the definition and the calendars that were in force then, at " +
+    "the given rate. Occurrences that have a run are left out unless repeat is set. The overlap policy applies unless force " +
+    "is set. With dry_run it only counts the occurrences.",
   permission: "runs:write",
   rateClass: "bulk",
   params: JobRef,
   conditional: true,
   body: JobBackfill,
   answers: {
-    200: { description: "How many occurrences the range has, for a dry run", schema: BackfillCount },
-    202: { description: "The backfill; it goes on by itself", schema: Backfill, headers: { Location: "Where it is" } },
+    200: { description: "The number of occurrences, for a dry run", schema: BackfillCount },
+    202: {
+      description: "The backfill, which continues in the background",
+      schema: Backfill,
+      headers: { Location: "The address of the resource" },
+    },
   },
   errors: [...bodyErrors, "instant_invalid", "backfill_invalid", ...changeErrors],
 } as const satisfies Operation;
@@ -130,7 +134,7 @@ export const getBackfill = {
   path: "/v1/backfills/{id}",
   tag: "Backfills",
   client: "backfills.get",
-  summary: "Show how far a backfill is",
+  summary: "Get a backfill",
   permission: "runs:read",
   rateClass: "read",
   params: BackfillRef,
@@ -144,8 +148,9 @@ export const abortBackfill = {
   aliases: [{ path: "/v1/backfills/{id}/abort" }],
   tag: "Backfills",
   client: "backfills.abort",
-  summary: "Make no more runs of a backfill",
-  description: "Runs that it has made go on. One that has ended is answered as it is.",
+  summary: "Abort a backfill",
+  description:
+    "It creates no more runs; those that it created continue. A backfill that has ended is returned unchanged.",
   permission: "runs:write",
   rateClass: "write",
   params: BackfillRef,

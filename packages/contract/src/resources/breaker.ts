@@ -23,7 +23,7 @@ export const BreakerRequest = object(
         minLength: 1,
         maxLength: limits.nameLength,
         pattern: namePattern,
-        description: "What it stands for, shared by all that name it; the task when left out",
+        description: "The name of the breaker, which all jobs with this name share; the task by default",
         examples: ["payments-api"],
       }),
     ),
@@ -31,19 +31,23 @@ export const BreakerRequest = object(
       Type.Number({
         minimum: 0.01,
         maximum: 1,
-        description: "It opens when so many of the attempts failed; 0.5 by default",
+        description: "The ratio of failed attempts at which it opens; 0.5 by default",
       }),
     ),
-    window: Type.Optional(DurationText("Within this time; 1m by default.", "1m")),
+    window: Type.Optional(DurationText("The time over which attempts are counted; 1m by default.", "1m")),
     min_calls: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1_000_000, description: "If there were so many; 10 by default" }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: "The fewest attempts in the window for it to open; 10 by default",
+      }),
     ),
-    open_for: Type.Optional(DurationText("For so long it stays open before one run is tried; 30s by default.", "30s")),
+    open_for: Type.Optional(DurationText("How long it stays open before it tries one run; 30s by default.", "30s")),
   },
   {
     description:
-      "A circuit breaker: while it is open its runs wait, and spend nothing. Opens by the ratio of failures, counted by each " +
-      "node for itself, or at once for as long as a Retry-After says",
+      "A circuit breaker. While it is open its runs wait, without using attempts. It opens by the ratio of failures, which " +
+      "each node counts for itself, or at once for as long as a Retry-After says",
     examples: [{ name: "payments-api", failure_ratio: 0.5, window: "1m", min_calls: 20, open_for: "30s" }],
   },
 );
@@ -60,12 +64,12 @@ export const BreakerAnswer = object("BreakerAnswer", {
 export const Breaker = object("Breaker", {
   name: Type.String(),
   state: stringEnum(["closed", "open", "half_open"], {
-    description: "open: its runs wait; half_open: one of them is tried",
+    description: "open: its runs wait; half_open: it tries one of them",
   }),
-  reason: Type.String({ description: "Why it opened last" }),
+  reason: Type.String({ description: "Why it last opened" }),
   opened_at: Timestamp,
   probe_at: nullable(Timestamp),
-  openings: Count("How often it has opened"),
+  openings: Count("The number of times that it has opened"),
   updated_at: Timestamp,
 });
 export type Breaker = Static<typeof Breaker>;
@@ -81,7 +85,7 @@ export const listBreakers = {
   ...reads,
   path: "/v1/breakers",
   client: "breakers.list",
-  summary: "List circuit breakers that have opened, by name",
+  summary: "List circuit breakers by name",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: BreakerList } },
   errors: listErrors,
@@ -107,7 +111,7 @@ export const resetBreaker = {
   client: "breakers.reset",
   summary: "Close a circuit breaker",
   description:
-    "What waits behind it is handed out again; it opens anew if that fails. Other nodes follow within a second.",
+    "Its waiting runs are dispatched again, and it opens again if they fail. Other nodes follow within a second.",
   params,
   answers: { 200: theBreaker },
   errors: writeErrors,

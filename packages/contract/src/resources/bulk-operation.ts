@@ -25,31 +25,31 @@ export const RunBulk = object(
   {
     action: stringEnum(bulkActions, {
       description:
-        "cancel: those that wait end, those that run are asked to stop. retry: a new run in the place of each that failed, once. " +
-        "discard: those that failed are no dead letters any more",
+        "cancel: waiting runs end, running ones are asked to stop. retry: each failed run is retried, once. discard: failed " +
+        "runs are removed from the dead letters",
     }),
     filter: Type.Optional(
       Type.Object(filters, {
         additionalProperties: false,
-        description: "As in the list of runs; an empty one means all that the action can be about",
+        description: "As in the list of runs; an empty filter means all runs to which the action applies",
       }),
     ),
     ids: Type.Optional(
       Type.Array(Type.String({ maxLength: limits.parsedTextLength }), {
         minItems: 1,
         maxItems: limits.batch,
-        description: "These runs, instead of a filter",
+        description: "The ids of the runs, instead of a filter",
       }),
     ),
-    dry_run: Type.Optional(Type.Boolean({ description: "Only says how many runs it would be" })),
+    dry_run: Type.Optional(Type.Boolean({ description: "Only counts the runs" })),
   },
   { examples: [{ action: "retry", filter: { task: "email.welcome", created_after: "2026-11-12T00:00:00Z" } }] },
 );
 export type RunBulk = Static<typeof RunBulk>;
 
 export const BulkCount = object("BulkCount", {
-  count: Count("Runs that it would be about"),
-  is_least: Type.Boolean({ description: "There may be more: it was not looked at all of them" }),
+  count: Count("Matching runs"),
+  is_least: Type.Boolean({ description: "There may be more runs than were counted" }),
   dry_run: Type.Literal(true),
 });
 export type BulkCount = Static<typeof BulkCount>;
@@ -63,18 +63,18 @@ export const BulkOperation = object(
     action: stringEnum([...bulkActions, "purge"]),
     state: stringEnum(["running", "done", "aborted"]),
     state_reason: nullable(Type.String()),
-    total: nullable(Count("How many runs it is about, where they were named")),
-    seen: Count("Runs that it has looked at"),
-    done: Count("Of these, those that it did something about"),
-    failed: Count("Of these, those about which it could do nothing"),
-    skipped: Count("Of these, the rest: nothing was left to do, as for a run that had ended before it was cancelled"),
-    failures: Type.Array(OperationFailure, { description: "The first of those that failed, and why" }),
+    total: nullable(Count("The number of runs, where they were named by ids")),
+    seen: Count("Runs processed so far"),
+    done: Count("Of these, runs that it changed"),
+    failed: Count("Of these, runs that it could not change"),
+    skipped: Count("Of these, the rest, which needed no change, such as a run that had ended before it was cancelled"),
+    failures: Type.Array(OperationFailure, { description: "The first failures, with their reasons" }),
     actor: nullable(Type.String()),
     created_at: Timestamp,
     updated_at: Timestamp,
     finished_at: nullable(Timestamp),
   },
-  { description: "Work on many runs that goes on by itself" },
+  { description: "An action on many runs that continues in the background" },
 );
 export type BulkOperation = Static<typeof BulkOperation>;
 
@@ -89,16 +89,16 @@ export const bulkRuns = {
   aliases: [{ path: "/runs:bulk" }],
   tag: "Operations",
   client: "runs.bulk",
-  summary: "Do the same to many runs",
+  summary: "Apply one action to many runs",
   description:
-    "Goes on by itself, also when the node that began it dies, and can be watched and aborted. What cannot be done to a run does not " +
-    "keep it from the others.",
+    "Starts an operation that continues in the background, even if the node that started it fails. It can be watched and " +
+    "aborted. A run that cannot be changed does not stop the others.",
   permission: "runs:write",
   rateClass: "bulk",
   body: RunBulk,
   answers: {
-    200: { description: "How many runs it would be about, for a dry run", schema: BulkCount },
-    202: { description: "The operation", schema: BulkOperation, headers: { Location: "Where it is" } },
+    200: { description: "The number of matching runs, for a dry run", schema: BulkCount },
+    202: { description: "The operation", schema: BulkOperation, headers: { Location: "The address of the resource" } },
   },
   errors: [
     ...bodyErrors,
@@ -129,7 +129,7 @@ export const getOperation = {
   path: "/v1/operations/{id}",
   tag: "Operations",
   client: "operations.get",
-  summary: "Show how far an operation is",
+  summary: "Get an operation",
   permission: "runs:read",
   rateClass: "read",
   params: OperationRef,
@@ -143,8 +143,8 @@ export const abortOperation = {
   aliases: [{ path: "/v1/operations/{id}/abort" }],
   tag: "Operations",
   client: "operations.abort",
-  summary: "Stop an operation",
-  description: "What it did stays done. One that has ended is answered as it is.",
+  summary: "Abort an operation",
+  description: "Changes that it already made remain. An operation that has ended is returned unchanged.",
   permission: "runs:write",
   rateClass: "write",
   params: OperationRef,

@@ -18,7 +18,7 @@ const CalendarDays = object(
   "CalendarDays",
   {
     weekdays: Type.Optional(Type.Array(Type.String(), { maxItems: 7, examples: [["SAT", "SUN"]] })),
-    dates: Type.Optional(Dates("Days or ranges of days, both ends included; without a year they are every year's")),
+    dates: Type.Optional(Dates("Days or ranges of days, both ends included; without a year they apply to every year")),
     holidays: Type.Optional(
       Type.Object(
         {
@@ -32,7 +32,7 @@ const CalendarDays = object(
     icalendar: Type.Optional(
       closed({
         source: Type.Optional(Type.String({ examples: ["school.ics"] })),
-        dates: Dates("Days of an imported file"),
+        dates: Dates("The days of an imported file"),
       }),
     ),
   },
@@ -41,12 +41,12 @@ const CalendarDays = object(
 
 const Rules = Type.Array(CalendarDays, {
   maxItems: CALENDAR_LIMITS.rules,
-  description: "The calendar holds the days of any of them",
+  description: "The calendar contains the days of all rules",
 });
 
 export const CalendarPut = object(
   "CalendarPut",
-  { name: Type.Optional(Type.String({ description: "As in the address" })), rules: Rules },
+  { name: Type.Optional(Type.String({ description: "The same as in the address" })), rules: Rules },
   { examples: [{ rules: [{ weekdays: ["SAT", "SUN"] }, { dates: ["12-24/12-26"] }] }] },
 );
 export type CalendarPut = Static<typeof CalendarPut>;
@@ -55,7 +55,7 @@ export const Calendar = object(
   "Calendar",
   {
     name: Type.String(),
-    version: Type.Integer({ minimum: 1, description: "Grows with every change; also the ETag" }),
+    version: Type.Integer({ minimum: 1, description: "Increases with every change; also the ETag" }),
     rules: Rules,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -99,13 +99,17 @@ export const putCalendar = {
   client: "calendars.put",
   summary: "Create or replace a calendar",
   description:
-    "A new version counts at once for every job that uses the calendar: what it fires next is computed anew.",
+    "A new version applies immediately to every job that uses the calendar: its next fire is computed again.",
   params: Name("de-holidays"),
   conditional: true,
   body: CalendarPut,
   answers: {
     200: { description: "The calendar as it is now", schema: Calendar, headers: { ETag: etag } },
-    201: { description: "The new calendar", schema: Calendar, headers: { ETag: etag, Location: "Where it is" } },
+    201: {
+      description: "The new calendar",
+      schema: Calendar,
+      headers: { ETag: etag, Location: "The address of the resource" },
+    },
   },
   errors: [...bodyErrors, "precondition_failed", "calendar_invalid", "calendar_holidays_unavailable", ...storeErrors],
 } as const satisfies Operation;
@@ -119,7 +123,7 @@ export const deleteCalendar = {
   description: "Refused while a job uses it.",
   params: Name("de-holidays"),
   conditional: true,
-  answers: { 204: { description: "It is gone" } },
+  answers: { 204: { description: "Deleted" } },
   errors: [...bodyErrors, "not_found", "precondition_failed", "calendar_in_use", ...storeErrors],
 } as const satisfies Operation;
 

@@ -7,19 +7,17 @@ import { bodyErrors, type Operation, storeErrors } from "../operation.js";
 
 const CallbackBody = object("CallbackBody", {
   status: Type.Optional(
-    stringEnum(["succeeded", "failed"], { description: "How the work ended; succeeded when nothing is said" }),
+    stringEnum(["succeeded", "failed"], { description: "How the work ended; succeeded by default" }),
   ),
-  output: Type.Optional(Type.Unknown({ description: "Of a success: the run's output, any JSON" })),
+  output: Type.Optional(Type.Unknown({ description: "For a success: the output of the run, any JSON value" })),
   error: Type.Optional(
     object("CallbackError", {
       type: Type.Optional(Type.String({ minLength: 1, maxLength: limits.nameLength })),
       message: Type.String({ maxLength: workerLimits.errorLength }),
-      retryable: Type.Optional(
-        Type.Boolean({ description: "Whether another try may help; true when nothing is said" }),
-      ),
+      retryable: Type.Optional(Type.Boolean({ description: "Whether another attempt may help; true by default" })),
     }),
   ),
-  retry_after: Type.Optional(DurationText("Of a failure: no earlier try.", "30s")),
+  retry_after: Type.Optional(DurationText("For a failure: no attempt before this time.", "30s")),
 });
 type CallbackBody = Static<typeof CallbackBody>;
 
@@ -27,10 +25,10 @@ export const answerCallback = {
   method: "POST",
   path: "/v1/callbacks/{token}",
   tag: "Callbacks",
-  summary: "End a run that waits for a callback",
+  summary: "Complete a run that waits for a callback",
   description:
-    "The token is the right to do so, once. Whoever was given it says how the work ended; the run then ends, or is tried again, as " +
-    "if its handler had said so. A callback may come before the worker has said that the run waits.",
+    "The token is the permission for one such call. The caller reports how the work ended; the run then ends or is retried, " +
+    "as if its handler had reported it. A callback may arrive before the worker has reported that the run waits.",
   permission: "token",
   rateClass: "write",
   params: Type.Object({ token: Type.String() }),

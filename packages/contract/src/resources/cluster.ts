@@ -9,21 +9,23 @@ const ClusterNode = object("ClusterNode", {
   version: Type.String(),
   started_at: Timestamp,
   heartbeat_at: Timestamp,
-  silent_ms: Milliseconds("Since its last heartbeat, by the database's clock"),
-  skew_ms: Milliseconds("Its clock minus the database's"),
-  takes_shards: Type.Boolean({ description: "False: it is not well, or it leaves" }),
-  shards: Count("That it owns"),
+  silent_ms: Milliseconds("Time since its last heartbeat, by the clock of the database"),
+  skew_ms: Milliseconds("Its clock minus the clock of the database"),
+  takes_shards: Type.Boolean({ description: "False for a node that is unhealthy or shuts down" }),
+  shards: Count("Shards that it owns"),
 });
 
 const ClusterShard = object("ClusterShard", {
   id: Type.Integer(),
-  node_id: nullable(Type.String({ description: "Its owner; null while nobody has it" })),
-  epoch: Type.Integer({ description: "Grows whenever it changes hands; what an older owner writes is refused" }),
+  node_id: nullable(Type.String({ description: "The node that owns it; null while it has no owner" })),
+  epoch: Type.Integer({
+    description: "Increases with every change of the owner; writes of an earlier owner are refused",
+  }),
 });
 
 export const Cluster = object("Cluster", {
-  nodes: Type.Array(ClusterNode, { description: "The oldest first" }),
-  shards: closed({ total: Count("Shards in all"), owned: Count("That some node owns") }),
+  nodes: Type.Array(ClusterNode, { description: "Oldest first" }),
+  shards: closed({ total: Count("All shards"), owned: Count("Shards that have an owner") }),
 });
 export type Cluster = Static<typeof Cluster>;
 
@@ -37,10 +39,10 @@ export const getCluster = {
   path: "/v1/cluster",
   tag: "Cluster",
   client: "cluster",
-  summary: "Show the nodes of the cluster",
-  description: "With their leases, the skew of their clocks, and how many shards each owns.",
+  summary: "List the nodes of the cluster",
+  description: "Includes their leases, the skew of their clocks, and the number of shards of each.",
   permission: "cluster:read",
-  answers: { 200: { description: "As the database knows it now", schema: Cluster } },
+  answers: { 200: { description: "The cluster, as the database has it now", schema: Cluster } },
   errors: getErrors,
 } as const satisfies Operation;
 
@@ -48,8 +50,8 @@ export const listClusterShards = {
   ...reads,
   path: "/v1/cluster/shards",
   tag: "Cluster",
-  summary: "Show who owns which shard",
+  summary: "List the shards and their owners",
   permission: "cluster:read",
-  answers: { 200: { description: "All of them", schema: ClusterShards } },
+  answers: { 200: { description: "All shards", schema: ClusterShards } },
   errors: getErrors,
 } as const satisfies Operation;

@@ -25,7 +25,7 @@ const filters = {
   task: Type.Optional(NameFilter("Only of this task")),
   queue: Type.Optional(NameFilter("Only in this queue")),
   job_id: Type.Optional(JobName("Only of this job: its id, or @ and its key")),
-  fingerprint: Type.Optional(NameFilter("Only with this kind of error")),
+  fingerprint: Type.Optional(NameFilter("Only those with this fingerprint of the error")),
   failed_after: Type.Optional(InstantText("Only those that failed then or later")),
   failed_before: Type.Optional(InstantText("Only those that failed before then")),
 };
@@ -40,30 +40,30 @@ export const DeadLetterAction = object(
   "DeadLetterAction",
   {
     filter: Type.Optional(
-      Type.Object(filters, { additionalProperties: false, description: "All dead letters when it is left out" }),
+      Type.Object(filters, { additionalProperties: false, description: "Which dead letters; all by default" }),
     ),
     ...paging,
-    dry_run: Type.Optional(Type.Boolean({ description: "Only says which ones it would be" })),
+    dry_run: Type.Optional(Type.Boolean({ description: "Only returns which ones match" })),
   },
   {
-    description: "One page of dead letters, newest first; go on with next_page_token until there is none",
+    description: "One page of dead letters, newest first. Continue with next_page_token until it is null",
     examples: [{ filter: { task: "email.welcome" }, page_size: 100 }],
   },
 );
 export type DeadLetterAction = Static<typeof DeadLetterAction>;
 
 const DeadLetterResult = object("DeadLetterResult", {
-  id: Type.String({ description: "Of the dead letter" }),
-  run_id: Type.Optional(Type.String({ description: "The run that takes its place" })),
+  id: Type.String({ description: "The id of the dead letter" }),
+  run_id: Type.Optional(Type.String({ description: "The run that replaces it" })),
   problem: Type.Optional(described(Problem, "Why it stays as it is")),
 });
 export type DeadLetterResult = Static<typeof DeadLetterResult>;
 
 export const DeadLetterActionDone = object("DeadLetterActionDone", {
   results: Type.Array(DeadLetterResult, { description: "Newest first" }),
-  done: Count("How many were retried or discarded"),
-  refused: Count("How many stay as they are"),
-  dry_run: Type.Boolean({ description: "Nothing was changed" }),
+  done: Count("Dead letters that were retried or discarded"),
+  refused: Count("Dead letters that stay as they are"),
+  dry_run: Type.Boolean({ description: "Whether this was a dry run, which changes nothing" }),
   next_page_token: NextPageToken,
 });
 export type DeadLetterActionDone = Static<typeof DeadLetterActionDone>;
@@ -77,7 +77,7 @@ const Redrive = object("Redrive", {
 
 export const RunWithRedrives = object("RunWithRedrives", {
   ...Run.properties,
-  redrives: Type.Array(Redrive, { description: "What was done about it after its end, oldest first" }),
+  redrives: Type.Array(Redrive, { description: "Retries, replays and discards after its end, oldest first" }),
 });
 export type RunWithRedrives = Static<typeof RunWithRedrives>;
 
@@ -95,8 +95,8 @@ export const listDeadLetters = {
   path: "/v1/dead-letters",
   tag: "Dead letters",
   client: "deadLetters.list",
-  summary: "List runs that failed for good, newest first",
-  description: "Those that were retried or discarded are no longer among them.",
+  summary: "List dead letters, newest first",
+  description: "Runs that failed for good and were not retried or discarded.",
   permission: "runs:read",
   rateClass: "read",
   query: DeadLetterQuery,
@@ -110,12 +110,14 @@ export const redriveDeadLetters = {
   tag: "Dead letters",
   client: "deadLetters.redriveMany",
   summary: "Retry dead letters by filter",
-  description: "One page of them, each by itself: what cannot be retried stays as it is and does not stop the others.",
+  description:
+    "Handles one page of them, each by itself: a dead letter that cannot be retried stays as it is and does not stop the " +
+    "others.",
   permission: "runs:write",
   rateClass: "bulk",
   body: DeadLetterAction,
   bodyOptional: true,
-  answers: { 200: { description: "What became of each", schema: DeadLetterActionDone } },
+  answers: { 200: { description: "The result for each item", schema: DeadLetterActionDone } },
   errors: actionErrors,
 } as const satisfies Operation;
 
@@ -125,12 +127,12 @@ export const discardDeadLetters = {
   tag: "Dead letters",
   client: "deadLetters.discardMany",
   summary: "Discard dead letters by filter",
-  description: "One page of them. The runs stay in history; a retry undoes it.",
+  description: "Handles one page of them. The runs stay in history; a retry undoes it.",
   permission: "runs:write",
   rateClass: "bulk",
   body: DeadLetterAction,
   bodyOptional: true,
-  answers: { 200: { description: "What became of each", schema: DeadLetterActionDone } },
+  answers: { 200: { description: "The result for each item", schema: DeadLetterActionDone } },
   errors: actionErrors,
 } as const satisfies Operation;
 
@@ -139,7 +141,7 @@ export const getDeadLetter = {
   path: "/v1/dead-letters/{id}",
   tag: "Dead letters",
   client: "deadLetters.get",
-  summary: "Get a run that failed, with what was done about it",
+  summary: "Get a dead letter",
   permission: "runs:read",
   rateClass: "read",
   params: RunRef,
@@ -158,7 +160,7 @@ export const discardDeadLetter = {
   permission: "runs:write",
   rateClass: "write",
   params: RunRef,
-  answers: { 204: { description: "It is no longer listed" } },
+  answers: { 204: { description: "The run is no longer a dead letter" } },
   errors: [...bodyErrors, "not_found", "run_not_failed", ...storeErrors],
 } as const satisfies Operation;
 

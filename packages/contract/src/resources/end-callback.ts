@@ -16,20 +16,20 @@ const Moment = stringEnum([...callbackMoments, "dead"]);
 export const On = Type.Array(Moment, {
   minItems: 1,
   maxItems: callbackLimits.moments,
-  description: "How the run may have ended; dead says the same as failed",
+  description: "The ends of runs to report; dead means the same as failed",
   examples: [["failed"]],
 });
 
 export const Include = Type.Array(stringEnum(callbackParts), {
   maxItems: callbackLimits.moments,
-  description: "What the message carries beside the facts; error when left out",
+  description: "What the message includes beside the facts of the run; error by default",
 });
 
 export const TargetUrl = Type.String({
   minLength: 1,
   maxLength: callbackLimits.urlLength,
   pattern: webAddressPattern,
-  description: "Where messages are posted to",
+  description: "The address that messages are posted to",
   examples: ["https://example.com/hooks/carillon"],
 });
 
@@ -43,13 +43,13 @@ export const Callback = object(
         minLength: 1,
         maxLength: limits.nameLength,
         pattern: namePattern,
-        description: "A task that is run with the message as its payload, in the queue of the run",
+        description: "A task that runs with the message as its payload, in the queue of the run",
         examples: ["report.broken"],
       }),
     ),
     include: Type.Optional(Include),
   },
-  { description: "Whom to tell of the end of a run: url or task. Every end when on is left out" },
+  { description: "Reports the end of a run to a url or a task. Every end if on is left out" },
 );
 export type Callback = Static<typeof Callback>;
 

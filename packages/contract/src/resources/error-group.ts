@@ -9,12 +9,12 @@ export type ErrorGroupQuery = Static<typeof ErrorGroupQuery>;
 export const ErrorGroup = object("ErrorGroup", {
   fingerprint: Type.String({ examples: ["9f86d081884c7d65"] }),
   type: Type.String({ examples: ["TypeError"] }),
-  message: Type.String({ description: "Without what differs from one time to the next", examples: ["no user <n>"] }),
+  message: Type.String({ description: "The message without its variable parts", examples: ["no user <n>"] }),
   tasks: Type.Array(Type.String()),
-  count: Count("Failed tries; a node that is killed may take those of the last seconds with it"),
+  count: Count("Failed attempts; a node that crashes may lose those of the last seconds"),
   first_seen_at: Timestamp,
   last_seen_at: Timestamp,
-  sample_run_id: Type.String({ description: "A run that ended or was tried again with such an error" }),
+  sample_run_id: Type.String({ description: "A run that had such an error" }),
 });
 export type ErrorGroup = Static<typeof ErrorGroup>;
 
@@ -28,9 +28,10 @@ export const listErrorGroups = {
   path: "/v1/error-groups",
   tag: "Error groups",
   client: "errorGroups.list",
-  summary: "List the kinds of errors, the latest first",
+  summary: "List error groups, latest first",
   description:
-    "Errors that differ only in numbers, ids, quoted words, addresses and paths, and that were thrown in the same place, are of one kind.",
+    "A group holds errors from the same place in the code that differ only in numbers, ids, quoted words, addresses and " +
+    "paths.",
   permission: "runs:read",
   rateClass: "read",
   query: ErrorGroupQuery,
@@ -43,10 +44,10 @@ export const getErrorGroup = {
   path: "/v1/error-groups/{fingerprint}",
   tag: "Error groups",
   client: "errorGroups.get",
-  summary: "Get a kind of error",
+  summary: "Get an error group",
   permission: "runs:read",
   rateClass: "read",
   params: GroupRef,
-  answers: { 200: { description: "The kind", schema: ErrorGroup } },
+  answers: { 200: { description: "The error group", schema: ErrorGroup } },
   errors: getErrors,
 } as const satisfies Operation;

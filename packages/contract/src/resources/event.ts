@@ -50,20 +50,18 @@ export const Event = object("Event", {
   task: Type.Optional(Type.String()),
   queue: Type.Optional(Type.String()),
   scheduled_for: Type.Optional(Timestamp),
-  sla: Type.Optional(stringEnum(["start", "finish"], { description: "What came later than was promised" })),
-  late_ms: Type.Optional(
-    Milliseconds("How long after its time it was fired, or after the term of its SLA it started or ended"),
-  ),
+  sla: Type.Optional(stringEnum(["start", "finish"], { description: "Which promise was not kept" })),
+  late_ms: Type.Optional(Milliseconds("How long after its time it fired, or after its SLA it started or ended")),
   waited_ms: Type.Optional(Milliseconds("How long it waited for a worker since it was due")),
-  delay_ms: Type.Optional(Milliseconds("After how long it is tried again")),
-  duration_ms: Type.Optional(Milliseconds("How long its last try took")),
-  worker_id: Type.Optional(Type.String({ description: "The worker that was declared dead" })),
-  worker: Type.Optional(Type.String({ description: "Its name" })),
-  runs: Type.Optional(Count("How many runs it left, which others get")),
-  node_id: Type.Optional(Type.String({ description: "The node that took shards over" })),
-  from_node_id: Type.Optional(Type.String({ description: "The node that is gone" })),
-  shards: Type.Optional(Count("How many shards it took from that one")),
-  after_ms: Type.Optional(Milliseconds("How long after the last sign of life of the one that is gone")),
+  delay_ms: Type.Optional(Milliseconds("The time until the next attempt")),
+  duration_ms: Type.Optional(Milliseconds("The duration of its last attempt")),
+  worker_id: Type.Optional(Type.String({ description: "The worker that was declared lost" })),
+  worker: Type.Optional(Type.String({ description: "The name of the worker" })),
+  runs: Type.Optional(Count("Runs that the worker had and that others get")),
+  node_id: Type.Optional(Type.String({ description: "The node that took over shards" })),
+  from_node_id: Type.Optional(Type.String({ description: "The node that was lost" })),
+  shards: Type.Optional(Count("Shards that it took over from that node")),
+  after_ms: Type.Optional(Milliseconds("Time since the last heartbeat of the lost node")),
   fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   text: Type.Optional(nullable(Type.String())),
 });
@@ -72,9 +70,9 @@ export type Event = Static<typeof Event>;
 /** The data of `event: reset`: the stream may have missed events, so a reader must read the state again. */
 export const EventReset = object("EventReset", {
   reason: stringEnum(["gap", "other_node"], {
-    description: "gap: there were more than this node remembers. other_node: Last-Event-ID is of another node",
+    description: "gap: there were more events than the node keeps. other_node: Last-Event-ID is of another node",
   }),
-  missed: Type.Optional(Count("How many, where that is known")),
+  missed: Type.Optional(Count("The number of missed events, where it is known")),
 });
 export type EventReset = Static<typeof EventReset>;
 
@@ -84,7 +82,8 @@ export const EventQuery = closed({
       minLength: 1,
       maxLength: 500,
       description:
-        "Only these, separated by commas. run, job, queue, task, worker or node alone means all that happens to them",
+        "Only these types, separated by commas. run, job, queue, task, worker or node alone means all types of events about " +
+        "them",
       examples: ["run.failed,job"],
     }),
   ),
@@ -98,18 +97,19 @@ export const streamEvents = {
   method: "GET",
   path: "/v1/events",
   tag: "Events",
-  summary: "Follow what happens",
+  summary: "Follow events",
   description:
-    "Server-sent events: the name of each is its type, its data an Event. They are hints from the memory of the node, not a record: " +
-    "after a reset, which comes where some may have been missed, read again what you follow. Last-Event-ID continues where a " +
-    "connection broke off, if the node still remembers. A comment comes every 15 s; who does not read is cut off.",
+    "A stream of server-sent events; the name of each is its type, its data an Event. Events come from the memory of the " +
+    "node and are not a record: after a reset, which means that some may be missing, read the state again. Last-Event-ID " +
+    "continues after the last event that was received, if the node still has the later ones. The node sends a comment every " +
+    "15 s and closes the connection of a client that does not read.",
   permission: "runs:read",
   rateClass: "stream",
   query: EventQuery,
   streams: true,
   answers: {
     200: {
-      description: "Events as they come",
+      description: "Events as they happen",
       schema: Type.String({ contentSchema: Type.Union([Event, EventReset]) }),
       contentType: "text/event-stream",
     },

@@ -11,17 +11,17 @@ import type { Findings } from "../check/findings.js";
 import { DurationText, readDuration, stringEnum, present } from "../fields.js";
 
 const Overlap = stringEnum(overlapPolicies, {
-  description: `An occurrence comes due while a run of the job is live; ${defaultFiringPolicy.overlap} by default`,
+  description: `What happens to an occurrence that is due while a run of the job is live; ${defaultFiringPolicy.overlap} by default`,
 });
 
 const Misfire = stringEnum(misfirePolicies, {
-  description: `What becomes of occurrences later than misfire_threshold: the latest, none or all of them; ${defaultFiringPolicy.misfire} by default`,
+  description: `Which occurrences that are later than misfire_threshold still fire: the latest, none or all; ${defaultFiringPolicy.misfire} by default`,
 });
 
 const CatchupLimit = Type.Integer({
   minimum: 1,
   maximum: 10_000,
-  description: `run_all: at most so many of the latest missed occurrences; ${defaultFiringPolicy.catchupMost} by default`,
+  description: `For run_all: the largest number of missed occurrences that fire, the latest ones; ${defaultFiringPolicy.catchupMost} by default`,
 });
 
 const CatchupRate = Type.Number({
@@ -38,12 +38,12 @@ export const firingRequest = {
   misfire: Type.Optional(Misfire),
   misfire_threshold: Type.Optional(
     DurationText(
-      `Up to this lateness every occurrence fires; ${byDefault(defaultFiringPolicy.misfireThresholdMs)}`,
+      `An occurrence that is late by at most this always fires; ${byDefault(defaultFiringPolicy.misfireThresholdMs)}`,
       "60s",
     ),
   ),
   catchup_window: Type.Optional(
-    DurationText(`What is older is never fired; ${byDefault(defaultFiringPolicy.catchupWindowMs)}`, "24h"),
+    DurationText(`An older occurrence never fires; ${byDefault(defaultFiringPolicy.catchupWindowMs)}`, "24h"),
   ),
   catchup_limit: Type.Optional(CatchupLimit),
   catchup_rate: Type.Optional(CatchupRate),

@@ -5,7 +5,12 @@ import { type Operation, getErrors } from "../operation.js";
 
 export const ForecastQuery = closed({
   hours: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: limits.forecastHours, default: 1, description: "How far to look ahead" }),
+    Type.Integer({
+      minimum: 1,
+      maximum: limits.forecastHours,
+      default: 1,
+      description: "The number of hours to forecast",
+    }),
   ),
 });
 export type ForecastQuery = Static<typeof ForecastQuery>;
@@ -16,28 +21,27 @@ const Proposal = object("JitterProposal", {
   description: Type.String({ description: "The schedule in words" }),
   jobs: Count("Jobs with this schedule"),
   examples: Type.Array(closed({ job_id: Type.String(), key: nullable(Type.String()) })),
-  jitter: Type.String({ description: "What would spread them", examples: ["2m"] }),
-  peak_before: Count("Their fires in one second now"),
-  peak_after: Count("And with the jitter"),
+  jitter: Type.String({ description: "The jitter that would spread them", examples: ["2m"] }),
+  peak_before: Count("Their fires in the busiest second now"),
+  peak_after: Count("Their fires in the busiest second with the jitter"),
 });
 
 export const Forecast = object(
   "Forecast",
   {
     from: Timestamp,
-    until: described(Timestamp, "Earlier than asked where there is too much to count"),
-    exact: Type.Boolean({ description: "False: estimated from a sample, or cut short" }),
-    jobs: Count("Jobs that fire in that time"),
-    sampled_jobs: Count("Jobs that were looked at"),
+    until: described(Timestamp, "The end of the forecast: earlier than requested if there are too many fires to count"),
+    exact: Type.Boolean({ description: "False if the forecast is estimated from a sample or cut short" }),
+    jobs: Count("Jobs that fire in this time"),
+    sampled_jobs: Count("Jobs in the sample"),
     fires: Count("Their fires"),
-    per_minute: Type.Array(Type.Integer(), { description: "Fires of each minute from the first on" }),
+    per_minute: Type.Array(Type.Integer(), { description: "The number of fires in each minute" }),
     busiest: nullable(Second),
-    crowded: Type.Array(Second, { description: "Seconds with far more fires than the others, the busiest first" }),
+    crowded: Type.Array(Second, { description: "Seconds with far more fires than others, busiest first" }),
     proposals: Type.Array(Proposal),
   },
   {
-    description:
-      "What the schedules will fire. Runs by hand, retries and jobs that run once by themselves are not in it",
+    description: "The fires of the schedules. Manual runs, retries and one-off jobs are not included",
   },
 );
 export type Forecast = Static<typeof Forecast>;
@@ -48,10 +52,10 @@ export const getForecast = {
   aliases: [{ path: "/forecast" }],
   tag: "Jobs",
   client: "jobs.forecast",
-  summary: "Show what the schedules will fire in the next hours",
+  summary: "Forecast the fires of the next hours",
   description:
-    "Fires by minute, crowded seconds, and jitter for the jobs that make them. All jobs are looked at up to about 20,000; beyond that " +
-    "some shards stand for all, and the answer says so.",
+    "Returns fires per minute, crowded seconds, and the jitter that would spread them. With more than about 20,000 jobs the " +
+    "forecast is an estimate from some shards, and says so.",
   permission: "jobs:read",
   rateClass: "read",
   query: ForecastQuery,

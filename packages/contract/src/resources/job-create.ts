@@ -30,7 +30,9 @@ const legacySpellings = {
   ),
   retry_policy: Type.Optional(RetryPolicySpelling),
   user_id: Type.Optional(OwnerName("Other spelling of owner")),
-  callback_url: Type.Optional(described(TargetUrl, "Other spelling of callbacks: told of every end, with the output")),
+  callback_url: Type.Optional(
+    described(TargetUrl, "Other spelling of callbacks: every end of a run, with its output, is posted there"),
+  ),
 };
 
 /** The fields of a job, without the spellings of other systems. */
@@ -41,7 +43,7 @@ export const jobFields = {
   key: Type.Optional(
     Type.String({
       pattern: keyPattern,
-      description: "Your own name for the job, unique in the namespace",
+      description: "A key of your choice for the job, unique in the namespace",
       examples: ["nightly-report"],
     }),
   ),
@@ -58,7 +60,7 @@ export const JobCreate = object(
   "JobCreate",
   { ...jobFields, ...legacySpellings },
   {
-    description: "task (or job_type) is required. Without a schedule the job runs once, at once.",
+    description: "task (or job_type) is required. Without a schedule the job runs once, immediately.",
     examples: [{ task: "echo", payload: { hello: "world" } }],
   },
 );
@@ -68,9 +70,9 @@ export const legacyFieldNames: readonly string[] = Object.keys(legacySpellings);
 
 export const JobBatch = object(
   "JobBatch",
-  { jobs: Type.Array(JobCreate, { maxItems: limits.batch, description: "Each as in creating one job" }) },
+  { jobs: Type.Array(JobCreate, { maxItems: limits.batch, description: "Each like the body that creates one job" }) },
   {
-    description: `Up to ${limits.batch} jobs. Each is created or refused by itself.`,
+    description: `Up to ${limits.batch} jobs. Each is created or refused by itself`,
     examples: [
       {
         jobs: [
@@ -86,8 +88,8 @@ export type JobBatch = Static<typeof JobBatch>;
 const BatchResult = object(
   "BatchResult",
   {
-    id: Type.Optional(Type.String({ description: "Of the job that was created" })),
-    problem: Type.Optional(described(Problem, "Why none was created")),
+    id: Type.Optional(Type.String({ description: "The id of the created job" })),
+    problem: Type.Optional(described(Problem, "Why no job was created")),
   },
   { description: "Either id or problem" },
 );
@@ -95,8 +97,8 @@ export type BatchResult = Static<typeof BatchResult>;
 
 export const JobBatchCreated = object("JobBatchCreated", {
   results: Type.Array(BatchResult, { description: "In the order of the request" }),
-  created: Count("How many jobs were created"),
-  refused: Count("How many were not"),
+  created: Count("Created jobs"),
+  refused: Count("Refused jobs"),
 });
 export type JobBatchCreated = Static<typeof JobBatchCreated>;
 
@@ -107,12 +109,12 @@ export const createJob = {
   tag: "Jobs",
   client: "jobs.create",
   summary: "Create a job",
-  description: "Durable when it is answered. Without a schedule the job runs once, at once.",
+  description: "The job is durable when the call is answered. Without a schedule the job runs once, immediately.",
   permission: "jobs:write",
   rateClass: "write",
   body: JobCreate,
   answers: {
-    201: { description: "The job", schema: Job, headers: { Location: "Where the job is", ETag: etag } },
+    201: { description: "The job", schema: Job, headers: { Location: "The address of the job", ETag: etag } },
   },
   errors: [...definitionErrors, "key_taken", ...storeErrors],
 } as const satisfies Operation;
@@ -126,12 +128,12 @@ export const createJobs = {
   clientBody: "jobs",
   summary: "Create many jobs at once",
   description:
-    "Each job is created or refused by itself, in one call that costs far less than many. Those that were created are durable when it is " +
+    "Each job is created or refused by itself. One call costs far less than many. Created jobs are durable when the call is " +
     "answered.",
   permission: "jobs:write",
   rateClass: "bulk",
   body: JobBatch,
-  answers: { 200: { description: "What became of each", schema: JobBatchCreated } },
+  answers: { 200: { description: "The result for each item", schema: JobBatchCreated } },
   errors: writeErrors,
 } as const satisfies Operation;
 
@@ -278,10 +280,9 @@ function placedMembers(schedule: ScheduleRequest): ScheduleDraft {
 const notYet: ReadonlySet<string> = new Set(["dedupe"]);
 
 const setByServer: ReadonlySet<string> = new Set(
-  (
-    "created_at description id job_id last_run next_run_at next_run_local pause run state status task_id updated_at version " +
-    "warnings"
-  ).split(" "),
+  "created_at description id job_id last_run next_run_at next_run_local pause run state status task_id updated_at version warnings".split(
+    " ",
+  ),
 );
 
 /** Fields that callers often write one level too high. */

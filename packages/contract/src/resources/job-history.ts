@@ -14,10 +14,10 @@ const JobVersion = object(
     version: Type.Integer({ minimum: 1 }),
     definition: JobDefinition,
     valid_from: Timestamp,
-    valid_to: nullable(described(Timestamp, "Null: it is in force")),
+    valid_to: nullable(described(Timestamp, "Null while it is in force")),
     replaced_by: nullable(Type.String({ description: "Who replaced it, where that is known" })),
   },
-  { description: "A definition and when it was in force" },
+  { description: "A definition and the time in which it was in force" },
 );
 export type JobVersion = Static<typeof JobVersion>;
 
@@ -28,9 +28,9 @@ const Occurrences = object("Occurrences", {
   reason: stringEnum(ledgerReasons, { description: "Why they have no scheduled run" }),
   from: Timestamp,
   to: Timestamp,
-  count: Count("How many, the first at from, the last at to"),
-  version: Type.Integer({ minimum: 1, description: "Of the job, when it was written" }),
-  detail: nullable(Type.String({ description: "Such as the maintenance window's name" })),
+  count: Count("The number of occurrences: the first at from, the last at to"),
+  version: Type.Integer({ minimum: 1, description: "The version of the job when the entry was written" }),
+  detail: nullable(Type.String({ description: "Details, such as the name of the maintenance window" })),
 });
 export type Occurrences = Static<typeof Occurrences>;
 
@@ -42,22 +42,22 @@ export const UpcomingQuery = closed({
     Type.Integer({
       minimum: 1,
       default: limits.defaultUpcoming,
-      description: `How many fires at most; more than ${limits.upcoming} counts as ${limits.upcoming}`,
+      description: `The largest number of fires; more than ${limits.upcoming} counts as ${limits.upcoming}`,
     }),
   ),
 });
 export type UpcomingQuery = Static<typeof UpcomingQuery>;
 
 const UpcomingFire = object("UpcomingFire", {
-  outcome: stringEnum(["fires", "excluded"], { description: "excluded: the calendars take it away" }),
+  outcome: stringEnum(["fires", "excluded"], { description: "excluded: the calendars exclude it" }),
   scheduled_for: Timestamp,
-  run_at: described(Timestamp, "Later by the jitter"),
+  run_at: described(Timestamp, "Its time with jitter"),
   local_time: Type.String({
-    description: "On the clocks of the schedule's zone",
+    description: "The local time in the schedule's time zone",
     examples: ["2026-03-29T03:00:00+02:00"],
   }),
   notes: Type.Array(closed({ kind: Type.String(), detail: Type.String() }), {
-    description: "What clock changes and calendars did to it",
+    description: "How clock changes and calendars affected it",
   }),
 });
 export type UpcomingFire = Static<typeof UpcomingFire>;
@@ -72,22 +72,22 @@ export const JobPreview = object(
     fires: Upcoming.properties.fires,
     warnings: Type.Array(Warning),
   },
-  { description: "What a job would do; nothing was stored" },
+  { description: "What a job would do. Nothing was stored" },
 );
 export type JobPreview = Static<typeof JobPreview>;
 
 export const JobStats = object("JobStats", {
-  finished: Count("Runs that were looked at: the last 1,000 that have ended, at most"),
-  succeeded: Count("Of these"),
-  failed: Count("Of these"),
-  cancelled: Count("Of these"),
-  skipped: Count("Of these"),
-  retried: Count("Of these, those that took more than one try"),
+  finished: Count("Runs in the statistics: the last ones that ended, at most 1,000"),
+  succeeded: Count("Of these, runs with this end"),
+  failed: Count("Of these, runs with this end"),
+  cancelled: Count("Of these, runs with this end"),
+  skipped: Count("Of these, runs with this end"),
+  retried: Count("Of these, runs with more than one attempt"),
   first_at: nullable(Timestamp),
   last_at: nullable(Timestamp),
   duration_p50_ms: nullable(Type.Number()),
   duration_p95_ms: nullable(Type.Number()),
-  lag_p95_ms: nullable(Type.Number({ description: "How long after their time they started" })),
+  lag_p95_ms: nullable(Type.Number({ description: "How long after their time runs started" })),
 });
 export type JobStats = Static<typeof JobStats>;
 
@@ -105,11 +105,11 @@ export const JobExplanation = object(
     run: nullable(RunExplanation),
     outcomes: described(
       OccurrenceList.properties.occurrences,
-      "The newest entries of the ledger: occurrences without a run, and why",
+      "The newest entries of the ledger: occurrences without a run, with their reasons",
     ),
     warnings: Type.Unsafe<NonNullable<Job["warnings"]>>({ ...Job.properties.warnings }),
   },
-  { description: "Whether a job fires, when, and if not, why" },
+  { description: "Whether a job fires and when, or why it does not" },
 );
 export type JobExplanation = Static<typeof JobExplanation>;
 
@@ -135,8 +135,8 @@ export const listJobVersions = {
   path: "/v1/jobs/{id}/versions",
   aliases: [{ path: "/jobs/{id}/versions" }],
   client: "jobs.versions",
-  summary: "List the definitions that a job had, newest first",
-  description: "The first is the one in force. A pause or a resume counts as a version too, but is not a definition.",
+  summary: "List the versions of a job, newest first",
+  description: "The first one is in force. A pause or a resume increases the version, too, but does not appear here.",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: JobVersionList } },
   errors: listErrors,
@@ -147,8 +147,8 @@ export const listJobOccurrences = {
   path: "/v1/jobs/{id}/occurrences",
   aliases: [{ path: "/jobs/{id}/occurrences" }],
   client: "jobs.occurrences",
-  summary: "List the occurrences that have no scheduled run, newest first",
-  description: "The ledger: missed, overlapping, paused, excluded and other occurrences, in ranges with the reason.",
+  summary: "List the occurrences without a scheduled run, newest first",
+  description: "The ledger: missed, overlapping, paused, excluded and other occurrences, as ranges with their reason.",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: OccurrenceList } },
   errors: listErrors,
@@ -159,9 +159,11 @@ export const listJobUpcoming = {
   path: "/v1/jobs/{id}/upcoming",
   aliases: [{ path: "/jobs/{id}/upcoming" }],
   client: "jobs.upcoming",
-  summary: "Show when a job fires next",
+  summary: "List the next fires of a job",
   query: UpcomingQuery,
-  answers: { 200: { description: "The next fires, and what calendars take away in between", schema: Upcoming } },
+  answers: {
+    200: { description: "The next fires, and the occurrences between them that calendars exclude", schema: Upcoming },
+  },
   errors: getErrors,
 } as const satisfies Operation;
 
@@ -171,8 +173,8 @@ export const previewJob = {
   aliases: [{ path: "/jobs:preview" }],
   tag: "Jobs",
   client: "jobs.preview",
-  summary: "Show what a job would do",
-  description: "Takes what creating one takes (task may be left out) and stores nothing.",
+  summary: "Preview a job",
+  description: "Takes the same body as creating a job (task may be left out) and stores nothing.",
   permission: "jobs:read",
   rateClass: "read",
   query: UpcomingQuery,
@@ -211,7 +213,7 @@ export const getJobStats = {
   aliases: [{ path: "/jobs/{id}/stats" }],
   tag: "Jobs",
   client: "jobs.stats",
-  summary: "Show how the last runs of a job went",
+  summary: "Get statistics of the last runs of a job",
   permission: "runs:read",
   rateClass: "read",
   params: JobRef,
@@ -225,11 +227,11 @@ export const explainJob = {
   aliases: [{ path: "/jobs/{id}/explain" }],
   tag: "Jobs",
   client: "jobs.explain",
-  summary: "Say whether a job fires, when, and if not, why",
-  description: "With what its newest run waits for or how it ended, and with the newest entries of the ledger.",
+  summary: "Explain whether and when a job fires",
+  description: "Includes what its newest run waits for or how it ended, and the newest entries of the ledger.",
   permission: "jobs:read",
   rateClass: "read",
   params: JobRef,
-  answers: { 200: { description: "The answer", schema: JobExplanation } },
+  answers: { 200: { description: "The explanation", schema: JobExplanation } },
   errors: getErrors,
 } as const satisfies Operation;

@@ -19,15 +19,15 @@ export const JobPatch = object(
   "JobPatch",
   {
     task,
-    payload: Type.Optional(Type.Unknown({ description: "Replaced whole, never merged; null is a payload" })),
+    payload: Type.Optional(Type.Unknown({ description: "Replaced as a whole, never merged; null is a payload" })),
     schedule: Type.Optional(
-      described(schedulePatch, "Merged. Another kind (cron, every, at …) takes the place of the present one"),
+      described(schedulePatch, "Merged. Another kind (cron, every, at …) replaces the present one"),
     ),
-    key: Type.Optional(Type.String({ description: "Cannot be changed: only the present one is taken" })),
+    key: Type.Optional(Type.String({ description: "Cannot be changed: only the present key is accepted" })),
     ...removableFields(others),
   },
   {
-    description: "A merge patch (RFC 7396): what is left out stays, null removes, lists are replaced",
+    description: "A merge patch (RFC 7396): members that are left out stay, null removes a member, lists are replaced",
     examples: [{ schedule: { cron: "0 6 * * *" }, labels: { team: null } }],
   },
 );
@@ -51,12 +51,12 @@ export const putJob = {
   client: "jobs.put",
   summary: "Create or replace a job by its key",
   description:
-    "Addressed as /v1/jobs/@{key}: creates the job or replaces its definition, so that the same call can be sent again. By its id " +
-    "an existing job is replaced. Without a schedule a job that exists keeps the one instant that it has.",
+    "With /v1/jobs/@{key}, creates the job or replaces its definition, so that the same call can be repeated. With an id, " +
+    "replaces an existing job. Without a schedule, an existing one-off job keeps its instant.",
   body: JobCreate,
   answers: {
     200: theJob,
-    201: { description: "The new job", schema: Job, headers: { Location: "Where the job is", ETag: etag } },
+    201: { description: "The new job", schema: Job, headers: { Location: "The address of the job", ETag: etag } },
   },
   errors: [...definitionErrors, ...changeErrors],
 } as const satisfies Operation;
@@ -69,8 +69,8 @@ export const updateJob = {
   client: "jobs.update",
   summary: "Change parts of a job",
   description:
-    "A merge patch. What is due by then fires under the definition before; the new one counts from now on. A patch that changes " +
-    "nothing makes no new version.",
+    "Applies a merge patch. Fires that are already due use the previous definition; later ones use the new one. A patch " +
+    "that changes nothing makes no new version.",
   body: JobPatch,
   answers: { 200: theJob },
   errors: [...definitionErrors, ...changeErrors],

@@ -33,52 +33,57 @@ import {
 const Cron = Type.String({
   minLength: 1,
   maxLength: limits.cronLength,
-  description: "Five fields, or six with seconds first, or a macro such as @daily",
+  description: "A cron expression: five fields, or six with seconds first, or a macro such as @daily",
   examples: ["*/15 * * * *"],
 });
 
 const DayMatch = stringEnum(["or", "and"], {
-  description: "With both day fields restricted: either matches (or), or both must (and)",
+  description: "If both day fields are restricted: one must match (or), or both must (and)",
 });
 
-const MaxRuns = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Fires at most this often" });
+const MaxRuns = Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "The largest number of fires" });
 
 const Dst = object(
   "Dst",
   {
-    gap: Type.Optional(stringEnum(["after", "skip"], { description: "A time that a clock change swallows" })),
-    overlap: Type.Optional(stringEnum(["first", "second", "both"], { description: "A time that it repeats" })),
+    gap: Type.Optional(stringEnum(["after", "skip"], { description: "A local time that a clock change skips" })),
+    overlap: Type.Optional(
+      stringEnum(["first", "second", "both"], { description: "A local time that a clock change repeats" }),
+    ),
   },
-  { description: "What happens to fixed times at clock changes" },
+  { description: "How fixed local times behave at clock changes" },
 );
 
 const CalendarNames = (description: string) =>
   Type.Array(CalendarName, { maxItems: limits.calendars, description, examples: [["de-holidays"]] });
 
 const calendarRule = {
-  exclude: Type.Optional(CalendarNames("No fire on their days")),
-  only: Type.Optional(CalendarNames("Fires on their days only")),
+  exclude: Type.Optional(CalendarNames("No fires on the days of these calendars")),
+  only: Type.Optional(CalendarNames("Fires only on the days of these calendars")),
   roll: Type.Optional(
     stringEnum(["skip", "next", "previous", "modified_following"], {
-      description: "An excluded fire is dropped, or moves to the next or previous open day; skip by default",
+      description:
+        "What happens to an excluded fire: it is dropped, or moves to the next or previous open day; skip by default",
     }),
   ),
 };
 
 const CalendarRule = object("CalendarRule", calendarRule, {
-  description: "Named calendars that exclude days, or allow only theirs",
+  description: "Calendars that exclude days, or to whose days fires are restricted",
   examples: [{ exclude: ["de-holidays"] }],
 });
 
 const upstreamEnds = ["success", "failure", "finish"] as const;
 
 const upstreamFields = {
-  job: Type.String({ minLength: 1, maxLength: limits.nameLength, description: "Key or id of another job" }),
-  on: stringEnum(upstreamEnds, { description: "Which ends of its runs count: finish is any, cancelled ones too" }),
+  job: Type.String({ minLength: 1, maxLength: limits.nameLength, description: "The key or id of another job" }),
+  on: stringEnum(upstreamEnds, {
+    description: "Which ends of its runs count; finish means any end, including a cancellation",
+  }),
   when: Type.String({
     minLength: 1,
     maxLength: limits.conditionLength,
-    description: "CEL over output, status, reason, attempt, error and payload of the run that ended",
+    description: "A CEL condition over output, status, reason, attempt, error and payload of the run that ended",
     examples: ["output.rows > 0"],
   }),
 };
@@ -92,7 +97,7 @@ const AfterRequest = Type.Array(
   {
     minItems: 1,
     maxItems: limits.upstreams,
-    description: "When runs of other jobs end; on success by default",
+    description: "Fires when runs of other jobs end; on success by default",
     examples: [[{ job: "etl.extract" }]],
   },
 );
@@ -103,7 +108,8 @@ const After = Type.Array(
 
 const Mode = stringEnum(["all", "any"], {
   description:
-    "With several: once per round, when the latest run of each fits (all, the default), or at each that fits (any)",
+    "With several jobs: fires once per round, when the latest run of each meets its condition (all, the default), or for " +
+    "every run that does (any)",
 });
 
 /** Exactly one of cron, every, at, delay, manual, now, after. The reader checks that, because JSON Schema cannot express it readably. */
@@ -111,26 +117,28 @@ export const ScheduleRequest = object(
   "ScheduleRequest",
   {
     cron: Type.Optional(Cron),
-    every: Type.Optional(DurationText("Elapsed time between fires, counted from starts_at or creation.", "15m")),
-    at: Type.Optional(InstantText("One instant. Without an offset it needs time_zone.")),
-    delay: Type.Optional(DurationText("Once, this long after creation.", "3d")),
-    manual: Type.Optional(Type.Literal(true, { description: "Only when asked" })),
-    now: Type.Optional(Type.Literal(true, { description: "Once, at once: the same as no schedule" })),
+    every: Type.Optional(DurationText("The time between fires, counted from starts_at or from creation.", "15m")),
+    at: Type.Optional(InstantText("A single instant. Without an offset it needs time_zone.")),
+    delay: Type.Optional(DurationText("Fires once, this long after creation.", "3d")),
+    manual: Type.Optional(Type.Literal(true, { description: "Fires only on request" })),
+    now: Type.Optional(Type.Literal(true, { description: "Fires once, immediately: the same as no schedule" })),
     after: Type.Optional(AfterRequest),
     mode: Type.Optional(Mode),
     time_zone: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: limits.parsedTextLength,
-        description: "IANA name; UTC by default",
+        description: "The IANA name of a time zone; UTC by default",
         examples: ["Europe/Paris"],
       }),
     ),
     day_match: Type.Optional(DayMatch),
     dst: Type.Optional(Dst),
-    jitter: Type.Optional(DurationText("Adds a delay up to this, the same for an occurrence on every node.", "30s")),
-    starts_at: Type.Optional(InstantText("Nothing fires before")),
-    ends_at: Type.Optional(InstantText("Nothing fires after")),
+    jitter: Type.Optional(
+      DurationText("Delays each fire by up to this; the delay of an occurrence is the same on every node.", "30s"),
+    ),
+    starts_at: Type.Optional(InstantText("The schedule does not fire before this instant")),
+    ends_at: Type.Optional(InstantText("The schedule does not fire after this instant")),
     max_runs: Type.Optional(MaxRuns),
     calendars: Type.Optional(CalendarRule),
   },
@@ -157,7 +165,10 @@ export const Schedule = object(
     calendars: Type.Optional(CalendarRule),
     anchor: Type.Optional(Timestamp),
   },
-  { description: "The rule in force: one of cron, every, at, manual, after. A delay has become the instant it meant." },
+  {
+    description:
+      "The schedule in force: one of cron, every, at, manual, after. A delay is stored as the instant that it leads to",
+  },
 );
 export type Schedule = Static<typeof Schedule>;
 

@@ -12,7 +12,7 @@ import { Run, RunWaitQuery } from "./run.js";
 
 const { properties: field } = JobCreate;
 const Flag = (description: string) => Type.Optional(Type.Boolean({ description }));
-const DryRun = Flag("Only says what would happen");
+const DryRun = Flag("Only returns what would happen");
 
 export const JobPause = object(
   "JobPause",
@@ -29,7 +29,7 @@ export const JobResume = object(
   {
     missed: Type.Optional(
       stringEnum(["none", "latest", "all"], {
-        description: "What to do with the occurrences inside the pause; as the pause said by default",
+        description: "Which of the occurrences inside the pause fire; by default as the pause specified",
       }),
     ),
     dry_run: DryRun,
@@ -41,16 +41,19 @@ export type JobResume = Static<typeof JobResume>;
 export const JobResumed = object("JobResumed", {
   job: Job,
   missed: Count("Occurrences inside the pause"),
-  dry_run: Type.Boolean({ description: "Nothing was changed" }),
+  dry_run: Type.Boolean({ description: "Whether this was a dry run, which changes nothing" }),
 });
 export type JobResumed = Static<typeof JobResumed>;
 
 const Running = stringEnum(["signal", "keep"], {
-  description: "Running runs are asked to stop (signal, the default), or go on (keep); waiting ones end",
+  description:
+    "What happens to running runs: they are asked to stop (signal, the default) or continue (keep). Waiting runs are " +
+    "cancelled",
 });
 
 const Dependants = stringEnum(["refuse", "detach"], {
-  description: "Where other jobs wait for this one: refused (the default), or they wait for it no longer (detach)",
+  description:
+    "If other jobs depend on this one: the call is refused (refuse, the default), or their dependency is removed (detach)",
 });
 
 const ending = { running: Type.Optional(Running), dependants: Type.Optional(Dependants) };
@@ -65,22 +68,22 @@ export type JobDeleteQuery = Static<typeof JobDeleteQuery>;
 export const JobRunNow = object(
   "JobRunNow",
   {
-    payload: Type.Optional(Type.Unknown({ description: "In place of the job's; null is a payload" })),
+    payload: Type.Optional(Type.Unknown({ description: "Replaces the payload of the job; null is a payload" })),
     priority: field.priority,
     queue: field.queue,
     labels: field.labels,
     retry: field.retry,
     timeout: field.timeout,
     deadline: field.deadline,
-    force: Flag("Whatever the job's overlap policy says"),
+    force: Flag("Ignores the overlap policy of the job"),
   },
-  { description: "What differs from the job for this one run", examples: [{ payload: { day: "2026-11-11" } }] },
+  { description: "The fields in which this run differs from its job", examples: [{ payload: { day: "2026-11-11" } }] },
 );
 export type JobRunNow = Static<typeof JobRunNow>;
 
 export const JobRollback = object(
   "JobRollback",
-  { version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "One of the job's versions" }) },
+  { version: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: "One of the versions of the job" }) },
   { examples: [{ version: 3 }] },
 );
 export type JobRollback = Static<typeof JobRollback>;
@@ -102,9 +105,9 @@ export const deleteJob = {
   aliases: [{ path: "/jobs/{id}" }],
   client: "jobs.delete",
   summary: "Cancel a job",
-  description: "The same as :cancel. The job fires no more and still answers GET.",
+  description: "The same as :cancel. The job no longer fires; GET still returns it.",
   query: JobDeleteQuery,
-  answers: { 204: { description: "It is cancelled" } },
+  answers: { 204: { description: "The job is cancelled" } },
   errors: [...bodyErrors, "job_has_dependants", ...changeErrors],
 } as const satisfies Operation;
 
@@ -119,7 +122,7 @@ export const cancelJob = {
   ],
   client: "jobs.cancel",
   summary: "Cancel a job for good",
-  description: "It fires no more, runs that wait end, and its key is free again.",
+  description: "The job no longer fires, its waiting runs are cancelled, and its key becomes free.",
   body: JobCancel,
   bodyOptional: true,
   answers: { 200: theJob },
@@ -133,7 +136,7 @@ export const pauseJob = {
   aliases: verbAliases("jobs", "pause"),
   client: "jobs.pause",
   summary: "Pause a job",
-  description: "It fires no more until it is resumed, or until the pause ends by itself. Runs that exist go on.",
+  description: "The job does not fire until it is resumed or the pause ends. Existing runs continue.",
   body: JobPause,
   bodyOptional: true,
   answers: { 200: theJob },
@@ -148,12 +151,16 @@ export const resumeJob = {
   client: "jobs.resume",
   summary: "Resume a paused job",
   description:
-    "Says how many occurrences lay inside the pause, and what becomes of them: none, the latest, or all. With dry_run it only " +
-    "says how many. A job that is not paused is answered as it is.",
+    "Fires none, the latest or all of the occurrences that the pause held back, and returns their number. With dry_run it " +
+    "only returns the number. A job that is not paused is returned unchanged.",
   body: JobResume,
   bodyOptional: true,
   answers: {
-    200: { description: "The job, and what the pause left out", schema: JobResumed, headers: { ETag: etag } },
+    200: {
+      description: "The job, and the number of occurrences inside the pause",
+      schema: JobResumed,
+      headers: { ETag: etag },
+    },
   },
   errors: [...bodyErrors, ...changeErrors],
 } as const satisfies Operation;
@@ -165,7 +172,7 @@ export const rollbackJob = {
   aliases: verbAliases("jobs", "rollback"),
   client: "jobs.rollback",
   clientBody: "version",
-  summary: "Go back to an earlier definition",
+  summary: "Roll back to an earlier definition",
   description: "The definition of that version becomes a new version.",
   body: JobRollback,
   answers: { 200: theJob },
@@ -188,8 +195,8 @@ export const runJobNow = {
   client: "jobs.runNow",
   summary: "Run a job now",
   description:
-    "A run with an identity of its own, which does not move the schedule; a paused job runs as well. While another run of the job is " +
-    "live it follows the overlap policy (refused under skip, waiting under queue_one and queue_all), unless force is said.",
+    "Creates a run that does not affect the schedule. A paused job runs, too. While another run of the job is live, the " +
+    "overlap policy applies (skip refuses the call; queue_one and queue_all make the run wait), unless force is set.",
   permission: "runs:write",
   rateClass: "write",
   params: JobRef,
@@ -198,7 +205,7 @@ export const runJobNow = {
   body: JobRunNow,
   waits: true,
   bodyOptional: true,
-  answers: { 201: { description: "The run", schema: Run, headers: { Location: "Where the run is" } } },
+  answers: { 201: { description: "The run", schema: Run, headers: { Location: "The address of the run" } } },
   errors: [
     ...bodyErrors,
     "duration_invalid",
@@ -220,16 +227,16 @@ export const retryJob = {
   ],
   tag: "Jobs",
   client: "jobs.retry",
-  summary: "Retry the last run of a job, which failed",
-  description: "As the retry of that run.",
+  summary: "Retry the last run of a job",
+  description: "The last run must have failed. Works like the retry of that run.",
   permission: "runs:write",
   rateClass: "write",
   params: JobRef,
   body: RunRepeat,
   bodyOptional: true,
   answers: {
-    200: { description: "The run that had been made before", schema: RunRetried },
-    201: { description: "The new run", schema: RunRetried, headers: { Location: "Where the run is" } },
+    200: { description: "The run that an earlier call created", schema: RunRetried },
+    201: { description: "The new run", schema: RunRetried, headers: { Location: "The address of the run" } },
   },
   errors: [...bodyErrors, "overlap_refused", "run_live", "run_not_failed", "run_not_repeatable", ...changeErrors],
 } as const satisfies Operation;

@@ -14,7 +14,7 @@ import { listFilters, Run, RunSummary } from "./run.js";
 
 export const JobRef = Type.Object({
   id: Type.String({
-    description: "The job's id, or @ and its key",
+    description: "The id of the job, or @ followed by its key",
     examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d", "@nightly-report"],
   }),
 });
@@ -22,18 +22,18 @@ export const JobRef = Type.Object({
 export const etag = 'The job\'s version, as in "v7"';
 
 export const JobStatus = stringEnum(jobStatuses, {
-  description: "That of its live run; else scheduled, paused, completed, failed or cancelled",
+  description: "The status of its live run, or scheduled, paused, completed, failed or cancelled",
 });
 export type JobStatus = Static<typeof JobStatus>;
 
 export const MissedChoice = stringEnum(missedChoices, {
-  description: "What becomes of the occurrences inside a pause when it ends; none by default",
+  description: "Which of the occurrences inside a pause fire when it ends; none by default",
 });
 
 export const Warning = object(
   "Warning",
   { code: Type.String(), detail: Type.String(), at: Type.Optional(Timestamp) },
-  { description: "Allowed, but perhaps not what was meant" },
+  { description: "A sign that an accepted definition may not do what was intended" },
 );
 
 /** What a job is, as opposed to what becomes of it. */
@@ -47,17 +47,23 @@ const definition = {
   deadline: nullable(Type.String({ examples: ["30m"] })),
   sla: nullable(Sla),
   guarantee: Guarantee,
-  requires: Type.Record(Type.String(), Type.String(), { description: "Labels that its workers must have" }),
+  requires: Type.Record(Type.String(), Type.String(), {
+    description: "Labels that a worker must have to get its runs",
+  }),
   ...limitAnswer,
-  task_version: nullable(Type.String({ description: "The version of the task that its workers must have" })),
+  task_version: nullable(
+    Type.String({ description: "The version of the task that a worker must have to get its runs" }),
+  ),
   breaker: nullable(BreakerAnswer),
-  allow_spot: Type.Boolean({ description: "Whether workers that may go at any time get its runs too" }),
-  callbacks: Type.Array(Callback, { description: "Who is told of the ends of its runs" }),
+  allow_spot: Type.Boolean({ description: "Whether spot workers, which may disappear at any time, get its runs, too" }),
+  callbacks: Type.Array(Callback, { description: "Where the ends of its runs are reported" }),
   priority: Type.Integer({ minimum: 0, maximum: 9 }),
   queue: Type.String(),
   ...firingAnswer,
   labels: Type.Record(Type.String(), Type.String()),
-  searchable: Type.Array(Type.String(), { description: "Paths of the payload by which it and its runs are found" }),
+  searchable: Type.Array(Type.String(), {
+    description: "Paths of the payload by which lists find the job and its runs",
+  }),
   owner: nullable(Type.String()),
 };
 
@@ -82,7 +88,7 @@ const neighbour = {
 
 const Upstream = object("JobUpstream", {
   ...neighbour,
-  met_by: nullable(Type.String({ description: "The latest run that fits, since this job was started last" })),
+  met_by: nullable(Type.String({ description: "The latest run that meets the condition since this job last started" })),
   met_at: nullable(Timestamp),
 });
 
@@ -92,30 +98,34 @@ export const Job = object("Job", {
   id: Type.String({ examples: ["job_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
   ...definition,
   state: stringEnum(jobStates, {
-    description: "completed: nothing is left to fire",
+    description: "completed: nothing remains to fire",
   }),
-  pause: nullable(described(JobPauseState, "Of a paused job")),
+  pause: nullable(described(JobPauseState, "Details of the pause, if the job is paused")),
   status: JobStatus,
-  version: Type.Integer({ minimum: 1, description: "Grows with every change; also the ETag" }),
+  version: Type.Integer({ minimum: 1, description: "Increases with every change; also the ETag" }),
   next_run_at: nullable(Timestamp),
   next_run_local: nullable(
-    Type.String({ description: "The same instant on the clocks of the schedule's zone, with its offset" }),
+    Type.String({ description: "The same instant in the schedule's time zone, with its offset" }),
   ),
   description: Type.String({ description: "The schedule in words", examples: ["Every 15 minutes"] }),
-  warnings: Type.Optional(Type.Array(Warning, { description: "Where the answer is about one job" })),
+  warnings: Type.Optional(Type.Array(Warning, { description: "Only in an answer about a single job" })),
   upstream: Type.Optional(
-    Type.Array(Upstream, { description: "What it waits for, where the answer is about one job" }),
+    Type.Array(Upstream, { description: "The jobs that it depends on; only in an answer about a single job" }),
   ),
-  downstream: Type.Optional(Type.Array(Downstream, { description: "The first 100 that wait for it" })),
+  downstream: Type.Optional(Type.Array(Downstream, { description: "The first 100 jobs that depend on it" })),
   created_at: Timestamp,
   updated_at: Timestamp,
   last_run: nullable(RunSummary),
-  run: Type.Optional(described(Run, "Of a one-off job, where the answer is about one job: its run, in full")),
-  job_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
-  task_id: Type.Optional(Type.String({ description: "The id once more, where the request used another spelling" })),
+  run: Type.Optional(described(Run, "The run of a one-off job; only in an answer about a single job")),
+  job_id: Type.Optional(
+    Type.String({ description: "The id again, if the request used the spelling of another system" }),
+  ),
+  task_id: Type.Optional(
+    Type.String({ description: "The id again, if the request used the spelling of another system" }),
+  ),
   log_url: Type.Optional(
     Type.String({
-      description: "Where the lines of its last run are, where the request used another spelling and there is one",
+      description: "The address of the log of its last run, if the request used the spelling of another system",
       examples: ["/v1/runs/run_01k9zq3v5e0r8t2b7n4m6x1c9d/logs"],
     }),
   ),
@@ -137,7 +147,7 @@ export const JobListQuery = closed({
   key: Type.Optional(
     Type.String({
       pattern: keysPattern,
-      description: `Only the jobs that have these keys now, up to ${maxKeys}, separated by commas; with no other parameter`,
+      description: `Only the jobs that have these keys now, up to ${maxKeys}, separated by commas. No other parameter is allowed with it`,
       examples: ["nightly-report,weekly-report"],
     }),
   ),
@@ -177,7 +187,7 @@ export const getJob = {
   tag: "Jobs",
   client: "jobs.get",
   summary: "Get a job",
-  description: "For a one-off job the answer embeds its run, so that its status is one call.",
+  description: "For a one-off job the answer includes its run, so that one call is enough for its status.",
   permission: "jobs:read",
   rateClass: "read",
   params: JobRef,

@@ -16,26 +16,32 @@ import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "
 import { paging, pageOf } from "../paging.js";
 import { rateWindowBounds } from "./run-limits.js";
 
-const Scope = stringEnum(limitScopes, { description: "What it is of: a key, a task, a job, a queue or the namespace" });
-const Kind = stringEnum(limitKinds, { description: "concurrency, rate, or order for an ordering key" });
+const Scope = stringEnum(limitScopes, {
+  description: "What the limit applies to: a key, a task, a job, a queue or the namespace",
+});
+const Kind = stringEnum(limitKinds, {
+  description: "The kind of limit: concurrency, rate, or order for an ordering key",
+});
 
 export const Limit = object("Limit", {
   id: Type.String({ examples: ["lim_42"] }),
   scope: Scope,
   kind: Kind,
-  key: Type.String({ description: "The key; of a job its id, of a queue or a task its name" }),
+  key: Type.String({ description: "The key; for a job its id, for a queue or a task its name" }),
   limit: Type.Integer({ minimum: 0 }),
-  per: nullable(Type.String({ description: "Of a rate: the length of the window", examples: ["1m"] })),
-  burst: nullable(Type.Integer({ description: "Of a rate: so many may be admitted and wait for a worker" })),
+  per: nullable(Type.String({ description: "For a rate: the length of the window", examples: ["1m"] })),
+  burst: nullable(
+    Type.Integer({ description: "For a rate: the number of runs that may be admitted and wait for a worker" }),
+  ),
   on_failure: nullable(stringEnum(orderFailures)),
-  fixed: Type.Boolean({ description: "An operator has set it: what runs say of it does not count" }),
-  used: Count("Runs that hold it; of a rate those that started within the window, or may start at any time"),
-  waiting: Count("Runs that need it and wait, for this limit or another"),
-  waiting_exact: Type.Boolean({ description: "False: there are more than were counted" }),
+  fixed: Type.Boolean({ description: "An operator has set it, so the values in requests are ignored" }),
+  used: Count("Runs that count against it; for a rate, runs that started within the window or are admitted to start"),
+  waiting: Count("Runs that need it and wait, for this limit or another one"),
+  waiting_exact: Type.Boolean({ description: "False if there are more than were counted" }),
   oldest_waiting_at: nullable(Timestamp),
   next_room_at: nullable(Timestamp),
   stopped_by: nullable(
-    Type.String({ description: "Of an ordering key: the failed run that everything behind it waits for" }),
+    Type.String({ description: "For an ordering key: the failed run that the runs behind it wait for" }),
   ),
 });
 export type Limit = Static<typeof Limit>;
@@ -44,20 +50,24 @@ export const LimitQuery = closed({
   ...paging,
   scope: Type.Optional(Scope),
   kind: Type.Optional(Kind),
-  key: Type.Optional(Type.String({ maxLength: 200, description: "The whole key, filled in" })),
+  key: Type.Optional(
+    Type.String({ maxLength: 200, description: "The complete key, with its template values filled in" }),
+  ),
 });
 export type LimitQuery = Static<typeof LimitQuery>;
 
 export const LimitPatch = object(
   "LimitPatch",
   {
-    limit: Type.Optional(Type.Integer({ minimum: 0, maximum: mostLimit, description: "0 lets nothing start" })),
-    per: Type.Optional(DurationText("Of a rate: the length of the window, 31 days at most.", "1m")),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: mostLimit, description: "The limit; with 0 no run starts" }),
+    ),
+    per: Type.Optional(DurationText("For a rate: the length of the window, at most 31 days.", "1m")),
     burst: Type.Optional(Type.Integer({ minimum: 1, maximum: mostLimit })),
-    fixed: Type.Optional(Type.Boolean({ description: "false gives it back: what runs say of it counts again" })),
+    fixed: Type.Optional(Type.Boolean({ description: "With false, the values in requests apply again" })),
   },
   {
-    description: "What is left out stays. From then on the limit is fixed, unless fixed is false",
+    description: "Members that are left out stay. The limit becomes fixed, unless fixed is false",
     examples: [{ limit: 5 }],
   },
 );
@@ -76,7 +86,7 @@ export const listLimits = {
   path: "/v1/limits",
   client: "limits.list",
   summary: "List limits",
-  description: "Those that runs use or used within the last hour, and those that an operator has set.",
+  description: "Limits that runs use or used within the last hour, and limits that an operator has set.",
   query: LimitQuery,
   answers: { 200: { description: "One page", schema: LimitList } },
   errors: listErrors,
@@ -98,7 +108,7 @@ export const updateLimit = {
   path: "/v1/limits/{id}",
   client: "limits.update",
   summary: "Change a limit",
-  description: "Counts for what is admitted from now on; what runs goes on.",
+  description: "Applies to runs that are admitted from now on. Running ones continue.",
   body: LimitPatch,
   answers: { 200: theLimit },
   errors: [...bodyErrors, "not_found", "duration_invalid", "limit_invalid", ...storeErrors],
@@ -110,8 +120,8 @@ export const resumeLimit = {
   path: "/v1/limits/{id}:resume",
   aliases: [{ path: "/v1/limits/{id}/resume" }],
   client: "limits.resume",
-  summary: "Let the runs behind a failed one go on",
-  description: "For an ordering key that stands since a run failed: the failed run stays as it is.",
+  summary: "Resume an ordering key",
+  description: "Lets the runs behind a failed one continue. The failed run stays as it is.",
   answers: { 200: theLimit },
   errors: [...bodyErrors, "not_found", "limit_invalid", ...storeErrors],
 } as const satisfies Operation;

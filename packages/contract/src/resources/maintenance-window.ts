@@ -19,30 +19,34 @@ import { bodyErrors, type Operation, storeErrors, getErrors, listErrors, writeEr
 import { PageQuery, pageOf } from "../paging.js";
 
 const Mode = stringEnum(["hold", "skip"], {
-  description: "hold: fires wait for the end of the window; skip: they go to the ledger",
+  description: "hold: fires wait for the end of the window; skip: they are recorded in the ledger",
 });
 
-const Queue = Type.String({ minLength: 1, maxLength: limits.nameLength, description: "Jobs of this queue" });
-const Cron = Type.String({ minLength: 1, maxLength: limits.cronLength, description: "When it opens, again and again" });
+const Queue = Type.String({ minLength: 1, maxLength: limits.nameLength, description: "Only jobs of this queue" });
+const Cron = Type.String({
+  minLength: 1,
+  maxLength: limits.cronLength,
+  description: "A cron expression for when the window opens, repeatedly",
+});
 
 export const WindowPut = object(
   "WindowPut",
   {
-    name: Type.Optional(Type.String({ description: "As in the address" })),
+    name: Type.Optional(Type.String({ description: "The same as in the address" })),
     mode: Mode,
     queue: Type.Optional(Queue),
-    labels: Type.Optional(described(Labels, "Jobs that have all of these")),
-    from: Type.Optional(InstantText("It opens once, then")),
-    to: Type.Optional(InstantText("and closes then")),
+    labels: Type.Optional(described(Labels, "Only jobs with all of these labels")),
+    from: Type.Optional(InstantText("When the window opens, once")),
+    to: Type.Optional(InstantText("When the window closes")),
     cron: Type.Optional(Cron),
     time_zone: Type.Optional(
-      Type.String({ maxLength: limits.parsedTextLength, description: "Of cron; UTC by default" }),
+      Type.String({ maxLength: limits.parsedTextLength, description: "The time zone of cron; UTC by default" }),
     ),
-    duration: Type.Optional(DurationText("With cron: how long it is open.", "2h")),
+    duration: Type.Optional(DurationText("With cron: how long the window is open.", "2h")),
   },
   {
     description:
-      "Either from and to, or cron and duration. Without queue and labels it is about every job of the namespace.",
+      "Either from and to, or cron and duration. Without queue and labels the window applies to every job of the namespace.",
     examples: [{ mode: "hold", queue: "mail", cron: "0 2 * * SUN", time_zone: "Europe/Paris", duration: "2h" }],
   },
 );
@@ -100,12 +104,12 @@ export const putWindow = {
   path: "/v1/maintenance-windows/{name}",
   client: "maintenanceWindows.put",
   summary: "Create or replace a maintenance window",
-  description: "Fires inside it wait for its end or are left out, from the moment that this is answered.",
+  description: "Once the call is answered, fires inside the window wait for its end or are skipped.",
   params: Name("sunday-night"),
   body: WindowPut,
   answers: {
     200: { description: "The window as it is now", schema: Window },
-    201: { description: "The new window", schema: Window, headers: { Location: "Where it is" } },
+    201: { description: "The new window", schema: Window, headers: { Location: "The address of the resource" } },
   },
   errors: [
     ...bodyErrors,
@@ -125,9 +129,9 @@ export const deleteWindow = {
   path: "/v1/maintenance-windows/{name}",
   client: "maintenanceWindows.delete",
   summary: "Delete a maintenance window",
-  description: "Fires that waited for its end go ahead.",
+  description: "Fires that waited for its end happen immediately.",
   params: Name("sunday-night"),
-  answers: { 204: { description: "It is gone" } },
+  answers: { 204: { description: "Deleted" } },
   errors: writeErrors,
 } as const satisfies Operation;
 

@@ -11,7 +11,7 @@ export const Readiness = object(
     status: stringEnum(["ready", "not_ready"]),
     checks: Type.Array(closed({ name: Type.String(), ok: Type.Boolean(), detail: Type.String() })),
   },
-  { description: "Every check, with the reason where one fails" },
+  { description: "All checks, with the reason of each that fails" },
 );
 export type Readiness = Static<typeof Readiness>;
 
@@ -28,26 +28,26 @@ const shared = { method: "GET", tag: "Meta", permission: "public", rateClass: "n
 export const getLivez = {
   ...shared,
   path: "/livez",
-  summary: "Whether the process answers",
-  description: "Never touches the database: a node without one must not be killed for it.",
-  answers: { 200: { description: "It does", schema: Alive } },
+  summary: "Check that the process is alive",
+  description: "Never uses the database, because a node must not be restarted for a database that is away.",
+  answers: { 200: { description: "It is alive", schema: Alive } },
 } as const satisfies Operation;
 
 export const getReadyz = {
   ...shared,
   path: "/readyz",
   client: "ready",
-  summary: "Whether the node can do its work",
+  summary: "Check that the node is ready",
   answers: {
-    200: { description: "It can", schema: Readiness },
-    503: { description: "It cannot, for the reasons given", schema: Readiness },
+    200: { description: "The node is ready", schema: Readiness },
+    503: { description: "The node is not ready, for the reasons in the checks", schema: Readiness },
   },
 } as const satisfies Operation;
 
 export const getMetrics = {
   ...shared,
   path: "/metrics",
-  summary: "Metrics for Prometheus",
+  summary: "Get metrics for Prometheus",
   answers: { 200: { description: "The text format", schema: Type.String(), contentType: "text/plain" } },
 } as const satisfies Operation;
 
@@ -55,20 +55,20 @@ export const getVersion = {
   ...shared,
   path: "/version",
   client: "version",
-  summary: "What runs here",
+  summary: "Get the version of the server",
   answers: { 200: { description: "Versions", schema: Version } },
 } as const satisfies Operation;
 
 export const getOpenApi = {
   ...shared,
   path: "/openapi.json",
-  summary: "This document",
+  summary: "Get this document",
   answers: { 200: { description: "OpenAPI 3.1", schema: Type.Object({}, { additionalProperties: true }) } },
 } as const satisfies Operation;
 
 export const getDocs = {
   ...shared,
   path: "/docs",
-  summary: "This document as a page",
+  summary: "Get this document as a page",
   answers: { 200: { description: "A page", schema: Type.String(), contentType: "text/html" } },
 } as const satisfies Operation;

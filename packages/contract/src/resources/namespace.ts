@@ -11,7 +11,7 @@ const Weight = Type.Integer({
   minimum: 1,
   maximum: 1_000,
   description:
-    "Its share of the workers that serve several namespaces, in proportion to the weights of the others that have work",
+    "Its share of the workers that serve several namespaces, relative to the weights of the other namespaces that have work",
   examples: [3],
 });
 
@@ -74,11 +74,13 @@ export const createNamespace = {
   method: "POST",
   path: "/v1/namespaces",
   client: "namespaces.create",
-  summary: "Make a namespace",
+  summary: "Create a namespace",
   description:
-    "Calls choose one by the header Carillon-Namespace; without it they mean the server's own, usually default.",
+    "A call selects a namespace by the header Carillon-Namespace; without it, the server's own is used, usually default.",
   body: NamespaceCreate,
-  answers: { 201: { ...theNamespace, description: "Made", headers: { ...headers, Location: "Its address" } } },
+  answers: {
+    201: { ...theNamespace, description: "Created", headers: { ...headers, Location: "The address of the namespace" } },
+  },
   errors: [...bodyErrors, "namespace_taken", ...storeErrors],
 } as const satisfies Operation;
 
@@ -98,7 +100,7 @@ export const updateNamespace = {
   path,
   client: "namespaces.update",
   summary: "Change a namespace",
-  description: "Weights count from the next claim on; other nodes follow within a second.",
+  description: "A new weight applies from the next claim on. Other nodes follow within a second.",
   params,
   conditional: true,
   body: NamespacePatch,

@@ -6,8 +6,8 @@ import { DurationText, InstantText, readDuration, readInstant, Reason } from "..
 /** The fields that pauses of jobs and of queues share. */
 export const pauseFields = {
   reason: Type.Optional(Reason),
-  until: Type.Optional(InstantText("It resumes by itself then")),
-  for: Type.Optional(DurationText("It resumes by itself after this time.", "2h")),
+  until: Type.Optional(InstantText("The pause ends at this instant")),
+  for: Type.Optional(DurationText("The pause ends after this time.", "2h")),
 };
 
 /** When a pause ends by itself; null: never. */

@@ -11,7 +11,7 @@ export const errorCodes: readonly ErrorCode[] = Object.freeze(
 
 const Finding = object("Finding", {
   pointer: Type.String({
-    description: "A JSON pointer into the body, or ? and the name of a query parameter",
+    description: "A JSON pointer into the body, or ? followed by the name of a query parameter",
     examples: ["/schedule/cron", "?page_size"],
   }),
   code: Type.String(),
@@ -21,13 +21,13 @@ export type Finding = Static<typeof Finding>;
 
 /** RFC 9457. */
 export const Problem = object("Problem", {
-  type: Type.String({ description: "about:blank: the code says what it is" }),
+  type: Type.String({ description: "Always about:blank; the code identifies the problem" }),
   title: Type.String(),
   status: Type.Integer({ minimum: 400, maximum: 599 }),
-  code: stringEnum(errorCodes, { description: "Stable: decide by this" }),
-  detail: Type.String({ description: "What is wrong and what would be right" }),
-  errors: Type.Array(Finding, { description: "Every single fault that was found" }),
+  code: stringEnum(errorCodes, { description: "A stable code to decide by" }),
+  detail: Type.String({ description: "What is wrong, and what would be right" }),
+  errors: Type.Array(Finding, { description: "Every fault that was found" }),
   request_id: Type.String(),
-  retryable: Type.Boolean({ description: "Whether the same request may work later" }),
+  retryable: Type.Boolean({ description: "Whether the same request may succeed later" }),
 });
 export type Problem = Static<typeof Problem>;

@@ -23,9 +23,9 @@ import { ownLimitAnswer, ownLimitPatch, readOwnLimits } from "./run-limits.js";
 
 const Order = stringEnum(["priority", "fifo", "edf", "sjf", "strict"], {
   description:
-    "priority: urgent runs first, and age counts; fifo: as they came due; edf: the earliest deadline first; sjf: the shortest " +
-    "expected duration first; strict: one run at a time, by priority and due time, over all workers. Strict is said before the " +
-    "queue's first use, and stays",
+    "The order of runs. priority: urgent runs first, and older ones gain priority; fifo: by due time; edf: earliest " +
+    "deadline first; sjf: shortest expected duration first; strict: one run at a time over all workers, by priority and due " +
+    "time. strict must be set before the first use of the queue and cannot be changed",
 });
 
 export const QueuePatch = object(
@@ -35,7 +35,7 @@ export const QueuePatch = object(
     bound: Type.Optional(
       removable(
         DurationText(
-          "A run waits only for runs that became due at most this much later; null for the order's own.",
+          "A run waits only for runs that became due at most this much later; null for the default of the order.",
           "1h30m",
         ),
       ),
@@ -59,16 +59,16 @@ export const QueuePurgeRequest = object("QueuePurgeRequest", {
   delayed: Type.Optional(
     Type.Boolean({
       default: true,
-      description: "false leaves those alone that wait for their time or for their next try",
+      description: "With false, runs that wait for their time or for their next attempt stay",
     }),
   ),
-  dry_run: Type.Optional(Type.Boolean({ description: "Only says how many there are" })),
+  dry_run: Type.Optional(Type.Boolean({ description: "Only counts the runs" })),
 });
 export type QueuePurgeRequest = Static<typeof QueuePurgeRequest>;
 
 export const QueuePurged = object("QueuePurged", {
-  count: Count("Runs that were ended, or would be"),
-  more: Type.Boolean({ description: "There may be more: it was not looked at all of them" }),
+  count: Count("Runs that were cancelled, or would be"),
+  more: Type.Boolean({ description: "There may be more runs than were counted" }),
   dry_run: Type.Boolean(),
 });
 export type QueuePurged = Static<typeof QueuePurged>;
@@ -86,16 +86,17 @@ export const QueueStats = object(
     queued: Count("Runs that wait for a worker"),
     running: Count("Runs that a worker has"),
     oldest_due_at: nullable(Timestamp),
-    wait_ms: Type.Number({ description: "For how long the oldest of them has been due" }),
+    wait_ms: Type.Number({ description: "How long the oldest waiting run has been due" }),
     workers: Count("Workers that serve the queue"),
-    slots: Count("Their slots together"),
-    exact: Type.Boolean({ description: "False: there are more than were counted" }),
-    lag_ms: Type.Number({ description: "For how long the oldest of them has been due: the signal to scale by" }),
+    slots: Count("Slots of these workers in total"),
+    exact: Type.Boolean({ description: "False if there are more than were counted" }),
+    lag_ms: Type.Number({ description: "How long the oldest waiting run has been due: the signal to scale by" }),
     desired_workers: Count(
-      "Workers like those that there are, of ten slots if there are none, that would have all of these at work at once",
+      "The number of workers that could run all of these at once, each like the present workers, or with ten slots if there " +
+        "are none",
     ),
   },
-  { description: "What an autoscaler asks for" },
+  { description: "The numbers that an autoscaler needs" },
 );
 export type QueueStats = Static<typeof QueueStats>;
 
@@ -108,12 +109,12 @@ export const Queue = object("Queue", {
     }),
   ),
   ...ownLimitAnswer,
-  paused: Type.Boolean({ description: "Nothing is handed out; schedules go on firing" }),
+  paused: Type.Boolean({ description: "Workers get no runs of it; schedules continue to fire" }),
   pause: nullable(QueuePause),
   version: Type.Integer(),
   created_at: Timestamp,
   updated_at: Timestamp,
-  stats: Type.Optional(described(QueueStats, "As of now, in a list that includes them")),
+  stats: Type.Optional(described(QueueStats, "The present numbers, in a list that includes them")),
 });
 export type Queue = Static<typeof Queue>;
 
@@ -121,7 +122,7 @@ export const QueueListQuery = closed({
   ...paging,
   include: Type.Optional(
     stringEnum(["stats"], {
-      description: `stats: what waits and works in each queue, too; then ${limits.countedQueues} queues a page at most`,
+      description: `stats: includes the statistics of each queue; a page then has at most ${limits.countedQueues} queues`,
     }),
   ),
 });
@@ -160,9 +161,9 @@ export const getQueueStats = {
   ...reads,
   path: "/v1/queues/{name}/stats",
   client: "queues.stats",
-  summary: "What waits and works in a queue",
+  summary: "Get the statistics of a queue",
   params,
-  answers: { 200: { description: "As of now", schema: QueueStats } },
+  answers: { 200: { description: "The present numbers", schema: QueueStats } },
   errors: getErrors,
 } as const satisfies Operation;
 
@@ -171,8 +172,8 @@ export const updateQueue = {
   method: "PATCH",
   path: "/v1/queues/{name}",
   client: "queues.update",
-  summary: "Change a queue, or make it",
-  description: "The order counts for runs that are queued from now on; what waits keeps its place.",
+  summary: "Create or change a queue",
+  description: "A new order applies to runs that are queued from now on; waiting runs keep their places.",
   body: QueuePatch,
   answers: { 200: theQueue },
   errors: [...changeErrors, "duration_invalid", "queue_order_fixed", "limit_invalid"],
@@ -184,9 +185,10 @@ export const pauseQueue = {
   path: "/v1/queues/{name}:pause",
   aliases: [{ path: "/v1/queues/{name}/pause" }],
   client: "queues.pause",
-  summary: "Hand out nothing of a queue",
+  summary: "Pause a queue",
   description:
-    "Runs that workers have go on, and schedules go on firing. Other nodes follow within a second. Of a queue that is paused it replaces the reason and the end.",
+    "Workers get no more runs of the queue. Runs that they have continue, and schedules continue to fire. Other nodes " +
+    "follow within a second. A paused queue gets the new reason and end.",
   body: QueuePauseRequest,
   bodyOptional: true,
   answers: { 200: theQueue },
@@ -199,7 +201,7 @@ export const resumeQueue = {
   path: "/v1/queues/{name}:resume",
   aliases: [{ path: "/v1/queues/{name}/resume" }],
   client: "queues.resume",
-  summary: "Hand out runs of a queue again",
+  summary: "Resume a queue",
   answers: { 200: theQueue },
   errors: changeErrors,
 } as const satisfies Operation;
@@ -213,16 +215,21 @@ export const purgeQueue = {
   path: "/v1/queues/{name}:purge",
   aliases: [{ path: "/v1/queues/{name}/purge" }],
   client: "queues.purge",
-  summary: "End all runs of a queue that wait",
+  summary: "Purge a queue",
   description:
-    "For a worker, for a limit or their order, behind an open breaker or another run of their job, and, unless delayed is false, for " +
-    "their time or their next try. They end as cancelled, with the reason purged; what workers have goes on. Up to a thousand end " +
-    "with the call, more by an operation that can be watched and aborted.",
+    "Cancels all waiting runs, with the reason purged: those that wait for a worker, for a limit or their order, for an " +
+    "open breaker or another run of their job, and, unless delayed is false, for their time or their next attempt. Runs " +
+    "that workers have continue. The call itself ends up to a thousand runs; more are ended by an operation that can be " +
+    "watched and aborted.",
   body: QueuePurgeRequest,
   bodyOptional: true,
   answers: {
-    200: { description: "Done, or counted", schema: QueuePurged },
-    202: { description: "The operation that goes on", schema: BulkOperation, headers: { Location: "Where it is" } },
+    200: { description: "The runs were cancelled, or counted", schema: QueuePurged },
+    202: {
+      description: "The operation that continues in the background",
+      schema: BulkOperation,
+      headers: { Location: "The address of the resource" },
+    },
   },
   errors: writeErrors,
 } as const satisfies Operation;

@@ -31,22 +31,22 @@ const DedupeRequest = object(
         minLength: 1,
         maxLength: limits.nameLength,
         pattern: printablePattern,
-        description: "What the run is about, in your own words; without it the task alone is the identity",
+        description: "The identity of the run, in your own naming; without it the task alone is the identity",
         examples: ["welcome:u003"],
       }),
     ),
     on: Type.Optional(
       stringEnum(dedupeActions, {
         description:
-          "While another run of this task and key counts: ignore answers with that run (the default), reject is an error, replace " +
-          "takes the place of one that no worker has yet",
+          "What happens while another run with this task and key counts: ignore returns that run (the default), reject is an " +
+          "error, replace replaces a run that no worker has yet",
       }),
     ),
     window: Type.Optional(
-      DurationText("How long a run counts after its end; without it a run counts while it is live.", "1h"),
+      DurationText("How long a run counts after its end; without it, a run counts only while it is live.", "1h"),
     ),
   },
-  { description: "Business identity of the run" },
+  { description: "Prevents a second run with the same identity" },
 );
 
 export const RunCreate = object(
@@ -56,8 +56,8 @@ export const RunCreate = object(
     payload: runFields.payload,
     queue: runFields.queue,
     priority: runFields.priority,
-    delay: Type.Optional(DurationText("How long to wait before it may start.", "3d")),
-    run_at: Type.Optional(InstantText("When it may start; at once when neither this nor delay is given")),
+    delay: Type.Optional(DurationText("The delay before the run may start.", "3d")),
+    run_at: Type.Optional(InstantText("When the run may start; immediately by default")),
     ...policyFields,
     labels: runFields.labels,
     searchable: runFields.searchable,
@@ -73,15 +73,17 @@ export type RunCreate = Static<typeof RunCreate>;
 
 export const RunCreated = object("RunCreated", {
   ...Run.properties,
-  is_new: Type.Boolean({ description: "Whether this call made the run; false: it counts for the same dedupe key" }),
+  is_new: Type.Boolean({
+    description: "Whether this call created the run; false for an existing run with the same dedupe key",
+  }),
 });
 export type RunCreated = Static<typeof RunCreated>;
 
 export const RunBatch = object(
   "RunBatch",
-  { runs: Type.Array(RunCreate, { maxItems: limits.batch, description: "Each as in asking for one run" }) },
+  { runs: Type.Array(RunCreate, { maxItems: limits.batch, description: "Each like the body that creates one run" }) },
   {
-    description: `Up to ${limits.batch} runs. Each is stored or refused by itself.`,
+    description: `Up to ${limits.batch} runs. Each is stored or refused by itself`,
     examples: [
       {
         runs: [
@@ -98,20 +100,20 @@ const RunBatchResult = object(
   "RunBatchResult",
   {
     id: Type.Optional(
-      Type.String({ description: "Of the run: the new one, or the one that counts for its dedupe key" }),
+      Type.String({ description: "The id of the new run, or of the existing run with the same dedupe key" }),
     ),
-    is_new: Type.Optional(Type.Boolean({ description: "Whether this call made the run" })),
-    problem: Type.Optional(described(Problem, "Why there is none")),
+    is_new: Type.Optional(Type.Boolean({ description: "Whether this call created the run" })),
+    problem: Type.Optional(described(Problem, "Why no run was stored")),
   },
-  { description: "Either id and is_new or problem" },
+  { description: "Either id and is_new, or problem" },
 );
 export type RunBatchResult = Static<typeof RunBatchResult>;
 
 export const RunBatchCreated = object("RunBatchCreated", {
   results: Type.Array(RunBatchResult, { description: "In the order of the request" }),
-  created: Count("How many runs were made"),
-  duplicates: Count("For how many a run was there already"),
-  refused: Count("How many were refused"),
+  created: Count("Created runs"),
+  duplicates: Count("Items for which a run existed already"),
+  refused: Count("Refused items"),
 });
 export type RunBatchCreated = Static<typeof RunBatchCreated>;
 
@@ -121,18 +123,18 @@ export const createRun = {
   aliases: [{ path: "/runs" }],
   tag: "Runs",
   client: "runs.create",
-  summary: "Ask for a run",
+  summary: "Create a run",
   description:
-    "Durable when it is answered. With dedupe the answer may be a run that was there before: is_new and the status say so. " +
-    "With wait it is answered when the run has ended, or after that time as the run is then.",
+    "The run is durable when the call is answered. With dedupe the answer may be an existing run, as is_new and the status " +
+    "tell. With wait the call is answered when the run has ended, or after that time with the run as it is then.",
   permission: "runs:write",
   rateClass: "write",
   query: RunWaitQuery,
   body: RunCreate,
   waits: true,
   answers: {
-    200: { description: "The run that counts for the same dedupe key", schema: RunCreated },
-    201: { description: "The new run", schema: RunCreated, headers: { Location: "Where the run is" } },
+    200: { description: "The existing run with the same dedupe key", schema: RunCreated },
+    201: { description: "The new run", schema: RunCreated, headers: { Location: "The address of the run" } },
   },
   errors: [
     ...bodyErrors,
@@ -159,12 +161,12 @@ export const createRuns = {
   tag: "Runs",
   client: "runs.createMany",
   clientBody: "runs",
-  summary: "Ask for many runs at once",
-  description: "Each run is stored or refused by itself. Those that were stored are durable when it is answered.",
+  summary: "Create many runs at once",
+  description: "Each run is stored or refused by itself. Stored runs are durable when the call is answered.",
   permission: "runs:write",
   rateClass: "bulk",
   body: RunBatch,
-  answers: { 200: { description: "What became of each", schema: RunBatchCreated } },
+  answers: { 200: { description: "The result for each item", schema: RunBatchCreated } },
   errors: writeErrors,
 } as const satisfies Operation;
 

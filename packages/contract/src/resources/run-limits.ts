@@ -19,20 +19,21 @@ const KeyTemplate = (description: string, example: string) =>
   Type.String({
     minLength: 1,
     maxLength: 200,
-    description: `${description} A text with places for values of the payload, such as {payload.customer.id}.`,
+    description: `${description} A text that may contain values of the payload, such as {payload.customer.id}.`,
     examples: [example],
   });
 
 const keyOfLimit = KeyTemplate(
-  "What the limit is of, in your own words; jobs that name the same key share it. Without it, the job (of a run that stands alone, its task).",
+  "The key of the limit, in your own naming: jobs with the same key share it. Without a key the limit is that of the job, " +
+    "or of the task for a run without a job.",
   "customer:{payload.customer}",
 );
 
 const Concurrency = object(
   "ConcurrencyLimit",
-  { key: Type.Optional(keyOfLimit), limit: LimitCount("Runs at a time") },
+  { key: Type.Optional(keyOfLimit), limit: LimitCount("The number of runs at a time") },
   {
-    description: "At most so many of its runs at a time, over all workers",
+    description: "Limits the number of runs at a time, over all workers",
     examples: [{ key: "customer:{payload.customer}", limit: 2 }],
   },
 );
@@ -41,41 +42,43 @@ const RateLimit = object(
   "RateLimit",
   {
     key: Type.Optional(keyOfLimit),
-    limit: LimitCount("Starts in any window"),
-    per: DurationText("The length of the window, 31 days at most.", "1m"),
+    limit: LimitCount("The number of starts in any window"),
+    per: DurationText("The length of the window, at most 31 days.", "1m"),
     burst: Type.Optional(
-      LimitCount("So many may be admitted and wait for a worker; as many as the limit by default, a hundred at most"),
+      LimitCount(
+        "The number of runs that may be admitted and wait for a worker; by default the limit, but at most a hundred",
+      ),
     ),
   },
   {
-    description: "At most so many starts in any window of this length, tries after a failure included",
+    description: "Limits the number of starts in any window of this length, including attempts after a failure",
     examples: [{ limit: 60, per: "1m" }],
   },
 );
 type RateLimit = Static<typeof RateLimit>;
 
 const OrderingKey = KeyTemplate(
-  "Runs of one key go one after the other, in the order of their times.",
+  "Runs with the same key run one after the other, in the order of their times.",
   "account:{payload.account}",
 );
 
 const OrderingFailure = stringEnum(orderFailures, {
   description:
-    "What the failure of a run does to those behind it. block, the default: they wait until it is retried or discarded; skip: " +
-    "the next one starts; stop: those that wait are cancelled",
+    "What the failure of a run means for the runs behind it. block, the default: they wait until it is retried or " +
+    "discarded; skip: the next one starts; stop: the waiting ones are cancelled",
 });
 
 /** The limits of a queue itself have no key. */
 const QueueConcurrency = object(
   "QueueConcurrency",
-  { limit: LimitCount("Runs at a time") },
-  { description: "At most so many runs of the queue at a time" },
+  { limit: LimitCount("The number of runs at a time") },
+  { description: "Limits the number of runs of the queue at a time" },
 );
 
 const QueueRateLimit = object(
   "QueueRateLimit",
   { limit: RateLimit.properties.limit, per: RateLimit.properties.per, burst: RateLimit.properties.burst },
-  { description: "At most so many starts of its runs in any window" },
+  { description: "Limits the number of starts of its runs in any window" },
 );
 
 /** In requests. */

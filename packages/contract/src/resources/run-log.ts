@@ -10,9 +10,9 @@ export const RunLogLine = object("RunLogLine", {
   at: Timestamp,
   level: stringEnum(logLevels),
   message: Type.String(),
-  fields: Type.Unknown({ description: "What was given beside the message; null if nothing was" }),
-  fence: Type.Integer({ description: "Which attempt wrote it; grows with every attempt" }),
-  number: Type.Integer({ description: "From 1 within the attempt" }),
+  fields: Type.Unknown({ description: "The fields logged with the message; null if there were none" }),
+  fence: Type.Integer({ description: "Identifies the attempt that wrote it; increases with every attempt" }),
+  number: Type.Integer({ description: "The number of the line within the attempt, from 1" }),
 });
 export type RunLogLine = Static<typeof RunLogLine>;
 
@@ -21,7 +21,7 @@ export type RunLog = Static<typeof RunLog>;
 
 export const RunLogQuery = closed({
   ...paging,
-  level: Type.Optional(stringEnum(logLevels, { description: "This level and those above" })),
+  level: Type.Optional(stringEnum(logLevels, { description: "Only lines of this level and higher ones" })),
   follow: Type.Optional(
     stringEnum(["true", "false"], {
       description: `Waits up to ${limits.followMs / 1_000} s for more lines, until the run has ended`,
@@ -36,15 +36,15 @@ export const listRunLogs = {
   aliases: [{ path: "/runs/{id}/logs" }],
   tag: "Runs",
   client: "runs.logs",
-  summary: "Read what a run logged",
+  summary: "Read the log of a run",
   description:
-    "In the order in which it was written, attempt after attempt. With follow the call waits up to 20 s for lines after the page " +
-    "token, until the run has ended; next_page_token is null when nothing more will come.",
+    "Lines are in the order in which they were written, attempt by attempt. With follow the call waits up to 20 s for lines " +
+    "after the page token, until the run has ended. next_page_token is null when no more lines will follow.",
   permission: "runs:read",
   rateClass: "read",
   params: RunRef,
   query: RunLogQuery,
   waits: true,
-  answers: { 200: { description: "Some lines", schema: RunLog } },
+  answers: { 200: { description: "A page of lines", schema: RunLog } },
   errors: listErrors,
 } as const satisfies Operation;

@@ -34,22 +34,28 @@ const words = {
 
 const ErrorTypes = Type.Array(Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: printablePattern }), {
   maxItems: limits.nonRetryable,
-  description: "Error types that end the run at once",
+  description: "Error types that are not retried",
 });
 
 const requestFields = {
   max_attempts: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 10_000, description: "Tries in all, the first included" }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: "The largest number of attempts, the first one included",
+    }),
   ),
-  backoff: Type.Optional(stringEnum(words.backoff, { description: "How the wait grows" })),
+  backoff: Type.Optional(stringEnum(words.backoff, { description: "How the wait between attempts grows" })),
   initial: Type.Optional(DurationText("The wait after the first failure.", "10s")),
   factor: Type.Optional(
-    Type.Number({ minimum: 1, maximum: 1_000, description: "What an exponential wait is multiplied by" }),
+    Type.Number({ minimum: 1, maximum: 1_000, description: "The factor of an exponential backoff" }),
   ),
-  max: Type.Optional(DurationText("The longest wait.", "1h")),
+  max: Type.Optional(DurationText("The longest wait between attempts.", "1h")),
   jitter: Type.Optional(
     stringEnum(words.jitter, {
-      description: "full: from nothing to the whole wait; equal: from its half; none: exactly the wait",
+      description:
+        "How the wait is randomised. full: between zero and the whole wait; equal: between its half and the whole; none: not at " +
+        "all",
     }),
   ),
   non_retryable: Type.Optional(ErrorTypes),
@@ -76,18 +82,19 @@ export const Retry = object(
     jitter: stringEnum(words.jitter),
     non_retryable: Type.Array(Type.String()),
   },
-  { description: "The policy in force, defaults included" },
+  { description: "The retry policy in force, defaults included" },
 );
 export type Retry = Static<typeof Retry>;
 
 export const Guarantee = stringEnum(guarantees, {
   description:
-    "at_least_once, the default: a run whose worker is lost is begun again. at_most_once: one attempt, never begun a second time; a run whose worker is lost has failed",
+    "at_least_once, the default: a run whose worker is lost starts again. at_most_once: a run starts only once; a run whose " +
+    "worker is lost fails",
 });
 
 const Requires = Type.Unsafe<Record<string, string>>({
   ...Labels,
-  description: "Only workers that have all of these labels get it",
+  description: "Only workers with all of these labels get the run",
   examples: [{ gpu: "a100" }],
 });
 
@@ -95,7 +102,7 @@ const TaskVersion = Type.String({
   minLength: 1,
   maxLength: limits.labelValueLength,
   pattern: printablePattern,
-  description: "Only workers that have this version of the task get it",
+  description: "Only workers with this version of the task get the run",
   examples: ["3"],
 });
 
@@ -104,34 +111,37 @@ const Searchable = Type.Array(
   {
     maxItems: limits.searchPaths,
     description:
-      "Paths of the payload by which it and its runs are found: lists take payload.<path>=<value>. What was stored before is not found",
+      "Paths of the payload by which lists find it and its runs, with payload.<path>=<value>. Only runs and jobs that were " +
+      "stored since are found",
     examples: [["customer.id"]],
   },
 );
 
 const AllowSpot = Type.Boolean({
-  description: "Whether workers that may go at any time get it too; false by default",
+  description: "Whether spot workers, which may disappear at any time, get the run, too; false by default",
 });
 
 const Deadline = DurationText(
-  "From its time to its end, all attempts together; what has not ended by then has failed.",
+  "The time from the scheduled time to the end, all attempts together; a run that has not ended by then fails.",
   "30m",
 );
 
 export const Sla = object(
   "Sla",
   {
-    start_within: Type.Optional(DurationText("From its time until a worker has it.", "1m")),
-    finish_within: Type.Optional(DurationText("From its time to its end, all attempts together.", "10m")),
+    start_within: Type.Optional(DurationText("The time from the scheduled time until a worker starts it.", "1m")),
+    finish_within: Type.Optional(
+      DurationText("The time from the scheduled time to the end, all attempts together.", "10m"),
+    ),
   },
-  { description: "What was promised of each run. A breach is an event and is counted; the run goes on" },
+  { description: "The service level of each run. A breach is reported as an event and counted; the run continues" },
 );
 export type Sla = Static<typeof Sla>;
 
 /** The policies of runs, in requests for runs and jobs and in the defaults of a task. */
 export const policyFields = {
   retry: Type.Optional(RetryRequest),
-  timeout: Type.Optional(DurationText("For each attempt.", "2m")),
+  timeout: Type.Optional(DurationText("The time limit of each attempt.", "2m")),
   deadline: Type.Optional(Deadline),
   sla: Type.Optional(Sla),
   guarantee: Type.Optional(Guarantee),
@@ -145,13 +155,13 @@ export const policyFields = {
 
 /** Other fields that requests for runs and jobs share. */
 export const runFields = {
-  task: Type.Optional(NameText("What a worker runs", "echo")),
+  task: Type.Optional(NameText("The name of the task to run", "echo")),
   payload: Type.Optional(Type.Unknown({ description: "Any JSON value; null when left out" })),
-  queue: Type.Optional(NameText("The stream of runs that it joins; default by default", "default")),
+  queue: Type.Optional(NameText("The queue of its runs; default by default", "default")),
   priority: Type.Optional(Type.Integer({ minimum: 0, maximum: 9, description: "9 is most urgent; 4 by default" })),
   labels: Type.Optional(Labels),
   searchable: Type.Optional(Searchable),
-  owner: Type.Optional(OwnerName("Whom it belongs to: a user or a team, by your own names")),
+  owner: Type.Optional(OwnerName("The owner: a user or a team, in your own naming")),
 };
 
 type PolicyFields = Static<TObject<typeof policyFields>> & { readonly searchable?: readonly string[] };

@@ -7,8 +7,8 @@ import { readPayload, present, object } from "../fields.js";
 export const RunRepeat = object(
   "RunRepeat",
   {
-    payload: Type.Optional(Type.Unknown({ description: "In place of the run's; null is a payload" })),
-    force: Type.Optional(Type.Boolean({ description: "Whatever the job's overlap policy says" })),
+    payload: Type.Optional(Type.Unknown({ description: "Replaces the payload of the run; null is a payload" })),
+    force: Type.Optional(Type.Boolean({ description: "Ignores the overlap policy of the job" })),
   },
   { examples: [{}] },
 );
@@ -16,7 +16,7 @@ export type RunRepeat = Static<typeof RunRepeat>;
 
 export const RunRetried = object("RunRetried", {
   ...Run.properties,
-  is_new: Type.Boolean({ description: "Whether this call made the run; false: it had been retried before" }),
+  is_new: Type.Boolean({ description: "Whether this call created the run; false if it had been retried before" }),
 });
 export type RunRetried = Static<typeof RunRetried>;
 
@@ -34,19 +34,19 @@ export const retryRun = {
   aliases: [...verbAliases("runs", "retry"), { path: "/v1/dead-letters/{id}:redrive" }],
   tag: "Dead letters",
   client: "runs.retry",
-  summary: "Make a run in the place of one that failed",
+  summary: "Retry a failed run",
   description:
-    "The new run has an id of its own and the nominal time, payload, queue, priority and labels of the first, under the policies that " +
-    "its job has now; its trigger names the first. A run is retried once: asked again, the answer is the same run. The overlap policy " +
-    "is followed unless force is said.",
+    "Creates a run with its own id and with the nominal time, payload, queue, priority and labels of the failed run, under " +
+    "the present policies of its job; its trigger names the failed run. A run is retried only once: another call returns " +
+    "the same new run. The overlap policy applies unless force is set.",
   permission: "runs:write",
   rateClass: "write",
   params: RunRef,
   body: RunRepeat,
   bodyOptional: true,
   answers: {
-    200: { description: "The run that had been made before", schema: RunRetried },
-    201: { description: "The new run", schema: RunRetried, headers: { Location: "Where the run is" } },
+    200: { description: "The run that an earlier call created", schema: RunRetried },
+    201: { description: "The new run", schema: RunRetried, headers: { Location: "The address of the run" } },
   },
   errors: [...repeatErrors, "run_not_failed"],
 } as const satisfies Operation;
@@ -57,14 +57,14 @@ export const replayRun = {
   aliases: verbAliases("runs", "replay"),
   tag: "Dead letters",
   client: "runs.replay",
-  summary: "Make another run like one that has ended",
-  description: "Every call makes one, however the first ended. Otherwise as a retry.",
+  summary: "Replay a run that has ended",
+  description: "Every call creates another run, however the first one ended. Otherwise it works like a retry.",
   permission: "runs:write",
   rateClass: "write",
   params: RunRef,
   body: RunRepeat,
   bodyOptional: true,
-  answers: { 201: { description: "The new run", schema: Run, headers: { Location: "Where the run is" } } },
+  answers: { 201: { description: "The new run", schema: Run, headers: { Location: "The address of the run" } } },
   errors: repeatErrors,
 } as const satisfies Operation;
 

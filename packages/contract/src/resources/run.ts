@@ -30,7 +30,7 @@ import {
 import { NextPageToken, paging, Total, totalQuery } from "../paging.js";
 import { refuseLongPast, type RequestContext } from "./request-context.js";
 
-export const RunStatus = stringEnum(runStatuses, { description: "Where the run is in its life" });
+export const RunStatus = stringEnum(runStatuses, { description: "The state of the run" });
 export type RunStatus = Static<typeof RunStatus>;
 
 export const RunError = object("RunError", {
@@ -38,23 +38,23 @@ export const RunError = object("RunError", {
   message: Type.String(),
   stack: Type.Optional(Type.String()),
   retryable: Type.Boolean(),
-  fingerprint: Type.Optional(Type.String({ description: "Names its kind; see error groups" })),
+  fingerprint: Type.Optional(Type.String({ description: "Identifies its error group" })),
 });
 export type RunError = Static<typeof RunError>;
 
 const triggerKinds = ["schedule", "once", "run_now", "backfill", "retry", "replay", "after", "callback"] as const;
 
 const Trigger = object("Trigger", {
-  kind: stringEnum(triggerKinds, { description: "Who asked for the run" }),
+  kind: stringEnum(triggerKinds, { description: "What created the run" }),
   id: nullable(
     Type.String({
-      description: "What asked for it, where that has an id: a backfill, or a run (of run_now the run itself)",
+      description: "The id of what created it: a backfill or a run (for run_now the run itself)",
     }),
   ),
   scheduled_for: Timestamp,
   upstream: Type.Optional(
     Type.Array(Type.String(), {
-      description: "Of kind after: the runs whose ends started it, in the order of the job's `after`",
+      description: "For kind after: the runs whose ends started it, in the order of the job's `after`",
     }),
   ),
 });
@@ -70,7 +70,7 @@ const EarlierAttempt = object(
     outcome: stringEnum(["failed", "timeout", "worker_lost"]),
     error: nullable(RunError),
   },
-  { description: "A try that ended without success" },
+  { description: "An attempt that did not succeed" },
 );
 
 const Progress = object(
@@ -80,7 +80,7 @@ const Progress = object(
     text: nullable(Type.String()),
     at: Timestamp,
   },
-  { description: "What the run's handler said last of how far it is" },
+  { description: "The progress that the handler reported last" },
 );
 
 export const WaitingOn = object(
@@ -88,12 +88,13 @@ export const WaitingOn = object(
   {
     code: Type.String({
       description:
-        "As in explain: due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, limit_order, limit_pending, breaker_open, " +
-        "position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, no_worker_with_labels, only_spot_workers, workers_cordoned",
+        "The reason, as in explain: due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, " +
+        "limit_order, limit_pending, breaker_open, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, " +
+        "no_worker_with_labels, only_spot_workers, workers_cordoned",
     }),
     detail: Type.String({ examples: ["no worker serves task pdf"] }),
   },
-  { description: "What a run that is live and does not run waits for; where one run is asked for" },
+  { description: "What a live run that does not run waits for; only in an answer about a single run" },
 );
 export type WaitingOn = Static<typeof WaitingOn>;
 
@@ -102,23 +103,25 @@ const RunSla = object(
   {
     start_by: nullable(Timestamp),
     finish_by: nullable(Timestamp),
-    breached: Type.Array(stringEnum(["start", "finish"]), { description: "What came later than that" }),
+    breached: Type.Array(stringEnum(["start", "finish"]), { description: "Which promises were not kept" }),
   },
-  { description: "What was promised of it; of none that makes up for the past (retry, replay, backfill)" },
+  { description: "The service level of the run. Runs that repeat the past (retry, replay, backfill) have none" },
 );
 
 /** How a run went. */
 const course = {
   id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
   status: RunStatus,
-  status_reason: nullable(Type.String({ description: "Why: handler_error, timeout, worker_lost …" })),
+  status_reason: nullable(
+    Type.String({ description: "The reason of the status: handler_error, timeout, worker_lost …" }),
+  ),
   trigger: Trigger,
-  attempt: Count("The current or last try, from 1; 0 before the first"),
+  attempt: Count("The number of the current or last attempt, from 1; 0 before the first"),
   max_attempts: Type.Integer(),
   started_at: nullable(Timestamp),
   finished_at: nullable(Timestamp),
-  lag_ms: nullable(Milliseconds("How long after its time the current or last try started")),
-  duration_ms: nullable(Milliseconds("From the start of the last try to its end")),
+  lag_ms: nullable(Milliseconds("How long after its time the current or last attempt started")),
+  duration_ms: nullable(Milliseconds("The time from the start of the last attempt to its end")),
 };
 
 export const RunSummary = object("RunSummary", course);
@@ -130,26 +133,26 @@ export const Run = object("Run", {
   task: Type.String(),
   queue: Type.String(),
   priority: Type.Integer(),
-  run_at: described(Timestamp, "When it may start: its time with jitter, or the next try"),
-  deadline_at: nullable(described(Timestamp, "When it is to have ended, while it is live")),
+  run_at: described(Timestamp, "When it may start: its time with jitter, or the time of the next attempt"),
+  deadline_at: nullable(described(Timestamp, "The deadline, while the run is live")),
   sla: nullable(RunSla),
   created_at: Timestamp,
-  losses: Count("Times that its worker was lost"),
+  losses: Count("The number of times that its worker was lost"),
   worker_id: nullable(Type.String()),
   waiting_on: nullable(WaitingOn),
   retried_as: nullable(
-    Type.String({ description: "The run that takes the place of this one; only where one run is asked for" }),
+    Type.String({ description: "The run that retries this one; only in an answer about a single run" }),
   ),
   progress: nullable(Progress),
   payload: Type.Unknown(),
   output: Type.Unknown(),
   error: nullable(RunError),
   attempts: Type.Array(EarlierAttempt, {
-    description: "The tries before the last one; of very many the last hundred",
+    description: "The attempts before the last one, at most the last hundred",
   }),
   labels: Type.Record(Type.String(), Type.String()),
   owner: nullable(Type.String()),
-  trace_id: nullable(Type.String({ description: "The trace of whoever asked for it, by W3C Trace Context" })),
+  trace_id: nullable(Type.String({ description: "The trace of the call that created it, by W3C Trace Context" })),
 });
 export type Run = Static<typeof Run>;
 
@@ -163,8 +166,8 @@ export type RunList = Static<typeof RunList>;
 export const listFilters = {
   status: Type.Optional(
     NameFilter(
-      "One or several, separated by commas. Also the groups pending, live, finished, and the words of other systems " +
-        "(COMPLETED, success, failure …), in any case",
+      "One or several statuses, separated by commas. Also accepts the groups pending, live and finished, and the words of " +
+        "other systems (COMPLETED, success, failure …), in upper or lower case",
     ),
   ),
   task: Type.Optional(NameFilter("Only of this task")),
@@ -175,15 +178,16 @@ export const listFilters = {
     Type.String({
       minLength: 1,
       maxLength: limits.selectorLength,
-      description: "Only with such labels: a=b, a!=b, a in (b,c), a notin (b,c), a, !a, several with commas",
+      description:
+        "Only those whose labels match: a=b, a!=b, a in (b,c), a notin (b,c), a, !a, or several of these with commas",
       examples: ["team=billing,region in (eu,us)"],
     }),
   ),
-  created_after: Type.Optional(InstantText("Only those made at this time or later.")),
-  created_before: Type.Optional(InstantText("Only those made before this time.")),
+  created_after: Type.Optional(InstantText("Only those created at this time or later")),
+  created_before: Type.Optional(InstantText("Only those created before this time")),
   order_by: Type.Optional(
     stringEnum(["created_at desc", "created_at asc"], {
-      description: "The newest first, which is how lists are ordered anyway, or the oldest first",
+      description: "Newest first (the default) or oldest first",
     }),
   ),
   payload: Type.Optional(
@@ -193,8 +197,8 @@ export const listFilters = {
       additionalProperties: { type: "string", maxLength: limits.labelValueLength, pattern: printablePattern },
       maxProperties: limits.searchPaths,
       description:
-        "payload.<path>=<value>: only those with this value in their payload. The path was declared by searchable; the value is a text, " +
-        "a number or true or false, as it is written in JSON without quotes",
+        "payload.<path>=<value>: only those with this value in their payload. The path must be declared in searchable; the " +
+        "value is a text, a number, true or false, written as in JSON without quotes",
       examples: [{ "customer.id": "42" }],
     }),
   ),
@@ -205,15 +209,15 @@ export const RunListQuery = closed({
   ...paging,
   ...listFilters,
   job_id: Type.Optional(JobName("Only of this job: its id, or @ and its key")),
-  worker_id: Type.Optional(NameFilter("Only those that this worker has or had")),
-  trigger: Type.Optional(stringEnum(triggerKinds, { description: "Only those that this asked for" })),
+  worker_id: Type.Optional(NameFilter("Only runs that this worker has or had")),
+  trigger: Type.Optional(stringEnum(triggerKinds, { description: "Only runs with this kind of trigger" })),
 });
 export type RunListQuery = Static<typeof RunListQuery>;
 
 export const RunWaitQuery = closed({
   wait: Type.Optional(
     DurationText(
-      `Answers when the run has ended, or after this time; more than ${limits.waitMs / 1_000}s counts as that.`,
+      `Answers when the run has ended, or after this time; more than ${limits.waitMs / 1_000}s counts as ${limits.waitMs / 1_000}s.`,
       "10s",
     ),
   ),
@@ -222,8 +226,8 @@ export const RunWaitQuery = closed({
 export const RunReschedule = object(
   "RunReschedule",
   {
-    at: Type.Optional(InstantText("When it is to run")),
-    delay: Type.Optional(DurationText("How long from now, instead of a time.", "15m")),
+    at: Type.Optional(InstantText("The new time of the run")),
+    delay: Type.Optional(DurationText("The delay from now on, instead of a time.", "15m")),
   },
   { examples: [{ delay: "15m" }] },
 );
@@ -262,21 +266,21 @@ const RunEvent = object("RunEvent", {
   type: stringEnum(runEventTypes),
   attempt: nullable(Type.Integer()),
   worker_id: nullable(Type.String()),
-  run_id: nullable(Type.String({ description: "The run that was made in its place, or like it" })),
-  detail: nullable(Type.String({ description: "Why, where there is a reason" })),
+  run_id: nullable(Type.String({ description: "The run that a retry or replay created" })),
+  detail: nullable(Type.String({ description: "The reason, where there is one" })),
 });
 
 export const RunEvents = object(
   "RunEvents",
   { events: Type.Array(RunEvent) },
-  { description: "What became of a run, oldest first: read from the run and its attempts" },
+  { description: "The history of a run, oldest first, derived from the run and its attempts" },
 );
 export type RunEvents = Static<typeof RunEvents>;
 
 export const explanationFields = {
-  detail: Type.String({ description: "The answer in one sentence, with its numbers" }),
-  until: nullable(described(Timestamp, "When that changes by itself, where it is known")),
-  facts: Type.Record(Type.String(), Type.Unknown(), { description: "The numbers and names of the sentence" }),
+  detail: Type.String({ description: "The reason in one sentence, with its numbers" }),
+  until: nullable(described(Timestamp, "When this changes by itself, where that is known")),
+  facts: Type.Record(Type.String(), Type.Unknown(), { description: "The numbers and names in the sentence" }),
 };
 
 export const RunExplanation = object(
@@ -287,12 +291,12 @@ export const RunExplanation = object(
     code: Type.String({
       description:
         "ended, running, due_later, due_now, retry_later, overlap, queue_paused, limit_concurrency, limit_rate, limit_order, " +
-        "limit_pending, breaker_open, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, no_worker_with_labels, " +
-        "only_spot_workers, workers_cordoned",
+        "limit_pending, breaker_open, position, no_worker_for_task, no_worker_for_queue, no_worker_for_version, " +
+        "no_worker_with_labels, only_spot_workers, workers_cordoned",
     }),
     ...explanationFields,
   },
-  { description: "Why a run does not run: the first thing that keeps it" },
+  { description: "The first reason why a run does not run" },
 );
 export type RunExplanation = Static<typeof RunExplanation>;
 
@@ -329,7 +333,7 @@ export const getRun = {
   tag: "Runs",
   client: "runs.get",
   summary: "Get a run",
-  description: "As it is now, or with wait when it has ended.",
+  description: "Returns the run as it is now. With wait, answers when the run has ended.",
   permission: "runs:read",
   rateClass: "read",
   params: RunRef,
@@ -345,12 +349,12 @@ export const explainRun = {
   aliases: [{ path: "/runs/{id}/explain" }],
   tag: "Runs",
   client: "runs.explain",
-  summary: "Say why a run does not run",
-  description: "One answer with its numbers: the first thing that keeps the run. Counts stop at 10,000.",
+  summary: "Explain why a run does not run",
+  description: "Returns the first reason that keeps the run from running, with its numbers. Counts stop at 10,000.",
   permission: "runs:read",
   rateClass: "read",
   params: RunRef,
-  answers: { 200: { description: "The answer", schema: RunExplanation } },
+  answers: { 200: { description: "The explanation", schema: RunExplanation } },
   errors: getErrors,
 } as const satisfies Operation;
 
@@ -361,7 +365,8 @@ export const cancelRun = {
   tag: "Runs",
   client: "runs.cancel",
   summary: "Cancel a run",
-  description: "One that waits ends; one that runs is asked to stop; one that has ended is answered as it is.",
+  description:
+    "A waiting run ends at once. A running run is asked to stop. A run that has ended is returned unchanged.",
   permission: "runs:write",
   rateClass: "write",
   params: RunRef,
@@ -375,8 +380,8 @@ export const rescheduleRun = {
   aliases: verbAliases("runs", "reschedule"),
   tag: "Runs",
   client: "runs.reschedule",
-  summary: "Give a run another time",
-  description: "Of runs that wait for their time, for their next try, or for a worker.",
+  summary: "Reschedule a run",
+  description: "Only for runs that wait for their time, for their next attempt, or for a worker.",
   permission: "runs:write",
   rateClass: "write",
   params: RunRef,
@@ -399,11 +404,11 @@ export const listRunAttempts = {
   aliases: [{ path: "/runs/{id}/attempts" }],
   tag: "Runs",
   client: "runs.attempts",
-  summary: "List the tries of a run, oldest first",
+  summary: "List the attempts of a run, oldest first",
   permission: "runs:read",
   rateClass: "read",
   params: RunRef,
-  answers: { 200: { description: "All of them, the one that runs included", schema: RunAttempts } },
+  answers: { 200: { description: "All attempts, the running one included", schema: RunAttempts } },
   errors: getErrors,
 } as const satisfies Operation;
 
@@ -413,11 +418,11 @@ export const listRunEvents = {
   aliases: [{ path: "/runs/{id}/events" }],
   tag: "Runs",
   client: "runs.events",
-  summary: "Show what became of a run, step by step",
+  summary: "List the events of a run, oldest first",
   permission: "runs:read",
   rateClass: "read",
   params: RunRef,
-  answers: { 200: { description: "Oldest first", schema: RunEvents } },
+  answers: { 200: { description: "The events", schema: RunEvents } },
   errors: getErrors,
 } as const satisfies Operation;
 

@@ -15,7 +15,7 @@ export const TaskDefaults = object(
     searchable: runFields.searchable,
   },
   {
-    description: "What runs of a task are like where the request for a run or a job does not say it",
+    description: "The defaults of a task for fields that a request for a run or a job leaves out",
     examples: [{ queue: "email", timeout: "2m", retry: { max_attempts: 5 } }],
   },
 );

@@ -8,20 +8,22 @@ export const TaskInfo = object(
   "Task",
   {
     name: Type.String({ examples: ["email.welcome"] }),
-    workers: Count("That are given runs of it"),
-    slots: Count("Of these workers together"),
-    queues: Type.Array(Type.String(), { description: "From which they take it; * stands for every queue" }),
-    has_jobs: Type.Boolean({ description: "Some job names it" }),
+    workers: Count("Workers that get its runs"),
+    slots: Count("Slots of these workers in total"),
+    queues: Type.Array(Type.String(), { description: "Queues from which they take it; * stands for every queue" }),
+    has_jobs: Type.Boolean({ description: "Whether a job names it" }),
     defaults: nullable(
       described(
         TaskDefaults,
-        "What a worker said about its runs: taken where a request for a run or a job does not say it",
+        "The defaults that a worker registered: used for fields that a request for a run or a job leaves out",
       ),
     ),
-    expected_ms: nullable(Type.Number({ description: "How long a run takes, where a queue is ordered by that" })),
+    expected_ms: nullable(
+      Type.Number({ description: "The expected duration of a run, where a queue is ordered by it" }),
+    ),
   },
   {
-    description: "A task that some worker serves or has said something about, some job names, or some finished run had",
+    description: "A task that a worker serves or registered defaults for, that a job names, or that a finished run had",
   },
 );
 export type TaskInfo = Static<typeof TaskInfo>;
@@ -37,7 +39,7 @@ export const listTasks = {
   tag: "Tasks",
   client: "tasks.list",
   summary: "List tasks by name",
-  description: "Those that workers serve or said something about, that jobs name, and that finished runs had.",
+  description: "Tasks that workers serve or registered defaults for, that jobs name, and that finished runs had.",
   permission: "jobs:read",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: TaskInfoList } },

@@ -30,7 +30,7 @@ export const WebhookCreate = object(
     description: Type.Optional(Description),
   },
   {
-    description: "url is required. Every end of every run when nothing else is said",
+    description: "url is required. By default the endpoint receives every end of every run",
     examples: [{ url: "https://example.com/hooks/carillon", on: ["failed"] }],
   },
 );
@@ -43,14 +43,17 @@ export const WebhookPatch = object(
   {
     url,
     ...removableFields(removables),
-    enabled: Type.Optional(Type.Boolean({ description: "Whether it is told of anything" })),
+    enabled: Type.Optional(Type.Boolean({ description: "Whether messages are sent to it" })),
   },
-  { description: "A merge patch: what is left out stays, null removes", examples: [{ enabled: true }] },
+  {
+    description: "A merge patch: members that are left out stay, null removes a member",
+    examples: [{ enabled: true }],
+  },
 );
 export type WebhookPatch = Static<typeof WebhookPatch>;
 
 export const WebhookRotate = object("WebhookRotate", {
-  overlap: Type.Optional(DurationText("How long the secret before signs as well; 24h by default.", "24h")),
+  overlap: Type.Optional(DurationText("How long the previous secret signs as well; 24h by default.", "24h")),
 });
 export type WebhookRotate = Static<typeof WebhookRotate>;
 
@@ -65,7 +68,7 @@ const webhook = {
   enabled: Type.Boolean(),
   disabled_reason: nullable(
     stringEnum(["by_user", "gone", "failing"], {
-      description: "gone: it answered 410. failing: it took nothing for five days",
+      description: "gone: the endpoint answered 410. failing: it accepted no message for five days",
     }),
   ),
   failing_since: nullable(Timestamp),
@@ -80,14 +83,14 @@ export type Webhook = Static<typeof Webhook>;
 
 export const WebhookWithSecret = object("WebhookWithSecret", {
   ...webhook,
-  secret: Type.String({ description: "Signs what is sent; shown this once", examples: ["whsec_…"] }),
+  secret: Type.String({ description: "The secret that signs messages; it is shown only once", examples: ["whsec_…"] }),
 });
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>;
 
 const callbackSecret = { made_at: Timestamp, old_secret_until: nullable(Timestamp) };
 
 export const CallbackSecret = object("CallbackSecret", callbackSecret, {
-  description: "Signs callbacks to addresses, of all jobs and runs of the namespace",
+  description: "The secret that signs the callbacks of all jobs and runs of the namespace",
 });
 export type CallbackSecret = Static<typeof CallbackSecret>;
 
@@ -101,16 +104,16 @@ export const WebhookList = pageOf("WebhookList", { webhooks: Type.Array(Webhook)
 export type WebhookList = Static<typeof WebhookList>;
 
 export const Delivery = object("Delivery", {
-  id: Type.String({ description: "The run that sends it", examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
-  message_id: Type.String({ description: "The same for every try, and when it is sent again" }),
+  id: Type.String({ description: "The run that sends the message", examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
+  message_id: Type.String({ description: "The id of the message, the same for every attempt and for a redelivery" }),
   type: Type.String({ examples: ["run.failed"] }),
-  run_id: nullable(Type.String({ description: "What it tells of" })),
+  run_id: nullable(Type.String({ description: "The run that the message is about" })),
   status: RunStatus,
-  attempt: Count("The current or last try, from 1; 0 before the first"),
+  attempt: Count("The number of the current or last attempt, from 1; 0 before the first"),
   next_attempt_at: nullable(Timestamp),
   created_at: Timestamp,
   finished_at: nullable(Timestamp),
-  response_status: nullable(Type.Integer({ description: "What the endpoint answered when it took the message" })),
+  response_status: nullable(Type.Integer({ description: "The status with which the endpoint accepted the message" })),
   error: nullable(RunError),
 });
 export type Delivery = Static<typeof Delivery>;
@@ -131,16 +134,16 @@ export const createWebhook = {
   method: "POST",
   path: "/v1/webhooks",
   client: "webhooks.create",
-  summary: "Tell an endpoint of the ends of runs",
+  summary: "Create a webhook endpoint",
   description:
-    "Each end is posted as a CloudEvent in JSON, signed as Standard Webhooks says, by a run of a queue of its own: it is tried again " +
-    "for about three days. An endpoint counts on all nodes a second after it was made.",
+    "The end of each run is posted to it as a CloudEvent in JSON, signed according to Standard Webhooks. A delivery is a " +
+    "run in a queue of its own, and is retried for about three days. All nodes know a new endpoint after a second.",
   body: WebhookCreate,
   answers: {
     201: {
-      description: "Made",
+      description: "Created",
       schema: WebhookWithSecret,
-      headers: { ...headers, Location: "Where the endpoint is" },
+      headers: { ...headers, Location: "The address of the endpoint" },
     },
   },
   errors: [...bodyErrors, "address_refused", ...storeErrors],
@@ -184,10 +187,10 @@ export const deleteWebhook = {
   method: "DELETE",
   path,
   client: "webhooks.delete",
-  summary: "Remove a webhook endpoint",
-  description: "What is under way to it is given up.",
+  summary: "Delete a webhook endpoint",
+  description: "Deliveries in progress are dropped.",
   params,
-  answers: { 204: { description: "Removed" } },
+  answers: { 204: { description: "Deleted" } },
   errors: getErrors,
 } as const satisfies Operation;
 
@@ -197,12 +200,14 @@ export const rotateWebhookSecret = {
   path: "/v1/webhooks/{id}:rotateSecret",
   aliases: [{ path: "/v1/webhooks/{id}/rotateSecret" }],
   client: "webhooks.rotateSecret",
-  summary: "Give a webhook endpoint a new secret",
-  description: "For a time both sign what is sent, so that the endpoint can change over without losing anything.",
+  summary: "Rotate the secret of a webhook endpoint",
+  description:
+    "For the time of overlap, messages are signed with both secrets, so that the endpoint can change over without losing " +
+    "any.",
   params,
   body: WebhookRotate,
   bodyOptional: true,
-  answers: { 200: { description: "With the new secret", schema: WebhookWithSecret, headers } },
+  answers: { 200: { description: "The new secret", schema: WebhookWithSecret, headers } },
   errors: [...bodyErrors, "duration_invalid", "not_found", ...storeErrors],
 } as const satisfies Operation;
 
@@ -212,7 +217,7 @@ export const testWebhook = {
   path: "/v1/webhooks/{id}:test",
   aliases: [{ path: "/v1/webhooks/{id}/test" }],
   client: "webhooks.test",
-  summary: "Send a message that says it is a test",
+  summary: "Send a test message",
   params,
   answers: { 202: { description: "The delivery", schema: Delivery } },
   errors: getErrors,
@@ -222,7 +227,7 @@ export const listDeliveries = {
   ...reads,
   path: "/v1/webhooks/{id}/deliveries",
   client: "webhooks.deliveries",
-  summary: "What was sent to a webhook endpoint, newest first",
+  summary: "List the deliveries of a webhook endpoint, newest first",
   params,
   query: PageQuery,
   answers: { 200: { description: "One page", schema: DeliveryList } },
@@ -235,7 +240,7 @@ export const getDelivery = {
   ...reads,
   path: "/v1/webhooks/{id}/deliveries/{delivery}",
   client: "webhooks.delivery",
-  summary: "Get what became of one message",
+  summary: "Get a delivery",
   params: delivery,
   answers: { 200: { description: "The delivery", schema: Delivery } },
   errors: getErrors,
@@ -247,8 +252,8 @@ export const redeliver = {
   path: "/v1/webhooks/{id}/deliveries/{delivery}:redeliver",
   aliases: [{ path: "/v1/webhooks/{id}/deliveries/{delivery}/redeliver" }],
   client: "webhooks.redeliver",
-  summary: "Send a message again",
-  description: "Under its own webhook-id, so that an endpoint that has it already can tell.",
+  summary: "Redeliver a message",
+  description: "The message keeps its webhook-id, so that the endpoint can detect a duplicate.",
   params: delivery,
   answers: { 202: { description: "The new delivery", schema: Delivery } },
   errors: getErrors,
@@ -257,9 +262,11 @@ export const redeliver = {
 export const getCallbackSecret = {
   ...reads,
   path: "/v1/callback-secret",
-  summary: "Since when the namespace has its secret for callbacks",
-  description: "404 while it has none: one is made when the first callback is sent to an address.",
-  answers: { 200: { description: "When it was made", schema: CallbackSecret } },
+  summary: "Get the callback secret of the namespace",
+  description:
+    "Returns when it was created, not the secret. 404 until the first callback is sent to an address, which creates the " +
+    "secret.",
+  answers: { 200: { description: "When the secret was created", schema: CallbackSecret } },
   errors: getErrors,
 } as const satisfies Operation;
 
@@ -269,13 +276,13 @@ export const rotateCallbackSecret = {
   path: "/v1/callback-secret:rotate",
   aliases: [{ path: "/v1/callback-secret/rotate" }],
   client: "webhooks.rotateCallbackSecret",
-  summary: "Give the namespace a new secret for callbacks",
+  summary: "Rotate the callback secret of the namespace",
   description:
-    "Callbacks to addresses are signed as Standard Webhooks says. For a time the secret before signs as well, so that receivers can " +
-    "change over.",
+    "Callbacks to addresses are signed according to Standard Webhooks. For the time of overlap the previous secret signs as " +
+    "well, so that receivers can change over.",
   body: WebhookRotate,
   bodyOptional: true,
-  answers: { 200: { description: "With the new secret", schema: CallbackSecretMade } },
+  answers: { 200: { description: "The new secret", schema: CallbackSecretMade } },
   errors: [...bodyErrors, "duration_invalid", ...storeErrors],
 } as const satisfies Operation;
 

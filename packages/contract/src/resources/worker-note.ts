@@ -27,7 +27,7 @@ const Line = object("NotedLine", {
   number: Type.Integer({
     minimum: 1,
     maximum: 2_147_483_647,
-    description: "From 1 within the attempt: one that comes twice is shown once",
+    description: "The number of the line within the attempt, from 1: a line that is sent twice is stored once",
   }),
   level: stringEnum(logLevels),
   message: Type.String({ maxLength: noteLimits.logLineBytes }),
@@ -47,35 +47,35 @@ export const WorkerNote = object(
       Type.Integer({
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: "Of a checkpoint or a progress: grows within the attempt",
+        description: "For a checkpoint or progress: increases within the attempt",
       }),
     ),
     value_json: Type.Optional(
       Type.String({
         maxLength: noteLimits.valueBytes,
-        description: "Of a checkpoint, step or once_end: the value, as JSON",
+        description: "For a checkpoint, step or once_end: the value, as JSON",
       }),
     ),
-    fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Of a progress" })),
-    text: Type.Optional(Type.String({ maxLength: noteLimits.progressTextLength, description: "Of a progress" })),
-    name: Type.Optional(Name("Of a step")),
-    key: Type.Optional(Name("Of a once")),
+    fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "For progress" })),
+    text: Type.Optional(Type.String({ maxLength: noteLimits.progressTextLength, description: "For progress" })),
+    name: Type.Optional(Name("For a step: its name")),
+    key: Type.Optional(Name("For a once: its key")),
     keep_ms: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: noteLimits.longestOnceKeepMs,
-        description: "Of a once_begin: how long the result is remembered",
+        description: "For a once_begin: how long the result is kept",
       }),
     ),
     token_hash: Type.Optional(
       Type.String({
         pattern: tokenHashPattern,
-        description: "Of a callback: the SHA-256 of a token by which somebody else may end the run",
+        description: "For a callback: the SHA-256 of the token with which another caller may end the run",
       }),
     ),
-    lines: Type.Optional(Type.Array(Line, { maxItems: noteLimits.logLines, description: "Of a log" })),
+    lines: Type.Optional(Type.Array(Line, { maxItems: noteLimits.logLines, description: "For a log: its lines" })),
   },
-  { description: "What a handler leaves behind, or asks for" },
+  { description: "State that a handler stores or loads" },
 );
 export type WorkerNote = Static<typeof WorkerNote>;
 
@@ -85,29 +85,30 @@ type WorkerNotes = Static<typeof WorkerNotes>;
 const NoteAnswer = object("NoteAnswer", {
   kind: stringEnum(["done", "value", "busy", "lost", "refused"], {
     description:
-      "done: stored, or nothing there; busy: another run is at it; lost: the run is somebody else's; refused: it cannot be stored",
+      "done: stored, or there is no value; busy: another run is executing it; lost: another worker has the run; refused: the " +
+      "value cannot be stored",
   }),
-  value_json: Type.Optional(Type.String({ description: "What was asked for, as JSON" })),
-  at: Type.Optional(Type.Number({ description: "Since when it is there, in milliseconds since 1970" })),
+  value_json: Type.Optional(Type.String({ description: "The requested value, as JSON" })),
+  at: Type.Optional(Type.Number({ description: "When it was stored, in milliseconds since 1970" })),
   message: Type.Optional(Type.String({ description: "Why it was refused" })),
 });
 
 export const WorkerNoted = object("WorkerNoted", {
-  answers: Type.Array(NoteAnswer, { description: "One to each note, in their order" }),
+  answers: Type.Array(NoteAnswer, { description: "One for each note, in the same order" }),
 });
 export type WorkerNoted = Static<typeof WorkerNoted>;
 
 export const noteRuns = {
   ...workerCall,
   path: "/v1/workers/{id}:note",
-  summary: "Keep what handlers leave behind, answer what they ask for",
+  summary: "Store and load the state of handlers",
   description:
-    "Checkpoints, progress, lines of log, results of steps. Every note may come again when its answer did not arrive. A claim that " +
-    "is over is an answer.",
+    "Checkpoints, progress, log lines, results of steps. The worker may send a note again if it got no answer. A claim that " +
+    "has ended is reported in the answer, not as an error.",
   params: WorkerRef,
   body: WorkerNotes,
   bodyBytes: workerLimits.noteBytes,
-  answers: { 200: { description: "What became of each", schema: WorkerNoted } },
+  answers: { 200: { description: "The result for each item", schema: WorkerNoted } },
   errors: workerCallErrors,
 } as const satisfies Operation;
 

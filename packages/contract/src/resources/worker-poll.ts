@@ -36,11 +36,11 @@ export const WorkerResult = object(
     fence: Fence,
     started_ago_ms: AgoMs("How long ago its handler was called"),
     outcome: stringEnum(["succeeded", "failed", "timeout", "cancelled", "snoozed", "waiting"]),
-    output: Type.Optional(Type.Unknown({ description: "Of a success; any JSON" })),
+    output: Type.Optional(Type.Unknown({ description: "For a success: any JSON value" })),
     error: Type.Optional(FailedWith),
-    retry_after_ms: Type.Optional(AgoMs("Of a failure: no earlier try")),
-    delay_ms: Type.Optional(AgoMs("Of a snooze: call again after this time")),
-    wait_ms: Type.Optional(AgoMs("Of one that waits for a callback: no longer than this")),
+    retry_after_ms: Type.Optional(AgoMs("For a failure: no attempt before this time")),
+    delay_ms: Type.Optional(AgoMs("For a snooze: the time after which the handler is called again")),
+    wait_ms: Type.Optional(AgoMs("For a run that waits for a callback: the longest wait")),
   },
   { description: "How a run ended on a worker" },
 );
@@ -51,15 +51,15 @@ export const WorkerPoll = object("WorkerPoll", {
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: "Numbers the polls of a worker that has more than one under way",
+      description: "Numbers the polls of a worker that has more than one in progress",
     }),
   ),
-  heard: Type.Optional(
-    Count("All polls up to this number are over; without `held` it also says that each was answered"),
+  heard: Type.Optional(Count("All polls up to this number have ended; without `held` each of them was answered")),
+  held: Type.Optional(
+    HeldRuns("Every claim that it has. The server sends assigned runs again that are not named here"),
   ),
-  held: Type.Optional(HeldRuns("Every claim that it has. What it was told and does not name is told again")),
   results: Type.Optional(
-    Type.Array(WorkerResult, { maxItems: workerLimits.runs, description: "Runs that ended since" }),
+    Type.Array(WorkerResult, { maxItems: workerLimits.runs, description: "Runs that ended since the last poll" }),
   ),
   wait_ms: Type.Optional(
     Type.Integer({
@@ -69,7 +69,9 @@ export const WorkerPoll = object("WorkerPoll", {
       description: "How long to wait for runs. A poll with results is answered when they are stored",
     }),
   ),
-  draining: Type.Optional(Type.Boolean({ description: "It takes nothing more; what is on its way still comes" })),
+  draining: Type.Optional(
+    Type.Boolean({ description: "The worker takes no more runs; those already assigned may still arrive" }),
+  ),
 });
 export type WorkerPoll = Static<typeof WorkerPoll>;
 
@@ -81,47 +83,51 @@ const Assigned = object("AssignedRun", {
   payload: Type.Unknown(),
   attempt: Type.Integer(),
   max_attempts: Type.Integer(),
-  at_most_once: Type.Boolean({ description: "Once begun, nobody may begin it again" }),
+  at_most_once: Type.Boolean({ description: "Once started, the run must not start again" }),
   fence: Fence,
   timeout_ms: nullable(Milliseconds("How long its handler may take")),
   scheduled_for: Type.Number({ description: "Milliseconds since 1970" }),
   run_at: Type.Number({ description: "Milliseconds since 1970" }),
   traceparent: Type.Optional(
-    Type.String({ description: "Where the trace of whoever asked for the run was left, by W3C Trace Context" }),
+    Type.String({ description: "The trace of the call that created the run, by W3C Trace Context" }),
   ),
-  tracestate: Type.Optional(Type.String({ description: "What vendors add to that" })),
+  tracestate: Type.Optional(Type.String({ description: "Vendor data of the trace" })),
 });
 
 const Stop = object(
   "StopOrder",
   { run_id: RunUuid, fence: Fence, reason: Type.String() },
-  { description: "A run that its worker is to stop" },
+  { description: "A run that the worker must stop" },
 );
 
 export const WorkerPolled = object("WorkerPolled", {
-  runs: Type.Array(Assigned, { description: "To be done. One that it has under the same fence is to be left alone" }),
-  refused: Type.Array(RunUuid, { description: "Runs whose result came too late: somebody else has them" }),
+  runs: Type.Array(Assigned, {
+    description: "Runs to execute. The worker ignores a run that it has with the same fence",
+  }),
+  refused: Type.Array(RunUuid, { description: "Runs whose result was too late: another worker has them" }),
   stops: Type.Array(Stop),
-  lost: Type.Array(HeldRun, { description: "Claims that it named and that are over" }),
-  drain: Type.Boolean({ description: "It is to end: take nothing more, end or give back what it has, close" }),
-  leave: Type.Boolean({ description: "With drain: its machine goes, it is to give back what it has at once" }),
+  lost: Type.Array(HeldRun, { description: "Claims in the request that have ended" }),
+  drain: Type.Boolean({
+    description: "The worker must shut down: take no more runs, finish or give back those that it has, and close",
+  }),
+  leave: Type.Boolean({ description: "With drain: its machine shuts down, so it must give back its runs at once" }),
 });
 export type WorkerPolled = Static<typeof WorkerPolled>;
 
 export const pollWorker = {
   ...workerCall,
   path: "/v1/workers/{id}:poll",
-  summary: "Bring results, take runs",
+  summary: "Send results and receive runs",
   description:
-    "Waits until there is something to tell; a newer poll that waits ends the older one. A poll that brings results is answered as " +
-    "soon as they are stored. Nothing is lost or done twice when an answer does not arrive: results may be sent again, and runs " +
-    "that did not arrive are told again.",
+    "Waits until there are runs or orders for the worker; a newer waiting poll ends the older one. A poll with results is " +
+    "answered as soon as they are stored. A lost answer does no harm: the worker may send results again, and the server " +
+    "sends runs again that did not arrive.",
   params: WorkerRef,
   body: WorkerPoll,
   bodyOptional: true,
   bodyBytes: workerLimits.pollBytes,
   waits: true,
-  answers: { 200: { description: "What there is to do", schema: WorkerPolled } },
+  answers: { 200: { description: "Runs and orders for the worker", schema: WorkerPolled } },
   errors: workerCallErrors,
 } as const satisfies Operation;
 

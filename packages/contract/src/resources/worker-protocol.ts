@@ -28,14 +28,14 @@ export const RunUuid = Type.String({
 /** A run in a request of a worker. */
 export const RunRef = Type.String({
   pattern: runRefPattern,
-  description: "The run's UUID as it was told (answers always have it), or its id: run_ and 26 letters and digits",
+  description: "The run's UUID, as answers have it, or its id: run_ and 26 letters and digits",
   examples: ["019a7f71-ece5-7060-8d10-5b3a9c36e0ad", "run_01k9zq3v5e0r8t2b7n4m6x1c9d"],
 });
 
 export const Fence = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: "Names the claim; grows with every claim of the run",
+  description: "Identifies the claim; increases with every claim of the run",
 });
 
 export const AgoMs = (description: string) => Type.Integer({ minimum: 0, maximum: workerLimits.agoMs, description });
@@ -54,7 +54,7 @@ export const WorkerRegister = object("WorkerRegister", {
     minLength: 1,
     maxLength: limits.nameLength,
     pattern: printablePattern,
-    description: "For people; need not be unique",
+    description: "A name for people, which need not be unique",
     examples: ["mail-1"],
   }),
   queues: Type.Array(Type.String({ minLength: 1, maxLength: limits.nameLength, pattern: queuePattern }), {
@@ -65,17 +65,16 @@ export const WorkerRegister = object("WorkerRegister", {
   namespaces: Type.Optional(
     Type.Array(Type.String({ pattern: namespacesPattern }), {
       maxItems: workerLimits.namespaces,
-      description:
-        "The namespaces whose runs it takes, each in its turn; * alone stands for every one; left out: its own",
+      description: "The namespaces that it serves; * alone stands for every namespace; its own by default",
       examples: [["billing", "mail"]],
     }),
   ),
   tasks: Type.Array(TaskName, {
     maxItems: workerLimits.tasks,
-    description: "The tasks that it has",
+    description: "The tasks that it has handlers for",
     examples: [["email.welcome"]],
   }),
-  labels: Type.Optional(described(Labels, "What it says of itself; runs may require some of it")),
+  labels: Type.Optional(described(Labels, "Labels of the worker, which runs may require")),
   versions: Type.Optional(
     Type.Unsafe<Record<string, string[]>>({
       ...byTask,
@@ -83,7 +82,7 @@ export const WorkerRegister = object("WorkerRegister", {
         Type.String({ minLength: 1, maxLength: limits.labelValueLength, pattern: printablePattern }),
         { maxItems: workerLimits.versions },
       ),
-      description: "By task, the versions of it that it has; runs that ask for one go only there",
+      description: "By task, the versions that it has; a run that requires a version goes only to a worker with it",
       examples: [{ "email.welcome": ["2", "3"] }],
     }),
   ),
@@ -91,7 +90,7 @@ export const WorkerRegister = object("WorkerRegister", {
     Type.Unsafe<Record<string, number>>({
       ...byTask,
       additionalProperties: Type.Integer({ minimum: 1, maximum: workerLimits.slots }),
-      description: "By task, how many slots a run takes; 1 for those that are not named, all slots at the most",
+      description: "By task, the number of slots that a run takes; 1 by default, at most all slots",
       examples: [{ "video.encode": 4 }],
     }),
   ),
@@ -100,20 +99,26 @@ export const WorkerRegister = object("WorkerRegister", {
       ...byTask,
       additionalProperties: TaskDefaults,
       description:
-        "By task, what its runs are like where a request for a run or a job does not say it. The last registration counts; of a task " +
-        "that is not named it says nothing, and {} that it has no defaults",
+        "By task, the defaults for fields that a request for a run or a job leaves out. The last registration of a task counts; " +
+        "a task that is not named keeps its defaults, and {} removes them",
       examples: [{ "email.welcome": { timeout: "2m", retry: { max_attempts: 5 } } }],
     }),
   ),
   spot: Type.Optional(
-    Type.Boolean({ description: "It may go at any time: it gets only runs with allow_spot. False by default" }),
+    Type.Boolean({
+      description: "Whether it may disappear at any time: it then gets only runs with allow_spot. False by default",
+    }),
   ),
-  slots: Type.Integer({ minimum: 1, maximum: workerLimits.slots, description: "Slots: runs of weight 1 at a time" }),
+  slots: Type.Integer({
+    minimum: 1,
+    maximum: workerLimits.slots,
+    description: "The number of slots: runs of weight 1 at a time",
+  }),
   ahead: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: workerLimits.ahead,
-      description: "Runs that may wait at the worker beyond its slots; left out: as many as it does in 50 ms",
+      description: "Runs that may wait at the worker beyond its slots; by default as many as it finishes in 50 ms",
     }),
   ),
 });
@@ -121,33 +126,37 @@ export type WorkerRegister = Static<typeof WorkerRegister>;
 
 export const WorkerRegistered = object("WorkerRegistered", {
   id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
-  heartbeat_ms: Milliseconds("How often it should be heard of"),
+  heartbeat_ms: Milliseconds("The interval of heartbeats"),
   idle_heartbeat_ms: Type.Optional(
-    Milliseconds("How often while it has no runs; left out by servers of older versions: as often as with some"),
+    Milliseconds(
+      "The interval of heartbeats while it has no runs; older servers leave it out, and heartbeat_ms applies",
+    ),
   ),
-  silence_ms: Milliseconds("A worker that is silent for so long is taken for dead, and others get its runs"),
+  silence_ms: Milliseconds("A worker without a heartbeat for this time is declared lost, and others get its runs"),
   poll_ms: Milliseconds("The longest wait of a poll"),
 });
 export type WorkerRegistered = Static<typeof WorkerRegistered>;
 
 export const WorkerHeartbeat = object("WorkerHeartbeat", {
-  lag_ms: Type.Optional(AgoMs("How long the worker's main loop has been busy with one thing")),
-  held: Type.Optional(HeldRuns("Every claim that it has, to hear which of them are over")),
+  lag_ms: Type.Optional(AgoMs("How long the worker's event loop has been blocked")),
+  held: Type.Optional(HeldRuns("Every claim that it has; the answer names those that have ended")),
   started: Type.Optional(
     Type.Array(closed({ run_id: RunRef, fence: Fence, ago_ms: AgoMs("How long ago its handler was called") }), {
       maxItems: workerLimits.runs,
-      description: "Runs that it has begun: only the loss of such a run counts",
+      description: "Runs that it has started: only for these a lost worker counts as a loss",
     }),
   ),
 });
 export type WorkerHeartbeat = Static<typeof WorkerHeartbeat>;
 
 export const WorkerHeard = object("WorkerHeard", {
-  lost: Type.Array(HeldRun, { description: "Claims that it named and that are over" }),
+  lost: Type.Array(HeldRun, { description: "Claims in the request that have ended" }),
 });
 export type WorkerHeard = Static<typeof WorkerHeard>;
 
-export const WorkerRelease = object("WorkerRelease", { runs: HeldRuns("Given back, with nothing spent") });
+export const WorkerRelease = object("WorkerRelease", {
+  runs: HeldRuns("Runs that are given back without counting an attempt"),
+});
 export type WorkerRelease = Static<typeof WorkerRelease>;
 
 export const workerCall = {
@@ -163,7 +172,7 @@ export const registerWorker = {
   ...workerCall,
   path: "/v1/workers:register",
   summary: "Register a worker",
-  description: "Begins a session. It lasts until it is closed, or until the worker is silent for too long.",
+  description: "Starts a session, which lasts until the worker closes it or sends no heartbeat for too long.",
   body: WorkerRegister,
   answers: { 201: { description: "The session", schema: WorkerRegistered } },
   errors: [...bodyErrors, "address_refused", "not_found", ...storeErrors],
@@ -172,21 +181,22 @@ export const registerWorker = {
 export const heartbeatWorker = {
   ...workerCall,
   path: "/v1/workers/{id}:heartbeat",
-  summary: "Say that a worker lives",
-  description: "Any node takes it. A poll counts when it begins, neither while it waits nor when it is answered.",
+  summary: "Send a heartbeat",
+  description:
+    "Any node accepts it. A poll counts as a heartbeat when it begins, but not while it waits or when it is answered.",
   params: WorkerRef,
   body: WorkerHeartbeat,
   bodyOptional: true,
   bodyBytes: workerLimits.claimsBytes,
-  answers: { 200: { description: "Heard", schema: WorkerHeard } },
+  answers: { 200: { description: "Recorded", schema: WorkerHeard } },
   errors: workerCallErrors,
 } as const satisfies Operation;
 
 export const releaseRuns = {
   ...workerCall,
   path: "/v1/workers/{id}:release",
-  summary: "Give runs back",
-  description: "Others get them, and nothing was spent. Claims that are over are passed over.",
+  summary: "Release runs",
+  description: "Other workers get them, and no attempt is counted. Claims that have ended are ignored.",
   params: WorkerRef,
   body: WorkerRelease,
   bodyBytes: workerLimits.claimsBytes,
@@ -197,10 +207,10 @@ export const releaseRuns = {
 export const closeWorker = {
   ...workerCall,
   path: "/v1/workers/{id}:close",
-  summary: "End a worker's session",
-  description: "What it still holds is given to others.",
+  summary: "Close a worker's session",
+  description: "Other workers get the runs that it still has.",
   params: WorkerRef,
-  answers: { 204: { description: "Done, now or before" } },
+  answers: { 204: { description: "Closed, now or before" } },
   errors: writeErrors,
 } as const satisfies Operation;
 

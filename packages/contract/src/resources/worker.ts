@@ -9,23 +9,24 @@ export const WorkerRef = Type.Object({ id: Type.String({ examples: ["wrk_01k9zq3
 
 const WorkerState = stringEnum(["active", "cordoned", "draining", "leaving"], {
   description:
-    "What was asked of it. cordoned: it is given nothing more; draining: and it is told to end; leaving: and to give back what it has",
+    "The requested state. cordoned: it gets no more runs; draining: it also shuts down; leaving: it also gives back its " +
+    "runs",
 });
 
 export const Worker = object("Worker", {
   id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),
   name: Type.String(),
-  queues: Type.Array(Type.String(), { description: "* alone stands for every queue" }),
+  queues: Type.Array(Type.String(), { description: "The queues that it serves; * alone stands for every queue" }),
   tasks: Type.Array(Type.String()),
-  slots: Type.Integer({ description: "Slots: runs of weight 1 at a time" }),
+  slots: Type.Integer({ description: "The number of slots: runs of weight 1 at a time" }),
   labels: Type.Record(Type.String(), Type.String()),
-  versions: Type.Record(Type.String(), Type.Array(Type.String()), { description: "By task, those that it has" }),
+  versions: Type.Record(Type.String(), Type.Array(Type.String()), { description: "By task, the versions that it has" }),
   weights: Type.Record(Type.String(), Type.Integer(), {
-    description: "By task, how many slots a run takes, if not 1",
+    description: "By task, the number of slots that a run takes, if not 1",
   }),
-  spot: Type.Boolean({ description: "It may go at any time: it gets only runs that allow it" }),
+  spot: Type.Boolean({ description: "It may disappear at any time, so it gets only runs with allow_spot" }),
   state: WorkerState,
-  in_process: Type.Boolean({ description: "It lives inside a node" }),
+  in_process: Type.Boolean({ description: "It runs inside a node" }),
   started_at: Timestamp,
   heartbeat_at: Timestamp,
 });
@@ -37,7 +38,7 @@ export const WorkerDrain = object(
     notice: Type.Optional(
       Type.Boolean({
         description:
-          "Its machine goes: handlers are told at once, and what has not ended is given back with nothing spent",
+          "Its machine shuts down: handlers are notified at once, and unfinished runs are given back without counting an attempt",
       }),
     ),
   },
@@ -64,7 +65,7 @@ export const listWorkers = {
   ...reading,
   path: "/v1/workers",
   client: "workers.list",
-  summary: "List the workers that live, newest first",
+  summary: "List connected workers, newest first",
   query: WorkerListQuery,
   answers: { 200: { description: "One page", schema: WorkerList } },
   errors: listErrors,
@@ -84,8 +85,8 @@ export const listWorkerRuns = {
   ...reading,
   path: "/v1/workers/{id}/runs",
   client: "workers.runs",
-  summary: "List the runs that a worker has or had, newest first",
-  description: "Also of a worker that is gone.",
+  summary: "List the runs of a worker, newest first",
+  description: "Runs that the worker has or had, also if it has disconnected.",
   params: WorkerRef,
   query: WorkerListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
@@ -98,8 +99,10 @@ export const cordonWorker = {
   path: "/v1/workers/{id}:cordon",
   aliases: [{ path: "/v1/workers/{id}/cordon" }],
   client: "workers.cordon",
-  summary: "Give a worker nothing more",
-  description: "What it has it may end. Known to its node at once, or with its next sign of life.",
+  summary: "Cordon a worker",
+  description:
+    "The worker gets no more runs and finishes those that it has. Its own node applies this at once, another node with the " +
+    "next heartbeat.",
 } as const satisfies Operation;
 
 export const uncordonWorker = {
@@ -108,8 +111,8 @@ export const uncordonWorker = {
   path: "/v1/workers/{id}:uncordon",
   aliases: [{ path: "/v1/workers/{id}/uncordon" }],
   client: "workers.uncordon",
-  summary: "Give a worker runs again",
-  description: "One that was told to end is not called back.",
+  summary: "Uncordon a worker",
+  description: "A draining worker stays draining.",
 } as const satisfies Operation;
 
 export const drainWorker = {
@@ -118,12 +121,12 @@ export const drainWorker = {
   path: "/v1/workers/{id}:drain",
   aliases: [{ path: "/v1/workers/{id}/drain" }],
   client: "workers.drain",
-  summary: "Tell a worker to end",
+  summary: "Drain a worker",
   body: WorkerDrain,
   bodyOptional: true,
   description:
-    "It is given nothing more, ends what it has within its grace time or gives it back, and leaves. One inside a node is only given " +
-    "nothing more.",
+    "The worker gets no more runs, finishes those that it has within its grace time or gives them back, and disconnects. A " +
+    "worker inside a node only stops getting runs.",
 } as const satisfies Operation;
 
 export function readWorkerDrain(body: unknown): { readonly isNotice: boolean } {

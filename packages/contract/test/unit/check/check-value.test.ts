@@ -55,7 +55,7 @@ describe("checking a value against its schema", () => {
     expect(faultsOf(Thing, {})).toEqual(["/name: name is required."]);
   });
 
-  it("tells a caller who sends null to leave the member out", () => {
+  it("asks a caller who sends null to leave the member out", () => {
     expect(faultsOf(Thing, { name: null })).toEqual(["/name: Must be a string. Leave it out instead of sending null."]);
   });
 
