@@ -1,4 +1,4 @@
-// Writes docs/reference/openapi.json from the built contract; with --check, says whether the committed file is current.
+// Writes docs/reference/openapi.json from the built contract. With --check, fails if the committed file is not current.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { openApiDocument } from "../../packages/contract/dist/index.js";
@@ -9,7 +9,7 @@ const text = `${JSON.stringify(openApiDocument(version), null, 2)}\n`;
 
 if (process.argv.includes("--check")) {
   if (readFileSync(target, "utf8") !== text) {
-    console.error("docs/reference/openapi.json is not what the contract says: run node scripts/generate/openapi.mjs");
+    console.error("docs/reference/openapi.json does not match the contract. Run node scripts/generate/openapi.mjs");
     process.exitCode = 1;
   }
 } else {

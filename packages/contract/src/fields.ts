@@ -158,6 +158,11 @@ export function present<Fields extends object>(
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
+/** The text of a duration that may be absent. */
+export function durationText(durationMs: DurationMs | undefined): string | undefined {
+  return durationMs === undefined ? undefined : formatDuration(durationMs);
+}
+
 /** The payload of a request, where it has one: null is a payload. */
 export function readPayload(given: { readonly payload?: unknown }): { readonly payload?: { readonly value: unknown } } {
   return Object.hasOwn(given, "payload") ? { payload: { value: given.payload } } : {};

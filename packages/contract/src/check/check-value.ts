@@ -198,7 +198,6 @@ function numberFault({ minimum, maximum }: RequestSchema, value: number): string
 }
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
-
 const patterns = new Map<string, RegExp>();
 
 /** Patterns come from the schemas of this package, so there are few. */

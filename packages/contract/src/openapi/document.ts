@@ -6,7 +6,7 @@ import { operations } from "../operations.js";
 import { Problem } from "../resources/problem.js";
 import { type Json, SchemaComponents } from "./schema-components.js";
 
-/** An answer as it stands in the document. */
+/** A response of the document. */
 interface ResponseJson {
   readonly [name: string]: Json;
   readonly description: string;
@@ -123,7 +123,7 @@ function isRecord(property: object): boolean {
   return "propertyNames" in property;
 }
 
-/** A record is written as one parameter for each member, with the record's name and a dot before the member's. */
+/** A record is sent as one parameter for each member, named by the record, a dot and the member. */
 function prefixed(name: string, schema: Json): Json {
   const { examples: _, propertyNames, ...rest } = schema as Readonly<Record<string, Json>>;
   const { pattern, minLength: _least, maxLength: _most, ...names } = propertyNames as Readonly<Record<string, Json>>;
@@ -131,7 +131,7 @@ function prefixed(name: string, schema: Json): Json {
   return { ...rest, propertyNames: { ...names, pattern: shape } };
 }
 
-/** A status can stand for an answer and for problems at once: /readyz explains itself, a node that stops refuses. */
+/** One status may be both an answer and a problem: /readyz answers 503 with its checks, and a node that shuts down refuses with 503. */
 function responses(operation: Operation, components: SchemaComponents): Json {
   const all = new Map<string, ResponseJson>();
   for (const [status, answer] of Object.entries(operation.answers)) all.set(status, answerOf(answer, components));
@@ -179,7 +179,7 @@ function problemAnswer(codes: readonly ErrorCode[], components: SchemaComponents
   };
 }
 
-/** Those of draft-ietf-httpapi-ratelimit-headers-11, whose values are structured fields (RFC 9651), and when to come again. */
+/** The headers of draft-ietf-httpapi-ratelimit-headers-11, whose values are structured fields (RFC 9651), and Retry-After. */
 const quotaHeaders = {
   "RateLimit-Policy": {
     description:
@@ -200,7 +200,7 @@ const quotaHeaders = {
   },
 } as const satisfies Json;
 
-/** Adds them to what callers look at them in: every answer of such a call has them, the document names those that were let in or refused by it. */
+/** Every answer of such a call has the quota headers. The document names them where callers use them: in successes and in refusals by a quota. */
 function withQuotaHeaders(operation: Operation, status: string, answer: ResponseJson): ResponseJson {
   const isRefused = status === "429";
   if (quotaClassOf(operation) === null || !(isRefused || status.startsWith("2"))) return answer;

@@ -114,15 +114,14 @@ export const backfillJob = {
   errors: [...bodyErrors, "instant_invalid", "backfill_invalid", ...changeErrors],
 } as const satisfies Operation;
 
+const reads = { method: "GET", tag: "Backfills", permission: "runs:read", rateClass: "read" } as const;
+
 export const listJobBackfills = {
-  method: "GET",
+  ...reads,
   path: "/v1/jobs/{id}/backfills",
   aliases: [{ path: "/jobs/{id}/backfills" }],
-  tag: "Backfills",
   client: "jobs.backfills",
   summary: "List the backfills of a job, newest first",
-  permission: "runs:read",
-  rateClass: "read",
   params: JobRef,
   query: PageQuery,
   answers: { 200: { description: "One page", schema: BackfillList } },
@@ -130,13 +129,10 @@ export const listJobBackfills = {
 } as const satisfies Operation;
 
 export const getBackfill = {
-  method: "GET",
+  ...reads,
   path: "/v1/backfills/{id}",
-  tag: "Backfills",
   client: "backfills.get",
   summary: "Get a backfill",
-  permission: "runs:read",
-  rateClass: "read",
   params: BackfillRef,
   answers: { 200: { description: "The backfill as it is now", schema: Backfill } },
   errors: getErrors,

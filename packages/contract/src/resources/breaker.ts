@@ -117,7 +117,6 @@ export const resetBreaker = {
   errors: writeErrors,
 } as const satisfies Operation;
 
-/** What is not said of a breaker. */
 const breakerDefaults = { failureRatio: 0.5, windowMs: 60_000, minCalls: 10, openForMs: 30_000 } as const;
 
 export function readBreaker(given: BreakerRequest, findings: Findings): BreakerPolicy {

@@ -111,27 +111,23 @@ export const bulkRuns = {
   ],
 } as const satisfies Operation;
 
+const reads = { method: "GET", tag: "Operations", permission: "runs:read", rateClass: "read" } as const;
+
 export const listOperations = {
-  method: "GET",
+  ...reads,
   path: "/v1/operations",
-  tag: "Operations",
   client: "operations.list",
   summary: "List operations, newest first",
-  permission: "runs:read",
-  rateClass: "read",
   query: PageQuery,
   answers: { 200: { description: "One page", schema: OperationList } },
   errors: listErrors,
 } as const satisfies Operation;
 
 export const getOperation = {
-  method: "GET",
+  ...reads,
   path: "/v1/operations/{id}",
-  tag: "Operations",
   client: "operations.get",
   summary: "Get an operation",
-  permission: "runs:read",
-  rateClass: "read",
   params: OperationRef,
   answers: { 200: { description: "The operation as it is now", schema: BulkOperation } },
   errors: getErrors,

@@ -90,31 +90,29 @@ const actionErrors = [
   ...storeErrors,
 ] as const satisfies Operation["errors"];
 
+const reads = { method: "GET", tag: "Dead letters", permission: "runs:read", rateClass: "read" } as const;
+
 export const listDeadLetters = {
-  method: "GET",
+  ...reads,
   path: "/v1/dead-letters",
-  tag: "Dead letters",
   client: "deadLetters.list",
   summary: "List dead letters, newest first",
   description: "Runs that failed for good and were not retried or discarded.",
-  permission: "runs:read",
-  rateClass: "read",
   query: DeadLetterQuery,
   answers: { 200: { description: "One page", schema: DeadLetterList } },
   errors: [...queryErrors, "instant_invalid", "id_invalid", "page_token_invalid", "not_found", ...storeErrors],
 } as const satisfies Operation;
 
+const bulk = { method: "POST", tag: "Dead letters", permission: "runs:write", rateClass: "bulk" } as const;
+
 export const redriveDeadLetters = {
-  method: "POST",
+  ...bulk,
   path: "/v1/dead-letters:redrive",
-  tag: "Dead letters",
   client: "deadLetters.redriveMany",
   summary: "Retry dead letters by filter",
   description:
     "Handles one page of them, each by itself: a dead letter that cannot be retried stays as it is and does not stop the " +
     "others.",
-  permission: "runs:write",
-  rateClass: "bulk",
   body: DeadLetterAction,
   bodyOptional: true,
   answers: { 200: { description: "The result for each item", schema: DeadLetterActionDone } },
@@ -122,14 +120,11 @@ export const redriveDeadLetters = {
 } as const satisfies Operation;
 
 export const discardDeadLetters = {
-  method: "POST",
+  ...bulk,
   path: "/v1/dead-letters:discard",
-  tag: "Dead letters",
   client: "deadLetters.discardMany",
   summary: "Discard dead letters by filter",
   description: "Handles one page of them. The runs stay in history; a retry undoes it.",
-  permission: "runs:write",
-  rateClass: "bulk",
   body: DeadLetterAction,
   bodyOptional: true,
   answers: { 200: { description: "The result for each item", schema: DeadLetterActionDone } },
@@ -137,13 +132,10 @@ export const discardDeadLetters = {
 } as const satisfies Operation;
 
 export const getDeadLetter = {
-  method: "GET",
+  ...reads,
   path: "/v1/dead-letters/{id}",
-  tag: "Dead letters",
   client: "deadLetters.get",
   summary: "Get a dead letter",
-  permission: "runs:read",
-  rateClass: "read",
   params: RunRef,
   answers: { 200: { description: "The run", schema: RunWithRedrives } },
   errors: getErrors,

@@ -22,31 +22,26 @@ export const ErrorGroupList = pageOf("ErrorGroupList", { error_groups: Type.Arra
 export type ErrorGroupList = Static<typeof ErrorGroupList>;
 
 const GroupRef = Type.Object({ fingerprint: Type.String({ examples: ["9f86d081884c7d65"] }) });
+const reads = { method: "GET", tag: "Error groups", permission: "runs:read", rateClass: "read" } as const;
 
 export const listErrorGroups = {
-  method: "GET",
+  ...reads,
   path: "/v1/error-groups",
-  tag: "Error groups",
   client: "errorGroups.list",
   summary: "List error groups, latest first",
   description:
     "A group holds errors from the same place in the code that differ only in numbers, ids, quoted words, addresses and " +
     "paths.",
-  permission: "runs:read",
-  rateClass: "read",
   query: ErrorGroupQuery,
   answers: { 200: { description: "One page", schema: ErrorGroupList } },
   errors: listErrors,
 } as const satisfies Operation;
 
 export const getErrorGroup = {
-  method: "GET",
+  ...reads,
   path: "/v1/error-groups/{fingerprint}",
-  tag: "Error groups",
   client: "errorGroups.get",
   summary: "Get an error group",
-  permission: "runs:read",
-  rateClass: "read",
   params: GroupRef,
   answers: { 200: { description: "The error group", schema: ErrorGroup } },
   errors: getErrors,

@@ -6,7 +6,7 @@ import type { JobDefinition } from "./job.js";
 import type { RequestContext } from "./request-context.js";
 import { limitsRequest } from "./run-limits.js";
 import { requiresRequest, retryRequest, slaRequest } from "./run-policy.js";
-import { present } from "../fields.js";
+import { durationText, present } from "../fields.js";
 
 /** Every field of a definition with its default, in the order that is best for readers. */
 const defaults: Readonly<Record<keyof JobDefinition, unknown>> = {
@@ -100,31 +100,32 @@ const isEmpty = (value: unknown): boolean =>
 /** The request for a definition: reading it gives the same definition. */
 export function requestOfJob(spec: JobSpec): JobCreate {
   const { key, task, queue, priority, payload, policy, labels, owner, firing = {} } = spec;
-  const { overlap, misfire, misfireThresholdMs, catchupWindowMs, catchupMost, catchupPerSecond } = firing;
   return {
-    ...(key !== undefined && { key }),
     task,
     queue,
     priority,
     payload,
     schedule: scheduleRequest(spec.schedule),
-    ...(policy.retry && { retry: retryRequest(policy.retry) }),
-    ...(policy.timeoutMs !== undefined && { timeout: formatDuration(policy.timeoutMs) }),
-    ...(policy.deadlineMs !== undefined && { deadline: formatDuration(policy.deadlineMs) }),
-    ...(policy.sla !== undefined && { sla: slaRequest(policy.sla) }),
-    ...(policy.guarantee !== undefined && { guarantee: policy.guarantee }),
+    labels: { ...labels },
+    ...present({
+      key,
+      owner,
+      retry: policy.retry && retryRequest(policy.retry),
+      timeout: durationText(policy.timeoutMs),
+      deadline: durationText(policy.deadlineMs),
+      sla: policy.sla && slaRequest(policy.sla),
+      guarantee: policy.guarantee,
+      callbacks: policy.callbacks?.map(({ on, include, ...to }) => ({ ...to, on: [...on], include: [...include] })),
+      searchable: policy.searchable && [...policy.searchable],
+      overlap: firing.overlap,
+      misfire: firing.misfire,
+      misfire_threshold: durationText(firing.misfireThresholdMs),
+      catchup_window: durationText(firing.catchupWindowMs),
+      catchup_limit: firing.catchupMost,
+      catchup_rate: firing.catchupPerSecond,
+    }),
     ...requiresRequest(policy.requires),
     ...breakerRequest(policy),
     ...limitsRequest(policy),
-    ...(policy.callbacks && {
-      callbacks: policy.callbacks.map(({ on, include, ...to }) => ({ ...to, on: [...on], include: [...include] })),
-    }),
-    ...present({ overlap, misfire }),
-    ...(misfireThresholdMs !== undefined && { misfire_threshold: formatDuration(misfireThresholdMs) }),
-    ...(catchupWindowMs !== undefined && { catchup_window: formatDuration(catchupWindowMs) }),
-    ...present({ catchup_limit: catchupMost, catchup_rate: catchupPerSecond }),
-    labels: { ...labels },
-    ...(policy.searchable !== undefined && { searchable: [...policy.searchable] }),
-    ...(owner !== undefined && { owner }),
   };
 }

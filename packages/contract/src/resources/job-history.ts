@@ -183,16 +183,14 @@ export const previewJob = {
   errors: [...definitionErrors, ...storeErrors],
 } as const satisfies Operation;
 
+const reads = { method: "GET", tag: "Jobs", permission: "runs:read", rateClass: "read", params: JobRef } as const;
+
 export const listJobRuns = {
-  method: "GET",
+  ...reads,
   path: "/v1/jobs/{id}/runs",
   aliases: [{ path: "/jobs/{id}/runs" }],
-  tag: "Jobs",
   client: "jobs.runs",
   summary: "List the runs of a job, newest first",
-  permission: "runs:read",
-  rateClass: "read",
-  params: JobRef,
   query: JobRunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
   errors: [
@@ -208,15 +206,11 @@ export const listJobRuns = {
 } as const satisfies Operation;
 
 export const getJobStats = {
-  method: "GET",
+  ...reads,
   path: "/v1/jobs/{id}/stats",
   aliases: [{ path: "/jobs/{id}/stats" }],
-  tag: "Jobs",
   client: "jobs.stats",
   summary: "Get statistics of the last runs of a job",
-  permission: "runs:read",
-  rateClass: "read",
-  params: JobRef,
   answers: { 200: { description: "Counts, durations and lateness", schema: JobStats } },
   errors: getErrors,
 } as const satisfies Operation;

@@ -19,6 +19,7 @@ import { limits } from "../bounds.js";
 import { type Findings, isErrorCode } from "../check/findings.js";
 import { refuseLongPast } from "./request-context.js";
 import {
+  durationText,
   readDuration,
   CalendarName,
   DurationText,
@@ -401,21 +402,19 @@ export function scheduleRequest(schedule: ScheduleSpec): ScheduleRequest {
             };
       return {
         ...rule,
-        ...(timeZone !== undefined && { time_zone: timeZone }),
-        ...(startsAt !== undefined && { starts_at: formatInstant(startsAt) }),
-        ...(endsAt !== undefined && { ends_at: formatInstant(endsAt) }),
-        ...(maxRuns !== undefined && { max_runs: maxRuns }),
-        ...(jitterMs !== undefined && { jitter: formatDuration(jitterMs) }),
-        ...(calendars !== undefined && { calendars: calendarRequest(calendars) }),
+        ...present({
+          time_zone: timeZone,
+          starts_at: startsAt === undefined ? undefined : formatInstant(startsAt),
+          ends_at: endsAt === undefined ? undefined : formatInstant(endsAt),
+          max_runs: maxRuns,
+          jitter: durationText(jitterMs),
+          calendars: calendars && calendarRequest(calendars),
+        }),
       };
     }
   }
 }
 
 function calendarRequest({ exclude, only, roll }: CoreCalendarRule): NonNullable<ScheduleRequest["calendars"]> {
-  return {
-    ...(exclude !== undefined && { exclude: [...exclude] }),
-    ...(only !== undefined && { only: [...only] }),
-    ...(roll !== undefined && { roll }),
-  };
+  return present({ exclude: exclude && [...exclude], only: only && [...only], roll });
 }

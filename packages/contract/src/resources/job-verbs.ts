@@ -187,19 +187,17 @@ export const rollbackJob = {
   ],
 } as const satisfies Operation;
 
+const writes = { method: "POST", tag: "Jobs", permission: "runs:write", rateClass: "write", params: JobRef } as const;
+
 export const runJobNow = {
-  method: "POST",
+  ...writes,
   path: "/v1/jobs/{id}:runNow",
   aliases: verbAliases("jobs", "runNow"),
-  tag: "Jobs",
   client: "jobs.runNow",
   summary: "Run a job now",
   description:
     "Creates a run that does not affect the schedule. A paused job runs, too. While another run of the job is live, the " +
     "overlap policy applies (skip refuses the call; queue_one and queue_all make the run wait), unless force is set.",
-  permission: "runs:write",
-  rateClass: "write",
-  params: JobRef,
   conditional: true,
   query: RunWaitQuery,
   body: JobRunNow,
@@ -218,20 +216,16 @@ export const runJobNow = {
 } as const satisfies Operation;
 
 export const retryJob = {
-  method: "POST",
+  ...writes,
   path: "/v1/jobs/{id}:retry",
   aliases: [
     ...verbAliases("jobs", "retry"),
     { path: "/task/{id}/retry", legacySpelling: true },
     { path: "/v1/task/{id}/retry", legacySpelling: true },
   ],
-  tag: "Jobs",
   client: "jobs.retry",
   summary: "Retry the last run of a job",
   description: "The last run must have failed. Works like the retry of that run.",
-  permission: "runs:write",
-  rateClass: "write",
-  params: JobRef,
   body: RunRepeat,
   bodyOptional: true,
   answers: {

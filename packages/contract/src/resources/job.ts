@@ -36,7 +36,7 @@ export const Warning = object(
   { description: "A sign that an accepted definition may not do what was intended" },
 );
 
-/** What a job is, as opposed to what becomes of it. */
+/** The definition of a job, as opposed to its state. */
 const definition = {
   key: nullable(Type.String()),
   task: Type.String(),
@@ -154,15 +154,14 @@ export const JobListQuery = closed({
 });
 export type JobListQuery = Static<typeof JobListQuery>;
 
+const reads = { method: "GET", tag: "Jobs", permission: "jobs:read", rateClass: "read" } as const;
+
 export const listJobs = {
-  method: "GET",
+  ...reads,
   path: "/v1/jobs",
   aliases: [{ path: "/jobs" }],
-  tag: "Jobs",
   client: "jobs.list",
   summary: "List jobs, newest first",
-  permission: "jobs:read",
-  rateClass: "read",
   query: JobListQuery,
   answers: { 200: { description: "One page", schema: JobList } },
   errors: [
@@ -177,19 +176,16 @@ export const listJobs = {
 } as const satisfies Operation;
 
 export const getJob = {
-  method: "GET",
+  ...reads,
   path: "/v1/jobs/{id}",
   aliases: [
     { path: "/jobs/{id}" },
     { path: "/task/{id}", legacySpelling: true },
     { path: "/v1/task/{id}", legacySpelling: true },
   ],
-  tag: "Jobs",
   client: "jobs.get",
   summary: "Get a job",
   description: "For a one-off job the answer includes its run, so that one call is enough for its status.",
-  permission: "jobs:read",
-  rateClass: "read",
   params: JobRef,
   answers: { 200: { description: "The job", schema: Job, headers: { ETag: etag } } },
   errors: getErrors,

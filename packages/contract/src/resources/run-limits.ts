@@ -81,7 +81,7 @@ const QueueRateLimit = object(
   { description: "Limits the number of starts of its runs in any window" },
 );
 
-/** In requests. */
+/** The limits of a run or job in requests. */
 export const limitFields = {
   concurrency: Type.Optional(Concurrency),
   rate_limit: Type.Optional(RateLimit),
@@ -89,7 +89,7 @@ export const limitFields = {
   ordering_on_failure: Type.Optional(OrderingFailure),
 };
 
-/** In answers. */
+/** The same in answers. */
 export const limitAnswer = {
   concurrency: nullable(Concurrency),
   rate_limit: nullable(RateLimit),
@@ -184,7 +184,7 @@ function addMissing(findings: Findings, pointer: string, detail: string): void {
   if (!findings.hasAt(pointer)) findings.add(pointer, "field_missing", detail);
 }
 
-/** Of the window of a rate. */
+/** Bounds of the window of a rate. */
 export const rateWindowBounds = { minMs: 1, maxMs: longestRateMs };
 
 export function limitsRequest({ concurrency, rateLimit, ordering }: RunLimits): LimitFields {

@@ -2,7 +2,6 @@ import {
   askedOf,
   checkRunPolicy,
   type Sla as CoreSla,
-  formatDuration,
   guarantees,
   requirementsOf,
   type RetryPolicy,
@@ -13,6 +12,8 @@ import { type Static, type TObject, Type } from "typebox";
 import { limits, printablePattern, searchPathPattern } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import {
+  durationText,
+  present,
   DurationText,
   Labels,
   NameText,
@@ -259,25 +260,27 @@ function readRetry(own: PlacedPolicies, findings: Findings): Partial<RetryPolicy
   return given;
 }
 
-export function retryRequest(retry: Partial<RetryPolicy>): RetryRequest {
-  const { maxAttempts, backoff, initialMs, factor, maxMs, jitter, nonRetryable } = retry;
-  return {
-    ...(maxAttempts !== undefined && { max_attempts: maxAttempts }),
-    ...(backoff !== undefined && { backoff }),
-    ...(initialMs !== undefined && { initial: formatDuration(initialMs) }),
-    ...(factor !== undefined && { factor }),
-    ...(maxMs !== undefined && { max: formatDuration(maxMs) }),
-    ...(jitter !== undefined && { jitter }),
-    ...(nonRetryable !== undefined && { non_retryable: [...nonRetryable] }),
-  };
+export function retryRequest({
+  maxAttempts,
+  initialMs,
+  maxMs,
+  nonRetryable,
+  ...same
+}: Partial<RetryPolicy>): RetryRequest {
+  return present({
+    max_attempts: maxAttempts,
+    backoff: same.backoff,
+    initial: durationText(initialMs),
+    factor: same.factor,
+    max: durationText(maxMs),
+    jitter: same.jitter,
+    non_retryable: nonRetryable && [...nonRetryable],
+  });
 }
 
 /** The promise as requests and answers have it. */
 export function slaRequest({ startWithinMs, finishWithinMs }: CoreSla): Sla {
-  return {
-    ...(startWithinMs !== undefined && { start_within: formatDuration(startWithinMs) }),
-    ...(finishWithinMs !== undefined && { finish_within: formatDuration(finishWithinMs) }),
-  };
+  return present({ start_within: durationText(startWithinMs), finish_within: durationText(finishWithinMs) });
 }
 
 export function requiresRequest(

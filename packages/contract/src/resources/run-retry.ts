@@ -28,20 +28,24 @@ const repeatErrors = [
   ...changeErrors,
 ] as const satisfies Operation["errors"];
 
-export const retryRun = {
+const writes = {
   method: "POST",
+  tag: "Dead letters",
+  permission: "runs:write",
+  rateClass: "write",
+  params: RunRef,
+} as const;
+
+export const retryRun = {
+  ...writes,
   path: "/v1/runs/{id}:retry",
   aliases: [...verbAliases("runs", "retry"), { path: "/v1/dead-letters/{id}:redrive" }],
-  tag: "Dead letters",
   client: "runs.retry",
   summary: "Retry a failed run",
   description:
     "Creates a run with its own id and with the nominal time, payload, queue, priority and labels of the failed run, under " +
     "the present policies of its job; its trigger names the failed run. A run is retried only once: another call returns " +
     "the same new run. The overlap policy applies unless force is set.",
-  permission: "runs:write",
-  rateClass: "write",
-  params: RunRef,
   body: RunRepeat,
   bodyOptional: true,
   answers: {
@@ -52,16 +56,12 @@ export const retryRun = {
 } as const satisfies Operation;
 
 export const replayRun = {
-  method: "POST",
+  ...writes,
   path: "/v1/runs/{id}:replay",
   aliases: verbAliases("runs", "replay"),
-  tag: "Dead letters",
   client: "runs.replay",
   summary: "Replay a run that has ended",
   description: "Every call creates another run, however the first one ended. Otherwise it works like a retry.",
-  permission: "runs:write",
-  rateClass: "write",
-  params: RunRef,
   body: RunRepeat,
   bodyOptional: true,
   answers: { 201: { description: "The new run", schema: Run, headers: { Location: "The address of the run" } } },

@@ -302,15 +302,14 @@ export type RunExplanation = Static<typeof RunExplanation>;
 
 export const RunRef = Type.Object({ id: Type.String({ examples: ["run_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
 
+const reads = { method: "GET", tag: "Runs", permission: "runs:read", rateClass: "read" } as const;
+
 export const listRuns = {
-  method: "GET",
+  ...reads,
   path: "/v1/runs",
   aliases: [{ path: "/runs" }, { path: "/job/executions" }, { path: "/v1/job/executions" }],
-  tag: "Runs",
   client: "runs.list",
   summary: "List runs, newest first",
-  permission: "runs:read",
-  rateClass: "read",
   query: RunListQuery,
   answers: { 200: { description: "One page", schema: RunList } },
   errors: [
@@ -327,15 +326,12 @@ export const listRuns = {
 } as const satisfies Operation;
 
 export const getRun = {
-  method: "GET",
+  ...reads,
   path: "/v1/runs/{id}",
   aliases: [{ path: "/runs/{id}" }],
-  tag: "Runs",
   client: "runs.get",
   summary: "Get a run",
   description: "Returns the run as it is now. With wait, answers when the run has ended.",
-  permission: "runs:read",
-  rateClass: "read",
   params: RunRef,
   query: RunWaitQuery,
   waits: true,
@@ -344,47 +340,38 @@ export const getRun = {
 } as const satisfies Operation;
 
 export const explainRun = {
-  method: "GET",
+  ...reads,
   path: "/v1/runs/{id}/explain",
   aliases: [{ path: "/runs/{id}/explain" }],
-  tag: "Runs",
   client: "runs.explain",
   summary: "Explain why a run does not run",
   description: "Returns the first reason that keeps the run from running, with its numbers. Counts stop at 10,000.",
-  permission: "runs:read",
-  rateClass: "read",
   params: RunRef,
   answers: { 200: { description: "The explanation", schema: RunExplanation } },
   errors: getErrors,
 } as const satisfies Operation;
 
+const writes = { method: "POST", tag: "Runs", permission: "runs:write", rateClass: "write", params: RunRef } as const;
+
 export const cancelRun = {
-  method: "POST",
+  ...writes,
   path: "/v1/runs/{id}:cancel",
   aliases: verbAliases("runs", "cancel"),
-  tag: "Runs",
   client: "runs.cancel",
   summary: "Cancel a run",
   description:
     "A waiting run ends at once. A running run is asked to stop. A run that has ended is returned unchanged.",
-  permission: "runs:write",
-  rateClass: "write",
-  params: RunRef,
   answers: { 200: { description: "The run as it is now", schema: Run } },
   errors: writeErrors,
 } as const satisfies Operation;
 
 export const rescheduleRun = {
-  method: "POST",
+  ...writes,
   path: "/v1/runs/{id}:reschedule",
   aliases: verbAliases("runs", "reschedule"),
-  tag: "Runs",
   client: "runs.reschedule",
   summary: "Reschedule a run",
   description: "Only for runs that wait for their time, for their next attempt, or for a worker.",
-  permission: "runs:write",
-  rateClass: "write",
-  params: RunRef,
   body: RunReschedule,
   answers: { 200: { description: "The run as it is now", schema: Run } },
   errors: [
@@ -399,28 +386,22 @@ export const rescheduleRun = {
 } as const satisfies Operation;
 
 export const listRunAttempts = {
-  method: "GET",
+  ...reads,
   path: "/v1/runs/{id}/attempts",
   aliases: [{ path: "/runs/{id}/attempts" }],
-  tag: "Runs",
   client: "runs.attempts",
   summary: "List the attempts of a run, oldest first",
-  permission: "runs:read",
-  rateClass: "read",
   params: RunRef,
   answers: { 200: { description: "All attempts, the running one included", schema: RunAttempts } },
   errors: getErrors,
 } as const satisfies Operation;
 
 export const listRunEvents = {
-  method: "GET",
+  ...reads,
   path: "/v1/runs/{id}/events",
   aliases: [{ path: "/runs/{id}/events" }],
-  tag: "Runs",
   client: "runs.events",
   summary: "List the events of a run, oldest first",
-  permission: "runs:read",
-  rateClass: "read",
   params: RunRef,
   answers: { 200: { description: "The events", schema: RunEvents } },
   errors: getErrors,

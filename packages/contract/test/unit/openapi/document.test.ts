@@ -10,7 +10,7 @@ import { errorCodes } from "../../../src/resources/problem.js";
 const root = new URL("../../../../../", import.meta.url);
 const declared: [string, Operation][] = Object.entries(operations);
 
-/** Everything that check-value understands, and what only explains. */
+/** The keywords that check-value understands, and those that only explain. */
 const requestKeywords = new Set(
   "type enum const minLength maxLength pattern minimum maximum items minItems maxItems properties required additionalProperties propertyNames maxProperties description title examples default".split(
     " ",
@@ -49,7 +49,7 @@ describe("the OpenAPI document", () => {
     const components = new SchemaComponents();
     components.reference({ title: "Thing", type: "string" });
     expect(() => components.reference({ title: "Thing", type: "number" })).toThrow(
-      "two different schemas have the title Thing",
+      "Two different schemas have the title Thing.",
     );
   });
 });

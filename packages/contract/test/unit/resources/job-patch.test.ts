@@ -87,12 +87,12 @@ describe("a patch of a job", () => {
   });
 
   it("refuses an address in the patch, but not one that was stored before", () => {
-    const url = "http://10.0.0.1/told";
+    const url = "http://10.0.0.1/hook";
     const before = specOf({ callbacks: [{ url }] });
-    const patch = (body: object) => readJobPatch(body, { refuseTarget: () => "is closed" })(before, now);
+    const patch = (body: object) => readJobPatch(body, { refuseTarget: () => "This address is closed." })(before, now);
     expect(patch({ priority: 9 }).policy).toEqual(before.policy);
     expect(patch({ callbacks: null }).policy).toEqual({});
-    expect(() => patch({ callbacks: [{ url }] })).toThrow("/callbacks/0/url: is closed");
+    expect(() => patch({ callbacks: [{ url }] })).toThrow("/callbacks/0/url: This address is closed.");
   });
 
   it("replaces the payload as a whole, by null too", () => {
