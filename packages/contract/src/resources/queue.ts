@@ -237,7 +237,7 @@ export const purgeQueue = {
 export type QueueChange = ReturnType<typeof readQueuePatch>;
 
 export function readQueuePatch(body: unknown) {
-  return readBody(QueuePatch, body, ({ order, bound, ...limits }, findings) => {
+  return readBody(QueuePatch, body, ({ order, bound, ...ownLimits }, findings) => {
     const takesNone = order === "strict" || order === "fifo";
     if (typeof bound === "string" && takesNone) {
       findings.add(
@@ -247,7 +247,7 @@ export function readQueuePatch(body: unknown) {
       );
     }
     const boundMs = bound === null ? null : readDuration(bound, "/bound", findings);
-    return { ...present({ order, boundMs }), ...readOwnLimits(limits, findings) };
+    return { ...present({ order, boundMs }), ...readOwnLimits(ownLimits, findings) };
   });
 }
 

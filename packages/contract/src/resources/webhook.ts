@@ -36,12 +36,12 @@ export const WebhookCreate = object(
 );
 export type WebhookCreate = Static<typeof WebhookCreate>;
 
-const { url, ...removables } = WebhookCreate.properties;
+const { url: addressField, ...removables } = WebhookCreate.properties;
 
 export const WebhookPatch = object(
   "WebhookPatch",
   {
-    url,
+    url: addressField,
     ...removableFields(removables),
     enabled: Type.Optional(Type.Boolean({ description: "Whether messages are sent to it" })),
   },
