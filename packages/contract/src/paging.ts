@@ -1,6 +1,6 @@
-import { type TProperties, type Static, Type } from "typebox";
+import { type Static, type TProperties, Type } from "typebox";
 import { limits } from "./bounds.js";
-import { object, Count, nullable, stringEnum, closed } from "./fields.js";
+import { closed, Count, nullable, object, stringEnum } from "./fields.js";
 
 export const NextPageToken = nullable(
   Type.String({ description: "Send it as page_token to get the next page; null on the last page" }),

@@ -2,17 +2,17 @@ import type { Instant } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { backfillDefaults, backfillLimits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { described, Count, InstantText, nullable, stringEnum, Timestamp, object, readInstant } from "../fields.js";
+import { Count, described, InstantText, nullable, object, readInstant, stringEnum, Timestamp } from "../fields.js";
 import {
-  verbAliases,
   bodyErrors,
   changeErrors,
-  type Operation,
   getErrors,
   listErrors,
+  type Operation,
+  verbAliases,
   writeErrors,
 } from "../operation.js";
-import { PageQuery, pageOf } from "../paging.js";
+import { pageOf, PageQuery } from "../paging.js";
 import { JobRef } from "./job.js";
 
 const { leastPerSecond, perSecond, concurrency } = backfillLimits;

@@ -6,14 +6,14 @@ import {
   Count,
   DurationText,
   nullable,
+  object,
   policyTimeBounds,
   readDuration,
   stringEnum,
   Timestamp,
-  object,
 } from "../fields.js";
-import { type Operation, getErrors, listErrors, writeErrors } from "../operation.js";
-import { PageQuery, pageOf } from "../paging.js";
+import { getErrors, listErrors, type Operation, writeErrors } from "../operation.js";
+import { pageOf, PageQuery } from "../paging.js";
 
 export const BreakerRequest = object(
   "BreakerRequest",

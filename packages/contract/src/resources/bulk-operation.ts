@@ -3,9 +3,9 @@ import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { Count, nullable, stringEnum, Timestamp, object, present } from "../fields.js";
-import { bodyErrors, type Operation, storeErrors, getErrors, listErrors, writeErrors } from "../operation.js";
-import { PageQuery, pageOf } from "../paging.js";
+import { Count, nullable, object, present, stringEnum, Timestamp } from "../fields.js";
+import { bodyErrors, getErrors, listErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { pageOf, PageQuery } from "../paging.js";
 import { RunListQuery } from "./run.js";
 
 const bulkActions = ["cancel", "retry", "discard"] as const;

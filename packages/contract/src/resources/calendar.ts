@@ -3,9 +3,9 @@ import { type Static, Type } from "typebox";
 import { isObject } from "../check/check-value.js";
 import { Findings } from "../check/findings.js";
 import { checkJsonValue } from "../check/json-value.js";
-import { Timestamp, object, closed } from "../fields.js";
-import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
-import { PageQuery, pageOf } from "../paging.js";
+import { closed, object, Timestamp } from "../fields.js";
+import { bodyErrors, getErrors, listErrors, type Operation, storeErrors } from "../operation.js";
+import { pageOf, PageQuery } from "../paging.js";
 
 const Dates = (description: string) =>
   Type.Array(Type.String(), {

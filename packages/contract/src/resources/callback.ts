@@ -2,7 +2,7 @@ import type { CallbackAnswer } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits, workerLimits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { DurationText, readDuration, stringEnum, object } from "../fields.js";
+import { DurationText, object, readDuration, stringEnum } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors } from "../operation.js";
 
 const CallbackBody = object("CallbackBody", {

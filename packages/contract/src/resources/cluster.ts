@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import { Count, Milliseconds, nullable, Timestamp, object, closed } from "../fields.js";
-import { type Operation, getErrors } from "../operation.js";
+import { closed, Count, Milliseconds, nullable, object, Timestamp } from "../fields.js";
+import { getErrors, type Operation } from "../operation.js";
 
 const ClusterNode = object("ClusterNode", {
   id: Type.String({ examples: ["node_01k9zq3v5e0r8t2b7n4m6x1c9d"] }),

@@ -3,21 +3,21 @@ import { type Static, Type } from "typebox";
 import { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import {
-  described,
+  closed,
   Count,
+  described,
   InstantText,
   JobName,
   NameFilter,
   nullable,
+  object,
+  present,
   queryInstant,
   stringEnum,
   Timestamp,
-  object,
-  closed,
-  present,
 } from "../fields.js";
-import { bodyErrors, type Operation, queryErrors, storeErrors, getErrors } from "../operation.js";
-import { NextPageToken, paging, pageOf } from "../paging.js";
+import { bodyErrors, getErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { NextPageToken, pageOf, paging } from "../paging.js";
 import { Problem } from "./problem.js";
 import { Run, RunRef } from "./run.js";
 

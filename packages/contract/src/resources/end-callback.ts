@@ -1,14 +1,14 @@
 import {
+  type Callback as CoreCallback,
   type CallbackMoment,
   callbackMoments,
   type CallbackPart,
   callbackParts,
-  type Callback as CoreCallback,
 } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { callbackLimits, limits, namePattern, webAddressPattern } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
-import { stringEnum, object } from "../fields.js";
+import { object, stringEnum } from "../fields.js";
 
 /** dead means failed: a run that failed for good is a dead letter. */
 const Moment = stringEnum([...callbackMoments, "dead"]);

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { NameFilter, Count, Timestamp, object, closed } from "../fields.js";
-import { type Operation, getErrors, listErrors } from "../operation.js";
-import { paging, pageOf } from "../paging.js";
+import { closed, Count, NameFilter, object, Timestamp } from "../fields.js";
+import { getErrors, listErrors, type Operation } from "../operation.js";
+import { pageOf, paging } from "../paging.js";
 
 export const ErrorGroupQuery = closed({ ...paging, task: Type.Optional(NameFilter("Only of this task")) });
 export type ErrorGroupQuery = Static<typeof ErrorGroupQuery>;

@@ -1,16 +1,16 @@
 import { type Static, Type } from "typebox";
 import {
+  closed,
   Count,
   JobName,
   Milliseconds,
   NameFilter,
   nullable,
+  object,
   stringEnum,
   Timestamp,
-  closed,
-  object,
 } from "../fields.js";
-import { type Operation, getErrors } from "../operation.js";
+import { getErrors, type Operation } from "../operation.js";
 
 /** Types of events. The first word names what they happen to. */
 export const eventTypes = [

@@ -8,7 +8,7 @@ import {
 } from "@carillon/core";
 import { type Static, type TObject, Type } from "typebox";
 import type { Findings } from "../check/findings.js";
-import { DurationText, readDuration, stringEnum, present } from "../fields.js";
+import { DurationText, present, readDuration, stringEnum } from "../fields.js";
 
 const Overlap = stringEnum(overlapPolicies, {
   description: `What happens to an occurrence that is due while a run of the job is live; ${defaultFiringPolicy.overlap} by default`,

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { described, Count, nullable, Timestamp, object, closed } from "../fields.js";
-import { type Operation, getErrors } from "../operation.js";
+import { closed, Count, described, nullable, object, Timestamp } from "../fields.js";
+import { getErrors, type Operation } from "../operation.js";
 
 export const ForecastQuery = closed({
   hours: Type.Optional(

@@ -1,4 +1,5 @@
 import { defaultFiringPolicy, defaultRetryPolicy, formatDuration, type JobSpec, retryOf } from "@carillon/core";
+import { durationText, present } from "../fields.js";
 import { breakerRequest } from "./breaker.js";
 import { defaultPriority, defaultQueue, type JobCreate, normaliseJobRequest } from "./job-create.js";
 import { type ScheduleRequest, scheduleRequest } from "./job-schedule.js";
@@ -6,7 +7,6 @@ import type { JobDefinition } from "./job.js";
 import type { RequestContext } from "./request-context.js";
 import { limitsRequest } from "./run-limits.js";
 import { requiresRequest, retryRequest, slaRequest } from "./run-policy.js";
-import { durationText, present } from "../fields.js";
 
 /** Every field of a definition with its default, in the order that is best for readers. */
 const defaults: Readonly<Record<keyof JobDefinition, unknown>> = {

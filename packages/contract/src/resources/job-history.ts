@@ -1,9 +1,9 @@
 import { jobStates, ledgerReasons } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { described, Count, nullable, stringEnum, Timestamp, closed, object } from "../fields.js";
-import { definitionErrors, type Operation, queryErrors, storeErrors, getErrors, listErrors } from "../operation.js";
-import { PageQuery, paging, pageOf } from "../paging.js";
+import { closed, Count, described, nullable, object, stringEnum, Timestamp } from "../fields.js";
+import { definitionErrors, getErrors, listErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
+import { pageOf, PageQuery, paging } from "../paging.js";
 import { JobCreate } from "./job-create.js";
 import { Job, JobDefinition, JobRef, Warning } from "./job.js";
 import { explanationFields, listFilters, RunExplanation, RunList, RunListQuery } from "./run.js";

@@ -2,14 +2,14 @@ import { CarillonError, type Instant, type JobSpec } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { Findings } from "../check/findings.js";
 import { soundBody } from "../check/read-body.js";
+import { described, object } from "../fields.js";
 import { mergePatch, mergePatchOf, removableFields } from "../merge-patch.js";
 import { changeErrors, definitionErrors, type Operation } from "../operation.js";
-import { explainJobField, legacyFieldNames, JobCreate, jobFields, normaliseJobRequest } from "./job-create.js";
+import { explainJobField, JobCreate, jobFields, legacyFieldNames, normaliseJobRequest } from "./job-create.js";
 import { requestOfJob } from "./job-definition.js";
 import { isCompanion, scheduleKinds, ScheduleRequest } from "./job-schedule.js";
 import { etag, Job, JobRef } from "./job.js";
 import type { RequestContext } from "./request-context.js";
-import { described, object } from "../fields.js";
 
 const { task, payload: _payload, schedule: _schedule, key: _key, ...others } = jobFields;
 const schedulePatch = mergePatchOf(ScheduleRequest);

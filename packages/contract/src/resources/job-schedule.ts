@@ -1,8 +1,8 @@
 import {
   type AfterSchedule,
   type AtSchedule,
-  checkSchedule,
   type CalendarRule as CoreCalendarRule,
+  checkSchedule,
   type CronSchedule,
   type DurationMs,
   type EverySchedule,
@@ -17,19 +17,19 @@ import {
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import { type Findings, isErrorCode } from "../check/findings.js";
-import { refuseLongPast } from "./request-context.js";
 import {
-  durationText,
-  readDuration,
   CalendarName,
+  durationText,
   DurationText,
   InstantText,
+  object,
   type Placed,
+  present,
+  readDuration,
   stringEnum,
   Timestamp,
-  object,
-  present,
 } from "../fields.js";
+import { refuseLongPast } from "./request-context.js";
 
 const Cron = Type.String({
   minLength: 1,

@@ -1,8 +1,8 @@
 import type { Instant } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { readPayload, Count, stringEnum, object, closed, present } from "../fields.js";
-import { verbAliases, bodyErrors, changeErrors, type Operation } from "../operation.js";
+import { closed, Count, object, present, readPayload, stringEnum } from "../fields.js";
+import { bodyErrors, changeErrors, type Operation, verbAliases } from "../operation.js";
 import { JobCreate } from "./job-create.js";
 import { etag, Job, JobRef, MissedChoice } from "./job.js";
 import { pauseEnd, pauseFields } from "./pause.js";

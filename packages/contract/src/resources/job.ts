@@ -1,8 +1,8 @@
 import { jobStates, jobStatuses, missedChoices } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { keysPattern, maxKeys } from "../bounds.js";
-import { described, nullable, stringEnum, Timestamp, closed, object } from "../fields.js";
-import { type Operation, queryErrors, storeErrors, getErrors } from "../operation.js";
+import { closed, described, nullable, object, stringEnum, Timestamp } from "../fields.js";
+import { getErrors, type Operation, queryErrors, storeErrors } from "../operation.js";
 import { NextPageToken, paging, Total } from "../paging.js";
 import { BreakerAnswer } from "./breaker.js";
 import { Callback } from "./end-callback.js";

@@ -2,18 +2,18 @@ import { limitKinds, limitScopes, mostLimit, orderFailures } from "@carillon/cor
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
 import {
-  readDuration,
+  closed,
   Count,
   DurationText,
   nullable,
+  object,
+  present,
+  readDuration,
   stringEnum,
   Timestamp,
-  object,
-  closed,
-  present,
 } from "../fields.js";
-import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
-import { paging, pageOf } from "../paging.js";
+import { bodyErrors, getErrors, listErrors, type Operation, storeErrors } from "../operation.js";
+import { pageOf, paging } from "../paging.js";
 import { rateWindowBounds } from "./run-limits.js";
 
 const Scope = stringEnum(limitScopes, {

@@ -4,19 +4,19 @@ import { limits, patternWords, plainNameLength, plainNamePattern } from "../boun
 import { type Findings, isErrorCode } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
 import {
-  readDuration,
-  readInstant,
   described,
   DurationText,
   InstantText,
   Labels,
-  stringEnum,
-  Timestamp,
   object,
   present,
+  readDuration,
+  readInstant,
+  stringEnum,
+  Timestamp,
 } from "../fields.js";
-import { bodyErrors, type Operation, storeErrors, getErrors, listErrors, writeErrors } from "../operation.js";
-import { PageQuery, pageOf } from "../paging.js";
+import { bodyErrors, getErrors, listErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { pageOf, PageQuery } from "../paging.js";
 
 const Mode = stringEnum(["hold", "skip"], {
   description: "hold: fires wait for the end of the window; skip: they are recorded in the ledger",

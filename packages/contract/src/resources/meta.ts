@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { stringEnum, object, closed } from "../fields.js";
+import { closed, object, stringEnum } from "../fields.js";
 import type { Operation } from "../operation.js";
 
 export const Alive = object("Alive", { status: stringEnum(["ok"]) });

@@ -2,9 +2,9 @@ import { namespaceNamePattern } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { namespaceNameLength } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
-import { Timestamp, object } from "../fields.js";
-import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
-import { PageQuery, pageOf } from "../paging.js";
+import { object, Timestamp } from "../fields.js";
+import { bodyErrors, getErrors, listErrors, type Operation, storeErrors } from "../operation.js";
+import { pageOf, PageQuery } from "../paging.js";
 import { ownLimitAnswer, ownLimitPatch, readOwnLimits } from "./run-limits.js";
 
 const Weight = Type.Integer({

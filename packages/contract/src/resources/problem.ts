@@ -1,6 +1,6 @@
 import { errorCatalogue, type ErrorCode } from "@carillon/core";
 import { type Static, Type } from "typebox";
-import { stringEnum, object } from "../fields.js";
+import { object, stringEnum } from "../fields.js";
 
 /** Sorted, so that the published list does not depend on the order of the catalogue. */
 export const errorCodes: readonly ErrorCode[] = Object.freeze(

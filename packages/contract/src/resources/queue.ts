@@ -3,20 +3,20 @@ import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
 import {
-  described,
+  closed,
   Count,
+  described,
   DurationText,
   nullable,
+  object,
+  present,
   readDuration,
   stringEnum,
   Timestamp,
-  closed,
-  object,
-  present,
 } from "../fields.js";
 import { removable } from "../merge-patch.js";
-import { bodyErrors, type Operation, storeErrors, getErrors, listErrors, writeErrors } from "../operation.js";
-import { paging, pageOf } from "../paging.js";
+import { bodyErrors, getErrors, listErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
+import { pageOf, paging } from "../paging.js";
 import { BulkOperation } from "./bulk-operation.js";
 import { pauseEnd, pauseFields } from "./pause.js";
 import { ownLimitAnswer, ownLimitPatch, readOwnLimits } from "./run-limits.js";
@@ -46,13 +46,9 @@ export const QueuePatch = object(
 );
 export type QueuePatch = Static<typeof QueuePatch>;
 
-export const QueuePauseRequest = object(
-  "QueuePauseRequest",
-  {
-    ...pauseFields,
-  },
-  { examples: [{ reason: "moving", for: "2h" }] },
-);
+export const QueuePauseRequest = object("QueuePauseRequest", pauseFields, {
+  examples: [{ reason: "moving", for: "2h" }],
+});
 export type QueuePauseRequest = Static<typeof QueuePauseRequest>;
 
 export const QueuePurgeRequest = object("QueuePurgeRequest", {

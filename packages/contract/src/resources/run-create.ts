@@ -6,18 +6,18 @@ import { Findings } from "../check/findings.js";
 import { checkJsonValue, isPlainlySound } from "../check/json-value.js";
 import { readBatch, readBody } from "../check/read-body.js";
 import {
-  readDuration,
-  readInstant,
-  described,
   Count,
+  described,
   DurationText,
   InstantText,
-  stringEnum,
   object,
+  readDuration,
+  readInstant,
+  stringEnum,
 } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import { Problem } from "./problem.js";
-import { refuseLongPast, addPayloadFaults, type RequestContext } from "./request-context.js";
+import { addPayloadFaults, refuseLongPast, type RequestContext } from "./request-context.js";
 import { runLimits } from "./run-limits.js";
 import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
 import { Run, RunWaitQuery } from "./run.js";

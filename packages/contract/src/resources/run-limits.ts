@@ -1,11 +1,11 @@
 import {
   checkLimits,
-  type RateLimit as CoreRateLimit,
   formatDuration,
   keyedLimits,
   longestRateMs,
   mostLimit,
   orderFailures,
+  type RateLimit as CoreRateLimit,
   type RunLimits,
 } from "@carillon/core";
 import { type Static, type TObject, Type } from "typebox";

@@ -1,9 +1,9 @@
 import { logLevels } from "@carillon/core";
 import { type Static, Type } from "typebox";
 import { limits } from "../bounds.js";
-import { stringEnum, Timestamp, closed, object } from "../fields.js";
-import { type Operation, listErrors } from "../operation.js";
-import { paging, pageOf } from "../paging.js";
+import { closed, object, stringEnum, Timestamp } from "../fields.js";
+import { listErrors, type Operation } from "../operation.js";
+import { pageOf, paging } from "../paging.js";
 import { RunRef } from "./run.js";
 
 export const RunLogLine = object("RunLogLine", {

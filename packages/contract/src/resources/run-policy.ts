@@ -1,28 +1,28 @@
 import {
   askedOf,
   checkRunPolicy,
-  type Sla as CoreSla,
   guarantees,
   requirementsOf,
   type RetryPolicy,
   retryPolicy,
   type RunPolicy,
+  type Sla as CoreSla,
 } from "@carillon/core";
 import { type Static, type TObject, Type } from "typebox";
 import { limits, printablePattern, searchPathPattern } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import {
   durationText,
-  present,
   DurationText,
   Labels,
   NameText,
+  object,
   OwnerName,
   type Placed,
   policyTimeBounds,
+  present,
   readDuration,
   stringEnum,
-  object,
 } from "../fields.js";
 import { BreakerRequest, readBreaker } from "./breaker.js";
 import { Callbacks, callbacksOf, type RefuseTarget } from "./end-callback.js";

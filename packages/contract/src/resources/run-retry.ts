@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { verbAliases, bodyErrors, changeErrors, type Operation } from "../operation.js";
+import { object, present, readPayload } from "../fields.js";
+import { bodyErrors, changeErrors, type Operation, verbAliases } from "../operation.js";
 import { Run, RunRef } from "./run.js";
-import { readPayload, present, object } from "../fields.js";
 
 export const RunRepeat = object(
   "RunRepeat",

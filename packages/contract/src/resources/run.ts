@@ -3,28 +3,28 @@ import { type Static, Type } from "typebox";
 import { limits, printablePattern, searchPathPattern } from "../bounds.js";
 import { readBody } from "../check/read-body.js";
 import {
-  readDuration,
-  readInstant,
-  described,
+  closed,
   Count,
+  described,
   DurationText,
   InstantText,
   JobName,
   Milliseconds,
   NameFilter,
   nullable,
+  object,
+  readDuration,
+  readInstant,
   stringEnum,
   Timestamp,
-  object,
-  closed,
 } from "../fields.js";
 import {
-  verbAliases,
   bodyErrors,
+  getErrors,
   type Operation,
   queryErrors,
   storeErrors,
-  getErrors,
+  verbAliases,
   writeErrors,
 } from "../operation.js";
 import { NextPageToken, paging, Total, totalQuery } from "../paging.js";

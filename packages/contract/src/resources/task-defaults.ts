@@ -1,9 +1,9 @@
 import { type Static } from "typebox";
 import { Findings } from "../check/findings.js";
+import { object } from "../fields.js";
 import type { RefuseTarget } from "./end-callback.js";
 import { runLimits } from "./run-limits.js";
 import { placedPolicies, policyFields, runFields, runPolicy } from "./run-policy.js";
-import { object } from "../fields.js";
 
 /** The fields of a request for a run that its task may have defaults for. */
 export const TaskDefaults = object(

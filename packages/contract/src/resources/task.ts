@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { described, Count, nullable, object } from "../fields.js";
-import { type Operation, getErrors, listErrors } from "../operation.js";
-import { PageQuery, pageOf } from "../paging.js";
+import { Count, described, nullable, object } from "../fields.js";
+import { getErrors, listErrors, type Operation } from "../operation.js";
+import { pageOf, PageQuery } from "../paging.js";
 import { TaskDefaults } from "./task-defaults.js";
 
 export const TaskInfo = object(

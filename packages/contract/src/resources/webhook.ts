@@ -3,11 +3,11 @@ import { type Static, Type } from "typebox";
 import { callbackLimits, limits, namePattern, printablePattern } from "../bounds.js";
 import { isObject } from "../check/check-value.js";
 import { readBody } from "../check/read-body.js";
-import { Count, DurationText, nullable, readDuration, stringEnum, Timestamp, object } from "../fields.js";
+import { Count, DurationText, nullable, object, readDuration, stringEnum, Timestamp } from "../fields.js";
 import { removableFields } from "../merge-patch.js";
-import { bodyErrors, type Operation, storeErrors, getErrors, listErrors } from "../operation.js";
-import { PageQuery, pageOf } from "../paging.js";
-import { checkTarget, Include, momentsOf, On, type RefuseTarget, TargetUrl, defaultParts } from "./end-callback.js";
+import { bodyErrors, getErrors, listErrors, type Operation, storeErrors } from "../operation.js";
+import { pageOf, PageQuery } from "../paging.js";
+import { checkTarget, defaultParts, Include, momentsOf, On, type RefuseTarget, TargetUrl } from "./end-callback.js";
 import { RunError, RunStatus } from "./run.js";
 
 const Names = (description: string) =>

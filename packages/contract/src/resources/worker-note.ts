@@ -3,9 +3,9 @@ import { type Static, Type } from "typebox";
 import { tokenHashPattern, workerLimits } from "../bounds.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { stringEnum, object } from "../fields.js";
+import { object, stringEnum } from "../fields.js";
 import type { Operation } from "../operation.js";
-import { AgoMs, workerCallErrors, Fence, RunRef, runUuid, workerCall } from "./worker-protocol.js";
+import { AgoMs, Fence, RunRef, runUuid, workerCall, workerCallErrors } from "./worker-protocol.js";
 import { WorkerRef } from "./worker.js";
 
 const noteKinds = [

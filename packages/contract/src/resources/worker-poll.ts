@@ -4,13 +4,12 @@ import { limits, uuidPattern, workerLimits } from "../bounds.js";
 import { isObject } from "../check/check-value.js";
 import type { Findings } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { Count, Milliseconds, nullable, stringEnum, object } from "../fields.js";
+import { Count, Milliseconds, nullable, object, stringEnum } from "../fields.js";
 import type { Operation } from "../operation.js";
 import {
   AgoMs,
   type ClaimName,
   claimName,
-  workerCallErrors,
   Fence,
   HeldRun,
   HeldRuns,
@@ -19,6 +18,7 @@ import {
   RunUuid,
   runUuid,
   workerCall,
+  workerCallErrors,
 } from "./worker-protocol.js";
 import { WorkerRef } from "./worker.js";
 

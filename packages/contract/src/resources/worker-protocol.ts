@@ -12,7 +12,7 @@ import {
 } from "../bounds.js";
 import { type Findings, pointerTo } from "../check/findings.js";
 import { readBody } from "../check/read-body.js";
-import { described, Labels, Milliseconds, object, closed, present } from "../fields.js";
+import { closed, described, Labels, Milliseconds, object, present } from "../fields.js";
 import { bodyErrors, type Operation, storeErrors, writeErrors } from "../operation.js";
 import type { RefuseTarget } from "./end-callback.js";
 import { checkDefaults, TaskDefaults } from "./task-defaults.js";

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { readBody } from "../check/read-body.js";
-import { stringEnum, Timestamp, closed, object } from "../fields.js";
-import { type Operation, getErrors, listErrors, writeErrors } from "../operation.js";
-import { paging, pageOf } from "../paging.js";
+import { closed, object, stringEnum, Timestamp } from "../fields.js";
+import { getErrors, listErrors, type Operation, writeErrors } from "../operation.js";
+import { pageOf, paging } from "../paging.js";
 import { RunList } from "./run.js";
 
 export const WorkerRef = Type.Object({ id: Type.String({ examples: ["wrk_01k9zq3v5e0r8t2b7n4m6x1c9d"] }) });
