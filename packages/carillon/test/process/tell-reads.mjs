@@ -7,7 +7,7 @@ if (isMainThread) register(import.meta.url);
 
 /** Called in the thread of the hooks, for every module. */
 export async function load(url, context, next) {
-  const [, name] = /executor-(docker|kubernetes|lambda|airflow)\/dist\/index\.js$/.exec(url) ?? [];
+  const [, name] = /executors\/dist\/(docker|kubernetes|lambda|airflow)\/\w+-executor\.js$/.exec(url) ?? [];
   if (name !== undefined) writeSync(2, `reads ${name}\n`);
   return next(url, context);
 }

@@ -51,7 +51,7 @@ function named(name: ExecutorName, host: ExecutorHost): Task {
 
 /** A package that is not there is told of at once; one that is there is not read before it has something to do. */
 function readByItsFirstRun(name: ExecutorName, host: ExecutorHost): Task {
-  const specifier = `@carillon/executor-${name}`;
+  const specifier = `@carillon/executors/${name}`;
   const require = createRequire(import.meta.url);
   try {
     require.resolve(specifier);

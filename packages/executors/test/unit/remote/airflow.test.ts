@@ -1,4 +1,4 @@
-import { airflowExecutor } from "@carillon/executor-airflow";
+import { airflowExecutor } from "../../../src/airflow/airflow-executor.js";
 import { NonRetryableError, RunStoppedError } from "@carillon/worker";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hostWith, type Line, run } from "../fixture.js";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dockerExecutor } from "@carillon/executor-docker";
+import { dockerExecutor } from "../../../src/docker/docker-executor.js";
 import { NonRetryableError, RunStoppedError } from "@carillon/worker";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hostWith, type Line, run } from "../fixture.js";

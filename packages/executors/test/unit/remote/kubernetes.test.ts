@@ -1,4 +1,4 @@
-import { kubernetesExecutor } from "@carillon/executor-kubernetes";
+import { kubernetesExecutor } from "../../../src/kubernetes/kubernetes-executor.js";
 import { NonRetryableError, RunStoppedError } from "@carillon/worker";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hostWith, type Line, run } from "../fixture.js";

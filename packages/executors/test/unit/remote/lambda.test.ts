@@ -1,4 +1,4 @@
-import { lambdaExecutor, signV4 } from "@carillon/executor-lambda";
+import { lambdaExecutor, signV4 } from "../../../src/lambda/lambda-executor.js";
 import { NonRetryableError, RetryAfterError } from "@carillon/worker";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hostWith, type Line, run } from "../fixture.js";
