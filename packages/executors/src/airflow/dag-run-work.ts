@@ -1,10 +1,37 @@
-import type { RemoteWork, TaskContext } from "@carillon/worker";
-import { type AirflowApi, jsonOf } from "./airflow-api.js";
-import type { AirflowPayload } from "./airflow-payload.js";
+import type { DurationMs } from "@carillon/core";
+import { PayloadReader, type RemoteWork, type TaskContext } from "@carillon/worker";
+import type { ApiCall, RemoteApi } from "../remote-api.js";
+
+/** Of its API: v2 of Airflow 3, v1 of Airflow 2. */
+export type AirflowVersion = "v1" | "v2";
+
+export interface AirflowPayload {
+  readonly dag: string;
+  readonly conf: unknown;
+  readonly everyMs: DurationMs;
+}
+
+/** Throws a PayloadError that names every fault. */
+export function readAirflowPayload(payload: unknown): AirflowPayload {
+  const reader = new PayloadReader("airflow", payload);
+  const conf = reader.value("conf") ?? {};
+  if (typeof conf !== "object" || Array.isArray(conf)) reader.fault("conf", "must be an object");
+  const read: AirflowPayload = {
+    dag: reader.requiredText("dag", { most: 250, pattern: /^[\w.-]+$/, words: "the id of a DAG" }),
+    conf,
+    everyMs: reader.duration("poll_every", 600_000) ?? 5_000,
+  };
+  reader.end();
+  return read;
+}
 
 export interface DagRunEnd {
   readonly state: "success" | "failed";
   readonly failedTasks: readonly string[];
+}
+
+interface DagRun {
+  readonly state: string;
 }
 
 interface TaskInstances {
@@ -15,40 +42,44 @@ interface TaskInstances {
   }[];
 }
 
-const longestLog = 100_000;
+const maxLogCharacters = 100_000;
 
-/** One DAG run per attempt, named after it: a worker that takes an attempt over finds what was begun. */
+/** One DAG run per attempt, named after it, so that a worker that takes over the attempt finds it. */
 export class DagRunWork implements RemoteWork<DagRunEnd> {
   readonly id: string;
-  readonly #api: AirflowApi;
-  readonly #payload: AirflowPayload;
+  readonly #api: RemoteApi;
+  readonly #version: AirflowVersion;
+  readonly #runs: string;
+  readonly #conf: unknown;
   readonly #context: TaskContext;
-  readonly #states = new Map<string, string>();
+  readonly #loggedStates = new Map<string, string>();
 
-  constructor(api: AirflowApi, payload: AirflowPayload, context: TaskContext) {
+  constructor(api: RemoteApi, version: AirflowVersion, { dag, conf }: AirflowPayload, context: TaskContext) {
     this.id = idOf(context.runId, context.attempt);
     this.#api = api;
-    this.#payload = payload;
+    this.#version = version;
+    this.#runs = `/dags/${encodeURIComponent(dag)}/dagRuns`;
+    this.#conf = conf;
     this.#context = context;
   }
 
   async begin(signal: AbortSignal): Promise<void> {
     const { runId, attempt } = this.#context;
-    // What an earlier attempt may have left must not work beside this one.
+    // A DAG run of the attempt before may still work.
     if (attempt > 1) await this.#fail(idOf(runId, attempt - 1), signal);
     const body = {
       dag_run_id: this.id,
-      conf: this.#payload.conf,
-      // The newer API wants to be told that there is none.
-      ...(this.#api.version === "v2" && { logical_date: null }),
+      conf: this.#conf,
+      // v2 requires the field.
+      ...(this.#version === "v2" && { logical_date: null }),
     };
-    await this.#api.call({ method: "POST", path: this.#runs(), body, takes: [200, 201, 409] }, signal);
+    // A DAG run of this id (409) is adopted.
+    await this.#api.call({ method: "POST", path: this.#runs, body, expected: [200, 201, 409] }, signal);
   }
 
   async look(signal: AbortSignal): Promise<DagRunEnd | null> {
-    const answer = await this.#api.call({ method: "GET", path: `${this.#runs()}/${this.id}`, takes: [200] }, signal);
-    const { state } = jsonOf(answer) as { readonly state: string };
-    const failedTasks = await this.#tellStates(signal);
+    const { state } = await this.#api.json<DagRun>(this.#get(this.id), signal);
+    const failedTasks = await this.#logTasks(signal);
     return state === "success" || state === "failed" ? { state, failedTasks } : null;
   }
 
@@ -56,42 +87,43 @@ export class DagRunWork implements RemoteWork<DagRunEnd> {
     await this.#fail(this.id, signal);
   }
 
-  /** One that has ended is left as it is. */
+  /** Changes nothing if the DAG run has ended. */
   async #fail(id: string, signal: AbortSignal): Promise<void> {
-    const path = `${this.#runs()}/${id}`;
-    const answer = await this.#api.call({ method: "GET", path, takes: [200, 404] }, signal);
-    if (answer.status === 404) return;
-    const { state } = jsonOf(answer) as { readonly state: string };
+    const { status, body } = await this.#api.call({ ...this.#get(id), expected: [200, 404] }, signal);
+    if (status === 404) return;
+    const { state } = JSON.parse(body.toString("utf8")) as DagRun;
     if (state === "success" || state === "failed") return;
-    await this.#api.call({ method: "PATCH", path, body: { state: "failed" }, takes: [200, 404, 409] }, signal);
+    const change = { method: "PATCH", path: `${this.#runs}/${id}`, body: { state: "failed" } };
+    await this.#api.call({ ...change, expected: [200, 404, 409] }, signal);
   }
 
-  /** What became of its tasks goes to the run's log, with the log of each that failed. Answers those. */
-  async #tellStates(signal: AbortSignal): Promise<readonly string[]> {
-    const path = `${this.#runs()}/${this.id}/taskInstances`;
-    const { task_instances: tasks } = jsonOf(
-      await this.#api.call({ method: "GET", path, takes: [200] }, signal),
-    ) as TaskInstances;
-    for (const { task_id: task, state, try_number: tries = 1 } of tasks) {
-      if (state === null || this.#states.get(task) === state) continue;
-      this.#states.set(task, state);
+  /** Logs each new state of a task, with the task's own log if it failed. Returns the failed tasks. */
+  async #logTasks(signal: AbortSignal): Promise<readonly string[]> {
+    const { task_instances: tasks } = await this.#api.json<TaskInstances>(
+      this.#get(`${this.id}/taskInstances`),
+      signal,
+    );
+    for (const { task_id: task, state, try_number: attempt = 1 } of tasks) {
+      if (state === null || this.#loggedStates.get(task) === state) continue;
+      this.#loggedStates.set(task, state);
       if (state !== "failed") this.#context.log.info(`${task}: ${state}`);
-      else await this.#tellFailure(task, tries, signal);
+      else await this.#logFailure(task, attempt, signal);
     }
     return tasks.filter(({ state }) => state === "failed").map(({ task_id: task }) => task);
   }
 
-  async #tellFailure(task: string, tries: number, signal: AbortSignal): Promise<void> {
-    const path = `${this.#runs()}/${this.id}/taskInstances/${encodeURIComponent(task)}/logs/${tries}?full_content=true`;
-    const answer = await this.#api.call({ method: "GET", path, takes: [200, 403, 404], accept: "text/plain" }, signal);
+  async #logFailure(task: string, attempt: number, signal: AbortSignal): Promise<void> {
+    const below = `${this.id}/taskInstances/${encodeURIComponent(task)}/logs/${attempt}?full_content=true`;
+    const call = { ...this.#get(below), expected: [200, 403, 404], accept: "text/plain" };
+    const answer = await this.#api.call(call, signal);
     this.#context.log.error(`${task}: failed`);
     if (answer.status !== 200) return;
-    for (const line of answer.body.toString("utf8").slice(-longestLog).split("\n"))
+    for (const line of answer.body.toString("utf8").slice(-maxLogCharacters).split("\n"))
       if (line !== "") this.#context.log.error(line, { task });
   }
 
-  #runs(): string {
-    return `/dags/${encodeURIComponent(this.#payload.dag)}/dagRuns`;
+  #get(below: string): ApiCall {
+    return { method: "GET", path: `${this.#runs}/${below}`, expected: [200] };
   }
 }
 

@@ -19,12 +19,12 @@ export interface DockerPayload {
 
 const image = /^[a-z0-9][a-z0-9._\-/:]*(?:@sha256:[0-9a-f]{64})?$/i;
 
-/** Reads what a job wants to run. Throws a PayloadError that names every fault. */
+/** Throws a PayloadError that names every fault. */
 export function readDockerPayload(payload: unknown): DockerPayload {
   const reader = new PayloadReader("docker", payload);
   const secretEnv = reader.texts("secret_env");
   for (const [name, secret] of Object.entries(secretEnv))
-    if (!secretName.test(secret)) reader.fault("secret_env", `has no name of a secret at ${name}`);
+    if (!secretName.test(secret)) reader.fault("secret_env", `must have the name of a secret at ${name}`);
   const cpus = reader.value("cpus");
   if (cpus !== undefined && !(typeof cpus === "number" && cpus > 0 && cpus <= 1_024))
     reader.fault("cpus", "must be a number such as 0.5");

@@ -1,27 +1,66 @@
-import type { TaskContext } from "@carillon/worker";
-import type { KubernetesPayload } from "./kubernetes-payload.js";
+import type { DurationMs } from "@carillon/core";
+import { PayloadReader, type TaskContext } from "@carillon/worker";
+import { runVariables } from "../run-environment.js";
+
+export interface KubernetesPayload {
+  readonly image: string;
+  readonly command: readonly string[] | undefined;
+  readonly args: readonly string[] | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  /** Variables from secrets of the cluster: `secret/key` by variable. */
+  readonly secretEnv: Readonly<Record<string, string>>;
+  readonly serviceAccount: string | undefined;
+  readonly nodeSelector: Readonly<Record<string, string>>;
+  readonly requests: Readonly<Record<string, string>>;
+  readonly limits: Readonly<Record<string, string>>;
+  readonly everyMs: DurationMs;
+}
+
+const resourceName = {
+  most: 253,
+  pattern: /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
+  words: "a name of lower-case letters, digits, - and .",
+};
+const secretKey = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/[\w.-]+$/;
+
+/** Throws a PayloadError that names every fault. */
+export function readKubernetesPayload(payload: unknown): KubernetesPayload {
+  const reader = new PayloadReader("kubernetes", payload);
+  const resources = reader.object("resources");
+  const secretEnv = reader.texts("secret_env");
+  for (const [variable, place] of Object.entries(secretEnv))
+    if (!secretKey.test(place)) reader.fault("secret_env", `must name secret/key at ${variable}`);
+  const read: KubernetesPayload = {
+    image: reader.requiredText("image", { most: 500, pattern: /^[\w.\-/:@]+$/, words: "an image such as alpine:3" }),
+    command: reader.list("command"),
+    args: reader.list("args"),
+    env: reader.texts("env"),
+    secretEnv,
+    serviceAccount: reader.text("service_account", resourceName),
+    nodeSelector: reader.texts("node_selector"),
+    requests: resources?.texts("requests") ?? {},
+    limits: resources?.texts("limits") ?? {},
+    everyMs: reader.duration("poll_every", 60_000) ?? 2_000,
+  };
+  reader.end();
+  return read;
+}
 
 export const containerName = "main";
-/** A job that ended is kept for an hour, so that people can look at it. */
-const keptSeconds = 3_600;
+/** How long the cluster keeps a Job that ended, for inspection. */
+const retentionSeconds = 3_600;
 
-/** The Job that runs one attempt. Carillon retries, so the cluster does not. */
+/** The Job of one attempt. Carillon retries it, so the cluster does not. */
 export function jobManifest(name: string, payload: KubernetesPayload, context: TaskContext): object {
-  const { runId, attempt, fence, idempotencyKey } = context;
+  const { runId, attempt } = context;
   const labels = {
     "app.kubernetes.io/managed-by": "carillon",
     "carillon.run": runId,
     "carillon.attempt": String(attempt),
   };
-  const own = {
-    CARILLON_RUN_ID: runId,
-    CARILLON_ATTEMPT: String(attempt),
-    CARILLON_FENCE: String(fence),
-    CARILLON_IDEMPOTENCY_KEY: idempotencyKey,
-  };
   const { image, command, args, serviceAccount, nodeSelector, requests, limits } = payload;
   const env = [
-    ...Object.entries({ ...payload.env, ...own }).map(([key, value]) => ({ name: key, value })),
+    ...Object.entries({ ...payload.env, ...runVariables(context) }).map(([key, value]) => ({ name: key, value })),
     ...Object.entries(payload.secretEnv).map(secretVariable),
   ];
   return {
@@ -30,7 +69,7 @@ export function jobManifest(name: string, payload: KubernetesPayload, context: T
     metadata: { name, labels },
     spec: {
       backoffLimit: 0,
-      ttlSecondsAfterFinished: keptSeconds,
+      ttlSecondsAfterFinished: retentionSeconds,
       template: {
         metadata: { labels },
         spec: {

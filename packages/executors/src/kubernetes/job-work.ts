@@ -1,7 +1,6 @@
 import type { RemoteWork, TaskContext } from "@carillon/worker";
-import { containerName, jobManifest } from "./job-manifest.js";
-import { jsonOf, type KubernetesApi } from "./kubernetes-api.js";
-import type { KubernetesPayload } from "./kubernetes-payload.js";
+import type { RemoteApi } from "../remote-api.js";
+import { containerName, jobManifest, type KubernetesPayload } from "./job-manifest.js";
 
 export interface JobEnd {
   readonly hasSucceeded: boolean;
@@ -9,7 +8,7 @@ export interface JobEnd {
   readonly message: string;
 }
 
-interface JobStatus {
+interface Job {
   readonly status?: {
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
   };
@@ -26,43 +25,48 @@ interface Pods {
   }[];
 }
 
-const logBytes = 4_194_304;
+const maxAnswerBytes = 4_194_304;
 
-/** One Job per attempt, named after it: a worker that takes an attempt over finds what was begun. */
+/** One Job per attempt, named after it, so that a worker that takes over the attempt finds it. */
 export class JobWork implements RemoteWork<JobEnd> {
   readonly name: string;
-  readonly #api: KubernetesApi;
+  readonly #api: RemoteApi;
+  readonly #jobs: string;
+  readonly #pods: string;
   readonly #payload: KubernetesPayload;
   readonly #context: TaskContext;
   #lastLine = "";
 
-  constructor(api: KubernetesApi, payload: KubernetesPayload, context: TaskContext) {
+  constructor(api: RemoteApi, namespace: string, payload: KubernetesPayload, context: TaskContext) {
     this.name = nameOf(context.runId, context.attempt);
     this.#api = api;
+    this.#jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`;
+    this.#pods = `/api/v1/namespaces/${namespace}/pods`;
     this.#payload = payload;
     this.#context = context;
   }
 
   async begin(signal: AbortSignal): Promise<void> {
     const { attempt, runId } = this.#context;
-    // What an earlier attempt may have left must not work beside this one.
+    // A Job of the attempt before may still work.
     if (attempt > 1) await this.#delete(nameOf(runId, attempt - 1), signal);
     const body = jobManifest(this.name, this.#payload, this.#context);
-    await this.#api.call({ method: "POST", path: this.#jobs(), body, takes: [201, 409] }, signal);
+    // A Job of this name (409) is adopted.
+    await this.#api.call({ method: "POST", path: this.#jobs, body, expected: [201, 409] }, signal);
   }
 
   async look(signal: AbortSignal): Promise<JobEnd | null> {
-    const path = `${this.#jobs()}/${this.name}`;
-    const { status } = jsonOf(await this.#api.call({ method: "GET", path, takes: [200] }, signal)) as JobStatus;
-    const over = status?.conditions?.find(
-      ({ type, status: is }) => is === "True" && (type === "Complete" || type === "Failed"),
+    const path = `${this.#jobs}/${this.name}`;
+    const { status } = await this.#api.json<Job>({ method: "GET", path, expected: [200] }, signal);
+    const ended = status?.conditions?.find(
+      (condition) => condition.status === "True" && (condition.type === "Complete" || condition.type === "Failed"),
     );
-    const pod = (await this.#pods(signal)).items.at(-1);
-    if (pod !== undefined) await this.#readLogs(pod.metadata.name, signal);
-    if (over === undefined) return null;
-    const ended = pod?.status?.containerStatuses?.[0]?.state?.terminated;
-    const message = [over.message, ended?.reason].filter((text) => text !== undefined && text !== "").join("; ");
-    return { hasSucceeded: over.type === "Complete", exitCode: ended?.exitCode ?? null, message };
+    const pod = (await this.#podsOfJob(signal)).items.at(-1);
+    if (pod !== undefined) await this.#readLog(pod.metadata.name, signal);
+    if (ended === undefined) return null;
+    const container = pod?.status?.containerStatuses?.[0]?.state?.terminated;
+    const message = [ended.message, container?.reason].filter((text) => text !== undefined && text !== "").join("; ");
+    return { hasSucceeded: ended.type === "Complete", exitCode: container?.exitCode ?? null, message };
   }
 
   async stop(signal: AbortSignal): Promise<void> {
@@ -70,20 +74,22 @@ export class JobWork implements RemoteWork<JobEnd> {
   }
 
   async #delete(name: string, signal: AbortSignal): Promise<void> {
+    const path = `${this.#jobs}/${name}`;
     const body = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" };
-    await this.#api.call({ method: "DELETE", path: `${this.#jobs()}/${name}`, body, takes: [200, 202, 404] }, signal);
+    await this.#api.call({ method: "DELETE", path, body, expected: [200, 202, 404] }, signal);
   }
 
-  async #pods(signal: AbortSignal): Promise<Pods> {
-    const path = `/api/v1/namespaces/${this.#api.namespace}/pods?labelSelector=${encodeURIComponent(`job-name=${this.name}`)}`;
-    return jsonOf(await this.#api.call({ method: "GET", path, takes: [200], mostBytes: logBytes }, signal)) as Pods;
+  #podsOfJob(signal: AbortSignal): Promise<Pods> {
+    const path = `${this.#pods}?labelSelector=${encodeURIComponent(`job-name=${this.name}`)}`;
+    return this.#api.json({ method: "GET", path, expected: [200], maxBytes: maxAnswerBytes }, signal);
   }
 
-  /** Each line once: lines carry the time at which they were written. A container that has not begun has none (400). */
-  async #readLogs(pod: string, signal: AbortSignal): Promise<void> {
+  /** Logs each line once: a line begins with the time at which it was written. A container that has not started has no log (400). */
+  async #readLog(pod: string, signal: AbortSignal): Promise<void> {
     const since = this.#lastLine === "" ? "" : `&sinceTime=${encodeURIComponent(this.#lastLine)}`;
-    const path = `/api/v1/namespaces/${this.#api.namespace}/pods/${pod}/log?container=${containerName}&timestamps=true${since}`;
-    const answer = await this.#api.call({ method: "GET", path, takes: [200, 400, 404], mostBytes: logBytes }, signal);
+    const path = `${this.#pods}/${pod}/log?container=${containerName}&timestamps=true${since}`;
+    const expected = [200, 400, 404];
+    const answer = await this.#api.call({ method: "GET", path, expected, maxBytes: maxAnswerBytes }, signal);
     if (answer.status !== 200) return;
     let last = this.#lastLine;
     for (const line of answer.body.toString("utf8").split("\n")) {
@@ -95,13 +101,9 @@ export class JobWork implements RemoteWork<JobEnd> {
     }
     this.#lastLine = last;
   }
-
-  #jobs(): string {
-    return `/apis/batch/v1/namespaces/${this.#api.namespace}/jobs`;
-  }
 }
 
-/** Names there have no underscores. */
+/** Names of Kubernetes have no underscores. */
 function nameOf(runId: string, attempt: number): string {
   return `carillon-${runId.replaceAll("_", "-")}-${attempt}`;
 }

@@ -3,18 +3,56 @@ import {
   type Executor,
   type ExecutorHost,
   faultsOf,
-  type HttpAnswer,
-  httpCall,
   NonRetryableError,
+  PayloadReader,
   RetryAfterError,
   type TaskContext,
 } from "@carillon/worker";
-import { type LambdaPayload, readLambdaPayload } from "./lambda-payload.js";
-import { type Credentials, signV4 } from "./sign-v4.js";
+import { findLibrary } from "../library.js";
 
+interface LambdaPayload {
+  readonly functionName: string;
+  readonly qualifier: string | undefined;
+  readonly event: unknown;
+  /** The service queues the event and calls the function itself; the run does not wait for it. */
+  readonly isAsync: boolean;
+  readonly region: string | undefined;
+}
+
+export interface LambdaOptions {
+  /** The folder from which @aws-sdk/client-lambda is looked for first; the working directory by default. */
+  readonly cwd?: string;
+}
+
+/** What is used of @aws-sdk/client-lambda. It is an optional peer, so its types may not be there. */
+interface ClientLibrary {
+  readonly LambdaClient: new (options: Readonly<Record<string, unknown>>) => LambdaClient;
+  readonly InvokeCommand: new (input: Readonly<Record<string, unknown>>) => object;
+}
+
+interface LambdaClient {
+  readonly config: { readonly region: () => Promise<string> };
+  send(command: object, options: { readonly abortSignal: AbortSignal }): Promise<Invocation>;
+}
+
+interface Invocation {
+  readonly StatusCode?: number;
+  readonly FunctionError?: string;
+  readonly LogResult?: string;
+  readonly ExecutedVersion?: string;
+  readonly Payload?: Uint8Array;
+}
+
+/** How the library reports a status that is no success. */
+interface ServiceError extends Error {
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
+}
+
+const library = { name: "@aws-sdk/client-lambda", version: "3", neededBy: "The lambda executor" };
 /** A function may take fifteen minutes. */
-const longestCallMs = 16 * 60_000;
-const answerBytes = 6_291_456;
+const maxCallMs = 16 * 60_000;
+const connectMs = 10_000;
 
 /** The function itself failed. */
 export class FunctionFailedError extends Error {
@@ -22,92 +60,92 @@ export class FunctionFailedError extends Error {
 }
 
 /**
- * Calls a function and waits for its answer. Credentials and region come from the worker's environment (AWS_ACCESS_KEY_ID,
- * AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_ENDPOINT_URL_LAMBDA). The service cannot end a call or tell that it
- * was made before: the function is given the run's idempotency key in its client context.
+ * Calls a function and waits for its answer. Region, endpoint and credentials are found by the AWS SDK: environment, profiles, SSO,
+ * web identity, container and instance. The service can neither end a call nor find it again: the function gets the run's
+ * idempotency key in its client context. Throws config_invalid if the SDK is not installed.
  */
-export function lambdaExecutor(host: ExecutorHost): Executor {
+export function lambdaExecutor({ env }: ExecutorHost, { cwd }: LambdaOptions = {}): Executor {
+  const load = findLibrary<ClientLibrary>(library, cwd);
+  // By region. A client keeps its credentials until they expire.
+  const clients = new Map<string | undefined, LambdaClient>();
   return {
     name: "lambda",
     check: (payload) => faultsOf(readLambdaPayload, payload),
     run: async (payload, context) => {
       const read = readLambdaPayload(payload);
-      const answer = await invoke(read, context, host);
-      logTail(answer, context);
-      return judged(read, answer);
+      const { LambdaClient, InvokeCommand } = await load();
+      const region = read.region ?? env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"];
+      const client = clients.get(region) ?? new LambdaClient(clientOptions(region, env));
+      clients.set(region, client);
+      await client.config.region().catch((error: unknown) => {
+        throw new NonRetryableError("There is no AWS region: name it in the payload, or set AWS_REGION.", {
+          cause: error,
+        });
+      });
+      const command = new InvokeCommand(invocationOf(read, context));
+      const invocation = await client.send(command, { abortSignal: context.signal }).catch((error: unknown) => {
+        throw context.signal.aborted ? context.signal.reason : failureOf(error);
+      });
+      return outputOf(read, invocation, context);
     },
   };
 }
 
 export const createExecutors: CreateExecutors = (host) => [lambdaExecutor(host)];
-export { signV4 };
 
-function invoke(read: LambdaPayload, context: TaskContext, host: ExecutorHost): Promise<HttpAnswer> {
-  const { env, now, timers } = host;
-  const region = read.region ?? env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"];
-  if (region === undefined) throw new NonRetryableError("no region: say region, or set AWS_REGION");
-  const given = env["AWS_ENDPOINT_URL_LAMBDA"] ?? env["AWS_ENDPOINT_URL"];
-  const url = new URL(
-    `/2015-03-31/functions/${encodeURIComponent(read.functionName)}/invocations`,
-    given ?? `https://lambda.${region}.amazonaws.com`,
-  );
-  if (read.qualifier !== undefined) url.searchParams.set("Qualifier", read.qualifier);
+function clientOptions(region: string | undefined, env: ExecutorHost["env"]): Readonly<Record<string, unknown>> {
+  const endpoint = env["AWS_ENDPOINT_URL_LAMBDA"] ?? env["AWS_ENDPOINT_URL"];
+  const agent = { keepAlive: true, maxSockets: Infinity };
+  return {
+    ...(region !== undefined && { region }),
+    ...(endpoint !== undefined && { endpoint }),
+    // The job's retry policy decides about another call.
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: connectMs,
+      requestTimeout: maxCallMs,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  };
+}
+
+function invocationOf(read: LambdaPayload, context: TaskContext): Readonly<Record<string, unknown>> {
   const { runId, attempt, fence, idempotencyKey } = context;
   const custom = { run_id: runId, attempt, fence, idempotency_key: idempotencyKey };
-  const body = JSON.stringify(read.event);
-  const headers = signV4(
-    {
-      method: "POST",
-      url,
-      headers: {
-        "content-type": "application/json",
-        "x-amz-invocation-type": read.isAsync ? "Event" : "RequestResponse",
-        "x-amz-log-type": "Tail",
-        "x-amz-client-context": Buffer.from(JSON.stringify({ custom })).toString("base64"),
-      },
-      body,
-      region,
-      service: "lambda",
-      at: now(),
-    },
-    credentialsOf(env),
-  );
-  const limits = { firstByteMs: longestCallMs, totalMs: longestCallMs, mostBytes: answerBytes };
-  return httpCall({ url, method: "POST", headers, body, signal: context.signal, timers, ...limits });
+  return {
+    FunctionName: read.functionName,
+    Qualifier: read.qualifier,
+    InvocationType: read.isAsync ? "Event" : "RequestResponse",
+    LogType: "Tail",
+    ClientContext: Buffer.from(JSON.stringify({ custom })).toString("base64"),
+    Payload: Buffer.from(JSON.stringify(read.event)),
+  };
 }
 
-function credentialsOf(env: ExecutorHost["env"]): Credentials {
-  const [accessKeyId, secretAccessKey] = [env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"]];
-  if (accessKeyId === undefined || secretAccessKey === undefined)
-    throw new NonRetryableError("this worker has no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
-  const sessionToken = env["AWS_SESSION_TOKEN"];
-  return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
-}
-
-/** The last lines that the function wrote come with its answer. */
-function logTail({ headers }: HttpAnswer, { log }: TaskContext): void {
-  const tail = headers["x-amz-log-result"];
-  if (tail === undefined) return;
+function outputOf(read: LambdaPayload, invocation: Invocation, { log }: TaskContext): unknown {
+  const { StatusCode: status, ExecutedVersion: version = null, LogResult: tail = "", Payload: payload } = invocation;
   for (const line of Buffer.from(tail, "base64").toString("utf8").split("\n")) if (line !== "") log.info(line);
-}
-
-function judged(read: LambdaPayload, { status, headers, body }: HttpAnswer): unknown {
-  const text = body.toString("utf8");
-  if (status < 200 || status >= 300) throw refusal(status, headers, text);
   if (read.isAsync) return { status };
+  const text = Buffer.from(payload ?? []).toString("utf8");
   const answer = parsed(text);
-  if (headers["x-amz-function-error"] === undefined) {
-    return { status, version: headers["x-amz-executed-version"] ?? null, answer };
-  }
+  if (invocation.FunctionError === undefined) return { status, version, answer };
   const { errorType = "error", errorMessage = text.slice(0, 500) } = (answer ?? {}) as Record<string, string>;
-  throw new FunctionFailedError(`${read.functionName} failed: ${errorType}: ${errorMessage}`);
+  throw new FunctionFailedError(`The function ${read.functionName} failed: ${errorType}: ${errorMessage}`);
 }
 
-function refusal(status: number, headers: HttpAnswer["headers"], text: string): Error {
-  const message = `lambda answered ${status} ${headers["x-amzn-errortype"] ?? ""}: ${text.slice(0, 300)}`;
-  if (status !== 429 && status < 500) return new NonRetryableError(message);
-  const seconds = Number(headers["retry-after"] ?? Number.NaN);
-  return Number.isFinite(seconds) ? new RetryAfterError(seconds * 1_000, message) : new Error(message);
+/** What the service refuses is not tried again; what did not reach it, or found it busy, is. */
+function failureOf(thrown: unknown): unknown {
+  if (!(thrown instanceof Error)) return thrown;
+  const { name, message, $metadata, $response }: ServiceError = thrown;
+  const status = $metadata?.httpStatusCode;
+  if (status === undefined) return thrown;
+  const detail = `Lambda answered ${status} ${name}: ${message.slice(0, 300)}`;
+  const options = { cause: thrown };
+  if (status !== 429 && status < 500) return new NonRetryableError(detail, options);
+  const seconds = Number($response?.headers?.["retry-after"] ?? Number.NaN);
+  return Number.isFinite(seconds) ? new RetryAfterError(seconds * 1_000, detail) : new Error(detail, options);
 }
 
 function parsed(text: string): unknown {
@@ -116,4 +154,23 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** Throws a PayloadError that names every fault. */
+function readLambdaPayload(payload: unknown): LambdaPayload {
+  const reader = new PayloadReader("lambda", payload);
+  const functionName = reader.requiredText("function", {
+    most: 170,
+    pattern: /^[A-Za-z0-9_:-]+$/,
+    words: "the name or the ARN of a function",
+  });
+  const read: LambdaPayload = {
+    functionName,
+    qualifier: reader.text("qualifier", { most: 128, pattern: /^[A-Za-z0-9$_-]+$/, words: "a version or an alias" }),
+    event: reader.value("event") ?? {},
+    isAsync: reader.oneOf("invocation", ["sync", "async"]) === "async",
+    region: reader.text("region", { pattern: /^[a-z]{2}(?:-[a-z]+)+-\d$/, words: "a region such as eu-west-1" }),
+  };
+  reader.end();
+  return read;
 }

@@ -1,13 +1,12 @@
-import { CarillonError, formatId } from "@carillon/core";
 import { JsonTemplate, Template } from "@carillon/condition";
-import { NonRetryableError, type PayloadReader, type TaskContext } from "@carillon/worker";
-import { namesUpstream, sampleUpstream, upstreamScope } from "./upstream-scope.js";
+import { CarillonError, formatId } from "@carillon/core";
+import { NonRetryableError, type PayloadReader, type TaskContext, type UpstreamRun } from "@carillon/worker";
 
 /** What templates may name: `{payload.data.id}`, `{run.id}`, `{upstream.0.output.rows}`. */
 export interface TemplateScope extends Readonly<Record<string, unknown>> {
   readonly payload: unknown;
   readonly run: Readonly<Record<string, string | number>>;
-  /** The runs whose ends started this one; none where no template names them. */
+  /** The runs whose ends started this run; empty if no template names them. */
   readonly upstream: unknown;
 }
 
@@ -15,13 +14,14 @@ interface TemplatePaths {
   readonly paths: readonly string[];
 }
 
-interface Renders extends TemplatePaths {
+interface Renderable extends TemplatePaths {
   render(scope: TemplateScope): unknown;
 }
 
-const options = { roots: ["payload", "run", "upstream"], maxLength: 262_144, maxRendered: 1_048_576 };
+const upstreamRoot = "upstream";
+const options = { roots: ["payload", "run", upstreamRoot], maxLength: 262_144, maxRendered: 1_048_576 };
 
-/** Stands for the run while a job is created. */
+/** The run of a template that is checked when its job is created. */
 const sampleRun = {
   id: formatId("run", "00000000-0000-0000-0000-000000000000"),
   job_id: "",
@@ -31,7 +31,7 @@ const sampleRun = {
   scheduled_for: "1970-01-01T00:00:00.000Z",
 };
 
-/** The runs before this one are asked for where a template names them, or somebody else needs them. */
+/** The scope of a run. Its upstream runs are read only if a template names them or the caller needs them. */
 export async function scopeOf(
   payload: unknown,
   context: TaskContext,
@@ -44,7 +44,25 @@ export async function scopeOf(
   return { payload, upstream, run: { id: runId, job_id: jobId ?? "", task, queue, attempt, scheduled_for: scheduled } };
 }
 
-/** Reads templates of one payload. What is wrong with one is a fault of its field, a value that is missing too. */
+/** Upstream runs with the member names of the API. */
+export function upstreamScope(runs: readonly UpstreamRun[]): readonly Readonly<Record<string, unknown>>[] {
+  return runs.map((run) => ({
+    run_id: run.runId,
+    job_id: run.jobId,
+    job_key: run.jobKey,
+    status: run.status,
+    reason: run.reason,
+    finished_at: new Date(run.finishedAt).toISOString(),
+    output: run.output,
+    error: run.error,
+  }));
+}
+
+function namesUpstream(path: string): boolean {
+  return path === upstreamRoot || path.startsWith(`${upstreamRoot}.`);
+}
+
+/** Reads the templates of one payload. An error in a template, or a value that it lacks, is a fault of its field. */
 export class TemplateReader {
   readonly #reader: PayloadReader;
   readonly #sample: Pick<TemplateScope, "payload" | "run">;
@@ -63,7 +81,7 @@ export class TemplateReader {
     return this.#checked(name, this.#reader, () => new JsonTemplate(source, options)) ?? new JsonTemplate(null);
   }
 
-  #checked<Made extends Renders>(name: string, reader: PayloadReader, make: () => Made): Made | null {
+  #checked<Made extends Renderable>(name: string, reader: PayloadReader, make: () => Made): Made | null {
     try {
       const made = make();
       made.render({ ...this.#sample, upstream: sampleUpstream(made.paths) });
@@ -76,7 +94,28 @@ export class TemplateReader {
   }
 }
 
-/** Puts the values in; what cannot be put in now never can. */
+type Branch = Map<string, Branch>;
+
+/** Upstream runs of a template that is checked when its job is created: with every member that the template names, because none is known yet. */
+function sampleUpstream(paths: readonly string[]): unknown {
+  const sample: Branch = new Map();
+  for (const path of paths.filter(namesUpstream)) {
+    let branch = sample;
+    for (const name of path.split(".").slice(1)) {
+      const next: Branch = branch.get(name) ?? new Map();
+      branch.set(name, next);
+      branch = next;
+    }
+  }
+  return valueOf(sample);
+}
+
+function valueOf(branch: Branch): unknown {
+  if (branch.size === 0) return "";
+  return Object.fromEntries([...branch].map(([name, next]) => [name, valueOf(next)]));
+}
+
+/** Renders a template. A value that is missing now is missing in every attempt, so the error is final. */
 export function rendered<Text>(template: { render(scope: TemplateScope): Text }, scope: TemplateScope): Text {
   try {
     return template.render(scope);
@@ -85,7 +124,7 @@ export function rendered<Text>(template: { render(scope: TemplateScope): Text },
   }
 }
 
-/** The same data with every text changed, for places where some characters mean something. */
+/** The same data with every text changed, for places where some characters have a meaning. */
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
