@@ -36,6 +36,7 @@ interface HttpsOptions {
 const library = {
   name: "@kubernetes/client-node",
   version: "1",
+  node22From: 2,
   neededBy: "The kubernetes executor with a kubeconfig",
 };
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -85,7 +86,7 @@ async function clusterOfPod(host: string, env: ExecutorHost["env"]): Promise<Clu
 }
 
 function clusterIn(files: readonly string[], env: ExecutorHost["env"], cwd?: string): () => Promise<Cluster> {
-  const load = findLibrary<ClientLibrary>(library, cwd);
+  const load = findLibrary<ClientLibrary>(library, { cwd });
   return async () => {
     const { KubeConfig } = await load();
     const config = new KubeConfig();

@@ -5,7 +5,7 @@ import { readKubernetesPayload } from "./job-manifest.js";
 import { JobWork } from "./job-work.js";
 
 export interface KubernetesOptions {
-  /** The folder from which @kubernetes/client-node is looked for first; the working directory by default. */
+  /** Where to search for @kubernetes/client-node first; the working directory by default. */
   readonly cwd?: string;
 }
 

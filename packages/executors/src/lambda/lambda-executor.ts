@@ -20,7 +20,7 @@ interface LambdaPayload {
 }
 
 export interface LambdaOptions {
-  /** The folder from which @aws-sdk/client-lambda is looked for first; the working directory by default. */
+  /** Where to search for @aws-sdk/client-lambda first; the working directory by default. */
   readonly cwd?: string;
 }
 
@@ -65,7 +65,7 @@ export class FunctionFailedError extends Error {
  * idempotency key in its client context. Throws config_invalid if the SDK is not installed.
  */
 export function lambdaExecutor({ env }: ExecutorHost, { cwd }: LambdaOptions = {}): Executor {
-  const load = findLibrary<ClientLibrary>(library, cwd);
+  const load = findLibrary<ClientLibrary>(library, { cwd });
   // By region. A client keeps its credentials until they expire.
   const clients = new Map<string | undefined, LambdaClient>();
   return {

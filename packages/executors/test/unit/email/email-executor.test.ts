@@ -51,7 +51,7 @@ describe("email", () => {
       ) => (auth.password === "right" ? done(null, { user: auth.username }) : done(new Error("wrong password"))),
       onRcptTo: ({ address }: { address: string }, _session: Session, done: (error?: Error) => void) =>
         done(
-          address.startsWith("nobody") ? Object.assign(new Error("no such user"), { responseCode: 550 }) : undefined,
+          address.startsWith("refused") ? Object.assign(new Error("no such user"), { responseCode: 550 }) : undefined,
         ),
       onData: (stream: AsyncIterable<Buffer>, { envelope }: Session, done: (error?: Error | null) => void) => {
         onData();
@@ -112,11 +112,11 @@ describe("email", () => {
   });
 
   it("returns the refused recipients, and fails for good if the server refuses all", async () => {
-    expect(await run(email(), { ...plain, to: ["a@example.com", "nobody@example.com"] })).toMatchObject({
+    expect(await run(email(), { ...plain, to: ["a@example.com", "refused@example.com"] })).toMatchObject({
       accepted: ["a@example.com"],
-      rejected: ["nobody@example.com"],
+      rejected: ["refused@example.com"],
     });
-    await expect(run(email(), { ...plain, to: "nobody@example.com" })).rejects.toBeInstanceOf(NonRetryableError);
+    await expect(run(email(), { ...plain, to: "refused@example.com" })).rejects.toBeInstanceOf(NonRetryableError);
   });
 
   it("may be retried if the server is busy or away, and fails for good at a 5xx", async () => {

@@ -75,7 +75,7 @@ describe("http", () => {
     } as const;
     const upstream = async () => [{ ...before, output: { rows: 3, name: "a/b" }, isOutputCut: false, error: null }];
 
-    it("renders their output and status in templates", async () => {
+    it("renders the output and the status of upstream runs in templates", async () => {
       answering(200);
       const payload = {
         url: `${base}/files/{upstream.0.output.name}`,
@@ -89,7 +89,7 @@ describe("http", () => {
       expect(JSON.parse(received[0]?.body ?? "")).toEqual({ rows: 3, all: { rows: 3, name: "a/b" } });
     });
 
-    it("evaluates the success rule over them", async () => {
+    it("evaluates the success rule over upstream runs", async () => {
       answering(200, json, '{"stored":3}');
       const payload = { url: `${base}/x`, success: "body.stored == upstream[0].output.rows" };
       expect(await run(http, payload, { upstream })).toMatchObject({ status: 200 });
@@ -97,7 +97,7 @@ describe("http", () => {
       await expect(run(http, payload, { upstream })).rejects.toThrow(/is false/);
     });
 
-    it("reads them only if a template names them, and refuses a value that is missing", async () => {
+    it("reads upstream runs only if a template names them, and refuses a value that is missing", async () => {
       answering(200);
       let reads = 0;
       const none = async () => {
@@ -275,8 +275,8 @@ describe("http", () => {
   describe("with a callback", () => {
     const called = httpExecutor(hostWith({ callbackBase: () => "https://carillon.example/" }));
     const waited = new Error("waits");
-    const callback = (answer: CallbackAnswer | null = null) => ({
-      callback: async () => ({ token: "t0ken", answer, wait: (ms: number) => Object.assign(waited, { ms }) }),
+    const callback = (result: CallbackAnswer | null = null) => ({
+      callback: async () => ({ token: "t0ken", answer: result, wait: (ms: number) => Object.assign(waited, { ms }) }),
     });
 
     it("sends the callback URL, and lets the run wait after a 202", async () => {

@@ -150,7 +150,7 @@ describe("docker", () => {
     await expect(run(at("http://127.0.0.1:1"), payload)).rejects.not.toBeInstanceOf(NonRetryableError);
   });
 
-  describe("finds its engine", () => {
+  describe("engines", () => {
     let secure: FakeServer;
     beforeEach(async () => {
       secure = await new FakeServer((request) => engine.answer(request), { isMutual: true }).listen();
@@ -160,22 +160,22 @@ describe("docker", () => {
     const runWith = (env: Record<string, string>) => run(dockerExecutor(hostWith({ env })), payload);
     const tcp = () => secure.url.replace("https:", "tcp:");
 
-    it("at DOCKER_HOST, with the client certificate in DOCKER_CERT_PATH", async () => {
+    it("finds the engine at DOCKER_HOST, with the client certificate in DOCKER_CERT_PATH", async () => {
       const env = { DOCKER_HOST: tcp(), DOCKER_TLS_VERIFY: "1", DOCKER_CERT_PATH: certificates };
       expect(await runWith(env)).toEqual({ exit_code: 0 });
       await expect(runWith({ ...env, DOCKER_CERT_PATH: folder })).rejects.toThrow("certificate");
     });
 
     /** A context as `docker context create` stores it. */
-    const addContext = (name: string, endpoint: object): string => {
-      const id = createHash("sha256").update(name).digest("hex");
+    const addContext = (context: string, endpoint: object): string => {
+      const id = createHash("sha256").update(context).digest("hex");
       mkdirSync(join(folder, "contexts/meta", id), { recursive: true });
-      const meta = { Name: name, Endpoints: { docker: endpoint } };
+      const meta = { Name: context, Endpoints: { docker: endpoint } };
       writeFileSync(join(folder, "contexts/meta", id, "meta.json"), JSON.stringify(meta));
       return join(folder, "contexts/tls", id, "docker");
     };
 
-    it("by the context that DOCKER_CONTEXT or the configuration of the docker command names", async () => {
+    it("finds the engine by the context that DOCKER_CONTEXT or the configuration of the docker command names", async () => {
       cpSync(certificates, addContext("build", { Host: tcp(), SkipTLSVerify: false }), { recursive: true });
       addContext("colima", { Host: `unix://${folder}/docker.sock` });
       writeFileSync(join(folder, "config.json"), JSON.stringify({ currentContext: "colima" }));
@@ -188,7 +188,7 @@ describe("docker", () => {
     it.each([
       [{ DOCKER_CONTEXT: "gone" }, 'no Docker context "gone"'],
       [{ DOCKER_HOST: "ssh://build" }, "for ssh://, forward the socket"],
-    ])("and fails for good without one: %j", async (env, message) => {
+    ])("fails for good without an engine that it can use: %j", async (env, message) => {
       const failed = runWith({ DOCKER_CONFIG: folder, ...env });
       await expect(failed).rejects.toBeInstanceOf(NonRetryableError);
       await expect(failed).rejects.toThrow(message);

@@ -153,13 +153,13 @@ describe("kubernetes", () => {
     });
 
     /** A kubeconfig is YAML, so it may be JSON. */
-    const kubeconfig = (user: object, server = secure.url): string => {
+    const kubeconfig = (user: object, address = secure.url): string => {
       const path = join(folder, "config");
       const ca = { "certificate-authority-data": readFileSync(join(certificates, "ca.pem")).toString("base64") };
       const context = { cluster: "main", user: "worker", namespace: "batch" };
       const config = {
         "current-context": "main",
-        clusters: [{ name: "main", cluster: { server, ...ca } }],
+        clusters: [{ name: "main", cluster: { server: address, ...ca } }],
         contexts: [{ name: "main", context }],
         users: [{ name: "worker", user }],
       };
@@ -170,12 +170,12 @@ describe("kubernetes", () => {
     const runWith = (env: Record<string, string>) =>
       run(kubernetesExecutor(hostWith({ env }), { cwd: toolsFolder }), payload);
 
-    it("uses its cluster, its namespace and its client certificate", async () => {
+    it("uses the cluster, the namespace and the client certificate of a kubeconfig", async () => {
       expect(await runWith({ KUBECONFIG: kubeconfig(files) })).toEqual({ job: name, exit_code: 0 });
       expect(secure.received[0]).toMatchObject({ method: "POST", path: jobs });
     });
 
-    it("gets the credentials of a plugin, once for all requests of a run", async () => {
+    it("gets credentials from the plugin of a kubeconfig, once for all requests of a run", async () => {
       const calls = join(folder, "calls");
       const status = {
         token: "t0ken",
@@ -197,13 +197,13 @@ describe("kubernetes", () => {
       expect(readFileSync(calls, "utf8")).toBe("x");
     });
 
-    it("appends the paths of the API to the path of its server, as behind a proxy of many clusters", async () => {
+    it("appends the paths of the API to the path of the server, as a proxy of many clusters needs", async () => {
       const proxied = `${secure.url}/k8s/clusters/c-1`;
       await expect(runWith({ KUBECONFIG: kubeconfig(files, proxied) })).rejects.toThrow("Kubernetes answered");
       expect(secure.received[0]?.path).toBe(`/k8s/clusters/c-1${jobs}`);
     });
 
-    it("reads several files, and ~/.kube/config if nothing else names a cluster", async () => {
+    it("reads several kubeconfigs, and ~/.kube/config if no setting names a cluster", async () => {
       const other = join(folder, "other");
       writeFileSync(other, JSON.stringify({ clusters: [], contexts: [], users: [] }));
       await runWith({ KUBECONFIG: [other, kubeconfig(files)].join(delimiter) });
@@ -213,7 +213,7 @@ describe("kubernetes", () => {
       expect(await runWith({ HOME: folder })).toEqual({ job: name, exit_code: 0 });
     });
 
-    it("prefers CARILLON_KUBERNETES_URL, which needs no library", async () => {
+    it("prefers CARILLON_KUBERNETES_URL to a kubeconfig, and needs no library for it", async () => {
       const env = { KUBECONFIG: kubeconfig(files), CARILLON_KUBERNETES_URL: server.url };
       const executor = kubernetesExecutor(hostWith({ env: { ...env, CARILLON_KUBERNETES_NAMESPACE: "batch" } }), {
         cwd: folder,
@@ -221,7 +221,7 @@ describe("kubernetes", () => {
       expect(await run(executor, payload)).toEqual({ job: name, exit_code: 0 });
     });
 
-    it("is refused without @kubernetes/client-node, with the version to install", () => {
+    it("refuses a kubeconfig without @kubernetes/client-node, with the version to install", () => {
       const create = () => kubernetesExecutor(hostWith({ env: { KUBECONFIG: kubeconfig(files) } }), { cwd: folder });
       expect(create).toThrow(CarillonError);
       expect(create).toThrow("npm install @kubernetes/client-node@1");

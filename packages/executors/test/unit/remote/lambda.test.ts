@@ -119,7 +119,7 @@ describe("lambda", () => {
     expect(server.calls.filter((call) => call.endsWith("/container"))).toHaveLength(1);
   });
 
-  it("may be retried when there are no credentials, because a source of them may be away", async () => {
+  it("fails without credentials, and may be retried because their source may be away", async () => {
     const failed = run(lambda(), payload);
     await expect(failed).rejects.toThrow("Could not load credentials");
     await expect(failed).rejects.not.toBeInstanceOf(NonRetryableError);
@@ -181,7 +181,7 @@ describe("lambda", () => {
     await slow.close();
   });
 
-  it("is refused when it is set up without the AWS SDK, with the package to install", () => {
+  it("refuses to be created without the AWS SDK, with the package to install", () => {
     const create = () => lambdaExecutor(hostWith(), { cwd: folder });
     expect(create).toThrow(CarillonError);
     expect(create).toThrow("npm install @aws-sdk/client-lambda@3");
