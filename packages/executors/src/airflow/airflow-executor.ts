@@ -1,5 +1,11 @@
-import { type CreateExecutors, type Executor, type ExecutorHost, faultsOf, followWork } from "@carillon/worker";
-import { NonRetryableError } from "@carillon/worker";
+import {
+  type CreateExecutors,
+  type Executor,
+  type ExecutorHost,
+  faultsOf,
+  followWork,
+  NonRetryableError,
+} from "@carillon/worker";
 import { RemoteApi } from "../remote-api.js";
 import { type AirflowVersion, DagRunWork, readAirflowPayload } from "./dag-run-work.js";
 

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { Agent as SecureAgent } from "node:https";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ type Env = ExecutorHost["env"];
 
 interface Endpoint {
   readonly host: string;
-  /** Holds ca.pem, cert.pem and key.pem; null: the connection is secured only if the host begins with https. */
+  /** Holds ca.pem, cert.pem and key.pem; null: TLS only if the host begins with https. */
   readonly certificates: string | null;
   readonly isUnverified?: boolean;
 }
@@ -50,7 +51,7 @@ async function contextOf(name: string, folder: string): Promise<Endpoint> {
   if (host === undefined)
     throw new NonRetryableError(`This worker has no Docker context ${JSON.stringify(name)} with an endpoint.`);
   const certificates = join(folder, "tls", id, "docker");
-  const isTls = (await readIfThere(join(certificates, "ca.pem"))) !== undefined;
+  const isTls = isUnverified || existsSync(certificates);
   return { host, certificates: isTls ? certificates : null, isUnverified };
 }
 

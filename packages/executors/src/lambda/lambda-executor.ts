@@ -43,7 +43,7 @@ interface Invocation {
   readonly Payload?: Uint8Array;
 }
 
-/** How the library reports a status that is no success. */
+/** The error of the library for any status but 2xx. */
 interface ServiceError extends Error {
   readonly $metadata?: { readonly httpStatusCode?: number };
   readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
@@ -76,12 +76,12 @@ export function lambdaExecutor({ env }: ExecutorHost, { cwd }: LambdaOptions = {
       const { LambdaClient, InvokeCommand } = await load();
       const region = read.region ?? env["AWS_REGION"] ?? env["AWS_DEFAULT_REGION"];
       const client = clients.get(region) ?? new LambdaClient(clientOptions(region, env));
-      clients.set(region, client);
       await client.config.region().catch((error: unknown) => {
         throw new NonRetryableError("There is no AWS region: name it in the payload, or set AWS_REGION.", {
           cause: error,
         });
       });
+      clients.set(region, client);
       const command = new InvokeCommand(invocationOf(read, context));
       const invocation = await client.send(command, { abortSignal: context.signal }).catch((error: unknown) => {
         throw context.signal.aborted ? context.signal.reason : failureOf(error);
