@@ -4,7 +4,7 @@ import { checkedAddresses, faultsOf, PayloadReader } from "carillon";
 /** @typedef {{ host: string, port: number, withinMs: number }} TcpCheck */
 
 /**
- * Reads the payload, and gathers all that is wrong with it.
+ * Reads the payload and collects its faults.
  * @param {unknown} payload
  * @returns {TcpCheck}
  */

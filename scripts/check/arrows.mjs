@@ -14,10 +14,6 @@ export const arrows = {
   engine: ["core", "condition", "store"],
   worker: ["core", "client"],
   executors: ["core", "condition", "worker"],
-  "executor-docker": ["core", "worker"],
-  "executor-kubernetes": ["core", "worker"],
-  "executor-lambda": ["core", "worker"],
-  "executor-airflow": ["core", "worker"],
   server: ["core", "contract", "engine", "worker", "executors", "embedded-postgres"],
   carillon: ["core", "contract", "client", "engine", "worker", "executors", "server"],
   testkit: ["core", "store", "engine", "embedded-postgres"],
@@ -71,7 +67,7 @@ const homes = [
   { module: /^pg($|\/)/, only: /^packages\/(store\/src\/|testkit\/src\/)/ },
   { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/api\// },
   { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/bin\/|testkit\/src\/)/ },
-  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|executor)/ },
+  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|executors\/)/ },
   { module: /^node:/, only: /^packages\/(?!core\/|contract\/|client\/)/ },
 ];
 

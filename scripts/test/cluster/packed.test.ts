@@ -162,4 +162,28 @@ describe("the published packages in an empty project", () => {
     expect(await runIn(dir, ["far.js"])).toEqual(expected);
     expect(await runIn(alone, ["far.js"])).toEqual(expected);
   });
+
+  it("have an executor for each other system as a subpath with types, and load none of the optional libraries", async () => {
+    const alone = await projectDirOfTest();
+    await linkProject(alone, packed, "@carillon/executors");
+    const program = `
+      import { createExecutorHost } from "@carillon/executors";
+      import { airflowExecutor } from "@carillon/executors/airflow";
+      import { dockerExecutor } from "@carillon/executors/docker";
+      import { kubernetesExecutor } from "@carillon/executors/kubernetes";
+      import { lambdaExecutor } from "@carillon/executors/lambda";
+      import { workerTimers } from "@carillon/worker";
+      const host = createExecutorHost({ timers: workerTimers, env: {}, outboundAllow: [] });
+      const names = [airflowExecutor, dockerExecutor, kubernetesExecutor].map((create) => create(host).name);
+      try { names.push(lambdaExecutor(host).name); } catch (error) { names.push(error instanceof Error ? error.message : ""); }
+      for (const name of names) console.log(name);`;
+    for (const name of ["use.js", "use.ts"]) await writeFile(join(alone, name), program);
+    const missing =
+      "The lambda executor needs the package @aws-sdk/client-lambda, which is not installed: npm install @aws-sdk/client-lambda@3";
+    const stdout = `airflow\ndocker\nkubernetes\n${missing}\n`;
+    expect(await runIn(alone, ["use.js"])).toEqual({ stdout, stderr: "" });
+    expect(await typeCheck(alone, ["use.ts"], ["--module", "nodenext"])).toBe("");
+    const bundler = ["--module", "esnext", "--moduleResolution", "bundler"];
+    expect(await typeCheck(alone, ["use.ts"], bundler)).toBe("");
+  });
 });
