@@ -17,7 +17,8 @@ export const arrows = {
   "executor-lambda": ["core", "worker"],
   "executor-airflow": ["core", "worker"],
   server: ["core", "contract", "engine", "worker", "executors", "embedded-postgres"],
-  carillon: ["core", "contract", "client", "engine", "worker", "executors", "server"],
+  cli: ["core", "contract", "client", "engine", "worker", "executors", "server"],
+  carillon: ["core", "contract", "client", "engine", "worker", "server"],
   testkit: ["core", "engine", "embedded-postgres"],
 };
 
@@ -26,7 +27,7 @@ const homes = [
   { module: /^pg($|\/)/, only: /^packages\/(engine\/src\/store\/|testkit\/src\/)/ },
   { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/api\// },
   { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/bin\/|testkit\/src\/)/ },
-  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|executor)/ },
+  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|cli\/src\/|executor)/ },
   { module: /^node:/, only: /^packages\/(?!core\/|contract\/|client\/)/ },
 ];
 

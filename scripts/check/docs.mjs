@@ -15,7 +15,7 @@ const read = (path) => readFileSync(join(root, path), "utf8");
 const exists = (path) => existsSync(join(root, path));
 
 /** Every command of the command line is declared in one of its files. */
-const manifestFolder = join(root, "packages/carillon/src/cli/manifest");
+const manifestFolder = join(root, "packages/cli/src/manifest");
 
 function checkInvariants() {
   const declared = declaredInvariants(read("docs/invariants.md"));

@@ -6,7 +6,7 @@ const target = fileURLToPath(new URL("../../docs/reference/cli.md", import.meta.
 
 /** Help is as wide as the terminal; a page is not. */
 process.stdout.isTTY = false;
-const built = (name) => import(new URL(`../../packages/carillon/dist/cli/${name}.js`, import.meta.url).href);
+const built = (name) => import(new URL(`../../packages/cli/dist/${name}.js`, import.meta.url).href);
 const [{ commands, nouns }, { runCli }, { exitCodeWords, ExitCode }] = await Promise.all(
   ["manifest", "main", "exit-codes"].map(built),
 );
@@ -35,7 +35,7 @@ for (const entry of commands) {
 }
 
 const lines = [
-  "<!-- Made by scripts/generate/cli.mjs from the declarations in packages/carillon. Do not edit. -->",
+  "<!-- Made by scripts/generate/cli.mjs from the declarations in packages/cli. Do not edit. -->",
   "# Command line",
   "",
   "A command is a noun and a verb. Data goes to standard output, talk to standard error. `-o table|json|jsonl|yaml` chooses the form, `--json`",

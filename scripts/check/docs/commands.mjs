@@ -14,7 +14,7 @@ const ownCommandsOfNpm = new Set(["ci", "install", "exec", "pack", "view", "ls"]
 
 /**
  * The subcommands that the CLI's manifest declares.
- * @param {string} source of packages/carillon/src/cli/manifest, all files
+ * @param {string} source of packages/cli/src/manifest, all files
  * @returns {Set<string>}
  */
 export function subcommandsOf(source) {

@@ -20,7 +20,7 @@ import {
   openDatabase,
 } from "@carillon/engine";
 import { type TaskDefinition, wireDefaults } from "@carillon/worker";
-import { packageVersion } from "../cli/package-version.js";
+import { packageVersion } from "./package-version.js";
 import { defaultNamespace, isEnqueueOnly, type LibraryOptions } from "./library-options.js";
 import { RunSpecs } from "./run-specs.js";
 

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { runCli } from "../../src/main.js";
+import { commands } from "../../src/manifest.js";
+import { fakeIo } from "./fake-io.js";
+
+async function run(...argv: string[]) {
+  const io = fakeIo();
+  const code = await runCli(argv, io);
+  return { code, out: io.written(), talk: io.said.join("\n") };
+}
+
+describe("the frame of the command line", () => {
+  it("shows help on standard output with exit code 0 when asked", async () => {
+    const { code, out, talk } = await run("--help");
+    expect({ code, talk }).toEqual({ code: 0, talk: "" });
+    expect(out).toMatch(/^Usage: carillon/);
+    expect(out).toContain("dev ");
+  });
+
+  it("says where to begin when nothing was asked", async () => {
+    const { code, out, talk } = await run();
+    expect({ code, talk }).toEqual({ code: 0, talk: "" });
+    expect(out).toMatch(/carillon dev .*\n[^]*carillon why @ping[^]*carillon --help/);
+  });
+
+  it("shows help of a command with its own options, by flag and by word", async () => {
+    const byFlag = await run("cron", "next", "--help");
+    expect(byFlag.code).toBe(0);
+    expect(byFlag.out).toContain("--from <instant>");
+    expect(byFlag.out).toContain("Examples:");
+    expect(await run("help", "cron", "next")).toEqual(byFlag);
+  });
+
+  it("shows help on standard error with exit code 2 when a verb is missing", async () => {
+    const { code, out, talk } = await run("job");
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(talk).toMatch(/create.*\n.*get.*\n.*list/);
+  });
+
+  it.each([
+    [["jbo"], "(Did you mean job?)"],
+    [["job", "lst"], "(Did you mean list?)"],
+    [["cron", "next", "* * * * *", "--form", "x"], "(Did you mean --from?)"],
+    [["job", "create", "--taks", "x"], "(Did you mean --task?)"],
+    [["job", "backfill", "--form", "x"], "(Did you mean --from?)"],
+  ])("says what was probably meant by %j and ends with 2", async (argv, hint) => {
+    const { code, out, talk } = await run(...argv);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(talk).toContain(hint);
+  });
+
+  it.each([
+    [["cron", "next"], "missing required argument"],
+    [["cron", "next", "* * * * *", "-n", "none"], "must be a whole number"],
+    [["cron", "next", "* * * * *", "surplus"], "too many arguments"],
+    [["job", "create"], "required option '--task <name>'"],
+    [["job", "create", "--task", "echo", "--cron", "* * * * *", "--every", "1m"], "cannot be used with"],
+    [["job", "list", "-o", "xml"], "Allowed choices are table, json, jsonl"],
+    [["job", "list", "--url", "nowhere"], "is not a server's address"],
+    [["job", "create", "--task", "echo", "--payload", "{a:1}"], "--payload is not JSON"],
+    [["job", "create", "--task", "echo", "--cron", "* * * * *", "--wait"], "jobs that run once"],
+    [["job", "create", "--task", "echo", "--label", "x"], "name=value"],
+  ])("refuses %j with exit code 2", async (argv, message) => {
+    const { code, out, talk } = await run(...argv);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(talk).toContain(message);
+  });
+
+  it("gives data as JSON wherever there is some", async () => {
+    const without = await Promise.all(
+      commands.map(async ({ path }) =>
+        (await run(...path, "--help")).out.includes("--json ") ? [] : [path.join(" ")],
+      ),
+    );
+    expect(without.flat()).toEqual(["dev", "server start", "worker start", "api", "completion"]);
+  });
+
+  it("shows versions", async () => {
+    expect((await run("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const { out } = await run("version", "--json");
+    expect(JSON.parse(out)).toEqual({
+      carillon: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      node: process.versions.node,
+      zone_data: process.versions["tz"],
+    });
+  });
+});

@@ -1,0 +1,74 @@
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { jobsIn } from "../../src/apply/job-file.js";
+import { desiredJobs } from "../../src/apply/desired-jobs.js";
+import { runCli } from "../../src/main.js";
+import { fakeIo } from "./fake-io.js";
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "carillon-init-"));
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const read = (...path: string[]): string => readFileSync(join(dir, ...path), "utf8");
+
+async function init(...argv: string[]) {
+  const io = fakeIo({ cwd: dir });
+  const code = await runCli(["init", ...argv], io);
+  return { code, out: io.written(), said: io.said.join("\n") };
+}
+
+describe("init", () => {
+  it("writes a project, and prints the next two commands", async () => {
+    const { code, out, said } = await init("My Jobs");
+    expect({ code, out }).toEqual({ code: 0, out: "package.json\ntasks.js\njobs.yaml\nREADME.md\n" });
+    expect(said).toContain("  cd 'My Jobs' && npm install && npm start\n  cd 'My Jobs' && npm run apply\n");
+    expect(JSON.parse(read("My Jobs", "package.json"))).toMatchObject({
+      name: "my-jobs",
+      type: "module",
+      scripts: { start: "carillon dev ./tasks.js", apply: "carillon job apply -f jobs.yaml" },
+      dependencies: { carillon: expect.stringMatching(/^\^\d/) },
+    });
+    expect(desiredJobs(await jobsIn(read("My Jobs", "jobs.yaml"), "jobs.yaml"), 0)).toMatchObject([
+      { plain: { task: "greet" } },
+    ]);
+  });
+
+  it("writes TypeScript when asked", async () => {
+    expect((await init("--typescript", "--json")).code).toBe(0);
+    expect(readdirSync(dir).sort()).toEqual(["README.md", "jobs.yaml", "package.json", "tasks.ts", "tsconfig.json"]);
+    expect(JSON.parse(read("package.json"))).toMatchObject({ scripts: { start: "carillon dev ./tasks.ts" } });
+  });
+
+  it("makes the folders that are missing on the way, and refuses a place where there can be none", async () => {
+    expect((await init("deep/down/here")).code).toBe(0);
+    expect(readdirSync(join(dir, "deep", "down", "here"))).toHaveLength(4);
+    const below = await init("deep/down/here/README.md/below");
+    expect({ code: below.code, said: below.said }).toEqual({
+      code: 2,
+      said: `carillon: ${join(dir, "deep/down/here/README.md/below")} cannot be made: a file is in the way; choose another folder`,
+    });
+  });
+
+  it.runIf(existsSync("/proc/self"))("refuses a file system that takes no folders", async () => {
+    const { code, said } = await init("/proc/nope/deeper");
+    expect({ code, said }).toEqual({
+      code: 2,
+      said: "carillon: /proc/nope/deeper cannot be made: the system takes no folders there; choose another folder",
+    });
+  });
+
+  it("overwrites nothing: it writes all of it or none, and keeps a package.json", async () => {
+    writeFileSync(join(dir, "tasks.js"), "mine");
+    const { code, said } = await init();
+    expect({ code, files: readdirSync(dir) }).toEqual({ code: 5, files: ["tasks.js"] });
+    expect(said).toContain("has tasks.js already");
+    rmSync(join(dir, "tasks.js"));
+    writeFileSync(join(dir, "package.json"), "{}");
+    expect((await init()).said).toContain("npm install carillon && npx carillon dev ./tasks.js");
+    expect(read("package.json")).toBe("{}");
+  });
+});

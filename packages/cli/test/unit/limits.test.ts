@@ -1,0 +1,130 @@
+import type { Limit, Queue } from "@carillon/contract";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { runCli } from "../../src/main.js";
+import { fakeIo } from "./fake-io.js";
+import { serve } from "./fake-server.js";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const server = "http://127.0.0.1:8023/v1";
+const limit = (over: Partial<Limit> = {}): Limit => {
+  return {
+    id: "lim_7",
+    scope: "key",
+    kind: "rate",
+    key: "weather-api",
+    limit: 60,
+    per: "1m",
+    burst: 60,
+    on_failure: null,
+    fixed: false,
+    used: 12,
+    waiting: 3,
+    waiting_exact: true,
+    oldest_waiting_at: null,
+    next_room_at: null,
+    stopped_by: null,
+    ...over,
+  };
+};
+const queue = (over: Partial<Queue> = {}): Partial<Queue> => {
+  return { name: "reports", concurrency: null, rate_limit: null, ...over };
+};
+
+describe("carillon limit", () => {
+  it("lists limits, and asks for those that are meant", async () => {
+    const calls = serve({ limits: [limit()], next_page_token: null });
+    const io = fakeIo();
+    expect(await runCli(["limit", "list", "--kind", "rate"], io)).toBe(0);
+    expect(calls[0]?.url).toContain(`${server}/limits?`);
+    expect(calls[0]?.url).toContain("kind=rate");
+    expect(io.written()).toMatch(/lim_7 +key +weather-api +60 per 1m +12 +3 +runs/);
+  });
+
+  it("shows one limit, or those of a queue", async () => {
+    const calls = serve(limit(), { limits: [limit({ scope: "queue", key: "reports" })], next_page_token: null });
+    const io = fakeIo();
+    expect(await runCli(["limit", "show", "lim_7"], io)).toBe(0);
+    expect(await runCli(["limit", "show", "queue:reports"], io)).toBe(0);
+    expect(calls[1]?.url).toContain("scope=queue&key=reports");
+    expect(io.written()).toMatch(/of +queue reports/);
+  });
+
+  it("sets one by hand, and the undo gives it back to the runs", async () => {
+    const calls = serve(limit(), limit({ limit: 5, fixed: true }));
+    const io = fakeIo();
+    expect(await runCli(["limit", "set", "lim_7", "--limit", "5"], io)).toBe(0);
+    expect(calls[1]).toMatchObject({ method: "PATCH", url: `${server}/limits/lim_7`, body: { limit: 5 } });
+    expect(io.said.join()).toContain("carillon limit remove lim_7");
+  });
+
+  it("changes one that was set by hand before, and the undo sets what it was", async () => {
+    serve(limit({ fixed: true }), limit({ limit: 5, fixed: true }));
+    const io = fakeIo();
+    expect(await runCli(["limit", "set", "lim_7", "--limit", "5"], io)).toBe(0);
+    expect(io.said.join()).toContain("carillon limit set lim_7 --limit 60 --per 1m --burst 60");
+  });
+
+  it("sets a limit of a queue, also when it is named by its id, and says how to undo it", async () => {
+    const calls = serve(
+      queue({ concurrency: { limit: 9 } }),
+      queue({ concurrency: { limit: 5 } }),
+      limit({ scope: "queue", key: "reports" }),
+      queue(),
+      queue({ rate_limit: { limit: 10, per: "1m" } }),
+    );
+    const io = fakeIo();
+    expect(await runCli(["limit", "set", "queue:reports", "--limit", "5"], io)).toBe(0);
+    expect(calls[1]).toMatchObject({ url: `${server}/queues/reports`, body: { concurrency: { limit: 5 } } });
+    expect(io.said.join()).toContain("carillon limit set queue:reports --limit 9");
+    expect(await runCli(["limit", "set", "lim_7", "--limit", "10"], io)).toBe(0);
+    expect(calls[4]?.body).toEqual({ rate_limit: { limit: 10, per: "1m" } });
+    expect(io.said.join()).toContain("carillon limit remove queue:reports --kind rate");
+  });
+
+  it("takes the limits of a namespace away, and the undo sets each again", async () => {
+    const before = { name: "billing", concurrency: { limit: 9 }, rate_limit: { limit: 100, per: "1h" } };
+    const calls = serve(before, { ...before, concurrency: null, rate_limit: null });
+    const io = fakeIo();
+    expect(await runCli(["limit", "remove", "namespace", "--namespace", "billing"], io)).toBe(0);
+    expect(calls[1]).toMatchObject({
+      url: `${server}/namespaces/billing`,
+      body: { concurrency: null, rate_limit: null },
+    });
+    expect(io.said.join()).toContain(
+      "carillon limit set namespace --limit 9 --namespace billing && carillon limit set namespace --limit 100 --per 1h",
+    );
+  });
+
+  it("gives one back that was set by hand, and refuses one that was not", async () => {
+    const calls = serve(limit({ fixed: true }), limit(), limit());
+    const io = fakeIo();
+    expect(await runCli(["limit", "remove", "lim_7"], io)).toBe(0);
+    expect(calls[1]?.body).toEqual({ fixed: false });
+    expect(io.said.join()).toContain("carillon limit set lim_7 --limit 60");
+    expect(await runCli(["limit", "remove", "lim_7"], io)).toBe(5);
+  });
+
+  it("refuses 0 for a queue and a namespace, and says what would be right", async () => {
+    const calls = serve(limit());
+    const io = fakeIo();
+    expect(await runCli(["limit", "set", "queue:reports", "--limit", "0"], io)).toBe(2);
+    expect(await runCli(["limit", "set", "namespace", "--limit", "0", "--per", "1m"], io)).toBe(2);
+    expect({ said: io.said, calls: calls.length }).toEqual({
+      said: [
+        "carillon: the limit of a queue is a whole number from 1 to 1000000; to let nothing start: carillon queue pause reports",
+        "carillon: the limit of a namespace is a whole number from 1 to 1000000",
+      ],
+      calls: 0,
+    });
+  });
+
+  it("refuses nonsense with exit code 2", async () => {
+    serve(limit());
+    expect(await runCli(["limit", "show", "7"], fakeIo())).toBe(2);
+    expect(await runCli(["limit", "set", "queue:reports"], fakeIo())).toBe(2);
+    expect(await runCli(["limit", "set", "queue:reports", "--limit", "3", "--burst", "2"], fakeIo())).toBe(2);
+    expect(await runCli(["limit", "set", "lim_7"], fakeIo())).toBe(2);
+    expect(await runCli(["limit", "list", "--kind", "speed"], fakeIo())).toBe(2);
+  });
+});
