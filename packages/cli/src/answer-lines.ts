@@ -1,7 +1,7 @@
 import type { Io } from "./io.js";
 
 /** Longer than any question; whoever sends more without a line end has sent something else. */
-const LONGEST_LINE = 1_000_000;
+const maxLineLength = 1_000_000;
 
 /** Answers standard input line by line, in order. A slow reader of the answers slows the reading of the questions. */
 export async function answerLines(io: Io, answer: (line: string) => string): Promise<void> {
@@ -10,7 +10,7 @@ export async function answerLines(io: Io, answer: (line: string) => string): Pro
   for await (const chunk of io.stdin) {
     const lines = (rest + String(chunk)).split("\n");
     rest = lines.pop() ?? "";
-    if (rest.length > LONGEST_LINE) {
+    if (rest.length > maxLineLength) {
       lines.push(rest);
       rest = "";
     }

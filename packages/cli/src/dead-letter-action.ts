@@ -1,17 +1,16 @@
 import type { Client } from "@carillon/client";
 import type { DeadLetterAction, DeadLetterActionDone, DeadLetterResult, Run } from "@carillon/contract";
 import type { Command } from "commander";
-import { CliError } from "./cli-error.js";
-import { flagOption, type Invocation } from "./command.js";
+import { withServerAddress } from "./client.js";
+import { type Invocation, flagOption } from "./command.js";
+import { CliError, ExitCode } from "./exit-codes.js";
 import { deadLetterFilter, withDeadLetterFilter } from "./input/dead-letter-filter.js";
-import { withServerAddress } from "./input/server-address.js";
-import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
-import { outputForm, renderJson, renderRows, withOutputForm } from "./output/form.js";
+import { outputForm, renderJson, renderRows, withOutputForm } from "./output.js";
 import { renderRun } from "./output/run-view.js";
-import { renderTable } from "./output/table.js";
-import { sayNoUndo } from "./output/undo.js";
-import { ProgressLine } from "./output/progress-line.js";
+import { ProgressLine } from "./progress-line.js";
+import { renderTable } from "./table.js";
+import { printNoUndo } from "./undo.js";
 
 const pageSize = 100;
 
@@ -43,7 +42,7 @@ export function oneDeadLetter(invocation: Invocation): string | undefined {
 export async function showOne(io: Io, invocation: Invocation, run: Run, done: string): Promise<void> {
   const form = outputForm(invocation);
   await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
-  io.talk(`carillon: it would be ${done}; nothing was changed`);
+  io.info(`carillon: it would be ${done}; nothing was changed`);
 }
 
 /** Page by page, until none is left; what was done is said as it goes. Answers whether all went well. */
@@ -75,8 +74,8 @@ export async function actOnAll(
   if (form !== "table") await io.out(renderRows(results, form));
   else if (results.length > 0) await io.out(renderTable(columns, results));
   const isDry = action.dry_run === true;
-  if (isDry) io.talk(`carillon: ${results.length} would be ${verb.done}; nothing was changed`);
-  else sayNoUndo(io, `${counts.done} ${verb.done}, ${counts.refused} refused`, verb.instead);
+  if (isDry) io.info(`carillon: ${results.length} would be ${verb.done}; nothing was changed`);
+  else printNoUndo(io, `${counts.done} ${verb.done}, ${counts.refused} refused`, verb.instead);
   return counts.refused === 0;
 }
 

@@ -39,3 +39,14 @@ export function exitCodeOfStatus(status: number): ExitCode {
   if (status === 400 || status === 413 || status === 415 || status === 422) return ExitCode.usage;
   return ExitCode.failure;
 }
+
+/** Ends a command with a message for people and a code for scripts. */
+export class CliError extends Error {
+  override readonly name = "CliError";
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}

@@ -1,8 +1,7 @@
 import { ApiError, ServerUnreachable } from "@carillon/client";
 import { CarillonError, errorCatalogue } from "@carillon/core";
 import { CommanderError } from "commander";
-import { CliError } from "./cli-error.js";
-import { ExitCode, exitCodeOfStatus } from "./exit-codes.js";
+import { CliError, ExitCode, exitCodeOfStatus } from "./exit-codes.js";
 
 /** How a command that threw ends: the code, and what to say, if commander has not said it already. */
 export interface Failure {

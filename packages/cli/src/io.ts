@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import { systemClock, systemTimers } from "@carillon/core";
-import { processTerminal, type Terminal } from "./terminal.js";
 
 /** What a command may touch of the outside. Data goes to `out`, talk to `talk`; tests bring their own. */
 export interface Io {
@@ -10,15 +10,15 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Standard output is a terminal whose user has not asked for no colours. */
-  readonly outColour: boolean;
-  readonly talkColour: boolean;
-  readonly talkIsTerminal: boolean;
+  readonly stdoutColour: boolean;
+  readonly stderrColour: boolean;
+  readonly stderrIsTerminal: boolean;
   /** Where somebody sits at both ends. */
   readonly terminal: Terminal | null;
   /** Data, as is. Resolves when there is room for more, so that a slow reader slows the writer. */
   out(text: string): Promise<void>;
   /** A line for people. */
-  talk(line: string): void;
+  info(line: string): void;
   now(): number;
   /** Before the process ends by Ctrl-C. Answers what takes the listener away. */
   onInterrupt(listener: () => void): () => void;
@@ -34,14 +34,14 @@ export function processIo(): Io {
     stderr,
     env,
     cwd: process.cwd(),
-    outColour: colour && stdout.isTTY,
-    talkColour: colour && stderr.isTTY,
-    talkIsTerminal: stderr.isTTY,
+    stdoutColour: colour && stdout.isTTY,
+    stderrColour: colour && stderr.isTTY,
+    stderrIsTerminal: stderr.isTTY,
     terminal: processTerminal(),
     async out(text) {
       if (!stdout.write(text)) await once(stdout, "drain");
     },
-    talk: (line) => void stderr.write(`${line}\n`),
+    info: (line) => void stderr.write(`${line}\n`),
     now: () => systemClock.now(),
     onInterrupt,
     sleep,
@@ -80,14 +80,64 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 export function endQuietlyOnClosedPipe(): void {
   process.stderr.on("error", () => {});
   process.stdout.on("error", (error) => {
-    const said = lostOutput(error);
+    const said = outputErrorMessage(error);
     if (said !== null) process.stderr.write(`${said}\n`);
     if (!process.emit("SIGTERM", "SIGTERM")) process.exit(said === null ? 0 : 1);
   });
 }
 
 /** What is to be said of output that could not be written; null: its reader has gone, and that is all. */
-export function lostOutput(error: Error): string | null {
+export function outputErrorMessage(error: Error): string | null {
   if ("code" in error && (error.code === "EPIPE" || error.code === "ECONNRESET")) return null;
   return `carillon: not all of the output could be written: ${error.message}`;
+}
+
+/** The terminal at both ends of the command: its keys and its size. */
+export interface Terminal {
+  size(): { readonly columns: number; readonly rows: number };
+  /** Hands over what is typed, unechoed, until the answered function is called. Ctrl-C is a key like others meanwhile. */
+  onKey(listener: (key: string) => void): () => void;
+  onResize(listener: () => void): () => void;
+  /** Shows a screen of its own until the answered function is called, or the process ends. */
+  takeScreen(): () => void;
+}
+
+const usualSize = { columns: 80, rows: 24 };
+const enter = "\u001b[?1049h\u001b[?25l";
+const leave = "\u001b[?25h\u001b[?1049l";
+
+/** Null where input or output is no terminal. */
+export function processTerminal(): Terminal | null {
+  const { stdin, stdout } = process;
+  if (!stdin.isTTY || !stdout.isTTY) return null;
+  return {
+    size: () => ({ columns: stdout.columns || usualSize.columns, rows: stdout.rows || usualSize.rows }),
+    onKey(listener) {
+      const decoder = new StringDecoder("utf8");
+      const onData = (chunk: Buffer): void => listener(decoder.write(chunk));
+      stdin.setRawMode(true);
+      stdin.on("data", onData);
+      return () => {
+        stdin.off("data", onData);
+        stdin.setRawMode(false);
+        stdin.pause();
+      };
+    },
+    onResize(listener) {
+      stdout.on("resize", listener);
+      return () => void stdout.off("resize", listener);
+    },
+    takeScreen() {
+      const giveBack = (): void => void stdout.write(leave);
+      const onSignal = (): void => process.exit(0);
+      stdout.write(enter);
+      process.once("exit", giveBack);
+      for (const signal of ["SIGTERM", "SIGHUP"] as const) process.once(signal, onSignal);
+      return () => {
+        process.off("exit", giveBack);
+        for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, onSignal);
+        giveBack();
+      };
+    },
+  };
 }

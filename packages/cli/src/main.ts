@@ -1,7 +1,7 @@
 import { type ExitCode, ExitCode as Codes } from "./exit-codes.js";
 import { failureOf } from "./failure.js";
+import { welcome } from "./help-text.js";
 import { type Io, endQuietlyOnClosedPipe, processIo } from "./io.js";
-import { welcome } from "./output/welcome.js";
 import { packageVersion } from "./package-version.js";
 import { buildProgram, helpAsFlag } from "./program.js";
 
@@ -19,7 +19,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<ExitCode>
     return code;
   } catch (error) {
     const failure = failureOf(error);
-    if (failure.message !== null) io.talk(`carillon: ${failure.message}`);
+    if (failure.message !== null) io.info(`carillon: ${failure.message}`);
     return failure.exitCode;
   }
 }

@@ -30,7 +30,7 @@ export interface NodeProcess extends Pick<NodeOptions, "dev" | "reset"> {
 
 /** Logs are talk: they go to stderr. */
 export const serverLogger = (io: Io, config: Config): NodeOptions["logger"] =>
-  createLogger(config, { stream: io.stderr, isTerminal: io.talkIsTerminal, colour: io.talkColour });
+  createLogger(config, { stream: io.stderr, isTerminal: io.stderrIsTerminal, colour: io.stderrColour });
 
 /** Makes this process a node until a signal ends it. */
 export async function runNodeProcess(io: Io, options: NodeProcess): Promise<ExitCode> {

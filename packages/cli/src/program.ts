@@ -1,12 +1,11 @@
 import { Command, type Option } from "commander";
 import type { DescribedCommand, DescribedFlag, Invocation } from "./command.js";
 import { ExitCode, exitCodeWords } from "./exit-codes.js";
+import { foldHelp, helpWidth } from "./help-text.js";
 import type { Io } from "./io.js";
 import { commands, groups, nouns } from "./manifest.js";
 import type { CommandEntry } from "./manifest/entry.js";
-import { foldHelp, helpWidth } from "./output/fold-help.js";
-import { outputForm } from "./output/form.js";
-import { loadYaml } from "./output/yaml.js";
+import { loadYaml, outputForm } from "./output.js";
 import { packageVersion } from "./package-version.js";
 
 const exitCodes = Object.entries(exitCodeWords)
@@ -27,7 +26,7 @@ export function buildProgram(io: Io, finish: Finish): Command {
       outputError: (text, write) => write(text.replace(/^error: /, "carillon: ")),
       writeOut: (text) => void io.out(foldHelp(text, helpWidth(process.stdout))),
       getOutHelpWidth: () => helpWidth(process.stdout),
-      writeErr: (text) => io.talk(text.trimEnd()),
+      writeErr: (text) => io.info(text.trimEnd()),
     })
     .exitOverride()
     .showHelpAfterError("Flags stand after the command, as in carillon job list --json. Help: carillon --help")

@@ -1,10 +1,10 @@
 import type { Client } from "@carillon/client";
 import type { Job, Run, RunExplanation } from "@carillon/contract";
-import { inParallel } from "./apply/in-parallel.js";
+import { inParallel } from "./in-parallel.js";
 import type { Invocation } from "./command.js";
 import type { Io } from "./io.js";
-import { outputForm, renderRows } from "./output/form.js";
-import { type Column, renderTable } from "./output/table.js";
+import { outputForm, renderRows } from "./output.js";
+import { type Column, renderTable } from "./table.js";
 
 /** What several things wait for. */
 export interface Waiting {
@@ -16,8 +16,8 @@ export interface Waiting {
 }
 
 /** The oldest ones stand for the rest. */
-const mostRuns = 200;
-const mostJobs = 50;
+const maxRuns = 200;
+const maxJobs = 50;
 const width = 8;
 
 const columns: readonly Column<Waiting>[] = [
@@ -29,17 +29,17 @@ const columns: readonly Column<Waiting>[] = [
 /** Everything that is due and does not run, by reason. */
 export async function printWaiting(io: Io, invocation: Invocation, client: Client): Promise<void> {
   const [{ runs, next_page_token: more }, { jobs }] = await Promise.all([
-    client.runs.list({ status: "queued,blocked,retrying", order_by: "created_at asc", page_size: mostRuns }),
-    client.jobs.list({ status: "paused", page_size: mostJobs }),
+    client.runs.list({ status: "queued,blocked,retrying", order_by: "created_at asc", page_size: maxRuns }),
+    client.jobs.list({ status: "paused", page_size: maxJobs }),
   ]);
   const explained = await inParallel(runs, width, async (run) => ({ run, why: await client.runs.explain(run.id) }));
   const rows = [...byReason(explained), ...jobs.map(pausedJob)];
   const form = outputForm(invocation);
   if (form !== "table") return io.out(renderRows(rows, form));
-  if (rows.length === 0) return io.talk("carillon: nothing waits: no run that is due is kept, and no job is paused");
+  if (rows.length === 0) return io.info("carillon: nothing waits: no run that is due is kept, and no job is paused");
   await io.out(renderTable(columns, rows));
-  if (more !== null) io.talk(`carillon: of the ${mostRuns} oldest runs that wait`);
-  io.talk("carillon: more of one with: carillon why <id>");
+  if (more !== null) io.info(`carillon: of the ${maxRuns} oldest runs that wait`);
+  io.info("carillon: more of one with: carillon why <id>");
 }
 
 interface Explained {

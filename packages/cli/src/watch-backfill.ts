@@ -3,18 +3,18 @@ import type { Backfill } from "@carillon/contract";
 import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { progressOf } from "./output/backfill-view.js";
-import { progressBar, ProgressLine } from "./output/progress-line.js";
-import { Absence } from "./absence.js";
+import { progressBar, ProgressLine } from "./progress-line.js";
+import { Reconnect } from "./reconnect.js";
 
 const PAUSE_MS = 500;
 
 /** Asks until it has ended, and shows how far it is. */
 export async function watchBackfill(io: Io, client: Client, started: Backfill): Promise<Backfill> {
   const line = new ProgressLine(io);
-  const absence = new Absence(line.talking(io), { hasAnswered: true });
-  const look = (): Promise<Backfill> => absence.outlive(() => client.backfills.get(started.id));
+  const absence = new Reconnect(line.ioAbove(io), { hasAnswered: true });
+  const look = (): Promise<Backfill> => absence.retryWhileAway(() => client.backfills.get(started.id));
   const letGo = io.onInterrupt(() =>
-    line.say(
+    line.print(
       `carillon: ${started.id} goes on without us; look again with: carillon backfill get ${started.id} --watch`,
     ),
   );

@@ -3,18 +3,18 @@ import type { BulkOperation } from "@carillon/contract";
 import { ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 import { operationProgress } from "./output/operation-view.js";
-import { ProgressLine } from "./output/progress-line.js";
-import { Absence } from "./absence.js";
+import { ProgressLine } from "./progress-line.js";
+import { Reconnect } from "./reconnect.js";
 
 const PAUSE_MS = 500;
 
 /** Asks until it has ended, and shows how far it is. */
 export async function watchOperation(io: Io, client: Client, started: BulkOperation): Promise<BulkOperation> {
   const line = new ProgressLine(io);
-  const absence = new Absence(line.talking(io), { hasAnswered: true });
-  const look = (): Promise<BulkOperation> => absence.outlive(() => client.operations.get(started.id));
+  const absence = new Reconnect(line.ioAbove(io), { hasAnswered: true });
+  const look = (): Promise<BulkOperation> => absence.retryWhileAway(() => client.operations.get(started.id));
   const letGo = io.onInterrupt(() =>
-    line.say(
+    line.print(
       `carillon: ${started.id} goes on without us; look again with: carillon operation get ${started.id} --watch`,
     ),
   );

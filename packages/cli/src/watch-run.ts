@@ -1,16 +1,14 @@
 import type { Client } from "@carillon/client";
-import type { Run, RunLogQuery } from "@carillon/contract";
+import type { Run, RunLogLine, RunLogQuery } from "@carillon/contract";
 import { isFinal } from "@carillon/core";
-import { CliError } from "./cli-error.js";
-import { ExitCode } from "./exit-codes.js";
+import { CliError, ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
-import { renderLogLine } from "./output/log-view.js";
-import { progressBar, ProgressLine } from "./output/progress-line.js";
-import { Absence } from "./absence.js";
-import { goesOn, notOver, WaitReasons } from "./waits.js";
+import { ProgressLine, progressBar } from "./progress-line.js";
+import { Reconnect } from "./reconnect.js";
+import { WaitReasonReporter, detachedMessage, timeoutMessage } from "./wait-for-run.js";
 
 const LOOK_EVERY_MS = 1_000;
-const LARGEST_PAGE = 1_000;
+const maxPageSize = 1_000;
 
 /** Why nobody reads the log any more, although the run has not ended. */
 const gaveUp = Symbol("gave up");
@@ -27,8 +25,8 @@ export interface WatchOptions {
 export async function watchRun(io: Io, client: Client, id: string, options: WatchOptions): Promise<Run> {
   const over = new AbortController();
   const line = new ProgressLine(io);
-  const absence = new Absence(line.talking(io), { hasAnswered: false });
-  const letGo = io.onInterrupt(() => line.say(goesOn(id)));
+  const absence = new Reconnect(line.ioAbove(io), { hasAnswered: false });
+  const letGo = io.onInterrupt(() => line.print(detachedMessage(id)));
   try {
     const [run] = await Promise.all([
       followState(io, client, id, { line, absence, limitMs: options.limitMs }).then(
@@ -57,13 +55,13 @@ async function followState(
   { line, absence, limitMs }: Following & { readonly limitMs: number },
 ): Promise<Run> {
   const until = io.now() + limitMs;
-  const reasons = new WaitReasons({ now: () => io.now(), talk: (text) => line.say(text) });
+  const reasons = new WaitReasonReporter({ now: () => io.now(), info: (text) => line.print(text) });
   for (;;) {
-    const run = await absence.outlive(() => client.runs.get(id));
+    const run = await absence.retryWhileAway(() => client.runs.get(id));
     line.show(stateOf(run));
     if (isFinal(run.status)) return run;
-    if (io.now() >= until) throw new CliError(ExitCode.timedOut, notOver(run, limitMs));
-    reasons.see(run);
+    if (io.now() >= until) throw new CliError(ExitCode.timedOut, timeoutMessage(run, limitMs));
+    reasons.report(run);
     await io.sleep(LOOK_EVERY_MS);
   }
 }
@@ -75,7 +73,7 @@ function stateOf({ id, status, attempt, max_attempts: most, progress }: Run): st
 
 interface Following {
   readonly line: ProgressLine;
-  readonly absence: Absence;
+  readonly absence: Reconnect;
 }
 
 interface LogFollowing extends Following, Pick<WatchOptions, "print" | "level"> {
@@ -87,11 +85,11 @@ async function followLogs(client: Client, id: string, options: LogFollowing): Pr
   const { print, level, line, absence, signal } = options;
   for (let token: string | null = null; signal.reason !== gaveUp;) {
     const query: RunLogQuery = {
-      page_size: LARGEST_PAGE,
+      page_size: maxPageSize,
       ...(level !== undefined && { level }),
       ...(token !== null && { page_token: token }),
     };
-    const page = await absence.outlive(() => followed(client, id, query, signal));
+    const page = await absence.retryWhileAway(() => followed(client, id, query, signal));
     if (page === null) continue;
     if (page.lines.length > 0) line.clear();
     await print(page.lines.map(renderLogLine).join(""));
@@ -110,4 +108,16 @@ async function followed(client: Client, id: string, query: RunLogQuery, signal: 
     if (signal.aborted) return null;
     throw error;
   }
+}
+
+/** One line for people: when, how grave, what, and what was given beside it. */
+export function renderLogLine({ at, level, message, fields }: RunLogLine): string {
+  const beside = fields === null ? "" : ` ${JSON.stringify(fields)}`;
+  return `${at} ${level.padEnd(5)} ${shown(message)}${beside}\n`;
+}
+
+/** What a handler wrote must not move the cursor of whoever reads it. */
+function shown(message: string): string {
+  // eslint-disable-next-line no-control-regex
+  return message.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd").replaceAll("\n", "\n    ");
 }

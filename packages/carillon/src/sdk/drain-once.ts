@@ -12,7 +12,7 @@ export interface DrainOptions {
 const lookMs = 20;
 
 /** Resolves when no run of these tasks is due or under way. */
-export async function drainOnce({ api, namespace, tasks, now }: DrainOptions): Promise<void> {
+export async function waitUntilIdle({ api, namespace, tasks, now }: DrainOptions): Promise<void> {
   const isLeft = async (task: string): Promise<boolean> => {
     const open = await api.listRuns(namespace, { task, status: ["queued", "running", "blocked"] }, { pageSize: 1 });
     if (open.rows.length > 0) return true;

@@ -16,7 +16,7 @@ import {
   type WorkerSettings,
 } from "@carillon/worker";
 import { type AppEvent, type AppListener, shownEvent } from "./app-event.js";
-import { drainOnce } from "./drain-once.js";
+import { waitUntilIdle } from "./drain-once.js";
 import type { RunningEngine } from "./library-engine.js";
 import { defaultNamespace, isEnqueueOnly, type LibraryOptions } from "./library-options.js";
 
@@ -125,7 +125,7 @@ export class LibraryApp implements Producer {
     });
     try {
       await worker.start();
-      await drainOnce({ api: engine.api, namespace: this.#namespace, tasks, now: () => database.clock.now() });
+      await waitUntilIdle({ api: engine.api, namespace: this.#namespace, tasks, now: () => database.clock.now() });
     } finally {
       await worker.stop();
       this.#workers.splice(this.#workers.indexOf(worker), 1);

@@ -14,7 +14,7 @@ export interface TestProgress {
 const done: NoteAnswer = { kind: "done" };
 
 /** What handlers leave behind, in memory. One test runs one attempt of a run at a time: there is nothing to fence. */
-export class MemoryNotes {
+export class MemoryHandlerState {
   readonly #now: () => Instant;
   readonly #checkpoints = new Map<string, string>();
   readonly #steps = new Map<string, string>();

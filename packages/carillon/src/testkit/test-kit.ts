@@ -28,7 +28,7 @@ import {
   workerTask,
 } from "@carillon/worker";
 import { assignmentOf } from "./assignment-of.js";
-import { MemoryNotes } from "./memory-notes.js";
+import { MemoryHandlerState } from "./memory-notes.js";
 import type { TestKitOptions, TestRun, TestRunOptions } from "./test-run.js";
 import { upstreamJson } from "./upstream-json.js";
 
@@ -51,7 +51,7 @@ export class TestKit {
   readonly #options: TestKitOptions;
   readonly #clock: ManualClock;
   readonly #schedule: VirtualSchedule;
-  readonly #notes: MemoryNotes;
+  readonly #notes: MemoryHandlerState;
   readonly #tasks: ReadonlyMap<string, Task>;
   readonly #working = new Map<string, Working>();
   /** Of runs that were tried: how often, under how many claims, and since when. */
@@ -63,7 +63,7 @@ export class TestKit {
     this.#options = options;
     this.#clock = new ManualClock((options.now ?? defaultNow).getTime());
     const now = (): Instant => this.#clock.now();
-    this.#notes = new MemoryNotes(now);
+    this.#notes = new MemoryHandlerState(now);
     this.#tasks = new Map(options.tasks.map((task) => [task.name, workerTask(task, systemSoon)]));
     this.#schedule = new VirtualSchedule({
       now,

@@ -1,16 +1,14 @@
 import type { Client } from "@carillon/client";
-import { flagOption, type Invocation } from "../command.js";
+import { type Invocation, flagOption } from "../command.js";
 import { ExitCode, exitCodeOfStatus } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import { outputForm, renderRows } from "../output/form.js";
-import { planCounts, planJson, renderPlan } from "../output/plan-view.js";
-import { CountLine } from "../output/progress-line.js";
-import { worthSaying } from "../output/worth-saying.js";
-import { undoLine } from "../output/undo.js";
-import { undoOfCancel } from "../output/undo-of.js";
-import { carryOut, type StepResult } from "./carry-out.js";
-import type { DesiredJob } from "./desired-jobs.js";
-import { planJobs, planPrune, type PlannedStep } from "./plan.js";
+import { outputForm, renderRows, visibleWarnings } from "../output.js";
+import { CountLine } from "../progress-line.js";
+import { painter, plainText } from "../table.js";
+import { undoLine, undoOfCancel } from "../undo.js";
+import { type StepResult, executeSteps } from "./carry-out.js";
+import { type Difference, type PlannedStep, planJobs, planPrune } from "./plan.js";
+import type { DesiredJob } from "./read-jobs.js";
 
 export interface ApplyOptions {
   readonly client: Client;
@@ -29,15 +27,15 @@ export async function applyJobs(io: Io, invocation: Invocation, options: ApplyOp
   const pruned = pruneSelector === null ? [] : await planPrune(client, pruneSelector, keys);
   const steps = [...planned, ...pruned];
   const form = outputForm(invocation);
-  if (form === "table") await io.out(renderPlan(steps, io.outColour));
+  if (form === "table") await io.out(renderPlan(steps, io.stdoutColour));
   if (flagOption(invocation, "dryRun")) {
     if (form !== "table") await io.out(renderRows(steps.map(planJson), form));
-    io.talk(`carillon: ${planCounts(steps, would)}; nothing was changed`);
+    io.info(`carillon: ${planCounts(steps, would)}; nothing was changed`);
     return steps.every(({ action }) => action === "keep") ? ExitCode.ok : ExitCode.wouldChange;
   }
   const changes = steps.filter(({ action }) => action !== "keep");
   const doing = new CountLine(io, changes.length, "done");
-  const results = await carryOut(client, changes, () => doing.step());
+  const results = await executeSteps(client, changes, () => doing.step());
   doing.end();
   if (form !== "table") await io.out(renderRows([...results.map(resultJson), ...kept(steps)], form));
   return sayResults(io, invocation, steps, results);
@@ -48,7 +46,7 @@ const were = { create: "created", change: "changed", cancel: "cancelled", keep: 
 const kept = (steps: readonly PlannedStep[]) => steps.filter(({ action }) => action === "keep").map(planJson);
 
 /** The undo of more than so many is not read line by line. */
-const mostUndos = 20;
+const maxUndos = 20;
 
 function sayResults(
   io: Io,
@@ -58,18 +56,19 @@ function sayResults(
 ): ExitCode {
   const done = results.filter(({ job }) => job !== undefined);
   for (const { step, job } of done)
-    for (const { detail } of worthSaying(job?.warnings ?? [])) io.talk(`carillon: warning: @${step.key}: ${detail}`);
+    for (const { detail } of visibleWarnings(job?.warnings ?? []))
+      io.info(`carillon: warning: @${step.key}: ${detail}`);
   const keeps = steps.filter(({ action }) => action === "keep");
-  io.talk(`carillon: ${planCounts([...done.map(({ step }) => step), ...keeps], were)}`);
-  for (const result of done.slice(0, mostUndos)) {
+  io.info(`carillon: ${planCounts([...done.map(({ step }) => step), ...keeps], were)}`);
+  for (const result of done.slice(0, maxUndos)) {
     const { step } = result;
-    io.talk(`carillon: @${step.key} ${were[step.action]}; undo with: ${undoLine(invocation, undoOf(result))}`);
+    io.info(`carillon: @${step.key} ${were[step.action]}; undo with: ${undoLine(invocation, undoOf(result))}`);
   }
-  if (done.length > mostUndos) io.talk(`carillon: and so on for ${done.length - mostUndos} more`);
+  if (done.length > maxUndos) io.info(`carillon: and so on for ${done.length - maxUndos} more`);
   const refused = results.flatMap(({ step, refusal }) => (refusal === undefined ? [] : [{ step, refusal }]));
   for (const { step, refusal } of refused) {
     const faults = refusal.errors.map(({ pointer, detail }) => `\n  - ${pointer}: ${detail}`);
-    io.talk(`carillon: @${step.key} was refused: ${refusal.detail} (${refusal.code})${faults.join("")}`);
+    io.info(`carillon: @${step.key} was refused: ${refusal.detail} (${refusal.code})${faults.join("")}`);
   }
   const [first] = refused;
   return first === undefined ? ExitCode.ok : exitCodeOfStatus(first.refusal.status);
@@ -91,5 +90,59 @@ function resultJson({ step, job, refusal }: StepResult): object {
     ...planJson(step),
     ...(job !== undefined && { id: job.id, version: job.version }),
     ...(refusal !== undefined && { problem: refusal }),
+  };
+}
+
+const marks = { create: ["+", "green"], change: ["~", "yellow"], cancel: ["-", "red"] } as const;
+
+/** What would happen to each job, for people; those that stay as they are are only counted. */
+export function renderPlan(steps: readonly PlannedStep[], colour: boolean): string {
+  const paint = painter(colour);
+  const lines = steps.flatMap((step) => {
+    if (step.action === "keep") return [];
+    const [mark, style] = marks[step.action];
+    const note = step.action === "cancel" ? " (in no file)" : "";
+    const changes = step.action === "cancel" ? [] : step.differences.filter(({ path }) => path !== "key");
+    return [
+      paint(style, `${mark} ${step.action} @${step.key}${note}`),
+      ...changes.map((one) => `    ${changeText(one)}`),
+    ];
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function changeText({ path, before, after }: Difference): string {
+  const name = plainText(path);
+  if (before === undefined) return `${name}: ${shown(after)}`;
+  return `${name}: ${shown(before)} → ${after === undefined ? "(left out)" : shown(after)}`;
+}
+
+const longest = 200;
+
+function shown(value: unknown): string {
+  const text = plainText(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+  return text.length <= longest ? text : `${text.slice(0, longest)}…`;
+}
+
+/** The counts in a sentence. */
+export function planCounts(
+  steps: readonly PlannedStep[],
+  words: Readonly<Record<PlannedStep["action"], string>>,
+): string {
+  const parts = (["create", "change", "cancel", "keep"] as const).flatMap((action) => {
+    const count = steps.filter((step) => step.action === action).length;
+    return count === 0 ? [] : [`${count} ${words[action]}`];
+  });
+  return parts.length === 0 ? "nothing to do" : parts.join(", ");
+}
+
+/** A step for machines. */
+export function planJson(step: PlannedStep): object {
+  return {
+    action: step.action,
+    key: step.key,
+    id: "current" in step ? step.current.id : null,
+    version: "current" in step ? step.current.version : null,
+    differences: "differences" in step ? step.differences : [],
   };
 }

@@ -1,8 +1,7 @@
 import { ApiError, type Client } from "@carillon/client";
-import { type Job, plainDefinition, type Problem } from "@carillon/contract";
-import { inParallel } from "./in-parallel.js";
+import { type Job, type JobCreate, type Problem, plainDefinition } from "@carillon/contract";
+import { inParallel } from "../in-parallel.js";
 import type { PlannedStep } from "./plan.js";
-import { waves } from "./waves.js";
 
 /** Why a step was not done. */
 export type Refusal = Pick<Problem, "status" | "detail" | "errors"> & { readonly code: string };
@@ -26,7 +25,7 @@ const batchSize = 100;
  * Does what was planned, each job on the condition that it is still as it was looked at; one that is refused does not stop the others. A
  * job is made after those that it waits for, and cancelled before them.
  */
-export async function carryOut(
+export async function executeSteps(
   client: Client,
   steps: readonly PlannedStep[],
   onDone: () => void,
@@ -37,20 +36,20 @@ export async function carryOut(
     onDone();
   };
   const ordered = [
-    ...waves(steps.filter((step) => step.action !== "cancel").map(placed)),
-    ...waves(steps.filter((step) => step.action === "cancel").map(placed)).toReversed(),
+    ...waves(steps.filter((step) => step.action !== "cancel").map(withDefinition)),
+    ...waves(steps.filter((step) => step.action === "cancel").map(withDefinition)).toReversed(),
   ];
   for (const wave of ordered) {
     const creates = wave.flatMap(({ step }) => (step.action === "create" ? [step] : []));
     const isMany = creates.length >= batchFrom;
     if (isMany) for (const made of await createdInBatches(client, creates)) note(made);
     const others = wave.filter(({ step }) => !isMany || step.action !== "create");
-    await inParallel(others, width, async ({ step }) => note(await carriedOut(client, step)));
+    await inParallel(others, width, async ({ step }) => note(await executeStep(client, step)));
   }
   return steps.flatMap((step) => results.get(step) ?? []);
 }
 
-function placed(step: PlannedStep) {
+function withDefinition(step: PlannedStep) {
   const definition = "desired" in step ? step.desired.plain : plainDefinition(step.current);
   return { key: step.key, definition, step };
 }
@@ -72,9 +71,9 @@ async function createdInBatches({ jobs }: Client, steps: readonly CreateStep[]):
   return made;
 }
 
-async function carriedOut(client: Client, step: PlannedStep): Promise<StepResult> {
+async function executeStep(client: Client, step: PlannedStep): Promise<StepResult> {
   try {
-    return { step, job: await done(client, step) };
+    return { step, job: await sendStep(client, step) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { status, code, message: detail, errors } = error;
@@ -82,7 +81,7 @@ async function carriedOut(client: Client, step: PlannedStep): Promise<StepResult
   }
 }
 
-function done({ jobs }: Client, step: PlannedStep): Promise<Job> {
+function sendStep({ jobs }: Client, step: PlannedStep): Promise<Job> {
   const at = `@${step.key}`;
   switch (step.action) {
     case "create":
@@ -94,4 +93,29 @@ function done({ jobs }: Client, step: PlannedStep): Promise<Job> {
     default:
       return Promise.resolve(step.current);
   }
+}
+
+interface Keyed {
+  readonly key: string;
+  readonly definition: Pick<JobCreate, "schedule">;
+}
+
+/** Groups jobs so that each comes after those that it waits for. What goes round in a circle is left to the server to refuse. */
+export function waves<One extends Keyed>(jobs: readonly One[]): One[][] {
+  const byKey = new Map(jobs.map((job) => [job.key, job]));
+  const depths = new Map<string, number>();
+  const depthOf = (job: One, path: readonly string[]): number => {
+    const known = depths.get(job.key);
+    if (known !== undefined) return known;
+    if (path.includes(job.key)) return 0;
+    const upstream = (job.definition.schedule?.after ?? []).flatMap(
+      (one) => byKey.get(one.job.replace(/^@/, "")) ?? [],
+    );
+    const depth = Math.max(-1, ...upstream.map((one) => depthOf(one, [...path, job.key]))) + 1;
+    depths.set(job.key, depth);
+    return depth;
+  };
+  const grouped: One[][] = [];
+  for (const job of jobs) (grouped[depthOf(job, [])] ??= []).push(job);
+  return grouped.filter((wave) => wave !== undefined);
 }

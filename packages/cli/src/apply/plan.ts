@@ -1,9 +1,9 @@
 import type { Client } from "@carillon/client";
-import { type Job, type JobCreate, mostKeys, plainDefinition } from "@carillon/contract";
-import type { DesiredJob } from "./desired-jobs.js";
-import { type Difference, differences } from "./differences.js";
-import { inParallel } from "./in-parallel.js";
-import { plainByDefaults, readDefaults } from "./task-defaults.js";
+import { type DefaultsOf, type Job, type JobCreate, mostKeys, plainDefinition, plainRequest } from "@carillon/contract";
+import { CarillonError } from "@carillon/core";
+import { found } from "../client.js";
+import { inParallel } from "../in-parallel.js";
+import type { DesiredJob } from "./read-jobs.js";
 
 /** What applying files would do about one job. */
 export type PlannedStep =
@@ -25,7 +25,7 @@ export type PlannedStep =
 
 /** Questions under way at a time. */
 const lookWidth = 4;
-const largestPage = 1_000;
+const maxPageSize = 1_000;
 
 /** Compares what is wanted with what there is, many jobs with one question. */
 export async function planJobs(
@@ -74,7 +74,7 @@ export async function planPrune(client: Client, selector: string, keys: Readonly
   do {
     const page: Awaited<ReturnType<Client["jobs"]["list"]>> = await client.jobs.list({
       label_selector: selector,
-      page_size: largestPage,
+      page_size: maxPageSize,
       ...(token !== null && { page_token: token }),
     });
     for (const current of page.jobs) {
@@ -85,4 +85,53 @@ export async function planPrune(client: Client, selector: string, keys: Readonly
     token = page.next_page_token;
   } while (token !== null);
   return steps;
+}
+
+/** What the workers of these tasks say about their runs; a server of an older version knows of none. */
+export async function readDefaults(client: Client, tasks: Iterable<string>): Promise<DefaultsOf> {
+  const known = await inParallel([...new Set(tasks)], lookWidth, async (name) => {
+    const task = await found(client.tasks.get(name));
+    return [name, task?.defaults ?? null] as const;
+  });
+  const byTask = new Map(known);
+  return (task) => byTask.get(task);
+}
+
+/** What the job means once the server has filled in what it leaves out. What is wrong with that is for the server to say. */
+export function plainByDefaults({ body, plain }: DesiredJob, now: number, defaultsOf: DefaultsOf): JobCreate {
+  try {
+    return plainRequest(body, { now, defaultsOf });
+  } catch (error) {
+    if (error instanceof CarillonError) return plain;
+    throw error;
+  }
+}
+
+/** One member that is to change; undefined where it is not there. */
+export interface Difference {
+  /** schedule.cron */
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** What differs between two JSON values, member by member; lists are compared whole. */
+export function differences(before: unknown, after: unknown, path = ""): Difference[] {
+  if (isRecord(before) && isRecord(after)) {
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+    return names.flatMap((name) => differences(before[name], after[name], path === "" ? name : `${path}.${name}`));
+  }
+  if (sortedJson(before) === sortedJson(after)) return [];
+  return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];
+}
+
+/** As text that does not depend on the order of members. */
+function sortedJson(value: unknown): string | undefined {
+  return JSON.stringify(value, (_, member: unknown) =>
+    isRecord(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+  );
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,12 +1,11 @@
 import { ServerUnreachable } from "@carillon/client";
 import { Option } from "commander";
-import { CliError } from "../cli-error.js";
-import { type CommandModule, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
-import { ExitCode, exitCodeOfStatus } from "../exit-codes.js";
-import { readJsonArgument } from "../input/json-value.js";
-import { serverAddress, serverUrl, withServerAddress } from "../input/server-address.js";
+import { serverAddress, serverUrl, withServerAddress } from "../client.js";
+import { type CommandModule, type Invocation, flagOption, requiredArg, textOption } from "../command.js";
+import { CliError, ExitCode, exitCodeOfStatus } from "../exit-codes.js";
+import { readJsonArgument } from "../flags.js";
 import type { Io } from "../io.js";
-import { sayNoUndo } from "../output/undo.js";
+import { printNoUndo } from "../undo.js";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 const timeoutMs = 120_000;
@@ -36,16 +35,16 @@ Examples:
       throw new ServerUnreachable("network", `${new URL(url).origin} cannot be reached.`, error);
     });
     if (flagOption(invocation, "include")) {
-      io.talk(`HTTP ${response.status} ${response.statusText}`);
-      for (const [name, value] of response.headers) io.talk(`${name}: ${value}`);
+      io.info(`HTTP ${response.status} ${response.statusText}`);
+      for (const [name, value] of response.headers) io.info(`${name}: ${value}`);
     }
     const body = await response.text();
     if (body !== "") await io.out(body.endsWith("\n") ? body : `${body}\n`);
     if (!response.ok) {
-      io.talk(`carillon: ${method} ${new URL(url).pathname} was answered ${response.status}`);
+      io.info(`carillon: ${method} ${new URL(url).pathname} was answered ${response.status}`);
       return exitCodeOfStatus(response.status);
     }
-    if (method !== "GET") sayNoUndo(io, "sent", "what takes a request back is another request");
+    if (method !== "GET") printNoUndo(io, "sent", "what takes a request back is another request");
     return ExitCode.ok;
   },
 };

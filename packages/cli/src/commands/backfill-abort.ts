@@ -1,7 +1,7 @@
 import type { CommandModule } from "../command.js";
 import { backfillArgument, printBackfill, withBackfillArgument } from "../input/backfill-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { sayNoUndo, undoLine } from "../output/undo.js";
+import { clientOf } from "../client.js";
+import { printNoUndo, undoLine } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -17,9 +17,9 @@ Example:
   async run(io, invocation) {
     const backfill = await clientOf(io, invocation).backfills.abort(backfillArgument(invocation));
     await printBackfill(io, invocation, backfill);
-    if (backfill.state === "done") return io.talk("carillon: nothing changed: it is done");
+    if (backfill.state === "done") return io.info("carillon: nothing changed: it is done");
     const { job_id: job, from, to } = backfill;
     const again = undoLine(invocation, `job backfill ${job} --from ${from} --to ${to}`);
-    sayNoUndo(io, "makes no more runs", `begin again, without what ran, with ${again}`);
+    printNoUndo(io, "makes no more runs", `begin again, without what ran, with ${again}`);
   },
 };

@@ -1,6 +1,6 @@
 import { type CommandModule, flagOption } from "../command.js";
 import { backfillArgument, printBackfill, withBackfillArgument } from "../input/backfill-argument.js";
-import { clientOf } from "../input/server-address.js";
+import { clientOf } from "../client.js";
 import { watchBackfill } from "../watch-backfill.js";
 
 export const command: CommandModule = {

@@ -1,10 +1,9 @@
+import { clientOf } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { jobArgument, withJobArgument } from "../input/job-argument.js";
-import { listLimit, withListLimit } from "../input/list-filter.js";
-import { clientOf } from "../input/server-address.js";
+import { listLimit, withListLimit } from "../flags.js";
+import { jobArgument, withJobArgument } from "../job-flags.js";
+import { outputForm, printList } from "../output.js";
 import { backfillColumns } from "../output/backfill-view.js";
-import { outputForm } from "../output/form.js";
-import { printList } from "../output/list.js";
 
 export const command: CommandModule = {
   define(target) {

@@ -1,8 +1,8 @@
 import { type CommandModule, requiredArg } from "../command.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
+import { clientOf, withServerAddress } from "../client.js";
 import { renderBreaker } from "../output/breaker-view.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { sayNoUndo } from "../output/undo.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { printNoUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -19,6 +19,6 @@ Example:
     const breaker = await clientOf(io, invocation).breakers.reset(requiredArg(invocation, 0));
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderBreaker(breaker) : renderJson(breaker, form));
-    sayNoUndo(io, "closed", "to hold runs back by hand, carillon queue pause <queue>");
+    printNoUndo(io, "closed", "to hold runs back by hand, carillon queue pause <queue>");
   },
 };

@@ -1,7 +1,7 @@
 import { type CommandModule, requiredArg } from "../command.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
+import { clientOf, withServerAddress } from "../client.js";
 import { renderBreaker } from "../output/breaker-view.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 
 export const command: CommandModule = {
   define(target) {

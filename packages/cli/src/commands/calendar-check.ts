@@ -2,13 +2,12 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { text } from "node:stream/consumers";
 import { type CalendarCheck, checkCalendar } from "@carillon/core";
-import { CliError } from "../cli-error.js";
 import { type CommandModule, requiredArg } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { wholeNumber } from "../input/number.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import { wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { type Column, renderTable } from "../output/table.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { type Column, renderTable } from "../table.js";
 
 const columns: readonly Column<CalendarCheck["days"][number]>[] = [
   { title: "DATE", value: ({ date }) => date },

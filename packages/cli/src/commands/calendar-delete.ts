@@ -1,8 +1,8 @@
 import type { CommandModule } from "../command.js";
 import { calendarArgument, printCalendar, putCommand, withCalendarArgument } from "../input/calendar-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { outputForm } from "../output/form.js";
-import { sayUndo } from "../output/undo.js";
+import { clientOf } from "../client.js";
+import { outputForm } from "../output.js";
+import { printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -20,6 +20,6 @@ Example:
     const before = await calendars.get(calendarArgument(invocation));
     await calendars.delete(before.name, { ifVersion: before.version });
     if (outputForm(invocation) !== "table") await printCalendar(io, invocation, before);
-    sayUndo(io, invocation, "deleted", putCommand(before));
+    printUndo(io, invocation, "deleted", putCommand(before));
   },
 };

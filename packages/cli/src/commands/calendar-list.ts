@@ -1,10 +1,9 @@
 import type { Calendar } from "@carillon/contract";
+import { clientOf, withServerAddress } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { listLimit, withListLimit } from "../input/list-filter.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, withOutputForm } from "../output/form.js";
-import { printList } from "../output/list.js";
-import type { Column } from "../output/table.js";
+import { listLimit, withListLimit } from "../flags.js";
+import { outputForm, printList, withOutputForm } from "../output.js";
+import type { Column } from "../table.js";
 
 const columns: readonly Column<Calendar>[] = [
   { title: "NAME", value: ({ name }) => name },

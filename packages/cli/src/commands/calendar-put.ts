@@ -1,11 +1,9 @@
 import type { CalendarPut } from "@carillon/contract";
+import { clientOf, found } from "../client.js";
 import { type CommandModule, requiredArg } from "../command.js";
+import { readJsonArgument } from "../flags.js";
 import { calendarArgument, printCalendar, putCommand, withCalendarArgument } from "../input/calendar-argument.js";
-import { readJsonArgument } from "../input/json-value.js";
-import { found } from "../input/found.js";
-import { clientOf } from "../input/server-address.js";
-import { shellWord } from "../output/shell-word.js";
-import { sayUndo } from "../output/undo.js";
+import { printUndo, shellWord } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -30,6 +28,6 @@ Examples:
     const calendar = await calendars.put(name, body, before === null ? {} : { ifVersion: before.version });
     await printCalendar(io, invocation, calendar);
     const undo = before === null ? `calendar delete ${shellWord(name)}` : putCommand(before);
-    sayUndo(io, invocation, before === null ? "made" : "replaced", undo);
+    printUndo(io, invocation, before === null ? "made" : "replaced", undo);
   },
 };

@@ -1,6 +1,6 @@
 import { Argument } from "commander";
 import { type CommandModule, requiredArg } from "../command.js";
-import { completionScript, shells } from "../output/completion-script.js";
+import { completionScript, shells } from "../completion-script.js";
 
 export const command: CommandModule = {
   define(target) {

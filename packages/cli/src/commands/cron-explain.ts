@@ -1,10 +1,9 @@
 import { previewSchedule } from "@carillon/core";
 import type { CommandModule } from "../command.js";
 import { NO_JOB, cronOf, fromOf, withCronFlags } from "../input/cron-flags.js";
+import { outputForm, renderJson, withOutputForm, visibleWarnings } from "../output.js";
 import { fireColumns, fireJson } from "../output/fire-view.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { renderTable } from "../output/table.js";
-import { worthSaying } from "../output/worth-saying.js";
+import { renderTable } from "../table.js";
 
 const SHOWN_FIRES = 5;
 
@@ -25,6 +24,6 @@ Examples:
     const form = outputForm(invocation);
     if (form !== "table") return io.out(renderJson({ description, fires: fires.map(fireJson), warnings }, form));
     await io.out(`${description}\n\n${renderTable(fireColumns, fires)}`);
-    for (const { message } of worthSaying(warnings)) io.talk(`carillon: warning: ${message}`);
+    for (const { message } of visibleWarnings(warnings)) io.info(`carillon: warning: ${message}`);
   },
 };

@@ -1,13 +1,12 @@
 import { answerCronLine, formatInstant, previewSchedule } from "@carillon/core";
 import { answerLines } from "../answer-lines.js";
 import { type CommandModule, type Invocation, requiredArg } from "../command.js";
+import { wholeNumber } from "../flags.js";
 import { NO_JOB, cronOf, fromOf, withCronFlags } from "../input/cron-flags.js";
-import { wholeNumber } from "../input/number.js";
 import type { Io } from "../io.js";
+import { outputForm, renderJson, withOutputForm, visibleWarnings } from "../output.js";
 import { fireColumns, fireJson } from "../output/fire-view.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { renderTable } from "../output/table.js";
-import { worthSaying } from "../output/worth-saying.js";
+import { renderTable } from "../table.js";
 
 const DEFAULT_COUNT = 10;
 
@@ -39,7 +38,7 @@ Examples:
 async function printFires(io: Io, invocation: Invocation): Promise<void> {
   const count = Number(invocation.options["count"]);
   const { fires, warnings } = previewSchedule(cronOf(invocation), NO_JOB, { from: fromOf(io, invocation), count });
-  for (const { message } of worthSaying(warnings)) io.talk(`carillon: warning: ${message}`);
+  for (const { message } of visibleWarnings(warnings)) io.info(`carillon: warning: ${message}`);
   const form = outputForm(invocation);
   if (form === "table") return io.out(renderTable(fireColumns, fires));
   if (form === "jsonl") return io.out(fires.map((fire) => renderJson(fireJson(fire), form)).join(""));

@@ -2,7 +2,7 @@ import { CarillonError, describeSchedule, requireSchedule } from "@carillon/core
 import { type CommandModule, requiredArg } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { cronOf } from "../input/cron-flags.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 
 interface Verdict {
   readonly expression: string;

@@ -1,8 +1,8 @@
 import { type CommandModule, flagOption } from "../command.js";
 import { actOnAll, oneDeadLetter, showOne, withDeadLetterAction } from "../dead-letter-action.js";
 import { ExitCode } from "../exit-codes.js";
-import { clientOf } from "../input/server-address.js";
-import { sayUndo } from "../output/undo.js";
+import { clientOf } from "../client.js";
+import { printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -32,7 +32,7 @@ Examples:
       return ExitCode.ok;
     }
     await client.deadLetters.discard(id);
-    sayUndo(io, invocation, "discarded", `run retry ${id}`);
+    printUndo(io, invocation, "discarded", `run retry ${id}`);
     return ExitCode.ok;
   },
 };

@@ -1,10 +1,9 @@
+import { clientOf, withServerAddress } from "../client.js";
 import type { CommandModule } from "../command.js";
+import { listLimit, withListLimit } from "../flags.js";
 import { deadLetterFilter, withDeadLetterFilter } from "../input/dead-letter-filter.js";
-import { listLimit, withListLimit } from "../input/list-filter.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
+import { outputForm, printList, withOutputForm } from "../output.js";
 import { deadLetterColumns } from "../output/dead-letter-view.js";
-import { outputForm, withOutputForm } from "../output/form.js";
-import { printList } from "../output/list.js";
 
 export const command: CommandModule = {
   define(target) {

@@ -1,10 +1,10 @@
 import { type CommandModule, flagOption } from "../command.js";
 import { actOnAll, oneDeadLetter, showOne, withDeadLetterAction } from "../dead-letter-action.js";
 import { ExitCode } from "../exit-codes.js";
-import { clientOf } from "../input/server-address.js";
-import { outputForm, renderJson } from "../output/form.js";
+import { clientOf } from "../client.js";
+import { outputForm, renderJson } from "../output.js";
 import { renderRun } from "../output/run-view.js";
-import { sayUndo } from "../output/undo.js";
+import { printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -36,8 +36,8 @@ Examples:
     const run = await client.runs.retry(id);
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
-    if (run.is_new) sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
-    else io.talk("carillon: it had been retried before; this is that run");
+    if (run.is_new) printUndo(io, invocation, "asked for", `run cancel ${run.id}`);
+    else io.info("carillon: it had been retried before; this is that run");
     return ExitCode.ok;
   },
 };

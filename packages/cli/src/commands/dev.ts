@@ -3,16 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "@carillon/server";
 import { Option } from "commander";
-import { CliError } from "../cli-error.js";
 import { type CommandModule, flagOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { configOf, withConfigFlags } from "../input/config-flags.js";
+import { configOf, withConfigFlags } from "../config-flags.js";
+import { DevWorker } from "../dev-worker.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
+import { tasksPath } from "../load-tasks.js";
 import { type Companion, runNodeProcess } from "../node-process.js";
 import { devBanner } from "../output/dev-banner.js";
 import { packageVersion } from "../package-version.js";
-import { DevWorker } from "../tasks/dev-worker.js";
-import { tasksPath } from "../tasks/load-tasks.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -65,7 +64,7 @@ function devWorkerOf(io: Io, tasks: string | undefined, config: Config): Compani
   if (tasks === undefined) return undefined;
   const entry = tasksPath(tasks, io.cwd);
   const { logLevel, logFormat, shutdownGrace } = config;
-  const format = logFormat === "auto" && io.talkIsTerminal ? "pretty" : logFormat;
+  const format = logFormat === "auto" && io.stderrIsTerminal ? "pretty" : logFormat;
   const args = ["--log-level", logLevel, "--log-format", format, "--shutdown-grace", `${shutdownGrace}ms`];
   return new DevWorker(io, { entry, args });
 }
@@ -76,7 +75,7 @@ function serve(io: Io, config: Config, { reset, companion }: DevOptions): Promis
     dev: true,
     reset,
     ...(companion !== undefined && { companion }),
-    onReady: (facts) => void io.out(devBanner(facts, packageVersion(), io.outColour)),
+    onReady: (facts) => void io.out(devBanner(facts, packageVersion(), io.stdoutColour)),
   });
 }
 

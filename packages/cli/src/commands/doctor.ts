@@ -1,9 +1,9 @@
 import { type Finding, createLogger, examine } from "@carillon/server";
-import { type Paint, painter } from "../colour.js";
 import type { CommandModule } from "../command.js";
+import { configOf, withConfigFlags } from "../config-flags.js";
 import { ExitCode } from "../exit-codes.js";
-import { configOf, withConfigFlags } from "../input/config-flags.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { type Paint, painter } from "../table.js";
 
 const STYLE = { ok: "green", warn: "yellow", fail: "red" } as const;
 const NAME_WIDTH = 10;
@@ -30,7 +30,7 @@ Examples:
     const findings = await examine({ config, logger });
     const form = outputForm(invocation);
     if (form === "table")
-      await io.out(findings.map((finding) => renderFinding(finding, painter(io.outColour))).join(""));
+      await io.out(findings.map((finding) => renderFinding(finding, painter(io.stdoutColour))).join(""));
     else if (form === "jsonl") await io.out(findings.map((finding) => renderJson(finding, form)).join(""));
     else await io.out(renderJson(findings, form));
     return findings.some(({ status }) => status === "fail") ? ExitCode.failure : ExitCode.ok;

@@ -1,10 +1,10 @@
 import type { EventQuery } from "@carillon/contract";
+import { clientOf, withServerAddress } from "../client.js";
 import { type CommandModule, type Invocation, textOption } from "../command.js";
-import { jobName } from "../input/job-argument.js";
-import { wholeNumber } from "../input/number.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
+import { wholeNumber } from "../flags.js";
+import { jobName } from "../job-flags.js";
+import { outputForm, renderNext, withOutputForm } from "../output.js";
 import { renderEvent } from "../output/event-view.js";
-import { outputForm, renderNext, withOutputForm } from "../output/form.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -30,7 +30,7 @@ Examples:
     let left = typeof count === "number" ? count : Number.POSITIVE_INFINITY;
     let isLost = false;
     const sleep = async (ms: number): Promise<void> => {
-      if (!isLost) io.talk("carillon: the connection broke off; trying again until it is there, or Ctrl-C");
+      if (!isLost) io.info("carillon: the connection broke off; trying again until it is there, or Ctrl-C");
       isLost = true;
       await io.sleep(ms);
     };
@@ -38,7 +38,7 @@ Examples:
     for await (const one of news) {
       isLost = false;
       if ("reset" in one) {
-        io.talk("carillon: some events may have been missed here");
+        io.info("carillon: some events may have been missed here");
         continue;
       }
       await io.out(form === "table" ? renderEvent(one.event) : renderNext(one.event, form));

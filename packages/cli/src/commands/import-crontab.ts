@@ -4,16 +4,21 @@ import { text } from "node:stream/consumers";
 import { plainDefinition } from "@carillon/contract";
 import { resolveZone } from "@carillon/core";
 import { applyJobs } from "../apply/apply-jobs.js";
-import { desiredJobs } from "../apply/desired-jobs.js";
-import { CliError } from "../cli-error.js";
-import { type CommandModule, flagOption, type Invocation, requiredArg, textOption } from "../command.js";
-import { type CrontabJob, crontabJobs, type CrontabJobs, crontabLabel } from "../crontab/crontab-jobs.js";
-import { type Crontab, parseCrontab } from "../crontab/parse-crontab.js";
-import { ExitCode } from "../exit-codes.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
+import { desiredJobs } from "../apply/read-jobs.js";
+import { clientOf, withServerAddress } from "../client.js";
+import { type CommandModule, type Invocation, flagOption, requiredArg, textOption } from "../command.js";
+import {
+  type Crontab,
+  type CrontabJob,
+  type CrontabJobs,
+  crontabJobs,
+  crontabLabel,
+  parseCrontab,
+} from "../crontab.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { type Column, renderTable } from "../output/table.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { type Column, renderTable } from "../table.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -56,14 +61,14 @@ Examples:
     });
     sayNotes(io, crontab, isSystem);
     for (const { line, text: found, reason } of read.faults)
-      io.talk(`carillon: line ${line} is refused: ${reason}\n  ${found}`);
+      io.info(`carillon: line ${line} is refused: ${reason}\n  ${found}`);
     if (flagOption(invocation, "dryRun")) return dryRun(io, invocation, read);
     if (read.faults.length > 0 && !flagOption(invocation, "skipRefused"))
       throw new CliError(
         ExitCode.usage,
         "nothing was imported; repair those lines, or import the rest with --skip-refused",
       );
-    if (read.jobs.length === 0) io.talk("carillon: no line of it runs anything");
+    if (read.jobs.length === 0) io.info("carillon: no line of it runs anything");
     const declared = read.jobs.map(({ line, job }) => ({ place: `line ${line}`, body: job }));
     const desired = desiredJobs(declared, io.now());
     const pruneSelector = flagOption(invocation, "prune") ? `${crontabLabel}=${name}` : null;
@@ -71,7 +76,7 @@ Examples:
     const users = [...new Set(crontab.entries.flatMap(({ user }) => user ?? []))];
     if (read.jobs.length === 0) return code;
     for (const label of users.length === 0 ? [""] : users.map((user) => ` --label user=${user}`))
-      io.talk(`carillon: served by: carillon worker start --enable-shell${label}`);
+      io.info(`carillon: served by: carillon worker start --enable-shell${label}`);
     return code;
   },
 };
@@ -90,19 +95,19 @@ async function dryRun(io: Io, invocation: Invocation, { jobs, faults }: CrontabJ
   if (form === "table") await io.out(jobs.length === 0 ? "" : renderTable(columns, jobs));
   else if (form === "json") await io.out(renderJson(definitions, form));
   else await io.out(definitions.map((one) => renderJson(one, form)).join(form === "yaml" ? "---\n" : ""));
-  io.talk(`carillon: ${jobs.length} would be imported, ${faults.length} refused; nothing was changed`);
+  io.info(`carillon: ${jobs.length} would be imported, ${faults.length} refused; nothing was changed`);
   return faults.length === 0 ? ExitCode.ok : ExitCode.usage;
 }
 
 function sayNotes(io: Io, { entries }: Crontab, isSystem: boolean): void {
   const addresses = new Set(entries.map(({ env }) => env["MAILTO"] ?? "").filter((address) => address !== ""));
   for (const address of addresses)
-    io.talk(
+    io.info(
       `carillon: MAILTO=${address}: nobody is mailed; output is in carillon run logs, and carillon webhook create tells of failures`,
     );
   const root = isSystem ? undefined : entries.find(({ command: line }) => /^root\s/.test(line));
   if (root !== undefined)
-    io.talk(`carillon: line ${root.line} begins with root: if that is a user, this is a system crontab: --system`);
+    io.info(`carillon: line ${root.line} begins with root: if that is a user, this is a system crontab: --system`);
 }
 
 function nameOf(invocation: Invocation, path: string): string {
@@ -123,7 +128,7 @@ function zoneOf(io: Io, invocation: Invocation, { entries }: Crontab): string {
   if (given !== undefined) return resolveZone(given).name;
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (entries.some(({ env }) => !env["CRON_TZ"]))
-    io.talk(`carillon: times are those of ${zone}, this machine's zone; --tz says another`);
+    io.info(`carillon: times are those of ${zone}, this machine's zone; --tz says another`);
   return zone;
 }
 

@@ -1,13 +1,12 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
-import { CliError } from "../cli-error.js";
 import { type CommandModule, flagOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import { projectFiles } from "../init/project.js";
 import { makeFolders } from "../make-folders.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { shellWord } from "../output/shell-word.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { packageVersion } from "../package-version.js";
+import { shellWord } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -46,9 +45,9 @@ Examples:
     const kept = there.length > 0;
     const start = kept ? `npm install carillon && npx carillon dev ./tasks.${language}` : "npm install && npm start";
     const apply = kept ? "npx carillon job apply -f jobs.yaml" : "npm run apply";
-    if (kept) io.talk("carillon: package.json was there and is kept as it is");
-    io.talk(`carillon: made in ${dir}; undo with: ${cd}rm ${names.join(" ")}`);
-    io.talk(`\nNext, and then in another terminal:\n\n  ${cd}${start}\n  ${cd}${apply}\n`);
+    if (kept) io.info("carillon: package.json was there and is kept as it is");
+    io.info(`carillon: made in ${dir}; undo with: ${cd}rm ${names.join(" ")}`);
+    io.info(`\nNext, and then in another terminal:\n\n  ${cd}${start}\n  ${cd}${apply}\n`);
   },
 };
 

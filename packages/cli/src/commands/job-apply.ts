@@ -1,12 +1,10 @@
-import { parseLabelSelector, type LabelCondition } from "@carillon/core";
+import { type LabelCondition, parseLabelSelector } from "@carillon/core";
 import { applyJobs } from "../apply/apply-jobs.js";
-import { type DesiredJob, desiredJobs } from "../apply/desired-jobs.js";
-import { readJobFiles } from "../apply/job-file.js";
-import { CliError } from "../cli-error.js";
-import { type CommandModule, flagOption, type Invocation, textOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { withOutputForm } from "../output/form.js";
+import { type DesiredJob, desiredJobs, readJobFiles } from "../apply/read-jobs.js";
+import { clientOf, withServerAddress } from "../client.js";
+import { type CommandModule, type Invocation, flagOption, textOption } from "../command.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import { withOutputForm } from "../output.js";
 
 export const command: CommandModule = {
   define(target) {

@@ -1,13 +1,13 @@
-import { backfillLimits, type JobBackfill } from "@carillon/contract";
-import { type CommandModule, flagOption, type Invocation, textOption } from "../command.js";
+import { type JobBackfill, backfillLimits } from "@carillon/contract";
+import { clientOf } from "../client.js";
+import { type CommandModule, type Invocation, flagOption, textOption } from "../command.js";
 import type { ExitCode } from "../exit-codes.js";
+import { numberWithin, wholeNumber } from "../flags.js";
 import { printBackfill } from "../input/backfill-argument.js";
-import { jobArgument, withJobArgument } from "../input/job-argument.js";
-import { numberWithin, wholeNumber } from "../input/number.js";
-import { clientOf } from "../input/server-address.js";
-import { outputForm, renderJson } from "../output/form.js";
+import { jobArgument, withJobArgument } from "../job-flags.js";
+import { outputForm, renderJson } from "../output.js";
+import { printUndo } from "../undo.js";
 import { exitCodeOfBackfill, watchBackfill } from "../watch-backfill.js";
-import { sayUndo } from "../output/undo.js";
 
 const { leastPerSecond, perSecond, concurrency } = backfillLimits;
 
@@ -40,13 +40,13 @@ Examples:
     if (flagOption(invocation, "dryRun")) {
       const counted = await client.jobs.countBackfill(name, range);
       await io.out(form === "table" ? `${counted.total}\n` : renderJson(counted, form));
-      io.talk(
+      io.info(
         `carillon: ${counted.total} occurrence${counted.total === 1 ? "" : "s"} in that range; nothing was written`,
       );
       return;
     }
     const started = await client.jobs.backfill(name, range);
-    sayUndo(io, invocation, `${started.id} is under way; runs that it made stay`, `backfill abort ${started.id}`);
+    printUndo(io, invocation, `${started.id} is under way; runs that it made stay`, `backfill abort ${started.id}`);
     const backfill = flagOption(invocation, "watch") ? await watchBackfill(io, client, started) : started;
     await printBackfill(io, invocation, backfill);
     return exitCodeOfBackfill(backfill);

@@ -1,15 +1,12 @@
 import { isFinal } from "@carillon/core";
-import { CliError } from "../cli-error.js";
+import { clientOf, withServerAddress } from "../client.js";
 import { type CommandModule, flagOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { printJob } from "../input/job-argument.js";
-import { jobRequest, withJobFlags } from "../input/job-request.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { waitLimitMs, withWait } from "../input/wait-flags.js";
-import { outputForm, withOutputForm } from "../output/form.js";
-import { sayIfUnserved } from "../served-task.js";
-import { exitCodeOfRun, waitForRun } from "../wait-for-run.js";
-import { sayNoUndo, sayUndo } from "../output/undo.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import { jobRequest, printJob, withJobFlags } from "../job-flags.js";
+import { outputForm, withOutputForm } from "../output.js";
+import { warnIfUnserved } from "../served-task.js";
+import { printNoUndo, printUndo } from "../undo.js";
+import { exitCodeOfRun, waitForJobRun, waitLimitMs, withWait } from "../wait-for-run.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -34,14 +31,14 @@ Examples:
     }
     const client = clientOf(io, invocation);
     const created = await client.jobs.create(await jobRequest(io, invocation));
-    const job = wait ? await waitForRun(io, client, created.id, waitLimitMs(invocation)) : created;
-    if (!wait) await sayIfUnserved(io, invocation, client, job.task);
+    const job = wait ? await waitForJobRun(io, client, created.id, waitLimitMs(invocation)) : created;
+    if (!wait) await warnIfUnserved(io, invocation, client, job.task);
     // People see them in what is printed.
     if (outputForm(invocation) !== "table")
-      for (const { detail } of job.warnings ?? []) io.talk(`carillon: warning: ${detail}`);
+      for (const { detail } of job.warnings ?? []) io.info(`carillon: warning: ${detail}`);
     await printJob(io, invocation, job);
-    if (job.run !== undefined && isFinal(job.run.status)) sayNoUndo(io, "it ran");
-    else sayUndo(io, invocation, "created", `job cancel ${job.key === null ? job.id : `@${job.key}`}`);
+    if (job.run !== undefined && isFinal(job.run.status)) printNoUndo(io, "it ran");
+    else printUndo(io, invocation, "created", `job cancel ${job.key === null ? job.id : `@${job.key}`}`);
     return wait && job.run !== undefined ? exitCodeOfRun(job.run) : ExitCode.ok;
   },
 };

@@ -1,9 +1,8 @@
+import { clientOf } from "../client.js";
 import { type CommandModule, flagOption } from "../command.js";
-import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { outputForm } from "../output/form.js";
-import { sayUndo } from "../output/undo.js";
-import { hasEnded, undoOfCancel } from "../output/undo-of.js";
+import { jobArgument, printJob, withJobArgument } from "../job-flags.js";
+import { outputForm } from "../output.js";
+import { hasEnded, printUndo, undoOfCancel } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -25,7 +24,7 @@ Example:
     const before = await jobs.get(name);
     const job = await jobs.cancel(name, { running });
     if (outputForm(invocation) !== "table") await printJob(io, invocation, job);
-    if (hasEnded(before)) io.talk(`carillon: nothing changed: it was ${before.state} before`);
-    else sayUndo(io, invocation, "fires no more", undoOfCancel(job));
+    if (hasEnded(before)) io.info(`carillon: nothing changed: it was ${before.state} before`);
+    else printUndo(io, invocation, "fires no more", undoOfCancel(job));
   },
 };

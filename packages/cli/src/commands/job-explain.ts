@@ -1,7 +1,7 @@
+import { clientOf } from "../client.js";
 import type { CommandModule } from "../command.js";
 import { explainJob } from "../explain.js";
-import { jobArgument, withJobArgument } from "../input/job-argument.js";
-import { clientOf } from "../input/server-address.js";
+import { jobArgument, withJobArgument } from "../job-flags.js";
 
 export const command: CommandModule = {
   define(target) {

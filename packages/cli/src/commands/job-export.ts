@@ -1,16 +1,15 @@
 import type { Client } from "@carillon/client";
 import { type Job, type JobCreate, plainDefinition } from "@carillon/contract";
 import { Option } from "commander";
-import { CliError } from "../cli-error.js";
-import { type CommandModule, type Invocation } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { jobName } from "../input/job-argument.js";
-import { listFilter, withListFilter } from "../input/list-filter.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
+import { clientOf, withServerAddress } from "../client.js";
+import type { CommandModule, Invocation } from "../command.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import { listFilter, withListFilter } from "../flags.js";
 import type { Io } from "../io.js";
-import { loadYaml, renderYaml } from "../output/yaml.js";
+import { jobName } from "../job-flags.js";
+import { loadYaml, renderYaml } from "../output.js";
 
-const largestPage = 1_000;
+const maxPageSize = 1_000;
 
 export const command: CommandModule = {
   define(target) {
@@ -37,9 +36,9 @@ Examples:
     await loadYaml();
     if (definitions.length > 0) await io.out(rendered(definitions, invocation));
     const withoutKey = definitions.filter(({ key }) => key === undefined).length;
-    if (withoutKey > 0) io.talk(`carillon: ${withoutKey} without a key: give it one before it is applied`);
-    if (left > 0) io.talk(`carillon: ${left} left out: they have no key, or fire no more`);
-    if (definitions.length === 0) io.talk("carillon: no jobs");
+    if (withoutKey > 0) io.info(`carillon: ${withoutKey} without a key: give it one before it is applied`);
+    if (left > 0) io.info(`carillon: ${left} left out: they have no key, or fire no more`);
+    if (definitions.length === 0) io.info("carillon: no jobs");
   },
 };
 
@@ -69,7 +68,7 @@ async function listed(io: Io, client: Client, invocation: Invocation): Promise<F
   do {
     const page: Awaited<ReturnType<Client["jobs"]["list"]>> = await client.jobs.list({
       ...listFilter(io, invocation),
-      page_size: Math.min(largestPage, limit - jobs.length),
+      page_size: Math.min(maxPageSize, limit - jobs.length),
       ...(token !== null && { page_token: token }),
     });
     const lasting = page.jobs.filter(({ key, state }) => key !== null && (state === "active" || state === "paused"));

@@ -1,8 +1,8 @@
+import { clientOf, withServerAddress } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { wholeNumber } from "../input/number.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
+import { wholeNumber } from "../flags.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderForecast } from "../output/forecast-view.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
 
 export const command: CommandModule = {
   define(target) {

@@ -1,6 +1,6 @@
+import { clientOf } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
-import { clientOf } from "../input/server-address.js";
+import { jobArgument, printJob, withJobArgument } from "../job-flags.js";
 
 export const command: CommandModule = {
   define(target) {

@@ -1,13 +1,12 @@
 import type { JobVersion, Occurrences } from "@carillon/contract";
 import { Option } from "commander";
+import { clientOf } from "../client.js";
 import { type CommandModule, flagOption, textOption } from "../command.js";
-import { jobArgument, withJobArgument } from "../input/job-argument.js";
-import { listLimit, withListLimit } from "../input/list-filter.js";
-import { clientOf } from "../input/server-address.js";
-import { outputForm } from "../output/form.js";
-import { printList } from "../output/list.js";
+import { listLimit, withListLimit } from "../flags.js";
+import { jobArgument, withJobArgument } from "../job-flags.js";
+import { outputForm, printList } from "../output.js";
 import { runColumns } from "../output/run-view.js";
-import type { Column } from "../output/table.js";
+import type { Column } from "../table.js";
 
 const versionColumns: readonly Column<JobVersion>[] = [
   { title: "VERSION", value: ({ version }) => String(version), align: "right" },

@@ -1,9 +1,8 @@
+import { clientOf, withServerAddress } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { listFilter, listLimit, withListFilter } from "../input/list-filter.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, withOutputForm } from "../output/form.js";
+import { listFilter, listLimit, withListFilter } from "../flags.js";
+import { outputForm, printList, withOutputForm } from "../output.js";
 import { jobColumns } from "../output/job-view.js";
-import { printList } from "../output/list.js";
 
 export const command: CommandModule = {
   define(target) {

@@ -1,11 +1,10 @@
 import type { UpcomingFire } from "@carillon/contract";
+import { clientOf } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { jobArgument, withJobArgument } from "../input/job-argument.js";
-import { wholeNumber } from "../input/number.js";
-import { clientOf } from "../input/server-address.js";
-import { outputForm } from "../output/form.js";
-import { printList } from "../output/list.js";
-import type { Column } from "../output/table.js";
+import { wholeNumber } from "../flags.js";
+import { jobArgument, withJobArgument } from "../job-flags.js";
+import { outputForm, printList } from "../output.js";
+import type { Column } from "../table.js";
 
 const DEFAULT_COUNT = 10;
 

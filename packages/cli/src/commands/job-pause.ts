@@ -1,9 +1,8 @@
 import { Option } from "commander";
+import { clientOf } from "../client.js";
 import { type CommandModule, textOption } from "../command.js";
-import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { sayUndo } from "../output/undo.js";
-import { pauseFlags } from "../output/undo-of.js";
+import { jobArgument, printJob, withJobArgument } from "../job-flags.js";
+import { pauseFlags, printUndo } from "../undo.js";
 
 const missed = ["none", "latest", "all"] as const;
 
@@ -38,7 +37,7 @@ Example:
       ...(which !== undefined && { missed: which }),
     });
     await printJob(io, invocation, job);
-    if (!before) sayUndo(io, invocation, "paused", `job resume ${name}`);
-    else sayUndo(io, invocation, "it was paused already", `job pause ${name}${pauseFlags(before, io.now())}`);
+    if (!before) printUndo(io, invocation, "paused", `job resume ${name}`);
+    else printUndo(io, invocation, "it was paused already", `job pause ${name}${pauseFlags(before, io.now())}`);
   },
 };

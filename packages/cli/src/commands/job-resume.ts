@@ -1,11 +1,10 @@
 import { Option } from "commander";
+import { clientOf } from "../client.js";
 import { type CommandModule, flagOption } from "../command.js";
-import { jobArgument, withJobArgument } from "../input/job-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { outputForm, renderJson } from "../output/form.js";
+import { jobArgument, withJobArgument } from "../job-flags.js";
+import { outputForm, renderJson } from "../output.js";
 import { renderJob } from "../output/job-view.js";
-import { sayUndo } from "../output/undo.js";
-import { pauseFlags } from "../output/undo-of.js";
+import { pauseFlags, printUndo } from "../undo.js";
 
 const choices = ["none", "latest", "all"] as const;
 
@@ -37,8 +36,8 @@ Examples:
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderJob(resumed.job) : renderJson(resumed, form));
     const count = `${resumed.missed} occurrence${resumed.missed === 1 ? "" : "s"} inside the pause`;
-    if (dryRun) io.talk(`carillon: ${count}; nothing was changed`);
-    else if (before?.state !== "paused") io.talk(`carillon: nothing changed: it was not paused`);
-    else sayUndo(io, invocation, `resumed; ${count}`, `job pause ${name}${pauseFlags(before.pause, io.now())}`);
+    if (dryRun) io.info(`carillon: ${count}; nothing was changed`);
+    else if (before?.state !== "paused") io.info(`carillon: nothing changed: it was not paused`);
+    else printUndo(io, invocation, `resumed; ${count}`, `job pause ${name}${pauseFlags(before.pause, io.now())}`);
   },
 };

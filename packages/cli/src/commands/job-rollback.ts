@@ -1,9 +1,8 @@
-import { CliError } from "../cli-error.js";
+import { clientOf } from "../client.js";
 import { type CommandModule, requiredArg } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { sayUndo } from "../output/undo.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import { jobArgument, printJob, withJobArgument } from "../job-flags.js";
+import { printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -26,6 +25,6 @@ Example:
     const { version } = await jobs.get(name);
     const job = await jobs.rollback(name, Number(text), { ifVersion: version });
     await printJob(io, invocation, job);
-    sayUndo(io, invocation, `version ${job.version} is as ${text} was`, `job rollback ${name} ${version}`);
+    printUndo(io, invocation, `version ${job.version} is as ${text} was`, `job rollback ${name} ${version}`);
   },
 };

@@ -1,14 +1,13 @@
 import { isFinal } from "@carillon/core";
+import { clientOf } from "../client.js";
 import { type CommandModule, flagOption, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
-import { jobArgument, withJobArgument } from "../input/job-argument.js";
-import { readJsonArgument } from "../input/json-value.js";
-import { clientOf } from "../input/server-address.js";
-import { waitLimitMs, withWait } from "../input/wait-flags.js";
-import { outputForm, renderJson } from "../output/form.js";
+import { readJsonArgument } from "../flags.js";
+import { jobArgument, withJobArgument } from "../job-flags.js";
+import { outputForm, renderJson } from "../output.js";
 import { renderRun } from "../output/run-view.js";
-import { exitCodeOfRun, waitForEnd } from "../wait-for-run.js";
-import { sayNoUndo, sayUndo } from "../output/undo.js";
+import { printNoUndo, printUndo } from "../undo.js";
+import { exitCodeOfRun, waitForRun, waitLimitMs, withWait } from "../wait-for-run.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -32,11 +31,11 @@ Example:
       ...(flagOption(invocation, "force") && { force: true }),
     });
     const wait = flagOption(invocation, "wait");
-    const run = wait ? await waitForEnd(io, client, made.id, waitLimitMs(invocation)) : made;
+    const run = wait ? await waitForRun(io, client, made.id, waitLimitMs(invocation)) : made;
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
-    if (isFinal(run.status)) sayNoUndo(io, "it ran");
-    else sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
+    if (isFinal(run.status)) printNoUndo(io, "it ran");
+    else printUndo(io, invocation, "asked for", `run cancel ${run.id}`);
     return wait ? exitCodeOfRun(run) : ExitCode.ok;
   },
 };

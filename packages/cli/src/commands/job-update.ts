@@ -1,14 +1,11 @@
 import type { JobPatch } from "@carillon/contract";
-import { CliError } from "../cli-error.js";
+import { clientOf } from "../client.js";
 import type { CommandModule, Invocation } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { jobArgument, printJob, withJobArgument } from "../input/job-argument.js";
-import { jobRequest, withJobChangeFlags } from "../input/job-request.js";
-import { readJsonArgument } from "../input/json-value.js";
-import { wholeNumber } from "../input/number.js";
-import { clientOf } from "../input/server-address.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import { readJsonArgument, wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
-import { sayUndo } from "../output/undo.js";
+import { jobArgument, jobRequest, printJob, withJobArgument, withJobChangeFlags } from "../job-flags.js";
+import { printUndo } from "../undo.js";
 
 const LAST_VERSION = 2_147_483_647;
 
@@ -42,8 +39,8 @@ Examples:
     const before = typeof ifVersion === "number" ? ifVersion : (await jobs.get(name)).version;
     const job = await jobs.update(name, patch, options);
     await printJob(io, invocation, job);
-    if (job.version === before) io.talk(`carillon: nothing changed; it still is version ${before}`);
-    else sayUndo(io, invocation, `version ${job.version}`, `job rollback ${name} ${before}`);
+    if (job.version === before) io.info(`carillon: nothing changed; it still is version ${before}`);
+    else printUndo(io, invocation, `version ${job.version}`, `job rollback ${name} ${before}`);
   },
 };
 

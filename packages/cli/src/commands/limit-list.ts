@@ -1,12 +1,11 @@
 import type { LimitQuery } from "@carillon/contract";
 import { limitKinds, limitScopes } from "@carillon/core";
 import { Option } from "commander";
+import { clientOf, withServerAddress } from "../client.js";
 import { type CommandModule, textOption } from "../command.js";
-import { listLimit, withListLimit } from "../input/list-filter.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, withOutputForm } from "../output/form.js";
+import { listLimit, withListLimit } from "../flags.js";
+import { outputForm, printList, withOutputForm } from "../output.js";
 import { limitColumns } from "../output/limit-view.js";
-import { printList } from "../output/list.js";
 
 export const command: CommandModule = {
   define(target) {

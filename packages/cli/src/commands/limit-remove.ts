@@ -1,24 +1,23 @@
 import { Option } from "commander";
-import { CliError } from "../cli-error.js";
+import { clientOf } from "../client.js";
 import { type CommandModule, type Invocation, textOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import {
+  type LimitOwner,
   changeOwn,
   flagsOf,
-  type LimitOwner,
   limitTarget,
-  ownerText,
   ownNamespace,
+  ownerText,
   readOwn,
   sayUndoOfOwn,
   withLimitArgument,
 } from "../input/limit-argument.js";
-import { clientOf } from "../input/server-address.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson } from "../output/form.js";
+import { outputForm, renderJson } from "../output.js";
 import { renderLimit } from "../output/limit-view.js";
 import type { OwnLimits } from "../output/own-limits.js";
-import { sayUndo } from "../output/undo.js";
+import { printUndo } from "../undo.js";
 import { printOwn } from "./limit-set.js";
 
 const kinds = { concurrency: ["concurrency"], rate: ["rate_limit"], both: ["concurrency", "rate_limit"] } as const;
@@ -56,7 +55,7 @@ Examples:
     const after = await limits.update(target.id, { fixed: false });
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderLimit(after) : renderJson(after, form));
-    sayUndo(io, invocation, "given back", `limit set ${target.id} ${flagsOf(before)}`);
+    printUndo(io, invocation, "given back", `limit set ${target.id} ${flagsOf(before)}`);
   },
 };
 

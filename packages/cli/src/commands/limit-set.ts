@@ -1,29 +1,26 @@
 import type { Client } from "@carillon/client";
 import type { Limit } from "@carillon/contract";
 import { mostLimit } from "@carillon/core";
-import { CliError } from "../cli-error.js";
+import { clientOf, found } from "../client.js";
 import { type CommandModule, type Invocation, textOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { found } from "../input/found.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import { wholeNumber } from "../flags.js";
 import {
+  type LimitOwner,
   changeOwn,
   flagsOf,
-  type LimitOwner,
   limitTarget,
   ownNamespace,
   readOwn,
   sayUndoOfOwn,
   withLimitArgument,
 } from "../input/limit-argument.js";
-import { wholeNumber } from "../input/number.js";
-import { clientOf } from "../input/server-address.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson } from "../output/form.js";
+import { outputForm, renderJson } from "../output.js";
 import { renderLimit } from "../output/limit-view.js";
 import { type OwnLimits, ownLimitFields } from "../output/own-limits.js";
-import { shellWord } from "../output/shell-word.js";
-import { renderFields } from "../output/table.js";
-import { sayUndo } from "../output/undo.js";
+import { renderFields } from "../table.js";
+import { printUndo, shellWord } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -71,7 +68,7 @@ async function setByHand(
   const form = outputForm(invocation);
   await io.out(form === "table" ? renderLimit(after) : renderJson(after, form));
   const undo = before.fixed ? `limit set ${before.id} ${flagsOf(before)}` : `limit remove ${before.id}`;
-  sayUndo(io, invocation, "set by hand", undo);
+  printUndo(io, invocation, "set by hand", undo);
 }
 
 /** A limit of a queue or a namespace: a rate if it has a window. `known`: the limit that was named by its id. */

@@ -1,9 +1,8 @@
-import { CliError } from "../cli-error.js";
+import { clientOf } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import { limitTarget, withLimitArgument } from "../input/limit-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { outputForm, renderJson, renderRows } from "../output/form.js";
+import { outputForm, renderJson, renderRows } from "../output.js";
 import { renderLimit } from "../output/limit-view.js";
 
 export const command: CommandModule = {

@@ -1,13 +1,12 @@
 import { createClient } from "@carillon/client";
-import { CliError } from "../cli-error.js";
+import { announcedBackoff, serverUrl } from "../client.js";
 import { type CommandModule, textOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import { readSecret } from "../input/secret.js";
-import { patienceOf, serverUrl } from "../input/server-address.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { shownProfile } from "../output/profile-view.js";
-import { renderFields } from "../output/table.js";
-import { type Profile, readProfiles, writeProfiles } from "../profile/profiles.js";
+import { type Profile, readProfiles, writeProfiles } from "../profiles.js";
+import { renderFields } from "../table.js";
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
@@ -44,7 +43,7 @@ Examples:
       ...(namespace !== undefined && { namespace }),
       ...(token !== "" && { token }),
     };
-    const client = createClient({ ...profile, ...patienceOf(io) });
+    const client = createClient({ ...profile, ...announcedBackoff(io) });
     const { version } = await client.version();
     await client.jobs.list({ page_size: 1 });
     const path = writeProfiles(io.env, { current: name, profiles: { ...before.profiles, [name]: profile } });
@@ -58,8 +57,8 @@ Examples:
     await io.out(form === "table" ? renderFields(fields) : renderJson(shownProfile(name, profile, true), form));
     const isNew = before.profiles[name] === undefined;
     const back = before.current === null || before.current === name ? "" : ` && carillon profile use ${before.current}`;
-    io.talk(`carillon: stored in ${path}`);
-    if (isNew) io.talk(`carillon: in use; undo with: carillon profile remove ${name}${back}`);
-    else io.talk(`carillon: in use; there is no undo: it took the place of another profile of that name`);
+    io.info(`carillon: stored in ${path}`);
+    if (isNew) io.info(`carillon: in use; undo with: carillon profile remove ${name}${back}`);
+    else io.info(`carillon: in use; there is no undo: it took the place of another profile of that name`);
   },
 };

@@ -1,7 +1,7 @@
 import { type CommandModule, requiredArg } from "../command.js";
 import { printNamespace, weightOption, withNamespaceArgument } from "../input/namespace-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { sayNoUndo } from "../output/undo.js";
+import { clientOf } from "../client.js";
+import { printNoUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -16,6 +16,6 @@ Example:
     const name = requiredArg(invocation, 0);
     const made = await clientOf(io, invocation).namespaces.create({ name, ...weightOption(invocation) });
     await printNamespace(io, invocation, made);
-    sayNoUndo(io, `made; use it with --namespace ${name}`, "a namespace stays");
+    printNoUndo(io, `made; use it with --namespace ${name}`, "a namespace stays");
   },
 };

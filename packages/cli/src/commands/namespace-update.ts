@@ -1,9 +1,8 @@
+import { clientOf } from "../client.js";
 import { type CommandModule, requiredArg } from "../command.js";
-import { CliError } from "../cli-error.js";
-import { ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import { printNamespace, weightOption, withNamespaceArgument } from "../input/namespace-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { sayUndo } from "../output/undo.js";
+import { printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -23,6 +22,6 @@ Example:
     const { namespaces } = clientOf(io, invocation);
     const { weight } = await namespaces.get(name);
     await printNamespace(io, invocation, await namespaces.update(name, change));
-    sayUndo(io, invocation, "changed", `namespace update ${name} --weight ${weight}`);
+    printUndo(io, invocation, "changed", `namespace update ${name} --weight ${weight}`);
   },
 };

@@ -1,8 +1,8 @@
 import type { Cluster } from "@carillon/contract";
 import type { CommandModule } from "../command.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { type Column, renderTable } from "../output/table.js";
+import { clientOf, withServerAddress } from "../client.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { type Column, renderTable } from "../table.js";
 
 const columns: readonly Column<Cluster["nodes"][number]>[] = [
   { title: "ID", value: ({ id }) => id },
@@ -33,6 +33,6 @@ Example:
     if (form !== "table") return io.out(renderJson(cluster, form));
     await io.out(renderTable(columns, cluster.nodes));
     const { total, owned } = cluster.shards;
-    if (owned < total) io.talk(`carillon: ${total - owned} of ${total} shards have no owner: jobs in them do not fire`);
+    if (owned < total) io.info(`carillon: ${total - owned} of ${total} shards have no owner: jobs in them do not fire`);
   },
 };

@@ -1,7 +1,7 @@
 import { openApiDocument } from "@carillon/contract";
 import { Option } from "commander";
 import type { CommandModule } from "../command.js";
-import { renderJson } from "../output/form.js";
+import { renderJson } from "../output.js";
 import { packageVersion } from "../package-version.js";
 
 export const command: CommandModule = {

@@ -1,7 +1,7 @@
 import type { CommandModule } from "../command.js";
 import { operationArgument, printOperation, withOperationArgument } from "../input/operation-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { sayNoUndo } from "../output/undo.js";
+import { clientOf } from "../client.js";
+import { printNoUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -17,7 +17,7 @@ Example:
   async run(io, invocation) {
     const operation = await clientOf(io, invocation).operations.abort(operationArgument(invocation));
     await printOperation(io, invocation, operation);
-    if (operation.state === "done") return io.talk("carillon: nothing changed: it is done");
-    sayNoUndo(io, "aborted", `ask for the rest again: carillon run bulk ${operation.action} …`);
+    if (operation.state === "done") return io.info("carillon: nothing changed: it is done");
+    printNoUndo(io, "aborted", `ask for the rest again: carillon run bulk ${operation.action} …`);
   },
 };

@@ -1,7 +1,7 @@
 import { type CommandModule, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { operationArgument, printOperation, withOperationArgument } from "../input/operation-argument.js";
-import { clientOf } from "../input/server-address.js";
+import { clientOf } from "../client.js";
 import { exitCodeOfOperation, watchOperation } from "../watch-operation.js";
 
 export const command: CommandModule = {

@@ -1,8 +1,7 @@
 import type { CommandModule } from "../command.js";
-import { outputForm, withOutputForm } from "../output/form.js";
-import { printList } from "../output/list.js";
+import { outputForm, printList, withOutputForm } from "../output.js";
 import { profileColumns, shownProfile } from "../output/profile-view.js";
-import { readProfiles } from "../profile/profiles.js";
+import { readProfiles } from "../profiles.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -22,6 +21,6 @@ Example:
     const page = async () => ({ rows, next: null });
     const form = outputForm(invocation);
     await printList(io, { form, limit: rows.length, columns: profileColumns, noun: "profiles", page });
-    if (io.env["CARILLON_URL"]) io.talk("carillon: CARILLON_URL is set and wins over the profile in use");
+    if (io.env["CARILLON_URL"]) io.info("carillon: CARILLON_URL is set and wins over the profile in use");
   },
 };

@@ -1,9 +1,8 @@
 import { type CommandModule, requiredArg } from "../command.js";
-import { shellWord } from "../output/shell-word.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { shownProfile } from "../output/profile-view.js";
-import { sayUndo } from "../output/undo.js";
-import { profileNamed, readProfiles, writeProfiles } from "../profile/profiles.js";
+import { profileNamed, readProfiles, writeProfiles } from "../profiles.js";
+import { printUndo, shellWord } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -32,6 +31,6 @@ Example:
     ].join(" ");
     // A login is also a choice, which was another one before.
     const back = current === name ? "" : ` && carillon profile use ${current ?? "--none"}`;
-    sayUndo(io, invocation, "removed", `${login}${back}`);
+    printUndo(io, invocation, "removed", `${login}${back}`);
   },
 };

@@ -1,10 +1,9 @@
-import { CliError } from "../cli-error.js";
 import { type CommandModule, flagOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { shownProfile } from "../output/profile-view.js";
-import { sayUndo } from "../output/undo.js";
-import { profileNamed, readProfiles, writeProfiles } from "../profile/profiles.js";
+import { profileNamed, readProfiles, writeProfiles } from "../profiles.js";
+import { printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -28,6 +27,6 @@ Examples:
     const form = outputForm(invocation);
     if (form !== "table")
       await io.out(renderJson(name === undefined ? null : shownProfile(name, profileNamed(stored, name), true), form));
-    sayUndo(io, invocation, `commands go to ${place}`, `profile use ${stored.current ?? "--none"}`);
+    printUndo(io, invocation, `commands go to ${place}`, `profile use ${stored.current ?? "--none"}`);
   },
 };

@@ -1,6 +1,6 @@
 import type { CommandModule } from "../command.js";
 import { printQueue, queueArgument, withQueueArgument } from "../input/queue-argument.js";
-import { clientOf } from "../input/server-address.js";
+import { clientOf } from "../client.js";
 
 export const command: CommandModule = {
   define(target) {

@@ -1,10 +1,7 @@
+import { clientOf, found } from "../client.js";
 import { type CommandModule, textOption } from "../command.js";
 import { printQueue, queueArgument, withQueueArgument } from "../input/queue-argument.js";
-import { found } from "../input/found.js";
-import { clientOf } from "../input/server-address.js";
-import { sayUndo } from "../output/undo.js";
-import { pauseFlags } from "../output/undo-of.js";
-import { shellWord } from "../output/shell-word.js";
+import { pauseFlags, printUndo, shellWord } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -32,7 +29,7 @@ Example:
     });
     await printQueue(io, invocation, queue);
     const word = shellWord(name);
-    if (!before?.pause) sayUndo(io, invocation, "paused", `queue resume ${word}`);
-    else sayUndo(io, invocation, "it was paused already", `queue pause ${word}${pauseFlags(before.pause, io.now())}`);
+    if (!before?.pause) printUndo(io, invocation, "paused", `queue resume ${word}`);
+    else printUndo(io, invocation, "it was paused already", `queue pause ${word}${pauseFlags(before.pause, io.now())}`);
   },
 };

@@ -1,9 +1,9 @@
 import { type CommandModule, flagOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
 import { queueArgument, withQueueArgument } from "../input/queue-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { outputForm, renderJson } from "../output/form.js";
-import { sayNoUndo } from "../output/undo.js";
+import { clientOf } from "../client.js";
+import { outputForm, renderJson } from "../output.js";
+import { printNoUndo } from "../undo.js";
 import { watchOperation } from "../watch-operation.js";
 
 export const command: CommandModule = {
@@ -34,8 +34,8 @@ Examples:
     const form = outputForm(invocation);
     const text = `${count}${more ? " or more" : ""}\n`;
     await io.out(form === "table" ? text : renderJson({ count, more, dry_run: isDryRun }, form));
-    if (isDryRun) return io.talk("carillon: so many would be ended; nothing was changed");
+    if (isDryRun) return io.info("carillon: so many would be ended; nothing was changed");
     if (ended?.state === "aborted") return ExitCode.cancelled;
-    sayNoUndo(io, "ended", "a run is made again with carillon run replay <id>");
+    printNoUndo(io, "ended", "a run is made again with carillon run replay <id>");
   },
 };

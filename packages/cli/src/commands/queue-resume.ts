@@ -1,9 +1,7 @@
+import { clientOf } from "../client.js";
 import type { CommandModule } from "../command.js";
 import { printQueue, queueArgument, withQueueArgument } from "../input/queue-argument.js";
-import { clientOf } from "../input/server-address.js";
-import { sayUndo } from "../output/undo.js";
-import { pauseFlags } from "../output/undo-of.js";
-import { shellWord } from "../output/shell-word.js";
+import { pauseFlags, printUndo, shellWord } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -19,7 +17,7 @@ Example:
     const { queues } = clientOf(io, invocation);
     const before = await queues.get(name);
     await printQueue(io, invocation, await queues.resume(name));
-    if (!before.paused) return io.talk("carillon: nothing changed: it was not paused");
-    sayUndo(io, invocation, "resumed", `queue pause ${shellWord(name)}${pauseFlags(before.pause, io.now())}`);
+    if (!before.paused) return io.info("carillon: nothing changed: it was not paused");
+    printUndo(io, invocation, "resumed", `queue pause ${shellWord(name)}${pauseFlags(before.pause, io.now())}`);
   },
 };

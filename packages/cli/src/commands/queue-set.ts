@@ -1,13 +1,10 @@
 import type { QueuePatch } from "@carillon/contract";
 import { Option } from "commander";
-import { CliError } from "../cli-error.js";
+import { clientOf, found } from "../client.js";
 import { type CommandModule, textOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import { printQueue, queueArgument, withQueueArgument } from "../input/queue-argument.js";
-import { found } from "../input/found.js";
-import { clientOf } from "../input/server-address.js";
-import { sayNoUndo, sayUndo } from "../output/undo.js";
-import { shellWord } from "../output/shell-word.js";
+import { printNoUndo, printUndo, shellWord } from "../undo.js";
 
 const orders = ["priority", "fifo", "edf", "sjf", "strict"] as const;
 
@@ -41,8 +38,8 @@ Examples:
     const { queues } = clientOf(io, invocation);
     const before = await found(queues.get(name));
     await printQueue(io, invocation, await queues.update(name, patch));
-    if (before === null) return sayNoUndo(io, "made", "a queue stays");
+    if (before === null) return printNoUndo(io, "made", "a queue stays");
     const undo = `queue set ${shellWord(name)} --order ${before.order} --bound ${before.bound ?? "usual"}`;
-    sayUndo(io, invocation, "set; what waits keeps its place", undo);
+    printUndo(io, invocation, "set; what waits keeps its place", undo);
   },
 };

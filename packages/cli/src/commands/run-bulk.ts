@@ -1,15 +1,14 @@
 import type { RunBulk } from "@carillon/contract";
 import { Argument } from "commander";
-import { CliError } from "../cli-error.js";
-import { type CommandModule, flagOption, type Invocation, requiredArg } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { jobIdOption } from "../input/job-argument.js";
-import { listFilter, matches, withRunFilter } from "../input/list-filter.js";
+import { clientOf, withServerAddress } from "../client.js";
+import { type CommandModule, type Invocation, flagOption, requiredArg } from "../command.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import { listFilter, matches, withRunFilter } from "../flags.js";
 import { printOperation } from "../input/operation-argument.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { sayUndo } from "../output/undo.js";
+import { jobIdOption } from "../job-flags.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { printUndo } from "../undo.js";
 import { exitCodeOfOperation, watchOperation } from "../watch-operation.js";
 
 const actions = ["cancel", "retry", "discard"] as const;
@@ -47,11 +46,11 @@ Examples:
       const form = outputForm(invocation);
       const least = counted.is_least ? " or more" : "";
       await io.out(form === "table" ? `${counted.count}${least}\n` : renderJson(counted, form));
-      io.talk("carillon: so many it would be about; nothing was changed");
+      io.info("carillon: so many it would be about; nothing was changed");
       return ExitCode.ok;
     }
     const started = await client.runs.bulk(what);
-    sayUndo(io, invocation, `${started.id} is under way; what it did stays`, `operation abort ${started.id}`);
+    printUndo(io, invocation, `${started.id} is under way; what it did stays`, `operation abort ${started.id}`);
     const isWatched = flagOption(invocation, "watch");
     const operation = isWatched ? await watchOperation(io, client, started) : started;
     await printOperation(io, invocation, operation);

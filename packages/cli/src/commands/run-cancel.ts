@@ -1,8 +1,8 @@
 import { type CommandModule, requiredArg } from "../command.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { clientOf, withServerAddress } from "../client.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderRun } from "../output/run-view.js";
-import { sayNoUndo, sayUndo } from "../output/undo.js";
+import { printNoUndo, printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -18,9 +18,9 @@ Example:
   async run(io, invocation) {
     const run = await clientOf(io, invocation).runs.cancel(requiredArg(invocation, 0));
     if (run.status === "running")
-      sayNoUndo(io, "its worker is asked to stop", "when it has ended, carillon run replay");
-    else if (run.status === "cancelled") sayUndo(io, invocation, "cancelled", `run replay ${run.id}`);
-    else io.talk(`carillon: nothing changed: it is ${run.status}`);
+      printNoUndo(io, "its worker is asked to stop", "when it has ended, carillon run replay");
+    else if (run.status === "cancelled") printUndo(io, invocation, "cancelled", `run replay ${run.id}`);
+    else io.info(`carillon: nothing changed: it is ${run.status}`);
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
   },

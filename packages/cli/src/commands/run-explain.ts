@@ -1,7 +1,7 @@
 import type { CommandModule } from "../command.js";
 import { explainRun } from "../explain.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { withOutputForm } from "../output/form.js";
+import { clientOf, withServerAddress } from "../client.js";
+import { withOutputForm } from "../output.js";
 
 export const command: CommandModule = {
   define(target) {

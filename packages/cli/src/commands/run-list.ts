@@ -1,9 +1,8 @@
+import { clientOf, withServerAddress } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { jobIdOption } from "../input/job-argument.js";
-import { listFilter, listLimit, withListFilter } from "../input/list-filter.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, withOutputForm } from "../output/form.js";
-import { printList } from "../output/list.js";
+import { listFilter, listLimit, withListFilter } from "../flags.js";
+import { jobIdOption } from "../job-flags.js";
+import { outputForm, printList, withOutputForm } from "../output.js";
 import { runColumns } from "../output/run-view.js";
 
 export const command: CommandModule = {

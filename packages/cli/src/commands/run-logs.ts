@@ -1,12 +1,12 @@
 import type { RunLogQuery } from "@carillon/contract";
-import { Absence } from "../absence.js";
+import { clientOf, withServerAddress } from "../client.js";
 import { type CommandModule, flagOption, requiredArg } from "../command.js";
-import { levelOption, withLevel } from "../input/log-level.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { renderLogLine } from "../output/log-view.js";
+import { levelOption, withLevel } from "../flags.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { Reconnect } from "../reconnect.js";
+import { renderLogLine } from "../watch-run.js";
 
-const largestPage = 1_000;
+const maxPageSize = 1_000;
 
 export const command: CommandModule = {
   define(target) {
@@ -28,20 +28,20 @@ Examples:
     const form = outputForm(invocation);
     const level = levelOption(invocation);
     const isFollowing = flagOption(invocation, "follow");
-    const absence = new Absence(io, { hasAnswered: false });
+    const absence = new Reconnect(io, { hasAnswered: false });
     const all: unknown[] = [];
     let token: string | null = null;
     let count = 0;
     do {
       const query: RunLogQuery = {
-        page_size: largestPage,
+        page_size: maxPageSize,
         ...(level !== undefined && { level }),
         ...(isFollowing && { follow: "true" as const }),
         ...(token !== null && { page_token: token }),
       };
       const look = () => client.runs.logs(id, query);
       // The token says where to go on: an answer that was lost is given again, and no line twice.
-      const { lines, next_page_token: next } = await (isFollowing ? absence.outlive(look) : look());
+      const { lines, next_page_token: next } = await (isFollowing ? absence.retryWhileAway(look) : look());
       token = next;
       count += lines.length;
       // One document has an end; lines go out as they come.
@@ -49,6 +49,6 @@ Examples:
       else await io.out(lines.map(form === "table" ? renderLogLine : (line) => renderJson(line, "jsonl")).join(""));
     } while (token !== null);
     if (form === "json" || form === "yaml") await io.out(renderJson(all, form));
-    else if (count === 0) io.talk("carillon: no lines: it logged nothing of that kind, or has not begun");
+    else if (count === 0) io.info("carillon: no lines: it logged nothing of that kind, or has not begun");
   },
 };

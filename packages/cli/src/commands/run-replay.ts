@@ -1,9 +1,9 @@
+import { clientOf, withServerAddress } from "../client.js";
 import { type CommandModule, flagOption, requiredArg, textOption } from "../command.js";
-import { readJsonArgument } from "../input/json-value.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { readJsonArgument } from "../flags.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderRun } from "../output/run-view.js";
-import { sayUndo } from "../output/undo.js";
+import { printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -27,6 +27,6 @@ Example:
     });
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
-    sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
+    printUndo(io, invocation, "asked for", `run cancel ${run.id}`);
   },
 };

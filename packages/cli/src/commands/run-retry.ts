@@ -1,8 +1,8 @@
 import { type CommandModule, flagOption, requiredArg } from "../command.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { clientOf, withServerAddress } from "../client.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderRun } from "../output/run-view.js";
-import { sayUndo } from "../output/undo.js";
+import { printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -22,7 +22,7 @@ Example:
     const run = await clientOf(io, invocation).runs.retry(requiredArg(invocation, 0), how);
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(run) : renderJson(run, form));
-    if (run.is_new) sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
-    else io.talk("carillon: it had been retried before; this is that run");
+    if (run.is_new) printUndo(io, invocation, "asked for", `run cancel ${run.id}`);
+    else io.info("carillon: it had been retried before; this is that run");
   },
 };

@@ -1,10 +1,9 @@
+import { clientOf, withServerAddress } from "../client.js";
 import { type CommandModule, requiredArg } from "../command.js";
-import { levelOption, withLevel } from "../input/log-level.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { waitLimitMs, withWatchLimit } from "../input/wait-flags.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { levelOption, withLevel } from "../flags.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderRun } from "../output/run-view.js";
-import { exitCodeOfRun } from "../wait-for-run.js";
+import { exitCodeOfRun, waitLimitMs, withWatchLimit } from "../wait-for-run.js";
 import { watchRun } from "../watch-run.js";
 
 export const command: CommandModule = {
@@ -23,7 +22,7 @@ Example:
     const form = outputForm(invocation);
     const level = levelOption(invocation);
     const talkLines = async (text: string): Promise<void> => {
-      if (text !== "") io.talk(text.trimEnd());
+      if (text !== "") io.info(text.trimEnd());
     };
     const run = await watchRun(io, clientOf(io, invocation), requiredArg(invocation, 0), {
       print: form === "table" ? (text) => io.out(text) : talkLines,

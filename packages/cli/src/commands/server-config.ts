@@ -1,8 +1,8 @@
 import { type SettingView, describeConfig } from "@carillon/server";
 import type { CommandModule } from "../command.js";
-import { configOf, withConfigFlags } from "../input/config-flags.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { type Column, renderTable } from "../output/table.js";
+import { configOf, withConfigFlags } from "../config-flags.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { type Column, renderTable } from "../table.js";
 
 const columns: readonly Column<SettingView>[] = [
   { title: "SETTING", value: ({ key }) => key },

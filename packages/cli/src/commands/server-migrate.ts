@@ -1,10 +1,10 @@
 import { migrateDatabase } from "@carillon/server";
 import { type CommandModule, flagOption } from "../command.js";
-import { configOf, withConfigFlags } from "../input/config-flags.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { configOf, withConfigFlags } from "../config-flags.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { serverLogger } from "../node-process.js";
 import { packageVersion } from "../package-version.js";
-import { sayNoUndo } from "../output/undo.js";
+import { printNoUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -32,12 +32,12 @@ Examples:
     const form = outputForm(invocation);
     const { creates } = report;
     if (creates !== undefined)
-      io.talk(`carillon: there is no database in ${creates} yet; without --dry-run it is made, and all migrations run`);
+      io.info(`carillon: there is no database in ${creates} yet; without --dry-run it is made, and all migrations run`);
     if (form !== "table") return io.out(renderJson(report, form));
     const labels = dryRun ? report.pending : report.applied;
     for (const label of labels) await io.out(`${label}\n`);
-    if (labels.length === 0) io.talk("carillon: the schema is up to date");
-    else if (dryRun) io.talk("carillon: nothing was run; leave out --dry-run to run these");
-    else sayNoUndo(io, "migrated", "migrations are forward only, the way back is a backup");
+    if (labels.length === 0) io.info("carillon: the schema is up to date");
+    else if (dryRun) io.info("carillon: nothing was run; leave out --dry-run to run these");
+    else printNoUndo(io, "migrated", "migrations are forward only, the way back is a backup");
   },
 };

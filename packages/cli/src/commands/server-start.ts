@@ -1,5 +1,5 @@
 import type { CommandModule } from "../command.js";
-import { configOf, withConfigFlags } from "../input/config-flags.js";
+import { configOf, withConfigFlags } from "../config-flags.js";
 import { runNodeProcess } from "../node-process.js";
 
 export const command: CommandModule = {
@@ -17,7 +17,7 @@ Examples:
   },
   async run(io, invocation) {
     const { config } = configOf(io, invocation);
-    const onReady = ({ url }: { url: string }): void => io.talk(`carillon: listening on ${url}`);
+    const onReady = ({ url }: { url: string }): void => io.info(`carillon: listening on ${url}`);
     return runNodeProcess(io, { config, dev: false, reset: false, onReady });
   },
 };

@@ -1,6 +1,6 @@
 import { type CommandModule, requiredArg } from "../command.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { clientOf, withServerAddress } from "../client.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderTask } from "../output/task-view.js";
 
 export const command: CommandModule = {

@@ -1,15 +1,14 @@
 import { isFinal } from "@carillon/core";
 import { Option } from "commander";
+import { clientOf, withServerAddress } from "../client.js";
 import { type CommandModule, flagOption, requiredArg, textOption } from "../command.js";
 import { ExitCode } from "../exit-codes.js";
-import { runRequest, withPayload, withRunFlags } from "../input/job-request.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { waitLimitMs, withWait } from "../input/wait-flags.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { runRequest, withPayload, withRunFlags } from "../job-flags.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderRun } from "../output/run-view.js";
-import { sayIfUnserved } from "../served-task.js";
-import { exitCodeOfRun, waitForEnd } from "../wait-for-run.js";
-import { sayNoUndo, sayUndo } from "../output/undo.js";
+import { warnIfUnserved } from "../served-task.js";
+import { printNoUndo, printUndo } from "../undo.js";
+import { exitCodeOfRun, waitForRun, waitLimitMs, withWait } from "../wait-for-run.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -36,13 +35,13 @@ Examples:
       ...(at !== undefined && { run_at: at }),
     });
     const wait = flagOption(invocation, "wait");
-    if (!wait) await sayIfUnserved(io, invocation, client, run.task);
-    const shown = wait ? await waitForEnd(io, client, run.id, waitLimitMs(invocation)) : run;
+    if (!wait) await warnIfUnserved(io, invocation, client, run.task);
+    const shown = wait ? await waitForRun(io, client, run.id, waitLimitMs(invocation)) : run;
     const form = outputForm(invocation);
     await io.out(form === "table" ? renderRun(shown) : renderJson(shown, form));
-    if (!wait) io.talk(`carillon: watch it with: carillon run watch ${run.id}`);
-    if (isFinal(shown.status)) sayNoUndo(io, "it ran");
-    else sayUndo(io, invocation, "asked for", `run cancel ${run.id}`);
+    if (!wait) io.info(`carillon: watch it with: carillon run watch ${run.id}`);
+    if (isFinal(shown.status)) printNoUndo(io, "it ran");
+    else printUndo(io, invocation, "asked for", `run cancel ${run.id}`);
     return wait ? exitCodeOfRun(shown) : ExitCode.ok;
   },
 };

@@ -1,14 +1,12 @@
 import { type Client, ServerUnreachable } from "@carillon/client";
 import { Option } from "commander";
+import { clientOf, announcedBackoff, quietBackoff, serverAddress, withServerAddress } from "../client.js";
 import { type CommandModule, textOption } from "../command.js";
-import { numberWithin, wholeNumber } from "../input/number.js";
-import { clientOf, patienceOf, quietPatienceOf, serverAddress, withServerAddress } from "../input/server-address.js";
+import { numberWithin, wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
-import { type DataForm, outputForm, renderJson, renderNext, withOutputForm } from "../output/form.js";
-import { type Look, look } from "../top/look.js";
-import { counted, RateMeter } from "../top/rates.js";
-import { renderPlain, sorts } from "../top/top-view.js";
-import { watchTop } from "../top/watch-top.js";
+import { type DataForm, outputForm, renderJson, renderNext, withOutputForm } from "../output.js";
+import { renderPlain, sorts, watchTop } from "../top/screen.js";
+import { type Snapshot, RateMeter, counted, takeSnapshot } from "../top/snapshot.js";
 
 const usualEveryS = 2;
 
@@ -39,15 +37,15 @@ Examples:
     const form = outputForm(invocation);
     const screen = form === "table" ? io.terminal : null;
     // Lines of talk would stand in the middle of the screen.
-    const client = clientOf(io, invocation, screen === null ? patienceOf(io) : quietPatienceOf(io));
+    const client = clientOf(io, invocation, screen === null ? announcedBackoff(io) : quietBackoff(io));
     // Fails at once, with the reason, where there is no server.
     await client.version();
     const over = new AbortController();
     const meter = new RateMeter(io.now());
     const counting = countEvents(io, client, meter, over.signal);
-    const lookNow = () => look({ client, url, meter, now: () => io.now() });
+    const lookNow = () => takeSnapshot({ client, url, meter, now: () => io.now() });
     try {
-      if (screen !== null) return await watchTop(io, screen, { everyMs, sort, look: lookNow });
+      if (screen !== null) return await watchTop(io, screen, { everyMs, sort, takeSnapshot: lookNow });
       const looks = Number(invocation.options["count"]);
       for (let left = looks; left > 0; left--) {
         await io.sleep(everyMs);
@@ -63,7 +61,7 @@ Examples:
 };
 
 /** Only one look alone is a document. */
-const rendered = (seen: Look, form: DataForm, looks: number): string =>
+const rendered = (seen: Snapshot, form: DataForm, looks: number): string =>
   looks === 1 ? renderJson(seen, form) : renderNext(seen, form);
 
 /** Events are hints: a stream that cannot be had leaves the rates at nothing and the rest as it is. */
@@ -76,6 +74,6 @@ async function countEvents(io: Io, client: Client, meter: RateMeter, signal: Abo
       if ("event" in news && name !== undefined) meter.add(name, news.event.queue, io.now());
     }
   } catch (error) {
-    if (!signal.aborted) io.talk(`carillon: no events: ${error instanceof Error ? error.message : String(error)}`);
+    if (!signal.aborted) io.info(`carillon: no events: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -1,6 +1,6 @@
 import type { CommandModule } from "../command.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { renderFields } from "../output/table.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { renderFields } from "../table.js";
 import { packageVersion } from "../package-version.js";
 
 export const command: CommandModule = {

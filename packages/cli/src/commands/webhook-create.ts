@@ -1,8 +1,8 @@
 import { type CommandModule, requiredArg } from "../command.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
+import { clientOf, withServerAddress } from "../client.js";
 import { printWebhook, webhookFlags, withWebhookFlags } from "../input/webhook-argument.js";
-import { withOutputForm } from "../output/form.js";
-import { sayUndo } from "../output/undo.js";
+import { withOutputForm } from "../output.js";
+import { printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -28,6 +28,6 @@ Example:
       ...(description && { description }),
     });
     await printWebhook(io, invocation, made);
-    sayUndo(io, invocation, "made", `webhook delete ${made.id}`);
+    printUndo(io, invocation, "made", `webhook delete ${made.id}`);
   },
 };

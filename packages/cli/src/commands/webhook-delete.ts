@@ -1,10 +1,8 @@
+import { clientOf } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { clientOf } from "../input/server-address.js";
 import { printWebhook, webhookArgument, withWebhookArgument } from "../input/webhook-argument.js";
-import { outputForm } from "../output/form.js";
-import { sayUndo } from "../output/undo.js";
-import { webhookUndoFlags } from "../output/undo-of.js";
-import { shellWord } from "../output/shell-word.js";
+import { outputForm } from "../output.js";
+import { printUndo, shellWord, webhookFlagsBefore } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -21,7 +19,7 @@ Example:
     const before = await client.webhooks.get(id);
     await client.webhooks.delete(id);
     if (outputForm(invocation) !== "table") await printWebhook(io, invocation, before);
-    const undo = `webhook create ${shellWord(before.url)} ${webhookUndoFlags(before, { isNew: true })}`;
-    sayUndo(io, invocation, "removed, and its secret with it", undo);
+    const undo = `webhook create ${shellWord(before.url)} ${webhookFlagsBefore(before, { isNew: true })}`;
+    printUndo(io, invocation, "removed, and its secret with it", undo);
   },
 };

@@ -1,9 +1,8 @@
+import { clientOf } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { listLimit, withListLimit } from "../input/list-filter.js";
-import { clientOf } from "../input/server-address.js";
+import { listLimit, withListLimit } from "../flags.js";
 import { webhookArgument, withWebhookArgument } from "../input/webhook-argument.js";
-import { outputForm } from "../output/form.js";
-import { printList } from "../output/list.js";
+import { outputForm, printList } from "../output.js";
 import { deliveryColumns } from "../output/webhook-view.js";
 
 export const command: CommandModule = {

@@ -1,8 +1,7 @@
+import { clientOf, withServerAddress } from "../client.js";
 import type { CommandModule } from "../command.js";
-import { listLimit, withListLimit } from "../input/list-filter.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { outputForm, withOutputForm } from "../output/form.js";
-import { printList } from "../output/list.js";
+import { listLimit, withListLimit } from "../flags.js";
+import { outputForm, printList, withOutputForm } from "../output.js";
 import { webhookColumns } from "../output/webhook-view.js";
 
 export const command: CommandModule = {

@@ -1,7 +1,7 @@
 import { type CommandModule, requiredArg } from "../command.js";
-import { clientOf } from "../input/server-address.js";
+import { clientOf } from "../client.js";
 import { printDelivery, webhookArgument, withWebhookArgument } from "../input/webhook-argument.js";
-import { sayNoUndo } from "../output/undo.js";
+import { printNoUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -18,6 +18,6 @@ Example:
     const id = webhookArgument(invocation);
     const sent = await clientOf(io, invocation).webhooks.redeliver(id, requiredArg(invocation, 1));
     await printDelivery(io, invocation, sent);
-    sayNoUndo(io, "under way", `see what becomes of it with carillon webhook deliveries ${id}`);
+    printNoUndo(io, "under way", `see what becomes of it with carillon webhook deliveries ${id}`);
   },
 };

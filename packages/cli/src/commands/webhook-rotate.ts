@@ -1,7 +1,7 @@
 import { type CommandModule, textOption } from "../command.js";
-import { clientOf } from "../input/server-address.js";
+import { clientOf } from "../client.js";
 import { printWebhook, webhookArgument, withWebhookArgument } from "../input/webhook-argument.js";
-import { sayNoUndo } from "../output/undo.js";
+import { printNoUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -19,6 +19,6 @@ Example:
     const how = overlap === undefined ? {} : { overlap };
     const webhook = await clientOf(io, invocation).webhooks.rotateSecret(webhookArgument(invocation), how);
     await printWebhook(io, invocation, webhook);
-    sayNoUndo(io, `until ${webhook.old_secret_until ?? "now"} the secret before signs as well`);
+    printNoUndo(io, `until ${webhook.old_secret_until ?? "now"} the secret before signs as well`);
   },
 };

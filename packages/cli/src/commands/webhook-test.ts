@@ -1,7 +1,7 @@
 import type { CommandModule } from "../command.js";
-import { clientOf } from "../input/server-address.js";
+import { clientOf } from "../client.js";
 import { printDelivery, webhookArgument, withWebhookArgument } from "../input/webhook-argument.js";
-import { sayNoUndo } from "../output/undo.js";
+import { printNoUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -15,6 +15,6 @@ Example:
   async run(io, invocation) {
     const id = webhookArgument(invocation);
     await printDelivery(io, invocation, await clientOf(io, invocation).webhooks.test(id));
-    sayNoUndo(io, "under way", `see what becomes of it with carillon webhook deliveries ${id}`);
+    printNoUndo(io, "under way", `see what becomes of it with carillon webhook deliveries ${id}`);
   },
 };

@@ -1,9 +1,8 @@
 import type { WebhookPatch } from "@carillon/contract";
 import { Option } from "commander";
-import { CliError } from "../cli-error.js";
+import { clientOf } from "../client.js";
 import { type CommandModule, flagOption, textOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { clientOf } from "../input/server-address.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import {
   printWebhook,
   webhookArgument,
@@ -11,9 +10,7 @@ import {
   withWebhookArgument,
   withWebhookFlags,
 } from "../input/webhook-argument.js";
-import { sayUndo } from "../output/undo.js";
-import { webhookUndoFlags } from "../output/undo-of.js";
-import { shellWord } from "../output/shell-word.js";
+import { printUndo, shellWord, webhookFlagsBefore } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -45,9 +42,9 @@ Example:
     await printWebhook(io, invocation, webhook);
     const back = [
       `--to ${shellWord(before.url)}`,
-      webhookUndoFlags(before, { isNew: false }),
+      webhookFlagsBefore(before, { isNew: false }),
       before.enabled ? "--enable" : "--disable",
     ];
-    sayUndo(io, invocation, "changed", `webhook update ${id} ${back.join(" ")}`);
+    printUndo(io, invocation, "changed", `webhook update ${id} ${back.join(" ")}`);
   },
 };

@@ -1,8 +1,8 @@
+import { clientOf, withServerAddress } from "../client.js";
 import type { CommandModule } from "../command.js";
 import { explainJob, explainRun } from "../explain.js";
-import { jobName } from "../input/job-argument.js";
-import { clientOf, withServerAddress } from "../input/server-address.js";
-import { withOutputForm } from "../output/form.js";
+import { jobName } from "../job-flags.js";
+import { withOutputForm } from "../output.js";
 import { printWaiting } from "../waiting.js";
 
 export const command: CommandModule = {

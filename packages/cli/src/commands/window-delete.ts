@@ -1,8 +1,8 @@
 import type { CommandModule } from "../command.js";
-import { clientOf } from "../input/server-address.js";
+import { clientOf } from "../client.js";
 import { printWindow, putCommand, windowArgument, withWindowArgument } from "../input/window-argument.js";
-import { outputForm } from "../output/form.js";
-import { sayUndo } from "../output/undo.js";
+import { outputForm } from "../output.js";
+import { printUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -20,6 +20,6 @@ Example:
     const before = await windows.get(windowArgument(invocation));
     await windows.delete(before.name);
     if (outputForm(invocation) !== "table") await printWindow(io, invocation, before);
-    sayUndo(io, invocation, "deleted", putCommand(before));
+    printUndo(io, invocation, "deleted", putCommand(before));
   },
 };

@@ -1,5 +1,5 @@
 import type { CommandModule } from "../command.js";
-import { clientOf } from "../input/server-address.js";
+import { clientOf } from "../client.js";
 import { printWindow, windowArgument, withWindowArgument } from "../input/window-argument.js";
 
 export const command: CommandModule = {

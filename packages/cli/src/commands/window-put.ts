@@ -1,11 +1,9 @@
 import type { WindowPut } from "@carillon/contract";
+import { clientOf, found } from "../client.js";
 import { type CommandModule, requiredArg } from "../command.js";
-import { readJsonArgument } from "../input/json-value.js";
-import { found } from "../input/found.js";
-import { clientOf } from "../input/server-address.js";
+import { readJsonArgument } from "../flags.js";
 import { printWindow, putCommand, windowArgument, withWindowArgument } from "../input/window-argument.js";
-import { shellWord } from "../output/shell-word.js";
-import { sayUndo } from "../output/undo.js";
+import { printUndo, shellWord } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -29,6 +27,6 @@ Examples:
     const before = await found(windows.get(name));
     await printWindow(io, invocation, await windows.put(name, body));
     const undo = before === null ? `window delete ${shellWord(name)}` : putCommand(before);
-    sayUndo(io, invocation, before === null ? "made" : "replaced", undo);
+    printUndo(io, invocation, before === null ? "made" : "replaced", undo);
   },
 };

@@ -1,7 +1,7 @@
 import { type CommandModule, requiredArg } from "../command.js";
-import { clientOf } from "../input/server-address.js";
+import { clientOf } from "../client.js";
 import { printWorker, withWorkerArgument } from "../input/worker-argument.js";
-import { sayNoUndo } from "../output/undo.js";
+import { printNoUndo } from "../undo.js";
 
 export const command: CommandModule = {
   define(target) {
@@ -22,6 +22,6 @@ Examples:
     const request = invocation.options["notice"] === true ? { notice: true } : {};
     const worker = await clientOf(io, invocation).workers.drain(requiredArg(invocation, 0), request);
     await printWorker(io, invocation, worker);
-    sayNoUndo(io, "told to end", "start another with carillon worker start");
+    printNoUndo(io, "told to end", "start another with carillon worker start");
   },
 };

@@ -1,12 +1,12 @@
 import { type CommandModule, requiredArg } from "../command.js";
-import { clientOf } from "../input/server-address.js";
+import { clientOf } from "../client.js";
 import { withWorkerArgument } from "../input/worker-argument.js";
-import { outputForm, renderJson } from "../output/form.js";
+import { outputForm, renderJson } from "../output.js";
 import { runColumns } from "../output/run-view.js";
-import { renderTable } from "../output/table.js";
+import { renderTable } from "../table.js";
 import { renderWorker } from "../output/worker-view.js";
 
-const mostRuns = 20;
+const maxRuns = 20;
 
 export const command: CommandModule = {
   define(target) {
@@ -22,7 +22,7 @@ Example:
   async run(io, invocation) {
     const { workers } = clientOf(io, invocation);
     const id = requiredArg(invocation, 0);
-    const [worker, { runs }] = await Promise.all([workers.get(id), workers.runs(id, { page_size: mostRuns })]);
+    const [worker, { runs }] = await Promise.all([workers.get(id), workers.runs(id, { page_size: maxRuns })]);
     const form = outputForm(invocation);
     if (form !== "table") return io.out(renderJson({ ...worker, runs }, form));
     await io.out(renderWorker(worker));

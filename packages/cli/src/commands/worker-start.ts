@@ -1,22 +1,18 @@
 import { hostname } from "node:os";
 import type { Config } from "@carillon/server";
 import { type Task, workerTimers } from "@carillon/worker";
-import { CliError } from "../cli-error.js";
+import { serverAddress, serverUrls, withServerAddress } from "../client.js";
 import { type CommandModule, type Invocation, textOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
-import { configOf, withConfigFlags } from "../input/config-flags.js";
-import { label } from "../input/label.js";
-import { executorChoice, withExecutorFlags } from "../input/executor-flags.js";
-import { wholeNumber } from "../input/number.js";
-import { queueSlots } from "../input/queue-slots.js";
-import { serverAddress, serverUrls, withServerAddress } from "../input/server-address.js";
+import { configOf, withConfigFlags } from "../config-flags.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import { label, wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
-import { loadExecutors } from "../tasks/load-executors.js";
-import { loadTasks, refuseDoubles } from "../tasks/load-tasks.js";
-import { runWorkerProcess } from "../tasks/worker-process.js";
+import { executorChoice, loadExecutors, withExecutorFlags } from "../load-executors.js";
+import { loadTasks, refuseDoubles } from "../load-tasks.js";
+import { queueSlots, runWorkerProcess } from "../worker-process.js";
 
 const defaultSlots = 10;
-const mostSlots = 10_000;
+const maxSlots = 10_000;
 
 export const command: CommandModule = {
   define(target) {
@@ -27,7 +23,7 @@ export const command: CommandModule = {
       .option(
         "--slots <count>",
         "runs at a time, for all queues without a number",
-        wholeNumber(1, mostSlots),
+        wholeNumber(1, maxSlots),
         defaultSlots,
       )
       .option("--label <name=value>", "what the worker says of itself; can be given several times", label)

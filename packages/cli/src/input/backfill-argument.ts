@@ -3,8 +3,8 @@ import type { Command } from "commander";
 import { type Invocation, requiredArg } from "../command.js";
 import type { Io } from "../io.js";
 import { renderBackfill } from "../output/backfill-view.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { withServerAddress } from "./server-address.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { withServerAddress } from "../client.js";
 
 /** A command about one backfill. */
 export function withBackfillArgument(command: Command): Command {

@@ -1,9 +1,9 @@
 import type { Client } from "@carillon/client";
 import { type Command, Option } from "commander";
 import { type Invocation, textOption } from "../command.js";
+import { pastTime } from "../flags.js";
 import type { Io } from "../io.js";
-import { jobIdOption } from "./job-argument.js";
-import { pastTime } from "./past-time.js";
+import { jobIdOption } from "../job-flags.js";
 
 export interface DeadLetterFlags {
   task?: string;

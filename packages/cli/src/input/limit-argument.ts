@@ -1,14 +1,12 @@
 import type { Client } from "@carillon/client";
 import type { Command } from "commander";
-import { CliError } from "../cli-error.js";
+import { serverAddress, withServerAddress } from "../client.js";
 import { type Invocation, requiredArg } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import { withOutputForm } from "../output/form.js";
+import { withOutputForm } from "../output.js";
 import type { OwnLimits } from "../output/own-limits.js";
-import { shellWord } from "../output/shell-word.js";
-import { undoLine } from "../output/undo.js";
-import { serverAddress, withServerAddress } from "./server-address.js";
+import { shellWord, undoLine } from "../undo.js";
 
 /** Who has limits of its own. */
 export type LimitOwner =
@@ -69,7 +67,7 @@ export function sayUndoOfOwn(
     if (limit === null) return `limit remove ${target} --kind ${kind === "rate_limit" ? "rate" : kind}`;
     return `limit set ${target} ${flagsOf(limit)}`;
   });
-  io.talk(`carillon: ${done}; undo with: ${undos.map((undo) => undoLine(invocation, undo)).join(" && ")}`);
+  io.info(`carillon: ${done}; undo with: ${undos.map((undo) => undoLine(invocation, undo)).join(" && ")}`);
 }
 
 interface Bound {

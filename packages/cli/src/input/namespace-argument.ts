@@ -1,13 +1,13 @@
 import type { Namespace } from "@carillon/contract";
 import type { Command } from "commander";
+import { withServerAddress } from "../client.js";
 import type { Invocation } from "../command.js";
+import { wholeNumber } from "../flags.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderNamespace } from "../output/namespace-view.js";
-import { wholeNumber } from "./number.js";
-import { withServerAddress } from "./server-address.js";
 
-const mostWeight = 1_000;
+const maxWeight = 1_000;
 
 /** A command about one namespace. */
 export function withNamespaceArgument(command: Command): Command {
@@ -15,7 +15,7 @@ export function withNamespaceArgument(command: Command): Command {
   return withServerAddress(withOutputForm(named)).option(
     "--weight <number>",
     "its share of workers that serve several namespaces",
-    wholeNumber(1, mostWeight),
+    wholeNumber(1, maxWeight),
   );
 }
 

@@ -2,9 +2,9 @@ import type { BulkOperation } from "@carillon/contract";
 import type { Command } from "commander";
 import { type Invocation, requiredArg } from "../command.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderOperation } from "../output/operation-view.js";
-import { withServerAddress } from "./server-address.js";
+import { withServerAddress } from "../client.js";
 
 /** A command about one operation. */
 export function withOperationArgument(command: Command): Command {

@@ -1,8 +1,6 @@
 import { text } from "node:stream/consumers";
-import { CliError } from "../cli-error.js";
-import { ExitCode } from "../exit-codes.js";
-import type { Io } from "../io.js";
-import type { Terminal } from "../terminal.js";
+import { CliError, ExitCode } from "../exit-codes.js";
+import type { Io, Terminal } from "../io.js";
 
 /** A secret from standard input: typed without an echo on a terminal, else its first line. Empty when there is none. */
 export async function readSecret(io: Io, prompt: string): Promise<string> {

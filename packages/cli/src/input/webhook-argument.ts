@@ -1,12 +1,11 @@
 import type { Delivery, Webhook } from "@carillon/contract";
 import type { Command } from "commander";
-import { CliError } from "../cli-error.js";
+import { withServerAddress } from "../client.js";
 import { type Invocation, requiredArg, textOption } from "../command.js";
-import { ExitCode } from "../exit-codes.js";
+import { CliError, ExitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderDelivery, renderWebhook } from "../output/webhook-view.js";
-import { withServerAddress } from "./server-address.js";
 
 /** A command about one endpoint. */
 export function withWebhookArgument(command: Command): Command {

@@ -1,11 +1,11 @@
 import type { Window } from "@carillon/contract";
 import type { Command } from "commander";
+import { withServerAddress } from "../client.js";
 import { type Invocation, requiredArg } from "../command.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
-import { shellWord } from "../output/shell-word.js";
-import { renderFields } from "../output/table.js";
-import { withServerAddress } from "./server-address.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
+import { renderFields } from "../table.js";
+import { shellWord } from "../undo.js";
 
 /** A command about one maintenance window. */
 export function withWindowArgument(command: Command): Command {

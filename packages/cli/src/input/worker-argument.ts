@@ -2,10 +2,10 @@ import type { Worker } from "@carillon/contract";
 import type { Command } from "commander";
 import { type CommandModule, type Invocation, requiredArg } from "../command.js";
 import type { Io } from "../io.js";
-import { outputForm, renderJson, withOutputForm } from "../output/form.js";
+import { outputForm, renderJson, withOutputForm } from "../output.js";
 import { renderWorker } from "../output/worker-view.js";
-import { clientOf, withServerAddress } from "./server-address.js";
-import { sayUndo } from "../output/undo.js";
+import { clientOf, withServerAddress } from "../client.js";
+import { printUndo } from "../undo.js";
 
 /** A command that asks something of one worker, and how to take it back. */
 export function workerCommand(verb: "cordon" | "uncordon", help: string, undo: string): CommandModule {
@@ -16,7 +16,7 @@ export function workerCommand(verb: "cordon" | "uncordon", help: string, undo: s
     async run(io, invocation) {
       const id = requiredArg(invocation, 0);
       await printWorker(io, invocation, await clientOf(io, invocation).workers[verb](id));
-      sayUndo(io, invocation, `${verb}ed`, `worker ${undo} ${id}`);
+      printUndo(io, invocation, `${verb}ed`, `worker ${undo} ${id}`);
     },
   };
 }

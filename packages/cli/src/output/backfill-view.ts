@@ -1,5 +1,5 @@
 import type { Backfill } from "@carillon/contract";
-import { type Column, renderFields } from "./table.js";
+import { type Column, renderFields } from "../table.js";
 
 const stateOf = ({ state, reason }: Backfill): string => (reason === null ? state : `${state} (${reason})`);
 

@@ -1,5 +1,5 @@
 import type { Breaker } from "@carillon/contract";
-import { type Column, renderFields } from "./table.js";
+import { type Column, renderFields } from "../table.js";
 
 export const breakerColumns: readonly Column<Breaker>[] = [
   { title: "NAME", value: ({ name }) => name },

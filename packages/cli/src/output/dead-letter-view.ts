@@ -1,5 +1,5 @@
 import type { ErrorGroup, Run } from "@carillon/contract";
-import type { Column } from "./table.js";
+import type { Column } from "../table.js";
 
 export const deadLetterColumns: readonly Column<Run>[] = [
   { title: "ID", value: ({ id }) => id },

@@ -1,5 +1,5 @@
 import type { NodeFacts } from "@carillon/server";
-import { painter } from "../colour.js";
+import { painter } from "../table.js";
 
 /** A request that any shell takes as printed. */
 const createLine = (url: string): string =>

@@ -1,5 +1,5 @@
 import type { Event } from "@carillon/contract";
-import { plainText } from "./table.js";
+import { plainText } from "../table.js";
 
 /** One line for people: when, what, of which run, job, queue, task, worker or node, and its numbers. */
 export function renderEvent(event: Event): string {

@@ -1,5 +1,5 @@
 import { describeFireNote, formatInstant, type PreviewedFire } from "@carillon/core";
-import type { Column } from "./table.js";
+import type { Column } from "../table.js";
 
 export const fireColumns: readonly Column<PreviewedFire>[] = [
   { title: "UTC", value: ({ nominal }) => formatInstant(nominal) },

@@ -1,5 +1,5 @@
 import type { Forecast } from "@carillon/contract";
-import { renderFields } from "./table.js";
+import { renderFields } from "../table.js";
 
 /** For people: totals, the crowded seconds and what would spread them. JSON has every minute. */
 export function renderForecast(forecast: Forecast): string {

@@ -1,5 +1,5 @@
 import type { Job } from "@carillon/contract";
-import { type Column, renderFields } from "./table.js";
+import { type Column, renderFields } from "../table.js";
 
 export const jobColumns: readonly Column<Job>[] = [
   { title: "ID", value: ({ id }) => id },

@@ -1,5 +1,5 @@
 import type { Limit } from "@carillon/contract";
-import { type Column, renderFields } from "./table.js";
+import { type Column, renderFields } from "../table.js";
 
 /** The limit in words, as `limit set` takes it. */
 const boundOf = ({ kind, limit, per }: Limit): string => {

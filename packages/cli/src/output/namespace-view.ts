@@ -1,6 +1,6 @@
 import type { Namespace } from "@carillon/contract";
 import { ownLimitFields } from "./own-limits.js";
-import { type Column, renderFields } from "./table.js";
+import { type Column, renderFields } from "../table.js";
 
 export const namespaceColumns: readonly Column<Namespace>[] = [
   { title: "NAME", value: ({ name }) => name },

@@ -1,6 +1,6 @@
 import type { BulkOperation } from "@carillon/contract";
-import { progressBar } from "./progress-line.js";
-import { type Column, renderFields } from "./table.js";
+import { progressBar } from "../progress-line.js";
+import { type Column, renderFields } from "../table.js";
 
 const stateOf = ({ state, state_reason: reason }: BulkOperation): string =>
   reason === null ? state : `${state} (${reason})`;

@@ -1,5 +1,5 @@
-import type { Profile } from "../profile/profiles.js";
-import type { Column } from "./table.js";
+import type { Profile } from "../profiles.js";
+import type { Column } from "../table.js";
 
 /** A profile without its key. */
 export interface ShownProfile {

@@ -1,6 +1,6 @@
 import type { Queue, QueueStats } from "@carillon/contract";
 import { ownLimitFields } from "./own-limits.js";
-import { type Column, renderFields } from "./table.js";
+import { type Column, renderFields } from "../table.js";
 
 const stateOf = ({ paused, pause }: Queue): string => {
   if (!paused) return "open";

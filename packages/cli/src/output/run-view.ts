@@ -1,5 +1,5 @@
 import type { Run } from "@carillon/contract";
-import { type Column, renderFields } from "./table.js";
+import { type Column, renderFields } from "../table.js";
 
 const ms = (value: number | null): string | null => (value === null ? null : `${value} ms`);
 

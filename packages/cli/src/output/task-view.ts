@@ -1,5 +1,5 @@
 import type { TaskInfo } from "@carillon/contract";
-import { renderFields } from "./table.js";
+import { renderFields } from "../table.js";
 
 /** One task for people. */
 export function renderTask(task: TaskInfo): string {

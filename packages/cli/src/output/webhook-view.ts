@@ -1,5 +1,5 @@
 import type { Delivery, Webhook } from "@carillon/contract";
-import { type Column, renderFields } from "./table.js";
+import { type Column, renderFields } from "../table.js";
 
 const stateOf = ({ enabled, disabled_reason: reason, failing_since: since }: Webhook): string => {
   if (!enabled) return reason === null ? "disabled" : `disabled (${reason})`;

@@ -1,5 +1,5 @@
 import type { Worker } from "@carillon/contract";
-import { type Column, renderFields } from "./table.js";
+import { type Column, renderFields } from "../table.js";
 
 const stateOf = ({ state, in_process: inProcess }: Worker): string => (inProcess ? `${state} (in a node)` : state);
 
@@ -13,11 +13,11 @@ export const workerColumns: readonly Column<Worker>[] = [
   { title: "TASKS", value: ({ tasks }) => someOf(tasks) },
 ];
 
-const mostNamed = 8;
+const maxNamed = 8;
 
 function someOf(tasks: readonly string[]): string {
-  const more = tasks.length > mostNamed ? `,… ${tasks.length - mostNamed} more` : "";
-  return `${tasks.slice(0, mostNamed).join(",")}${more}`;
+  const more = tasks.length > maxNamed ? `,… ${tasks.length - maxNamed} more` : "";
+  return `${tasks.slice(0, maxNamed).join(",")}${more}`;
 }
 
 /** One worker for people. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { parseCrontab } from "../../src/crontab/parse-crontab.js";
+import { parseCrontab } from "../../src/crontab.js";
 import { runCli } from "../../src/main.js";
 import { fakeIo } from "./fake-io.js";
 import { serveBy } from "./fake-server.js";

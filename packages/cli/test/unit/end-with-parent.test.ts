@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { expect, it } from "vitest";
-import { endWithParent } from "../../src/tasks/end-with-parent.js";
+import { endWithParent } from "../../src/worker-process.js";
 
 const processOf = (connected?: boolean) => Object.assign(new EventEmitter(), { connected });
 

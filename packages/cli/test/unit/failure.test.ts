@@ -1,8 +1,7 @@
 import { ApiError, ServerUnreachable } from "@carillon/client";
 import { CarillonError } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { CliError } from "../../src/cli-error.js";
-import { ExitCode, exitCodeOfStatus } from "../../src/exit-codes.js";
+import { CliError, ExitCode, exitCodeOfStatus } from "../../src/exit-codes.js";
 import { failureOf } from "../../src/failure.js";
 
 const refusal = (status: number, code: string, errors: ApiError["errors"] = []) =>

@@ -1,6 +1,5 @@
 import { PassThrough, Readable } from "node:stream";
-import type { Io } from "../../src/io.js";
-import type { Terminal } from "../../src/terminal.js";
+import type { Io, Terminal } from "../../src/io.js";
 
 export interface FakeIo extends Io {
   /** Everything that was written to standard output. */
@@ -30,14 +29,14 @@ export function fakeIo(
     stderr: new PassThrough(),
     env: given.env ?? {},
     cwd: given.cwd ?? "/nowhere",
-    outColour: false,
-    talkColour: false,
-    talkIsTerminal: given.talkIsTerminal ?? false,
+    stdoutColour: false,
+    stderrColour: false,
+    stderrIsTerminal: given.talkIsTerminal ?? false,
     terminal: given.terminal ?? null,
     async out(text) {
       output += text;
     },
-    talk: (line) => void said.push(line),
+    info: (line) => void said.push(line),
     now: () => time,
     onInterrupt: () => () => undefined,
     async sleep(ms) {

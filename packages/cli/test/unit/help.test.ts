@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../src/main.js";
 import { commands, groups, nouns } from "../../src/manifest.js";
-import { foldHelp } from "../../src/output/fold-help.js";
+import { foldHelp } from "../../src/help-text.js";
 import { fakeIo } from "./fake-io.js";
 
 async function help(...argv: readonly string[]): Promise<string> {

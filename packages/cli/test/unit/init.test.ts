@@ -2,8 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { jobsIn } from "../../src/apply/job-file.js";
-import { desiredJobs } from "../../src/apply/desired-jobs.js";
+import { desiredJobs, jobsIn } from "../../src/apply/read-jobs.js";
 import { runCli } from "../../src/main.js";
 import { fakeIo } from "./fake-io.js";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadTasks } from "../../src/tasks/load-tasks.js";
+import { loadTasks } from "../../src/load-tasks.js";
 
 let dir = "";
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Terminal } from "../../src/io.js";
 import { runCli } from "../../src/main.js";
-import type { Terminal } from "../../src/terminal.js";
 import { fakeIo } from "./fake-io.js";
 import { serveBy } from "./fake-server.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { queueSlots } from "../../src/input/queue-slots.js";
+import { queueSlots } from "../../src/worker-process.js";
 
 describe("--queues", () => {
   it.each([

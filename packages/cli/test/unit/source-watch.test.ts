@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemTimers } from "@carillon/core";
 import { expect, it, onTestFinished } from "vitest";
-import { SourceWatch } from "../../src/tasks/source-watch.js";
+import { SourceWatch } from "../../src/dev-worker.js";
 
 it("tells of source files, in new folders too, and not of what tasks write", async () => {
   const dir = await mkdtemp(join(tmpdir(), "carillon-test-"));

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Terminal } from "../../src/io.js";
 import { runCli } from "../../src/main.js";
-import type { Terminal } from "../../src/terminal.js";
-import { RateMeter } from "../../src/top/rates.js";
-import { renderScreen } from "../../src/top/top-view.js";
-import type { Look } from "../../src/top/look.js";
+import { renderScreen } from "../../src/top/screen.js";
+import { type Snapshot, RateMeter } from "../../src/top/snapshot.js";
 import { fakeIo } from "./fake-io.js";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -28,7 +27,7 @@ const run = {
   progress: { fraction: 0.5 },
 };
 
-const seen = (queues: readonly object[]): Look =>
+const seen = (queues: readonly object[]): Snapshot =>
   ({
     at,
     url: "http://x",

@@ -1,0 +1,144 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { CarillonError, formatInstant, parseDuration } from "@carillon/core";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Invocation, flagOption, textOption } from "./command.js";
+import { CliError, ExitCode } from "./exit-codes.js";
+import type { Io } from "./io.js";
+
+const DEFAULT_LIMIT = 50;
+
+/** Options and the parameters that they become. */
+const filters = [
+  ["status", "status"],
+  ["task", "task"],
+  ["queue", "queue"],
+  ["owner", "owner"],
+  ["selector", "label_selector"],
+  ["since", "created_after"],
+  ["until", "created_before"],
+] as const;
+
+const times = new Set<string>(["since", "until"]);
+
+export function withListFilter(command: Command): Command {
+  return withRunFilter(withListLimit(command)).option("--oldest-first", "in the order in which they were made");
+}
+
+/** The same where there is no list. */
+export function withRunFilter(command: Command): Command {
+  return command
+    .option("--status <list>", "only with these statuses, or groups such as pending, separated by commas")
+    .option("--task <name>", "only of this task")
+    .option("--queue <name>", "only in this queue")
+    .option("--owner <name>", "only of this owner")
+    .option("-l, --selector <labels>", "only with such labels: a=b,c!=d,e in (x,y)")
+    .option("--since <time>", "only those made then or later: a time, or 2h for two hours ago")
+    .option("--until <time>", "only those made before then, in the same way")
+    .option(
+      "--match <path=value>",
+      "only with this value in the payload, at a path that was declared searchable",
+      pathValue,
+    );
+}
+
+export function withListLimit(command: Command): Command {
+  return command.option("-n, --limit <count>", "how many at most", wholeNumber(1, 1_000_000), DEFAULT_LIMIT);
+}
+
+export function listFilter(io: Pick<Io, "now">, invocation: Invocation): Record<string, string> {
+  const filter: Record<string, string> = {};
+  for (const [option, name] of filters) {
+    const value = textOption(invocation, option);
+    if (value !== undefined) filter[name] = times.has(option) ? pastTime(value, io.now()) : value;
+  }
+  for (const [path, value] of Object.entries(matches(invocation))) filter[`payload.${path}`] = value;
+  if (flagOption(invocation, "oldestFirst")) filter["order_by"] = "created_at asc";
+  return filter;
+}
+
+/** Values by their paths in the payload. */
+export function matches({ options }: Invocation): Readonly<Record<string, string>> {
+  return (options["match"] ?? {}) as Record<string, string>;
+}
+
+/** Reads one more --match path=value. */
+function pathValue(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const [, path, value] = /^(?:payload\.)?([^=]+)=(.*)$/.exec(text) ?? [];
+  if (path === undefined || value === undefined)
+    throw new CliError(ExitCode.usage, `--match ${text}: it must look like customer.id=42`);
+  return { ...before, [path]: value };
+}
+
+export function listLimit({ options }: Invocation): number {
+  const limit = options["limit"];
+  return typeof limit === "number" ? limit : DEFAULT_LIMIT;
+}
+
+/** For commander: a whole number in a range, or a usage error. */
+export function wholeNumber(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** The same for any number. */
+export function numberWithin(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It must be a number from ${least} to ${most}.`);
+  };
+}
+
+/** `2h` is two hours ago; everything else is a time, which the server reads. */
+export function pastTime(text: string, now: number): string {
+  try {
+    return formatInstant(now - parseDuration(text));
+  } catch (error) {
+    if (error instanceof CarillonError) return text;
+    throw error;
+  }
+}
+
+/** Reads one more --label name=value. */
+export function label(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const at = text.indexOf("=");
+  if (at <= 0) throw new CliError(ExitCode.usage, `--label ${text}: it must look like name=value`);
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+/** JSON from the command line itself, from @file, or from standard input with -. */
+export async function readJsonArgument(io: Io, given: string, flag: string): Promise<unknown> {
+  const source = await sourceText(io, given, flag);
+  try {
+    return JSON.parse(source);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const hint = given === source ? "; quote it for the shell, as in '{\"a\":1}'" : "";
+    throw new CliError(ExitCode.usage, `${flag} is not JSON: ${reason}${hint}`);
+  }
+}
+
+async function sourceText(io: Io, given: string, flag: string): Promise<string> {
+  if (given === "-") return text(io.stdin);
+  if (!given.startsWith("@")) return given;
+  try {
+    return await readFile(given.slice(1), "utf8");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CliError(ExitCode.usage, `${flag}: ${reason}`);
+  }
+}
+
+const levels = ["debug", "info", "warn", "error"] as const;
+
+export function withLevel(target: Command): Command {
+  return target.addOption(new Option("--level <level>", "this level and those above").choices(levels));
+}
+
+export function levelOption({ options }: Invocation): (typeof levels)[number] | undefined {
+  return levels.find((level) => level === options["level"]);
+}

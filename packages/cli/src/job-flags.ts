@@ -1,0 +1,116 @@
+import type { Client } from "@carillon/client";
+import type { Job, JobCreate } from "@carillon/contract";
+import { misfirePolicies, overlapPolicies } from "@carillon/core";
+import { type Command, Option } from "commander";
+import { withServerAddress } from "./client.js";
+import { type Invocation, requiredArg, textOption } from "./command.js";
+import { label, readJsonArgument, wholeNumber } from "./flags.js";
+import type { Io } from "./io.js";
+import { outputForm, renderJson, withOutputForm } from "./output.js";
+import { renderJob } from "./output/job-view.js";
+
+/** The flags that describe a new job. */
+export function withJobFlags(command: Command): Command {
+  command.requiredOption("--task <name>", "what a worker runs: echo, sleep, fail, http, or one of your own");
+  command.option("--key <key>", "your own name for the job, unique in the namespace");
+  return withDefinitionFlags(command);
+}
+
+/** The same for a change: nothing is required, and the key stays. */
+export function withJobChangeFlags(command: Command): Command {
+  return withDefinitionFlags(command.option("--task <name>", "what a worker runs"));
+}
+
+function withDefinitionFlags(command: Command): Command {
+  return withRunFlags(withScheduleFlags(withPayload(command)))
+    .addOption(new Option("--overlap <policy>", "while the run before is still live").choices(overlapPolicies))
+    .addOption(new Option("--misfire <policy>", "when a time was missed").choices(misfirePolicies));
+}
+
+export function withPayload(command: Command): Command {
+  return command.option("--payload <json>", "what the task is given; @file reads a file, - standard input");
+}
+
+function withScheduleFlags(command: Command): Command {
+  const kinds = ["cron", "every", "at", "delay"];
+  const kind = (flags: string, text: string): Option => {
+    const option = new Option(flags, text);
+    return option.conflicts(kinds.filter((other) => other !== option.attributeName()));
+  };
+  return command
+    .addOption(kind("--cron <expression>", "run by a cron expression"))
+    .addOption(kind("--every <duration>", "run again and again, as in 15m"))
+    .addOption(kind("--at <instant>", "run once at this instant, as in 2030-01-01T09:00:00Z"))
+    .addOption(kind("--delay <duration>", "run once after this time"))
+    .option("--tz <zone>", "time zone of --cron, or of --at without an offset, as in Europe/Paris");
+}
+
+/** What runs have, with a job or without. */
+export function withRunFlags(command: Command): Command {
+  return command
+    .option("--queue <name>", "the queue where runs wait for a worker")
+    .option("--priority <number>", "0 to 9, 9 most urgent", wholeNumber(0, 9))
+    .option("--timeout <duration>", "for each attempt")
+    .option("--max-attempts <number>", "how often a run is tried in all", wholeNumber(1, 10_000))
+    .option("--label <name=value>", "can be given several times", label)
+    .option("--owner <name>", "whom it belongs to");
+}
+
+const texts = ["task", "key", "queue", "timeout", "owner", "overlap", "misfire"] as const;
+
+/** The request that the flags stand for; the server judges it. */
+export async function jobRequest(io: Io, invocation: Invocation): Promise<JobCreate> {
+  const request: Record<string, unknown> = await runRequest(io, invocation);
+  const schedule: Record<string, string> = {};
+  for (const name of ["cron", "every", "at", "delay"]) {
+    const value = textOption(invocation, name);
+    if (value !== undefined) schedule[name] = value;
+  }
+  const zone = textOption(invocation, "tz");
+  if (zone !== undefined) schedule["time_zone"] = zone;
+  if (Object.keys(schedule).length > 0) request["schedule"] = schedule;
+  return request;
+}
+
+/** The part of it that runs without a job have too. */
+export async function runRequest(io: Io, invocation: Invocation): Promise<Record<string, unknown>> {
+  const { options } = invocation;
+  const request: Record<string, unknown> = {};
+  for (const name of texts) {
+    const value = textOption(invocation, name);
+    if (value !== undefined) request[name] = value;
+  }
+  const payload = textOption(invocation, "payload");
+  if (payload !== undefined) request["payload"] = await readJsonArgument(io, payload, "--payload");
+  if (options["priority"] !== undefined) request["priority"] = options["priority"];
+  if (options["maxAttempts"] !== undefined) request["retry"] = { max_attempts: options["maxAttempts"] };
+  if (options["label"] !== undefined) request["labels"] = options["label"];
+  return request;
+}
+
+/** A command about one job that exists. */
+export function withJobArgument(command: Command): Command {
+  return withServerAddress(withOutputForm(command.argument("<job>", "its key, or its id")));
+}
+
+export const jobArgument = (invocation: Invocation): string => jobName(requiredArg(invocation, 0));
+
+/** An id, with its prefix or without. */
+const idPattern = /^(job_.*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+
+/** A key may be said without its @ where it cannot be taken for an id. */
+export const jobName = (text: string): string => (text.startsWith("@") || idPattern.test(text) ? text : `@${text}`);
+
+/** The id that --job stands for; undefined when it was not given. */
+export async function jobIdOption(invocation: Invocation, client: Client): Promise<string | undefined> {
+  const given = textOption(invocation, "job");
+  if (given === undefined) return undefined;
+  const name = jobName(given);
+  return name.startsWith("@") ? (await client.jobs.get(name)).id : name;
+}
+
+/** The job that a command ended with. */
+export async function printJob(io: Io, invocation: Invocation, job: Job): Promise<void> {
+  const form = outputForm(invocation);
+  await io.out(form === "table" ? renderJob(job) : renderJson(job, form));
+}

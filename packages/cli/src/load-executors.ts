@@ -1,0 +1,153 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { createExecutorHost, emailExecutor, httpExecutor, shellExecutor } from "@carillon/executors";
+import type { CreateExecutors, Executor, ExecutorHost, Task, WorkerTimers } from "@carillon/worker";
+import type { Command } from "commander";
+import { type Invocation, flagOption, textOption } from "./command.js";
+import { CliError, ExitCode } from "./exit-codes.js";
+import { readTypeScript } from "./load-tasks.js";
+
+/** Executors that come with Carillon and are chosen by name; each but the first two is a package of its own, read by its first run. */
+export const executorNames = ["http", "email", "docker", "kubernetes", "lambda", "airflow"] as const;
+
+export type ExecutorName = (typeof executorNames)[number];
+
+export interface ExecutorChoice {
+  readonly names: readonly ExecutorName[];
+  /** Commands of this machine may be run. */
+  readonly shell: boolean;
+  /** Variables that commands are given. */
+  readonly shellEnv?: readonly string[];
+  /** Packages or modules that export createExecutors. */
+  readonly plugins: readonly string[];
+}
+
+export interface ExecutorSurroundings {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly timers: WorkerTimers;
+  readonly outboundAllow: readonly string[];
+  readonly callbackBase: () => string | null;
+}
+
+/** The executors that a worker was told to have. */
+export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurroundings): Promise<Task[]> {
+  const { cwd, env } = around;
+  const host = createExecutorHost(around);
+  const found: Task[] = choice.names.map((name) => named(name, host));
+  if (choice.shell) {
+    const passEnv = choice.shellEnv;
+    found.push(shellExecutor({ ...host, env }, { cwd, ...(passEnv !== undefined && { passEnv }) }));
+  }
+  for (const plugin of choice.plugins) found.push(...(await pluginIn(plugin, cwd, host)));
+  return found;
+}
+
+function named(name: ExecutorName, host: ExecutorHost): Task {
+  if (name === "http") return httpExecutor(host);
+  if (name === "email") return emailExecutor(host);
+  return readByItsFirstRun(name, host);
+}
+
+/** A package that is not there is told of at once; one that is there is not read before it has something to do. */
+function readByItsFirstRun(name: ExecutorName, host: ExecutorHost): Task {
+  const specifier = `@carillon/executor-${name}`;
+  const require = createRequire(import.meta.url);
+  try {
+    require.resolve(specifier);
+  } catch (error) {
+    throw unreadable(specifier, error);
+  }
+  let executor: Executor | undefined;
+  return {
+    name,
+    async run(payload, context) {
+      if (executor === undefined) {
+        const { createExecutors } = (await import(specifier)) as { createExecutors: CreateExecutors };
+        executor = createExecutors(host).find((one) => one.name === name);
+      }
+      if (executor === undefined) throw new Error(`${specifier} has no executor named ${name}`);
+      return executor.run(payload, context);
+    },
+  };
+}
+
+/** A file or a folder counts from the working directory; a package is looked for from there first. */
+async function pluginIn(plugin: string, cwd: string, host: ExecutorHost): Promise<readonly Executor[]> {
+  const path = resolvedFrom(cwd, plugin);
+  if (path !== null && /\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
+  const exported = await imported(plugin, path === null ? plugin : pathToFileURL(path).href);
+  const create: unknown = "createExecutors" in exported ? exported.createExecutors : undefined;
+  const executors: unknown = typeof create === "function" ? (create as CreateExecutors)(host) : undefined;
+  if (Array.isArray(executors) && executors.length > 0 && executors.every(isExecutor)) return executors;
+  throw new CliError(
+    ExitCode.usage,
+    `${plugin} is no plugin: it must export a function createExecutors that answers a list of { name, check, run }`,
+  );
+}
+
+function resolvedFrom(cwd: string, name: string): string | null {
+  try {
+    return createRequire(join(cwd, "package.json")).resolve(name);
+  } catch {
+    return null;
+  }
+}
+
+async function imported(name: string, specifier: string): Promise<object> {
+  try {
+    return (await import(specifier)) as object;
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+const missing = new Set<unknown>(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"]);
+
+function unreadable(name: string, error: unknown): CliError {
+  const isMissing = error instanceof Error && "code" in error && missing.has(error.code);
+  const reason = error instanceof Error ? error.message : String(error);
+  const hint = isMissing && !name.startsWith(".") ? ` (npm install ${name})` : "";
+  return new CliError(ExitCode.usage, `${name} cannot be loaded${hint}: ${reason}`, { cause: error });
+}
+
+function isExecutor(value: unknown): value is Executor {
+  if (typeof value !== "object" || value === null || !("name" in value && "check" in value && "run" in value))
+    return false;
+  const { name, check, run } = value;
+  return typeof name === "string" && name !== "" && typeof check === "function" && typeof run === "function";
+}
+
+/** Which executors a worker has. */
+export function withExecutorFlags(command: Command): Command {
+  return command
+    .option("--executors <list>", `executors to serve: ${executorNames.join(", ")}`)
+    .option("--enable-shell", "serve the executor shell: jobs may run commands on this machine")
+    .option("--shell-env <list>", "variables of this process that commands are given (default: PATH, HOME, LANG …)")
+    .option("--plugin <module...>", "packages or files with executors of others");
+}
+
+export function executorChoice(invocation: Invocation): ExecutorChoice {
+  const shellEnv = wordsOf(textOption(invocation, "shellEnv"));
+  const plugins = invocation.options["plugin"];
+  const shell = flagOption(invocation, "enableShell");
+  if (shellEnv !== undefined && !shell) throw new CliError(ExitCode.usage, "--shell-env needs --enable-shell");
+  return {
+    names: (wordsOf(textOption(invocation, "executors")) ?? []).map(nameOf),
+    shell,
+    ...(shellEnv !== undefined && { shellEnv }),
+    plugins: Array.isArray(plugins) ? (plugins as string[]) : [],
+  };
+}
+
+function nameOf(word: string): ExecutorChoice["names"][number] {
+  const name = executorNames.find((one) => one === word);
+  if (name !== undefined) return name;
+  const why = word === "shell" ? "shell is switched on by --enable-shell" : `there are ${executorNames.join(", ")}`;
+  throw new CliError(ExitCode.usage, `--executors: ${JSON.stringify(word)} is none; ${why}`);
+}
+
+function wordsOf(text: string | undefined): string[] | undefined {
+  return text?.split(",").map((word) => word.trim());
+}
