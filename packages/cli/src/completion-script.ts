@@ -108,7 +108,7 @@ function __carillon_in
 end
 `;
 
-export function fishScript(commands: readonly DescribedCommand[]): string {
+function fishScript(commands: readonly DescribedCommand[]): string {
   const nouns = new Set<string>();
   const lines: string[] = [];
   for (const { path, summary, flags, choices } of commands) {

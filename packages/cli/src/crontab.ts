@@ -1,6 +1,5 @@
 import type { JobCreate } from "@carillon/contract";
 import { CarillonError, type PreviewedFire, previewSchedule } from "@carillon/core";
-import { NO_JOB } from "./input/cron-flags.js";
 
 export interface CrontabChoices {
   /** Becomes the first part of the keys and a label. */
@@ -63,7 +62,7 @@ function readJob(entry: CrontabEntry, choices: CrontabChoices, keys: Map<string,
   const dayMatch = needsBothDays(entry.cron) ? ({ dayMatch: "and" } as const) : {};
   try {
     const spec = { kind: "cron", cron: entry.cron, timeZone, ...dayMatch } as const;
-    const { description, fires } = previewSchedule(spec, NO_JOB, { from: choices.now, count: shownFires });
+    const { description, fires } = previewSchedule(spec, { jobId: "" }, { from: choices.now, count: shownFires });
     return {
       line: entry.line,
       job: jobOf(entry, choices, { key: keyOf(entry, choices, keys), timeZone }),

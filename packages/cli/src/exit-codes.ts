@@ -15,7 +15,7 @@ export const ExitCode = {
 } as const;
 
 /** The same in words. */
-export const exitCodeWords: Readonly<Record<keyof typeof ExitCode, string>> = {
+export const exitCodeMeanings: Readonly<Record<keyof typeof ExitCode, string>> = {
   ok: "ok",
   failure: "failure",
   usage: "wrong usage, or a request that the server refuses as wrong",

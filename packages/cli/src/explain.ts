@@ -1,6 +1,6 @@
 import type { Client } from "@carillon/client";
 import type { JobExplanation, RunExplanation } from "@carillon/contract";
-import { type Invocation, requiredArg } from "./command.js";
+import type { Invocation } from "./command.js";
 import type { Io } from "./io.js";
 import { outputForm, renderJson, visibleWarnings } from "./output.js";
 import { renderFields } from "./table.js";
@@ -9,8 +9,8 @@ import { shellWord } from "./undo.js";
 /** A run may wait for a run that waits for a run; nobody reads further than this. */
 const maxChainLength = 5;
 
-export async function explainRun(io: Io, invocation: Invocation, client: Client): Promise<void> {
-  const explanation = await client.runs.explain(requiredArg(invocation, 0));
+export async function explainRun(io: Io, invocation: Invocation, client: Client, run: string): Promise<void> {
+  const explanation = await client.runs.explain(run);
   const form = outputForm(invocation);
   if (form !== "table") return io.out(renderJson(explanation, form));
   await io.out(renderRunExplanation(explanation, await chainOf(client, explanation)));
@@ -39,7 +39,7 @@ async function chainOf(client: Client, first: RunExplanation): Promise<RunExplan
 type Field = readonly [name: string, value: unknown];
 
 /** `because`: the runs that it waits for, each for the next. */
-export function renderRunExplanation(explanation: RunExplanation, because: readonly RunExplanation[] = []): string {
+function renderRunExplanation(explanation: RunExplanation, because: readonly RunExplanation[] = []): string {
   const { run_id, status, code, detail, until } = explanation;
   return renderFields([
     ["run", run_id],
@@ -52,7 +52,7 @@ export function renderRunExplanation(explanation: RunExplanation, because: reado
   ]);
 }
 
-export function renderJobExplanation(explanation: JobExplanation, because: readonly RunExplanation[] = []): string {
+function renderJobExplanation(explanation: JobExplanation, because: readonly RunExplanation[] = []): string {
   const { job_id, state, code, detail, next_run_at, run, outcomes, warnings } = explanation;
   const last = because.at(-1);
   return renderFields([
@@ -79,7 +79,7 @@ const triedNext = (steps: readonly string[]): Field[] => steps.map((step): Field
 const longLateMs = 10_000;
 
 /** The commands with which somebody goes on from what was explained of a run; none where waiting is all there is to do. */
-export function stepsOfRun({ run_id: id, code, facts }: RunExplanation): readonly string[] {
+function stepsOfRun({ run_id: id, code, facts }: RunExplanation): readonly string[] {
   const fact = (name: string): string => {
     const value = facts[name];
     return shellWord(typeof value === "string" ? value : "…");
@@ -97,7 +97,7 @@ export function stepsOfRun({ run_id: id, code, facts }: RunExplanation): readonl
     case "limit_order":
       return facts["run"] === undefined ? ["carillon limit list"] : [`carillon run retry ${fact("run")}`];
     case "breaker_open":
-      return [`carillon breaker show ${fact("breaker")}`, `carillon breaker reset ${fact("breaker")}`];
+      return [`carillon breaker get ${fact("breaker")}`, `carillon breaker reset ${fact("breaker")}`];
     case "position":
       return ["carillon top"];
     case "no_worker_for_task":
@@ -115,7 +115,7 @@ export function stepsOfRun({ run_id: id, code, facts }: RunExplanation): readonl
 }
 
 /** The same of a job, its newest run included. */
-export function stepsOfJob(explanation: JobExplanation): readonly string[] {
+function stepsOfJob(explanation: JobExplanation): readonly string[] {
   const { run } = explanation;
   return [...stepsOfSchedule(explanation), ...(run === null ? [] : stepsOfRun(run))];
 }

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
+import { text as readAll } from "node:stream/consumers";
 import { CarillonError, formatInstant, parseDuration } from "@carillon/core";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Invocation, flagOption, textOption } from "./command.js";
 import { CliError, ExitCode } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-const DEFAULT_LIMIT = 50;
+export const defaultLimit = 50;
 
 /** Options and the parameters that they become. */
 const filters = [
@@ -21,11 +21,10 @@ const filters = [
 
 const times = new Set<string>(["since", "until"]);
 
-export function withListFilter(command: Command): Command {
-  return withRunFilter(withListLimit(command)).option("--oldest-first", "in the order in which they were made");
+export function withListOrder(command: Command): Command {
+  return command.option("--oldest-first", "in the order of their creation");
 }
 
-/** The same where there is no list. */
 export function withRunFilter(command: Command): Command {
   return command
     .option("--status <list>", "only with these statuses, or groups such as pending, separated by commas")
@@ -33,8 +32,8 @@ export function withRunFilter(command: Command): Command {
     .option("--queue <name>", "only in this queue")
     .option("--owner <name>", "only of this owner")
     .option("-l, --selector <labels>", "only with such labels: a=b,c!=d,e in (x,y)")
-    .option("--since <time>", "only those made then or later: a time, or 2h for two hours ago")
-    .option("--until <time>", "only those made before then, in the same way")
+    .option("--since <time>", "only those created then or later: a time, or 2h for two hours ago")
+    .option("--until <time>", "only those created before then, in the same way")
     .option(
       "--match <path=value>",
       "only with this value in the payload, at a path that was declared searchable",
@@ -43,7 +42,7 @@ export function withRunFilter(command: Command): Command {
 }
 
 export function withListLimit(command: Command): Command {
-  return command.option("-n, --limit <count>", "how many at most", wholeNumber(1, 1_000_000), DEFAULT_LIMIT);
+  return command.option("-n, --limit <count>", "how many at most", wholeNumber(1, 1_000_000), defaultLimit);
 }
 
 export function listFilter(io: Pick<Io, "now">, invocation: Invocation): Record<string, string> {
@@ -72,7 +71,7 @@ function pathValue(text: string, before: Readonly<Record<string, string>> = {}):
 
 export function listLimit({ options }: Invocation): number {
   const limit = options["limit"];
-  return typeof limit === "number" ? limit : DEFAULT_LIMIT;
+  return typeof limit === "number" ? limit : defaultLimit;
 }
 
 /** For commander: a whole number in a range, or a usage error. */
@@ -84,6 +83,25 @@ export function wholeNumber(least: number, most: number): (value: string) => num
   };
 }
 
+/** The same for a duration, which stays text. */
+export function durationWithin(least: string, most: string): (value: string) => string {
+  const [leastMs, mostMs] = [parseDuration(least), parseDuration(most)];
+  return (value) => {
+    const ms = durationMs(value);
+    if (ms !== null && ms >= leastMs && ms <= mostMs) return value;
+    throw new InvalidArgumentError(`It must be a duration from ${least} to ${most}, as in 90s.`);
+  };
+}
+
+function durationMs(text: string): number | null {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (error instanceof CarillonError) return null;
+    throw error;
+  }
+}
+
 /** The same for any number. */
 export function numberWithin(least: number, most: number): (value: string) => number {
   return (value) => {
@@ -93,14 +111,10 @@ export function numberWithin(least: number, most: number): (value: string) => nu
   };
 }
 
-/** `2h` is two hours ago; everything else is a time, which the server reads. */
+/** `2h` is two hours ago; the server reads everything else as a time. */
 export function pastTime(text: string, now: number): string {
-  try {
-    return formatInstant(now - parseDuration(text));
-  } catch (error) {
-    if (error instanceof CarillonError) return text;
-    throw error;
-  }
+  const ms = durationMs(text);
+  return ms === null ? text : formatInstant(now - ms);
 }
 
 /** Reads one more --label name=value. */
@@ -123,7 +137,7 @@ export async function readJsonArgument(io: Io, given: string, flag: string): Pro
 }
 
 async function sourceText(io: Io, given: string, flag: string): Promise<string> {
-  if (given === "-") return text(io.stdin);
+  if (given === "-") return readAll(io.stdin);
   if (!given.startsWith("@")) return given;
   try {
     return await readFile(given.slice(1), "utf8");
@@ -141,4 +155,11 @@ export function withLevel(target: Command): Command {
 
 export function levelOption({ options }: Invocation): (typeof levels)[number] | undefined {
   return levels.find((level) => level === options["level"]);
+}
+/** Why, and for how long, a job or a queue is paused. */
+export function withPauseFlags(target: Command): Command {
+  return target
+    .option("--reason <text>", "why, for people who find it paused")
+    .addOption(new Option("--for <duration>", "resume automatically after this time, as in 2h").conflicts("until"))
+    .option("--until <instant>", "resume automatically then, as in 2030-01-01T09:00:00Z");
 }

@@ -107,7 +107,7 @@ const enter = "\u001b[?1049h\u001b[?25l";
 const leave = "\u001b[?25h\u001b[?1049l";
 
 /** Null where input or output is no terminal. */
-export function processTerminal(): Terminal | null {
+function processTerminal(): Terminal | null {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY) return null;
   return {

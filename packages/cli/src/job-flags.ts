@@ -1,13 +1,11 @@
 import type { Client } from "@carillon/client";
-import type { Job, JobCreate } from "@carillon/contract";
+import type { JobCreate } from "@carillon/contract";
 import { misfirePolicies, overlapPolicies } from "@carillon/core";
 import { type Command, Option } from "commander";
-import { withServerAddress } from "./client.js";
-import { type Invocation, requiredArg, textOption } from "./command.js";
+import { type Invocation, textOption } from "./command.js";
 import { label, readJsonArgument, wholeNumber } from "./flags.js";
 import type { Io } from "./io.js";
-import { outputForm, renderJson, withOutputForm } from "./output.js";
-import { renderJob } from "./output/job-view.js";
+import type { Subject } from "./verbs.js";
 
 /** The flags that describe a new job. */
 export function withJobFlags(command: Command): Command {
@@ -88,29 +86,22 @@ export async function runRequest(io: Io, invocation: Invocation): Promise<Record
   return request;
 }
 
-/** A command about one job that exists. */
-export function withJobArgument(command: Command): Command {
-  return withServerAddress(withOutputForm(command.argument("<job>", "its key, or its id")));
-}
-
-export const jobArgument = (invocation: Invocation): string => jobName(requiredArg(invocation, 0));
-
 /** An id, with its prefix or without. */
 const idPattern = /^(job_.*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
-/** A key may be said without its @ where it cannot be taken for an id. */
+/** A key needs its @ only if it could be an id. */
 export const jobName = (text: string): string => (text.startsWith("@") || idPattern.test(text) ? text : `@${text}`);
 
-/** The id that --job stands for; undefined when it was not given. */
+/** How one job is named on the command line. */
+export const job: Subject = { argument: "<job>", argumentHelp: "its key, or its id", toName: jobName };
+
+export const withJobOption = (command: Command): Command =>
+  command.option("--job <job>", "only of this job: its key, or its id");
+
+/** The id of the job in --job; undefined if it was not given. */
 export async function jobIdOption(invocation: Invocation, client: Client): Promise<string | undefined> {
   const given = textOption(invocation, "job");
   if (given === undefined) return undefined;
   const name = jobName(given);
   return name.startsWith("@") ? (await client.jobs.get(name)).id : name;
-}
-
-/** The job that a command ended with. */
-export async function printJob(io: Io, invocation: Invocation, job: Job): Promise<void> {
-  const form = outputForm(invocation);
-  await io.out(form === "table" ? renderJob(job) : renderJson(job, form));
 }

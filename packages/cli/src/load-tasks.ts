@@ -21,7 +21,7 @@ export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
         `  export const hello = { name: "hello", run: async (payload) => payload };`,
     );
   }
-  refuseDoubles(tasks, path);
+  refuseDuplicates(tasks, path);
   return tasks;
 }
 
@@ -64,7 +64,7 @@ function isDefinition(value: object): value is TaskDefinition<never, unknown> {
   return "handler" in value && typeof value.handler === "object" && "schema" in value && "defaults" in value;
 }
 
-export function refuseDoubles(tasks: readonly Task[], whose: string): void {
+export function refuseDuplicates(tasks: readonly Task[], whose: string): void {
   const names = tasks.map((task) => task.name);
   const double = names.find((name, index) => names.indexOf(name) !== index);
   if (double !== undefined)

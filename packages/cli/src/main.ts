@@ -13,9 +13,10 @@ export async function runCli(argv: readonly string[], io: Io): Promise<ExitCode>
       await io.out(welcome(packageVersion()));
       return code;
     }
-    await buildProgram(io, (finished) => {
+    const program = buildProgram(io, (finished) => {
       code = finished;
-    }).parseAsync([...helpAsFlag(argv)], { from: "user" });
+    });
+    await program.parseAsync([...(await helpAsFlag(argv))], { from: "user" });
     return code;
   } catch (error) {
     const failure = failureOf(error);

@@ -38,6 +38,17 @@ export function renderJson(value: unknown, form: DataForm): string {
   return `${form === "json" ? JSON.stringify(value, null, 2) : JSON.stringify(value)}\n`;
 }
 
+/** One thing, as the user asked for it. */
+export async function printThing<Thing>(
+  io: Io,
+  invocation: Invocation,
+  thing: Thing,
+  render: (thing: Thing) => string,
+): Promise<void> {
+  const form = outputForm(invocation);
+  await io.out(form === "table" ? render(thing) : renderJson(thing, form));
+}
+
 type Yaml = typeof YamlPackage;
 
 let yaml: Yaml | undefined;
@@ -90,7 +101,7 @@ export async function printList<Row>(io: Io, listing: Listing<Row>): Promise<voi
   if (token !== null) io.info(`carillon: the first ${rows.length}; more with --limit`);
 }
 
-/** Most schedules fire on the hour: said of each of them, it is not heard. Data has it all the same. */
+/** Most schedules fire on the hour: a warning about each of them would only hide the others. JSON and YAML have it. */
 export function visibleWarnings<Warning extends { readonly code: string }>(warnings: readonly Warning[]): Warning[] {
   return warnings.filter(({ code }) => code !== "on_the_hour");
 }

@@ -1,21 +1,20 @@
 import { Command, type Option } from "commander";
-import type { DescribedCommand, DescribedFlag, Invocation } from "./command.js";
-import { ExitCode, exitCodeWords } from "./exit-codes.js";
+import type { CommandBody, Invocation } from "./command.js";
+import { ExitCode, exitCodeMeanings } from "./exit-codes.js";
 import { foldHelp, helpWidth } from "./help-text.js";
 import type { Io } from "./io.js";
-import { commands, groups, nouns } from "./manifest.js";
-import type { CommandEntry } from "./manifest/entry.js";
+import { aliases, bodyOf, groups, isNoun, type Noun, words } from "./nouns.js";
 import { loadYaml, outputForm } from "./output.js";
 import { packageVersion } from "./package-version.js";
 
-const exitCodes = Object.entries(exitCodeWords)
-  .map(([name, words]) => `${ExitCode[name as keyof typeof ExitCode]} ${words}`)
+const exitCodes = Object.entries(exitCodeMeanings)
+  .map(([name, meaning]) => `${ExitCode[name as keyof typeof ExitCode]} ${meaning}`)
   .join("; ");
 
 /** Receives the exit code of the command that ran. */
 export type Finish = (code: ExitCode) => void;
 
-/** The command tree. Options and action of a command are added when commander is about to enter it. */
+/** The command tree. The verbs of a noun, and the flags of a command, are added when commander enters it. */
 export function buildProgram(io: Io, finish: Finish): Command {
   const program = new Command("carillon")
     .description("Carillon, a distributed job scheduler on PostgreSQL")
@@ -34,59 +33,49 @@ export function buildProgram(io: Io, finish: Finish): Command {
       "after",
       `\nStart with \`carillon dev\`. Help of a command: carillon <command> --help\n\nExit codes: ${exitCodes}`,
     );
-  const entries = new Map<Command, CommandEntry>();
-  for (const entry of inGroups) {
-    const parent = entry.path.length === 1 ? program : nounCommand(program, entry.path[0]);
-    const name = entry.path[entry.path.length - 1] ?? "";
-    const command = parent.command(name).description(entry.summary);
-    if (entry.alias !== undefined) command.alias(entry.alias);
-    if (parent === program) command.helpGroup(headingOf(name));
-    entries.set(command, entry);
-  }
-  const enter = async (_: Command, entered: Command): Promise<void> => {
-    const entry = entries.get(entered);
-    if (entry) await defineCommand(entered, entry, io, finish);
-  };
-  program.hook("preSubcommand", enter);
-  for (const noun of program.commands) {
-    noun.helpCommand(false).hook("preSubcommand", enter);
-    noun.showHelpAfterError(`Help: carillon ${noun.name()} --help`);
-  }
+  for (const [heading, members] of Object.entries(groups))
+    for (const [name, { summary }] of Object.entries(members))
+      program.command(name).description(summary).helpGroup(heading);
+  program.hook("preSubcommand", async (_, entered) => {
+    const word = words[entered.name()];
+    if (isNoun(word)) await addVerbs(entered, word, io, finish);
+    else if (word !== undefined) defineCommand(entered, await word.command(), io, finish);
+  });
   return program;
 }
 
-function nounCommand(program: Command, noun: string): Command {
-  const known = program.commands.find((command) => command.name() === noun);
-  if (known) return known;
-  return program
-    .command(noun)
-    .description(nouns[noun] ?? "")
-    .helpGroup(headingOf(noun));
+async function addVerbs(target: Command, noun: Noun, io: Io, finish: Finish): Promise<void> {
+  const commands = await noun.commands();
+  target.helpCommand(false).showHelpAfterError(`Help: carillon ${target.name()} --help`);
+  for (const [verb, { summary }] of Object.entries(commands)) target.command(verb).description(summary);
+  for (const [alias, verb] of Object.entries(aliases[target.name()] ?? {}))
+    target.commands.find((command) => command.name() === verb)?.alias(alias);
+  target.hook("preSubcommand", async (_, entered) => {
+    const spec = commands[entered.name()];
+    if (spec !== undefined) defineCommand(entered, await bodyOf(spec), io, finish);
+  });
 }
 
-const headings = Object.entries(groups);
-const headingOf = (word: string): string => headings.find(([, words]) => words.includes(word))?.[0] ?? "Others:";
-const order = headings.flatMap(([, words]) => words);
-/** As the help shows them: by group, and there as the group names them. */
-const inGroups = commands.toSorted((one, other) => order.indexOf(one.path[0]) - order.indexOf(other.path[0]));
-
-async function defineCommand(target: Command, entry: CommandEntry, io: Io, finish: Finish): Promise<void> {
-  const { command } = await entry.load();
-  target.showHelpAfterError(`Help: carillon ${entry.path.join(" ")} --help`);
-  command.define(target);
-  // Commander would tell of a missing option before one that is unknown, and a slip of the pen is both.
+function defineCommand(target: Command, body: CommandBody, io: Io, finish: Finish): void {
+  const path = [target.parent?.parent ? target.parent.name() : "", target.name()].join(" ").trim();
+  target.showHelpAfterError(`Help: carillon ${path} --help`);
+  body.define?.(target);
+  target.addHelpText("after", helpAfterFlags(body));
+  // Commander would report a missing option before one that is unknown, and a typing mistake is both.
   const required = target.options.filter((option) => option.mandatory);
   for (const option of required) option.makeOptionMandatory(false);
   target.action(async () => {
     refuseMissing(target, required);
-    const invocation: Invocation = {
-      args: target.processedArgs.flat().map(argument),
-      options: target.opts(),
-      describeAll,
-    };
+    const invocation: Invocation = { args: target.processedArgs.flat().map(argument), options: target.opts() };
     if (outputForm(invocation) === "yaml") await loadYaml();
-    finish((await command.run(io, invocation)) ?? ExitCode.ok);
+    finish((await body.run(io, invocation)) ?? ExitCode.ok);
   });
+}
+
+function helpAfterFlags({ notes, examples = [] }: CommandBody): string {
+  const heading = examples.length === 1 ? "Example:" : "Examples:";
+  const lines = examples.length === 0 ? [] : [[heading, ...examples.map((line) => `  $ ${line}`)].join("\n")];
+  return [...(notes === undefined ? [] : [notes.trim()]), ...lines].map((part) => `\n${part}`).join("\n");
 }
 
 function refuseMissing(target: Command, required: readonly Option[]): void {
@@ -94,52 +83,19 @@ function refuseMissing(target: Command, required: readonly Option[]): void {
   if (missing !== undefined) target.error(`error: required option '${missing.flags}' not specified`);
 }
 
-function describeAll(): Promise<DescribedCommand[]> {
-  return Promise.all(
-    commands.map(async ({ path, summary, load }) => {
-      const described = new Command();
-      (await load()).command.define(described);
-      const flags = described.options.flatMap((option) => (option.hidden ? [] : describedFlag(option)));
-      const choices = described.registeredArguments[0]?.argChoices ?? [];
-      return { path, summary, flags: [...flags, helpFlag], choices };
-    }),
-  );
-}
-
-const helpFlag: DescribedFlag = {
-  long: "--help",
-  short: "-h",
-  summary: "show help",
-  takesValue: false,
-  choices: [],
-};
-
-function describedFlag({ long, short, description, required, optional, argChoices }: Option): DescribedFlag[] {
-  if (!long) return [];
-  return [
-    {
-      long,
-      ...(short && { short }),
-      summary: description,
-      takesValue: required || optional,
-      choices: argChoices ?? [],
-    },
-  ];
-}
-
 const argument = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** `carillon help job create` and `carillon job help create` are `carillon job create --help`; of what is not there, there is no help. */
-export function helpAsFlag(argv: readonly string[]): readonly string[] {
+/** `carillon help job create` and `carillon job help create` are `carillon job create --help`. An unknown command has no help. */
+export async function helpAsFlag(argv: readonly string[]): Promise<readonly string[]> {
   const at = argv.indexOf("help");
-  const asked = at === 0 || (at === 1 && argv[0] !== undefined && argv[0] in nouns);
-  const asFlag = asked ? [...argv.slice(0, at), ...argv.slice(at + 1), "--help"] : argv;
-  return isThere(asFlag) ? asFlag : asFlag.filter((word) => word !== "--help" && word !== "-h");
+  const isHelp = at === 0 || (at === 1 && isNoun(words[argv[0] ?? ""]));
+  const asFlag = isHelp ? [...argv.slice(0, at), ...argv.slice(at + 1), "--help"] : argv;
+  return (await isKnown(asFlag)) ? asFlag : asFlag.filter((word) => word !== "--help" && word !== "-h");
 }
 
-function isThere([first, second]: readonly string[]): boolean {
+async function isKnown([first, second]: readonly string[]): Promise<boolean> {
   if (first === undefined || first.startsWith("-")) return true;
-  const verbs = commands.filter(({ path }) => path[0] === first);
-  if (!(first in nouns) || second === undefined || second.startsWith("-")) return verbs.length > 0;
-  return verbs.some(({ path, alias }) => path[1] === second || alias === second);
+  const word = Object.hasOwn(words, first) ? words[first] : undefined;
+  if (!isNoun(word) || second === undefined || second.startsWith("-")) return word !== undefined;
+  return second in (await word.commands()) || second in (aliases[first] ?? {});
 }

@@ -1,4 +1,4 @@
-import type { Job, Webhook } from "@carillon/contract";
+import type { Job } from "@carillon/contract";
 import { type Invocation, textOption } from "./command.js";
 import type { Io } from "./io.js";
 
@@ -50,23 +50,6 @@ export function pauseFlags(pause: Pausing | null | undefined, now: number): stri
     ...(until === null || Date.parse(until) <= now ? [] : [` --until ${until}`]),
     ...(missed === "none" ? [] : [` --missed ${missed}`]),
   ].join("");
-}
-
-type Told = Pick<Webhook, "on" | "tasks" | "queues" | "include" | "description">;
-
-/** The flags that make an endpoint be told of the same again. */
-export function webhookFlagsBefore(before: Told, { isNew }: { readonly isNew: boolean }): string {
-  const names = (flag: string, given: readonly string[] | null): string[] => {
-    if (given !== null) return [`--${flag} ${shellWord(given.join(","))}`];
-    return isNew ? [] : [`--${flag} '*'`];
-  };
-  return [
-    `--on ${before.on.join(",")}`,
-    ...names("tasks", before.tasks),
-    ...names("queues", before.queues),
-    `--include ${before.include.length === 0 ? "none" : before.include.join(",")}`,
-    ...(before.description === null && isNew ? [] : [`--description ${shellWord(before.description ?? "")}`]),
-  ].join(" ");
 }
 
 /** A text as one word of a command line, for any POSIX shell. */

@@ -99,7 +99,7 @@ export interface QueueSlots {
 }
 
 const name = /^(\*|[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,199})$/;
-const maxSlots = 10_000;
+export const maxSlots = 10_000;
 
 /** Reads `a,b=5`: queues with a number have slots of their own, the others share `slots`. */
 export function queueSlots(text: string, slots: number): QueueSlots[] {

@@ -96,7 +96,7 @@ function resultJson({ step, job, refusal }: StepResult): object {
 const marks = { create: ["+", "green"], change: ["~", "yellow"], cancel: ["-", "red"] } as const;
 
 /** What would happen to each job, for people; those that stay as they are are only counted. */
-export function renderPlan(steps: readonly PlannedStep[], colour: boolean): string {
+function renderPlan(steps: readonly PlannedStep[], colour: boolean): string {
   const paint = painter(colour);
   const lines = steps.flatMap((step) => {
     if (step.action === "keep") return [];
@@ -125,10 +125,7 @@ function shown(value: unknown): string {
 }
 
 /** The counts in a sentence. */
-export function planCounts(
-  steps: readonly PlannedStep[],
-  words: Readonly<Record<PlannedStep["action"], string>>,
-): string {
+function planCounts(steps: readonly PlannedStep[], words: Readonly<Record<PlannedStep["action"], string>>): string {
   const parts = (["create", "change", "cancel", "keep"] as const).flatMap((action) => {
     const count = steps.filter((step) => step.action === action).length;
     return count === 0 ? [] : [`${count} ${words[action]}`];
@@ -137,7 +134,7 @@ export function planCounts(
 }
 
 /** A step for machines. */
-export function planJson(step: PlannedStep): object {
+function planJson(step: PlannedStep): object {
   return {
     action: step.action,
     key: step.key,

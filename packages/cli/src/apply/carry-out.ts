@@ -101,7 +101,7 @@ interface Keyed {
 }
 
 /** Groups jobs so that each comes after those that it waits for. What goes round in a circle is left to the server to refuse. */
-export function waves<One extends Keyed>(jobs: readonly One[]): One[][] {
+function waves<One extends Keyed>(jobs: readonly One[]): One[][] {
   const byKey = new Map(jobs.map((job) => [job.key, job]));
   const depths = new Map<string, number>();
   const depthOf = (job: One, path: readonly string[]): number => {

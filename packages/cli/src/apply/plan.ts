@@ -88,7 +88,7 @@ export async function planPrune(client: Client, selector: string, keys: Readonly
 }
 
 /** What the workers of these tasks say about their runs; a server of an older version knows of none. */
-export async function readDefaults(client: Client, tasks: Iterable<string>): Promise<DefaultsOf> {
+async function readDefaults(client: Client, tasks: Iterable<string>): Promise<DefaultsOf> {
   const known = await inParallel([...new Set(tasks)], lookWidth, async (name) => {
     const task = await found(client.tasks.get(name));
     return [name, task?.defaults ?? null] as const;
@@ -98,7 +98,7 @@ export async function readDefaults(client: Client, tasks: Iterable<string>): Pro
 }
 
 /** What the job means once the server has filled in what it leaves out. What is wrong with that is for the server to say. */
-export function plainByDefaults({ body, plain }: DesiredJob, now: number, defaultsOf: DefaultsOf): JobCreate {
+function plainByDefaults({ body, plain }: DesiredJob, now: number, defaultsOf: DefaultsOf): JobCreate {
   try {
     return plainRequest(body, { now, defaultsOf });
   } catch (error) {
@@ -116,7 +116,7 @@ export interface Difference {
 }
 
 /** What differs between two JSON values, member by member; lists are compared whole. */
-export function differences(before: unknown, after: unknown, path = ""): Difference[] {
+function differences(before: unknown, after: unknown, path = ""): Difference[] {
   if (isRecord(before) && isRecord(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return names.flatMap((name) => differences(before[name], after[name], path === "" ? name : `${path}.${name}`));

@@ -1,6 +1,6 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { text } from "node:stream/consumers";
+import { text as readAll } from "node:stream/consumers";
 import { type JobCreate, keyPattern, plainRequest } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
 import { CliError, ExitCode } from "../exit-codes.js";
@@ -21,7 +21,7 @@ export async function readJobFiles(io: Io, paths: readonly string[]): Promise<De
   const found: DeclaredJob[] = [];
   for (const path of paths)
     for (const file of await filesOf(io, path))
-      found.push(...(await jobsIn(file === "-" ? await text(io.stdin) : await contents(io, file), nameOf(file))));
+      found.push(...(await jobsIn(file === "-" ? await readAll(io.stdin) : await contents(io, file), nameOf(file))));
   if (found.length === 0) throw new CliError(ExitCode.usage, `there is no job in ${paths.map(nameOf).join(", ")}`);
   return found;
 }

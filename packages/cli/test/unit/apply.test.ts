@@ -253,7 +253,7 @@ describe("job export", () => {
     expect(io.written()).toBe(
       `key: nightly\ntask: echo\nschedule:\n  cron: 0 2 * * *\npayload:\n  at: yes\n  n: 1\ntimeout: 5m\nlabels:\n  app: x\n`,
     );
-    expect(io.said).toEqual(["carillon: 2 left out: they have no key, or fire no more"]);
+    expect(io.said).toEqual(["carillon: 2 left out: they have no key, or do not fire again"]);
     expect((await apply(io.written())).said).toBe("carillon: 1 unchanged");
   });
 

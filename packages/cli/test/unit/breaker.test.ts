@@ -31,8 +31,8 @@ describe("carillon breaker", () => {
   it("shows one, also as JSON", async () => {
     const calls = serve(breaker());
     const [plain, json] = [fakeIo(), fakeIo()];
-    expect(await runCli(["breaker", "show", "payments-api"], plain)).toBe(0);
-    expect(await runCli(["breaker", "show", "payments-api", "-o", "json"], json)).toBe(0);
+    expect(await runCli(["breaker", "get", "payments-api"], plain)).toBe(0);
+    expect(await runCli(["breaker", "get", "payments-api", "-o", "json"], json)).toBe(0);
     expect(calls[0]).toMatchObject({ method: "GET", url: `${server}/breakers/payments-api` });
     expect(plain.written()).toMatch(/openings +2/);
     expect(plain.written()).toMatch(/tries at +2030-01-01T00:00:30/);

@@ -106,7 +106,7 @@ describe("calendar check", () => {
     expect((await run(["calendar", "check", "-"], ['{"name":"a b","rules":[]}'])).out).toContain("/name: ");
   });
 
-  it("takes what calendar put takes: rules without a name", async () => {
+  it("takes what calendar apply takes: rules without a name", async () => {
     const { code } = await run(["calendar", "check", "-"], ['{"rules":[{"weekdays":["SAT"]}]}']);
     expect(code).toBe(0);
   });

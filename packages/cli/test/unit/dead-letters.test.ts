@@ -81,7 +81,7 @@ describe("run retry and replay", () => {
     serve({ id: "run_2", is_new: false });
     const io = fakeIo();
     expect(await runCli(["run", "retry", "run_1", "--force", "--json"], io)).toBe(0);
-    expect(io.said).toEqual(["carillon: it had been retried before; this is that run"]);
+    expect(io.said).toEqual(["carillon: nothing changed: it had been retried before; this is that run"]);
   });
 
   it("send what the flags say", async () => {
@@ -95,11 +95,11 @@ describe("lists", () => {
   it("show dead letters and kinds of errors", async () => {
     const calls = serve({ dead_letters: [], next_page_token: null, error_groups: [] });
     const io = fakeIo();
-    expect(await runCli(["dead-letter", "list", "--after", "2030-01-01T00:00:00Z", "--job", "job_1"], io)).toBe(0);
+    expect(await runCli(["dead-letter", "list", "--since", "2030-01-01T00:00:00Z", "--job", "job_1"], io)).toBe(0);
     expect(await runCli(["error-group", "list", "--task", "mail"], io)).toBe(0);
     expect(calls.map(({ url }) => url)).toEqual([
       `${server}/dead-letters?job_id=job_1&failed_after=2030-01-01T00%3A00%3A00Z&page_size=50`,
-      `${server}/error-groups?page_size=50&task=mail`,
+      `${server}/error-groups?task=mail&page_size=50`,
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { devBanner } from "../../src/output/dev-banner.js";
+import { devBanner } from "../../src/nouns/dev.js";
 
 const facts = {
   url: "http://127.0.0.1:8023",

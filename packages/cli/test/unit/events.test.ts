@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { eventTypes, type Event } from "@carillon/contract";
 import { runCli } from "../../src/main.js";
-import { renderEvent } from "../../src/output/event-view.js";
+import { renderEvent } from "../../src/nouns/events.js";
 import { fakeIo } from "./fake-io.js";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -40,7 +40,7 @@ describe("events tail", () => {
       `${at}  run.started    run_1  echo in q  waited_ms=4\n${at}  run.failed     run_1  echo in q  duration_ms=9\n`,
     );
     expect(calls.map(({ lastId }) => lastId)).toEqual([undefined, "n.1.1"]);
-    expect(io.said).toEqual(["carillon: the connection broke off; trying again until it is there, or Ctrl-C"]);
+    expect(io.said).toEqual(["carillon: the connection was lost; retrying until it is back, or Ctrl-C"]);
     expect(new URL(calls[0]?.url ?? "").search).toBe("?type=run&queue=q");
   });
 
@@ -49,7 +49,7 @@ describe("events tail", () => {
     const io = fakeIo();
     expect(await runCli(["events", "tail", "-o", "jsonl", "-n", "1"], io)).toBe(0);
     expect(JSON.parse(io.written())).toEqual(event("run.fired"));
-    expect(io.said).toEqual(["carillon: some events may have been missed here"]);
+    expect(io.said).toEqual(["carillon: some events may be missing here"]);
   });
 });
 
@@ -132,6 +132,6 @@ describe("run watch", () => {
     [{}, 8],
   ])("a run that is %o ends it with %i", async (state, code) => {
     serveRun(state);
-    expect(await runCli(["run", "watch", "--wait-seconds", "3", "run_1"], fakeIo())).toBe(code);
+    expect(await runCli(["run", "watch", "--wait-timeout", "3s", "run_1"], fakeIo())).toBe(code);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../src/main.js";
-import { commands } from "../../src/manifest.js";
+import { allCommands } from "../../src/nouns.js";
 import { fakeIo } from "./fake-io.js";
 
 async function run(...argv: string[]) {
@@ -68,11 +68,11 @@ describe("the frame of the command line", () => {
 
   it("gives data as JSON wherever there is some", async () => {
     const without = await Promise.all(
-      commands.map(async ({ path }) =>
+      (await allCommands()).map(async ({ path }) =>
         (await run(...path, "--help")).out.includes("--json ") ? [] : [path.join(" ")],
       ),
     );
-    expect(without.flat()).toEqual(["dev", "server start", "worker start", "api", "completion"]);
+    expect(without.flat()).toEqual(["dev", "worker start", "server start", "api", "completion"]);
   });
 
   it("shows versions", async () => {

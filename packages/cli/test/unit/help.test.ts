@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../src/main.js";
-import { commands, groups, nouns } from "../../src/manifest.js";
+import { aliases, allCommands, groups, isNoun, words } from "../../src/nouns.js";
 import { foldHelp } from "../../src/help-text.js";
 import { fakeIo } from "./fake-io.js";
 
@@ -10,19 +10,39 @@ async function help(...argv: readonly string[]): Promise<string> {
   return io.written();
 }
 
+const commands = await allCommands();
+
 describe("help", () => {
-  it("has each noun and each command of one word in one group", () => {
-    const shown = Object.values(groups).flat();
-    const there = new Set(commands.map(({ path }) => path[0]));
-    expect([...shown].sort()).toEqual([...there].sort());
-    expect(Object.keys(nouns).filter((noun) => !there.has(noun))).toEqual([]);
+  it("has each noun and each command of one word in exactly one group", () => {
+    const shown = Object.values(groups).flatMap((members) => Object.keys(members));
+    expect(shown).toEqual([...new Set(shown)]);
+    expect(new Set(commands.map(({ path }) => path[0]))).toEqual(new Set(shown));
+  });
+
+  it("uses one set of verbs: list, get, create, update, delete and apply, and never a synonym of them", () => {
+    const synonyms = new Set(["show", "put", "set", "remove", "add", "edit", "describe", "ls", "rm"]);
+    expect(commands.filter(({ path }) => synonyms.has(path[1] ?? ""))).toEqual([]);
+  });
+
+  it("names beside a verb the alias that users of other products type", async () => {
+    for (const [noun, verbs] of Object.entries(aliases)) {
+      const word = words[noun];
+      if (!isNoun(word)) throw new Error(`${noun} is no noun`);
+      const declared = Object.keys(await word.commands());
+      for (const [alias, verb] of Object.entries(verbs)) {
+        expect(declared).toContain(verb);
+        expect(declared).not.toContain(alias);
+        expect(await help(noun)).toContain(`${verb}|${alias}`);
+        expect(await help(noun, alias)).toBe(await help(noun, verb));
+      }
+    }
   });
 
   it("shows all nouns under their groups", async () => {
     const text = await help();
-    for (const [heading, words] of Object.entries(groups)) {
+    for (const [heading, members] of Object.entries(groups)) {
       expect(text).toContain(`\n${heading}\n`);
-      for (const word of words) expect(text).toMatch(new RegExp(`^  ${word}\\b`, "m"));
+      for (const word of Object.keys(members)) expect(text).toMatch(new RegExp(`^  ${word}\\b`, "m"));
     }
   });
 

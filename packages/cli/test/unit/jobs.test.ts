@@ -62,7 +62,7 @@ describe("job create", () => {
   it("ends with 8 when the run takes longer than the wait", async () => {
     serve(job("queued"), job("queued", run("queued")));
     const io = fakeIo();
-    expect(await runCli(["job", "create", "--task", "echo", "--wait", "--wait-seconds", "5"], io)).toBe(8);
+    expect(await runCli(["job", "create", "--task", "echo", "--wait", "--wait-timeout", "5s"], io)).toBe(8);
     expect(io.said.join()).toContain("queued after 5 s");
   });
 });

@@ -44,8 +44,8 @@ describe("carillon limit", () => {
   it("shows one limit, or those of a queue", async () => {
     const calls = serve(limit(), { limits: [limit({ scope: "queue", key: "reports" })], next_page_token: null });
     const io = fakeIo();
-    expect(await runCli(["limit", "show", "lim_7"], io)).toBe(0);
-    expect(await runCli(["limit", "show", "queue:reports"], io)).toBe(0);
+    expect(await runCli(["limit", "get", "lim_7"], io)).toBe(0);
+    expect(await runCli(["limit", "get", "queue:reports"], io)).toBe(0);
     expect(calls[1]?.url).toContain("scope=queue&key=reports");
     expect(io.written()).toMatch(/of +queue reports/);
   });
@@ -53,16 +53,16 @@ describe("carillon limit", () => {
   it("sets one by hand, and the undo gives it back to the runs", async () => {
     const calls = serve(limit(), limit({ limit: 5, fixed: true }));
     const io = fakeIo();
-    expect(await runCli(["limit", "set", "lim_7", "--limit", "5"], io)).toBe(0);
+    expect(await runCli(["limit", "update", "lim_7", "--limit", "5"], io)).toBe(0);
     expect(calls[1]).toMatchObject({ method: "PATCH", url: `${server}/limits/lim_7`, body: { limit: 5 } });
-    expect(io.said.join()).toContain("carillon limit remove lim_7");
+    expect(io.said.join()).toContain("carillon limit delete lim_7");
   });
 
   it("changes one that was set by hand before, and the undo sets what it was", async () => {
     serve(limit({ fixed: true }), limit({ limit: 5, fixed: true }));
     const io = fakeIo();
-    expect(await runCli(["limit", "set", "lim_7", "--limit", "5"], io)).toBe(0);
-    expect(io.said.join()).toContain("carillon limit set lim_7 --limit 60 --per 1m --burst 60");
+    expect(await runCli(["limit", "update", "lim_7", "--limit", "5"], io)).toBe(0);
+    expect(io.said.join()).toContain("carillon limit update lim_7 --limit 60 --per 1m --burst 60");
   });
 
   it("sets a limit of a queue, also when it is named by its id, and says how to undo it", async () => {
@@ -74,46 +74,46 @@ describe("carillon limit", () => {
       queue({ rate_limit: { limit: 10, per: "1m" } }),
     );
     const io = fakeIo();
-    expect(await runCli(["limit", "set", "queue:reports", "--limit", "5"], io)).toBe(0);
+    expect(await runCli(["limit", "update", "queue:reports", "--limit", "5"], io)).toBe(0);
     expect(calls[1]).toMatchObject({ url: `${server}/queues/reports`, body: { concurrency: { limit: 5 } } });
-    expect(io.said.join()).toContain("carillon limit set queue:reports --limit 9");
-    expect(await runCli(["limit", "set", "lim_7", "--limit", "10"], io)).toBe(0);
+    expect(io.said.join()).toContain("carillon limit update queue:reports --limit 9");
+    expect(await runCli(["limit", "update", "lim_7", "--limit", "10"], io)).toBe(0);
     expect(calls[4]?.body).toEqual({ rate_limit: { limit: 10, per: "1m" } });
-    expect(io.said.join()).toContain("carillon limit remove queue:reports --kind rate");
+    expect(io.said.join()).toContain("carillon limit delete queue:reports --kind rate");
   });
 
   it("takes the limits of a namespace away, and the undo sets each again", async () => {
     const before = { name: "billing", concurrency: { limit: 9 }, rate_limit: { limit: 100, per: "1h" } };
     const calls = serve(before, { ...before, concurrency: null, rate_limit: null });
     const io = fakeIo();
-    expect(await runCli(["limit", "remove", "namespace", "--namespace", "billing"], io)).toBe(0);
+    expect(await runCli(["limit", "delete", "namespace", "--namespace", "billing"], io)).toBe(0);
     expect(calls[1]).toMatchObject({
       url: `${server}/namespaces/billing`,
       body: { concurrency: null, rate_limit: null },
     });
     expect(io.said.join()).toContain(
-      "carillon limit set namespace --limit 9 --namespace billing && carillon limit set namespace --limit 100 --per 1h",
+      "carillon limit update namespace --limit 9 --namespace billing && carillon limit update namespace --limit 100 --per 1h",
     );
   });
 
   it("gives one back that was set by hand, and refuses one that was not", async () => {
     const calls = serve(limit({ fixed: true }), limit(), limit());
     const io = fakeIo();
-    expect(await runCli(["limit", "remove", "lim_7"], io)).toBe(0);
+    expect(await runCli(["limit", "delete", "lim_7"], io)).toBe(0);
     expect(calls[1]?.body).toEqual({ fixed: false });
-    expect(io.said.join()).toContain("carillon limit set lim_7 --limit 60");
-    expect(await runCli(["limit", "remove", "lim_7"], io)).toBe(5);
+    expect(io.said.join()).toContain("carillon limit update lim_7 --limit 60");
+    expect(await runCli(["limit", "delete", "lim_7"], io)).toBe(5);
   });
 
   it("refuses 0 for a queue and a namespace, and says what would be right", async () => {
     const calls = serve(limit());
     const io = fakeIo();
-    expect(await runCli(["limit", "set", "queue:reports", "--limit", "0"], io)).toBe(2);
-    expect(await runCli(["limit", "set", "namespace", "--limit", "0", "--per", "1m"], io)).toBe(2);
+    expect(await runCli(["limit", "update", "queue:reports", "--limit", "0"], io)).toBe(2);
+    expect(await runCli(["limit", "update", "namespace", "--limit", "0", "--per", "1m"], io)).toBe(2);
     expect({ said: io.said, calls: calls.length }).toEqual({
       said: [
-        "carillon: the limit of a queue is a whole number from 1 to 1000000; to let nothing start: carillon queue pause reports",
-        "carillon: the limit of a namespace is a whole number from 1 to 1000000",
+        "carillon: The limit of a queue must be a whole number from 1 to 1000000. To let nothing start: carillon queue pause reports.",
+        "carillon: The limit of a namespace must be a whole number from 1 to 1000000.",
       ],
       calls: 0,
     });
@@ -121,10 +121,10 @@ describe("carillon limit", () => {
 
   it("refuses nonsense with exit code 2", async () => {
     serve(limit());
-    expect(await runCli(["limit", "show", "7"], fakeIo())).toBe(2);
-    expect(await runCli(["limit", "set", "queue:reports"], fakeIo())).toBe(2);
-    expect(await runCli(["limit", "set", "queue:reports", "--limit", "3", "--burst", "2"], fakeIo())).toBe(2);
-    expect(await runCli(["limit", "set", "lim_7"], fakeIo())).toBe(2);
+    expect(await runCli(["limit", "get", "7"], fakeIo())).toBe(2);
+    expect(await runCli(["limit", "update", "queue:reports"], fakeIo())).toBe(2);
+    expect(await runCli(["limit", "update", "queue:reports", "--limit", "3", "--burst", "2"], fakeIo())).toBe(2);
+    expect(await runCli(["limit", "update", "lim_7"], fakeIo())).toBe(2);
     expect(await runCli(["limit", "list", "--kind", "speed"], fakeIo())).toBe(2);
   });
 });

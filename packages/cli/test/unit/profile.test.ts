@@ -157,7 +157,7 @@ describe("profiles", () => {
       { name: "two", url: "https://two.example", namespace: null, has_key: true, in_use: true },
     ]);
     expect((await run(["profile", "use", "one"])).said).toContain("undo with: carillon profile use two");
-    expect((await run(["profile", "remove", "one"])).code).toBe(0);
+    expect((await run(["profile", "delete", "one"])).code).toBe(0);
     expect(JSON.parse(readFileSync(file(), "utf8"))).toMatchObject({ current: null, profiles: { two: {} } });
   });
 

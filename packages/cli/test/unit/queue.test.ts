@@ -69,15 +69,15 @@ describe("carillon queue", () => {
 
   it("sets order and bound; usual is the order's own bound", async () => {
     const calls = serve(queue());
-    expect(await runCli(["queue", "set", "email", "--order", "edf", "--bound", "usual"], fakeIo())).toBe(0);
+    expect(await runCli(["queue", "update", "email", "--order", "edf", "--bound", "usual"], fakeIo())).toBe(0);
     expect(calls.slice(1)).toEqual([
       { method: "PATCH", url: `${server}/queues/email`, body: { order: "edf", bound: null } },
     ]);
   });
 
   it("refuses an order that does not exist as usage", async () => {
-    expect(await runCli(["queue", "set", "email", "--order", "lifo"], fakeIo())).toBe(2);
-    expect(await runCli(["queue", "set", "email"], fakeIo())).toBe(2);
+    expect(await runCli(["queue", "update", "email", "--order", "lifo"], fakeIo())).toBe(2);
+    expect(await runCli(["queue", "update", "email"], fakeIo())).toBe(2);
   });
 
   it("pauses for a time", async () => {

@@ -78,9 +78,9 @@ describe("the printed undo brings back all that was there", () => {
       await runCli([...login, "one", "--namespace", "billing"], io());
       await runCli([...login, "two"], io());
       const removed = io();
-      await runCli(["profile", "remove", "one"], removed);
+      await runCli(["profile", "delete", "one"], removed);
       expect(removed.said).toEqual([
-        "carillon: removed; undo with: carillon login http://127.0.0.1:1 --profile one --namespace billing --no-key && carillon profile use two",
+        "carillon: deleted; undo with: carillon login http://127.0.0.1:1 --profile one --namespace billing --no-key && carillon profile use two",
       ]);
     } finally {
       rmSync(home, { recursive: true });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { runCli } from "../../src/main.js";
-import { commands } from "../../src/manifest.js";
+import { allCommands } from "../../src/nouns.js";
 import { fakeIo } from "./fake-io.js";
 import { notFound, serveBy } from "./fake-server.js";
 
@@ -12,6 +12,8 @@ afterAll(() => rmSync(dir, { recursive: true }));
 afterEach(() => vi.unstubAllGlobals());
 
 const at = "2030-01-01T00:00:00.000Z";
+
+const commands = await allCommands();
 
 /** A thing that is a job, a run, a queue and the rest at once: every command finds its members in it. */
 const thing = (version: number) => ({
@@ -91,7 +93,6 @@ const cases: Readonly<Record<string, [argv: string[], undo: string | null]>> = {
   "job run": [["@k"], "run cancel id_1"],
   "job backfill": [["@k", "--from", at], "backfill abort id_1"],
   "job cancel": [["@k"], "job export id_1 | carillon job apply -f -"],
-  "job delete": [["@k"], "job export id_1 | carillon job apply -f -"],
   "run cancel": [["run_1"], "run replay id_1"],
   "run retry": [["run_1"], "run cancel id_1"],
   "run replay": [["run_1"], "run cancel id_1"],
@@ -111,26 +112,26 @@ const cases: Readonly<Record<string, [argv: string[], undo: string | null]>> = {
     ["whk_1"],
     String.raw`webhook create 'https://example.com/it'\''s' --on failed --tasks a,b --queues c --include none --description Once`,
   ],
-  "queue set": [["n", "--order", "edf"], "queue set n --order fifo --bound usual"],
+  "queue update": [["n", "--order", "edf"], "queue update n --order fifo --bound usual"],
   "queue pause": [["n"], "queue resume n"],
   "queue resume": [["n"], "queue pause n"],
   "queue purge": [["n"], null],
-  "limit set": [["queue:n", "--limit", "5"], "limit remove queue:n --kind concurrency"],
-  "limit remove": [["queue:n"], "limit set queue:n --limit 2 --per 1m"],
+  "limit update": [["queue:n", "--limit", "5"], "limit delete queue:n --kind concurrency"],
+  "limit delete": [["queue:n"], "limit update queue:n --limit 2 --per 1m"],
   "breaker reset": [["n"], null],
   "namespace create": [["n"], null],
   "namespace update": [["n", "--weight", "5"], "namespace update n --weight 3"],
   "backfill abort": [["bkf_1"], null],
   "operation abort": [["op_1"], null],
-  "calendar put": [["n", "{}"], `calendar put n '{"rules":[{"weekdays":["SAT"]}]}'`],
-  "calendar delete": [["n"], `calendar put n '{"rules":[{"weekdays":["SAT"]}]}'`],
-  "window put": [["n", "{}"], `window put n '{"mode":"hold","labels":{},"from":"${at}","to":"${at}"}'`],
-  "window delete": [["n"], `window put n '{"mode":"hold","labels":{},"from":"${at}","to":"${at}"}'`],
+  "calendar apply": [["n", "{}"], `calendar apply n '{"rules":[{"weekdays":["SAT"]}]}'`],
+  "calendar delete": [["n"], `calendar apply n '{"rules":[{"weekdays":["SAT"]}]}'`],
+  "window apply": [["n", "{}"], `window apply n '{"mode":"hold","labels":{},"from":"${at}","to":"${at}"}'`],
+  "window delete": [["n"], `window apply n '{"mode":"hold","labels":{},"from":"${at}","to":"${at}"}'`],
   "import crontab": [["-", "--tz", "UTC", "--name", "tab"], "job cancel @tab-true"],
   init: [["new"], "cd new && rm package.json tasks.js jobs.yaml README.md"],
-  login: [["http://127.0.0.1:8023", "--no-key"], "profile remove default"],
+  login: [["http://127.0.0.1:8023", "--no-key"], "profile delete default"],
   "profile use": [["--none"], "profile use default"],
-  "profile remove": [["default"], "login http://127.0.0.1:8023 --profile default"],
+  "profile delete": [["default"], "login http://127.0.0.1:8023 --profile default"],
   api: [["-X", "POST", "/v1/jobs"], null],
 };
 

@@ -104,11 +104,11 @@ describe("waiting for a run", () => {
 
   it("says why it does not run, once, and how it stood when the time was over", async () => {
     serve(waiting);
-    const { code, talk } = await run("task", "run", "pdf", "--wait", "--wait-seconds", "5");
+    const { code, talk } = await run("task", "run", "pdf", "--wait", "--wait-timeout", "5s");
     expect(code).toBe(8);
     expect(talk.split("\n")).toEqual([
       "carillon: run_1 waits: no worker has it",
-      "carillon: run_1 is queued after 5 s: no worker has it; it goes on without us; look again with: carillon run watch run_1; end it with: carillon run cancel run_1",
+      "carillon: run_1 is queued after 5 s: no worker has it; it goes on in the server; see it again with: carillon run watch run_1; end it with: carillon run cancel run_1",
     ]);
   });
 });
