@@ -7,20 +7,19 @@ import type { Io } from "./io.js";
 import { type Profile, profileNamed, readProfiles } from "./profiles.js";
 
 const pattern = new RegExp(namespaceNamePattern);
-const DEFAULT_URL = "http://127.0.0.1:8023";
+const defaultUrl = "http://127.0.0.1:8023";
 
 export function withServerAddress(command: Command): Command {
-  const add = (flags: string, text: string): Command =>
-    command.addOption(new Option(flags, text).helpGroup("Which server:"));
-  add("--url <url>", `where it is (default: CARILLON_URL, else the profile's, else ${DEFAULT_URL})`);
+  const add = (flags: string, text: string): Command => command.addOption(new Option(flags, text).helpGroup("Server:"));
+  add("--url <url>", `its address (default: CARILLON_URL, else the profile's, else ${defaultUrl})`);
   add(
     "--namespace <name>",
-    "whose things it is about (default: CARILLON_NAMESPACE, else the profile's, else the server's own)",
+    "namespace of the command (default: CARILLON_NAMESPACE, else the profile's, else the server's own)",
   );
-  return add("--profile <name>", "one that was logged in to (default: CARILLON_PROFILE, else the one in use)");
+  return add("--profile <name>", "stored by carillon login (default: CARILLON_PROFILE, else the one in use)");
 }
 
-/** Where requests go, and as whom. */
+/** Where requests go, with which key and namespace. */
 export interface ServerAddress {
   readonly url: string;
   readonly token?: string;
@@ -30,35 +29,34 @@ export interface ServerAddress {
 type Backoff = Pick<ClientOptions, "sleep" | "onWait">;
 
 /** The client for this command line. */
-export function clientOf(io: Io, invocation: Invocation, patience: Backoff = announcedBackoff(io)): Client {
+export function clientOf(io: Io, invocation: Invocation, backoff: Backoff = announcedBackoff(io)): Client {
   const { url, ...caller } = serverAddress(io, invocation);
-  return createClient({ url: serverUrl(url), ...patience, ...caller });
+  return createClient({ url: serverUrl(url), ...backoff, ...caller });
 }
 
-/** Waits when the server asks for it. */
+/** Waits if the server asks the client to retry later. */
 export function quietBackoff(io: Io): Backoff {
   return { sleep: (ms, signal) => io.sleep(ms, signal) };
 }
 
-/** The same, and says so: somebody may sit there. */
+/** The same, with a message for the user. */
 export function announcedBackoff(io: Io): Backoff {
   return {
     ...quietBackoff(io),
-    onWait: (ms, { code }) =>
-      io.info(`carillon: the server asks to come again in ${Math.ceil(ms / 1_000)} s (${code})`),
+    onWait: (ms, { code }) => io.info(`carillon: the server asks to retry in ${Math.ceil(ms / 1_000)} s (${code})`),
   };
 }
 
 /**
- * Flags win over the environment, the environment over the profile. What a profile holds goes to its own server only: its key is
- * never sent to an address from elsewhere.
+ * Flags win over the environment, the environment over the profile. The key and namespace of a profile are used only for the server of
+ * that profile: its key is never sent to another address.
  */
 export function serverAddress(io: Io, invocation: Invocation): ServerAddress {
   const asked = textOption(invocation, "profile");
   const profile = profileOf(io, asked);
   const variable = (name: string): string | undefined => io.env[name] || undefined;
   const fromProfile = asked === undefined ? undefined : profile?.url;
-  const url = textOption(invocation, "url") ?? fromProfile ?? variable("CARILLON_URL") ?? profile?.url ?? DEFAULT_URL;
+  const url = textOption(invocation, "url") ?? fromProfile ?? variable("CARILLON_URL") ?? profile?.url ?? defaultUrl;
   const own: Partial<Profile> = profile !== undefined && isSameServer(url, profile.url) ? profile : {};
   const first = (given: string | undefined, stored: string | undefined): string | undefined =>
     asked === undefined ? (given ?? stored) : (stored ?? given);
@@ -85,7 +83,7 @@ function isSameServer(one: string, other: string): boolean {
 
 function namespaceName(name: string): string {
   if (pattern.test(name)) return name;
-  throw new CliError(ExitCode.usage, `${JSON.stringify(name)} is not a name of a namespace`);
+  throw new CliError(ExitCode.usage, `${JSON.stringify(name)} is not the name of a namespace.`);
 }
 
 /** The nodes of a cluster, separated by commas. */
@@ -97,14 +95,14 @@ export function serverUrl(url: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw new CliError(
     ExitCode.usage,
-    `${JSON.stringify(url)} is not a server's address; it must look like ${DEFAULT_URL}`,
+    `${JSON.stringify(url)} is not a server's address. An address looks like ${defaultUrl}.`,
   );
 }
 
-/** What was asked for, or null where there is none. */
-export async function found<Thing>(asked: Promise<Thing>): Promise<Thing | null> {
+/** The answer, or null if the server answers 404. */
+export async function found<Thing>(request: Promise<Thing>): Promise<Thing | null> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;

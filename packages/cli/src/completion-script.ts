@@ -10,7 +10,7 @@ export function completionScript(shell: Shell, commands: readonly DescribedComma
   return shell === "zsh" ? `${zshHead}${bash(commands)}` : bash(commands);
 }
 
-/** Zsh reads what bash does, once both of its ways to complete are loaded. */
+/** Zsh runs the bash script, after it has loaded its own completion and its bash emulation. */
 const zshHead = `(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
 autoload -U +X bashcompinit && bashcompinit
 `;
@@ -75,7 +75,7 @@ function bash(commands: readonly DescribedCommand[]): string {
   ].join("\n");
 }
 
-/** Values of flags; what has the same ones is said together. */
+/** Values of flags; flags with the same values share a case. */
 function choiceCases(commands: readonly DescribedCommand[]): string[] {
   const places = new Map<string, string[]>();
   for (const { path, flags } of commands)
@@ -89,7 +89,7 @@ function choiceCases(commands: readonly DescribedCommand[]): string[] {
   return [...places].map(([offered, patterns]) => `    ${patterns.join("|")}) ${offered}; return ;;`);
 }
 
-/** `__carillon_at job create`: these words and no more were typed; `__carillon_in`: these and perhaps more. */
+/** `__carillon_at job create`: exactly these words were typed; `__carillon_in`: these, and possibly more. */
 const head = `function __carillon_typed
     set -l words (commandline -opc)
     set -e words[1]
@@ -135,5 +135,5 @@ function fishScript(commands: readonly DescribedCommand[]): string {
 
 const fishLine = (condition: string, what: string): string => `complete -c carillon -n ${quoted(condition)} ${what}`;
 
-/** Fish keeps everything between single quotes as it is, but for a backslash and a quote. */
+/** Fish changes nothing between single quotes except a backslash and a quote. */
 const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", String.raw`\'`)}'`;

@@ -11,7 +11,7 @@ import { type Command, Option } from "commander";
 import { type Invocation, textOption } from "./command.js";
 import type { Io } from "./io.js";
 
-/** Adds a flag for every setting of a node, or for some, so that no setting can be reached by some sources only. */
+/** Adds a flag for every setting of a node, or for the named ones. */
 export function withConfigFlags(command: Command, names: readonly OptionName[] = optionNames): Command {
   const add = (flags: string, text: string): Command =>
     command.addOption(new Option(flags, text).helpGroup("Settings, also as CARILLON_… variables:"));
@@ -19,7 +19,7 @@ export function withConfigFlags(command: Command, names: readonly OptionName[] =
   return add("--config <file>", `settings file (default: ${CONFIG_FILE} here, if there is one)`);
 }
 
-/** The configuration in force for this command line. Throws config_invalid with the list of all mistakes. */
+/** The configuration in force for this command line. Throws config_invalid with the list of all faults. */
 export function configOf(io: Io, invocation: Invocation): ResolvedConfig {
   const flags: Partial<Record<OptionName, string>> = {};
   for (const name of optionNames) {

@@ -4,7 +4,7 @@ import { CarillonError, type PreviewedFire, previewSchedule } from "@carillon/co
 export interface CrontabChoices {
   /** Becomes the first part of the keys and a label. */
   readonly name: string;
-  /** Where no CRON_TZ says another. */
+  /** For lines without a CRON_TZ. */
   readonly timeZone: string;
   readonly queue: string | null;
   readonly cwd: string | null;
@@ -24,12 +24,12 @@ export interface CrontabJobs {
   readonly faults: readonly CrontabFault[];
 }
 
-/** The label by which jobs of one crontab are found again. */
+/** The label of all jobs of one crontab. */
 export const crontabLabel = "crontab";
 
 const shownFires = 3;
 const maxSlugLength = 60;
-/** Directions to cron itself, not to the command. */
+/** Variables for cron itself, not for the command. */
 const directions = new Set([
   "SHELL",
   "MAILTO",
@@ -39,10 +39,10 @@ const directions = new Set([
   "CONTENT_TRANSFER_ENCODING",
   "RANDOM_DELAY",
 ]);
-/** What the executor sets itself, or what would load other code into a program. */
+/** Variables that the executor sets itself, or that would load other code into a program. */
 const refusedVariable = /^(?:CARILLON_.*|LD_.*|DYLD_.*|NODE_OPTIONS|BASH_ENV|ENV)$/;
 
-/** Each line as a shell job that does what cron does: never twice, not made up for when missed, beside one that still runs. */
+/** Each line as a shell job that behaves as under cron: at most once, missed times skipped, overlapping runs allowed. */
 export function crontabJobs({ entries, faults }: Crontab, choices: CrontabChoices): CrontabJobs {
   const jobs: CrontabJob[] = [];
   const refused = [...faults];
@@ -97,19 +97,19 @@ function jobOf(
     guarantee: "at_most_once",
     overlap: "allow",
     misfire: "skip",
-    // A command of root's must not run as somebody else: only workers that say whose they are get it.
+    // A command of root must not run as another user: only workers with the user's label get it.
     ...(user !== null && { requires: { user } }),
     labels: { [crontabLabel]: name },
   };
 }
 
-/** Cron takes a day field that begins with a star for one that says nothing: then the other one must match as well. */
+/** Cron ignores a day field that begins with a star when it chooses between either and both: then both must match. */
 function needsBothDays(cron: string): boolean {
   const [, , day = "*", , weekday = "*"] = cron.split(" ");
   return day !== "*" && weekday !== "*" && (day.startsWith("*") || weekday.startsWith("*"));
 }
 
-/** Said by the command, so that the same line is the same job when the crontab is imported again. */
+/** Made from the command, so that the same line is the same job in the next import. */
 function keyOf({ command }: CrontabEntry, { name }: CrontabChoices, keys: Map<string, number>): string {
   const slug = command
     .replaceAll(/[^A-Za-z0-9]+/g, "-")
@@ -125,20 +125,20 @@ function keyOf({ command }: CrontabEntry, { name }: CrontabChoices, keys: Map<st
 /** One line of a crontab that runs something. */
 export interface CrontabEntry {
   readonly line: number;
-  /** As it stands there. */
+  /** The whole line. */
   readonly text: string;
   /** Five fields, or a macro such as @daily. */
   readonly cron: string;
-  /** In system crontabs. */
+  /** Only in system crontabs. */
   readonly user: string | null;
   readonly command: string;
-  /** What the command reads: the text after the first unescaped %. */
+  /** The command's standard input: the text after the first unescaped %. */
   readonly stdin: string | null;
-  /** The variables above it. */
+  /** The variables set on the lines above. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A line that cannot be taken over, and why. */
+/** A line that cannot be imported, and why. */
 export interface CrontabFault {
   readonly line: number;
   readonly text: string;
@@ -154,13 +154,13 @@ const macros = new Set(["@yearly", "@annually", "@monthly", "@weekly", "@daily",
 const variableLine = /^\s*(["']?)([A-Za-z_]\w*)\1\s*=\s*(.*)$/;
 const fieldCount = 5;
 
-/** Reads a crontab: that of a user, or with the user as a sixth field that of the system. */
+/** Parses a user's crontab, or a system crontab, whose sixth field is the user. */
 export function parseCrontab(text: string, { isSystem }: { readonly isSystem: boolean }): Crontab {
   const entries: CrontabEntry[] = [];
   const faults: CrontabFault[] = [];
   let env: Readonly<Record<string, string>> = {};
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
-    // A dash in front only keeps the line out of the system's log.
+    // A leading dash only keeps the line out of the system's log.
     const source = raw.trim().replace(/^-(?=\S)/, "");
     if (source === "" || source.startsWith("#")) continue;
     const [, , name, value] = variableLine.exec(source) ?? [];
@@ -196,14 +196,14 @@ function readEntry(source: string, isSystem: boolean): ReadEntry {
 
 function whyRefused(cron: string, isMacro: boolean): string | null {
   if (cron.toLowerCase() === "@reboot")
-    return "a scheduler of several machines has no boot to wait for; start it from the service manager of its machine";
+    return "a scheduler for several machines has no boot to wait for; start the command from the service manager of its machine";
   if (isMacro && !macros.has(cron.toLowerCase())) return `${cron} is none of ${[...macros].join(", ")}`;
   if (cron.includes("~"))
-    return "~ is another time on each start of cron; say a time, and jitter in the job if it is to vary";
+    return "~ is another time on each start of cron; give a time, and jitter in the job if it should vary";
   return null;
 }
 
-/** The first unescaped % ends the command; those after it are line ends of what it reads. */
+/** The first unescaped % ends the command; later ones are line ends of its standard input. */
 function splitAtPercent(text: string): Pick<CrontabEntry, "command" | "stdin"> {
   const parts = text.split(/(?<!\\)%/).map((part) => part.replaceAll(String.raw`\%`, "%"));
   const [command = "", ...lines] = parts;

@@ -12,9 +12,9 @@ const program = fileURLToPath(new URL("./process.js", import.meta.url));
 const isServing = /^carillon: serving /;
 
 export interface DevWorkerOptions {
-  /** The module with the tasks, as a whole path. */
+  /** The absolute path of the module with the tasks. */
   readonly entry: string;
-  /** For `carillon worker start`. */
+  /** Flags for `carillon worker start`. */
   readonly args: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export class DevWorker implements Companion {
   start({ url }: { readonly url: string }): void {
     this.#url = url;
     this.#watch = new SourceWatch(dirname(this.#options.entry), systemTimers, () => {
-      this.#io.info("carillon: a source file changed; loading the tasks again");
+      this.#io.info("carillon: a source file changed; the tasks are loaded again");
       this.#spawn();
     });
     this.#spawn();
@@ -59,7 +59,7 @@ export class DevWorker implements Companion {
   #spawn(): void {
     const { entry, args } = this.#options;
     const command = [...process.execArgv, program, "worker", "start", entry, "--url", this.#url, ...args];
-    // The channel carries nothing: its end tells the worker that we are gone, however we went.
+    // The channel carries nothing: the worker stops when it closes, even if this process was killed.
     const stdio = ["ignore", "inherit", "pipe", "ipc"] as const;
     const child = spawn(process.execPath, command, { cwd: this.#io.cwd, env: { ...this.#io.env }, stdio: [...stdio] });
     this.#processes.add(child);
@@ -67,13 +67,13 @@ export class DevWorker implements Companion {
     if (child.stderr === null) throw new Error("the worker has no standard error");
     createInterface({ input: child.stderr }).on("line", (line) => {
       this.#io.info(line);
-      if (isServing.test(line)) this.#serves(child);
+      if (isServing.test(line)) this.#onServing(child);
     });
-    child.on("exit", (code) => this.#ended(child, code));
+    child.on("exit", (code) => this.#onExit(child, code));
   }
 
-  /** One that was overtaken before it served goes as well. */
-  #serves(child: ChildProcess): void {
+  /** A process that a newer one replaced before it served is stopped as well. */
+  #onServing(child: ChildProcess): void {
     if (child !== this.#newest) {
       child.kill("SIGTERM");
       return;
@@ -82,27 +82,27 @@ export class DevWorker implements Companion {
     this.#current = child;
   }
 
-  #ended(child: ChildProcess, code: number | null): void {
+  #onExit(child: ChildProcess, code: number | null): void {
     this.#processes.delete(child);
     if (child === this.#current) this.#current = null;
     if (code !== 0 && child === this.#newest)
-      this.#io.info("carillon: the worker ended; it is started again when a source file changes");
+      this.#io.info("carillon: the worker ended; a change of a source file starts it again");
   }
 }
 
 const source = /\.(?:[cm]?[jt]sx?|json)$/;
 const ignored = /^(?:\.|node_modules$)/;
-/** An editor writes a file in several steps; a checkout writes many files. */
+/** An editor writes a file in several steps, and a checkout writes many files: one notification is enough. */
 const settleMs = 150;
 const maxFolders = 500;
 
 interface Watched {
   readonly watcher: FSWatcher;
-  /** Whether there are or were source files in it. */
+  /** Whether the folder has or had source files. */
   hasSources: boolean;
 }
 
-/** Tells of changes to the source files below a folder, once for those that come together. */
+/** Watches the source files below a folder; changes within a short time are one notification. */
 export class SourceWatch {
   readonly #root: string;
   readonly #timers: Timers;
@@ -125,8 +125,8 @@ export class SourceWatch {
   }
 
   /**
-   * Watches folders that came, forgets those that went; answers whether source files came or went with them. Folders of packages and
-   * hidden ones are left out: the system's own recursion would walk them all.
+   * Watches new folders and drops deleted ones; returns whether source files were added or deleted with them. Folders of packages and
+   * hidden folders are skipped, which the system's own recursion would not do.
    */
   #watchFolders(): boolean {
     const there = new Set(foldersBelow(this.#root));
@@ -153,7 +153,7 @@ export class SourceWatch {
     return hasSources;
   }
 
-  /** What has no ending may be a folder that came or went, or a file that a task writes: that is looked at when all is quiet. */
+  /** A name without an extension may be a folder, or a file that a task writes: that is checked after the changes have settled. */
   #changed(folder: string, name: string): void {
     const isSource = source.test(name);
     if (!isSource && name.includes(".")) return;
@@ -178,7 +178,7 @@ function foldersBelow(root: string): string[] {
   return found;
 }
 
-/** A folder that is gone by now has none. */
+/** None if the folder has been deleted meanwhile. */
 function namesIn(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });

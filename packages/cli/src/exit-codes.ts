@@ -14,17 +14,17 @@ export const ExitCode = {
   config: 78,
 } as const;
 
-/** The same in words. */
+/** What each code means, for the help and the reference. */
 export const exitCodeMeanings: Readonly<Record<keyof typeof ExitCode, string>> = {
   ok: "ok",
   failure: "failure",
   usage: "wrong usage, or a request that the server refuses as wrong",
   notFound: "not found",
   auth: "not allowed",
-  conflict: "conflict with what is there",
+  conflict: "conflict with the current state",
   runFailed: "the awaited run failed",
-  cancelled: "it was cancelled",
-  timedOut: "the awaited run was not over in time",
+  cancelled: "it was cancelled, or aborted",
+  timedOut: "the awaited run did not end in time",
   wouldChange: "a dry run would change something",
   config: "wrong configuration",
 };

@@ -6,7 +6,7 @@ import { outputForm, renderJson, visibleWarnings } from "./output.js";
 import { renderFields } from "./table.js";
 import { shellWord } from "./undo.js";
 
-/** A run may wait for a run that waits for a run; nobody reads further than this. */
+/** A run may wait for a run that waits for a run: the printed chain ends here. */
 const maxChainLength = 5;
 
 export async function explainRun(io: Io, invocation: Invocation, client: Client, run: string): Promise<void> {
@@ -24,7 +24,7 @@ export async function explainJob(io: Io, invocation: Invocation, client: Client,
   await io.out(renderJobExplanation(explanation, because));
 }
 
-/** What the run waits for where that is another run, and what that one waits for in turn. */
+/** The run that this one waits for, the run that that one waits for, and so on. */
 async function chainOf(client: Client, first: RunExplanation): Promise<RunExplanation[]> {
   const chain: RunExplanation[] = [];
   for (let one = first; chain.length < maxChainLength;) {
@@ -38,7 +38,7 @@ async function chainOf(client: Client, first: RunExplanation): Promise<RunExplan
 
 type Field = readonly [name: string, value: unknown];
 
-/** `because`: the runs that it waits for, each for the next. */
+/** `because`: the chain of runs that it waits for. */
 function renderRunExplanation(explanation: RunExplanation, because: readonly RunExplanation[] = []): string {
   const { run_id, status, code, detail, until } = explanation;
   return renderFields([
@@ -48,7 +48,7 @@ function renderRunExplanation(explanation: RunExplanation, because: readonly Run
     ...because.map(chained),
     ["until", until],
     ["code", code],
-    ...triedNext(stepsOfRun(because.at(-1) ?? explanation)),
+    ...tryFields(stepsOfRun(because.at(-1) ?? explanation)),
   ]);
 }
 
@@ -68,17 +68,17 @@ function renderJobExplanation(explanation: JobExplanation, because: readonly Run
       `${one.count} × ${one.reason}, ${one.from} to ${one.to}${one.detail === null ? "" : ` (${one.detail})`}`,
     ]),
     ...visibleWarnings(warnings).map((one): Field => ["warning", one.detail]),
-    ...triedNext(stepsOfJob(last === undefined ? explanation : { ...explanation, run: last })),
+    ...tryFields(stepsOfJob(last === undefined ? explanation : { ...explanation, run: last })),
   ]);
 }
 
 const chained = ({ run_id, detail }: RunExplanation): Field => ["and that", `${run_id}: ${detail}`];
 
-const triedNext = (steps: readonly string[]): Field[] => steps.map((step): Field => ["try", step]);
+const tryFields = (steps: readonly string[]): Field[] => steps.map((step): Field => ["try", step]);
 
-const longLateMs = 10_000;
+const veryLateMs = 10_000;
 
-/** The commands with which somebody goes on from what was explained of a run; none where waiting is all there is to do. */
+/** The commands that may help after this explanation; none if the user can only wait. */
 function stepsOfRun({ run_id: id, code, facts }: RunExplanation): readonly string[] {
   const fact = (name: string): string => {
     const value = facts[name];
@@ -124,11 +124,11 @@ function stepsOfSchedule({ job_id: id, code, facts }: JobExplanation): readonly 
   if (code === "paused") return [`carillon job resume ${id}`];
   if (code === "manual" || code === "completed") return [`carillon job run ${id}`];
   if (code === "cancelled") return [`carillon job export ${id} | carillon job apply -f -`];
-  if (code === "fires_now" && Number(facts["late_ms"]) >= longLateMs) return ["carillon node list"];
+  if (code === "fires_now" && Number(facts["late_ms"]) >= veryLateMs) return ["carillon node list"];
   return [];
 }
 
-/** Who can run a task that nobody runs yet. */
+/** The command that starts a worker for a task without one. */
 function startOf(task: unknown): string {
   if (task === "shell") return "carillon worker start --enable-shell";
   return "carillon worker start <module with this task>";

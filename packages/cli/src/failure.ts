@@ -3,7 +3,7 @@ import { CarillonError, errorCatalogue } from "@carillon/core";
 import { CommanderError } from "commander";
 import { CliError, ExitCode, exitCodeOfStatus } from "./exit-codes.js";
 
-/** How a command that threw ends: the code, and what to say, if commander has not said it already. */
+/** How a command that threw ends: the exit code, and the message, unless commander has printed it. */
 export interface Failure {
   readonly exitCode: ExitCode;
   readonly message: string | null;
@@ -19,20 +19,20 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof CarillonError) return { exitCode: exitCodeOf(error), message: error.message };
   const outside = outsideFailure(error);
   if (outside !== null) return { exitCode: ExitCode.failure, message: outside };
-  // Anything else is a mistake of ours: the stack is what a report needs.
+  // Everything else is a bug: a report needs the stack.
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { exitCode: ExitCode.failure, message: `this is a fault of carillon itself: ${detail}` };
+  return { exitCode: ExitCode.failure, message: `This is a bug in carillon: ${detail}` };
 }
 
-/** What the system or the database refuses is told as they say it; null: it is neither. */
+/** The message of an error of the system or the database; null for other errors. */
 function outsideFailure(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
   if ("syscall" in error && /^E[A-Z0-9]+$/.test(error.code))
     return `${error.message}${systemHints.get(error.code) ?? ""}`;
   if (!("severity" in error) || !/^[0-9A-Z]{5}$/.test(error.code)) return null;
   const hint =
-    error.code === "42501" ? "; the user of the database URL must own the schema, or be allowed to make it" : "";
-  return `the database refused a statement: ${error.message} (SQLSTATE ${error.code})${hint}`;
+    error.code === "42501" ? "; the user of the database URL must own the schema, or be allowed to create it" : "";
+  return `The database refused a statement: ${error.message} (SQLSTATE ${error.code})${hint}`;
 }
 
 const systemHints: ReadonlyMap<string, string> = new Map([
@@ -46,7 +46,7 @@ const systemHints: ReadonlyMap<string, string> = new Map([
 const exitCodeOf = ({ code }: CarillonError): ExitCode =>
   code === "config_invalid" ? ExitCode.config : exitCodeOfStatus(errorCatalogue[code].status);
 
-/** What the server said, with every single fault that it found; one that the message has already is not said again. */
+/** The server's message, with each fault that the message does not contain already. */
 function refusal({ message, code, errors }: ApiError): string {
   const faults = errors.map(({ pointer, detail }) => `${pointer}: ${detail}`);
   if (faults.length === 1 && message === faults[0]) return `${message} (${code})`;
@@ -60,12 +60,12 @@ const noTls = " It does not speak TLS: write http:// in place of https://.";
 const networkHints: ReadonlyMap<unknown, string> = new Map([
   ["ECONNREFUSED", " Nothing listens there."],
   ["ENOTFOUND", " There is no host of this name."],
-  ["EAI_AGAIN", " The name of the host could not be looked up."],
+  ["EAI_AGAIN", " The name of the host cannot be resolved."],
   ["ERR_SSL_WRONG_VERSION_NUMBER", noTls],
   ["ERR_SSL_PACKET_LENGTH_TOO_LONG", noTls],
 ]);
 
-/** The code of what is at the bottom: fetch wraps what the network said. */
+/** The code of the innermost error: fetch wraps the error of the network. */
 function codeBelow(error: unknown): unknown {
   if (!(error instanceof Error)) return null;
   return "code" in error && typeof error.code === "string" ? error.code : codeBelow(error.cause);
@@ -75,5 +75,5 @@ function unreachable({ message, reason, cause }: ServerUnreachable): string {
   if (reason === "timeout") return message;
   const hint = networkHints.get(codeBelow(cause)) ?? "";
   if (hint.startsWith(noTls)) return `${message}${hint}`;
-  return `${message}${hint} Is the server running? Start one with \`carillon dev\` (in a checkout: \`npm start\`), or say where it is with --url or CARILLON_URL.`;
+  return `${message}${hint} Is the server running? Start one with \`carillon dev\` (in a checkout: \`npm start\`), or give its address with --url or CARILLON_URL.`;
 }

@@ -8,7 +8,7 @@ import type { Io } from "./io.js";
 
 export const defaultLimit = 50;
 
-/** Options and the parameters that they become. */
+/** Flags and the query parameters that they become. */
 const filters = [
   ["status", "status"],
   ["task", "task"],
@@ -65,7 +65,7 @@ export function matches({ options }: Invocation): Readonly<Record<string, string
 function pathValue(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const [, path, value] = /^(?:payload\.)?([^=]+)=(.*)$/.exec(text) ?? [];
   if (path === undefined || value === undefined)
-    throw new CliError(ExitCode.usage, `--match ${text}: it must look like customer.id=42`);
+    throw new CliError(ExitCode.usage, `--match ${text}: A condition looks like customer.id=42.`);
   return { ...before, [path]: value };
 }
 
@@ -74,7 +74,7 @@ export function listLimit({ options }: Invocation): number {
   return typeof limit === "number" ? limit : defaultLimit;
 }
 
-/** For commander: a whole number in a range, or a usage error. */
+/** A parser for commander: a whole number in a range, or a usage error. */
 export function wholeNumber(least: number, most: number): (value: string) => number {
   return (value) => {
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
@@ -85,10 +85,10 @@ export function wholeNumber(least: number, most: number): (value: string) => num
 
 /** The same for a duration, which stays text. */
 export function durationWithin(least: string, most: string): (value: string) => string {
-  const [leastMs, mostMs] = [parseDuration(least), parseDuration(most)];
+  const [minMs, maxMs] = [parseDuration(least), parseDuration(most)];
   return (value) => {
     const ms = durationMs(value);
-    if (ms !== null && ms >= leastMs && ms <= mostMs) return value;
+    if (ms !== null && ms >= minMs && ms <= maxMs) return value;
     throw new InvalidArgumentError(`It must be a duration from ${least} to ${most}, as in 90s.`);
   };
 }
@@ -120,7 +120,7 @@ export function pastTime(text: string, now: number): string {
 /** Reads one more --label name=value. */
 export function label(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const at = text.indexOf("=");
-  if (at <= 0) throw new CliError(ExitCode.usage, `--label ${text}: it must look like name=value`);
+  if (at <= 0) throw new CliError(ExitCode.usage, `--label ${text}: A label looks like name=value.`);
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 

@@ -1,12 +1,12 @@
 const maxWidth = 120;
 const usual = 80;
 
-/** As wide as the terminal, but no wider than people like to read. */
+/** The terminal's width, up to a readable maximum. */
 export function helpWidth({ isTTY, columns }: { readonly isTTY?: boolean; readonly columns?: number }): number {
   return isTTY ? Math.min(maxWidth, columns || usual) : usual;
 }
 
-/** Breaks paragraphs anew at the width; what is indented is a list or an example and stays as it is. */
+/** Wraps paragraphs at the width; indented lines are lists or examples and stay as they are. */
 export function foldHelp(text: string, width: number): string {
   return text
     .split("\n\n")
@@ -27,7 +27,7 @@ function folded(paragraph: string, width: number): string {
   return `${before}${[...lines, line].join("\n")}${after}`;
 }
 
-/** What `carillon` alone says: where to begin, and the commands of every day. */
+/** Printed by `carillon` without arguments: the first steps, and the most common commands. */
 export function welcome(version: string): string {
   return `Carillon ${version}, a job scheduler on PostgreSQL.
 

@@ -1,4 +1,4 @@
-/** Does something for each, so many at a time; answers in the order of the items. */
+/** Calls `act` for each item, at most `width` at a time; the results are in the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   width: number,

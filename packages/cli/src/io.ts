@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { systemClock, systemTimers } from "@carillon/core";
 
-/** What a command may touch of the outside. Data goes to `out`, talk to `talk`; tests bring their own. */
+/** A command's access to the outside. Data goes to `out`, messages to `info`; tests pass a fake. */
 export interface Io {
   readonly stdin: Readable;
   readonly stderr: Writable;
@@ -13,16 +13,16 @@ export interface Io {
   readonly stdoutColour: boolean;
   readonly stderrColour: boolean;
   readonly stderrIsTerminal: boolean;
-  /** Where somebody sits at both ends. */
+  /** Null unless input and output are a terminal. */
   readonly terminal: Terminal | null;
-  /** Data, as is. Resolves when there is room for more, so that a slow reader slows the writer. */
+  /** Writes data. Resolves when there is room for more, so that a slow reader slows the writer. */
   out(text: string): Promise<void>;
   /** A line for people. */
   info(line: string): void;
   now(): number;
-  /** Before the process ends by Ctrl-C. Answers what takes the listener away. */
+  /** Called before Ctrl-C ends the process. Returns a function that removes the listener. */
   onInterrupt(listener: () => void): () => void;
-  /** Over at once when the signal fires. */
+  /** Resolves early when the signal fires. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export function processIo(): Io {
   };
 }
 
-/** What shells answer for a program that Ctrl-C ended. */
+/** The exit code that shells report for a program that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
 function onInterrupt(listener: () => void): () => void {
@@ -74,31 +74,31 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * `carillon … | head` closes the pipe early: that is a wish to stop, not a failure. A node that serves drains first. Where
- * nobody listens to talk any more, there is nothing to say and no reason to stop.
+ * `carillon … | head` closes the pipe early: that ends the command, and is not a failure. A node drains first. A closed standard error only
+ * loses messages, and is no reason to stop.
  */
 export function endQuietlyOnClosedPipe(): void {
   process.stderr.on("error", () => {});
   process.stdout.on("error", (error) => {
-    const said = outputErrorMessage(error);
-    if (said !== null) process.stderr.write(`${said}\n`);
-    if (!process.emit("SIGTERM", "SIGTERM")) process.exit(said === null ? 0 : 1);
+    const message = outputErrorMessage(error);
+    if (message !== null) process.stderr.write(`${message}\n`);
+    if (!process.emit("SIGTERM", "SIGTERM")) process.exit(message === null ? 0 : 1);
   });
 }
 
-/** What is to be said of output that could not be written; null: its reader has gone, and that is all. */
+/** The message about output that could not be written; null if its reader closed the pipe. */
 export function outputErrorMessage(error: Error): string | null {
   if ("code" in error && (error.code === "EPIPE" || error.code === "ECONNRESET")) return null;
-  return `carillon: not all of the output could be written: ${error.message}`;
+  return `carillon: Not all of the output could be written: ${error.message}`;
 }
 
-/** The terminal at both ends of the command: its keys and its size. */
+/** The user's terminal: its keys and its size. */
 export interface Terminal {
   size(): { readonly columns: number; readonly rows: number };
-  /** Hands over what is typed, unechoed, until the answered function is called. Ctrl-C is a key like others meanwhile. */
+  /** Passes on typed keys, without echo, until the returned function is called. Ctrl-C is a key like others meanwhile. */
   onKey(listener: (key: string) => void): () => void;
   onResize(listener: () => void): () => void;
-  /** Shows a screen of its own until the answered function is called, or the process ends. */
+  /** Shows a separate screen until the returned function is called, or the process ends. */
   takeScreen(): () => void;
 }
 
@@ -106,7 +106,7 @@ const usualSize = { columns: 80, rows: 24 };
 const enter = "\u001b[?1049h\u001b[?25l";
 const leave = "\u001b[?25h\u001b[?1049l";
 
-/** Null where input or output is no terminal. */
+/** Null if input or output is no terminal. */
 function processTerminal(): Terminal | null {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY) return null;
@@ -128,15 +128,15 @@ function processTerminal(): Terminal | null {
       return () => void stdout.off("resize", listener);
     },
     takeScreen() {
-      const giveBack = (): void => void stdout.write(leave);
+      const restoreScreen = (): void => void stdout.write(leave);
       const onSignal = (): void => process.exit(0);
       stdout.write(enter);
-      process.once("exit", giveBack);
+      process.once("exit", restoreScreen);
       for (const signal of ["SIGTERM", "SIGHUP"] as const) process.once(signal, onSignal);
       return () => {
-        process.off("exit", giveBack);
+        process.off("exit", restoreScreen);
         for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, onSignal);
-        giveBack();
+        restoreScreen();
       };
     },
   };

@@ -14,19 +14,19 @@ export function withJobFlags(command: Command): Command {
   return withDefinitionFlags(command);
 }
 
-/** The same for a change: nothing is required, and the key stays. */
+/** The same for a change: nothing is required, and the key cannot change. */
 export function withJobChangeFlags(command: Command): Command {
   return withDefinitionFlags(command.option("--task <name>", "what a worker runs"));
 }
 
 function withDefinitionFlags(command: Command): Command {
   return withRunFlags(withScheduleFlags(withPayload(command)))
-    .addOption(new Option("--overlap <policy>", "while the run before is still live").choices(overlapPolicies))
-    .addOption(new Option("--misfire <policy>", "when a time was missed").choices(misfirePolicies));
+    .addOption(new Option("--overlap <policy>", "if the run before is still live").choices(overlapPolicies))
+    .addOption(new Option("--misfire <policy>", "if a time was missed").choices(misfirePolicies));
 }
 
 export function withPayload(command: Command): Command {
-  return command.option("--payload <json>", "what the task is given; @file reads a file, - standard input");
+  return command.option("--payload <json>", "the input of the task; @file reads a file, - standard input");
 }
 
 function withScheduleFlags(command: Command): Command {
@@ -37,7 +37,7 @@ function withScheduleFlags(command: Command): Command {
   };
   return command
     .addOption(kind("--cron <expression>", "run by a cron expression"))
-    .addOption(kind("--every <duration>", "run again and again, as in 15m"))
+    .addOption(kind("--every <duration>", "run repeatedly, as in 15m"))
     .addOption(kind("--at <instant>", "run once at this instant, as in 2030-01-01T09:00:00Z"))
     .addOption(kind("--delay <duration>", "run once after this time"))
     .option("--tz <zone>", "time zone of --cron, or of --at without an offset, as in Europe/Paris");
@@ -49,14 +49,14 @@ export function withRunFlags(command: Command): Command {
     .option("--queue <name>", "the queue where runs wait for a worker")
     .option("--priority <number>", "0 to 9, 9 most urgent", wholeNumber(0, 9))
     .option("--timeout <duration>", "for each attempt")
-    .option("--max-attempts <number>", "how often a run is tried in all", wholeNumber(1, 10_000))
+    .option("--max-attempts <number>", "attempts of a run in all", wholeNumber(1, 10_000))
     .option("--label <name=value>", "can be given several times", label)
-    .option("--owner <name>", "whom it belongs to");
+    .option("--owner <name>", "who owns it");
 }
 
 const texts = ["task", "key", "queue", "timeout", "owner", "overlap", "misfire"] as const;
 
-/** The request that the flags stand for; the server judges it. */
+/** The request that the flags describe; the server validates it. */
 export async function jobRequest(io: Io, invocation: Invocation): Promise<JobCreate> {
   const request: Record<string, unknown> = await runRequest(io, invocation);
   const schedule: Record<string, string> = {};
@@ -70,7 +70,7 @@ export async function jobRequest(io: Io, invocation: Invocation): Promise<JobCre
   return request;
 }
 
-/** The part of it that runs without a job have too. */
+/** The part of it that runs without a job have as well. */
 export async function runRequest(io: Io, invocation: Invocation): Promise<Record<string, unknown>> {
   const { options } = invocation;
   const request: Record<string, unknown> = {};

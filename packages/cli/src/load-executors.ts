@@ -8,16 +8,16 @@ import { type Invocation, flagOption, textOption } from "./command.js";
 import { CliError, ExitCode } from "./exit-codes.js";
 import { readTypeScript } from "./load-tasks.js";
 
-/** Executors that come with Carillon and are chosen by name; each but the first two is a package of its own, read by its first run. */
+/** Executors of Carillon, chosen by name. All but the first two are packages of their own, loaded by their first run. */
 export const executorNames = ["http", "email", "docker", "kubernetes", "lambda", "airflow"] as const;
 
 export type ExecutorName = (typeof executorNames)[number];
 
 export interface ExecutorChoice {
   readonly names: readonly ExecutorName[];
-  /** Commands of this machine may be run. */
+  /** Whether jobs may run commands on this machine. */
   readonly shell: boolean;
-  /** Variables that commands are given. */
+  /** Variables of this process that commands get. */
   readonly shellEnv?: readonly string[];
   /** Packages or modules that export createExecutors. */
   readonly plugins: readonly string[];
@@ -31,7 +31,7 @@ export interface ExecutorSurroundings {
   readonly callbackBase: () => string | null;
 }
 
-/** The executors that a worker was told to have. */
+/** The executors that the flags choose. */
 export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurroundings): Promise<Task[]> {
   const { cwd, env } = around;
   const host = createExecutorHost(around);
@@ -47,11 +47,11 @@ export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurr
 function named(name: ExecutorName, host: ExecutorHost): Task {
   if (name === "http") return httpExecutor(host);
   if (name === "email") return emailExecutor(host);
-  return readByItsFirstRun(name, host);
+  return loadedByFirstRun(name, host);
 }
 
-/** A package that is not there is told of at once; one that is there is not read before it has something to do. */
-function readByItsFirstRun(name: ExecutorName, host: ExecutorHost): Task {
+/** A missing package is an error at the start; an installed one is loaded by its first run. */
+function loadedByFirstRun(name: ExecutorName, host: ExecutorHost): Task {
   const specifier = `@carillon/executor-${name}`;
   const require = createRequire(import.meta.url);
   try {
@@ -73,7 +73,7 @@ function readByItsFirstRun(name: ExecutorName, host: ExecutorHost): Task {
   };
 }
 
-/** A file or a folder counts from the working directory; a package is looked for from there first. */
+/** A path is relative to the working directory; a package is resolved from there first. */
 async function pluginIn(plugin: string, cwd: string, host: ExecutorHost): Promise<readonly Executor[]> {
   const path = resolvedFrom(cwd, plugin);
   if (path !== null && /\.[cm]?tsx?$/.test(path)) await readTypeScript(path);
@@ -83,7 +83,7 @@ async function pluginIn(plugin: string, cwd: string, host: ExecutorHost): Promis
   if (Array.isArray(executors) && executors.length > 0 && executors.every(isExecutor)) return executors;
   throw new CliError(
     ExitCode.usage,
-    `${plugin} is no plugin: it must export a function createExecutors that answers a list of { name, check, run }`,
+    `${plugin} is no plugin. It must export a function createExecutors that returns a list of { name, check, run }.`,
   );
 }
 
@@ -124,15 +124,16 @@ export function withExecutorFlags(command: Command): Command {
   return command
     .option("--executors <list>", `executors to serve: ${executorNames.join(", ")}`)
     .option("--enable-shell", "serve the executor shell: jobs may run commands on this machine")
-    .option("--shell-env <list>", "variables of this process that commands are given (default: PATH, HOME, LANG …)")
-    .option("--plugin <module...>", "packages or files with executors of others");
+    .option("--shell-env <list>", "variables of this process that commands get (default: PATH, HOME, LANG …)")
+    .option("--plugin <module...>", "packages or files that export executors");
 }
 
 export function executorChoice(invocation: Invocation): ExecutorChoice {
   const shellEnv = wordsOf(textOption(invocation, "shellEnv"));
   const plugins = invocation.options["plugin"];
   const shell = flagOption(invocation, "enableShell");
-  if (shellEnv !== undefined && !shell) throw new CliError(ExitCode.usage, "--shell-env needs --enable-shell");
+  if (shellEnv !== undefined && !shell)
+    throw new CliError(ExitCode.usage, "The flag --shell-env needs --enable-shell.");
   return {
     names: (wordsOf(textOption(invocation, "executors")) ?? []).map(nameOf),
     shell,
@@ -144,8 +145,8 @@ export function executorChoice(invocation: Invocation): ExecutorChoice {
 function nameOf(word: string): ExecutorChoice["names"][number] {
   const name = executorNames.find((one) => one === word);
   if (name !== undefined) return name;
-  const why = word === "shell" ? "shell is switched on by --enable-shell" : `there are ${executorNames.join(", ")}`;
-  throw new CliError(ExitCode.usage, `--executors: ${JSON.stringify(word)} is none; ${why}`);
+  const why = word === "shell" ? "The flag --enable-shell enables shell." : `There are ${executorNames.join(", ")}.`;
+  throw new CliError(ExitCode.usage, `--executors: ${JSON.stringify(word)} is no executor. ${why}`);
 }
 
 function wordsOf(text: string | undefined): string[] | undefined {

@@ -17,7 +17,7 @@ export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
   if (tasks.length === 0) {
     throw new CliError(
       ExitCode.usage,
-      `${path} exports no tasks; a task is an object with a name and a function run, such as\n` +
+      `${path} exports no tasks. A task is an object with a name and a function run, such as\n` +
         `  export const hello = { name: "hello", run: async (payload) => payload };`,
     );
   }
@@ -25,11 +25,11 @@ export async function loadTasks(entry: string, cwd: string): Promise<Task[]> {
   return tasks;
 }
 
-/** The module's whole path; it must be there. */
+/** The module's absolute path; the file must exist. */
 export function tasksPath(entry: string, cwd: string): string {
   const path = resolve(cwd, entry);
   if (!statSync(path, { throwIfNoEntry: false })?.isFile())
-    throw new CliError(ExitCode.usage, `there is no file ${path}`);
+    throw new CliError(ExitCode.usage, `There is no file ${path}.`);
   return path;
 }
 
@@ -68,14 +68,14 @@ export function refuseDuplicates(tasks: readonly Task[], whose: string): void {
   const names = tasks.map((task) => task.name);
   const double = names.find((name, index) => names.indexOf(name) !== index);
   if (double !== undefined)
-    throw new CliError(ExitCode.usage, `${whose} has two tasks named ${JSON.stringify(double)}`);
+    throw new CliError(ExitCode.usage, `${whose} has two tasks named ${JSON.stringify(double)}.`);
 }
 
 interface Loader {
   readonly register: () => unknown;
 }
 
-/** Makes imports of TypeScript work: newer Nodes read it themselves, older ones by the tsx of the user's own project. */
+/** Makes imports of TypeScript work: newer Nodes read it themselves, older ones need tsx in the user's own project. */
 export async function readTypeScript(path: string): Promise<void> {
   if ("typescript" in process.features && process.features.typescript !== false) return;
   let loader: string;
@@ -84,8 +84,8 @@ export async function readTypeScript(path: string): Promise<void> {
   } catch (cause) {
     throw new CliError(
       ExitCode.usage,
-      `this Node (${process.version}) does not read TypeScript: use Node 22.18 or newer, or add tsx to your project ` +
-        `(npm install --save-dev tsx), or compile ${path} and name the .js file`,
+      `This Node (${process.version}) does not read TypeScript. Use Node 22.18 or newer, or add tsx to your project ` +
+        `(npm install --save-dev tsx), or compile ${path} and give the .js file.`,
       { cause },
     );
   }

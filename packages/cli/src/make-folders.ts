@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Step by step, from the nearest folder that is there: Node's own way never ends where none can be made, as in /proc. */
+/** One by one, from the nearest folder that exists: Node's recursive mkdir never returns if none can be made, as in /proc. */
 export function makeFolders(path: string, mode = 0o777): void {
   if (isFolder(path)) return;
   const parent = dirname(path);
@@ -9,7 +9,7 @@ export function makeFolders(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // Another process may have made it meanwhile.
     if (!isFolder(path)) throw error;
   }
 }

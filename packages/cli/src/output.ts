@@ -22,12 +22,12 @@ export function outputForm({ options }: Pick<Invocation, "options">): OutputForm
   return forms.find((form) => form === options["output"]) ?? "table";
 }
 
-/** Several values: one document, or with jsonl a line for each. */
+/** Several values: one document, or a line for each with jsonl. */
 export function renderRows(rows: readonly unknown[], form: DataForm): string {
   return form === "jsonl" ? rows.map((row) => renderJson(row, form)).join("") : renderJson(rows, form);
 }
 
-/** One of several that come over time: each is whole by itself, a line or a document of YAML. */
+/** One of several values over time: a line of JSON, or a document of YAML. */
 export function renderNext(value: unknown, form: DataForm): string {
   return form === "yaml" ? `---\n${renderYaml(value)}` : renderJson(value, "jsonl");
 }
@@ -53,7 +53,7 @@ type Yaml = typeof YamlPackage;
 
 let yaml: Yaml | undefined;
 
-/** Reads the package once. Few commands need it, and what renders cannot wait for it. */
+/** Loads the package once, before anything is rendered. Few commands need it. */
 export async function loadYaml(): Promise<Yaml> {
   yaml ??= await import("yaml");
   return yaml;
@@ -61,7 +61,7 @@ export async function loadYaml(): Promise<Yaml> {
 
 /** A value as one document of YAML 1.2; any reader of JSON values gets the same value back. */
 export function renderYaml(value: unknown): string {
-  if (yaml === undefined) throw new Error("YAML is written before its package was read");
+  if (yaml === undefined) throw new Error("the YAML package must be loaded before anything is rendered");
   // Folded lines would be hard to compare, and an alias hard to read.
   return yaml.stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }
@@ -75,7 +75,7 @@ export interface Listing<Row> {
   readonly form: OutputForm;
   readonly limit: number;
   readonly columns: readonly Column<Row>[];
-  /** What to call the rows when there are none. */
+  /** What the rows are called if there are none. */
   readonly noun: string;
   /** The first page without a token. */
   page(size: number, token: string | null): Promise<Page<Row>>;
@@ -83,7 +83,7 @@ export interface Listing<Row> {
 
 const maxPageSize = 1_000;
 
-/** Pages until the limit. jsonl goes out page by page; a table and one document need all rows first. */
+/** Reads pages up to the limit. jsonl is printed page by page; a table and a document need all rows first. */
 export async function printList<Row>(io: Io, listing: Listing<Row>): Promise<void> {
   const { form, limit, columns, noun } = listing;
   const rows: Row[] = [];

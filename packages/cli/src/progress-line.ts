@@ -11,23 +11,23 @@ export function progressBar(fraction: number, text: string | null): string {
   return `${bar} ${percent} %${text === null ? "" : `  ${plainText(text)}`}`;
 }
 
-/** A line that is written over on a terminal; elsewhere each state is a line of its own, said once. */
+/** A line that is overwritten on a terminal; elsewhere each state is a line of its own, printed once. */
 export class ProgressLine {
   readonly #io: Pick<Io, "info" | "stderrIsTerminal" | "stderr">;
-  #said = "";
+  #shown = "";
 
   constructor(io: Pick<Io, "info" | "stderrIsTerminal" | "stderr">) {
     this.#io = io;
   }
 
   show(line: string): void {
-    if (line === this.#said) return;
-    this.#said = line;
+    if (line === this.#shown) return;
+    this.#shown = line;
     if (this.#io.stderrIsTerminal) this.#io.stderr.write(`\r\u001b[K${this.#fitting(line)}`);
     else this.#io.info(`carillon: ${line}`);
   }
 
-  /** One that runs over the edge of the terminal could not be written over. */
+  /** A line longer than the terminal is wide could not be overwritten. */
   #fitting(line: string): string {
     const { stderr } = this.#io;
     const columns = "columns" in stderr && typeof stderr.columns === "number" ? stderr.columns : 80;
@@ -40,19 +40,19 @@ export class ProgressLine {
     this.#io.info(line);
   }
 
-  /** The same outside, where what is said stays above this line. */
+  /** An Io whose messages are printed above this line. */
   ioAbove(io: Io): Pick<Io, "info" | "now" | "sleep"> {
     return { info: (text) => this.print(text), now: () => io.now(), sleep: (ms, signal) => io.sleep(ms, signal) };
   }
 
   /** Makes room for other lines. */
   clear(): void {
-    if (this.#io.stderrIsTerminal && this.#said !== "") this.#io.stderr.write("\r\u001b[K");
-    this.#said = this.#io.stderrIsTerminal ? "" : this.#said;
+    if (this.#io.stderrIsTerminal && this.#shown !== "") this.#io.stderr.write("\r\u001b[K");
+    this.#shown = this.#io.stderrIsTerminal ? "" : this.#shown;
   }
 }
 
-/** Counts a known number on such a line; only where somebody watches. */
+/** Counts to a known number on such a line; only on a terminal. */
 export class CountLine {
   readonly #line: ProgressLine;
   readonly #isShown: boolean;

@@ -17,7 +17,7 @@ export const plainText = (text: string): string => text.replace(/\p{Cc}/gu, " ")
 
 const widthOf = (text: string): number => Array.from(text).length;
 
-/** Columns as wide as their maxWidth cell; the last one is not padded. */
+/** Each column is as wide as its widest cell; the last one is not padded. */
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const lines = [
     columns.map(({ title }) => title),

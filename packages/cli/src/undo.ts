@@ -2,15 +2,15 @@ import type { Job } from "@carillon/contract";
 import { type Invocation, textOption } from "./command.js";
 import type { Io } from "./io.js";
 
-/** Where a command was sent: the one that takes it back has to go there too. */
+/** The undo must reach the same server and namespace. */
 const addressFlags = ["profile", "url", "namespace"] as const;
 
-/** Says what was done and the command that takes it back. */
+/** Prints what was done and the command that undoes it. */
 export function printUndo(io: Io, invocation: Invocation, done: string, undo: string): void {
   io.info(`carillon: ${done}; undo with: ${undoLine(invocation, undo)}`);
 }
 
-/** The whole line to type. A pipe of several commands is written with ` | ` between them. */
+/** The whole line to type. ` | ` separates the commands of a pipe. */
 export function undoLine(invocation: Invocation, undo: string): string {
   const flags = addressFlags.flatMap((name) => {
     const value = textOption(invocation, name);
@@ -22,27 +22,27 @@ export function undoLine(invocation: Invocation, undo: string): string {
     .join(" | ");
 }
 
-/** Says that nothing takes it back, and what can be done instead. */
+/** Prints that nothing undoes it, and what the user can do instead. */
 export function printNoUndo(io: Io, done: string, instead?: string): void {
   io.info(`carillon: ${done}; there is no undo${instead === undefined ? "" : `: ${instead}`}`);
 }
 
-/** Such a job fires no more, whatever is asked of it. */
+/** A job that has ended never fires again. */
 export const hasEnded = ({ state }: Pick<Job, "state">): boolean => state === "cancelled" || state === "completed";
 
-/** A cancelled job still answers by its id, and so can be made again as it was; only one with a key can be applied. */
+/** The server still returns a cancelled job by its id, so that it can be created again; only a job with a key can be applied. */
 export function undoOfCancel({ id, key }: Pick<Job, "id" | "key">): string {
   return key === null ? `job export ${id} -o jsonl | api /v1/jobs -d -` : `job export ${id} | job apply -f -`;
 }
 
-interface Pausing {
+interface PausedState {
   readonly reason: string | null;
   readonly until: string | null;
   readonly missed?: string;
 }
 
-/** The flags with which something is paused as it was. An end that is over by now would be refused. */
-export function pauseFlags(pause: Pausing | null | undefined, now: number): string {
+/** The flags that pause it as it was. The server would refuse an end in the past. */
+export function pauseFlags(pause: PausedState | null | undefined, now: number): string {
   if (pause === null || pause === undefined) return "";
   const { reason, until, missed = "none" } = pause;
   return [

@@ -34,7 +34,7 @@ export interface Call {
   readonly name: string;
 }
 
-/** What every command declares, whatever its verb. */
+/** What a command of any verb declares. */
 type Words = Pick<CommandSpec, "summary" | "define" | "notes" | "examples">;
 
 const withServer = (target: Command): Command => withServerAddress(withOutputForm(target));

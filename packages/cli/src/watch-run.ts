@@ -7,29 +7,29 @@ import { ProgressLine, progressBar } from "./progress-line.js";
 import { Reconnect } from "./reconnect.js";
 import { WaitReasonReporter, detachedMessage, timeoutMessage } from "./wait-for-run.js";
 
-const LOOK_EVERY_MS = 1_000;
+const pollMs = 1_000;
 const maxPageSize = 1_000;
 
-/** Why nobody reads the log any more, although the run has not ended. */
+/** The reason of the abort when the watch ends before the run. */
 const gaveUp = Symbol("gave up");
 
 export interface WatchOptions {
-  /** Where lines of the log go; data or talk, as the command means them. */
+  /** Prints lines of the log, as data or as messages. */
   readonly print: (text: string) => Promise<void>;
   readonly level?: RunLogQuery["level"];
-  /** Infinity: to its end, however long that takes. */
+  /** Infinity: to the end of the run. */
   readonly limitMs: number;
 }
 
-/** Shows what a run logs and how far it is until it has ended. Throws with exit code 8 when the time is over. */
+/** Prints the log and the progress of a run until it has ended. Throws with exit code 8 when the time is over. */
 export async function watchRun(io: Io, client: Client, id: string, options: WatchOptions): Promise<Run> {
   const over = new AbortController();
   const line = new ProgressLine(io);
-  const absence = new Reconnect(line.ioAbove(io), { hasAnswered: false });
-  const letGo = io.onInterrupt(() => line.print(detachedMessage(id)));
+  const reconnect = new Reconnect(line.ioAbove(io), { hasAnswered: false });
+  const removeListener = io.onInterrupt(() => line.print(detachedMessage(id)));
   try {
     const [run] = await Promise.all([
-      followState(io, client, id, { line, absence, limitMs: options.limitMs }).then(
+      followState(io, client, id, { line, reconnect, limitMs: options.limitMs }).then(
         (ended) => {
           over.abort();
           return ended;
@@ -39,11 +39,11 @@ export async function watchRun(io: Io, client: Client, id: string, options: Watc
           throw error;
         },
       ),
-      followLogs(client, id, { ...options, line, absence, signal: over.signal }),
+      followLogs(client, id, { ...options, line, reconnect, signal: over.signal }),
     ]);
     return run;
   } finally {
-    letGo();
+    removeListener();
     line.clear();
   }
 }
@@ -52,17 +52,17 @@ async function followState(
   io: Io,
   client: Client,
   id: string,
-  { line, absence, limitMs }: Following & { readonly limitMs: number },
+  { line, reconnect, limitMs }: LogWatch & { readonly limitMs: number },
 ): Promise<Run> {
   const until = io.now() + limitMs;
   const reasons = new WaitReasonReporter({ now: () => io.now(), info: (text) => line.print(text) });
   for (;;) {
-    const run = await absence.retryWhileAway(() => client.runs.get(id));
+    const run = await reconnect.retryWhileAway(() => client.runs.get(id));
     line.show(stateOf(run));
     if (isFinal(run.status)) return run;
     if (io.now() >= until) throw new CliError(ExitCode.timedOut, timeoutMessage(run, limitMs));
     reasons.report(run);
-    await io.sleep(LOOK_EVERY_MS);
+    await io.sleep(pollMs);
   }
 }
 
@@ -71,25 +71,25 @@ function stateOf({ id, status, attempt, max_attempts: most, progress }: Run): st
   return attempt > 1 ? `${id} is ${status}, attempt ${attempt} of ${most}` : `${id} is ${status}`;
 }
 
-interface Following {
+interface LogWatch {
   readonly line: ProgressLine;
-  readonly absence: Reconnect;
+  readonly reconnect: Reconnect;
 }
 
-interface LogFollowing extends Following, Pick<WatchOptions, "print" | "level"> {
+interface LogWatchOptions extends LogWatch, Pick<WatchOptions, "print" | "level"> {
   readonly signal: AbortSignal;
 }
 
-/** Until nothing more will come: also the lines that came with the run's end. */
-async function followLogs(client: Client, id: string, options: LogFollowing): Promise<void> {
-  const { print, level, line, absence, signal } = options;
+/** Reads until the log is complete, including the lines that were stored with the run's end. */
+async function followLogs(client: Client, id: string, options: LogWatchOptions): Promise<void> {
+  const { print, level, line, reconnect, signal } = options;
   for (let token: string | null = null; signal.reason !== gaveUp;) {
     const query: RunLogQuery = {
       page_size: maxPageSize,
       ...(level !== undefined && { level }),
       ...(token !== null && { page_token: token }),
     };
-    const page = await absence.retryWhileAway(() => followed(client, id, query, signal));
+    const page = await reconnect.retryWhileAway(() => followed(client, id, query, signal));
     if (page === null) continue;
     if (page.lines.length > 0) line.clear();
     await print(page.lines.map(renderLogLine).join(""));
@@ -98,7 +98,7 @@ async function followLogs(client: Client, id: string, options: LogFollowing): Pr
   }
 }
 
-/** Waits for lines while the run goes on; null when it ended meanwhile, and the rest is there at once. */
+/** Waits for lines while the run goes on; null if the run ended meanwhile: the rest can then be read without waiting. */
 async function followed(client: Client, id: string, query: RunLogQuery, signal: AbortSignal) {
   if (signal.reason === gaveUp) return null;
   if (signal.aborted) return client.runs.logs(id, query);
@@ -110,13 +110,13 @@ async function followed(client: Client, id: string, query: RunLogQuery, signal: 
   }
 }
 
-/** One line for people: when, how grave, what, and what was given beside it. */
+/** One line for people: time, level, message, fields. */
 export function renderLogLine({ at, level, message, fields }: RunLogLine): string {
   const beside = fields === null ? "" : ` ${JSON.stringify(fields)}`;
   return `${at} ${level.padEnd(5)} ${shown(message)}${beside}\n`;
 }
 
-/** What a handler wrote must not move the cursor of whoever reads it. */
+/** A handler's message must not move the cursor of the reader's terminal. */
 function shown(message: string): string {
   // eslint-disable-next-line no-control-regex
   return message.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd").replaceAll("\n", "\n    ");

@@ -8,9 +8,9 @@ export interface WorkerProcess {
   readonly urls: readonly string[];
   /** Sent as a bearer token. */
   readonly token?: string;
-  /** To which the worker belongs; undefined for the server's own. */
+  /** The worker's namespace; undefined for the server's default. */
   readonly namespace?: string;
-  /** Those whose runs it takes; left out: its own. */
+  /** The namespaces whose runs it takes; only its own if left out. */
   readonly namespaces?: readonly string[];
   readonly tasks: readonly Task[];
   readonly name: string;
@@ -20,14 +20,14 @@ export interface WorkerProcess {
   readonly config: Pick<Config, "logLevel" | "logFormat" | "shutdownGrace">;
 }
 
-/** Beyond the grace time: telling the server, and closing. */
+/** Beyond the grace time: reporting to the server, and closing. */
 const closingMs = 10_000;
-/** Who takes the machine gives at least half a minute. */
+/** Providers of spot machines announce a stop at least half a minute ahead. */
 const noticeMs = 20_000;
-/** Sent by whoever hears that the machine goes. */
+/** Sent by the operator's script that receives the notice of the provider. */
 const noticeSignal = "SIGUSR2";
 
-/** Makes this process a worker until a signal ends it. */
+/** Runs a worker in this process until a signal ends it. */
 export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<ExitCode> {
   const { config, tasks, name, urls, token, labels, isSpot, namespace, namespaces } = options;
   const logger = createLogger(config, { stream: io.stderr, isTerminal: io.stderrIsTerminal, colour: io.stderrColour });
@@ -72,7 +72,7 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
   return code === 0 ? ExitCode.ok : ExitCode.failure;
 }
 
-/** What a process knows of the channel to whoever started it. */
+/** The IPC channel to the parent process. */
 interface Channelled {
   /** Undefined where there never was a channel, false where it is gone. */
   readonly connected?: boolean | undefined;
@@ -81,18 +81,18 @@ interface Channelled {
 }
 
 /**
- * Whoever started this process with a channel wants it no longer than it lives itself: old code must not go on serving. It may be
- * gone before this process has loaded what it serves.
+ * A parent that started this process with a channel wants it only as long as it lives itself: old code must not go on serving. The parent
+ * may be gone before this process has loaded its tasks.
  */
 export function endWithParent(process: Channelled, asked: AbortController): void {
   if (process.connected === undefined) return;
   if (!process.connected) return asked.abort();
   process.once("disconnect", () => asked.abort());
-  // The listener alone would keep a process that has ended its work.
+  // The listener alone would keep the process alive.
   process.channel?.unref();
 }
 
-/** Queues that are served together, with so many runs at a time. */
+/** Queues that share a number of slots. */
 export interface QueueSlots {
   readonly queues: readonly string[];
   readonly slots: number;
@@ -109,16 +109,16 @@ export function queueSlots(text: string, slots: number): QueueSlots[] {
     const [queue = "", count, ...more] = part.split("=");
     const size = count === undefined ? slots : /^\d{1,5}$/.test(count) ? Number(count) : 0;
     if (!name.test(queue) || more.length > 0 || size < 1 || size > maxSlots)
-      throw refusal(`${JSON.stringify(part)} is neither a queue nor queue=slots`);
+      throw refusal(`${JSON.stringify(part)} is neither a queue nor queue=slots.`);
     if (count === undefined) shared.push(queue);
     else own.push({ queues: [queue], slots: size });
   }
   const all = [...shared, ...own.flatMap((one) => one.queues)];
-  if (new Set(all).size < all.length) throw refusal("a queue is named twice");
-  if (all.includes("*") && all.length > 1) throw refusal("* stands for every queue: name no other beside it");
+  if (new Set(all).size < all.length) throw refusal("A queue is named twice.");
+  if (all.includes("*") && all.length > 1) throw refusal("* means every queue: name no other beside it.");
   return [...(shared.length > 0 ? [{ queues: shared, slots }] : []), ...own];
 }
 
 function refusal(reason: string): CliError {
-  return new CliError(ExitCode.usage, `--queues: ${reason}; it looks like default,mail=5`);
+  return new CliError(ExitCode.usage, `--queues: ${reason} A list looks like default,mail=5.`);
 }

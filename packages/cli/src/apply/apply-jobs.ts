@@ -13,16 +13,16 @@ import type { DesiredJob } from "./read-jobs.js";
 export interface ApplyOptions {
   readonly client: Client;
   readonly desired: readonly DesiredJob[];
-  /** Whose jobs are cancelled when they are not among the desired; null for none. */
+  /** Jobs that match it and are not desired are cancelled; null for none. */
   readonly pruneSelector: string | null;
 }
 
-/** Shows what is to change, and changes it unless it is a dry run, which ends with a code of its own if it would. */
+/** Prints the plan, and executes it unless this is a dry run, which has an exit code of its own if anything would change. */
 export async function applyJobs(io: Io, invocation: Invocation, options: ApplyOptions): Promise<ExitCode> {
   const { client, desired, pruneSelector } = options;
-  const looking = new CountLine(io, desired.length, "looked at");
-  const planned = await planJobs(client, desired, { now: io.now(), onLooked: () => looking.step() });
-  looking.end();
+  const comparing = new CountLine(io, desired.length, "compared");
+  const planned = await planJobs(client, desired, { now: io.now(), onCompared: () => comparing.step() });
+  comparing.end();
   const keys = new Set(desired.map(({ key }) => key));
   const pruned = pruneSelector === null ? [] : await planPrune(client, pruneSelector, keys);
   const steps = [...planned, ...pruned];
@@ -38,17 +38,17 @@ export async function applyJobs(io: Io, invocation: Invocation, options: ApplyOp
   const results = await executeSteps(client, changes, () => doing.step());
   doing.end();
   if (form !== "table") await io.out(renderRows([...results.map(resultJson), ...kept(steps)], form));
-  return sayResults(io, invocation, steps, results);
+  return printResults(io, invocation, steps, results);
 }
 
 const would = { create: "to create", change: "to change", cancel: "to cancel", keep: "unchanged" };
 const were = { create: "created", change: "changed", cancel: "cancelled", keep: "unchanged" };
 const kept = (steps: readonly PlannedStep[]) => steps.filter(({ action }) => action === "keep").map(planJson);
 
-/** The undo of more than so many is not read line by line. */
+/** A longer list of undo commands would not be read. */
 const maxUndos = 20;
 
-function sayResults(
+function printResults(
   io: Io,
   invocation: Invocation,
   steps: readonly PlannedStep[],
@@ -95,7 +95,7 @@ function resultJson({ step, job, refusal }: StepResult): object {
 
 const marks = { create: ["+", "green"], change: ["~", "yellow"], cancel: ["-", "red"] } as const;
 
-/** What would happen to each job, for people; those that stay as they are are only counted. */
+/** What would happen to each job, for people; unchanged jobs are only counted. */
 function renderPlan(steps: readonly PlannedStep[], colour: boolean): string {
   const paint = painter(colour);
   const lines = steps.flatMap((step) => {

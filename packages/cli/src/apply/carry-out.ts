@@ -3,13 +3,13 @@ import { type Job, type JobCreate, type Problem, plainDefinition } from "@carill
 import { inParallel } from "../in-parallel.js";
 import type { PlannedStep } from "./plan.js";
 
-/** Why a step was not done. */
+/** Why the server refused a step. */
 export type Refusal = Pick<Problem, "status" | "detail" | "errors"> & { readonly code: string };
 
-/** What became of one step. */
+/** The result of one step. */
 export interface StepResult {
   readonly step: PlannedStep;
-  /** The job as it is now, as far as it was told. */
+  /** The job after the step; a batch returns only ids. */
   readonly job?: Pick<Job, "id" | "version" | "warnings">;
   readonly refusal?: Refusal;
 }
@@ -17,13 +17,13 @@ export interface StepResult {
 type CreateStep = Extract<PlannedStep, { action: "create" }>;
 
 const width = 8;
-/** From so many new jobs on they are made in batches, which cost far less and tell no warnings. */
+/** From this number on, new jobs are created in batches, which cost far less and return no warnings. */
 const batchFrom = 50;
 const batchSize = 100;
 
 /**
- * Does what was planned, each job on the condition that it is still as it was looked at; one that is refused does not stop the others. A
- * job is made after those that it waits for, and cancelled before them.
+ * Executes the plan. A job is changed only if it still has the version that was planned for; a refused job does not stop the others. A job is
+ * created after the jobs that it waits for, and cancelled before them.
  */
 export async function executeSteps(
   client: Client,
@@ -100,7 +100,7 @@ interface Keyed {
   readonly definition: Pick<JobCreate, "schedule">;
 }
 
-/** Groups jobs so that each comes after those that it waits for. What goes round in a circle is left to the server to refuse. */
+/** Groups jobs so that each comes after those that it waits for. The server refuses circles. */
 function waves<One extends Keyed>(jobs: readonly One[]): One[][] {
   const byKey = new Map(jobs.map((job) => [job.key, job]));
   const depths = new Map<string, number>();

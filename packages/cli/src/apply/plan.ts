@@ -5,7 +5,7 @@ import { found } from "../client.js";
 import { inParallel } from "../in-parallel.js";
 import type { DesiredJob } from "./read-jobs.js";
 
-/** What applying files would do about one job. */
+/** What applying the files does to one job. */
 export type PlannedStep =
   | {
       readonly action: "create";
@@ -23,32 +23,32 @@ export type PlannedStep =
   | { readonly action: "keep"; readonly key: string; readonly current: Job }
   | { readonly action: "cancel"; readonly key: string; readonly current: Job };
 
-/** Questions under way at a time. */
-const lookWidth = 4;
+/** Requests at a time. */
+const requestsAtATime = 4;
 const maxPageSize = 1_000;
 
-/** Compares what is wanted with what there is, many jobs with one question. */
+/** Compares the desired jobs with the server's, many jobs in one request. */
 export async function planJobs(
   client: Client,
   desired: readonly DesiredJob[],
-  { now, onLooked }: { readonly now: number; readonly onLooked: () => void },
+  { now, onCompared }: { readonly now: number; readonly onCompared: () => void },
 ): Promise<PlannedStep[]> {
   const parts = Array.from({ length: Math.ceil(desired.length / mostKeys) }, (_, at) =>
     desired.slice(at * mostKeys, (at + 1) * mostKeys),
   );
-  const planned = await inParallel(parts, lookWidth, async (part) => {
+  const planned = await inParallel(parts, requestsAtATime, async (part) => {
     const { jobs } = await client.jobs.list({ key: part.map(({ key }) => key).join(",") });
     const byKey = new Map(jobs.map((job) => [job.key, job]));
     return part.map((one) => {
-      onLooked();
+      onCompared();
       return stepFor(one, byKey.get(one.key) ?? null);
     });
   });
-  return judgedByDefaults(client, planned.flat(), now);
+  return planWithDefaults(client, planned.flat(), now);
 }
 
-/** What a file leaves out the server takes from the task: where that is all that differs, nothing is to change. */
-async function judgedByDefaults(client: Client, steps: readonly PlannedStep[], now: number): Promise<PlannedStep[]> {
+/** The server fills in the defaults of the task: a job that differs only in those is unchanged. */
+async function planWithDefaults(client: Client, steps: readonly PlannedStep[], now: number): Promise<PlannedStep[]> {
   const tasks = steps.flatMap((step) => (step.action === "change" ? (step.desired.plain.task ?? []) : []));
   const defaultsOf = await readDefaults(client, tasks);
   return steps.map((step) => {
@@ -67,7 +67,7 @@ function stepFor(desired: DesiredJob, current: Job | null): PlannedStep {
   return { action: "change", key, desired, current, differences: changes };
 }
 
-/** Jobs that the selector names and the files do not. Jobs without a key never came from a file. */
+/** Jobs that match the selector and are in no file. Jobs without a key are never from a file. */
 export async function planPrune(client: Client, selector: string, keys: ReadonlySet<string>): Promise<PlannedStep[]> {
   const steps: PlannedStep[] = [];
   let token: string | null = null;
@@ -87,9 +87,9 @@ export async function planPrune(client: Client, selector: string, keys: Readonly
   return steps;
 }
 
-/** What the workers of these tasks say about their runs; a server of an older version knows of none. */
+/** The defaults that workers registered for these tasks; an older server has none. */
 async function readDefaults(client: Client, tasks: Iterable<string>): Promise<DefaultsOf> {
-  const known = await inParallel([...new Set(tasks)], lookWidth, async (name) => {
+  const known = await inParallel([...new Set(tasks)], requestsAtATime, async (name) => {
     const task = await found(client.tasks.get(name));
     return [name, task?.defaults ?? null] as const;
   });
@@ -97,7 +97,7 @@ async function readDefaults(client: Client, tasks: Iterable<string>): Promise<De
   return (task) => byTask.get(task);
 }
 
-/** What the job means once the server has filled in what it leaves out. What is wrong with that is for the server to say. */
+/** The definition with the server's defaults filled in. A definition that is invalid then is left to the server to refuse. */
 function plainByDefaults({ body, plain }: DesiredJob, now: number, defaultsOf: DefaultsOf): JobCreate {
   try {
     return plainRequest(body, { now, defaultsOf });
@@ -107,7 +107,7 @@ function plainByDefaults({ body, plain }: DesiredJob, now: number, defaultsOf: D
   }
 }
 
-/** One member that is to change; undefined where it is not there. */
+/** One changed field; undefined where it is absent. */
 export interface Difference {
   /** schedule.cron */
   readonly path: string;
@@ -115,7 +115,7 @@ export interface Difference {
   readonly after?: unknown;
 }
 
-/** What differs between two JSON values, member by member; lists are compared whole. */
+/** The differences between two JSON values, field by field; lists are compared as a whole. */
 function differences(before: unknown, after: unknown, path = ""): Difference[] {
   if (isRecord(before) && isRecord(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
@@ -125,7 +125,7 @@ function differences(before: unknown, after: unknown, path = ""): Difference[] {
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];
 }
 
-/** As text that does not depend on the order of members. */
+/** JSON text that does not depend on the order of fields. */
 function sortedJson(value: unknown): string | undefined {
   return JSON.stringify(value, (_, member: unknown) =>
     isRecord(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,

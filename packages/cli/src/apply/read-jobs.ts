@@ -7,9 +7,9 @@ import { CliError, ExitCode } from "../exit-codes.js";
 import type { Io } from "../io.js";
 import { loadYaml } from "../output.js";
 
-/** A job as a file has it, unread. */
+/** A job in a file, before it is validated. */
 export interface DeclaredJob {
-  /** Where it stands: jobs.yaml, or jobs.yaml#2 in a file of several. */
+  /** jobs.yaml, or jobs.yaml#2 in a file of several. */
   readonly place: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -22,13 +22,13 @@ export async function readJobFiles(io: Io, paths: readonly string[]): Promise<De
   for (const path of paths)
     for (const file of await filesOf(io, path))
       found.push(...(await jobsIn(file === "-" ? await readAll(io.stdin) : await contents(io, file), nameOf(file))));
-  if (found.length === 0) throw new CliError(ExitCode.usage, `there is no job in ${paths.map(nameOf).join(", ")}`);
+  if (found.length === 0) throw new CliError(ExitCode.usage, `There is no job in ${paths.map(nameOf).join(", ")}`);
   return found;
 }
 
 const nameOf = (file: string): string => (file === "-" ? "standard input" : file);
 
-/** A folder stands for what is in it, in the order of names; folders inside are left out. */
+/** A folder means the files in it, by name, without the folders inside it. */
 async function filesOf(io: Io, path: string): Promise<string[]> {
   if (path === "-") return [path];
   const isFolder = await stat(resolve(io.cwd, path)).then(
@@ -61,12 +61,12 @@ export async function jobsIn(source: string, name: string): Promise<DeclaredJob[
   return bodies.map((body, index) => {
     const place = bodies.length === 1 ? name : `${name}#${index + 1}`;
     if (!isRecord(body))
-      throw new CliError(ExitCode.usage, `${place} is no job; a job has at least a key, a task and a schedule`);
+      throw new CliError(ExitCode.usage, `${place} is no job. A job has at least a key, a task and a schedule.`);
     return { place, body };
   });
 }
 
-/** An empty document, as after a last separator, is none. */
+/** An empty document, as after a last separator, contains no job. */
 function listed(value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value;
@@ -80,16 +80,16 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 export interface DesiredJob {
   readonly place: string;
   readonly key: string;
-  /** As it was written: this is what is sent. */
+  /** As written; this is sent. */
   readonly body: JobCreate;
-  /** What it means, in plain words: this is what is compared. */
+  /** In normal form; this is compared. */
   readonly plain: JobCreate;
 }
 
 const key = new RegExp(keyPattern);
 const lasting = ["cron", "every", "at", "manual", "after"] as const;
 
-/** Reads what files declare; every fault of every file is named at once. */
+/** Validates the declared jobs; the error lists every fault of every file. */
 export function desiredJobs(declared: readonly DeclaredJob[], now: number): DesiredJob[] {
   const faults: string[] = [];
   const found = new Map<string, DesiredJob>();
@@ -104,7 +104,7 @@ export function desiredJobs(declared: readonly DeclaredJob[], now: number): Desi
     else faults.push(`${one.place}: the key ${read.key} is that of ${other.place} as well`);
   }
   if (faults.length > 0)
-    throw new CliError(ExitCode.usage, `nothing was changed:${faults.map((fault) => `\n  - ${fault}`).join("")}`);
+    throw new CliError(ExitCode.usage, `Nothing was changed:${faults.map((fault) => `\n  - ${fault}`).join("")}`);
   return [...found.values()];
 }
 
@@ -112,7 +112,7 @@ function desiredJob({ place, body }: DeclaredJob, now: number): DesiredJob | str
   const { key: name } = body;
   if (typeof name !== "string" || !key.test(name))
     return [
-      "a job in a file needs a key, by which it is found again: 1 to 200 letters, digits, dots, dashes and underscores",
+      "A job in a file needs a key, which identifies it: 1 to 200 letters, digits, dots, dashes and underscores.",
     ];
   const fault = scheduleFault(body);
   if (fault !== null) return [`${name}: ${fault}`];
@@ -126,11 +126,11 @@ function desiredJob({ place, body }: DeclaredJob, now: number): DesiredJob | str
   }
 }
 
-/** What counts from the moment of the call would be another job each time. */
+/** A schedule that counts from the request would be another one on each apply. */
 function scheduleFault(body: DeclaredJob["body"]): string | null {
   const { schedule, cron, cron_expression: expression, schedule_time: time } = body;
   if ([cron, expression, time].some((one) => one !== undefined)) return null;
   const isSaid = typeof schedule === "object" && schedule !== null && lasting.some((kind) => kind in schedule);
   if (isSaid) return null;
-  return `its schedule must be one of ${lasting.join(", ")}: the same file is applied again and again`;
+  return `its schedule must be one of ${lasting.join(", ")}, because the same file is applied repeatedly.`;
 }

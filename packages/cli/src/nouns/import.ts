@@ -69,9 +69,9 @@ async function runImport(io: Io, invocation: Invocation): Promise<ExitCode> {
   if (read.faults.length > 0 && !flagOption(invocation, "skipRefused"))
     throw new CliError(
       ExitCode.usage,
-      "nothing was imported; repair those lines, or import the rest with --skip-refused",
+      "Nothing was imported. Repair those lines, or import the rest with --skip-refused.",
     );
-  if (read.jobs.length === 0) io.info("carillon: no line of it runs anything");
+  if (read.jobs.length === 0) io.info("carillon: the crontab has no line that runs anything");
   const declared = read.jobs.map(({ line, job }) => ({ place: `line ${line}`, body: job }));
   const desired = desiredJobs(declared, io.now());
   const pruneSelector = flagOption(invocation, "prune") ? `${crontabLabel}=${name}` : null;
@@ -90,7 +90,7 @@ const columns: readonly Column<CrontabJob>[] = [
   { title: "NEXT", value: ({ fires }) => fires.map(({ wallTime }) => wallTime.slice(0, 16)).join(", ") },
 ];
 
-/** A file for `job apply` where data is asked for, else a table. */
+/** A table for people, or a file for `job apply`. */
 async function dryRun(io: Io, invocation: Invocation, { jobs, faults }: CrontabJobs): Promise<ExitCode> {
   const form = outputForm(invocation);
   const definitions = jobs.map(({ job }) => plainDefinition(job));
@@ -105,7 +105,7 @@ function printNotes(io: Io, { entries }: Crontab, isSystem: boolean): void {
   const addresses = new Set(entries.map(({ env }) => env["MAILTO"] ?? "").filter((address) => address !== ""));
   for (const address of addresses)
     io.info(
-      `carillon: MAILTO=${address}: nobody is mailed; output is in carillon run logs, and carillon webhook create tells of failures`,
+      `carillon: MAILTO=${address}: no mail is sent; carillon run logs prints the output, and carillon webhook create reports failures`,
     );
   const root = isSystem ? undefined : entries.find(({ command: line }) => /^root\s/.test(line));
   if (root !== undefined)
@@ -120,17 +120,17 @@ function nameOf(invocation: Invocation, path: string): string {
       .replaceAll(/[^A-Za-z0-9._-]+/g, "-")
       .replace(/^[^A-Za-z0-9]+/, "");
   if (given !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$/.test(given))
-    throw new CliError(ExitCode.usage, `--name: ${JSON.stringify(given)} is not 1 to 60 letters, digits and . _ -`);
+    throw new CliError(ExitCode.usage, `--name: ${JSON.stringify(given)} is not 1 to 60 letters, digits and . _ -.`);
   return name.slice(0, 60) || "crontab";
 }
 
-/** This machine's zone is named where a line goes by it. */
+/** Names this machine's zone if a line uses it. */
 function zoneOf(io: Io, invocation: Invocation, { entries }: Crontab): string {
   const given = textOption(invocation, "tz");
   if (given !== undefined) return resolveZone(given).name;
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (entries.some(({ env }) => !env["CRON_TZ"]))
-    io.info(`carillon: times are those of ${zone}, this machine's zone; --tz says another`);
+    io.info(`carillon: times are in ${zone}, this machine's zone; --tz gives another`);
   return zone;
 }
 

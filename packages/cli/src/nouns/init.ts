@@ -26,7 +26,7 @@ if one of the others exists, nothing is written.`,
     const inTheWay = there.filter((file) => file.name !== "package.json");
     if (inTheWay.length > 0) {
       const names = inTheWay.map((file) => file.name).join(", ");
-      throw new CliError(ExitCode.conflict, `nothing was written: ${dir} has ${names} already; choose another folder`);
+      throw new CliError(ExitCode.conflict, `Nothing was written: ${dir} has ${names} already. Choose another folder.`);
     }
     makeProjectFolder(dir);
     const made = files.filter((file) => !there.includes(file));
@@ -39,21 +39,21 @@ if one of the others exists, nothing is written.`,
     const kept = there.length > 0;
     const start = kept ? `npm install carillon && npx carillon dev ./tasks.${language}` : "npm install && npm start";
     const apply = kept ? "npx carillon job apply -f jobs.yaml" : "npm run apply";
-    if (kept) io.info("carillon: package.json was there and is kept as it is");
-    io.info(`carillon: made in ${dir}; undo with: ${cd}rm ${names.join(" ")}`);
+    if (kept) io.info("carillon: package.json exists and is kept as it is");
+    io.info(`carillon: created in ${dir}; undo with: ${cd}rm ${names.join(" ")}`);
     io.info(`\nNext, and then in another terminal:\n\n  ${cd}${start}\n  ${cd}${apply}\n`);
   },
 };
 
-/** A place where there can be no folder is a wrong argument; what else the system refuses is told as it says it. */
+/** A path where no folder can be made is a wrong argument; other errors of the system are passed on. */
 function makeProjectFolder(dir: string): void {
   try {
     makeFolders(dir);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code !== "ENOENT" && code !== "EEXIST" && code !== "ENOTDIR") throw error;
-    const reason = code === "ENOENT" ? "the system takes no folders there" : "a file is in the way";
-    throw new CliError(ExitCode.usage, `${dir} cannot be made: ${reason}; choose another folder`);
+    const reason = code === "ENOENT" ? "the system does not allow folders there" : "a file is in the way";
+    throw new CliError(ExitCode.usage, `${dir} cannot be created: ${reason}. Choose another folder.`);
   }
 }
 
@@ -112,7 +112,7 @@ function packageJson({ name, version, language }: ProjectChoice, tasks: string):
 
 const tasksHead = `import { task } from "carillon";
 
-// A task is what a worker runs. Whatever it returns is kept as the output of the run; whatever it throws is tried again.
+// A worker runs tasks. Its return value is stored as the output of the run; if it throws, the run is retried.
 `;
 
 const javaScriptTasks = `${tasksHead}export const greet = task({
@@ -146,7 +146,7 @@ const tsconfig = `{
 }
 `;
 
-const jobs = `# Applied by \`npm run apply\`, as often as you like: a job that is as it says here is left alone.
+const jobs = `# Applied by \`npm run apply\`, as often as you like: unchanged jobs stay as they are.
 key: greet-every-minute
 task: greet
 schedule:
@@ -170,7 +170,7 @@ npm start        # everything in one process, with a database of its own in .car
 npm run apply    # in another terminal: makes the jobs of jobs.yaml
 \`\`\`
 
-Then look at it:
+Then use it:
 
 \`\`\`sh
 npx carillon task run greet --payload '{"name":"you"}' --wait

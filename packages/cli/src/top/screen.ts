@@ -11,14 +11,14 @@ export interface ViewOptions {
   readonly rows: number;
   readonly colour: boolean;
   readonly sort: Sort;
-  /** Why what is shown may be old. */
+  /** Why the snapshot may be old. */
   readonly note: string | null;
   readonly everyMs: number;
 }
 
-const leastRows = 3;
+const minRows = 3;
 
-/** A screen full: never wider or higher than it, so that nothing scrolls. */
+/** One screen: never wider or higher than the terminal, so that nothing scrolls. */
 export function renderScreen(view: Snapshot, options: ViewOptions): string {
   const paint = painter(options.colour);
   const head = headLines(view, options, paint);
@@ -41,7 +41,7 @@ export function renderScreen(view: Snapshot, options: ViewOptions): string {
   return [...lines, foot].map((line) => cutTo(line, options.columns)).join("\n");
 }
 
-/** The same without a terminal: everything, as tall as it is. */
+/** The same without a terminal: every row. */
 export function renderPlain(view: Snapshot, sort: Sort): string {
   const head = headLines(view, { note: null }, painter(false));
   const sections = sectionsOf(view, sort).flatMap(({ title, lines }) => ["", title, ...lines]);
@@ -143,9 +143,9 @@ function seconds(ms: number): string {
   return span < 7_200_000 ? `${Math.round(span / 60_000)} min` : `${(span / 3_600_000).toFixed(1)} h`;
 }
 
-/** Gives each section what it needs; where that is too much, each a little, and the rest to the first. */
+/** Gives each section the rows that it needs; if the room is too small, each gets a few, and the first gets the rest. */
 function shareOut(wants: readonly number[], room: number): number[] {
-  const shares = wants.map((want) => Math.min(want, leastRows));
+  const shares = wants.map((want) => Math.min(want, minRows));
   let left = room - shares.reduce((sum, share) => sum + share, 0);
   return shares.map((share, index) => {
     const more = Math.max(0, Math.min(left, (wants[index] ?? 0) - share));
@@ -157,7 +157,7 @@ function shareOut(wants: readonly number[], room: number): number[] {
 // eslint-disable-next-line no-control-regex
 const escape = /\u001b\[[0-9;]*m/g;
 
-/** Cut by what is seen: codes for colours take no room. */
+/** Cuts to the visible width: codes for colours take no room. */
 function cutTo(line: string, columns: number): string {
   let left = columns;
   let out = "";
@@ -187,7 +187,7 @@ const home = "\u001b[H";
 const clearLine = "\u001b[K";
 const clearBelow = "\u001b[J";
 
-/** The live view: draws after each look, after each key and when the terminal changes its size, until q. */
+/** The live view: draws after each snapshot, after each key and when the terminal changes its size, until q. */
 export async function watchTop(io: Io, terminal: Terminal, options: WatchTop): Promise<void> {
   let { everyMs, sort } = options;
   let seen: Snapshot | null = null;
@@ -212,7 +212,7 @@ export async function watchTop(io: Io, terminal: Terminal, options: WatchTop): P
     draw();
     pause.abort();
   };
-  const giveBack = [terminal.takeScreen(), terminal.onKey(onKey), terminal.onResize(draw)];
+  const restoreScreen = [terminal.takeScreen(), terminal.onKey(onKey), terminal.onResize(draw)];
   try {
     while (!over.signal.aborted) {
       const next: Snapshot | null = isFrozen && seen !== null ? seen : await options.takeSnapshot();
@@ -220,11 +220,11 @@ export async function watchTop(io: Io, terminal: Terminal, options: WatchTop): P
       seen = next ?? seen;
       if (seen === null) return;
       draw();
-      // A key does not wait for the next look.
+      // A key ends the pause.
       pause = new AbortController();
       if (!over.signal.aborted) await io.sleep(everyMs, pause.signal);
     }
   } finally {
-    for (const undo of giveBack.toReversed()) undo();
+    for (const undo of restoreScreen.toReversed()) undo();
   }
 }

@@ -6,7 +6,7 @@ export interface QueueSnapshot extends Queue {
   readonly rates: Rates;
 }
 
-/** Everything that the view shows, as the API says it. */
+/** Everything that the view shows, in the API's form. */
 export interface Snapshot {
   readonly at: string;
   readonly url: string;
@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly ready: boolean;
   readonly rates: Rates;
   readonly queues: readonly QueueSnapshot[];
-  /** There are more queues than are looked at. */
+  /** The namespace has more queues than the view reads. */
   readonly more_queues: boolean;
   readonly workers: readonly Worker[];
   readonly running: readonly Run[];
@@ -30,7 +30,7 @@ export interface SnapshotOptions {
 const maxQueues = 50;
 const maxRows = 100;
 
-/** One look; null when the server cannot be reached, which a view that stays must survive. */
+/** Null if the server cannot be reached: the live view goes on, and says so. */
 export async function takeSnapshot(options: SnapshotOptions): Promise<Snapshot | null> {
   try {
     return await readSnapshot(options);
@@ -64,7 +64,7 @@ async function readSnapshot({ client, url, meter, now }: SnapshotOptions): Promi
   };
 }
 
-/** What is counted, by the kind of event that says it. */
+/** What is counted, by the type of event. */
 export const counted = {
   "run.fired": "fired",
   "run.started": "started",
@@ -113,7 +113,7 @@ export class RateMeter {
 
 type Buckets = Map<number, Partial<Record<RateName, number>>>;
 
-/** Seconds that no window reaches any more go. */
+/** Drops the seconds before the window. */
 function count(buckets: Buckets, name: RateName, second: number): void {
   const bucket = buckets.get(second) ?? {};
   bucket[name] = (bucket[name] ?? 0) + 1;

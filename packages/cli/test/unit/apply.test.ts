@@ -229,13 +229,13 @@ describe("job apply", () => {
   it.each([
     ["task: echo\nschedule: { manual: true }\n", "needs a key"],
     ["key: a\ntask: echo\n", "must be one of cron, every, at, manual, after"],
-    ["key: a\ntask: echo\nschedule: { delay: 3d }\n", "applied again and again"],
+    ["key: a\ntask: echo\nschedule: { delay: 3d }\n", "applied repeatedly"],
     ["key: a\ntask: echo\nschedule: { cron: 61 * * * * }\n", "standard input: a: /schedule/cron: "],
     ["key: a\ntask: echo\nschedule: { manual: true }\nretrys: 3\n", "/retrys"],
     [`${nightly}---\n${nightly}`, "the key nightly is that of standard input#1 as well"],
     ["key: [", "standard input cannot be read"],
     ["just words", "is no job"],
-    ["", "there is no job in standard input"],
+    ["", "There is no job in standard input"],
   ])("refuses %j before it asks the server anything", async (file, message) => {
     const calls = serveJobs();
     const { code, said } = await apply(file);

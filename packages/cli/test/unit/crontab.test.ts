@@ -107,7 +107,7 @@ describe("import crontab", () => {
     const { code, out, said } = await dryRun("MAILTO=me\n0 5 * * * backup\n");
     expect(code).toBe(0);
     expect(out).toMatch(/2 +tab-backup +.*, Europe\/Paris +2026-02-10T05:00, 2026-02-11T05:00, 2026-02-12T05:00\n/);
-    expect(said).toContain("MAILTO=me: nobody is mailed");
+    expect(said).toContain("MAILTO=me: no mail is sent");
     expect(said).toContain("1 would be imported, 0 refused; nothing was changed");
   });
 
@@ -120,7 +120,7 @@ describe("import crontab", () => {
     };
     expect(await said("0 5 * * * a\n")).toContain("this machine's zone");
     expect(await said("CRON_TZ=Europe/Paris\n0 5 * * * a\n")).not.toContain("this machine's zone");
-    expect(await said("")).toBe("carillon: no line of it runs anything\ncarillon: nothing to do");
+    expect(await said("")).toBe("carillon: the crontab has no line that runs anything\ncarillon: nothing to do");
   });
 
   it("prints a file for job apply", async () => {

@@ -91,13 +91,13 @@ describe("how failures show in the exit code", () => {
       severity: "ERROR",
     });
     expect(failureOf(refused).message).toMatch(
-      /^the database refused a statement: permission denied.*must own the schema/,
+      /^The database refused a statement: permission denied.*must own the schema/,
     );
   });
 
   it("shows the stack of what is a fault of its own", () => {
     const { exitCode, message } = failureOf(new TypeError("x is not a function"));
     expect(exitCode).toBe(1);
-    expect(message).toMatch(/fault of carillon itself: TypeError: x is not a function\n +at /);
+    expect(message).toMatch(/bug in carillon: TypeError: x is not a function\n +at /);
   });
 });

@@ -48,7 +48,7 @@ describe("init", () => {
     const below = await init("deep/down/here/README.md/below");
     expect({ code: below.code, said: below.said }).toEqual({
       code: 2,
-      said: `carillon: ${join(dir, "deep/down/here/README.md/below")} cannot be made: a file is in the way; choose another folder`,
+      said: `carillon: ${join(dir, "deep/down/here/README.md/below")} cannot be created: a file is in the way. Choose another folder.`,
     });
   });
 
@@ -56,7 +56,7 @@ describe("init", () => {
     const { code, said } = await init("/proc/nope/deeper");
     expect({ code, said }).toEqual({
       code: 2,
-      said: "carillon: /proc/nope/deeper cannot be made: the system takes no folders there; choose another folder",
+      said: "carillon: /proc/nope/deeper cannot be created: the system does not allow folders there. Choose another folder.",
     });
   });
 

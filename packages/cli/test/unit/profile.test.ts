@@ -170,7 +170,7 @@ describe("profiles", () => {
     await login("https://one.example", "--profile", "one");
     expect(await run(["profile", "use", "x"])).toMatchObject({
       code: 3,
-      said: expect.stringContaining("there are one"),
+      said: expect.stringContaining("There are one"),
     });
     expect((await run(["profile", "use"])).code).toBe(2);
   });

@@ -13,7 +13,7 @@ import { storedDataDir } from "../../process/stored-data-dir.js";
 
 const examples = fileURLToPath(new URL("../../../../../examples", import.meta.url));
 const plugin = join(examples, "plugin");
-const tellsWhatItReads = new URL("../../process/tell-reads.mjs", import.meta.url).href;
+const tellsWhatItReads = new URL("../../process/print-loaded-executors.mjs", import.meta.url).href;
 
 const runOf = async (url: string, id: string): Promise<Record<string, unknown>> => {
   return (await call(`${url}/v1/jobs/${id}`)).body["run"] as Record<string, unknown>;

@@ -4,5 +4,5 @@ import { outputErrorMessage } from "../../src/io.js";
 it("output that its reader does not want is no failure; output that is lost is one", () => {
   const failed = (code: string): Error => Object.assign(new Error(`write ${code}`), { code });
   expect(outputErrorMessage(failed("EPIPE"))).toBeNull();
-  expect(outputErrorMessage(failed("ENOSPC"))).toBe("carillon: not all of the output could be written: write ENOSPC");
+  expect(outputErrorMessage(failed("ENOSPC"))).toBe("carillon: Not all of the output could be written: write ENOSPC");
 });

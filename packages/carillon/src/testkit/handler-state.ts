@@ -13,7 +13,7 @@ export interface TestProgress {
 
 const done: NoteAnswer = { kind: "done" };
 
-/** What handlers leave behind, in memory. One test runs one attempt of a run at a time: there is nothing to fence. */
+/** Handler state in memory: checkpoints, steps, progress, logs. The kit runs one attempt of a run at a time, so no fence is needed. */
 export class MemoryHandlerState {
   readonly #now: () => Instant;
   readonly #checkpoints = new Map<string, string>();
@@ -30,12 +30,12 @@ export class MemoryHandlerState {
     this.#now = now;
   }
 
-  /** The runs that a run is told to have been started by, as a list. */
+  /** Sets the upstream runs that the handler sees, as a JSON list. */
   follow(runId: string, runsJson: string): void {
     this.#upstream.set(runId, runsJson);
   }
 
-  /** The job of a run, for what is remembered of jobs. */
+  /** An attempt begins; the job is needed for the last success of the job. */
   begin(runId: string, jobId: string | null): void {
     this.#atWork.add(runId);
     if (jobId !== null) this.#jobs.set(runId, jobId);
@@ -46,7 +46,7 @@ export class MemoryHandlerState {
     this.#atWork.delete(runId);
   }
 
-  /** The run has ended: answers what it logged and how far it was, and forgets the rest. */
+  /** The run has ended: returns its log and progress, and drops the rest. */
   end(runId: string, outputJson: string | null): { lines: readonly TestLine[]; progress: TestProgress | null } {
     this.#atWork.delete(runId);
     const jobId = this.#jobs.get(runId);

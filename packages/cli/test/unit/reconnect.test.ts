@@ -31,7 +31,7 @@ function serveRun(...stands: readonly (string | null)[]) {
   return asked;
 }
 
-const away = "http://127.0.0.1:8023 cannot be reached or broke off its answer. Asking again for up to 60 s.";
+const away = "http://127.0.0.1:8023 cannot be reached or broke off its answer. Retrying for up to 60 s.";
 
 describe("a server that goes away and comes back", () => {
   it.each([
@@ -97,7 +97,7 @@ describe("run logs -f", () => {
     expect(io.written().match(/line \d/g)).toEqual(["line 1", "line 2", "line 3"]);
     expect(asked).toEqual([null, "t", "t", "t", "t", "u", "u"]);
     expect(io.said).toEqual([
-      "carillon: The node stops. Asking again for up to 60 s.",
+      "carillon: The node stops. Retrying for up to 60 s.",
       "carillon: the server answers again",
       `carillon: ${away}`,
       "carillon: the server answers again",

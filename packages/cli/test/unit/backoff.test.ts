@@ -22,8 +22,8 @@ describe("a command over its quota", () => {
     );
     expect(io.slept).toEqual([2_000, 1_000]);
     expect(io.said.slice(0, 2)).toEqual([
-      "carillon: the server asks to come again in 2 s (rate_limited)",
-      "carillon: the server asks to come again in 1 s (rate_limited)",
+      "carillon: the server asks to retry in 2 s (rate_limited)",
+      "carillon: the server asks to retry in 1 s (rate_limited)",
     ]);
   });
 
