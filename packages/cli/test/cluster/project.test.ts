@@ -69,7 +69,7 @@ it("a new project runs; its jobs, a crontab's and what is exported are applied a
     said: expect.stringContaining("2 unchanged"),
   });
 
-  const seen = JSON.parse((await carillon(["top", "--every", "0.5", "--json"])).out);
+  const seen = JSON.parse((await carillon(["top", "--every", "500ms", "--json"])).out);
   expect(seen).toMatchObject({ ready: true, queues: [{ name: "default" }, { name: "other" }] });
   expect((await carillon(["api", "/v1/jobs/@nobody"])).code).toBe(3);
   await node.stop();
