@@ -17,17 +17,17 @@ beforeEach(async () => {
   dir = await scratchDir();
 });
 
-/** A command in the project's folder. */
+/** Runs a command in the project's folder. */
 async function carillon(argv: readonly string[], stdin = "") {
   const io = { ...fakeIo({ cwd: dir, env: { CARILLON_URL: url }, stdin: [stdin] }), sleep: (ms: number) => pause(ms) };
   const code = await runCli(argv, io);
   return { code, out: io.written(), said: io.said.join("\n") };
 }
 
-it("a new project runs; its jobs, a crontab's and what is exported are applied again without a change", async () => {
+it("a new project runs, and applying its jobs, a crontab's or exported ones again changes nothing", async () => {
   url = "http://127.0.0.1:1";
   expect((await carillon(["init"])).code).toBe(0);
-  // As npm install would.
+  // Links what npm install would install.
   await mkdir(join(dir, "node_modules"));
   await symlink(product, join(dir, "node_modules", "carillon"));
   const { url: databaseUrl, drop } = await freshDatabase();
@@ -71,12 +71,12 @@ it("a new project runs; its jobs, a crontab's and what is exported are applied a
 
   const seen = JSON.parse((await carillon(["top", "--every", "500ms", "--json"])).out);
   expect(seen).toMatchObject({ ready: true, queues: [{ name: "default" }, { name: "other" }] });
-  expect((await carillon(["api", "/v1/jobs/@nobody"])).code).toBe(3);
+  expect((await carillon(["api", "/v1/jobs/@unknown"])).code).toBe(3);
   await node.stop();
   await drop();
 });
 
-/** Everything that a definition can say, in words that are not the server's own. */
+/** A definition with every field, in other spellings than the server's. */
 const more = `
 key: much
 task: echo

@@ -9,7 +9,7 @@ import { notFound, serveBy } from "./fake-server.js";
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A job as the server shows it, defaults and all. */
+/** A job as the server returns it, with all defaults. */
 const stored = (over: object) => ({
   id: "job_1",
   key: "nightly",
@@ -52,7 +52,7 @@ const stored = (over: object) => ({
   ...over,
 });
 
-/** Serves these jobs by their keys, in one list, and takes every change. */
+/** Serves these jobs by their keys, in one list, and accepts every change. */
 function serveJobs(...jobs: ReturnType<typeof stored>[]) {
   return serveBy(({ method, url, body }) => {
     const { pathname, searchParams } = new URL(url);
@@ -74,7 +74,7 @@ function serveJobs(...jobs: ReturnType<typeof stored>[]) {
   });
 }
 
-/** Serves the same, and what the worker of every task registered. */
+/** Serves the same, and the defaults that the worker of every task registered. */
 function serveTasks(defaults: object, ...jobs: ReturnType<typeof stored>[]) {
   return serveBy(({ url }) =>
     url.includes("/tasks/") ? { body: { name: "echo", defaults } } : { body: { jobs, next_page_token: null } },
@@ -90,14 +90,14 @@ async function apply(files: string, ...argv: string[]) {
 const nightly = "key: nightly\ntask: echo\nschedule:\n  cron: 0 2 * * *\n";
 
 describe("job apply", () => {
-  it("leaves a job alone that is as the file says, in whatever words", async () => {
+  it("job apply leaves a job unchanged that equals the file in another spelling", async () => {
     const calls = serveJobs(stored({}));
     const words = `${nightly}  time_zone: UTC\npriority: 4\nretry: { initial: 1000ms }\npayload: null\nlabels: {}\n`;
     expect(await apply(words)).toEqual({ code: 0, out: "", said: "carillon: 1 unchanged" });
     expect(calls.map(({ method }) => method)).toEqual(["GET"]);
   });
 
-  it("shows each difference, changes what differs on the condition that nobody else did, and says how to undo it", async () => {
+  it("job apply prints each difference, changes the job only at the version that it compared, and prints the undo", async () => {
     const calls: string[] = [];
     serveBy(({ method, headers, body }) => {
       calls.push(`${method} ${headers.get("if-match") ?? ""} ${JSON.stringify(body)}`);
@@ -111,7 +111,7 @@ describe("job apply", () => {
     );
     expect(calls).toEqual([
       "GET  undefined",
-      // What the task says.
+      // The defaults of the task.
       "GET  undefined",
       'PUT "v7" {"key":"nightly","task":"echo","schedule":{"cron":"0 3 * * *"},"payload":{"a":[1]}}',
     ]);
@@ -119,7 +119,7 @@ describe("job apply", () => {
     expect(said).toContain("undo with: carillon job rollback @nightly 7");
   });
 
-  it("takes several documents, lists, { jobs } and JSON, of files, folders and standard input", async () => {
+  it("job apply reads several documents, lists, { jobs } and JSON, from files, folders and standard input", async () => {
     const dir = mkdtempSync(join(tmpdir(), "carillon-apply-"));
     onTestFinished(() => rmSync(dir, { recursive: true }));
     mkdirSync(join(dir, "jobs"));
@@ -144,7 +144,7 @@ describe("job apply", () => {
     ]);
   });
 
-  it("with --dry-run changes nothing and ends with 9 if it would", async () => {
+  it("job apply --dry-run changes nothing and ends with 9 if it would", async () => {
     const calls = serveJobs(stored({}));
     const { code, said } = await apply(`${nightly}timeout: 5m\n`, "--dry-run");
     expect({ code, said }).toEqual({ code: 9, said: "carillon: 1 to change; nothing was changed" });
@@ -156,7 +156,7 @@ describe("job apply", () => {
     expect(calls.every(({ method }) => method === "GET")).toBe(true);
   });
 
-  it("prunes only what its selector names, and nothing without one", async () => {
+  it("job apply --prune cancels only jobs that match the selector, and needs one", async () => {
     const labels = { app: "x" };
     const jobs = [
       stored({ labels }),
@@ -180,7 +180,7 @@ describe("job apply", () => {
     }
   });
 
-  it("makes a job after those that it waits for", async () => {
+  it("job apply creates a job after the jobs that it waits for", async () => {
     const calls = serveJobs();
     const files = ["c", "b", "a"].map((key, index, all) => ({
       key,
@@ -192,7 +192,7 @@ describe("job apply", () => {
     expect(made).toEqual(["a", "b", "c"]);
   });
 
-  it("goes on past a job that is refused, and ends with its code", async () => {
+  it("job apply continues after a refused job, and ends with the code of the refusal", async () => {
     serveBy(({ method, body }) => {
       if (method === "GET") return { body: { jobs: [], next_page_token: null } };
       const { key } = body as { key: string };
@@ -205,7 +205,7 @@ describe("job apply", () => {
     expect(said).toContain("@b created; undo with: carillon job cancel @b");
   });
 
-  it("makes many new jobs in batches, each made or refused by itself, and shows how far it is on a terminal", async () => {
+  it("job apply creates many new jobs in batches, each accepted or refused separately, and shows progress on a terminal", async () => {
     const files = Array.from({ length: 120 }, (_, index) => ({
       key: `j${index}`,
       task: "echo",
@@ -236,7 +236,7 @@ describe("job apply", () => {
     ["key: [", "standard input cannot be read"],
     ["just words", "is no job"],
     ["", "There is no job in standard input"],
-  ])("refuses %j before it asks the server anything", async (file, message) => {
+  ])("job apply refuses %j before it sends any request", async (file, message) => {
     const calls = serveJobs();
     const { code, said } = await apply(file);
     expect({ code, calls }).toEqual({ code: 2, calls: [] });
@@ -245,7 +245,7 @@ describe("job apply", () => {
 });
 
 describe("job export", () => {
-  it("prints what differs from the usual, so that applying it changes nothing", async () => {
+  it("job export prints fields without defaults, so that applying the file changes nothing", async () => {
     const job = stored({ payload: { at: "yes", n: 1 }, labels: { app: "x" }, timeout: "5m" });
     serveJobs(job, stored({ key: null }), stored({ key: "done", state: "completed" }));
     const io = fakeIo();
@@ -257,7 +257,7 @@ describe("job export", () => {
     expect((await apply(io.written())).said).toBe("carillon: 1 unchanged");
   });
 
-  it("prints jobs by name, several as several documents or one list", async () => {
+  it("job export prints named jobs, as several documents or as one list", async () => {
     serveJobs(stored({}), stored({ id: "job_2", key: "b", state: "cancelled" }));
     const io = fakeIo();
     expect(await runCli(["job", "export", "@nightly", "job_2"], io)).toBe(0);
@@ -270,7 +270,7 @@ describe("job export", () => {
 });
 
 describe("other forms", () => {
-  it("-o yaml gives the same value as JSON", async () => {
+  it("-o yaml prints the same value as JSON", async () => {
     serveJobs(stored({}));
     const io = fakeIo();
     expect(await runCli(["job", "get", "@nightly", "-o", "yaml"], io)).toBe(0);
@@ -281,20 +281,20 @@ describe("other forms", () => {
 describe("carillon job apply, where a task has defaults", () => {
   const file = "key: nightly\ntask: echo\nschedule: { cron: 0 2 * * * }\n";
 
-  it("leaves a job alone that differs from its file by them only", async () => {
+  it("job apply leaves a job unchanged that differs from its file only by the defaults of its task", async () => {
     const calls = serveTasks({ timeout: "2m", queue: "mail" }, stored({ timeout: "2m", queue: "mail" }));
     expect(await apply(file, "--dry-run")).toMatchObject({ code: 0, out: "" });
     expect(calls.map(({ url }) => new URL(url).pathname)).toEqual(["/v1/jobs", "/v1/tasks/echo"]);
   });
 
-  it("shows what would change once they are taken", async () => {
+  it("job apply compares a job after the defaults of its task are filled in", async () => {
     serveTasks({ timeout: "3m" }, stored({ timeout: "2m" }));
     const { out } = await apply(file, "--dry-run");
     expect(out).toContain("timeout: 2m → 3m");
   });
 });
 
-it("carillon task get shows the defaults of a task", async () => {
+it("task get prints the defaults of a task", async () => {
   serveBy(() => ({
     body: {
       name: "echo",

@@ -31,7 +31,7 @@ const backfill = (over: Partial<Backfill> = {}): Backfill => ({
 });
 
 describe("job backfill", () => {
-  it("sends what the flags say, and says how to stop it", async () => {
+  it("job backfill sends its flags, and prints how to abort it", async () => {
     const calls = serve(backfill());
     const io = fakeIo();
     const flags = ["--from", from, "--to", "2030-01-02T00:00:00Z", "--rate", "0.5", "--concurrency", "1"];
@@ -42,7 +42,7 @@ describe("job backfill", () => {
     expect(io.said.join()).toContain("carillon backfill abort bkf_1");
   });
 
-  it("with --dry-run prints the count and starts nothing", async () => {
+  it("job backfill --dry-run prints the count and starts nothing", async () => {
     const calls = serve({ total: 31, dry_run: true });
     const io = fakeIo();
     expect(await runCli(["job", "backfill", "@k", "--from", from, "--dry-run"], io)).toBe(0);
@@ -51,7 +51,7 @@ describe("job backfill", () => {
     expect(io.said).toEqual(["carillon: 31 occurrences in that range; nothing was written"]);
   });
 
-  it("with --watch says how far it is whenever it got on, until it is done", async () => {
+  it("job backfill --watch prints each progress until it is done", async () => {
     const some = backfill({ made: 2, passed: 1 });
     serve(backfill(), some, some, backfill({ state: "done", made: 2, passed: 1, skipped: 1 }));
     const io = fakeIo();
@@ -65,7 +65,7 @@ describe("job backfill", () => {
     expect(io.written()).toMatch(/state +done\n/);
   });
 
-  it("ends with 7 when somebody aborts what is watched", async () => {
+  it("job backfill --watch ends with 7 when the backfill is aborted", async () => {
     serve(backfill(), backfill({ state: "aborted", reason: "job_cancelled" }));
     const io = fakeIo();
     expect(await runCli(["job", "backfill", "@k", "--from", from, "--watch"], io)).toBe(7);
@@ -90,7 +90,7 @@ describe("backfill", () => {
   it.each<[string[], string, string]>([
     [["get", "bkf_1"], "GET", "/backfills/bkf_1"],
     [["abort", "bkf_1"], "POST", "/backfills/bkf_1:abort"],
-  ])("%j is the call it says, and prints the backfill", async (argv, method, path) => {
+  ])("backfill %j sends one request, and prints the backfill", async (argv, method, path) => {
     const calls = serve(backfill());
     const io = fakeIo();
     expect(await runCli(["backfill", ...argv], io)).toBe(0);
@@ -98,7 +98,7 @@ describe("backfill", () => {
     expect(io.written()).toMatch(/range +2030-01-01T00:00:00.000Z to 2030-01-02T00:00:00.000Z/);
   });
 
-  it("list shows those of a job", async () => {
+  it("backfill list prints the backfills of a job", async () => {
     const calls = serve({ backfills: [backfill({ made: 3 })], next_page_token: null });
     const io = fakeIo();
     expect(await runCli(["backfill", "list", "@k", "-n", "5"], io)).toBe(0);

@@ -12,7 +12,7 @@ const over = (seconds: number) => ({
 });
 
 describe("a command over its quota", () => {
-  it("waits as long as the server asks, says so, and does what it was told", async () => {
+  it("a command over its quota waits as long as the server asks, prints that, and then succeeds", async () => {
     const answers = [over(2), over(1), { body: { id: "run_1", status: "cancelled" } }];
     const calls = serveBy(() => answers.shift() ?? over(1));
     const io = fakeIo();
@@ -27,7 +27,7 @@ describe("a command over its quota", () => {
     ]);
   });
 
-  it("ends with 1 when that would take longer than half a minute, and says when", async () => {
+  it("a command over its quota ends with 1 when the wait would exceed half a minute, and prints the time", async () => {
     const calls = serveBy(() => over(31));
     const io = fakeIo();
     expect(await runCli(["job", "list"], io)).toBe(1);

@@ -20,7 +20,7 @@ const breaker = (over: Partial<Breaker> = {}): Breaker => ({
 });
 
 describe("carillon breaker", () => {
-  it("lists breakers with their state, the reason, and when a run is tried", async () => {
+  it("breaker list prints the state, the reason and the time of the next probe", async () => {
     serve({ breakers: [breaker(), breaker({ name: "pdf", state: "closed", probe_at: null })], next_page_token: null });
     const io = fakeIo();
     expect(await runCli(["breaker", "list"], io)).toBe(0);
@@ -28,7 +28,7 @@ describe("carillon breaker", () => {
     expect(io.written()).toMatch(/pdf +closed/);
   });
 
-  it("shows one, also as JSON", async () => {
+  it("breaker get prints one breaker, also as JSON", async () => {
     const calls = serve(breaker());
     const [plain, json] = [fakeIo(), fakeIo()];
     expect(await runCli(["breaker", "get", "payments-api"], plain)).toBe(0);
@@ -39,7 +39,7 @@ describe("carillon breaker", () => {
     expect(JSON.parse(json.written())).toEqual(breaker());
   });
 
-  it("closes one and says what to do instead of opening it", async () => {
+  it("breaker reset closes a breaker and prints how to hold runs back instead", async () => {
     const calls = serve(breaker({ state: "closed", probe_at: null }));
     const io = fakeIo();
     expect(await runCli(["breaker", "reset", "payments-api"], io)).toBe(0);
@@ -48,7 +48,7 @@ describe("carillon breaker", () => {
     expect(io.said.join()).toContain("carillon queue pause");
   });
 
-  it("without a name is refused with exit code 2", async () => {
+  it("breaker get without a name is refused with exit code 2", async () => {
     serve();
     for (const verb of ["show", "reset"]) expect(await runCli(["breaker", verb], fakeIo())).toBe(2);
   });

@@ -9,21 +9,21 @@ async function run(...argv: string[]) {
   return { code, out: io.written(), talk: io.said.join("\n") };
 }
 
-describe("the frame of the command line", () => {
-  it("shows help on standard output with exit code 0 when asked", async () => {
+describe("the command line", () => {
+  it("--help prints help on standard output with exit code 0", async () => {
     const { code, out, talk } = await run("--help");
     expect({ code, talk }).toEqual({ code: 0, talk: "" });
     expect(out).toMatch(/^Usage: carillon/);
     expect(out).toContain("dev ");
   });
 
-  it("says where to begin when nothing was asked", async () => {
+  it("carillon without arguments prints the first steps", async () => {
     const { code, out, talk } = await run();
     expect({ code, talk }).toEqual({ code: 0, talk: "" });
     expect(out).toMatch(/carillon dev .*\n[^]*carillon why @ping[^]*carillon --help/);
   });
 
-  it("shows help of a command with its own options, by flag and by word", async () => {
+  it("help of a command lists its own options, by flag and by word", async () => {
     const byFlag = await run("cron", "next", "--help");
     expect(byFlag.code).toBe(0);
     expect(byFlag.out).toContain("--from <instant>");
@@ -31,7 +31,7 @@ describe("the frame of the command line", () => {
     expect(await run("help", "cron", "next")).toEqual(byFlag);
   });
 
-  it("shows help on standard error with exit code 2 when a verb is missing", async () => {
+  it("a noun without a verb prints help on standard error with exit code 2", async () => {
     const { code, out, talk } = await run("job");
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(talk).toMatch(/create.*\n.*get.*\n.*list/);
@@ -43,7 +43,7 @@ describe("the frame of the command line", () => {
     [["cron", "next", "* * * * *", "--form", "x"], "(Did you mean --from?)"],
     [["job", "create", "--taks", "x"], "(Did you mean --task?)"],
     [["job", "backfill", "--form", "x"], "(Did you mean --from?)"],
-  ])("says what was probably meant by %j and ends with 2", async (argv, hint) => {
+  ])("a suggestion is printed for the misspelled %j, with exit code 2", async (argv, hint) => {
     const { code, out, talk } = await run(...argv);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(talk).toContain(hint);
@@ -66,7 +66,7 @@ describe("the frame of the command line", () => {
     expect(talk).toContain(message);
   });
 
-  it("gives data as JSON wherever there is some", async () => {
+  it("every command that prints data has --json", async () => {
     const without = await Promise.all(
       (await allCommands()).map(async ({ path }) =>
         (await run(...path, "--help")).out.includes("--json ") ? [] : [path.join(" ")],
@@ -75,7 +75,7 @@ describe("the frame of the command line", () => {
     expect(without.flat()).toEqual(["dev", "worker start", "server start", "api", "completion"]);
   });
 
-  it("shows versions", async () => {
+  it("version and --version print versions", async () => {
     expect((await run("--version")).out).toMatch(/^\d+\.\d+\.\d+\n$/);
     const { out } = await run("version", "--json");
     expect(JSON.parse(out)).toEqual({

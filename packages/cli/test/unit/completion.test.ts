@@ -4,13 +4,13 @@ import { runCli } from "../../src/main.js";
 import { fakeIo } from "./fake-io.js";
 
 describe("completion", () => {
-  it.each(["bash", "zsh", "fish"])("knows every noun and its verbs in %s", async (shell) => {
+  it.each(["bash", "zsh", "fish"])("completion %s contains every noun and its verbs", async (shell) => {
     const io = fakeIo();
     expect(await runCli(["completion", shell], io)).toBe(0);
     for (const word of ["webhook", "create", "deliveries", "completion"]) expect(io.written()).toContain(word);
   });
 
-  it("completes in a real bash", async () => {
+  it("completion bash works in a real bash", async () => {
     const io = fakeIo();
     await runCli(["completion", "bash"], io);
     const ask = 'COMP_WORDS=(carillon run wa); COMP_CWORD=2; _carillon; echo "${COMPREPLY[@]}"';
@@ -31,7 +31,7 @@ describe("completion", () => {
     expect(at("carillon", "help", "run", "wa")).toBe("watch\n");
   });
 
-  it("refuses other shells", async () => {
+  it("completion refuses other shells", async () => {
     expect(await runCli(["completion", "cmd"], fakeIo())).toBe(2);
   });
 });

@@ -12,7 +12,7 @@ const question = (expr: string, count = 1) =>
   `${JSON.stringify({ expr, tz: "UTC", from: "2026-02-10T00:00:00Z", count })}\n`;
 
 describe("cron next", () => {
-  it("shows the next fires on both clocks, from now by default", async () => {
+  it("cron next prints the next fires in UTC and local time, from now by default", async () => {
     const { code, out } = await run(["cron", "next", "0 9 * * MON", "--tz", "Europe/Paris", "-n", "1"]);
     expect(code).toBe(0);
     expect(out).toBe(
@@ -21,14 +21,14 @@ describe("cron next", () => {
     );
   });
 
-  it("marks a fire that a clock change moved", async () => {
+  it("cron next marks a fire that a clock change moved", async () => {
     const argv = ["cron", "next", "30 2 * * *", "--tz", "Europe/Paris", "--from", "2026-03-28T12:00:00", "-n", "1"];
     expect((await run(argv)).out).toMatch(
       /2026-03-29T01:00:00.000Z {2}2026-03-29T03:00:00\+02:00 {2}the clocks skip .*02:30/,
     );
   });
 
-  it("gives JSON as one value, or as one line for each fire", async () => {
+  it("cron next prints JSON as one value, or as one line for each fire", async () => {
     const argv = ["cron", "next", "0 0 1,31 * *", "-n", "2"];
     expect(JSON.parse((await run([...argv, "--json"])).out)).toMatchObject({
       next: ["2026-03-01T00:00:00.000Z", "2026-03-31T00:00:00.000Z"],
@@ -37,7 +37,7 @@ describe("cron next", () => {
     expect(lines.map((line) => JSON.parse(line).at)).toEqual(["2026-03-01T00:00:00.000Z", "2026-03-31T00:00:00.000Z"]);
   });
 
-  it("refuses an expression that is not valid with exit code 2 and the reason", async () => {
+  it("cron next refuses an invalid expression with exit code 2 and the reason", async () => {
     const { code, out, talk } = await run(["cron", "next", "61 * * * *"]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(talk.join()).toContain("61 is out of range");
@@ -45,7 +45,7 @@ describe("cron next", () => {
 });
 
 describe("cron next -", () => {
-  it("answers each line of standard input on one line, in order, bad ones too", async () => {
+  it("cron next - answers each line of standard input on one line, in order, also invalid ones", async () => {
     const lines = [question("0 0 1,31 * *", 2), "nonsense\n", question("@hourly")];
     const { code, out } = await run(["cron", "next", "-"], lines);
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe("cron next -", () => {
     ]);
   });
 
-  it("does not mind where the chunks break, nor a missing end of line", async () => {
+  it("cron next - accepts chunks that break anywhere, and a missing end of line", async () => {
     const text = (question("@daily") + question("@hourly")).trimEnd();
     const whole = await run(["cron", "next", "-"], [text]);
     const split = await run(["cron", "next", "-"], text.split(""));
@@ -68,20 +68,20 @@ describe("cron next -", () => {
     expect(whole.out.split("\n")).toHaveLength(3);
   });
 
-  it("says nothing when asked nothing", async () => {
+  it("cron next - prints nothing for empty input", async () => {
     expect(await run(["cron", "next", "-"], [])).toEqual({ code: 0, out: "", talk: [] });
   });
 });
 
 describe("cron explain and validate", () => {
-  it("explains in words, with the next fires", async () => {
+  it("cron explain describes an expression in words, with the next fires", async () => {
     const { code, out } = await run(["cron", "explain", "*/15 * * * *"]);
     expect(code).toBe(0);
     expect(out).toMatch(/every 15 minutes/i);
     expect(out).toContain("2026-02-10T00:15:00.000Z");
   });
 
-  it("ends with 0 for a valid expression and with 1 for another", async () => {
+  it("cron validate ends with 0 for a valid expression and with 1 for an invalid one", async () => {
     expect(await run(["cron", "validate", "@daily"])).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^valid: /),
@@ -93,7 +93,7 @@ describe("cron explain and validate", () => {
 });
 
 describe("calendar check", () => {
-  it("shows the days of a year, or what is wrong", async () => {
+  it("calendar check prints the days of a year, or the problems", async () => {
     const good = ['{"name":"x","rules":[{"dates":["12-25"]}]}'];
     const { code, out } = await run(["calendar", "check", "-", "--year", "2026"], good);
     expect({ code, line: out.split("\n")[1] }).toMatchObject({
@@ -106,7 +106,7 @@ describe("calendar check", () => {
     expect((await run(["calendar", "check", "-"], ['{"name":"a b","rules":[]}'])).out).toContain("/name: ");
   });
 
-  it("takes what calendar apply takes: rules without a name", async () => {
+  it("calendar check accepts what calendar apply accepts: rules without a name", async () => {
     const { code } = await run(["calendar", "check", "-"], ['{"rules":[{"weekdays":["SAT"]}]}']);
     expect(code).toBe(0);
   });

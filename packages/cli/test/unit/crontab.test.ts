@@ -17,13 +17,13 @@ async function dryRun(text: string, ...argv: string[]) {
   return { code, out: io.written(), said: io.said.join("\n") };
 }
 
-/** The jobs that a crontab becomes. */
+/** The jobs of a crontab. */
 async function jobsOf(text: string, ...argv: string[]): Promise<Record<string, unknown>[]> {
   return JSON.parse((await dryRun(text, "--json", ...argv)).out) as Record<string, unknown>[];
 }
 
 describe("a crontab", () => {
-  it("has comments, empty lines and variables, which hold for the lines below them", () => {
+  it("a crontab may have comments, empty lines and variables, which apply to the lines below them", () => {
     const { entries } = parse(`# a comment\n\nA=1\n  0 5 * * * one\nB = "two words"\n'A'='3'\n@daily two\n`);
     expect(entries.map(({ line, cron, command, env }) => [line, cron, command, env])).toEqual([
       [4, "0 5 * * *", "one", { A: "1" }],
@@ -31,13 +31,13 @@ describe("a crontab", () => {
     ]);
   });
 
-  it("ends a command at the first %, and gives it the rest to read; \\% is a percent sign", () => {
+  it("a command in a crontab ends at the first %, and the rest is its standard input; \\% is a percent sign", () => {
     const { entries } = parse(String.raw`0 5 * * * mail -s "100\% done" me%Hello,%%bye \%`);
     expect(entries[0]).toMatchObject({ command: `mail -s "100% done" me`, stdin: "Hello,\n\nbye %\n" });
     expect(parse(String.raw`* * * * * date +\%F`).entries[0]).toMatchObject({ command: "date +%F", stdin: null });
   });
 
-  it("names the user in the sixth field where it is the system's", () => {
+  it("the sixth field of a system crontab is the user", () => {
     expect(parse("17 *\t* * *\troot    cd / && run-parts --report /etc/cron.hourly", true).entries[0]).toMatchObject({
       cron: "17 * * * *",
       user: "root",
@@ -53,7 +53,7 @@ describe("a crontab", () => {
     ["0 5 * * *", "five fields and a command"],
     ["some words", "five fields and a command"],
     ["0 5 * * * %x", "no command"],
-  ])("refuses %j with the reason", (line, reason) => {
+  ])("a crontab line %j is refused with a reason", (line, reason) => {
     const { entries, faults } = parse(`\n${line}\n`);
     expect(entries).toEqual([]);
     expect(faults).toEqual([{ line: 2, text: line, reason: expect.stringContaining(reason) }]);
@@ -61,7 +61,7 @@ describe("a crontab", () => {
 });
 
 describe("import crontab", () => {
-  it("makes shell jobs that do what cron does", async () => {
+  it("import crontab creates shell jobs that behave as under cron", async () => {
     const text = `SHELL=/bin/bash\nPATH=/usr/bin\nHOME=/home/me\nMAILTO=ops@example.com\nCRON_TZ=Asia/Tokyo\n30 2 * * 1-5 backup --full%yes\n`;
     expect(await jobsOf(text, "--queue", "nightly")).toEqual([
       {
@@ -83,7 +83,7 @@ describe("import crontab", () => {
     ]);
   });
 
-  it("asks for both days where cron does: a field that begins with a star says nothing", async () => {
+  it("import crontab requires both day fields if one begins with a star, as cron does", async () => {
     const jobs = await jobsOf("0 0 */2 * 1 a\n0 0 1 * 1 b\n0 0 * * 1 c\n0 0 1 * */2 d\n");
     expect(jobs.map(({ schedule }) => (schedule as { day_match?: string }).day_match)).toEqual([
       "and",
@@ -93,17 +93,17 @@ describe("import crontab", () => {
     ]);
   });
 
-  it("gives lines that say the same different keys, always in the same way", async () => {
+  it("import crontab gives equal lines different keys, the same ones in every import", async () => {
     const keys = (await jobsOf("0 1 * * * sync /a\n0 2 * * * sync /a\n0 3 * * * ///\n")).map(({ key }) => key);
     expect(keys).toEqual(["tab-sync-a", "tab-sync-a-2", "tab-job"]);
   });
 
-  it("keeps what is another user's to workers of that user", async () => {
+  it("import crontab restricts a user's jobs to workers of that user", async () => {
     expect((await jobsOf("0 1 * * * root sync\n", "--system"))[0]).toMatchObject({ requires: { user: "root" } });
     expect((await dryRun("0 1 * * * root sync\n")).said).toContain("--system");
   });
 
-  it("shows the next times on the clocks of the zone, without a server", async () => {
+  it("import crontab --dry-run prints the next local times without a server", async () => {
     const { code, out, said } = await dryRun("MAILTO=me\n0 5 * * * backup\n");
     expect(code).toBe(0);
     expect(out).toMatch(/2 +tab-backup +.*, Europe\/Paris +2026-02-10T05:00, 2026-02-11T05:00, 2026-02-12T05:00\n/);
@@ -111,7 +111,7 @@ describe("import crontab", () => {
     expect(said).toContain("1 would be imported, 0 refused; nothing was changed");
   });
 
-  it("names this machine's zone only where a line goes by it, and a worker only where there are jobs", async () => {
+  it("import crontab names this machine's zone only if a line uses it, and a worker only if there are jobs", async () => {
     const said = async (text: string) => {
       serveBy(() => ({ body: { jobs: [], next_page_token: null } }));
       const io = fakeIo({ stdin: [text] });
@@ -123,13 +123,13 @@ describe("import crontab", () => {
     expect(await said("")).toBe("carillon: the crontab has no line that runs anything\ncarillon: nothing to do");
   });
 
-  it("prints a file for job apply", async () => {
+  it("import crontab --dry-run -o yaml prints a file for job apply", async () => {
     const { out } = await dryRun("0 5 * * * a: b\n@hourly two\n", "-o", "yaml");
     expect(out).toContain("key: tab-a-b\ntask: shell\n");
     expect(out.split("---\n")).toHaveLength(2);
   });
 
-  it("imports nothing when a line is refused, unless the rest is wanted", async () => {
+  it("import crontab imports nothing if a line is refused, unless --skip-refused is given", async () => {
     const text = "@reboot x\n61 * * * * y\nLD_PRELOAD=/x.so\n0 1 * * * z\n";
     const argv = ["import", "crontab", "-", "--tz", "UTC", "--name", "tab"];
     const calls = serveBy(({ method, body }) =>

@@ -9,7 +9,7 @@ const server = "http://127.0.0.1:8023/v1";
 const page = (over: object) => ({ results: [], done: 0, refused: 0, dry_run: false, next_page_token: null, ...over });
 
 describe("dead-letter redrive", () => {
-  it("goes through all pages of a filter and says how many there were", async () => {
+  it("dead-letter redrive retries all pages of a filter and prints the count", async () => {
     const first = page({ results: [{ id: "run_1", run_id: "run_3" }], done: 1, next_page_token: "t" });
     const calls = serve(first, page({ results: [{ id: "run_2", run_id: "run_4" }], done: 1 }));
     const io = fakeIo();
@@ -23,14 +23,14 @@ describe("dead-letter redrive", () => {
     expect(io.said.at(-1)).toMatch(/^carillon: 2 retried, 0 refused; there is no undo: /);
   });
 
-  it("fails when something was refused", async () => {
+  it("dead-letter redrive fails if a retry was refused", async () => {
     serve(page({ results: [{ id: "run_1", problem: { detail: "one is live" } }], refused: 1 }));
     const io = fakeIo();
     expect(await runCli(["dead-letter", "redrive", "--all"], io)).toBe(1);
     expect(io.written()).toContain("one is live");
   });
 
-  it("needs a word to act on everything", async () => {
+  it("dead-letter redrive without a filter needs --all", async () => {
     const calls = serve(page({}));
     expect(await runCli(["dead-letter", "redrive"], fakeIo())).toBe(2);
     expect(calls).toEqual([]);
@@ -39,7 +39,7 @@ describe("dead-letter redrive", () => {
     expect(io.said).toEqual(["carillon: 0 would be retried; nothing was changed"]);
   });
 
-  it("does nothing in a dry run about one, and takes no flags beside it", async () => {
+  it("dead-letter redrive --dry-run of one run changes nothing, and accepts no filter", async () => {
     const calls = serve({ id: "run_1", trigger: {}, error: null });
     for (const verb of ["redrive", "discard"]) {
       const io = fakeIo();
@@ -50,7 +50,7 @@ describe("dead-letter redrive", () => {
     expect(calls.map(({ method }) => method)).toEqual(["GET", "GET"]);
   });
 
-  it("gives a line for each with -o jsonl, and finds a job by its key", async () => {
+  it("dead-letter redrive -o jsonl prints a line for each result, and finds a job by its key", async () => {
     const calls = serve({ id: "job_7" }, page({ results: [{ id: "run_1" }, { id: "run_2" }], done: 2 }));
     const io = fakeIo();
     expect(await runCli(["dead-letter", "redrive", "--job", "nightly", "-o", "jsonl"], io)).toBe(0);
@@ -59,7 +59,7 @@ describe("dead-letter redrive", () => {
     expect(calls[1]?.body).toEqual({ filter: { job_id: "job_7" }, page_size: 100 });
   });
 
-  it("retries one by its id", async () => {
+  it("dead-letter redrive retries one run by its id", async () => {
     const calls = serve({ id: "run_2" });
     expect(await runCli(["dead-letter", "redrive", "run_1", "--json"], fakeIo())).toBe(0);
     expect(calls).toEqual([{ method: "POST", url: `${server}/runs/run_1:retry`, body: {} }]);
@@ -67,7 +67,7 @@ describe("dead-letter redrive", () => {
 });
 
 describe("dead-letter discard", () => {
-  it("prints the undo", async () => {
+  it("dead-letter discard prints the undo", async () => {
     const calls = serve({});
     const io = fakeIo();
     expect(await runCli(["dead-letter", "discard", "run_1"], io)).toBe(0);
@@ -77,14 +77,14 @@ describe("dead-letter discard", () => {
 });
 
 describe("run retry and replay", () => {
-  it("say when the run was there before", async () => {
+  it("run retry reports that the run had been retried before", async () => {
     serve({ id: "run_2", is_new: false });
     const io = fakeIo();
     expect(await runCli(["run", "retry", "run_1", "--force", "--json"], io)).toBe(0);
     expect(io.said).toEqual(["carillon: nothing changed: it had been retried before; this is that run"]);
   });
 
-  it("send what the flags say", async () => {
+  it("run retry and replay send their flags", async () => {
     const calls = serve({ id: "run_2" });
     expect(await runCli(["run", "replay", "run_1", "--payload", "[1]", "--json"], fakeIo())).toBe(0);
     expect(calls).toEqual([{ method: "POST", url: `${server}/runs/run_1:replay`, body: { payload: [1] } }]);
@@ -92,7 +92,7 @@ describe("run retry and replay", () => {
 });
 
 describe("lists", () => {
-  it("show dead letters and kinds of errors", async () => {
+  it("dead-letter list and error-group list print their rows", async () => {
     const calls = serve({ dead_letters: [], next_page_token: null, error_groups: [] });
     const io = fakeIo();
     expect(await runCli(["dead-letter", "list", "--since", "2030-01-01T00:00:00Z", "--job", "job_1"], io)).toBe(0);

@@ -7,7 +7,7 @@ const facts = {
   postgres: { version: "18.4", port: 54321, adopted: false },
 };
 
-it("tells the URL, the data folder, the database, two lines to try and how to stop", () => {
+it("the banner of carillon dev contains the URL, the data folder, the database, two lines to try and how to stop", () => {
   const banner = devBanner(facts, "1.2.3", false);
   for (const part of [
     "Carillon 1.2.3",
@@ -23,13 +23,13 @@ it("tells the URL, the data folder, the database, two lines to try and how to st
   expect(banner).not.toContain("\u001b");
 });
 
-it("leaves out the data folder of a database that is somebody else's", () => {
+it("the banner of carillon dev names no data folder for an external database", () => {
   const banner = devBanner({ ...facts, dataDir: null, postgres: { ...facts.postgres, port: null } }, "1.2.3", false);
   expect(banner).not.toContain("Data");
   expect(banner).toContain("PostgreSQL  18.4\n");
 });
 
-it("colours nothing inside the lines to copy", () => {
+it("the banner of carillon dev has no colours inside the lines to copy", () => {
   const lines = devBanner(facts, "1.2.3", true).match(/^ {2}curl .*$/gm) ?? [];
   expect(lines).toHaveLength(2);
   expect(lines.join()).not.toContain("\u001b");

@@ -10,7 +10,7 @@ const askedBy = (process: ReturnType<typeof processOf>): AbortSignal => {
   return asked.signal;
 };
 
-it("a worker ends with the process that started it", () => {
+it("a worker ends when its parent process ends", () => {
   const process = processOf(true);
   const signal = askedBy(process);
   expect(signal.aborted).toBe(false);
@@ -18,10 +18,10 @@ it("a worker ends with the process that started it", () => {
   expect(signal.aborted).toBe(true);
 });
 
-it("a worker whose starter was gone before it had loaded its tasks ends at once", () => {
+it("a worker whose parent ended before its tasks were loaded ends immediately", () => {
   expect(askedBy(processOf(false)).aborted).toBe(true);
 });
 
-it("a worker that nobody waits for stays", () => {
+it("a worker without an IPC channel keeps running", () => {
   expect(askedBy(processOf()).aborted).toBe(false);
 });

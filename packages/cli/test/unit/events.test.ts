@@ -11,7 +11,7 @@ const event = (type: string, over: object = {}) => ({ type, at, run_id: "run_1",
 const block = (id: string, data: { type: string }) =>
   `id: ${id}\nevent: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** Answers each request with the next text, in pieces that break where they like. */
+/** Answers each request with the next text, in chunks that break anywhere. */
 function stream(...texts: readonly string[]) {
   const calls: { url: string; lastId: string | undefined }[] = [];
   vi.stubGlobal("fetch", async (url: string, { headers }: { headers: Record<string, string> }) => {
@@ -29,7 +29,7 @@ function stream(...texts: readonly string[]) {
 }
 
 describe("events tail", () => {
-  it("prints events as they come, and goes on where the connection broke off", async () => {
+  it("events tail prints events as they arrive, and continues after a lost connection", async () => {
     const calls = stream(
       `retry: 2000\nid: n.1.0\n\n: ping\n\n${block("n.1.1", event("run.started", { waited_ms: 4 }))}`,
       `${block("n.1.2", event("run.failed", { duration_ms: 9 }))}${block("n.1.3", event("run.fired"))}`,
@@ -44,7 +44,7 @@ describe("events tail", () => {
     expect(new URL(calls[0]?.url ?? "").search).toBe("?type=run&queue=q");
   });
 
-  it("says where some may have been missed, and not among the data", async () => {
+  it("events tail reports missing events on standard error, not among the data", async () => {
     stream(`event: reset\ndata: {"reason":"gap"}\n\n${block("n.1.9", event("run.fired"))}`);
     const io = fakeIo();
     expect(await runCli(["events", "tail", "-o", "jsonl", "-n", "1"], io)).toBe(0);
@@ -53,7 +53,7 @@ describe("events tail", () => {
   });
 });
 
-it("events tail gives each event as a document of YAML, or a line of JSON", async () => {
+it("events tail prints each event as a document of YAML, or a line of JSON", async () => {
   const two = `${block("n.1.1", event("run.started"))}${block("n.1.2", event("run.failed"))}`;
   stream(two, two);
   const yaml = fakeIo();
@@ -65,8 +65,8 @@ it("events tail gives each event as a document of YAML, or a line of JSON", asyn
   expect(json.written().trimEnd().split("\n")).toHaveLength(2);
 });
 
-/** What an event says beside its kind and time, by the first word of its kind, and how that is printed. */
-const told: Readonly<Record<string, readonly [Partial<Event>, string]>> = {
+/** The fields of an event beside type and time, by the first word of its type, and how they are printed. */
+const printedFields: Readonly<Record<string, readonly [Partial<Event>, string]>> = {
   run: [{ run_id: "run_1", job_id: null, task: "echo", queue: "q" }, "run_1  echo in q"],
   job: [{ job_id: "job_1" }, "job_1"],
   queue: [{ queue: "q" }, "q"],
@@ -75,8 +75,8 @@ const told: Readonly<Record<string, readonly [Partial<Event>, string]>> = {
   node: [{ node_id: "node_1", from_node_id: "node_2", shards: 4 }, "node_1  from_node_id=node_2  shards=4"],
 };
 
-it.each(eventTypes)("events tail prints %s with what it is about, and nothing that it lacks", (type) => {
-  const [data, printed] = told[type.split(".")[0] ?? ""] ?? [];
+it.each(eventTypes)("events tail prints %s with its subject, and no absent fields", (type) => {
+  const [data, printed] = printedFields[type.split(".")[0] ?? ""] ?? [];
   expect(renderEvent({ type, at, ...data })).toBe(`${at}  ${type.padEnd(13)}  ${printed}\n`);
 });
 
@@ -93,7 +93,7 @@ const runOf = (over: object) => ({
 });
 
 describe("run watch", () => {
-  /** The run goes through its states with each look at it; its log has two pages. */
+  /** Each read of the run returns its next state; its log has two pages. */
   function serveRun(...states: readonly object[]) {
     const left = [...states];
     vi.stubGlobal("fetch", async (url: string) => {
@@ -113,7 +113,7 @@ describe("run watch", () => {
     });
   }
 
-  it("shows log and progress, and ends with the exit code of the run", async () => {
+  it("run watch prints log and progress, and ends with the exit code of the run", async () => {
     serveRun(
       {},
       { progress: { fraction: 0.25, text: "12k rows", at } },
@@ -130,7 +130,7 @@ describe("run watch", () => {
     [{ status: "succeeded" }, 0],
     [{ status: "cancelled" }, 7],
     [{}, 8],
-  ])("a run that is %o ends it with %i", async (state, code) => {
+  ])("run watch of a run that is %o ends with %i", async (state, code) => {
     serveRun(state);
     expect(await runCli(["run", "watch", "--wait-timeout", "3s", "run_1"], fakeIo())).toBe(code);
   });

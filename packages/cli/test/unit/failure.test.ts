@@ -8,7 +8,7 @@ const refusal = (status: number, code: string, errors: ApiError["errors"] = []) 
   new ApiError({ status, code, detail: "It does not.", errors, requestId: null, retryable: false, retryAfterMs: null });
 
 describe("how failures show in the exit code", () => {
-  it("keeps the published codes", () => {
+  it("the published exit codes do not change", () => {
     expect(ExitCode).toEqual({
       ok: 0,
       failure: 1,
@@ -35,49 +35,49 @@ describe("how failures show in the exit code", () => {
     [429, 1],
     [500, 1],
     [503, 1],
-  ])("gives an answer of %i the exit code %i", (status, code) => {
+  ])("an answer with status %i has the exit code %i", (status, code) => {
     expect(exitCodeOfStatus(status)).toBe(code);
-    expect(failureOf(refusal(status, "whatever")).exitCode).toBe(code);
+    expect(failureOf(refusal(status, "any")).exitCode).toBe(code);
   });
 
-  it("shows every fault that the server found", () => {
+  it("a refusal lists every fault that the server found", () => {
     const errors = [{ pointer: "/schedule/cron", code: "cron_invalid", detail: "61 is out of range" }];
     expect(failureOf(refusal(422, "cron_invalid", errors)).message).toBe(
       "It does not. (cron_invalid)\n  - /schedule/cron: 61 is out of range",
     );
   });
 
-  it("says a single fault once", () => {
+  it("a refusal prints a single fault once", () => {
     const errors = [{ pointer: "/task", code: "field_invalid", detail: "must not be empty" }];
     const facts = { status: 400, code: "field_invalid", errors, requestId: null, retryable: false, retryAfterMs: null };
     const error = new ApiError({ ...facts, detail: "/task: must not be empty" });
     expect(failureOf(error).message).toBe("/task: must not be empty (field_invalid)");
   });
 
-  it("says what the network said", () => {
+  it("an unreachable server is reported with the error of the network", () => {
     const below = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
     const error = new ServerUnreachable("network", "No answer.", new TypeError("fetch failed", { cause: below }));
     expect(failureOf(error).message).toMatch(/^No answer\. Nothing listens there\. Is the server running\?/);
   });
 
-  it("says how to start a server when none answers", () => {
+  it("an unreachable server is reported with how to start one", () => {
     const { exitCode, message } = failureOf(new ServerUnreachable("network", "No answer.", null));
     expect(exitCode).toBe(1);
     expect(message).toMatch(/carillon dev.*npm start.*--url/);
   });
 
-  it("ends with 78 for a wrong configuration", () => {
+  it("a wrong configuration ends with 78", () => {
     expect(failureOf(new CarillonError("config_invalid", "two mistakes"))).toEqual({
       exitCode: 78,
       message: "two mistakes",
     });
   });
 
-  it("takes the code that a command chose", () => {
+  it("a CliError has the code that its command chose", () => {
     expect(failureOf(new CliError(ExitCode.timedOut, "late"))).toEqual({ exitCode: 8, message: "late" });
   });
 
-  it("tells what the system or the database refuses without a stack, and what to look at", () => {
+  it("an error of the system or the database is reported without a stack, with a hint", () => {
     const denied = Object.assign(new Error("EACCES: permission denied, mkdir '/x'"), {
       code: "EACCES",
       syscall: "mkdir",
@@ -95,7 +95,7 @@ describe("how failures show in the exit code", () => {
     );
   });
 
-  it("shows the stack of what is a fault of its own", () => {
+  it("a bug is reported with its stack", () => {
     const { exitCode, message } = failureOf(new TypeError("x is not a function"));
     expect(exitCode).toBe(1);
     expect(message).toMatch(/bug in carillon: TypeError: x is not a function\n +at /);

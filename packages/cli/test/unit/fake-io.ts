@@ -4,12 +4,12 @@ import type { Io, Terminal } from "../../src/io.js";
 export interface FakeIo extends Io {
   /** Everything that was written to standard output. */
   readonly written: () => string;
-  /** Every line for people. */
+  /** Every message. */
   readonly said: string[];
   readonly slept: number[];
 }
 
-/** An outside that a test owns: standard input as given, time that moves only by sleeping. */
+/** An Io for tests: standard input as given, time that moves only by sleeping. */
 export function fakeIo(
   given: {
     stdin?: Iterable<string>;

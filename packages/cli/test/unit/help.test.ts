@@ -13,18 +13,18 @@ async function help(...argv: readonly string[]): Promise<string> {
 const commands = await allCommands();
 
 describe("help", () => {
-  it("has each noun and each command of one word in exactly one group", () => {
+  it("help lists each noun and each command of one word in exactly one group", () => {
     const shown = Object.values(groups).flatMap((members) => Object.keys(members));
     expect(shown).toEqual([...new Set(shown)]);
     expect(new Set(commands.map(({ path }) => path[0]))).toEqual(new Set(shown));
   });
 
-  it("uses one set of verbs: list, get, create, update, delete and apply, and never a synonym of them", () => {
+  it("the command line uses the verbs list, get, create, update, delete and apply, and no synonyms of them", () => {
     const synonyms = new Set(["show", "put", "set", "remove", "add", "edit", "describe", "ls", "rm"]);
     expect(commands.filter(({ path }) => synonyms.has(path[1] ?? ""))).toEqual([]);
   });
 
-  it("names beside a verb the alias that users of other products type", async () => {
+  it("help prints an alias beside the verb that it stands for", async () => {
     for (const [noun, verbs] of Object.entries(aliases)) {
       const word = words[noun];
       if (!isNoun(word)) throw new Error(`${noun} is no noun`);
@@ -38,7 +38,7 @@ describe("help", () => {
     }
   });
 
-  it("shows all nouns under their groups", async () => {
+  it("help prints all nouns under their groups", async () => {
     const text = await help();
     for (const [heading, members] of Object.entries(groups)) {
       expect(text).toContain(`\n${heading}\n`);
@@ -47,7 +47,7 @@ describe("help", () => {
   });
 
   it.each(commands.map(({ path }) => path.join(" ")))(
-    "of %s fits a terminal, but for examples, and shows no empty defaults",
+    "help of %s fits a terminal, except examples, and prints no empty defaults",
     async (name) => {
       const text = await help(...name.split(" "));
       const wide = text.split("\n").filter((line) => line.length > 80 && !line.startsWith("  $ "));
@@ -56,7 +56,7 @@ describe("help", () => {
     },
   );
 
-  it("says what counts without a setting, and what it may be", async () => {
+  it("help of a setting prints its default and its choices", async () => {
     const text = (await help("server", "start")).replaceAll(/\s+/g, " ");
     expect(text).toContain("--port <value> port of the HTTP API; 0 takes any free one (default: 8023)");
     expect(text).toContain("(default: 5s)");
@@ -64,7 +64,7 @@ describe("help", () => {
   });
 
   it.each([["help nope"], ["nope --help"], ["job nope --help"], ["help job nope"], ["job help nope"]])(
-    "of what is not there is wrong usage: carillon %s",
+    "help of an unknown command is wrong usage: carillon %s",
     async (line) => {
       const io = fakeIo();
       expect(await runCli(line.split(" "), io)).toBe(2);
@@ -73,7 +73,7 @@ describe("help", () => {
   );
 
   it.each([["help job create"], ["job help create"], ["job create -h"], ["help limit get"]])(
-    "is asked for by carillon %s too",
+    "carillon %s prints help too",
     async (line) => {
       const io = fakeIo();
       expect(await runCli(line.split(" "), io)).toBe(0);
@@ -82,13 +82,13 @@ describe("help", () => {
     },
   );
 
-  it("is named where a command line is wrong", async () => {
+  it("a wrong command line names the help of its command", async () => {
     const io = fakeIo();
     expect(await runCli(["job", "get"], io)).toBe(2);
     expect(io.said.join("\n")).toContain("Help: carillon job get --help");
   });
 
-  it("breaks paragraphs at the width and leaves lists and examples as they are", () => {
+  it("help wraps paragraphs at the width and leaves lists and examples as they are", () => {
     expect(foldHelp("one two three\nfour\n\nExamples:\n  $ five six seven eight\n", 9)).toBe(
       "one two\nthree\nfour\n\nExamples:\n  $ five six seven eight\n",
     );

@@ -21,7 +21,7 @@ async function init(...argv: string[]) {
 }
 
 describe("init", () => {
-  it("writes a project, and prints the next two commands", async () => {
+  it("init writes a project, and prints the next two commands", async () => {
     const { code, out, said } = await init("My Jobs");
     expect({ code, out }).toEqual({ code: 0, out: "package.json\ntasks.js\njobs.yaml\nREADME.md\n" });
     expect(said).toContain("  cd 'My Jobs' && npm install && npm start\n  cd 'My Jobs' && npm run apply\n");
@@ -36,13 +36,13 @@ describe("init", () => {
     ]);
   });
 
-  it("writes TypeScript when asked", async () => {
+  it("init --typescript writes TypeScript", async () => {
     expect((await init("--typescript", "--json")).code).toBe(0);
     expect(readdirSync(dir).sort()).toEqual(["README.md", "jobs.yaml", "package.json", "tasks.ts", "tsconfig.json"]);
     expect(JSON.parse(read("package.json"))).toMatchObject({ scripts: { start: "carillon dev ./tasks.ts" } });
   });
 
-  it("makes the folders that are missing on the way, and refuses a place where there can be none", async () => {
+  it("init creates missing parent folders, and refuses a path below a file", async () => {
     expect((await init("deep/down/here")).code).toBe(0);
     expect(readdirSync(join(dir, "deep", "down", "here"))).toHaveLength(4);
     const below = await init("deep/down/here/README.md/below");
@@ -52,7 +52,7 @@ describe("init", () => {
     });
   });
 
-  it.runIf(existsSync("/proc/self"))("refuses a file system that takes no folders", async () => {
+  it.runIf(existsSync("/proc/self"))("init refuses a file system without folders", async () => {
     const { code, said } = await init("/proc/nope/deeper");
     expect({ code, said }).toEqual({
       code: 2,
@@ -60,7 +60,7 @@ describe("init", () => {
     });
   });
 
-  it("overwrites nothing: it writes all of it or none, and keeps a package.json", async () => {
+  it("init overwrites no file: it writes all files or none, and keeps a package.json", async () => {
     writeFileSync(join(dir, "tasks.js"), "mine");
     const { code, said } = await init();
     expect({ code, files: readdirSync(dir) }).toEqual({ code: 5, files: ["tasks.js"] });

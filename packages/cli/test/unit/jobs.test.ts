@@ -21,7 +21,7 @@ const job = (status: string, run?: object): Partial<Job> & object =>
 const run = (status: string) => ({ id: "run_1", status, output: { a: 1 }, error: null });
 
 describe("job create", () => {
-  it("sends what the flags say", async () => {
+  it("job create sends its flags", async () => {
     const calls = serve(job("scheduled"));
     const io = fakeIo({ env: { CARILLON_URL: "http://127.0.0.1:9" } });
     const argv =
@@ -51,7 +51,7 @@ describe("job create", () => {
     ["failed", 6],
     ["cancelled", 7],
     ["skipped", 6],
-  ])("waits for a run that ends %s and then ends with %i", async (status, code) => {
+  ])("job create --wait ends after a run that ends %s with %i", async (status, code) => {
     serve(job("queued"), job("queued", run("queued")), job("running", run("running")), job(status, run(status)));
     const io = fakeIo();
     expect(await runCli(["job", "create", "--task", "echo", "--wait"], io)).toBe(code);
@@ -59,7 +59,7 @@ describe("job create", () => {
     expect(io.slept).toEqual([50, 100]);
   });
 
-  it("ends with 8 when the run takes longer than the wait", async () => {
+  it("job create --wait ends with 8 when the run takes longer than --wait-timeout", async () => {
     serve(job("queued"), job("queued", run("queued")));
     const io = fakeIo();
     expect(await runCli(["job", "create", "--task", "echo", "--wait", "--wait-timeout", "5s"], io)).toBe(8);
@@ -76,7 +76,7 @@ describe("changes of a job", () => {
     [["cancel", "@k"], "POST", ":cancel", { running: "signal" }],
     [["cancel", "@k", "--keep-running"], "POST", ":cancel", { running: "keep" }],
     [["update", "@k", '{"timeout":null}'], "PATCH", "", { timeout: null }],
-  ])("%j is the call it says, and prints the job", async (argv, method, verb, body) => {
+  ])("job %j sends one request, and prints the job", async (argv, method, verb, body) => {
     const calls = serve({ ...job("scheduled"), version: 3 });
     const io = fakeIo();
     expect(await runCli(["job", ...argv, "--json"], io)).toBe(0);
@@ -90,13 +90,13 @@ describe("changes of a job", () => {
       ["--payload", "[1]", "--overlap", "skip", "--label", "a=b"],
       { payload: [1], overlap: "skip", labels: { a: "b" } },
     ],
-  ])("update takes flags: %j", async (flags, body) => {
+  ])("job update accepts flags: %j", async (flags, body) => {
     const calls = serve({ ...job("scheduled"), version: 3 });
     expect(await runCli(["job", "update", "k", ...flags], fakeIo())).toBe(0);
     expect(calls.at(-1)).toEqual({ method: "PATCH", url: jobUrl, body });
   });
 
-  it("update wants flags or JSON, one of them", async () => {
+  it("job update needs either flags or JSON", async () => {
     const calls = serve({ ...job("scheduled"), version: 3 });
     expect(await runCli(["job", "update", "k"], fakeIo())).toBe(2);
     expect(await runCli(["job", "update", "k", "{}", "--queue", "q"], fakeIo())).toBe(2);
@@ -108,20 +108,20 @@ describe("changes of a job", () => {
     ["@job_of_mine", "%40job_of_mine"],
     ["job_01k9zq3v5e0r8t2b7n4m6x1c9d", "job_01k9zq3v5e0r8t2b7n4m6x1c9d"],
     ["01932c07-5c4e-7c5f-b3a1-0d6f3c1f2a4b", "01932c07-5c4e-7c5f-b3a1-0d6f3c1f2a4b"],
-  ])("find a job by %s", async (name, segment) => {
+  ])("job get finds a job by %s", async (name, segment) => {
     const calls = serve(job("scheduled"));
     expect(await runCli(["job", "get", name], fakeIo())).toBe(0);
     expect(calls[0]?.url).toBe(`http://127.0.0.1:8023/v1/jobs/${segment}`);
   });
 
-  it("say how to undo them", async () => {
+  it("changes of a job print how to undo them", async () => {
     serve(job("paused"));
     const io = fakeIo();
     await runCli(["job", "pause", "@k"], io);
     expect(io.said.join()).toContain("carillon job resume @k");
   });
 
-  it("show since when, until when and why a job is paused", async () => {
+  it("job get prints since when, until when and why a job is paused", async () => {
     const pause = { at: "2030-01-01T00:00:00.000Z", until: null, reason: "a\u001b[2Jb" };
     serve({ ...job("paused"), pause });
     const io = fakeIo();
@@ -129,7 +129,7 @@ describe("changes of a job", () => {
     expect(io.written()).toMatch(/paused +since 2030-01-01T00:00:00.000Z: a \[2Jb\n/);
   });
 
-  it("resume tells how many occurrences the pause left out", async () => {
+  it("job resume prints how many occurrences the pause skipped", async () => {
     const calls = serve({ job: job("paused"), missed: 3, dry_run: true });
     const io = fakeIo();
     expect(await runCli(["job", "resume", "@k", "--missed", "latest", "--dry-run"], io)).toBe(0);
@@ -141,7 +141,7 @@ describe("changes of a job", () => {
     expect(JSON.parse(second.written())).toMatchObject({ missed: 3, dry_run: true });
   });
 
-  it("run prints the run", async () => {
+  it("job run prints the run", async () => {
     const trigger = { scheduled_for: "2030-01-01T00:00:00.000Z" };
     const calls = serve({ ...run("queued"), status_reason: null, lag_ms: null, duration_ms: null, trigger });
     const io = fakeIo();
@@ -150,7 +150,7 @@ describe("changes of a job", () => {
     expect(io.written()).toContain("run_1");
   });
 
-  it("next lists what comes", async () => {
+  it("job next lists the upcoming fires", async () => {
     const fire = { outcome: "fires", scheduled_for: "2030-01-01T00:00:00.000Z", local_time: "x", notes: [] };
     const calls = serve({ fires: [fire] });
     const io = fakeIo();
@@ -161,7 +161,7 @@ describe("changes of a job", () => {
 });
 
 describe("task run", () => {
-  it("sends what the flags say", async () => {
+  it("task run sends its flags", async () => {
     const calls = serve({ ...run("queued"), status_reason: null, trigger: {} });
     const argv = ["--queue", "q", "--priority", "9", "--max-attempts", "1", "--timeout", "5s", "--label", "a=b"];
     const at = "2030-01-01T00:00:00Z";
@@ -173,7 +173,7 @@ describe("task run", () => {
 });
 
 describe("lists", () => {
-  it("follows pages up to the limit", async () => {
+  it("job list reads pages up to the limit", async () => {
     const page = (ids: string[], next: string | null) => ({
       jobs: ids.map((id) => ({ ...job("queued"), id })),
       next_page_token: next,
@@ -194,7 +194,7 @@ describe("lists", () => {
     ]);
   });
 
-  it("finds by time and by values of the payload, the oldest first if asked", async () => {
+  it("run list filters by time and by values of the payload, and sorts by --oldest-first", async () => {
     const calls = serve({ runs: [], next_page_token: null });
     const argv = [
       "run",
@@ -221,7 +221,7 @@ describe("lists", () => {
     expect(await runCli(["run", "list", "--match", "a"], fakeIo())).toBe(2);
   });
 
-  it("takes a duration for a time that long ago", async () => {
+  it("run list reads a duration as a time that long ago", async () => {
     const calls = serve({ runs: [], jobs: [], dead_letters: [], next_page_token: null });
     const now = Date.parse("2030-01-02T00:00:00Z");
     for (const noun of ["run", "job", "dead-letter"])
@@ -232,7 +232,7 @@ describe("lists", () => {
     );
   });
 
-  it("says so when there is nothing, and keeps standard output for data", async () => {
+  it("job list reports an empty list on standard error", async () => {
     serve({ runs: [], next_page_token: null });
     const io = fakeIo();
     expect(await runCli(["run", "list", "--job", "job_1"], io)).toBe(0);

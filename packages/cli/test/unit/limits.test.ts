@@ -32,7 +32,7 @@ const queue = (over: Partial<Queue> = {}): Partial<Queue> => {
 };
 
 describe("carillon limit", () => {
-  it("lists limits, and asks for those that are meant", async () => {
+  it("limit list sends its filters and prints limits", async () => {
     const calls = serve({ limits: [limit()], next_page_token: null });
     const io = fakeIo();
     expect(await runCli(["limit", "list", "--kind", "rate"], io)).toBe(0);
@@ -41,7 +41,7 @@ describe("carillon limit", () => {
     expect(io.written()).toMatch(/lim_7 +key +weather-api +60 per 1m +12 +3 +runs/);
   });
 
-  it("shows one limit, or those of a queue", async () => {
+  it("limit get prints one limit, or those of a queue", async () => {
     const calls = serve(limit(), { limits: [limit({ scope: "queue", key: "reports" })], next_page_token: null });
     const io = fakeIo();
     expect(await runCli(["limit", "get", "lim_7"], io)).toBe(0);
@@ -50,7 +50,7 @@ describe("carillon limit", () => {
     expect(io.written()).toMatch(/of +queue reports/);
   });
 
-  it("sets one by hand, and the undo gives it back to the runs", async () => {
+  it("limit update overrides a limit of runs, and the undo deletes the override", async () => {
     const calls = serve(limit(), limit({ limit: 5, fixed: true }));
     const io = fakeIo();
     expect(await runCli(["limit", "update", "lim_7", "--limit", "5"], io)).toBe(0);
@@ -58,14 +58,14 @@ describe("carillon limit", () => {
     expect(io.said.join()).toContain("carillon limit delete lim_7");
   });
 
-  it("changes one that was set by hand before, and the undo sets what it was", async () => {
+  it("limit update changes an override, and the undo restores the previous one", async () => {
     serve(limit({ fixed: true }), limit({ limit: 5, fixed: true }));
     const io = fakeIo();
     expect(await runCli(["limit", "update", "lim_7", "--limit", "5"], io)).toBe(0);
     expect(io.said.join()).toContain("carillon limit update lim_7 --limit 60 --per 1m --burst 60");
   });
 
-  it("sets a limit of a queue, also when it is named by its id, and says how to undo it", async () => {
+  it("limit update sets a limit of a queue, also by the id of the limit, and prints the undo", async () => {
     const calls = serve(
       queue({ concurrency: { limit: 9 } }),
       queue({ concurrency: { limit: 5 } }),
@@ -82,7 +82,7 @@ describe("carillon limit", () => {
     expect(io.said.join()).toContain("carillon limit delete queue:reports --kind rate");
   });
 
-  it("takes the limits of a namespace away, and the undo sets each again", async () => {
+  it("limit delete deletes the limits of a namespace, and the undo restores each", async () => {
     const before = { name: "billing", concurrency: { limit: 9 }, rate_limit: { limit: 100, per: "1h" } };
     const calls = serve(before, { ...before, concurrency: null, rate_limit: null });
     const io = fakeIo();
@@ -96,7 +96,7 @@ describe("carillon limit", () => {
     );
   });
 
-  it("gives one back that was set by hand, and refuses one that was not", async () => {
+  it("limit delete deletes an override, and refuses a limit that only runs declare", async () => {
     const calls = serve(limit({ fixed: true }), limit(), limit());
     const io = fakeIo();
     expect(await runCli(["limit", "delete", "lim_7"], io)).toBe(0);
@@ -105,7 +105,7 @@ describe("carillon limit", () => {
     expect(await runCli(["limit", "delete", "lim_7"], io)).toBe(5);
   });
 
-  it("refuses 0 for a queue and a namespace, and says what would be right", async () => {
+  it("limit update refuses 0 for a queue and a namespace, with the valid range", async () => {
     const calls = serve(limit());
     const io = fakeIo();
     expect(await runCli(["limit", "update", "queue:reports", "--limit", "0"], io)).toBe(2);
@@ -119,7 +119,7 @@ describe("carillon limit", () => {
     });
   });
 
-  it("refuses nonsense with exit code 2", async () => {
+  it("limit commands refuse invalid arguments with exit code 2", async () => {
     serve(limit());
     expect(await runCli(["limit", "get", "7"], fakeIo())).toBe(2);
     expect(await runCli(["limit", "update", "queue:reports"], fakeIo())).toBe(2);

@@ -21,13 +21,13 @@ async function load(source: string) {
 const task = (name: string) => `{ name: "${name}", run: () => 1 }`;
 
 describe("the tasks of a module", () => {
-  it("are its exports that have a name and a function, singly, in lists and in objects", async () => {
+  it("the tasks of a module are its exports with a name and a function, single, in lists and in objects", async () => {
     const source = `export const a = ${task("a")}; export const other = 5; export function name() {}
       export const some = [${task("b")}, null]; export default { c: ${task("c")}, a };`;
     expect((await load(source)).sort()).toEqual(["a", "b", "c"]);
   });
 
-  it("may be made by task(), whose payloads are checked", async () => {
+  it("the tasks of a module may be made by task(), which validates payloads", async () => {
     const index = pathToFileURL(fileURLToPath(new URL("../../../carillon/src/index.ts", import.meta.url))).href;
     await writeFile(
       join(dir, "sdk.mjs"),
@@ -44,11 +44,11 @@ describe("the tasks of a module", () => {
     ["no tasks", "export const a = { name: 'a' };", 2, /exports no tasks/],
     ["two of one name", `export const a = ${task("x")}; export const b = ${task("x")};`, 2, /two tasks named "x"/],
     ["an error of its own", "throw new Error('no key');", 1, /cannot be loaded: Error: no key/],
-  ])("with %s end the command", async (_kind, source, exitCode, message) => {
+  ])("a module with %s ends the command", async (_kind, source, exitCode, message) => {
     await expect(load(source)).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
   });
 
-  it("must be in a file that is there", async () => {
+  it("the module of tasks must exist", async () => {
     await expect(loadTasks("none.mjs", dir)).rejects.toMatchObject({ exitCode: 2 });
   });
 });

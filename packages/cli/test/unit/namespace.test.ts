@@ -22,21 +22,21 @@ const namespace = (over: Partial<Namespace> = {}): Namespace => {
 };
 
 describe("carillon namespace", () => {
-  it("lists namespaces with their weights", async () => {
+  it("namespace list prints weights", async () => {
     serve({ namespaces: [namespace(), namespace({ name: "mail", weight: 3 })], next_page_token: null });
     const io = fakeIo();
     expect(await runCli(["namespace", "list"], io)).toBe(0);
     expect(io.written()).toMatch(/mail +3/);
   });
 
-  it("makes one", async () => {
+  it("namespace create creates a namespace", async () => {
     const calls = serve(namespace({ weight: 3 }));
     expect(await runCli(["namespace", "create", "billing", "--weight", "3"], fakeIo())).toBe(0);
     expect(calls[0]).toMatchObject({ method: "POST", url: `${server}/namespaces` });
     expect(calls[0]?.body).toEqual({ name: "billing", weight: 3 });
   });
 
-  it("changes a weight and says how to undo it", async () => {
+  it("namespace update changes a weight and prints the undo", async () => {
     const calls = serve(namespace({ weight: 2 }), namespace({ weight: 5 }));
     const io = fakeIo();
     expect(await runCli(["namespace", "update", "billing", "--weight", "5"], io)).toBe(0);
@@ -44,7 +44,7 @@ describe("carillon namespace", () => {
     expect(io.said.join()).toContain("carillon namespace update billing --weight 2");
   });
 
-  it("refuses nonsense with exit code 2", async () => {
+  it("namespace commands refuse invalid arguments with exit code 2", async () => {
     serve();
     expect(await runCli(["namespace", "update", "billing"], fakeIo())).toBe(2);
     expect(await runCli(["namespace", "create", "billing", "--weight", "0"], fakeIo())).toBe(2);

@@ -5,7 +5,7 @@ import { serve } from "./fake-server.js";
 
 afterEach(() => vi.unstubAllGlobals());
 
-it("node list shows the nodes, and says when shards have no owner", async () => {
+it("node list prints the nodes, and reports shards without an owner", async () => {
   const node = {
     id: "node_1",
     name: "a",

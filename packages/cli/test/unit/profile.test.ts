@@ -19,7 +19,7 @@ afterEach(() => {
 
 const file = (): string => join(home, "carillon", "profiles.json");
 
-/** Where each request went and with what. */
+/** The address and headers of each request. */
 function serveAll(status = 200) {
   const seen: { origin: string; path: string; key: string | null; namespace: string | null }[] = [];
   serveBy(({ url, headers }) => {
@@ -55,7 +55,7 @@ async function run(argv: string[], given: { env?: Record<string, string>; stdin?
 const login = (url: string, ...argv: string[]) => run(["login", url, ...argv], { stdin: "secret-key\n" });
 
 describe("login", () => {
-  it("tries the key, stores it for its owner only, and never prints it", async () => {
+  it("login tries the key, stores it for its owner only, and never prints it", async () => {
     const seen = serveAll();
     const { code, out, said } = await login("https://one.example/", "--profile", "one", "--namespace", "billing");
     expect(code).toBe(0);
@@ -72,13 +72,13 @@ describe("login", () => {
     expect(out + (await run(["profile", "list", "--json"])).out).not.toContain("secret-key");
   });
 
-  it("stores nothing when the server refuses the key, with exit code 4", async () => {
+  it("login stores nothing when the server refuses the key, with exit code 4", async () => {
     serveAll(401);
     expect((await login("https://one.example")).code).toBe(4);
     expect((await run(["profile", "list"])).said).toContain("no profiles");
   });
 
-  it("asks on a terminal, without an echo, and takes a backspace", async () => {
+  it("login prompts on a terminal, without an echo, and handles backspace", async () => {
     const seen = serveAll();
     const terminal: Terminal = {
       size: () => ({ columns: 80, rows: 24 }),
@@ -138,7 +138,7 @@ describe("where a command goes", () => {
       { ...one, key: "Bearer t" },
     ],
     ["--namespace over the profile's", ["--profile", "one", "--namespace", "n"], {}, { namespace: "n" }],
-  ])("is %s", async (_, argv, variables, expected) => {
+  ])("the address of a command is %s", async (_, argv, variables, expected) => {
     const seen = serveAll();
     await login("https://one.example", "--profile", "one", "--namespace", "billing");
     await run(["login", "http://two.example", "--profile", "two", "--no-key"]);
@@ -148,7 +148,7 @@ describe("where a command goes", () => {
 });
 
 describe("profiles", () => {
-  it("are listed, chosen and removed", async () => {
+  it("profiles are listed, chosen and deleted", async () => {
     serveAll();
     await login("https://one.example", "--profile", "one");
     await login("https://two.example", "--profile", "two");
@@ -161,7 +161,7 @@ describe("profiles", () => {
     expect(JSON.parse(readFileSync(file(), "utf8"))).toMatchObject({ current: null, profiles: { two: {} } });
   });
 
-  it("that are not there are named, with those that are", async () => {
+  it("an unknown profile is an error that lists the known ones", async () => {
     serveAll();
     expect(await run(["job", "list", "--profile", "x"])).toMatchObject({
       code: 3,
@@ -175,7 +175,7 @@ describe("profiles", () => {
     expect((await run(["profile", "use"])).code).toBe(2);
   });
 
-  it("in a file that others can read, or that is broken, are refused with exit code 78", async () => {
+  it("a profile file that others can read, or that is broken, is refused with exit code 78", async () => {
     serveAll();
     await login("https://one.example");
     chmodSync(file(), 0o640);
@@ -187,7 +187,7 @@ describe("profiles", () => {
 });
 
 describe("api", () => {
-  it("sends a request as it is, with the key, and prints the answer as it came", async () => {
+  it("api sends one request with the key, and prints the answer unchanged", async () => {
     const seen: unknown[] = [];
     serveBy(({ method, url, body, headers }) => {
       seen.push([method, url, body, headers.get("authorization"), headers.get("if-match")]);
@@ -204,7 +204,7 @@ describe("api", () => {
     [401, 4],
     [412, 5],
     [503, 1],
-  ])("ends with a code for an answer of %i: %i", async (status, code) => {
+  ])("api ends an answer with status %i with the exit code %i", async (status, code) => {
     serveAll(status);
     const { out, ...ended } = await run(["api", "/v1/x"]);
     expect(ended.code).toBe(code);

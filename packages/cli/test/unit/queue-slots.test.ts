@@ -13,7 +13,7 @@ describe("--queues", () => {
       ],
     ],
     ["mail=5", [{ queues: ["mail"], slots: 5 }]],
-  ])("%s gives queues with a number slots of their own", (text, groups) => {
+  ])("--queues %s gives queues with a number their own slots", (text, groups) => {
     expect(queueSlots(text, 10)).toEqual(groups);
   });
 

@@ -34,7 +34,7 @@ const stats: QueueStats = {
 };
 
 describe("carillon queue", () => {
-  it("lists queues with their state and order", async () => {
+  it("queue list prints state and order", async () => {
     serve({ queues: [queue(), queue({ name: "reports", order: "fifo", bound: "0s" })], next_page_token: null });
     const io = fakeIo();
     expect(await runCli(["queue", "list"], io)).toBe(0);
@@ -42,7 +42,7 @@ describe("carillon queue", () => {
     expect(io.written()).toMatch(/reports +open +fifo/);
   });
 
-  it("shows one with its load", async () => {
+  it("queue get prints one queue with its load", async () => {
     const calls = serve(queue(), stats);
     const io = fakeIo();
     expect(await runCli(["queue", "get", "email"], io)).toBe(0);
@@ -50,7 +50,7 @@ describe("carillon queue", () => {
     expect(io.written()).toContain("2, with 8 slots");
   });
 
-  it("pauses with a reason, resumes, and says how to undo it", async () => {
+  it("queue pause and resume send the reason, and print the undo", async () => {
     const pause = { reason: "down", actor: null, at, until: null };
     const paused = queue({ paused: true, pause });
     const calls = serve(queue(), paused, paused, queue());
@@ -67,7 +67,7 @@ describe("carillon queue", () => {
     expect(first.said.join()).toContain("carillon queue resume email");
   });
 
-  it("sets order and bound; usual is the order's own bound", async () => {
+  it("queue update sets order and bound; usual is the order's own bound", async () => {
     const calls = serve(queue());
     expect(await runCli(["queue", "update", "email", "--order", "edf", "--bound", "usual"], fakeIo())).toBe(0);
     expect(calls.slice(1)).toEqual([
@@ -75,18 +75,18 @@ describe("carillon queue", () => {
     ]);
   });
 
-  it("refuses an order that does not exist as usage", async () => {
+  it("queue update refuses an unknown order as wrong usage", async () => {
     expect(await runCli(["queue", "update", "email", "--order", "lifo"], fakeIo())).toBe(2);
     expect(await runCli(["queue", "update", "email"], fakeIo())).toBe(2);
   });
 
-  it("pauses for a time", async () => {
+  it("queue pause --for pauses for a time", async () => {
     const calls = serve(queue());
     expect(await runCli(["queue", "pause", "email", "--for", "2h"], fakeIo())).toBe(0);
     expect(calls.at(-1)?.body).toEqual({ for: "2h" });
   });
 
-  it("purges, follows the operation where there are many, or only counts", async () => {
+  it("queue purge cancels runs, follows the operation if there are many, or only counts with --dry-run", async () => {
     serve({ count: 5, more: false, dry_run: false });
     const few = fakeIo();
     expect(await runCli(["queue", "purge", "email"], few)).toBe(0);

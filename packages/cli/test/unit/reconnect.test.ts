@@ -15,7 +15,7 @@ const run = (status: string) => ({
   error: null,
 });
 
-/** Each question about the run is met by the next of these: how it stands, or nobody at all. */
+/** Each request for the run gets the next of these: its state, or no server. */
 function serveRun(...stands: readonly (string | null)[]) {
   const left = [...stands];
   const asked = { count: 0 };
@@ -37,15 +37,15 @@ describe("a server that goes away and comes back", () => {
   it.each([
     ["run watch", ["run", "watch", "run_1"]],
     ["task run --wait", ["task", "run", "echo", "--wait"]],
-  ])("does not end %s, which says so once", async (_, argv) => {
+  ])("a restart of the server does not end %s, which reports it once", async (_, argv) => {
     serveRun("running", null, null, null, "running", "failed");
     const io = fakeIo();
     expect(await runCli(argv, io)).toBe(6);
-    const told = io.said.filter((line) => /cannot be reached|answers again/.test(line));
-    expect(told).toEqual([`carillon: ${away}`, "carillon: the server answers again"]);
+    const messages = io.said.filter((line) => /cannot be reached|answers again/.test(line));
+    expect(messages).toEqual([`carillon: ${away}`, "carillon: the server answers again"]);
   });
 
-  it("ends a watch when it is away for more than a minute, with what to do", async () => {
+  it("run watch ends with a hint when the server is away for more than a minute", async () => {
     const asked = serveRun("running", null);
     const io = fakeIo();
     expect(await runCli(["run", "watch", "run_1"], io)).toBe(1);
@@ -53,7 +53,7 @@ describe("a server that goes away and comes back", () => {
     expect(asked.count).toBeGreaterThan(50);
   });
 
-  it.each(["get", "watch"])("is not waited for where it never answered: run %s ends at once", async (verb) => {
+  it.each(["get", "watch"])("run %s ends immediately if the server never answered", async (verb) => {
     const asked = serveRun(null);
     expect(await runCli(["run", verb, "run_1"], fakeIo())).toBe(1);
     expect(asked.count).toBe(1);
@@ -71,7 +71,7 @@ describe("run logs -f", () => {
   });
   const page = (numbers: readonly number[], token: string | null) => () =>
     new Response(JSON.stringify({ lines: numbers.map(line), next_page_token: token }));
-  const nobody = (): never => {
+  const noServer = (): never => {
     throw new TypeError("fetch failed");
   };
   const stopping = () =>
@@ -79,19 +79,19 @@ describe("run logs -f", () => {
       status: 503,
     });
 
-  /** Each question is met by the next of these, and noted by where it wants to go on. */
+  /** Each request gets the next of these; its page token is recorded. */
   function serveLog(...answers: readonly (() => Response)[]) {
     const left = [...answers];
     const asked: (string | null)[] = [];
     vi.stubGlobal("fetch", async (url: string) => {
       asked.push(new URL(url).searchParams.get("page_token"));
-      return left.shift()?.() ?? nobody();
+      return left.shift()?.() ?? noServer();
     });
     return asked;
   }
 
-  it("says that it lost the server, goes on where it was when it is back, and repeats no line", async () => {
-    const asked = serveLog(page([1, 2], "t"), stopping, nobody, nobody, page([3], "u"), nobody, page([], null));
+  it("run logs -f reports the lost server, continues when it is back, and repeats no line", async () => {
+    const asked = serveLog(page([1, 2], "t"), stopping, noServer, noServer, page([3], "u"), noServer, page([], null));
     const io = fakeIo();
     expect(await runCli(["run", "logs", "-f", "run_1"], io)).toBe(0);
     expect(io.written().match(/line \d/g)).toEqual(["line 1", "line 2", "line 3"]);
@@ -104,14 +104,14 @@ describe("run logs -f", () => {
     ]);
   });
 
-  it("ends when the server is away for more than a minute", async () => {
+  it("run logs -f ends when the server is away for more than a minute", async () => {
     serveLog(page([1], "t"));
     const io = fakeIo();
     expect(await runCli(["run", "logs", "-f", "run_1"], io)).toBe(1);
     expect(io.said.at(-1)).toContain("Is the server running?");
   });
 
-  it("asks once without -f, and where nobody ever answered", async () => {
+  it("run logs sends one request without -f, or if no server ever answered", async () => {
     const asked = serveLog(page([1], "t"));
     expect(await runCli(["run", "logs", "run_1"], fakeIo())).toBe(1);
     expect(asked).toEqual([null, "t"]);
@@ -122,7 +122,7 @@ describe("run logs -f", () => {
 });
 
 describe("run watch", () => {
-  it("goes on to the end, however long that takes", async () => {
+  it("run watch goes on to the end of the run, without a time limit", async () => {
     serveRun(...Array.from({ length: 200 }, () => "running"), "succeeded");
     const io = fakeIo();
     expect(await runCli(["run", "watch", "run_1"], io)).toBe(0);

@@ -17,7 +17,7 @@ const line = (number: number, over: object = {}) => ({
 });
 
 describe("run logs", () => {
-  it("prints every page, one line each", async () => {
+  it("run logs prints every page, one line each", async () => {
     const odd = line(2, { level: "warn", message: "a\u001b[2J\nb", fields: { rows: 3 } });
     const calls = serve({ lines: [line(1)], next_page_token: "t" }, { lines: [odd], next_page_token: null });
     const io = fakeIo();
@@ -26,7 +26,7 @@ describe("run logs", () => {
     expect(calls.map(({ url }) => new URL(url).search)).toEqual(["?page_size=1000", "?page_size=1000&page_token=t"]);
   });
 
-  it("with -f asks again until nothing more will come", async () => {
+  it("run logs -f polls until the log is complete", async () => {
     const calls = serve(
       { lines: [], next_page_token: "t" },
       { lines: [line(1)], next_page_token: "u" },
@@ -39,7 +39,7 @@ describe("run logs", () => {
     expect(new URL(calls[0]?.url ?? "").searchParams.get("level")).toBe("warn");
   });
 
-  it("refuses a level that there is not", async () => {
+  it("run logs refuses an unknown level", async () => {
     expect(await runCli(["run", "logs", "--level", "loud", "run_1"], fakeIo())).toBe(2);
   });
 });

@@ -5,12 +5,12 @@ import { systemTimers } from "@carillon/core";
 import { expect, it, onTestFinished } from "vitest";
 import { SourceWatch } from "../../src/dev-worker.js";
 
-it("tells of source files, in new folders too, and not of what tasks write", async () => {
+it("the source watch reports changed source files, also in new folders, and not the files that tasks write", async () => {
   const dir = await mkdtemp(join(tmpdir(), "carillon-test-"));
-  let told = 0;
+  let notifications = 0;
   let tell = (): void => undefined;
   const watch = new SourceWatch(dir, systemTimers, () => {
-    told += 1;
+    notifications += 1;
     tell();
   });
   onTestFinished(async () => {
@@ -31,5 +31,5 @@ it("tells of source files, in new folders too, and not of what tasks write", asy
   await change(() => writeFile(join(dir, "lib/more.ts"), "1"));
   await writeFile(join(dir, "lib/data"), "1");
   await change(() => rm(join(dir, "lib"), { recursive: true }));
-  expect(told).toBe(3);
+  expect(notifications).toBe(3);
 });

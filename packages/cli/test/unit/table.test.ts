@@ -7,7 +7,7 @@ const columns: readonly Column<{ name: unknown; ms: number }>[] = [
   { title: "X", value: () => null },
 ];
 
-it("makes each column as wide as its widest cell, without blanks at the end", () => {
+it("a table has columns as wide as their widest cell, without trailing blanks", () => {
   expect(
     renderTable(columns, [
       { name: "a", ms: 5 },
@@ -16,21 +16,21 @@ it("makes each column as wide as its widest cell, without blanks at the end", ()
   ).toBe("NAME      MS  X\na          5  -\nlonger  1000  -\n");
 });
 
-it("shows the titles of an empty table", () => {
+it("an empty table has its titles", () => {
   expect(renderTable(columns, [])).toBe("NAME  MS  X\n");
 });
 
-it("counts characters, not code units", () => {
+it("a table counts characters, not code units", () => {
   expect(renderTable(columns, [{ name: "🔔", ms: 1 }]).split("\n")[1]).toBe("🔔      1  -");
 });
 
-it("keeps control characters away from the terminal", () => {
+it("a table contains no control characters of the data", () => {
   const shown = renderTable(columns, [{ name: "a\u001b[2Jb\nc\u009b", ms: 1 }]);
   expect(shown.split("\n")).toHaveLength(3);
   expect(shown.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
 });
 
-it("shows one thing as names and values, JSON as JSON", () => {
+it("fields are printed as names and values, and objects as JSON", () => {
   expect(
     renderFields([
       ["id", "x"],

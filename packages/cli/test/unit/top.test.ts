@@ -40,7 +40,7 @@ const seen = (queues: readonly object[]): Snapshot =>
     running: [run],
   }) as never;
 
-/** Answers every call that a look takes; events come as given. */
+/** Answers every request of a snapshot; events arrive as given. */
 function serveLook(events = "", refusals: Response[] = []) {
   vi.stubGlobal("fetch", async (url: string, { signal }: RequestInit = {}) => {
     const { pathname } = new URL(url);
@@ -77,7 +77,7 @@ describe("the screen of top", () => {
     [40, 10],
     [200, 60],
     [20, 5],
-  ])("is never larger than the terminal, %i × %i", (columns, rows) => {
+  ])("the screen of top is never larger than the terminal, %i × %i", (columns, rows) => {
     for (const colour of [false, true]) {
       const lines = renderScreen(many, { ...view, colour, columns, rows }).split("\n");
       expect(lines.length).toBeLessThanOrEqual(rows);
@@ -87,19 +87,19 @@ describe("the screen of top", () => {
     }
   });
 
-  it("says how many rows it leaves out, and sorts by what waits", () => {
+  it("the screen of top prints how many rows it leaves out, and sorts by waiting runs", () => {
     const screen = renderScreen(many, { ...view, columns: 120, rows: 24 });
     expect(screen).toMatch(/QUEUES \(\d+ more\)/);
     expect(screen.indexOf("q39")).toBeLessThan(screen.indexOf("q38"));
   });
 
-  it("shows nothing of what data would do to the terminal", () => {
+  it("the screen of top contains no control characters of the data", () => {
     expect(renderScreen(many, { ...view, columns: 120, rows: 60 })).not.toContain("\u001b");
   });
 });
 
 describe("rates", () => {
-  it("are over the last ten seconds, or since the beginning", () => {
+  it("rates cover the last ten seconds, or the time since the start", () => {
     const meter = new RateMeter(0);
     for (let index = 0; index < 20; index++) meter.add("started", "q", 1_000);
     expect(meter.rates(2_000).started).toBe(10);
@@ -110,14 +110,14 @@ describe("rates", () => {
 });
 
 describe("top without a terminal", () => {
-  it("prints a look after each pause, with rates from the events", async () => {
+  it("top without a terminal prints a snapshot after each pause, with rates from the events", async () => {
     serveLook(event("run.started").repeat(4));
     const io = fakeIo();
     const sleep = io.sleep.bind(io);
     const outside = {
       ...io,
       async sleep(ms: number) {
-        // What has come is read before the next look.
+        // Arrived events are read before the next snapshot.
         await new Promise((resolve) => setImmediate(resolve));
         await sleep(ms);
       },
@@ -129,7 +129,7 @@ describe("top without a terminal", () => {
     expect(io.written()).toMatch(/^a +open +3 +1 +400 ms/m);
   });
 
-  it("gives data in the shapes of the API", async () => {
+  it("top --json prints data in the form of the API", async () => {
     serveLook();
     const io = fakeIo();
     expect(await runCli(["top", "--json"], io)).toBe(0);
@@ -142,7 +142,7 @@ describe("top without a terminal", () => {
 });
 
 describe("top on a terminal", () => {
-  it("follows keys and the size of the terminal, and gives the screen back", async () => {
+  it("top on a terminal follows keys and the size of the terminal, and restores the screen", async () => {
     serveLook();
     let press: (keys: string) => void = () => undefined;
     let resize: () => void = () => undefined;
@@ -176,7 +176,7 @@ describe("top on a terminal", () => {
     expect(io.written()).toContain("every 5 s");
   });
 
-  it("waits for its quota without a word on the screen", async () => {
+  it("top on a terminal waits for its quota without printing messages", async () => {
     serveLook("", [new Response("{}", { status: 429, headers: { "retry-after": "1" } })]);
     let press: (keys: string) => void = () => undefined;
     const terminal: Terminal = {

@@ -18,7 +18,7 @@ const job = (over: object) => ({
 });
 const pause = { reason: "it's down", until: "2030-01-01T00:00:00.000Z", missed: "latest", at: "x", actor: null };
 
-/** What the command says when the thing was like this before. */
+/** The undo that a command prints if the thing was in this state before. */
 async function said(argv: readonly string[], before: object, after: object = before): Promise<string> {
   serveBy(({ method }) => ({ body: method === "GET" ? before : after }));
   const io = fakeIo();
@@ -27,14 +27,14 @@ async function said(argv: readonly string[], before: object, after: object = bef
 }
 
 describe("the printed undo brings back all that was there", () => {
-  it("of a resumed job: its reason, its end and what was to be run of the pause", async () => {
+  it("the undo of job resume restores the reason, the end and the missed choice of the pause", async () => {
     const text = await said(["job", "resume", "k"], job({ state: "paused", pause }), { job: job({}), missed: 2 });
     expect(text).toBe(
       String.raw`carillon: resumed; 2 occurrences inside the pause; undo with: carillon job pause @k --reason 'it'\''s down' --until 2030-01-01T00:00:00.000Z --missed latest`,
     );
   });
 
-  it("of a pause that took the place of another", async () => {
+  it("the undo of a second job pause restores the first", async () => {
     const text = await said(["job", "pause", "k", "--for", "1h"], job({ state: "paused", pause }));
     expect(text).toContain("undo with: carillon job pause @k --reason");
     const queue = { name: "q", order: "fifo", bound: null, paused: true, pause: { ...pause, missed: undefined } };
@@ -42,13 +42,13 @@ describe("the printed undo brings back all that was there", () => {
     expect(await said(["queue", "pause", "q"], queue)).toContain("undo with: carillon queue pause q --reason");
   });
 
-  it("leaves out an end that is over by then", async () => {
+  it("the undo of a pause leaves out an end in the past", async () => {
     const over = { ...pause, reason: null, missed: "none", until: "2020-01-01T00:00:00.000Z" };
     const text = await said(["job", "resume", "k"], job({ state: "paused", pause: over }), { job: job({}), missed: 1 });
     expect(text).toMatch(/carillon job pause @k$/);
   });
 
-  it("says that nothing changed where nothing did", async () => {
+  it("a change without an effect prints that nothing changed", async () => {
     expect(await said(["job", "resume", "k"], job({}), { job: job({}), missed: 0 })).toBe(
       "carillon: nothing changed: it was not paused",
     );
@@ -64,12 +64,12 @@ describe("the printed undo brings back all that was there", () => {
       );
   });
 
-  it("of a job without a key, which no file can hold", async () => {
+  it("the undo of job cancel works for a job without a key", async () => {
     const text = await said(["job", "cancel", "job_1"], job({ key: null }));
     expect(text).toContain("undo with: carillon job export job_1 -o jsonl | carillon api /v1/jobs -d -");
   });
 
-  it("of a profile: its namespace, that it has no key, and which one was in use", async () => {
+  it("the undo of profile delete restores the namespace, the missing key and the profile in use", async () => {
     const home = mkdtempSync(join(tmpdir(), "carillon-undo-of-"));
     try {
       serveBy(() => ({ body: { version: "1", jobs: [], next_page_token: null } }));

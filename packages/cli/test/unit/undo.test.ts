@@ -15,7 +15,7 @@ const at = "2030-01-01T00:00:00.000Z";
 
 const commands = await allCommands();
 
-/** A thing that is a job, a run, a queue and the rest at once: every command finds its members in it. */
+/** An object with the fields of a job, a run, a queue and all others, which every command can print. */
 const thing = (version: number) => ({
   id: "id_1",
   key: "k",
@@ -79,7 +79,7 @@ const thing = (version: number) => ({
   job: { id: "id_1", task: "echo", status: "queued", last_run: null },
 });
 
-/** Each command line that changes something, and what it must say: the command that undoes it, or that there is none. */
+/** Each command that changes something, and the undo that it must print; null if there is none. */
 const cases: Readonly<Record<string, [argv: string[], undo: string | null]>> = {
   "worker cordon": [["wrk_1"], "worker uncordon wrk_1"],
   "worker uncordon": [["wrk_1"], "worker cordon wrk_1"],
@@ -135,7 +135,7 @@ const cases: Readonly<Record<string, [argv: string[], undo: string | null]>> = {
   api: [["-X", "POST", "/v1/jobs"], null],
 };
 
-/** Those that need a database of their own are tried where there is one. */
+/** Commands that need a database are tested in the cluster tier. */
 const elsewhere = ["server migrate"];
 
 const input: Readonly<Record<string, string>> = {
@@ -147,13 +147,13 @@ const changing = commands.filter(({ changes }) => changes === true).map(({ path 
 const known = new Set(commands.map(({ path }) => path.join(" ")));
 
 describe("every command that changes something", () => {
-  it("is tried here", () => {
+  it("every command that changes something has a case here", () => {
     expect([...Object.keys(cases), ...elsewhere].sort()).toEqual([...changing].sort());
   });
 
   it.each(
     Object.entries(cases).flatMap(([name, [argv, undo]]) => (undo === null ? [] : [[name, argv, undo] as const])),
-  )("%s says how to undo it, there where it was done", async (name, argv, undo) => {
+  )("%s prints its undo, with the flags that address the same server", async (name, argv, undo) => {
     const said = await undoOf(name, argv);
     const flags = isRemote(name) ? " --namespace billing" : "";
     const whole = `${undo.replaceAll(" | ", `${flags} | `)}${flags}`;
@@ -163,7 +163,7 @@ describe("every command that changes something", () => {
   });
 
   it.each(Object.entries(cases).flatMap(([name, [argv, undo]]) => (undo === null ? [[name, argv] as const] : [])))(
-    "%s says that there is no undo",
+    "%s prints that there is no undo",
     async (name, argv) => {
       expect(await undoOf(name, argv)).toContain("there is no undo");
     },
@@ -171,11 +171,11 @@ describe("every command that changes something", () => {
 });
 
 describe("every other command", () => {
-  /** They start a process, or look for as long as they are let. */
+  /** They start a process, or run until they are stopped. */
   const lasting = new Set(["dev", "server start", "worker start", "events tail", "top", "run watch"]);
   const others = commands.filter(({ path, changes }) => changes !== true && !lasting.has(path.join(" ")));
 
-  it.each(others.map(({ path }) => path.join(" ")))("%s changes nothing: it only reads", async (name) => {
+  it.each(others.map(({ path }) => path.join(" ")))("%s sends only GET requests", async (name) => {
     const calls = serveBy(() => ({ body: thing(1) }));
     const help = fakeIo();
     await runCli([...name.split(" "), "--help"], help);
@@ -188,7 +188,7 @@ describe("every other command", () => {
 
 const isRemote = (name: string): boolean => !/^(init|login|profile .*)$/.test(name);
 
-/** What the command says about its undo. */
+/** The line about the undo. */
 async function undoOf(name: string, argv: readonly string[]): Promise<string> {
   let version = 0;
   serveBy(({ url, body }) => {

@@ -42,14 +42,14 @@ describe("why", () => {
     ["@nightly", "/v1/jobs/@nightly/explain"],
     ["nightly", "/v1/jobs/@nightly/explain"],
     ["job_1", "/v1/jobs/job_1/explain"],
-  ])("takes %s for a job", async (name, path) => {
+  ])("why reads %s as a job", async (name, path) => {
     const calls = serve(ofJob({}));
     const { code, out } = await run("why", name);
     expect({ code, paths: calls.map(pathOf) }).toEqual({ code: 0, paths: [path] });
     expect(out).toMatch(/^why +fires in 3m$/m);
   });
 
-  it("names the command that helps", async () => {
+  it("why prints the command that helps", async () => {
     serve(ofJob({ code: "paused", detail: "paused", run: why("run_1", "ended", { facts: { status: "failed" } }) }));
     const { out } = await run("why", "@nightly");
     expect(out.match(/^try .*$/gm)).toEqual([
@@ -61,7 +61,7 @@ describe("why", () => {
     expect((await run("why", "run_1")).out).toContain("carillon worker start --enable-shell");
   });
 
-  it("goes on to the run that a run waits for", async () => {
+  it("why follows the run that a run waits for", async () => {
     const answers = { run_1: why("run_1", "overlap", { facts: { run: "run_2" } }), run_2: why("run_2", "running") };
     serveBy((call) => ({ body: answers[pathOf(call).split("/")[3] as keyof typeof answers] }));
     const { out } = await run("why", "run_1");
@@ -69,7 +69,7 @@ describe("why", () => {
     expect(out).toContain("carillon run watch run_2");
   });
 
-  it("shows by reason all that waits, and the jobs that are paused", async () => {
+  it("why without arguments groups waiting runs by reason, and lists paused jobs", async () => {
     const ids = ["run_1", "run_2", "run_3", "run_4"];
     const runs = ids.map((id) => ({ id, task: "pdf", job_id: null }));
     const paused = { id: "job_1", key: "nightly", pause: { at: "T", until: null, reason: "audit" } };
@@ -102,7 +102,7 @@ describe("waiting for a run", () => {
     waiting_on: { code: "no_worker_for_task", detail: "no worker has it" },
   };
 
-  it("says why it does not run, once, and how it stood when the time was over", async () => {
+  it("task run --wait prints once why the run waits, and its state when the time is over", async () => {
     serve(waiting);
     const { code, talk } = await run("task", "run", "pdf", "--wait", "--wait-timeout", "5s");
     expect(code).toBe(8);
@@ -113,11 +113,11 @@ describe("waiting for a run", () => {
   });
 });
 
-describe("a job whose task nobody runs", () => {
+describe("a job whose task no worker serves", () => {
   it.each([
     [[{ name: "echo", workers: 1 }], "no worker serves task helo yet (served are echo)"],
     [[{ name: "helo", workers: 0 }], "no worker serves task helo yet (there is no worker)"],
-  ])("is made, with a warning where %j are the tasks", async (tasks, warning) => {
+  ])("job create warns about an unserved task if the tasks are %j", async (tasks, warning) => {
     const job = { id: "job_1", key: null, task: "helo", status: "scheduled", last_run: null };
     serveBy((call) => ({ body: pathOf(call) === "/v1/tasks" ? { tasks, next_page_token: null } : job }));
     const { code, talk } = await run("job", "create", "--task", "helo", "--every", "1m");

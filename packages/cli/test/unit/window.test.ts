@@ -11,7 +11,7 @@ const stamps = { created_at: at, updated_at: at };
 const weekly: Window = { name: "night", mode: "hold", queue: "mail", cron: "0 2 * * SUN", duration: "2h", ...stamps };
 const once: Window = { name: "move", mode: "skip", labels: { team: "a" }, from: at, to: at, ...stamps };
 
-it("windows are listed with what they are about and when they are open", async () => {
+it("window list prints the jobs and the times of each window", async () => {
   serve({ maintenance_windows: [weekly, once, { ...once, name: "all", labels: {} }], next_page_token: null });
   const io = fakeIo();
   expect(await runCli(["window", "list"], io)).toBe(0);

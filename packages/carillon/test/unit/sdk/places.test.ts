@@ -3,7 +3,10 @@ import { carillon, type LibraryOptions } from "../../../src/index.js";
 
 describe("where an app finds everything", () => {
   it.each<[object, string]>([
-    [{ databaseUrl: undefined }, "The option databaseUrl is undefined. Is the environment variable that it comes from set?"],
+    [
+      { databaseUrl: undefined },
+      "The option databaseUrl is undefined. Is the environment variable that it comes from set?",
+    ],
     [{ url: "" }, "The option url is empty. Is the environment variable that it comes from set?"],
     [{}, "Give exactly one of url"],
     [{ url: "http://a", databaseUrl: "postgres://b" }, "Give exactly one of url"],
