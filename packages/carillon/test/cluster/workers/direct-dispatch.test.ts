@@ -18,7 +18,7 @@ const program = `
   console.log("ready");
 `;
 
-/** A program of a user with a worker inside. `begun` has the payload of every handler that began. */
+/** A user's program with a worker inside. `begun` has the payload of every handler that started. */
 async function startWorker(databaseUrl: string): Promise<{ child: ChildProcess; begun: number[] }> {
   const dir = await mkdtemp(join(tmpdir(), "carillon-test-"));
   onTestFinished(() => rm(dir, { recursive: true }));
@@ -38,19 +38,19 @@ async function startWorker(databaseUrl: string): Promise<{ child: ChildProcess; 
   return { child, begun };
 }
 
-/** Notes every run that is stored as that of a worker, and whose. */
+/** Records every directly dispatched run and its session. */
 const watch = `
-  create table public.handed (id uuid primary key, session_id uuid not null);
-  create function public.note_handed() returns trigger language plpgsql as $$
+  create table public.dispatched (id uuid primary key, session_id uuid not null);
+  create function public.note_dispatched() returns trigger language plpgsql as $$
   begin
-    insert into public.handed values (new.id, new.session_id);
+    insert into public.dispatched values (new.id, new.session_id);
     return null;
   end $$;
-  create trigger note_handed after insert on carillon.run for each row when (new.state = 'running') execute function public.note_handed();
+  create trigger note_dispatched after insert on carillon.run for each row when (new.state = 'running') execute function public.note_dispatched();
 `;
 
-describe("runs that are handed over as they are stored", () => {
-  it("are all done, each accepted once, while workers are killed, frozen and leave [INV-2] [INV-4]", async () => {
+describe("directly dispatched runs", () => {
+  it("directly dispatched runs all end, each accepted once, while workers are killed, frozen and leave [INV-2] [INV-4]", async () => {
     const { url, drop } = await freshDatabase();
     onTestFinished(drop);
     const app = carillon({ databaseUrl: url });
@@ -60,14 +60,14 @@ describe("runs that are handed over as they are stored", () => {
     await client.connect();
     onTestFinished(() => client.end());
     await client.query(watch);
-    const handedCount = async (): Promise<number> =>
-      (await client.query<{ count: number }>("select count(*)::int from public.handed")).rows[0]?.count ?? 0;
+    const dispatchedCount = async (): Promise<number> =>
+      (await client.query<{ count: number }>("select count(*)::int from public.dispatched")).rows[0]?.count ?? 0;
     let stored = 0;
-    /** One after the other, until so many more were handed over. */
+    /** One after the other, until so many more were dispatched directly. */
     const storeUntilHanded = async (more: number): Promise<void> => {
-      const aim = (await handedCount()) + more;
+      const aim = (await dispatchedCount()) + more;
       do for (let left = 20; left > 0; left--) await app.enqueue("count", ++stored);
-      while ((await handedCount()) < aim);
+      while ((await dispatchedCount()) < aim);
     };
 
     const killed = await startWorker(url);
@@ -96,7 +96,7 @@ describe("runs that are handed over as they are stored", () => {
     const payloads = rows.map((row) => row.payload).toSorted((a, b) => a - b);
     expect(payloads).toEqual(Array.from({ length: stored }, (_, index) => index + 1));
     expect(rows.filter((row) => row.status !== "succeeded")).toEqual([]);
-    // Nobody begins what another began, except what a worker had when it was killed or frozen.
+    // No worker starts a run that another started, except runs of a killed or frozen worker.
     const all = [killed, frozen, leaving, ...others].flatMap(({ begun }) => begun);
     const lost = new Set([...killed.begun.slice(-20), ...frozen.begun.slice(-20)]);
     const twice = all.filter((n, index) => all.indexOf(n) !== index && !lost.has(n));
