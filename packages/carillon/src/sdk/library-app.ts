@@ -200,7 +200,7 @@ const prefixes: Readonly<Record<string, IdPrefix>> = {
 };
 
 /** The engine's own events have bare UUIDs. */
-export function shownEvent(event: AppEvent): AppEvent {
+function shownEvent(event: AppEvent): AppEvent {
   const shown: Record<string, unknown> = { ...event };
   for (const [name, prefix] of Object.entries(prefixes)) {
     const id = shown[name];
@@ -221,7 +221,7 @@ export interface IdleOptions {
 const pollMs = 20;
 
 /** Resolves when no run of these tasks is due or running. */
-export async function waitUntilIdle({ api, namespace, tasks, now }: IdleOptions): Promise<void> {
+async function waitUntilIdle({ api, namespace, tasks, now }: IdleOptions): Promise<void> {
   const isLeft = async (task: string): Promise<boolean> => {
     const open = await api.listRuns(namespace, { task, status: ["queued", "running", "blocked"] }, { pageSize: 1 });
     if (open.rows.length > 0) return true;

@@ -186,7 +186,7 @@ function isEmpty(options: EnqueueOptions): boolean {
 }
 
 /** The version of the installed package, from its own manifest. */
-export function packageVersion(): string {
+function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   if (typeof manifest === "object" && manifest !== null && "version" in manifest) return String(manifest.version);
   throw new Error("The package's manifest has no version.");

@@ -250,7 +250,7 @@ function msOf(duration: string | DurationMs): DurationMs {
 }
 
 /** The assignment that a worker would get for a virtual run, after so many attempts and claims. */
-export function toAssignment(run: VirtualRun, { spent, fence }: { spent: number; fence: number }): Assignment {
+function toAssignment(run: VirtualRun, { spent, fence }: { spent: number; fence: number }): Assignment {
   return {
     runId: run.id,
     jobId: run.jobId,
@@ -268,7 +268,7 @@ export function toAssignment(run: VirtualRun, { spent, fence }: { spent: number;
 }
 
 /** Upstream runs in the server's form; a run without a status succeeded. */
-export function upstreamJson(runs: readonly Partial<UpstreamRun>[], now: Instant): string {
+function upstreamJson(runs: readonly Partial<UpstreamRun>[], now: Instant): string {
   return JSON.stringify(
     runs.map((run, index) => ({
       run_id: run.runId ?? `upstream-${index}`,
