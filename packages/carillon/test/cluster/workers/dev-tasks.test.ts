@@ -66,5 +66,5 @@ it("the worker of carillon dev ends with it, also if carillon dev is killed", as
 it("carillon dev refuses a module that does not exist", async () => {
   const missing = new CarillonProcess(["dev", "./none.mjs", "--ephemeral"], { cwd: await scratchDir() });
   expect(await missing.ended).toEqual({ code: 2, signal: null });
-  expect(missing.stderr).toMatch(/there is no file .*none\.mjs/);
+  expect(missing.stderr).toMatch(/There is no file .*none\.mjs/);
 });

@@ -142,8 +142,8 @@ it("the examples of a backup and a digest work, and executors of other systems a
 
 it.each([
   [2, ["worker", "start"], /needs a module of tasks, --executors, --enable-shell or --plugin/],
-  [2, ["worker", "start", "--executors", "ftp"], /"ftp" is none; there are http, email/],
-  [2, ["worker", "start", "--executors", "shell"], /switched on by --enable-shell/],
+  [2, ["worker", "start", "--executors", "ftp"], /"ftp" is no executor\. There are http, email/],
+  [2, ["worker", "start", "--executors", "shell"], /The flag --enable-shell enables shell/],
   [2, ["worker", "start", "--plugin", "./none.js"], /\.\/none\.js cannot be loaded/],
   [78, ["worker", "start", "--executors", "http", "--outbound-allow", "10.0.0.0/99"], /10\.0\.0\.0\/99/],
 ])("exit code %i: worker start %j is refused with a hint", async (code, args, reason) => {

@@ -206,13 +206,13 @@ describe("a worker", () => {
     const client = new Client(url);
     await client.connect();
     for (const notify of [true, false]) {
-      const seen = new Promise<void>((resolve) => (onSeen = resolve));
+      const handled = new Promise<void>((resolve) => (onSeen = resolve));
       await client.query("begin");
       await app.enqueue(listen, `notify: ${notify}`, { tx: client, notify });
       await app.enqueue("unserved", null);
       expect(seen).toHaveLength(notify ? 0 : 1);
       await client.query("commit");
-      await seen;
+      await handled;
     }
     expect(seen).toEqual(["notify: true", "notify: false"]);
     await client.end();
