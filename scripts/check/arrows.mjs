@@ -15,7 +15,8 @@ export const arrows = {
   worker: ["core", "client"],
   executors: ["core", "condition", "worker"],
   server: ["core", "contract", "engine", "worker", "executors", "embedded-postgres"],
-  carillon: ["core", "contract", "client", "engine", "worker", "executors", "server"],
+  cli: ["core", "contract", "client", "engine", "worker", "executors", "server"],
+  carillon: ["core", "contract", "client", "engine", "worker", "server"],
   testkit: ["core", "store", "engine", "embedded-postgres"],
 };
 
@@ -67,7 +68,7 @@ const homes = [
   { module: /^pg($|\/)/, only: /^packages\/(store\/src\/|testkit\/src\/)/ },
   { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/api\// },
   { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/bin\/|testkit\/src\/)/ },
-  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|executors\/)/ },
+  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|cli\/src\/|executors\/)/ },
   { module: /^node:/, only: /^packages\/(?!core\/|contract\/|client\/)/ },
 ];
 

@@ -64,7 +64,7 @@ describe("a node that cannot start", () => {
     server.close();
   });
 
-  it("ends a wait for the database when it is told to stop", async () => {
+  it("a signal ends the wait for the database", async () => {
     const process = new CarillonProcess([
       "server",
       "start",

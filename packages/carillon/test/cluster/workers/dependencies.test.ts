@@ -60,7 +60,7 @@ async function killNode(cluster: NodeCluster, worker: CarillonProcess): Promise<
   const found = await cluster.rows<{ id: string; started: number; heard: string }>(pairs);
   expect(found).toHaveLength(runs);
   expect(found.filter(({ started }) => started !== 1)).toEqual([]);
-  // Each heard of the run that started it, over HTTP.
+  // Each handler got its upstream run over HTTP.
   expect(found.filter(({ id, heard }) => !heard.includes(formatId("run", id)) || !heard.includes('"output":'))).toEqual(
     [],
   );
