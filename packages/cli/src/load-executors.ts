@@ -55,8 +55,6 @@ async function named(name: ExecutorName, host: ExecutorHost): Promise<Task> {
   return executor;
 }
 
-}
-
 /** A path is relative to the working directory; a package is resolved from there first. */
 async function pluginIn(plugin: string, cwd: string, host: ExecutorHost): Promise<readonly Executor[]> {
   const path = resolvedFrom(cwd, plugin);
