@@ -25,8 +25,8 @@ export const arrows = {
 const homes = [
   { module: /^pg($|\/)/, only: /^packages\/(engine\/src\/store\/|testkit\/src\/)/ },
   { module: /^fastify$|^@fastify\//, only: /^packages\/server\/src\/api\// },
-  { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/bin\/|testkit\/src\/)/ },
-  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/bin\/|carillon\/src\/|executor)/ },
+  { module: /^@carillon\/embedded-postgres$/, only: /^packages\/(server\/src\/services\/|testkit\/src\/)/ },
+  { module: /^@carillon\/worker$/, only: /^packages\/(server\/src\/(services|events)\/|carillon\/src\/|executor)/ },
   { module: /^node:/, only: /^packages\/(?!core\/|contract\/|client\/)/ },
 ];
 

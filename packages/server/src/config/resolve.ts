@@ -2,7 +2,7 @@ import { isAbsolute, resolve as resolvePath } from "node:path";
 import { CarillonError, type ErrorItem, similarWord } from "@carillon/core";
 import { maskUrl } from "./mask.js";
 import { type Config, type Option, type OptionName, optionNames, options } from "./options.js";
-import { crossFieldProblems } from "./rules.js";
+import { crossFieldProblems } from "./cross-checks.js";
 import { envName, fileKey, flagName } from "./spelling.js";
 
 /** A configuration file as it was read; its folder is where its relative paths count from. */

@@ -1,11 +1,11 @@
 import type { DatabaseEvent, OnEngineEvent } from "@carillon/engine";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import type { ApiMetrics } from "../api/ports.js";
-import type { DeliveryOutcome } from "../webhooks/delivery-outcome.js";
+import type { ApiMetrics } from "../api/http/handler.js";
+import type { DeliveryOutcome } from "../events/delivery-outcome.js";
 import { DeclaredMetrics } from "./declared-metrics.js";
-import { loadMetrics, type ShowLoads } from "./load-metrics.js";
+import { loadMetrics, type ShowLoads } from "./queue-metrics.js";
 import { databaseMetrics, type NodeLoads, watchNode } from "./node-metrics.js";
-import { runMetrics } from "./run-metrics.js";
+import { runMetrics } from "./engine-metrics.js";
 
 /** All numbers of a node. The wiring connects the engine's events to it and gives it to the API. */
 export interface Metrics extends ApiMetrics {

@@ -1,5 +1,5 @@
 import type { Namespaces, Queues } from "@carillon/engine";
-import type { QueueLoad } from "./load-metrics.js";
+import type { QueueLoad } from "./queue-metrics.js";
 
 /** More queues than this would be more time series than anybody looks at. */
 const mostQueues = 200;

@@ -1,7 +1,7 @@
 import type { Backfill } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { BackfillView } from "@carillon/engine";
-import { timestamp, timestampOrNull } from "./scalars.js";
+import { timestamp, timestampOrNull } from "../timestamp.js";
 
 export function wireBackfill(view: BackfillView): Backfill {
   const { state, reason, total, made, passed, skipped, concurrency, force, actor } = view;

@@ -1,6 +1,6 @@
 import type { Breaker } from "@carillon/contract";
 import type { BreakerView } from "@carillon/engine";
-import { timestamp } from "./scalars.js";
+import { timestamp } from "../timestamp.js";
 
 export function wireBreaker({ name, state, reason, openedAt, probeAt, openings, updatedAt }: BreakerView): Breaker {
   return {

@@ -1,7 +1,7 @@
 import type { Calendar, Window } from "@carillon/contract";
 import { formatCalendarRules, formatDuration, type WindowTime } from "@carillon/core";
 import type { CalendarView, WindowView } from "@carillon/engine";
-import { timestamp } from "./scalars.js";
+import { timestamp } from "../timestamp.js";
 
 export function wireCalendar({ version, definition, createdAt, updatedAt }: CalendarView): Calendar {
   return {

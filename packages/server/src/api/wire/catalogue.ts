@@ -1,7 +1,7 @@
 import type { Cluster, ClusterShards, TaskInfo } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { ClusterView, ShardView, TaskView } from "@carillon/engine";
-import { timestamp } from "./scalars.js";
+import { timestamp } from "../timestamp.js";
 
 export function wireTask({ name, workers, slots, queues, hasJobs, expectedMs, defaults }: TaskView): TaskInfo {
   return {

@@ -3,7 +3,7 @@ import { formatId } from "@carillon/core";
 import type { JobExplanation, RunExplanation, RunView } from "@carillon/engine";
 import { wireOccurrences } from "./job-history.js";
 import { wireNeighbours } from "./job.js";
-import { timestampOrNull } from "./scalars.js";
+import { timestampOrNull } from "../timestamp.js";
 
 export function wireRunExplanation(run: RunView, { code, detail, until, facts }: RunExplanation): WireRun {
   return {

@@ -1,7 +1,7 @@
 import type { ErrorGroup, RunWithRedrives } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { ErrorGroupView, RedriveView } from "@carillon/engine";
-import { timestamp } from "./scalars.js";
+import { timestamp } from "../timestamp.js";
 
 export function wireRedrive({ kind, runId, actor, at }: RedriveView): RunWithRedrives["redrives"][number] {
   return { kind, run_id: runId === null ? null : formatId("run", runId), actor, at: timestamp(at) };

@@ -1,7 +1,7 @@
 import type { Forecast as Wire } from "@carillon/contract";
 import { formatDuration, formatId } from "@carillon/core";
 import type { CrowdedSecond, Forecast, JitterProposal } from "@carillon/engine";
-import { timestamp } from "./scalars.js";
+import { timestamp } from "../timestamp.js";
 
 export function wireForecast(forecast: Forecast): Wire {
   const { from, until, isExact, jobs, sampledJobs, fires, perMinute, busiest, crowded, proposals } = forecast;

@@ -2,7 +2,7 @@ import type { JobVersion, Occurrences, UpcomingFire } from "@carillon/contract";
 import { describeFireNote, type PreviewedFire } from "@carillon/core";
 import type { JobVersionView, OccurrenceView } from "@carillon/engine";
 import { wireDefinition } from "./definition.js";
-import { timestamp, timestampOrNull } from "./scalars.js";
+import { timestamp, timestampOrNull } from "../timestamp.js";
 
 export function wireVersion({ version, spec, validFrom, validTo, replacedBy }: JobVersionView): JobVersion {
   const { key = null, owner = null, firing = {} } = spec;

@@ -2,8 +2,8 @@ import type { Job } from "@carillon/contract";
 import { type CalendarSet, describeSchedule, formatId, type Instant, type JobPause, statusOfJob } from "@carillon/core";
 import type { JobView, Neighbour, RunExplanation } from "@carillon/engine";
 import { wireDefinition } from "./definition.js";
-import { runSummary, wireRun } from "./run.js";
-import { timestamp, timestampOrNull } from "./scalars.js";
+import { runSummary, wireRun } from "../run-wire.js";
+import { timestamp, timestampOrNull } from "../timestamp.js";
 import { localTime, warningsOf } from "./schedule-words.js";
 
 /** A job as lists show it. */

@@ -1,7 +1,7 @@
 import type { JobDefinition, Limit, Queue } from "@carillon/contract";
 import { formatDuration, formatId, type RateLimit, type RunLimits } from "@carillon/core";
 import type { ListedLimit, QueueLimits } from "@carillon/engine";
-import { timestamp } from "./scalars.js";
+import { timestamp } from "../timestamp.js";
 
 type WireLimits = Pick<JobDefinition, "concurrency" | "rate_limit" | "ordering_key" | "ordering_on_failure">;
 

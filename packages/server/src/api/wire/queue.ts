@@ -3,7 +3,7 @@ import { boundOf, formatDuration } from "@carillon/core";
 import type { QueuePause, QueueStats as StatsView, QueueView } from "@carillon/engine";
 import { wireOwnLimits } from "./limits.js";
 import { desiredWorkers } from "../../metrics/desired-workers.js";
-import { timestamp } from "./scalars.js";
+import { timestamp } from "../timestamp.js";
 
 export function wireQueue(queue: QueueView, stats?: StatsView): Queue {
   const { name, order, pause, limits, version, createdAt, updatedAt } = queue;

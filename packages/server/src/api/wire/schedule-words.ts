@@ -8,7 +8,7 @@ import {
   scheduleWarnings,
 } from "@carillon/core";
 import type { JobView } from "@carillon/engine";
-import { timestamp } from "./scalars.js";
+import { timestamp } from "../timestamp.js";
 
 /** Of a job that is over and never ran they say why. */
 const whyNothing: ReadonlySet<ScheduleWarning["code"]> = new Set([

@@ -7,7 +7,7 @@ import {
   type ScheduleBounds,
   type ScheduleSpec,
 } from "@carillon/core";
-import { timestamp } from "./scalars.js";
+import { timestamp } from "../timestamp.js";
 
 export function wireSchedule(schedule: ScheduleSpec): Schedule {
   switch (schedule.kind) {

@@ -1,9 +1,9 @@
 import type { CallbackSecret, Delivery, Webhook } from "@carillon/contract";
 import { formatId, isFinal } from "@carillon/core";
 import type { CallbackSecretView, RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
-import { statusOfError } from "../../webhooks/status-error.js";
-import { wireRun } from "./run.js";
-import { timestamp, timestampOrNull } from "./scalars.js";
+import { statusOfError } from "../../events/status-error.js";
+import { wireRun } from "../run-wire.js";
+import { timestamp, timestampOrNull } from "../timestamp.js";
 
 export function wireWebhook(webhook: WebhookView): Webhook {
   return {

@@ -9,9 +9,9 @@ import { createEngine, openDatabase } from "@carillon/engine";
 import { freshDatabase, TcpProxy } from "@carillon/testkit";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
-import { createApi } from "../../../src/api/create-api.js";
-import type { IntakeLoad } from "../../../src/api/intake.js";
-import { readiness } from "../../../src/bin/readiness.js";
+import { createApi } from "../../../src/api/app.js";
+import type { IntakeLoad } from "../../../src/api/http/admission.js";
+import { readiness } from "../../../src/services/readiness.js";
 import { createMetrics } from "../../../src/metrics/metrics.js";
 
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };

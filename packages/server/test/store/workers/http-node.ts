@@ -5,7 +5,7 @@ import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/c
 import { createEngine, type Database, type EngineEvent, openDatabase } from "@carillon/engine";
 import { freshDatabase } from "@carillon/testkit";
 import { expect } from "vitest";
-import { createApi } from "../../../src/api/create-api.js";
+import { createApi } from "../../../src/api/app.js";
 import { watchAnswers } from "../../unit/api/declared-answers.js";
 
 const lookMs = 20;

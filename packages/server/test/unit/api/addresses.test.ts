@@ -1,6 +1,6 @@
 import { operations, type Operation } from "@carillon/contract";
 import { describe, expect, it } from "vitest";
-import { routePath } from "../../../src/api/route-path.js";
+import { routePath } from "../../../src/api/http/route-path.js";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
 
 const declared: Operation[] = Object.values(operations);

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
 import { expect } from "vitest";
-import { createApi } from "../../../src/api/create-api.js";
-import type { ApiOptions, HealthCheck, HttpObservation } from "../../../src/api/ports.js";
+import { createApi } from "../../../src/api/app.js";
+import type { ApiOptions, HealthCheck, HttpObservation } from "../../../src/api/http/handler.js";
 import { watchAnswers } from "./declared-answers.js";
 import { FakeEngine } from "./fake-webhooks.js";
 import { FakeWorkers } from "./fake-workers.js";

@@ -1,6 +1,6 @@
 import type { Effect } from "@carillon/engine";
 import { describe, expect, it } from "vitest";
-import { recalledItems, receiptByItem } from "../../../src/api/handlers/batch-receipt.js";
+import { recalledItems, receiptByItem } from "../../../src/api/batch.js";
 
 const fault = { error: new Error("not readable") };
 const item = { spec: {} };

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from "node:http";
 import { formatId, ManualClock } from "@carillon/core";
 import type { EngineEvent } from "@carillon/engine";
 import { afterEach, describe, expect, it } from "vitest";
-import { EventHub, type EventLimits } from "../../../src/notify/event-hub.js";
+import { EventHub, type EventLimits } from "../../../src/events/event-hub.js";
 import { apiUnderTest, refusalOf, testNow } from "./api-under-test.js";
 
 const runId = "01890000-0000-7000-8000-000000000001";

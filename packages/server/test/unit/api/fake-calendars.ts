@@ -15,7 +15,7 @@ import type {
   Webhooks,
   WindowView,
 } from "@carillon/engine";
-import type { ApiEngine } from "../../../src/api/ports.js";
+import type { ApiEngine } from "../../../src/api/http/handler.js";
 import { pageOf } from "./fake-engine.js";
 import { FakeWorkerViews } from "./fake-worker-views.js";
 

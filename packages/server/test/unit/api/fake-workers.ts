@@ -1,6 +1,6 @@
 import { CarillonError, type NoteAnswer, type RunNote } from "@carillon/core";
 import type { Assigned, ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "@carillon/engine";
-import type { WorkersPort } from "../../../src/api/ports.js";
+import type { WorkersPort } from "../../../src/api/http/handler.js";
 
 /** Sessions in memory: hands out what the test puts there and remembers what it was told. */
 export class FakeWorkers implements WorkersPort {

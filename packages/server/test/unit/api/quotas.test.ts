@@ -2,8 +2,8 @@ import type { QuotaClass } from "@carillon/contract";
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, json } from "./api-under-test.js";
-import type { QuotaLimits } from "../../../src/api/quota/quotas.js";
-import type { ApiOptions } from "../../../src/api/ports.js";
+import type { QuotaLimits } from "../../../src/api/http/quota.js";
+import type { ApiOptions } from "../../../src/api/http/handler.js";
 
 /** An API whose callers have these quotas; time stands still unless it is moved. */
 function limitedApi(limits: QuotaLimits, options: Partial<ApiOptions> = {}) {

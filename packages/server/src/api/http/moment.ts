@@ -1,0 +1,14 @@
+import type { Moment } from "@carillon/contract";
+import type { ApiOptions } from "./handler.js";
+
+/** When a request is read, by the scheduler's clock, and what holds where it says nothing. */
+export function momentOf(options: ApiOptions, namespace: string): Moment {
+  const { engine, now, catchupWindowMs, checkPayload, refuseTarget } = options;
+  return {
+    now: now(),
+    defaultsOf: (task) => engine.defaultsOf(namespace, task),
+    ...(catchupWindowMs !== undefined && { catchupWindowMs }),
+    ...(checkPayload !== undefined && { checkPayload }),
+    ...(refuseTarget !== undefined && { refuseTarget }),
+  };
+}

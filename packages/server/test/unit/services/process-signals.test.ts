@@ -1,0 +1,47 @@
+import { EventEmitter } from "node:events";
+import { describe, expect, it } from "vitest";
+import { guardProcess } from "../../../src/services/process-guard.js";
+import { SAME_WISH_MS, stopSignalHandler } from "../../../src/services/process-signals.js";
+
+function scene() {
+  const heard: string[] = [];
+  const time = { now: 0 };
+  const reactions = {
+    drain: (signal: string) => heard.push(`drain ${signal}`),
+    endNow: (signal: string) => heard.push(`end ${signal}`),
+    fatal: (error: unknown) => heard.push(`fatal ${String(error)}`),
+  };
+  return { heard, time, reactions };
+}
+
+describe("stop signals", () => {
+  it("drains at the first and ends at once at a later second", () => {
+    const { heard, time, reactions } = scene();
+    const onSignal = stopSignalHandler(reactions, () => time.now);
+    onSignal("SIGINT");
+    time.now = SAME_WISH_MS;
+    onSignal("SIGTERM");
+    expect(heard).toEqual(["drain SIGINT", "end SIGTERM"]);
+  });
+
+  it("takes the copy that npm passes on for the same wish", () => {
+    const { heard, time, reactions } = scene();
+    const onSignal = stopSignalHandler(reactions, () => time.now);
+    onSignal("SIGINT");
+    time.now = SAME_WISH_MS - 1;
+    onSignal("SIGINT");
+    expect(heard).toEqual(["drain SIGINT"]);
+  });
+
+  it("hears SIGINT, SIGTERM, SIGHUP and unhandled errors, until it is told to leave", () => {
+    const { heard, time, reactions } = scene();
+    const source = new EventEmitter();
+    const leave = guardProcess(source, reactions, () => time.now);
+    source.emit("SIGHUP", "SIGHUP");
+    source.emit("unhandledRejection", "lost");
+    source.emit("uncaughtException", "thrown");
+    leave();
+    for (const name of ["SIGINT", "SIGTERM", "unhandledRejection"]) expect(source.listenerCount(name)).toBe(0);
+    expect(heard).toEqual(["drain SIGHUP", "fatal lost", "fatal thrown"]);
+  });
+});
