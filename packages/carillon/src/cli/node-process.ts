@@ -3,7 +3,7 @@ import {
   Node,
   type NodeFacts,
   type NodeOptions,
-  type Running,
+  type Runnable,
   createLogger,
   runNode,
 } from "@carillon/server";
@@ -44,7 +44,7 @@ export async function runNodeProcess(io: Io, options: NodeProcess): Promise<Exit
   return code === 0 ? ExitCode.ok : ExitCode.failure;
 }
 
-function inCompany(node: Node, companion: Companion): Running<NodeFacts> {
+function inCompany(node: Node, companion: Companion): Runnable<NodeFacts> {
   return {
     async start() {
       await node.start();

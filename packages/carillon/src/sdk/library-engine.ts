@@ -45,8 +45,8 @@ export async function startLibraryEngine(
 ): Promise<RunningEngine> {
   const { dataDir } = options;
   if (dataDir === undefined) return startOver(options, onEvent);
-  const { startKeptPostgres } = await import("@carillon/server");
-  const postgres = await startKeptPostgres(dataDir);
+  const { startSupervisedPostgres } = await import("@carillon/server");
+  const postgres = await startSupervisedPostgres(dataDir);
   try {
     const running = await startOver({ ...options, databaseUrl: postgres.url }, onEvent);
     const close = async (): Promise<void> => {

@@ -1,70 +1,62 @@
-import { CarillonError } from "@carillon/core";
 import { limits } from "@carillon/contract";
-import { fastify, LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { Handlers } from "./http/call.js";
-import { answerBrokenRequest } from "./http/broken-request.js";
-import { docsStyle } from "./http/docs-style.js";
-import { backfillHandlers } from "./backfills.js";
+import { CarillonError } from "@carillon/core";
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
+import { backfillHandlers, backfillReplays } from "./backfills.js";
 import { breakerHandlers } from "./breakers.js";
-import { calendarHandlers } from "./calendars.js";
+import { calendarHandlers, windowHandlers } from "./calendars.js";
 import { callbackHandlers } from "./callbacks.js";
-import { catalogueHandlers } from "./tasks.js";
+import { clusterHandlers } from "./cluster.js";
 import { deadLetterHandlers } from "./dead-letters.js";
 import { errorGroupHandlers } from "./error-groups.js";
 import { eventHandlers } from "./events.js";
-import { jobBatchHandlers } from "./job-batch.js";
-import { jobChangeHandlers } from "./job-changes.js";
 import { explanationHandlers } from "./explanations.js";
-import { jobHistoryHandlers } from "./job-history.js";
-import { jobPreviewHandlers } from "./schedules.js";
-import { jobRunHandlers } from "./job-runs.js";
-import { jobHandlers } from "./jobs.js";
-import { metaHandlers } from "./meta.js";
-import { recallsOf } from "./recalls.js";
-import { namespaceHandlers } from "./namespaces.js";
-import { runCreateHandlers } from "./run-create.js";
-import { limitHandlers } from "./limits.js";
-import { queueHandlers } from "./queues.js";
-import { runLogHandlers } from "./run-logs.js";
-import { operationHandlers } from "./operations.js";
-import { runChangeHandlers } from "./run-changes.js";
-import { runHandlers } from "./runs.js";
-import { webhookHandlers } from "./webhooks.js";
-import { windowHandlers } from "./windows.js";
-import { workerHandlers } from "./workers.js";
-import { workerProtocolHandlers } from "./worker-protocol.js";
-import { type BudgetName, defaultIntake, Intake, intakeLimits } from "./http/admission.js";
-import { acceptJsonBodies } from "./http/request.js";
-import { assertLoopbackCaller } from "./http/access.js";
-import type { ApiMetrics, ApiOptions } from "./http/handler.js";
-import { problemOf, problemType } from "./http/errors.js";
-import { callerByNamespace } from "./http/caller.js";
-import { Quotas } from "./http/quota.js";
+import { assertLoopbackCaller, securityHeaders } from "./http/access.js";
+import { Admission, admissionLimits, type BudgetName, defaultAdmission } from "./http/admission.js";
+import { docsStyle } from "./http/docs-style.js";
+import { answerBrokenRequest, noSuchAddress, problemType, toProblem } from "./http/errors.js";
+import type { ApiMetrics, ApiOptions, Handlers } from "./http/handler.js";
+import type { Replays } from "./http/idempotency.js";
+import { IdleConnections } from "./http/idle-connections.js";
+import { callerByNamespace, Quotas } from "./http/quota.js";
+import { acceptJsonBodies, requestIdHeader, requestIdOf } from "./http/request.js";
 import { registerOperations } from "./http/routes.js";
-import { QuietConnections } from "./http/idle-connections.js";
-import { requestIdHeader, requestIdOf } from "./http/request-id.js";
 import { noTracing } from "./http/tracing.js";
-import { securityHeaders } from "./http/security-headers.js";
-import { similarAddress } from "./http/similar-address.js";
+import { jobChangeHandlers } from "./job-changes.js";
+import { jobHistoryHandlers } from "./job-history.js";
+import { jobHandlers, jobReplays } from "./jobs.js";
+import { limitHandlers } from "./limits.js";
+import { metaHandlers } from "./meta.js";
+import { namespaceHandlers } from "./namespaces.js";
+import { operationHandlers, operationReplays } from "./operations.js";
+import { queueHandlers } from "./queues.js";
+import { runChangeHandlers } from "./run-changes.js";
+import { runHistoryHandlers } from "./run-history.js";
+import { runLogHandlers } from "./run-logs.js";
+import { runHandlers, runReplays } from "./runs.js";
+import { jobPreviewHandlers } from "./schedules.js";
+import { taskHandlers } from "./tasks.js";
+import { webhookHandlers } from "./webhooks.js";
+import { workerProtocolHandlers } from "./worker-protocol.js";
+import { workerHandlers } from "./workers.js";
 
 /** Long enough for a large body on a slow line, short enough that idle callers do not hold connections. */
 const requestTimeoutMs = 60_000;
 /** An @ and the longest key, percent-encoded in part. */
-const longestParam = 300;
+const maxParamLength = 300;
 
-/** Calls are checked by the contract's own checker. The framework's compilers would be loaded at every start, for nothing. */
+/** Calls are validated by the contract's own checker. The framework's compilers would only slow down each start. */
 function noSchemas(): never {
-  throw new Error("no route has a schema of the framework's");
+  throw new Error("Routes have no schema of the framework.");
 }
 
-/** What those who start and stop it hold; the framework's own name stays in this folder. */
+/** The application for those that start and stop it; only this folder uses the framework's own type. */
 export type Api = FastifyInstance;
 
 /** The HTTP side of a node, not yet listening. */
 export function createApi(options: ApiOptions): Api {
   const app = fastify({
     ...(options.logger !== undefined && { loggerInstance: options.logger }),
-    // One line for each call is written by a hook below, with its outcome.
+    // A hook below writes one line for each call, with its outcome.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     bodyLimit: limits.bodyBytes,
     requestTimeout: requestTimeoutMs,
@@ -73,19 +65,19 @@ export function createApi(options: ApiOptions): Api {
     genReqId: (request) => requestIdOf(request.headers[requestIdHeader], options.newRequestId),
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, options.metrics),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, options.newRequestId()),
-    routerOptions: { maxParamLength: longestParam, ignoreTrailingSlash: true },
+    routerOptions: { maxParamLength, ignoreTrailingSlash: true },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
   acceptJsonBodies(app);
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, options.metrics));
-  app.setNotFoundHandler((request, reply) => sendProblem(noSuchAddress(request), request, reply, options.metrics));
+  app.setNotFoundHandler((request, reply) => sendProblem(unknownAddress(request), request, reply, options.metrics));
   addHooks(app, options);
   const { engine: receipts, namespace = "default", tracing = noTracing } = options;
-  registerOperations(app, handlersOf(options), { namespace, receipts, recalls: recallsOf(options), tracing });
+  registerOperations(app, handlersOf(options), { namespace, receipts, replays: replaysOf(options), tracing });
   app.get("/docs/style.css", { config: { probe: true } }, (_request, reply) =>
     reply.type("text/css; charset=utf-8").send(docsStyle),
   );
-  // Who opens the address that a node prints wants to see something.
+  // For a person who opens the address that a node prints.
   app.get("/", { config: { probe: true } }, (_request, reply) => reply.redirect("/docs"));
   return app;
 }
@@ -93,33 +85,41 @@ export function createApi(options: ApiOptions): Api {
 function handlersOf(options: ApiOptions): Handlers {
   return {
     ...jobHandlers(options),
-    ...jobBatchHandlers(options),
+    ...jobChangeHandlers(options),
+    ...jobHistoryHandlers(options),
+    ...jobPreviewHandlers(options),
+    ...runHandlers(options),
+    ...runChangeHandlers(options),
+    ...runHistoryHandlers(options),
+    ...runLogHandlers(options),
     ...callbackHandlers(options),
     ...deadLetterHandlers(options),
     ...errorGroupHandlers(options),
-    ...jobPreviewHandlers(options),
-    ...jobChangeHandlers(options),
-    ...jobRunHandlers(options),
-    ...jobHistoryHandlers(options),
-    ...explanationHandlers(options),
-    ...runHandlers(options),
-    ...runChangeHandlers(options),
     ...operationHandlers(options),
-    ...runLogHandlers(options),
-    ...runCreateHandlers(options),
-    ...eventHandlers(options),
-    ...webhookHandlers(options),
     ...backfillHandlers(options),
-    ...limitHandlers(options),
+    ...explanationHandlers(options),
     ...queueHandlers(options),
-    ...namespaceHandlers(options),
+    ...taskHandlers(options),
+    ...limitHandlers(options),
     ...breakerHandlers(options),
     ...calendarHandlers(options),
     ...windowHandlers(options),
+    ...namespaceHandlers(options),
+    ...webhookHandlers(options),
+    ...eventHandlers(options),
     ...workerHandlers(options),
-    ...catalogueHandlers(options),
     ...workerProtocolHandlers(options),
+    ...clusterHandlers(options),
     ...metaHandlers(options),
+  };
+}
+
+function replaysOf(options: ApiOptions): Replays {
+  return {
+    ...jobReplays(options),
+    ...runReplays(options),
+    ...operationReplays(options),
+    ...backfillReplays(options),
   };
 }
 
@@ -128,32 +128,32 @@ function quotasOf({ quotas, metrics }: ApiOptions): Quotas | null {
 }
 
 function addHooks(app: FastifyInstance, options: ApiOptions): void {
-  const { dev, metrics, intake: most = defaultIntake, namespace = "default" } = options;
+  const { dev, metrics, admission: budget = defaultAdmission, namespace = "default" } = options;
   const { callerOf = callerByNamespace(namespace) } = options;
   const quotas = quotasOf(options);
-  const intake = new Intake(intakeLimits(most));
-  metrics.watchIntake(intake.load);
+  const admission = new Admission(admissionLimits(budget));
+  metrics.watchAdmission(admission.load);
   app.decorateRequest("ticket", null);
-  let closing = false;
-  const connections = new QuietConnections(app.server);
+  let isClosing = false;
+  const connections = new IdleConnections(app.server);
   app.addHook("preClose", async () => {
-    closing = true;
+    isClosing = true;
     connections.end();
   });
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders).header(requestIdHeader, request.id);
     if (dev !== undefined) assertLoopbackCaller({ headers: request.headers, localPort: request.socket.localPort });
-    // Before the body is read: whatever it is, nobody wants it.
-    if (request.is404) throw noSuchAddress(request);
-    if (closing && request.routeOptions.config.probe !== true) {
+    // Before the body is read: no operation will use it.
+    if (request.is404) throw unknownAddress(request);
+    if (isClosing && request.routeOptions.config.probe !== true) {
       reply.header("Connection", "close");
       throw new CarillonError("shutting_down", "This node is shutting down.");
     }
     const { quota = null } = request.routeOptions.config;
-    // Before the intake: who asks for too much must not take the places of others.
+    // Before the admission: a caller above its quota must not occupy the budget of others.
     if (quota !== null) quotas?.count(quota, () => callerOf(request), reply);
-    const budget = budgetOf(request);
-    if (budget !== undefined) request.ticket = intake.enter(budget, request, reply);
+    const name = budgetOf(request);
+    if (name !== undefined) request.ticket = admission.enter(name, request, reply);
   });
   app.addHook("onResponse", async (request, reply) => {
     const route = request.routeOptions.config.operationPath ?? "other";
@@ -165,17 +165,18 @@ function addHooks(app: FastifyInstance, options: ApiOptions): void {
 
 function budgetOf({ routeOptions: { config }, query }: FastifyRequest): BudgetName | undefined {
   const { budget, mayWait } = config;
-  const asksToWait =
+  const isWaiting =
     mayWait === true && typeof query === "object" && query !== null && ("wait" in query || "follow" in query);
-  return asksToWait ? "waits" : budget;
+  return isWaiting ? "waits" : budget;
 }
 
 function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, metrics: ApiMetrics): FastifyReply {
-  const { body, headers, ours } = problemOf(error, request.id);
+  const { body, headers, isServerFault } = toProblem(error, request.id);
   metrics.httpProblem(body.code);
-  // Where a retry may help, others report the cause once: a line for each caller would only bury it.
+  // The component that failed logs a temporary failure once; a line for each caller would only hide it.
   const level = body.retryable && body.status !== 500 ? "debug" : "error";
-  if (ours) request.log[level]({ err: error, method: request.method, path: pathOf(request) }, "request failed");
+  if (isServerFault)
+    request.log[level]({ err: error, method: request.method, path: pathOf(request) }, "request failed");
   return reply
     .headers(securityHeaders)
     .headers({ ...headers, [requestIdHeader]: request.id })
@@ -184,14 +185,11 @@ function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyRepl
     .send(JSON.stringify(body));
 }
 
-function noSuchAddress(request: FastifyRequest): CarillonError {
-  const { method, url } = request;
-  const meant = similarAddress(method, pathOf(request));
-  const hint = meant === undefined ? "GET /docs lists what there is." : `did you mean ${meant}?`;
-  return new CarillonError("not_found", `There is nothing at ${method} ${shortened(url)}; ${hint}`);
+function unknownAddress(request: FastifyRequest): CarillonError {
+  return noSuchAddress(request.method, pathOf(request), shortened(request.url));
 }
 
-/** Without the query: what somebody searches for is nobody else's business. */
+/** Without the query: the values that callers search for stay out of the log. */
 function pathOf({ url }: FastifyRequest): string {
   return shortened(url.split("?", 1)[0] ?? "");
 }

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { readCallback } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
-import type { Handlers } from "./http/call.js";
-import type { ApiOptions } from "./http/handler.js";
+import type { ApiOptions, Handlers } from "./http/handler.js";
 
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
@@ -12,15 +11,16 @@ export function callbackHandlers({ engine }: ApiOptions): Pick<Handlers, "answer
       const answer = readCallback(body);
       if (!tokenShape.test(token)) throw unknown();
       const tokenHash = createHash("sha256").update(token).digest("hex");
-      const taken = await engine.answerCallback(tokenHash, answer);
-      if (taken === "taken") return { status: 204 };
-      if (taken === "unknown") throw unknown();
-      if (taken === "used") throw new CarillonError("callback_used", "this callback came before; the first one counts");
-      throw new CarillonError("callback_over", "the attempt that waited for this callback is over");
+      const outcome = await engine.answerCallback(tokenHash, answer);
+      if (outcome === "taken") return { status: 204 };
+      if (outcome === "unknown") throw unknown();
+      if (outcome === "used")
+        throw new CarillonError("callback_used", "This callback was already answered; the first answer counts.");
+      throw new CarillonError("callback_over", "The attempt that waited for this callback has ended.");
     },
   };
 }
 
 function unknown(): CarillonError {
-  return new CarillonError("not_found", "there is no such callback");
+  return new CarillonError("not_found", "There is no such callback.");
 }

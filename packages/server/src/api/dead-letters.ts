@@ -4,30 +4,27 @@ import {
   type operations,
   readDeadLetterAction,
   readDeadLetterQuery,
-  readRunRepeat,
+  type RunWithRedrives,
 } from "@carillon/contract";
 import { formatId } from "@carillon/core";
-import type { Page, PageRequest, RedriveResult } from "@carillon/engine";
-import type { Call, CallAnswer, Handlers } from "./http/call.js";
-import type { ApiEngine, ApiOptions } from "./http/handler.js";
-import { problemOf } from "./http/errors.js";
-import { wireRedrive } from "./wire/failures.js";
-import { wireRun } from "./run-wire.js";
-import { contextOf, keptContextOf } from "./job-changes.js";
-import { withJobId, withJobIdInside } from "./job-by-key.js";
-import { idOrNotFound, notFound } from "./references.js";
-import { nextPageToken, pageRequest } from "./http/list-page.js";
-import { madeRun } from "./runs.js";
+import type { Page, PageRequest, RedriveResult, RedriveView } from "@carillon/engine";
+import { notFound, toProblem } from "./http/errors.js";
+import {
+  type ApiEngine,
+  type ApiOptions,
+  type ApiResponse,
+  type Call,
+  contextOf,
+  type Handlers,
+} from "./http/handler.js";
+import { nextPageToken, pageRequest } from "./http/paging.js";
+import { idOrNotFound, withJobId, withJobIdInFilter } from "./references.js";
+import { toRunJson } from "./run-responses.js";
+import { timestamp } from "./timestamp.js";
 
 type DeadLetterHandlers = Pick<
   Handlers,
-  | "listDeadLetters"
-  | "getDeadLetter"
-  | "discardDeadLetter"
-  | "redriveDeadLetters"
-  | "discardDeadLetters"
-  | "retryRun"
-  | "replayRun"
+  "listDeadLetters" | "getDeadLetter" | "discardDeadLetter" | "redriveDeadLetters" | "discardDeadLetters"
 >;
 
 export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
@@ -36,7 +33,7 @@ export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
       const filter = readDeadLetterQuery(await withJobId(engine, namespace, query));
       const list = ["dead_letters", namespace, filter];
       const page = await engine.listDeadLetters(namespace, filter, pageRequest(query, list));
-      const body = { dead_letters: page.rows.map((run) => wireRun(run)), next_page_token: nextPageToken(page, list) };
+      const body = { dead_letters: page.rows.map((run) => toRunJson(run)), next_page_token: nextPageToken(page, list) };
       return { status: 200, body };
     },
     async getDeadLetter({ params, namespace }) {
@@ -44,7 +41,7 @@ export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
       const run = await engine.getRun(namespace, id);
       if (run?.status !== "failed") throw notFound(`There is no dead letter ${params.id}.`);
       const redrives = await engine.redrivesOf(namespace, id);
-      return { status: 200, body: { ...wireRun(run), redrives: redrives.map(wireRedrive) } };
+      return { status: 200, body: { ...toRunJson(run), redrives: redrives.map(toRedriveJson) } };
     },
     async discardDeadLetter(call) {
       await engine.discardRun(call.namespace, idOrNotFound("run", call.params.id), contextOf(call));
@@ -60,16 +57,6 @@ export function deadLetterHandlers({ engine }: ApiOptions): DeadLetterHandlers {
         preview: (filter, page) => engine.listDeadLetters(call.namespace, filter, page),
         apply: (filter, page) => engine.discard(call.namespace, filter, page, contextOf(call)),
       }),
-    async retryRun(call) {
-      const id = idOrNotFound("run", call.params.id);
-      const { run, isNew } = await engine.retryRun(call.namespace, id, readRunRepeat(call.body), keptContextOf(call));
-      const body = { ...wireRun(run), is_new: isNew };
-      return isNew ? { status: 201, body, headers: { Location: `/v1/runs/${body.id}` } } : { status: 200, body };
-    },
-    async replayRun(call) {
-      const id = idOrNotFound("run", call.params.id);
-      return madeRun(await engine.replayRun(call.namespace, id, readRunRepeat(call.body), keptContextOf(call)));
-    },
   };
 }
 
@@ -82,26 +69,32 @@ interface Action {
 
 type ActCall = Pick<Call<(typeof operations)["redriveDeadLetters"]>, "body" | "namespace" | "requestId">;
 
-async function act(engine: ApiEngine, call: ActCall, action: Action): Promise<CallAnswer> {
+async function act(engine: ApiEngine, call: ActCall, action: Action): Promise<ApiResponse> {
   const { namespace, requestId } = call;
-  const { filter, page, dryRun } = readDeadLetterAction(await withJobIdInside(engine, namespace, call.body));
+  const { filter, page, dryRun } = readDeadLetterAction(await withJobIdInFilter(engine, namespace, call.body));
   const list = ["dead_letters", namespace, filter];
-  const asked = pageRequest(page, list);
-  const found: Page<RedriveResult> = await (dryRun ? action.preview(filter, asked) : action.apply(filter, asked));
+  const pageWanted = pageRequest(page, list);
+  const found: Page<RedriveResult> = await (dryRun
+    ? action.preview(filter, pageWanted)
+    : action.apply(filter, pageWanted));
   const results = found.rows.map(({ id, runId, error }): DeadLetterResult => {
     return {
       id: formatId("run", id),
       ...(!dryRun && runId !== undefined && { run_id: formatId("run", runId) }),
-      ...(!dryRun && error !== undefined && { problem: problemOf(error, requestId).body }),
+      ...(!dryRun && error !== undefined && { problem: toProblem(error, requestId).body }),
     };
   });
   const refused = results.filter((one) => one.problem !== undefined).length;
-  const answer: DeadLetterActionDone = {
+  const body: DeadLetterActionDone = {
     results,
     done: dryRun ? 0 : results.length - refused,
     refused,
     dry_run: dryRun,
     next_page_token: nextPageToken(found, list),
   };
-  return { status: 200, body: answer };
+  return { status: 200, body };
+}
+
+function toRedriveJson({ kind, runId, actor, at }: RedriveView): RunWithRedrives["redrives"][number] {
+  return { kind, run_id: runId === null ? null : formatId("run", runId), actor, at: timestamp(at) };
 }

@@ -1,10 +1,8 @@
 import type { EventQuery } from "@carillon/contract";
 import { formatId } from "@carillon/core";
-import { type EventFilter, readEventTypes } from "../events/event-filter.js";
-import type { Handlers } from "./http/call.js";
-import type { ApiOptions } from "./http/handler.js";
-import { jobIdOf } from "./job-by-key.js";
-import { idOrNotFound } from "./references.js";
+import { type EventFilter, readEventTypes } from "../events/wire-event.js";
+import type { ApiOptions, Handlers } from "./http/handler.js";
+import { idOrNotFound, jobIdOf } from "./references.js";
 
 export function eventHandlers({ engine, events }: ApiOptions): Pick<Handlers, "streamEvents"> {
   return {

@@ -32,18 +32,18 @@ interface SharedFilter {
   readonly payload?: Readonly<Record<string, string>>;
 }
 
-/** Members are always written in the same order: the page token's fingerprint is made from the JSON. */
+/** Members are always written in the same order: the fingerprint in the page token is made from the JSON. */
 function sharedFilter(query: SharedQuery): SharedFilter {
   const { task, queue, owner, user_id: userId, label_selector: selector } = query;
   const { created_after: after, created_before: before } = query;
   if (owner !== undefined && userId !== undefined && owner !== userId) {
-    throw refused("?user_id", "field_invalid", "says the same as ?owner; send one of them");
+    throw refused("?user_id", "field_invalid", "means the same as ?owner; send one of them");
   }
-  const theOwner = owner ?? userId;
+  const anyOwner = owner ?? userId;
   return {
     ...(task !== undefined && { task }),
     ...(queue !== undefined && { queue }),
-    ...(theOwner !== undefined && { owner: theOwner }),
+    ...(anyOwner !== undefined && { owner: anyOwner }),
     ...(selector !== undefined && { labels: parsed("?label_selector", () => parseLabelSelector(selector)) }),
     ...(after !== undefined && { createdFrom: parsed("?created_after", () => queryInstant(after)) }),
     ...(before !== undefined && { createdBefore: parsed("?created_before", () => queryInstant(before)) }),
@@ -63,7 +63,7 @@ export function jobFilter(query: JobListQuery): JobFilter {
   };
 }
 
-/** Undefined if nothing can match, because no worker can have such an id. */
+/** Undefined if no run can match, because no worker can have such an id. */
 export function runFilter(query: RunListQuery, jobId?: string): RunFilter | undefined {
   const { status, job_id: jobText, worker_id: workerText, trigger } = query;
   const job = jobId ?? (jobText === undefined ? undefined : parsed("?job_id", () => parseId("job", jobText)));
@@ -78,7 +78,7 @@ export function runFilter(query: RunListQuery, jobId?: string): RunFilter | unde
   };
 }
 
-/** Callers of other systems name workers as they like; asking for one that we never had is a question with an answer. */
+/** Null for a text that is not an id: callers of other systems may name workers differently, and get an empty list. */
 function workerIdOf(text: string): string | null {
   try {
     return parseId("wrk", text);
@@ -88,7 +88,7 @@ function workerIdOf(text: string): string | null {
   }
 }
 
-/** Adds to a parser's refusal which parameter it is about. */
+/** Adds the name of the parameter to a parser's error. */
 function parsed<Value>(pointer: string, parse: () => Value): Value {
   try {
     return parse();
@@ -101,17 +101,17 @@ function refused(pointer: string, code: ErrorCode, detail: string): CarillonErro
   return new CarillonError(code, `${pointer}: ${detail}`, { items: [{ pointer, code, detail }] });
 }
 
-/** The status of a job is worked out from it and its runs: to count by it would mean to read all of them. */
-export function refuseTotalOfStatus({ status }: JobListQuery): void {
+/** The status of a job is derived from its runs: a count by status would read all of them. */
+export function refuseTotalWithStatus({ status }: JobListQuery): void {
   if (status === undefined) return;
-  throw refused("?total", "field_invalid", "is not there for jobs by status; leave out one of the two");
+  throw refused("?total", "field_invalid", "cannot be combined with ?status; leave out one of the two");
 }
 
-/** The keys that are asked for; null: none. They say all, so that nothing else goes with them. */
+/** The requested keys; null: the query has none. Keys select the jobs completely, so that no other filter is allowed beside them. */
 export function keysOf({ key, ...others }: JobListQuery): readonly string[] | null {
   if (key === undefined) return null;
   const [other] = Object.keys(others);
   if (other !== undefined)
-    throw refused(`?${other}`, "field_invalid", "does not go with ?key, which answers all jobs of its keys");
+    throw refused(`?${other}`, "field_invalid", "cannot be combined with ?key, which returns all jobs with these keys");
   return [...new Set(key.split(","))];
 }

@@ -1,12 +1,11 @@
 import { openApiDocument } from "@carillon/contract";
-import type { Handlers } from "./http/call.js";
 import { docsPage } from "./http/docs-page.js";
-import type { ApiOptions } from "./http/handler.js";
+import type { ApiOptions, Handlers } from "./http/handler.js";
 
 type MetaHandlers = Pick<Handlers, "getLivez" | "getReadyz" | "getMetrics" | "getVersion" | "getOpenApi" | "getDocs">;
 
 export function metaHandlers({ health, metrics, version }: ApiOptions): MetaHandlers {
-  // Made when first asked for: a node that nobody reads the documentation of starts without it.
+  // Built at the first request: most nodes never serve their documentation.
   const document = once(() => openApiDocument(version));
   const page = once(() => docsPage(document()));
   return {

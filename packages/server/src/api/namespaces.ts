@@ -1,23 +1,19 @@
-import { namespaceNameLength, readNamespaceCreate, readNamespacePatch } from "@carillon/contract";
-import { type CarillonError, namespaceNamePattern } from "@carillon/core";
+import { type Namespace, readNamespaceCreate, readNamespacePatch } from "@carillon/contract";
 import type { NamespaceView } from "@carillon/engine";
-import type { CallAnswer, Handlers } from "./http/call.js";
-import type { ApiOptions } from "./http/handler.js";
-import { wireNamespace } from "./wire/namespace.js";
-import { contextOf } from "./job-changes.js";
-import { notFound } from "./references.js";
-import { nextPageToken, pageRequest } from "./http/list-page.js";
+import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
+import { nextPageToken, pageRequest } from "./http/paging.js";
+import { noNamespace, readNamespaceName } from "./http/request.js";
+import { toOwnLimitsJson } from "./limits.js";
+import { timestamp } from "./timestamp.js";
 
 type NamespaceHandlers = Pick<Handlers, "listNamespaces" | "createNamespace" | "getNamespace" | "updateNamespace">;
-
-const pattern = new RegExp(namespaceNamePattern);
 
 export function namespaceHandlers({ engine }: ApiOptions): NamespaceHandlers {
   return {
     async listNamespaces({ query }) {
       const list = ["namespaces"];
       const page = await engine.listNamespaces(pageRequest(query, list, readNamespaceName));
-      const namespaces = page.rows.map(wireNamespace);
+      const namespaces = page.rows.map(toNamespaceJson);
       return { status: 200, body: { namespaces, next_page_token: nextPageToken(page, list) } };
     },
     async createNamespace({ body }) {
@@ -37,20 +33,17 @@ export function namespaceHandlers({ engine }: ApiOptions): NamespaceHandlers {
   };
 }
 
-/** A name of a namespace, or null for what cannot be one. */
-export function readNamespaceName(text: string): string | null {
-  return text.length <= namespaceNameLength && pattern.test(text) ? text : null;
-}
-
-export const noNamespace = (name: string): CarillonError => notFound(`There is no namespace ${JSON.stringify(name)}.`);
-
-/** What cannot be a name names nothing. */
 function nameOf(text: string): string {
   const name = readNamespaceName(text);
   if (name === null) throw noNamespace(text);
   return name;
 }
 
-function shown(namespace: NamespaceView): CallAnswer {
-  return { status: 200, body: wireNamespace(namespace), headers: { ETag: `"v${namespace.version}"` } };
+function shown(namespace: NamespaceView): ApiResponse {
+  return { status: 200, body: toNamespaceJson(namespace), headers: { ETag: `"v${namespace.version}"` } };
+}
+
+function toNamespaceJson({ name, weight, limits, version, createdAt, updatedAt }: NamespaceView): Namespace {
+  const times = { created_at: timestamp(createdAt), updated_at: timestamp(updatedAt) };
+  return { name, weight, ...toOwnLimitsJson(limits), version, ...times };
 }

@@ -1,33 +1,39 @@
-import { anyNamePattern, limits, readQueuePatch, readQueuePause, readQueuePurge } from "@carillon/contract";
-import type { Queues, QueueView } from "@carillon/engine";
-import type { CallAnswer, Handlers } from "./http/call.js";
-import type { ApiOptions } from "./http/handler.js";
-import { wireQueue, wireQueueStats } from "./wire/queue.js";
-import { contextOf } from "./job-changes.js";
-import { notFound } from "./references.js";
+import {
+  limits,
+  type Queue,
+  type QueueStats as QueueStatsJson,
+  readQueuePatch,
+  readQueuePause,
+  readQueuePurge,
+} from "@carillon/contract";
+import { boundOf, formatDuration } from "@carillon/core";
+import type { QueuePause, QueueStats, Queues, QueueView } from "@carillon/engine";
+import { notFound } from "./http/errors.js";
+import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
+import { nextPageToken, pageRequest } from "./http/paging.js";
+import { toOwnLimitsJson } from "./limits.js";
 import { startedOperation } from "./operations.js";
-import { nextPageToken, pageRequest } from "./http/list-page.js";
+import { readAnyName } from "./references.js";
+import { timestamp } from "./timestamp.js";
 
 type QueueHandlers = Pick<
   Handlers,
   "listQueues" | "getQueue" | "getQueueStats" | "updateQueue" | "pauseQueue" | "resumeQueue" | "purgeQueue"
 >;
 
-const pattern = new RegExp(anyNamePattern);
-
-/** Bodies are read before anything is looked up: a wrong one is refused whatever it is about. */
+/** Bodies are validated before the queue is read: a wrong one is refused even if the queue does not exist. */
 export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
   return {
     async listQueues({ query, namespace }) {
       const list = ["queues", namespace];
-      const asked = pageRequest(query, list, readQueueName);
+      const page = pageRequest(query, list, readAnyName);
       const isCounted = query.include === "stats";
-      const pageSize = isCounted ? Math.min(asked.pageSize, limits.countedQueues) : asked.pageSize;
-      const page = await engine.listQueues(namespace, { ...asked, pageSize });
-      const names = isCounted ? page.rows.map(({ name }) => name) : [];
+      const pageSize = isCounted ? Math.min(page.pageSize, limits.countedQueues) : page.pageSize;
+      const found = await engine.listQueues(namespace, { ...page, pageSize });
+      const names = isCounted ? found.rows.map(({ name }) => name) : [];
       const stats = names.length === 0 ? null : await engine.manyQueueStats(namespace, names);
-      const queues = page.rows.map((queue) => wireQueue(queue, stats?.get(queue.name)));
-      return { status: 200, body: { queues, next_page_token: nextPageToken(page, list) } };
+      const queues = found.rows.map((queue) => toQueueJson(queue, stats?.get(queue.name)));
+      return { status: 200, body: { queues, next_page_token: nextPageToken(found, list) } };
     },
     async getQueue({ params, namespace }) {
       const queue = await engine.getQueue(namespace, nameOf(params.name));
@@ -37,34 +43,34 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
     async getQueueStats({ params, namespace }) {
       const stats = await engine.queueStats(namespace, nameOf(params.name));
       if (stats === null) throw unknown(params.name);
-      return { status: 200, body: wireQueueStats(stats) };
+      return { status: 200, body: toQueueStatsJson(stats) };
     },
     async updateQueue(call) {
       const change = readQueuePatch(call.body);
-      await refuseNewOwn(engine, call.namespace, call.params.name);
+      await refuseNewReserved(engine, call.namespace, call.params.name);
       return shown(await engine.changeQueue(call.namespace, nameOf(call.params.name), change, contextOf(call)));
     },
     async pauseQueue(call) {
-      const asked = readQueuePause(call.body, now());
-      await refuseNewOwn(engine, call.namespace, call.params.name);
-      return shown(await engine.pauseQueue(call.namespace, nameOf(call.params.name), asked, contextOf(call)));
+      const pause = readQueuePause(call.body, now());
+      await refuseNewReserved(engine, call.namespace, call.params.name);
+      return shown(await engine.pauseQueue(call.namespace, nameOf(call.params.name), pause, contextOf(call)));
     },
     async purgeQueue(call) {
       const { params, namespace } = call;
-      const { dryRun, ...asked } = readQueuePurge(call.body);
+      const { dryRun, ...purge } = readQueuePurge(call.body);
       const name = nameOf(params.name);
       if (dryRun) {
-        const counted = await engine.countPurge(namespace, name, asked);
+        const counted = await engine.countPurge(namespace, name, purge);
         if (counted === null) throw unknown(params.name);
         return { status: 200, body: { count: counted.count, more: counted.isLeast, dry_run: true } };
       }
-      const operation = await engine.purgeQueue(namespace, name, asked, contextOf(call));
+      const operation = await engine.purgeQueue(namespace, name, purge, contextOf(call));
       if (operation === null) throw unknown(params.name);
       if (operation.state === "running") return startedOperation(operation);
       return { status: 200, body: { count: operation.done, more: false, dry_run: false } };
     },
     async resumeQueue(call) {
-      await refuseNewOwn(engine, call.namespace, call.params.name);
+      await refuseNewReserved(engine, call.namespace, call.params.name);
       return shown(await engine.resumeQueue(call.namespace, nameOf(call.params.name), contextOf(call)));
     },
   };
@@ -72,22 +78,68 @@ export function queueHandlers({ engine, now }: ApiOptions): QueueHandlers {
 
 const unknown = (name: string): Error => notFound(`There is no queue ${JSON.stringify(name)}.`);
 
-/** Queues of the product can be paused and changed like others, and nobody else makes one. */
-async function refuseNewOwn(engine: Pick<Queues, "getQueue">, namespace: string, name: string): Promise<void> {
+/** Queues with the prefix carillon: can be changed like others, but only the server creates them. */
+async function refuseNewReserved(engine: Pick<Queues, "getQueue">, namespace: string, name: string): Promise<void> {
   if (name.startsWith("carillon:") && (await engine.getQueue(namespace, nameOf(name))) === null) throw unknown(name);
 }
 
-function readQueueName(text: string): string | null {
-  return text.length <= limits.nameLength && pattern.test(text) ? text : null;
-}
-
-/** What cannot be a name names nothing. */
 function nameOf(text: string): string {
-  const name = readQueueName(text);
+  const name = readAnyName(text);
   if (name === null) throw unknown(text);
   return name;
 }
 
-function shown(queue: QueueView): CallAnswer {
-  return { status: 200, body: wireQueue(queue), headers: { ETag: `"v${queue.version}"` } };
+function shown(queue: QueueView): ApiResponse {
+  return { status: 200, body: toQueueJson(queue), headers: { ETag: `"v${queue.version}"` } };
+}
+
+function toQueueJson(queue: QueueView, stats?: QueueStats): Queue {
+  const { name, order, pause, version, createdAt, updatedAt } = queue;
+  const boundMs = boundOf(order);
+  return {
+    name,
+    order: order.kind,
+    bound: boundMs === null ? null : formatDuration(boundMs),
+    ...toOwnLimitsJson(queue.limits),
+    paused: pause !== null,
+    pause: pause === null ? null : toPauseJson(pause),
+    version,
+    created_at: timestamp(createdAt),
+    updated_at: timestamp(updatedAt),
+    ...(stats !== undefined && { stats: toQueueStatsJson(stats) }),
+  };
+}
+
+function toQueueStatsJson(stats: QueueStats): QueueStatsJson {
+  const { queued, running, oldestDueAt, waitMs, workers, slots, isExact } = stats;
+  const oldest = oldestDueAt === null ? null : timestamp(oldestDueAt);
+  return {
+    queued,
+    running,
+    oldest_due_at: oldest,
+    wait_ms: waitMs,
+    workers,
+    slots,
+    exact: isExact,
+    lag_ms: waitMs,
+    desired_workers: desiredWorkers(stats),
+  };
+}
+
+function toPauseJson({ reason, actor, at, until = null }: QueuePause): Queue["pause"] {
+  return { reason, actor, at: timestamp(at), until: until === null ? null : timestamp(until) };
+}
+
+/** Assumed while the queue has no worker. */
+const defaultSlotsPerWorker = 10;
+
+/** The number of workers, of the size of the present ones, with which no run would wait. */
+export function desiredWorkers({
+  queued,
+  running,
+  workers,
+  slots,
+}: Pick<QueueStats, "queued" | "running" | "workers" | "slots">): number {
+  const slotsPerWorker = workers > 0 ? slots / workers : defaultSlotsPerWorker;
+  return Math.ceil((queued + running) / slotsPerWorker);
 }

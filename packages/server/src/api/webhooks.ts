@@ -1,14 +1,21 @@
 import { randomBytes } from "node:crypto";
-import { readWebhookCreate, readWebhookPatch, readWebhookRotate } from "@carillon/contract";
-import { formatId } from "@carillon/core";
-import type { WebhookView } from "@carillon/engine";
-import { secretBytes, secretOf } from "../events/webhook-delivery.js";
-import type { CallAnswer, Handlers } from "./http/call.js";
-import type { ApiOptions } from "./http/handler.js";
-import { wireCallbackSecret, wireDelivery, wireWebhook } from "./wire/webhook.js";
-import { contextOf } from "./job-changes.js";
-import { idOrNotFound, notFound } from "./references.js";
-import { nextPageToken, pageRequest } from "./http/list-page.js";
+import {
+  type CallbackSecret,
+  type Delivery,
+  type Webhook,
+  readWebhookCreate,
+  readWebhookPatch,
+  readWebhookRotate,
+} from "@carillon/contract";
+import { formatId, isFinal } from "@carillon/core";
+import type { CallbackSecretView, RunView, WebhookDelivery, WebhookView } from "@carillon/engine";
+import { secretBytes, secretOf, statusOfError } from "../events/webhook-delivery.js";
+import { notFound } from "./http/errors.js";
+import { type ApiOptions, type ApiResponse, contextOf, type Handlers } from "./http/handler.js";
+import { nextPageToken, pageRequest } from "./http/paging.js";
+import { idOrNotFound } from "./references.js";
+import { toRunJson } from "./run-responses.js";
+import { timestamp, timestampOrNull } from "./timestamp.js";
 
 type EndpointHandlers = Pick<
   Handlers,
@@ -28,14 +35,14 @@ function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandler
       const secret = secretOf(randomBytes(secretBytes));
       const made = await engine.createWebhook(namespace, readWebhookCreate(body, refuseTarget), secret);
       const Location = `/v1/webhooks/${formatId("whk", made.id)}`;
-      return { status: 201, body: { ...wireWebhook(made), secret }, headers: { ...etag(made), Location } };
+      return { status: 201, body: { ...toWebhookJson(made), secret }, headers: { ...etag(made), Location } };
     },
     async listWebhooks({ query, namespace }) {
       const list = ["webhooks", namespace];
       const page = await engine.listWebhooks(namespace, pageRequest(query, list));
       return {
         status: 200,
-        body: { webhooks: page.rows.map(wireWebhook), next_page_token: nextPageToken(page, list) },
+        body: { webhooks: page.rows.map(toWebhookJson), next_page_token: nextPageToken(page, list) },
       };
     },
     async getWebhook({ params, namespace }) {
@@ -55,7 +62,7 @@ function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandler
       const { overlapMs } = readWebhookRotate(body);
       const secret = secretOf(randomBytes(secretBytes));
       const changed = await engine.rotateWebhookSecret(namespace, idOf(params), secret, overlapMs);
-      return { status: 200, body: { ...wireWebhook(changed), secret }, headers: etag(changed) };
+      return { status: 200, body: { ...toWebhookJson(changed), secret }, headers: etag(changed) };
     },
   };
 }
@@ -63,22 +70,22 @@ function endpointHandlers({ engine, refuseTarget }: ApiOptions): EndpointHandler
 function deliveryHandlers({ engine }: ApiOptions): DeliveryHandlers {
   return {
     async testWebhook({ params, namespace }) {
-      return { status: 202, body: wireDelivery(await engine.testWebhook(namespace, idOf(params))) };
+      return { status: 202, body: toDeliveryJson(await engine.testWebhook(namespace, idOf(params))) };
     },
     async listDeliveries({ params, query, namespace }) {
       const id = idOf(params);
       const list = ["deliveries", namespace, id];
       const page = await engine.listDeliveries(namespace, id, pageRequest(query, list));
-      const deliveries = page.rows.map(wireDelivery);
+      const deliveries = page.rows.map(toDeliveryJson);
       return { status: 200, body: { deliveries, next_page_token: nextPageToken(page, list) } };
     },
     async getDelivery({ params, namespace }) {
       const run = await engine.getDelivery(namespace, idOf(params), idOrNotFound("run", params.delivery));
-      return { status: 200, body: wireDelivery(run) };
+      return { status: 200, body: toDeliveryJson(run) };
     },
     async redeliver({ params, namespace }) {
       const run = await engine.redeliver(namespace, idOf(params), idOrNotFound("run", params.delivery));
-      return { status: 202, body: wireDelivery(run) };
+      return { status: 202, body: toDeliveryJson(run) };
     },
   };
 }
@@ -87,14 +94,15 @@ function secretHandlers({ engine }: ApiOptions): SecretHandlers {
   return {
     async getCallbackSecret({ namespace }) {
       const found = await engine.getCallbackSecret(namespace);
-      if (found === null) throw notFound("The namespace has no secret for callbacks yet.");
-      return { status: 200, body: wireCallbackSecret(found) };
+      if (found === null)
+        throw notFound("The namespace has no secret for callbacks yet; the first callback creates one.");
+      return { status: 200, body: toCallbackSecretJson(found) };
     },
     async rotateCallbackSecret({ body, namespace }) {
       const { overlapMs } = readWebhookRotate(body);
       const secret = secretOf(randomBytes(secretBytes));
       const made = await engine.rotateCallbackSecret(namespace, secret, overlapMs);
-      return { status: 200, body: { ...wireCallbackSecret(made), secret } };
+      return { status: 200, body: { ...toCallbackSecretJson(made), secret } };
     },
   };
 }
@@ -103,8 +111,63 @@ const idOf = ({ id }: { readonly id: string }): string => idOrNotFound("whk", id
 
 const etag = ({ version }: WebhookView): { ETag: string } => ({ ETag: `"v${version}"` });
 
-const shown = (webhook: WebhookView): CallAnswer => ({
+const shown = (webhook: WebhookView): ApiResponse => ({
   status: 200,
-  body: wireWebhook(webhook),
+  body: toWebhookJson(webhook),
   headers: etag(webhook),
 });
+
+function toWebhookJson(webhook: WebhookView): Webhook {
+  return {
+    id: formatId("whk", webhook.id),
+    url: webhook.url,
+    on: [...webhook.on],
+    tasks: webhook.tasks && [...webhook.tasks],
+    queues: webhook.queues && [...webhook.queues],
+    include: [...webhook.include],
+    description: webhook.description,
+    enabled: webhook.isEnabled,
+    disabled_reason: webhook.disabledReason,
+    failing_since: timestampOrNull(webhook.failingSince),
+    old_secret_until: timestampOrNull(webhook.oldSecretUntil),
+    version: webhook.version,
+    created_at: timestamp(webhook.createdAt),
+    updated_at: timestamp(webhook.updatedAt),
+  };
+}
+
+function toCallbackSecretJson({ madeAt, oldSecretUntil }: CallbackSecretView): CallbackSecret {
+  return { made_at: timestamp(madeAt), old_secret_until: timestampOrNull(oldSecretUntil) };
+}
+
+/** The run that sends a message, with the fields that the owner of the endpoint needs. */
+function toDeliveryJson(run: RunView): Delivery {
+  const { message } = run.payload as WebhookDelivery;
+  const { error: last, attempts } = toRunJson(run);
+  const error = withoutStack(isFinal(run.status) ? last : (attempts.at(-1)?.error ?? null));
+  return {
+    id: formatId("run", run.id),
+    message_id: message.id,
+    type: message.type,
+    run_id: run.trigger.id === null ? null : formatId("run", run.trigger.id),
+    status: run.status,
+    attempt: run.attempt,
+    next_attempt_at: run.status === "retrying" ? timestamp(run.runAt) : null,
+    created_at: timestamp(run.createdAt),
+    finished_at: timestampOrNull(run.finishedAt),
+    response_status: responseStatus(run.output) ?? statusOfError(error?.type),
+    error,
+  };
+}
+
+/** The stack is the server's own code, which does not help the owner of the endpoint. */
+function withoutStack(error: Delivery["error"]): Delivery["error"] {
+  if (error === null) return null;
+  const { stack: _, ...rest } = error;
+  return rest;
+}
+
+function responseStatus(output: unknown): number | null {
+  if (typeof output !== "object" || output === null || !("status" in output)) return null;
+  return typeof output.status === "number" ? output.status : null;
+}

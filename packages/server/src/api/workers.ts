@@ -1,12 +1,12 @@
-import { readWorkerDrain, type Worker } from "@carillon/contract";
+import { type Worker, readWorkerDrain } from "@carillon/contract";
 import { formatId } from "@carillon/core";
 import type { WorkerState, WorkerView } from "@carillon/engine";
-import type { CallAnswer, Handlers } from "./http/call.js";
-import type { ApiOptions } from "./http/handler.js";
+import { notFound } from "./http/errors.js";
+import type { ApiOptions, ApiResponse, Handlers } from "./http/handler.js";
+import { nextPageToken, pageRequest } from "./http/paging.js";
+import { idOrNotFound } from "./references.js";
+import { listRuns } from "./runs.js";
 import { timestamp } from "./timestamp.js";
-import { idOrNotFound, notFound } from "./references.js";
-import { nextPageToken, pageRequest } from "./http/list-page.js";
-import { runPage } from "./runs.js";
 
 type WorkerHandlers = Pick<
   Handlers,
@@ -19,37 +19,40 @@ interface WorkerCall {
 }
 
 export function workerHandlers({ engine }: ApiOptions): WorkerHandlers {
-  const ask =
+  const setState =
     (state: WorkerState) =>
-    async ({ params, namespace }: WorkerCall): Promise<CallAnswer> =>
-      answerOf(params.id, await engine.askWorker(namespace, idOrNotFound("wrk", params.id), state));
+    async ({ params, namespace }: WorkerCall): Promise<ApiResponse> =>
+      workerResponse(params.id, await engine.askWorker(namespace, idOrNotFound("wrk", params.id), state));
   return {
     async listWorkers({ query, namespace }) {
       const list = ["workers", namespace];
       const page = await engine.listWorkers(namespace, pageRequest(query, list));
-      return { status: 200, body: { workers: page.rows.map(wireWorker), next_page_token: nextPageToken(page, list) } };
+      return {
+        status: 200,
+        body: { workers: page.rows.map(toWorkerJson), next_page_token: nextPageToken(page, list) },
+      };
     },
     async getWorker({ params, namespace }) {
-      return answerOf(params.id, await engine.getWorker(namespace, idOrNotFound("wrk", params.id)));
+      return workerResponse(params.id, await engine.getWorker(namespace, idOrNotFound("wrk", params.id)));
     },
     listWorkerRuns({ params, query, namespace }) {
-      return runPage(engine, namespace, { ...query, worker_id: idOrNotFound("wrk", params.id) });
+      return listRuns(engine, namespace, { ...query, worker_id: idOrNotFound("wrk", params.id) });
     },
-    cordonWorker: ask("cordoned"),
-    uncordonWorker: ask("active"),
+    cordonWorker: setState("cordoned"),
+    uncordonWorker: setState("active"),
     drainWorker(call) {
       const { isNotice } = readWorkerDrain(call.body);
-      return ask(isNotice ? "leaving" : "draining")(call);
+      return setState(isNotice ? "leaving" : "draining")(call);
     },
   };
 }
 
-function answerOf(id: string, worker: WorkerView | null): CallAnswer {
-  if (worker === null) throw notFound(`There is no worker ${id}, or it has gone.`);
-  return { status: 200, body: wireWorker(worker) };
+function workerResponse(id: string, worker: WorkerView | null): ApiResponse {
+  if (worker === null) throw notFound(`There is no worker ${id}; workers that have left are not listed.`);
+  return { status: 200, body: toWorkerJson(worker) };
 }
 
-function wireWorker(worker: WorkerView): Worker {
+function toWorkerJson(worker: WorkerView): Worker {
   const { name, queues, tasks, slots, state, labels, versions, weights } = worker;
   return {
     id: formatId("wrk", worker.id),

@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
 import { type ErrorItem, formatDuration } from "@carillon/core";
-import { type Config, type OptionName, options } from "./options.js";
-import { fileKey } from "./spelling.js";
+import { type Config, type OptionName, fileKey, options } from "./options.js";
 
 /** Rules over several options, checked once each value is right by itself. */
 export function crossFieldProblems(config: Config): ErrorItem[] {

@@ -1,7 +1,5 @@
-import { maskUrl } from "./mask.js";
-import { type Option, type OptionName, optionNames, options } from "./options.js";
-import type { ResolvedConfig } from "./resolve.js";
-import { envName, fileKey, flagName } from "./spelling.js";
+import { type Option, type OptionName, envName, fileKey, flagName, optionNames, options } from "./options.js";
+import { type ResolvedConfig, maskUrl } from "./resolve.js";
 
 /** One line of `carillon server config`. */
 export interface SettingView {

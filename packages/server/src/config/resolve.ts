@@ -1,9 +1,17 @@
-import { isAbsolute, resolve as resolvePath } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname, isAbsolute, resolve, resolve as resolvePath } from "node:path";
 import { CarillonError, type ErrorItem, similarWord } from "@carillon/core";
-import { maskUrl } from "./mask.js";
-import { type Config, type Option, type OptionName, optionNames, options } from "./options.js";
 import { crossFieldProblems } from "./cross-checks.js";
-import { envName, fileKey, flagName } from "./spelling.js";
+import {
+  type Config,
+  type Option,
+  type OptionName,
+  envName,
+  fileKey,
+  flagName,
+  optionNames,
+  options,
+} from "./options.js";
 
 /** A configuration file as it was read; its folder is where its relative paths count from. */
 export interface ConfigFile {
@@ -146,4 +154,36 @@ function configError(items: readonly ErrorItem[]): CarillonError {
   const count = items.length === 1 ? "one mistake" : `${items.length} mistakes`;
   const lines = items.map((item) => `  - ${item.detail}`);
   return new CarillonError("config_invalid", [`the configuration has ${count}:`, ...lines].join("\n"), { items });
+}
+
+/** A connection URL fit to be shown: the password between user and host, and one given as a parameter, become ***. */
+export function maskUrl(url: string): string {
+  return url.replace(/^(\w+:\/\/[^:@/?#]*):.*@/, "$1:***@").replace(/([?&](?:password|sslpassword)=)[^&]*/gi, "$1***");
+}
+
+export const CONFIG_FILE = "carillon.config.json";
+
+export interface LoadOptions extends Pick<ConfigSources, "flags" | "env" | "cwd"> {
+  /** `--config`; over CARILLON_CONFIG, over carillon.config.json in the working directory if it is there. */
+  readonly configPath?: string;
+}
+
+/** Reads the configuration file, if any, and settles every option. Throws config_invalid with the whole list. */
+export function loadConfig(from: LoadOptions): ResolvedConfig {
+  const named = from.configPath ?? (from.env["CARILLON_CONFIG"] || undefined);
+  return resolveConfig({ ...from, file: readConfigFile(from.cwd, named) });
+}
+
+function readConfigFile(cwd: string, named: string | undefined): ConfigFile | null {
+  const path = named ?? CONFIG_FILE;
+  const full = resolve(cwd, path);
+  try {
+    return { path, folder: dirname(full), text: readFileSync(full, "utf8") };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (named === undefined && code === "ENOENT") return null;
+    throw new CarillonError("config_invalid", `the configuration file ${full} cannot be read (${String(code)})`, {
+      cause: error,
+    });
+  }
 }

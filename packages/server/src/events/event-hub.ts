@@ -1,16 +1,14 @@
 import type { Readable } from "node:stream";
-import { CarillonError, type Clock, type DurationMs, type Timers } from "@carillon/core";
 import type { EventReset } from "@carillon/contract";
+import { CarillonError, type Clock, type DurationMs, type Timers } from "@carillon/core";
 import type { EngineEvent } from "@carillon/engine";
-import type { EventFilter } from "./event-filter.js";
-import { EventRing, lost } from "./event-ring.js";
-import { EventStream } from "./event-stream.js";
-import { type Notice, noticeOf } from "./wire-event.js";
+import { EventRing, EventStream, lost } from "./event-stream.js";
+import { type EventFilter, type Notice, toNotice } from "./wire-event.js";
 
 export interface EventHubOptions {
-  /** Names this process in the ids of events. */
+  /** The name of this process in the ids of events. */
   readonly node: string;
-  /** The time that events carry. */
+  /** The time of new events. */
   readonly now: () => number;
   readonly clock: Pick<Clock, "monotonic">;
   readonly timers: Timers;
@@ -18,16 +16,16 @@ export interface EventHubOptions {
 }
 
 export interface EventLimits {
-  /** Events that are remembered. */
+  /** The number of stored events. */
   readonly ring: number;
   readonly streams: number;
-  /** Events that come so close together are sent together. */
+  /** Events within this time are sent together. */
   readonly gatherMs: DurationMs;
   readonly pingMs: DurationMs;
-  /** Who has not read for so long is cut off. */
-  readonly stuckMs: DurationMs;
-  /** Without a reader the node remembers for so long; after that, events cost nothing. */
-  readonly rememberMs: DurationMs;
+  /** A stream whose client has not read for this time is dropped. */
+  readonly stalledMs: DurationMs;
+  /** Without a stream the node stores events for this time; afterwards, events cost nothing. */
+  readonly retainMs: DurationMs;
 }
 
 const eventLimits: EventLimits = Object.freeze({
@@ -35,26 +33,26 @@ const eventLimits: EventLimits = Object.freeze({
   streams: 500,
   gatherMs: 20,
   pingMs: 15_000,
-  stuckMs: 30_000,
-  rememberMs: 60_000,
+  stalledMs: 30_000,
+  retainMs: 60_000,
 });
 
-/** Hands the engine's events to those who follow them. Best effort, from memory, bounded. */
+/** Delivers the engine's events to the open streams: best effort, from memory, bounded. */
 export class EventHub {
   readonly #options: EventHubOptions;
   readonly #limits: EventLimits;
   readonly #streams = new Set<EventStream>();
   readonly #listeners = new Set<(notice: Notice) => void>();
   #ring: EventRing;
-  /** Counts how often the node forgot everything. */
-  #era = 1;
+  /** Incremented when the ring is cleared: ids of an earlier epoch are unknown. */
+  #epoch = 1;
   #isAwake = false;
   #isStopped = false;
-  #feeding: unknown = null;
-  #minding: unknown = null;
-  #cut = 0;
-  /** When a reader went last. */
-  #leftAt = 0;
+  #feedTimer: unknown = null;
+  #maintenanceTimer: unknown = null;
+  #dropped = 0;
+  /** When the last stream was closed. */
+  #closedAt = 0;
 
   constructor(options: EventHubOptions) {
     this.#options = options;
@@ -66,121 +64,121 @@ export class EventHub {
     return this.#streams.size;
   }
 
-  /** Somebody follows, or did a moment ago and may come back: what happens is remembered. */
+  /** Whether events are stored: a stream is open, or was a short time ago and may reconnect. */
   get isAwake(): boolean {
     return this.#isAwake;
   }
 
-  /** The first reader is there. */
+  /** Called when the first stream is opened. */
   onWake: (() => void) | null = null;
 
-  /** Readers that were cut off because they did not read. */
-  get cut(): number {
-    return this.#cut;
+  /** Streams that were dropped because their client did not read. */
+  get dropped(): number {
+    return this.#dropped;
   }
 
-  /** Of this node's engine. While nobody follows, it returns at once. */
+  /** For events of this node's engine. Returns at once when no stream and no node needs them. */
   readonly publish = (event: EngineEvent): void => {
     if (!this.#isAwake && this.#listeners.size === 0) return;
-    const notice = noticeOf(event, this.#options.now());
+    const notice = toNotice(event, this.#options.now());
     if (notice === null) return;
     for (const listener of this.#listeners) listener(notice);
     this.take(notice);
   };
 
-  /** Also of other nodes. */
+  /** For events of any node. */
   take(notice: Notice): void {
-    this.#keep(notice);
+    this.#store(notice);
   }
 
-  #keep(notice: Notice | typeof lost): void {
+  #store(notice: Notice | typeof lost): void {
     if (!this.#isAwake) return;
     this.#ring.add(notice);
-    if (this.#streams.size > 0) this.#feeding ??= this.#options.timers.setTimeout(this.#feed, this.#limits.gatherMs);
+    if (this.#streams.size > 0) this.#feedTimer ??= this.#options.timers.setTimeout(this.#feed, this.#limits.gatherMs);
   }
 
-  /** Others are told of every event of this node, until the answer is called. */
+  /** Passes every event of this node to the listener, until the returned function is called. */
   listen(listener: (notice: Notice) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Events of other nodes were lost on the way; who comes back later is told so too. */
+  /** Events of other nodes were lost on the way: open and reconnecting streams get a reset. */
   missed(): void {
-    this.#keep(lost);
+    this.#store(lost);
   }
 
-  /** Throws overloaded when there are too many readers. */
+  /** Throws overloaded when there are too many streams. */
   open(filter: EventFilter, lastEventId?: string): Readable {
     if (this.#isStopped) throw new CarillonError("shutting_down", "This node is shutting down.");
     if (this.#streams.size >= this.#limits.streams) {
-      throw new CarillonError("overloaded", `${this.#limits.streams} others follow the events of this node`);
+      throw new CarillonError("overloaded", `This node has ${this.#limits.streams} event streams open.`);
     }
-    const isWoken = !this.#isAwake;
+    const wasAsleep = !this.#isAwake;
     this.#isAwake = true;
-    if (isWoken) this.onWake?.();
+    if (wasAsleep) this.onWake?.();
     const stream = new EventStream({
       ring: this.#ring,
       filter,
-      idPrefix: `${this.#options.node}.${this.#era}.`,
-      onGone: (gone) => {
-        this.#streams.delete(gone);
-        this.#leftAt = this.#options.clock.monotonic();
+      idPrefix: `${this.#options.node}.${this.#epoch}.`,
+      onClosed: (closed) => {
+        this.#streams.delete(closed);
+        this.#closedAt = this.#options.clock.monotonic();
       },
-      ...this.#placeAfter(lastEventId),
+      ...this.#positionAfter(lastEventId),
     });
     this.#streams.add(stream);
-    this.#mind();
+    this.#scheduleMaintenance();
     return stream;
   }
 
   stop(): void {
     this.#isStopped = true;
     const { timers } = this.#options;
-    timers.clearTimeout(this.#feeding);
-    timers.clearTimeout(this.#minding);
+    timers.clearTimeout(this.#feedTimer);
+    timers.clearTimeout(this.#maintenanceTimer);
     for (const stream of this.#streams) stream.push(null);
   }
 
-  #placeAfter(lastEventId: string | undefined): { after: number; reset: EventReset["reason"] | null } {
+  #positionAfter(lastEventId: string | undefined): { after: number; reset: EventReset["reason"] | null } {
     const { first, last } = this.#ring;
     if (lastEventId === undefined || lastEventId === "") return { after: last, reset: null };
-    const [, node, era, number] = /^([^.]{1,64})\.(\d{1,9})\.(\d{1,15})$/.exec(lastEventId) ?? [];
+    const [, node, epoch, number] = /^([^.]{1,64})\.(\d{1,9})\.(\d{1,15})$/.exec(lastEventId) ?? [];
     if (node !== this.#options.node) return { after: last, reset: "other_node" };
     const after = Number(number);
-    const isKnown = Number(era) === this.#era && after + 1 >= first && after <= last;
+    const isKnown = Number(epoch) === this.#epoch && after + 1 >= first && after <= last;
     return isKnown ? { after, reset: null } : { after: last, reset: "gap" };
   }
 
   readonly #feed = (): void => {
-    this.#feeding = null;
+    this.#feedTimer = null;
     for (const stream of this.#streams) stream.feed();
   };
 
-  #mind(): void {
-    if (this.#minding !== null || this.#isStopped) return;
-    this.#minding = this.#options.timers.setTimeout(this.#mindNow, this.#limits.pingMs);
+  #scheduleMaintenance(): void {
+    if (this.#maintenanceTimer !== null || this.#isStopped) return;
+    this.#maintenanceTimer = this.#options.timers.setTimeout(this.#maintain, this.#limits.pingMs);
   }
 
-  readonly #mindNow = (): void => {
-    this.#minding = null;
+  readonly #maintain = (): void => {
+    this.#maintenanceTimer = null;
     const now = this.#options.clock.monotonic();
-    if (this.#streams.size === 0 && now - this.#leftAt >= this.#limits.rememberMs) return this.#sleep();
+    if (this.#streams.size === 0 && now - this.#closedAt >= this.#limits.retainMs) return this.#sleep();
     for (const stream of this.#streams) {
-      if (stream.stuckMs(now) >= this.#limits.stuckMs) this.#cutOff(stream);
+      if (stream.stalledMs(now) >= this.#limits.stalledMs) this.#drop(stream);
       else stream.ping();
     }
-    this.#mind();
+    this.#scheduleMaintenance();
   };
 
-  #cutOff(stream: EventStream): void {
-    this.#cut += 1;
+  #drop(stream: EventStream): void {
+    this.#dropped += 1;
     stream.destroy();
   }
 
   #sleep(): void {
     this.#isAwake = false;
-    this.#era += 1;
+    this.#epoch += 1;
     this.#ring = new EventRing(this.#limits.ring);
   }
 }

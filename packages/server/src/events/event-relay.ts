@@ -7,35 +7,35 @@ import type { Notice } from "./wire-event.js";
 export interface EventRelayOptions {
   readonly hub: Pick<EventHub, "isAwake" | "listen" | "take" | "missed" | "onWake">;
   readonly database: Pick<Database, "listen" | "notify">;
-  /** Names this process among the others. */
+  /** The name of this process among the nodes. */
   readonly node: string;
   readonly clock: Pick<Clock, "monotonic">;
   readonly timers: Timers;
 }
 
 const channel = "carillon_event";
-const everyMs: DurationMs = 200;
-/** A node that has readers says so this often. */
-const askEveryMs: DurationMs = 5_000;
-/** It is believed for so long. */
-const believedMs: DurationMs = 3 * askEveryMs;
-/** What one pass passes on at most; whatever is more is said to be missing. */
-const mostPerPass = 200;
-/** NOTIFY takes less than 8,000 bytes. */
-const payloadBytes = 7_500;
+const tickMs: DurationMs = 200;
+/** A node with open streams requests events this often. */
+const requestIntervalMs: DurationMs = 5_000;
+/** A request is valid for this time. */
+const requestTtlMs: DurationMs = 3 * requestIntervalMs;
+/** The maximum number of events per pass; further events are reported as missing. */
+const maxEventsPerTick = 200;
+/** A NOTIFY payload must be shorter than 8,000 bytes. */
+const maxPayloadBytes = 7_500;
 
 /**
- * Brings the events of all nodes to the one that a reader has come to. Nodes with readers ask for them; those that hear it pass
- * on what happens, gathered and bounded, by NOTIFY. While nobody follows, nothing is sent.
+ * Sends the events of all nodes to the nodes with open streams, by NOTIFY. A node with streams requests them; the other nodes then
+ * forward their events, batched and bounded. Without streams nothing is sent.
  */
 export class EventRelay {
   readonly #options: EventRelayOptions;
   #listening: Listening | null = null;
   #stopListening: (() => void) | null = null;
   #timer: unknown = null;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #requestedAt = Number.NEGATIVE_INFINITY;
   #wantedUntil = Number.NEGATIVE_INFINITY;
-  #waiting: Notice[] = [];
+  #pending: Notice[] = [];
   #dropped = false;
 
   constructor(options: EventRelayOptions) {
@@ -46,10 +46,10 @@ export class EventRelay {
     const { database, hub } = this.#options;
     this.#listening = database.listen(
       channel,
-      (payload) => this.#hear(payload),
+      (payload) => this.#receive(payload),
       () => hub.missed(),
     );
-    // Without waiting for the next pass: what the others do from now on is to be seen.
+    // Without waiting for the next pass: the new stream should get all events of the other nodes from now on.
     hub.onWake = () => this.tick();
     this.#pace();
   }
@@ -67,40 +67,40 @@ export class EventRelay {
     this.#timer = this.#options.timers.setTimeout(() => {
       this.tick();
       if (this.#listening !== null) this.#pace();
-    }, everyMs);
+    }, tickMs);
   }
 
-  /** One pass: asks the others if somebody follows here, or may come back, and passes on what they asked for. */
+  /** One pass: requests events if this node stores them, and forwards events that other nodes requested. */
   tick(): void {
     const { hub, clock } = this.#options;
     const now = clock.monotonic();
-    if (hub.isAwake && now - this.#askedAt >= askEveryMs) {
-      this.#askedAt = now;
+    if (hub.isAwake && now - this.#requestedAt >= requestIntervalMs) {
+      this.#requestedAt = now;
       this.#send("want", "");
-    } else if (!hub.isAwake) this.#askedAt = Number.NEGATIVE_INFINITY;
+    } else if (!hub.isAwake) this.#requestedAt = Number.NEGATIVE_INFINITY;
     if (now > this.#wantedUntil) {
       this.#stopListening?.();
       this.#stopListening = null;
-      this.#waiting = [];
+      this.#pending = [];
       return;
     }
-    this.#passOn();
+    this.#forward();
   }
 
-  #passOn(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+  #forward(): void {
+    const pending = this.#pending;
+    this.#pending = [];
     let part: string[] = [];
     let bytes = 0;
-    for (const { namespaceId, event } of waiting) {
+    for (const { namespaceId, event } of pending) {
       const text = JSON.stringify([namespaceId, event]);
       const size = Buffer.byteLength(text) + 1;
-      if (bytes + size > payloadBytes && part.length > 0) {
+      if (bytes + size > maxPayloadBytes && part.length > 0) {
         this.#send("events", `[${part.join(",")}]`);
         part = [];
         bytes = 0;
       }
-      if (size > payloadBytes) continue;
+      if (size > maxPayloadBytes) continue;
       part.push(text);
       bytes += size;
     }
@@ -110,7 +110,7 @@ export class EventRelay {
   }
 
   readonly #collect = (notice: Notice): void => {
-    if (this.#waiting.length < mostPerPass) this.#waiting.push(notice);
+    if (this.#pending.length < maxEventsPerTick) this.#pending.push(notice);
     else this.#dropped = true;
   };
 
@@ -118,12 +118,12 @@ export class EventRelay {
     this.#options.database.notify(channel, `${kind} ${this.#options.node} ${body}`);
   }
 
-  #hear(payload: string): void {
+  #receive(payload: string): void {
     const { hub, clock, node } = this.#options;
     const [, kind, from, body = ""] = /^(\w+) (\S+) ?(.*)$/s.exec(payload) ?? [];
     if (from === undefined || from === node) return;
     if (kind === "want") {
-      this.#wantedUntil = clock.monotonic() + believedMs;
+      this.#wantedUntil = clock.monotonic() + requestTtlMs;
       this.#stopListening ??= hub.listen(this.#collect);
       return;
     }
@@ -133,7 +133,7 @@ export class EventRelay {
   }
 }
 
-/** Other nodes may be of another version: what is not understood is left out. */
+/** Other nodes may have another version: unknown events are ignored. */
 function readNotices(body: string): Notice[] {
   const known: ReadonlySet<string> = new Set(eventTypes);
   const list = parsed(body);

@@ -1,33 +1,64 @@
 import { Readable } from "node:stream";
 import type { EventReset } from "@carillon/contract";
-import { type EventFilter, passes } from "./event-filter.js";
-import { type EventRing, lost } from "./event-ring.js";
-import type { Notice } from "./wire-event.js";
+import { type EventFilter, type Notice, passes } from "./wire-event.js";
 
-/** Bytes that one write brings at most, and that wait for a reader. */
+/** Stored in place of events that were lost on their way from another node. */
+export const lost = "lost";
+
+/** The last events, numbered from 1. Older ones are overwritten: memory does not grow. */
+export class EventRing {
+  readonly #size: number;
+  readonly #notices: (Notice | typeof lost)[] = [];
+  #last = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** The number of the last event; 0 before the first one. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** The number of the oldest event in the ring. */
+  get first(): number {
+    return Math.max(1, this.#last - this.#size + 1);
+  }
+
+  add(notice: Notice | typeof lost): void {
+    this.#last += 1;
+    this.#notices[this.#last % this.#size] = notice;
+  }
+
+  get(number: number): Notice | typeof lost | undefined {
+    return number < this.first || number > this.#last ? undefined : this.#notices[number % this.#size];
+  }
+}
+
+/** The maximum size of one write, and of the data buffered for a client. */
 const chunkBytes = 65_536;
 
 export interface EventStreamOptions {
   readonly ring: EventRing;
   readonly filter: EventFilter;
-  /** The event after which it begins. */
+  /** The number of the event after which the stream begins. */
   readonly after: number;
-  /** The beginning of the ids: which node, and since when it remembers. */
+  /** The prefix of the ids: the node and the epoch of its ring. */
   readonly idPrefix: string;
   readonly reset: EventReset["reason"] | null;
-  readonly onGone: (stream: EventStream) => void;
+  readonly onClosed: (stream: EventStream) => void;
 }
 
 /**
- * The events for one reader. It keeps a place in the ring and no events of its own: a reader that falls behind costs nothing,
- * and is told so when the ring has gone on without it.
+ * The events for one client. It stores a position in the ring and no events: a slow client costs nothing, and gets a reset when the
+ * ring no longer has its next event.
  */
 export class EventStream extends Readable {
   readonly #options: EventStreamOptions;
   #after: number;
-  #wants = false;
-  #isBegun = false;
-  #stuckSince: number | null = null;
+  #isReady = false;
+  #hasBegun = false;
+  #stalledSince: number | null = null;
 
   constructor(options: EventStreamOptions) {
     super({ highWaterMark: chunkBytes, encoding: "utf8" });
@@ -36,48 +67,48 @@ export class EventStream extends Readable {
   }
 
   override _read(): void {
-    this.#wants = true;
-    this.#stuckSince = null;
+    this.#isReady = true;
+    this.#stalledSince = null;
     this.feed();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#options.onGone(this);
+    this.#options.onClosed(this);
     done(error);
   }
 
-  /** Gives what is new to a reader that waits. */
+  /** Sends new events to a client that is ready to read. */
   feed(): void {
-    if (!this.#wants) return;
-    const text = this.#isBegun ? this.#news() : this.#beginning() + this.#news();
-    this.#isBegun = true;
-    if (text !== "") this.#give(text);
+    if (!this.#isReady) return;
+    const text = this.#hasBegun ? this.#newEvents() : this.#firstLines() + this.#newEvents();
+    this.#hasBegun = true;
+    if (text !== "") this.#send(text);
   }
 
-  /** A sign of life, for the reader and for whatever stands between. */
+  /** A heartbeat for the client and for proxies in between. */
   ping(): void {
-    if (this.#wants) this.#give(": ping\n\n");
+    if (this.#isReady) this.#send(": ping\n\n");
   }
 
-  /** For how long, at a time, nobody has read what waits. */
-  stuckMs(now: number): number {
-    if (this.#wants) return 0;
-    this.#stuckSince ??= now;
-    return now - this.#stuckSince;
+  /** For how long the client has not read the buffered data. */
+  stalledMs(now: number): number {
+    if (this.#isReady) return 0;
+    this.#stalledSince ??= now;
+    return now - this.#stalledSince;
   }
 
-  #give(text: string): void {
-    this.#wants = this.push(text);
+  #send(text: string): void {
+    this.#isReady = this.push(text);
   }
 
-  #beginning(): string {
+  #firstLines(): string {
     const { reset } = this.#options;
-    // An id without data: who loses the connection before the first event can still say where it was.
+    // An id without data: a client that loses the connection before the first event can still name its position.
     const start = `retry: 2000\nid: ${this.#id(this.#after)}\n\n`;
     return reset === null ? start : start + this.#reset({ reason: reset });
   }
 
-  #news(): string {
+  #newEvents(): string {
     const { ring, filter } = this.#options;
     let text = "";
     if (this.#after + 1 < ring.first) {

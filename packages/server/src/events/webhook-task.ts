@@ -1,12 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type Instant, webhookTask } from "@carillon/core";
-import type { WebhookDelivery, Webhooks, WebhookTarget } from "@carillon/engine";
+import type { WebhookDelivery, WebhookTarget, Webhooks } from "@carillon/engine";
 import { type HttpAnswer, NonRetryableError, RetryAfterError, type Task, type TaskContext } from "@carillon/worker";
-import type { DeliveryOutcome } from "./delivery-outcome.js";
-import { secretBytes, secretOf, signedHeaders } from "./webhook-delivery.js";
-import { asStatusError } from "./status-error.js";
+import { type DeliveryOutcome, asStatusError, secretBytes, secretOf, signedHeaders } from "./webhook-delivery.js";
 
-/** Posts to an address that was checked to be one that may be reached. */
+/** Posts to an address after checking that it is allowed. */
 export type Post = (request: {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -16,7 +14,7 @@ export type Post = (request: {
 
 export interface WebhookTaskOptions {
   readonly webhooks: Pick<Webhooks, "webhookTarget" | "noteDelivery" | "callbackSecrets">;
-  /** Whose messages it sends: callbacks are signed by its secret. */
+  /** The namespace of the messages: its secret signs callbacks. */
   readonly namespace: string;
   readonly post: Post;
   readonly now: () => Instant;
@@ -24,18 +22,18 @@ export interface WebhookTaskOptions {
   readonly onDelivery: (outcome: DeliveryOutcome) => void;
 }
 
-/** Of the answer so much is kept as tells what the other side thought. */
+/** The part of an error response that is stored. */
 const excerptLength = 500;
-const longestWaitMs = 3_600_000;
+const maxRetryAfterMs = 3_600_000;
 
-/** Sends one message. What it throws decides whether it is tried again. */
+/** Sends one message. The type of a thrown error decides whether the delivery is retried. */
 export function webhookSender(options: WebhookTaskOptions): Task {
   return {
     name: webhookTask,
     async run(payload, context) {
       const delivery = payload as WebhookDelivery;
       const target = await targetOf(options, delivery);
-      const answer = await tried(options, delivery, target, context);
+      const answer = await deliver(options, delivery, target, context);
       return { status: answer.status };
     },
   };
@@ -53,10 +51,10 @@ async function targetOf(
   const isTest = delivery.message.type === "webhook.test";
   if (target !== null && (target.isEnabled || isTest)) return target;
   onDelivery("disabled");
-  throw new NonRetryableError(target === null ? "the endpoint was removed" : "the endpoint is disabled");
+  throw new NonRetryableError(target === null ? "The endpoint was deleted." : "The endpoint is disabled.");
 }
 
-async function tried(
+async function deliver(
   options: WebhookTaskOptions,
   { endpointId, message }: WebhookDelivery,
   { url, secrets }: WebhookTarget,
@@ -77,7 +75,7 @@ async function tried(
   try {
     answer = await options.post({ url: new URL(url), headers, body, signal });
   } catch (error) {
-    // A node that stops says nothing of the endpoint.
+    // A stop of this node is not a failure of the endpoint.
     if (!signal.aborted) await note("failed");
     throw error;
   }
@@ -95,11 +93,11 @@ function refusal(answer: HttpAnswer): Error {
 
 function refusalOf({ status, headers, body }: HttpAnswer): Error {
   const excerpt = body.subarray(0, excerptLength).toString("utf8").trim();
-  const message = `the endpoint answered ${status}${excerpt === "" ? "" : `: ${excerpt}`}`;
+  const message = `The endpoint answered ${status}${excerpt === "" ? "." : `: ${excerpt}`}`;
   if (status === 410) return new NonRetryableError(message);
   const seconds = headers["retry-after"];
   if (seconds !== undefined && /^\d{1,6}$/.test(seconds)) {
-    return new RetryAfterError(Math.min(Number(seconds) * 1_000, longestWaitMs), message);
+    return new RetryAfterError(Math.min(Number(seconds) * 1_000, maxRetryAfterMs), message);
   }
   return new Error(message);
 }

@@ -1,20 +1,20 @@
-import { formatId } from "@carillon/core";
-import type { Event, EventType } from "@carillon/contract";
+import { type Event, type EventType, eventTypes } from "@carillon/contract";
+import { CarillonError, formatId } from "@carillon/core";
 import type { EngineEvent } from "@carillon/engine";
-import { shownJobId } from "../api/wire/delivery-run.js";
 import { timestamp } from "../api/timestamp.js";
+import { shownJobId } from "./webhook-delivery.js";
 
-/** One event as the stream tells it, with what it is filtered by. */
+/** A public event, with the namespace that it is filtered by. */
 export interface Notice {
-  /** null: it is no one namespace's, and all are told. */
+  /** Null: an event of the cluster, for streams of all namespaces. */
   readonly namespaceId: number | null;
   readonly event: Event;
 }
 
 type RunEvent = Extract<EngineEvent, { readonly runId: string }>;
 
-/** What callers are told of an event; null for what is the node's own affair. */
-export function noticeOf(event: EngineEvent, now: number): Notice | null {
+/** The public form of an engine event; null for internal ones. */
+export function toNotice(event: EngineEvent, now: number): Notice | null {
   switch (event.type) {
     case "run.fired":
     case "run.blocked":
@@ -67,3 +67,41 @@ function notice(of: RunEvent, type: EventType, now: number, more: Partial<Event>
 }
 
 const whole = (ms: number): number => Math.round(ms);
+
+/** The events that a stream gets. Ids are public ones. */
+export interface EventFilter {
+  readonly namespaceId: number;
+  readonly types?: ReadonlySet<EventType>;
+  readonly jobId?: string;
+  readonly runId?: string;
+  readonly queue?: string;
+}
+
+export function passes(filter: EventFilter, { namespaceId, event }: Notice): boolean {
+  return (
+    (namespaceId === null || namespaceId === filter.namespaceId) &&
+    (filter.types === undefined || filter.types.has(event.type)) &&
+    (filter.jobId === undefined || event.job_id === filter.jobId) &&
+    (filter.runId === undefined || event.run_id === filter.runId) &&
+    (filter.queue === undefined || event.queue === filter.queue)
+  );
+}
+
+/** Reads `run.failed,job`: event types, or the first words of several types. */
+export function readEventTypes(text: string): ReadonlySet<EventType> {
+  const found = new Set<EventType>();
+  for (const part of text.split(",")) {
+    const word = part.trim();
+    const matching = eventTypes.filter((type) => type === word || type.startsWith(`${word}.`));
+    if (matching.length === 0) throw unknownType(word);
+    for (const type of matching) found.add(type);
+  }
+  return found;
+}
+
+function unknownType(word: string): CarillonError {
+  const detail = `${JSON.stringify(word)} is not an event type; the types are ${eventTypes.join(", ")}, and the groups run, job, queue, task, worker and node`;
+  return new CarillonError("field_invalid", `?type: ${detail}`, {
+    items: [{ pointer: "?type", code: "field_invalid", detail }],
+  });
+}

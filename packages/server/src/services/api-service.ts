@@ -1,19 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:net";
-import { CarillonError } from "@carillon/core";
-import type { Database, WorkerDoor } from "@carillon/engine";
-import { activeTraceParent, AddressRules, beginSpan, closedAddress, enqueueTraced } from "@carillon/worker";
+import { type Database, type WorkerDoor, writeProbe } from "@carillon/engine";
+import { AddressRules, activeTraceParent, beginSpan, closedAddress, enqueueTraced } from "@carillon/worker";
 import { type Api, createApi } from "../api/app.js";
-import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort } from "../api/http/handler.js";
+import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort, HealthCheck, HealthPort } from "../api/http/handler.js";
 import type { QuotaLimits } from "../api/http/quota.js";
-import type { Service } from "./service.js";
-import type { NodeContext } from "./context.js";
-import { nodeTimers } from "./node-executors.js";
-import { describePortOwner } from "./port-in-use.js";
-import { readiness } from "./readiness.js";
+import { withTimeout } from "../timeout.js";
+import { describePortOwner, isPortInUse, portInUse } from "./port-in-use.js";
+import { type NodeContext, nodeTimers, type Service } from "./service.js";
 
-/** How many ports above the wanted one are tried where another will do. */
+/** Ports above the configured one that `dev` tries. */
 const NEXT_PORTS = 20;
 
 export interface ApiServiceOptions {
@@ -23,11 +18,11 @@ export interface ApiServiceOptions {
   readonly metrics: () => ApiMetrics;
   readonly events: EventsPort & { stop(): void };
   readonly checkPayload: NonNullable<ApiOptions["checkPayload"]>;
-  /** A developer wants it to run; an operator wants the port that was configured or nothing. */
+  /** Set by `dev`; a server uses the configured port or fails. */
   readonly takesNextPort: boolean;
 }
 
-/** The HTTP side, listening. */
+/** Runs the HTTP API. */
 export class ApiService implements Service {
   readonly name = "api";
   readonly #context: NodeContext;
@@ -40,7 +35,7 @@ export class ApiService implements Service {
     this.#options = options;
   }
 
-  /** Where it listens; empty until it does. */
+  /** The address of the API; empty until it listens. */
   get url(): string {
     return this.#url;
   }
@@ -57,8 +52,8 @@ export class ApiService implements Service {
         return;
       } catch (error) {
         await app.close();
-        if (!isPortTaken(error)) throw error;
-        await this.#reportTaken(port, last, error);
+        if (!isPortInUse(error)) throw error;
+        await this.#reportInUse(port, last, error);
       }
     }
   }
@@ -67,7 +62,7 @@ export class ApiService implements Service {
     const app = this.#app;
     this.#app = null;
     if (app === null) return;
-    // Polls that wait would keep it: their workers go on with another node.
+    // Waiting polls would delay the close: their workers reconnect to another node.
     this.#options.workers().stop();
     this.#options.events.stop();
     await app.close();
@@ -89,17 +84,17 @@ export class ApiService implements Service {
       now: () => database().clock.now(),
       newRequestId: randomUUID,
       tracing: { beginSpan, activeTraceParent, enqueueTraced },
-      intake: { calls: config.maxRequests, bytes: config.maxRequestBytes },
+      admission: { calls: config.maxRequests, bytes: config.maxRequestBytes },
       quotas: { limits: quotaLimits(config), monotonic: () => nodeTimers.monotonic() },
       logger: logger.child({ component: this.name }),
       dev: { loopbackOnly: true },
     });
   }
 
-  async #reportTaken(port: number, last: number, error: unknown): Promise<void> {
-    const taken = `port ${port} is taken${await describePortOwner(port)}`;
-    if (port < last) return this.#context.logger.warn({ component: this.name }, `${taken}; trying ${port + 1}`);
-    throw portTaken(taken, error);
+  async #reportInUse(port: number, last: number, error: unknown): Promise<void> {
+    if (port === last) throw await portInUse(port, error);
+    const owner = await describePortOwner(port);
+    this.#context.logger.warn({ component: this.name }, `port ${port} is in use${owner}; trying ${port + 1}`);
   }
 }
 
@@ -107,23 +102,49 @@ function quotaLimits({ quotaRead, quotaWrite, quotaBulk, quotaStream }: NodeCont
   return { read: quotaRead, write: quotaWrite, bulk: quotaBulk, stream: quotaStream };
 }
 
-const isPortTaken = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+/** A probe that hangs is worse than one that fails. */
+const CHECK_TIMEOUT_MS = 2_000;
 
-function portTaken(taken: string, cause: unknown): CarillonError {
-  return new CarillonError("port_in_use", `${taken}: stop it, or choose another with --port or CARILLON_PORT`, {
-    cause,
-  });
+/** Ready means that the database answers and accepts writes now, not some time ago. Concurrent probes share one check. */
+export function readiness(database: () => Database): HealthPort {
+  let running: Promise<readonly HealthCheck[]> | null = null;
+  const probes = new WeakMap<Database, () => Promise<boolean>>();
+  const probeOf = (of: Database): (() => Promise<boolean>) => {
+    const probe = probes.get(of) ?? writeProbe(of);
+    probes.set(of, probe);
+    return probe;
+  };
+  const check = (): Promise<readonly HealthCheck[]> => {
+    const checks = [
+      bounded("database", () => checkDatabase(database())),
+      bounded("writes", () => checkWrites(probeOf(database()))),
+    ];
+    return Promise.all(checks).finally(() => {
+      running = null;
+    });
+  };
+  return { ready: () => (running ??= check()) };
 }
 
-/** Looks whether a port is free, so that a node that cannot listen takes no part in the cluster before it finds out. */
-export async function assertPortFree(host: string, port: number): Promise<void> {
-  const probe = createServer();
+function bounded(name: string, check: () => Promise<string>): Promise<HealthCheck> {
+  const timedOut = (): HealthCheck => ({ name, ok: false, detail: `No answer within ${CHECK_TIMEOUT_MS} ms.` });
+  return withTimeout(CHECK_TIMEOUT_MS, runCheck(name, check), timedOut);
+}
+
+async function runCheck(name: string, check: () => Promise<string>): Promise<HealthCheck> {
   try {
-    await once(probe.listen({ host, port }), "listening");
+    return { name, ok: true, detail: await check() };
   } catch (error) {
-    if (isPortTaken(error)) throw portTaken(`port ${port} is taken${await describePortOwner(port)}`, error);
-    throw error;
+    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
   }
-  await new Promise((resolve) => probe.close(resolve));
+}
+
+async function checkDatabase(database: Database): Promise<string> {
+  const { roundTripMs } = await database.clock.tick();
+  return `Answers in ${Math.ceil(roundTripMs)} ms.`;
+}
+
+async function checkWrites(canWrite: () => Promise<boolean>): Promise<string> {
+  if (await canWrite()) return "Accepted.";
+  throw new Error("Another session holds a lock on a table that calls write to.");
 }

@@ -1,10 +1,20 @@
 import { systemClock, systemRandom, systemTimers } from "@carillon/core";
-import { type Database, type DatabaseEvent, type DatabaseOptions, waitForDatabase } from "@carillon/engine";
-import type { Service } from "./service.js";
-import type { NodeContext } from "./context.js";
+import {
+  type Database,
+  type DatabaseEvent,
+  type DatabaseOptions,
+  type MigrateReport,
+  dropSchema,
+  migrate,
+  serverWarnings,
+  waitForDatabase,
+} from "@carillon/engine";
+import type { Logger } from "pino";
+import { EmbeddedPostgresService } from "./embedded-postgres-service.js";
 import { logDatabaseEvent } from "./event-log.js";
+import type { NodeContext, Service } from "./service.js";
 
-/** How this configuration reaches its database; the URL is the embedded one's when none is configured. */
+/** The connection options of this configuration; the URL is that of the embedded database if none is configured. */
 export function databaseOptions(
   { config, logger }: Pick<NodeContext, "config" | "logger">,
   url: string,
@@ -25,10 +35,10 @@ export function databaseOptions(
   };
 }
 
-/** The same reason is said again after so long. */
-const SAY_AGAIN_MS = 5_000;
+/** The same reason is logged again after this time. */
+const LOG_AGAIN_MS = 5_000;
 
-/** The connections, opened as soon as the database answers. Its loss later is not the service's end: it reconnects. */
+/** Opens the connections as soon as the database answers. When the database is lost later, the connections reconnect. */
 export class DatabaseService implements Service {
   readonly name = "database";
   readonly #context: NodeContext;
@@ -42,26 +52,26 @@ export class DatabaseService implements Service {
     this.#onEvent = onEvent;
   }
 
-  /** Null while it is not open. */
+  /** Null while it is closed. */
   get opened(): Database | null {
     return this.#database;
   }
 
   get database(): Database {
-    if (this.#database === null) throw new Error("the database is read before it was opened");
+    if (this.#database === null) throw new Error("The database was used before it was opened.");
     return this.#database;
   }
 
   async start(): Promise<void> {
     if (this.#database !== null) return;
     const { config, logger, stopping } = this.#context;
-    const said = { message: "", leftMs: 0 };
+    const logged = { message: "", leftMs: 0 };
     this.#database = await waitForDatabase(databaseOptions(this.#context, this.#url(), this.#onEvent), {
       deadlineMs: config.databaseWait,
       signal: stopping,
       onWait: (message, leftMs) => {
-        if (message === said.message && said.leftMs - leftMs < SAY_AGAIN_MS) return;
-        Object.assign(said, { message, leftMs });
+        if (message === logged.message && logged.leftMs - leftMs < LOG_AGAIN_MS) return;
+        Object.assign(logged, { message, leftMs });
         const left = `${Math.ceil(leftMs / 1000)} s left`;
         logger.warn({ component: this.name }, `waiting for the database, ${left}: ${message}`);
       },
@@ -73,4 +83,68 @@ export class DatabaseService implements Service {
     this.#database = null;
     await database?.close();
   }
+}
+
+export interface MigrateOptions {
+  readonly dryRun: boolean;
+}
+
+/** Migrates the schema, and logs each step. */
+export function migrateWithLog(database: Database, logger: Logger, { dryRun }: MigrateOptions): Promise<MigrateReport> {
+  const log = logger.child({ component: "schema" });
+  return migrate(database, {
+    dryRun,
+    onWait: (message) => log.info(message),
+    onApplied: (migration) => log.debug({ migration }, "migration applied"),
+  });
+}
+
+/** Migrates the schema before other services use it. */
+export class SchemaService implements Service {
+  readonly name = "schema";
+  readonly #context: NodeContext;
+  readonly #database: () => Database;
+  readonly #reset: boolean;
+
+  constructor(context: NodeContext, database: () => Database, reset: boolean) {
+    this.#context = context;
+    this.#database = database;
+    this.#reset = reset;
+  }
+
+  async start(): Promise<void> {
+    const { config, logger } = this.#context;
+    const database = this.#database();
+    if (this.#reset) {
+      await dropSchema(database);
+      logger.warn({ component: this.name, schema: database.schema }, "the old schema was dropped");
+    }
+    const { applied } = await migrateWithLog(database, logger, { dryRun: false });
+    const about = { component: this.name, schema: database.schema, migrations: applied.length };
+    logger[applied.length === 0 ? "debug" : "info"](about, "schema is up to date");
+    for (const { message, ...setting } of await serverWarnings(database, config.databasePoolSize)) {
+      logger.warn({ component: "database", ...setting }, message);
+    }
+  }
+
+  async stop(): Promise<void> {}
+}
+
+/** The services for the database: the embedded one, unless another is configured, and the connections. */
+export interface DatabaseServices {
+  readonly embedded: EmbeddedPostgresService | null;
+  readonly database: DatabaseService;
+  /** In the order of their start. */
+  readonly services: readonly Service[];
+}
+
+export function databaseServices(context: NodeContext, onEvent?: (event: DatabaseEvent) => void): DatabaseServices {
+  const { databaseUrl } = context.config;
+  if (databaseUrl !== null) {
+    const database = new DatabaseService(context, () => databaseUrl, onEvent);
+    return { embedded: null, database, services: [database] };
+  }
+  const embedded = new EmbeddedPostgresService(context);
+  const database = new DatabaseService(context, () => embedded.server.url, onEvent);
+  return { embedded, database, services: [embedded, database] };
 }

@@ -1,18 +1,18 @@
+import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { CarillonError } from "@carillon/core";
 import { type EmbeddedPostgres, EmbeddedPostgresError, startEmbeddedPostgres } from "@carillon/embedded-postgres";
-import { pause } from "./pause.js";
-import type { Service } from "./service.js";
-import type { NodeContext } from "./context.js";
+import { createLogger } from "./logger.js";
+import type { NodeContext, Service } from "./service.js";
 
-/** Between the end of a server and its restart, so that one that always dies does not keep the machine busy. */
+/** The pause before a restart, so that a server that always crashes does not keep the machine busy. */
 const RESTART_PAUSE_MS = 1_000;
 
-/** What it needs of its node. */
 export interface EmbeddedContext extends Pick<NodeContext, "logger" | "stopping"> {
   readonly config: Pick<NodeContext["config"], "dataDir">;
 }
 
-/** The node's own PostgreSQL. One that dies while the node lives is started again on the same port, under the same URL. */
+/** The node's own PostgreSQL. After a crash it is started again on the same port, and its URL stays the same. */
 export class EmbeddedPostgresService implements Service {
   readonly name = "postgres";
   readonly #context: EmbeddedContext;
@@ -25,7 +25,7 @@ export class EmbeddedPostgresService implements Service {
   }
 
   get server(): EmbeddedPostgres {
-    if (this.#server === null) throw new Error("the embedded PostgreSQL is read before it was started");
+    if (this.#server === null) throw new Error("The embedded PostgreSQL was used before it was started.");
     return this.#server;
   }
 
@@ -33,7 +33,7 @@ export class EmbeddedPostgresService implements Service {
     if (this.#server !== null) return;
     this.#ending = new AbortController();
     this.#server = await this.#launch(this.#context.stopping);
-    // Until its own stop: a node that drains needs its database to the last.
+    // Until its own stop: a node that drains needs its database to the end.
     this.#guard = this.#keepAlive(this.#server, this.#ending.signal);
   }
 
@@ -41,28 +41,28 @@ export class EmbeddedPostgresService implements Service {
     this.#ending.abort();
     await this.#server?.stop();
     await this.#guard;
-    // The guard may have been starting another one meanwhile.
+    // The guard may have started another server meanwhile.
     await this.#server?.stop();
     this.#server = null;
   }
 
-  /** Tells the server to end, without waiting: the last act of a process that ends at once. */
+  /** Signals the server to stop, without waiting: for a process that exits at once. */
   abandon(): void {
     this.#ending.abort();
     if (this.#server === null) return;
     try {
       process.kill(this.#server.pid, "SIGINT");
     } catch {
-      // It is gone already.
+      // The server has exited already.
     }
   }
 
   async #launch(signal: AbortSignal, port?: number): Promise<EmbeddedPostgres> {
     const { config, logger } = this.#context;
     const log = (line: string): void => logger.info({ component: this.name }, line);
-    const wish = port === undefined ? {} : { port };
+    const samePort = port === undefined ? {} : { port };
     try {
-      return await startEmbeddedPostgres({ dataDir: config.dataDir, log, signal, ...wish });
+      return await startEmbeddedPostgres({ dataDir: config.dataDir, log, signal, ...samePort });
     } catch (error) {
       if (!(error instanceof EmbeddedPostgresError)) throw error;
       throw new CarillonError("embedded_postgres_failed", error.message, { cause: error });
@@ -74,16 +74,47 @@ export class EmbeddedPostgresService implements Service {
     for (let server = first; ;) {
       await server.exited;
       if (ending.aborted) return;
-      log.error("PostgreSQL has ended although nobody stopped it; starting it again");
+      log.error("PostgreSQL exited unexpectedly; restarting it");
       try {
         await server.stop();
         await pause(RESTART_PAUSE_MS, ending);
         server = await this.#launch(ending, server.port);
         this.#server = server;
-        log.info("PostgreSQL runs again");
+        log.info("PostgreSQL was restarted");
       } catch (error) {
-        if (!ending.aborted) log.error({ err: error }, "PostgreSQL could not be started again");
+        if (!ending.aborted) log.error({ err: error }, "PostgreSQL could not be restarted");
       }
     }
   }
+}
+
+/** Resolves after the time, or as soon as the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+export interface SupervisedPostgres {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** An embedded PostgreSQL for a program that is not a node. It is restarted after a crash; errors go to standard error. */
+export async function startSupervisedPostgres(dataDir: string): Promise<SupervisedPostgres> {
+  const { stderr } = process;
+  const logger = createLogger(
+    { logLevel: "warn", logFormat: "auto" },
+    { stream: stderr, isTerminal: stderr.isTTY, colour: false },
+  );
+  const stopping = new AbortController();
+  const service = new EmbeddedPostgresService({
+    config: { dataDir: resolve(dataDir) },
+    logger,
+    stopping: stopping.signal,
+  });
+  await service.start();
+  return { url: service.server.url, stop: () => service.stop() };
 }

@@ -2,12 +2,11 @@ import { hostname } from "node:os";
 import { makeUuidV7, systemClock, systemRandom, systemRandomBytes, systemTimers } from "@carillon/core";
 import { type Database, type Engine, type EngineEvent, type EtcdOptions, createEngine } from "@carillon/engine";
 import type { Config } from "../config/options.js";
-import type { Service } from "./service.js";
-import type { NodeContext } from "./context.js";
+import type { NodeContext, Service } from "./service.js";
 
 export interface EngineServiceOptions {
   readonly database: () => Database;
-  /** An embedded database has one owner: no other node can be alive. */
+  /** The database is embedded, which has one owner: no other node can be alive. */
   readonly alone: boolean;
   readonly onEvent: (event: EngineEvent) => void;
 }
@@ -23,13 +22,13 @@ export class EngineService implements Service {
     this.#options = options;
   }
 
-  /** Null while it is not started. */
+  /** Null while it is stopped. */
   get started(): Engine | null {
     return this.#engine;
   }
 
   get engine(): Engine {
-    if (this.#engine === null) throw new Error("the engine is read before it was started");
+    if (this.#engine === null) throw new Error("The engine was used before it was started.");
     return this.#engine;
   }
 
@@ -65,7 +64,7 @@ export class EngineService implements Service {
   }
 }
 
-/** Without etcd PostgreSQL itself coordinates. */
+/** Without etcd, PostgreSQL coordinates. */
 function etcdOf({ coordinator, etcdEndpoints, etcdPrefix }: Config): { etcd?: EtcdOptions } {
   if (coordinator !== "etcd" || etcdEndpoints === null) return {};
   return { etcd: { endpoints: etcdEndpoints, prefix: etcdPrefix } };

@@ -3,16 +3,16 @@ import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
 import { FewOfEach, type WorkerEvent } from "@carillon/worker";
 import type { Logger } from "pino";
 
-/** What an operator must see is a warning; what belongs to a healthy day is debug. */
+/** Events that an operator must see are warnings; those of normal operation are debug. */
 export function logDatabaseEvent(logger: Logger, { type, ...event }: DatabaseEvent): void {
   const log = logger.child({ component: "database" });
   switch (type) {
     case "database.down":
-      return log.error(plain(event), "the database is lost; calls answer 503 until it is back");
+      return log.error(plain(event), "the database is down; calls get 503 until it is back");
     case "database.up":
       return log.info(plain(event), "the database is back");
     case "clock.stepped":
-      return log.warn(plain(event), "the database's clock was moved, or this machine slept");
+      return log.warn(plain(event), "the clock of the database was changed, or this machine was suspended");
     case "listen.unavailable":
     case "statement_names.off":
       return log.warn(plain(event), type);
@@ -21,11 +21,16 @@ export function logDatabaseEvent(logger: Logger, { type, ...event }: DatabaseEve
   }
 }
 
-/** Events that come with every run: on most days nobody wants them, and then they must cost nothing. */
-const daily: ReadonlySet<EngineEvent["type"]> = new Set(["run.fired", "run.claimed", "run.progressed", "run.finished"]);
+/** Events of every run: they must cost nothing unless debug is enabled. */
+const perRunEvents: ReadonlySet<EngineEvent["type"]> = new Set([
+  "run.fired",
+  "run.claimed",
+  "run.progressed",
+  "run.finished",
+]);
 
-/** Events of a cluster: on a healthy day of a node that can only be alone they say nothing. */
-const amongNodes: ReadonlySet<EngineEvent["type"]> = new Set([
+/** Events of a cluster: debug on a node with an embedded database, which has no others. */
+const clusterEvents: ReadonlySet<EngineEvent["type"]> = new Set([
   "shards.gained",
   "shards.taken_over",
   "node.joined",
@@ -37,14 +42,18 @@ export interface EngineLogOptions {
   readonly alone?: boolean;
 }
 
-export function logEngineEvent(logger: Logger, told: EngineEvent, { alone = false }: EngineLogOptions = {}): void {
-  if (daily.has(told.type) && !logger.isLevelEnabled("debug")) return;
-  const { type, ...event } = told;
+export function logEngineEvent(
+  logger: Logger,
+  engineEvent: EngineEvent,
+  { alone = false }: EngineLogOptions = {},
+): void {
+  if (perRunEvents.has(engineEvent.type) && !logger.isLevelEnabled("debug")) return;
+  const { type, ...event } = engineEvent;
   const log = logger.child({ component: "engine" });
-  if (alone && amongNodes.has(type)) return log.debug(plain(event), type);
+  if (alone && clusterEvents.has(type)) return log.debug(plain(event), type);
   switch (type) {
     case "loop.failed":
-      return log[levelOfFailure(event)](plain(event), "a loop failed and will try again");
+      return log[levelOfFailure(event)](plain(event), "a background loop failed and will be retried");
     case "session.expired":
     case "run.rescued":
     case "write.refused":
@@ -68,14 +77,14 @@ export function logEngineEvent(logger: Logger, told: EngineEvent, { alone = fals
   }
 }
 
-/** For somebody who tries things out: each run that has ended, a few of each kind. */
+/** For `dev`: each run that has ended, throttled by task and status. */
 export function runEndLog(logger: Logger, monotonic: () => number): (event: EngineEvent) => void {
   const log = logger.child({ component: "run" });
-  const few = new FewOfEach(monotonic);
+  const throttle = new FewOfEach(monotonic);
   return (event) => {
     if (event.type !== "run.finished") return;
     const { task, status, durationMs, runId } = event;
-    const passed = few.pass(`${task} ${status}`);
+    const passed = throttle.pass(`${task} ${status}`);
     if (passed === null) return;
     const about = { run_id: shownId("run", runId), ...(passed.keptBack > 0 && { not_logged: passed.keptBack }) };
     log[status === "failed" ? "warn" : "info"](about, `${task} ${status} in ${Math.round(durationMs)} ms`);
@@ -84,18 +93,18 @@ export function runEndLog(logger: Logger, monotonic: () => number): (event: Engi
 
 export interface WorkerLogOptions {
   readonly monotonic: () => number;
-  /** Whether stacks are of use to whoever reads it: those of tasks that they wrote. */
+  /** Whether the log has stacks: useful for the user's own tasks. */
   readonly stacks: boolean;
 }
 
-/** Of failed attempts a few of each kind: a task that always fails must not fill the disk. */
+/** Failed attempts are throttled by task and error: a task that always fails must not fill the disk. */
 export function workerLog(logger: Logger, { monotonic, stacks }: WorkerLogOptions): (event: WorkerEvent) => void {
   const log = logger.child({ component: "worker" });
-  const few = new FewOfEach(monotonic);
+  const throttle = new FewOfEach(monotonic);
   return (event) => {
     if (event.type !== "run.attempt_failed") return logWorkerEvent(log, event);
     const { runId, task, attempt, maxAttempts, error } = event;
-    const passed = few.pass(`${task} ${error.type}`);
+    const passed = throttle.pass(`${task} ${error.type}`);
     if (passed === null) return;
     const about = {
       run_id: shownId("run", runId),
@@ -112,7 +121,7 @@ function logWorkerEvent(log: Logger, { type, ...event }: WorkerEvent): void {
   return log[levelOfFailure(event)](plain(event), type);
 }
 
-/** That the database is lost is said once; that nobody can work without it need not be repeated. */
+/** The loss of the database is logged once; the failures that follow from it are debug. */
 function levelOfFailure(event: object): "debug" | "warn" {
   const error = "error" in event ? event.error : null;
   return error instanceof CarillonError && error.code === "database_unavailable" ? "debug" : "warn";
@@ -127,7 +136,7 @@ const idNames: Readonly<Record<string, readonly [name: string, prefix: IdPrefix]
   from: ["from", "node"],
 };
 
-/** An Error logs as {} by itself, and ids are shown as everywhere else. */
+/** An Error would be logged as {}, and internal ids are replaced by public ones. */
 function plain(event: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { reason, error, ...others } = event;
   const rest = Object.fromEntries(

@@ -7,7 +7,7 @@ import { EventRelay } from "../events/event-relay.js";
 
 const ports = { clock: systemClock, timers: systemTimers };
 
-/** What happens here and on the other nodes, for those who follow it. */
+/** The event streams of this node, with the events of all nodes. */
 export class EventsService implements Service {
   readonly name = "events";
   readonly hub: EventHub;

@@ -1,14 +1,12 @@
 import type { EventEmitter } from "node:events";
 import { systemClock } from "@carillon/core";
 import { hasEmbeddedDatabase } from "@carillon/embedded-postgres";
-import { allMigrations, type MigrateReport } from "@carillon/engine";
+import { type MigrateReport, allMigrations } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../config/options.js";
-import { guardProcess } from "./process-guard.js";
-import { ServiceGroup } from "./service-group.js";
-import { SIGNAL_EXIT } from "./process-signals.js";
-import { databaseServices } from "./database-services.js";
-import { migrateWithLog } from "./schema-service.js";
+import { databaseServices, migrateWithLog } from "./database-service.js";
+import { SIGNAL_EXIT, guardProcess } from "./process-signals.js";
+import { ServiceGroup } from "./service.js";
 
 export interface MigrateDatabaseOptions {
   readonly config: Config;
@@ -19,11 +17,11 @@ export interface MigrateDatabaseOptions {
 }
 
 export interface MigrateDatabaseReport extends MigrateReport {
-  /** The data directory in which a database would be made first; only of a dry run that finds none. */
+  /** The data directory in which a database would be created first; only in a dry run that finds none. */
   readonly creates?: string;
 }
 
-/** Migrates without serving; a dry run makes no database. A signal lets the migration in hand end; the embedded database never outlives the call. */
+/** Migrates without serving; a dry run creates no database. After a signal the current migration finishes; the embedded database is stopped in any case. */
 export async function migrateDatabase(options: MigrateDatabaseOptions): Promise<MigrateDatabaseReport> {
   const { config, logger, version, dryRun, process } = options;
   const { databaseUrl, dataDir } = config;
@@ -36,7 +34,7 @@ export async function migrateDatabase(options: MigrateDatabaseOptions): Promise<
     embedded?.abandon();
     process.exit(code);
   };
-  const leave = guardProcess(
+  const removeGuard = guardProcess(
     process,
     {
       drain: () => stopping.abort(),
@@ -54,6 +52,6 @@ export async function migrateDatabase(options: MigrateDatabaseOptions): Promise<
     return await migrateWithLog(database.database, logger, { dryRun });
   } finally {
     await group.stop();
-    leave();
+    removeGuard();
   }
 }

@@ -1,40 +1,37 @@
 import type { Database } from "@carillon/engine";
 import type { Logger } from "pino";
 import type { Config } from "../config/options.js";
-import { ServiceGroup } from "./service-group.js";
-import type { Service } from "./service.js";
 import { createMetrics } from "../metrics/metrics.js";
-import type { NodeContext } from "./context.js";
-import { type DatabaseServices, databaseServices } from "./database-services.js";
-import { logEngineEvent, runEndLog } from "./event-log.js";
-import { nodeExecutors, nodeTimers, payloadFaults } from "./node-executors.js";
-import { ApiService, assertPortFree } from "./api-service.js";
-import { LoadService } from "./queue-load-service.js";
-import { EventsService } from "./events-service.js";
+import { ApiService } from "./api-service.js";
+import { type DatabaseServices, SchemaService, databaseServices } from "./database-service.js";
+import { assertPortFree } from "./port-in-use.js";
 import { EngineService } from "./engine-service.js";
-import { SchemaService } from "./schema-service.js";
+import { logEngineEvent, runEndLog } from "./event-log.js";
+import { EventsService } from "./events-service.js";
+import { QueueLoadService } from "./queue-load-service.js";
+import { type NodeContext, nodeTimers, type Service, ServiceGroup } from "./service.js";
 import { WebhookService } from "./webhook-service.js";
-import { WorkerService } from "./worker-service.js";
+import { nodeExecutors, payloadFaults, WorkerService } from "./worker-service.js";
 
 export interface NodeOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly version: string;
-  /** dev takes the next port when the wanted one is taken. */
+  /** `dev` tries the next port when the configured one is in use. */
   readonly dev: boolean;
-  /** Begins with an empty schema: everything that was stored is removed. */
+  /** Drops the schema first, with everything stored in it. */
   readonly reset: boolean;
 }
 
-/** What there is to tell of a node that runs. */
+/** Facts about a running node, for its banner. */
 export interface NodeFacts {
   readonly url: string;
-  /** Null when the database is somebody else's. */
+  /** Null without an embedded database. */
   readonly dataDir: string | null;
   readonly postgres: { readonly version: string; readonly port: number | null; readonly adopted: boolean };
 }
 
-/** A whole server process, wired. It is started and stopped once. */
+/** A server process: the one place where its services are wired. It is started and stopped once. */
 export class Node implements Service {
   readonly name = "node";
   readonly #stopping = new AbortController();
@@ -90,7 +87,7 @@ export class Node implements Service {
       engine,
       worker,
       webhooks,
-      new LoadService(context, () => engine.engine, metrics.showLoads),
+      new QueueLoadService(context, () => engine.engine, metrics.exportLoads),
       events,
       api,
     ];
@@ -106,13 +103,13 @@ export class Node implements Service {
     await this.#group.start();
   }
 
-  /** Stops listening, lets runs end within the grace time or gives them back, then closes what is below. */
+  /** Stops listening, lets runs finish within the grace period or releases them, then closes the services below. */
   stop(): Promise<void> {
     this.#stopping.abort();
     return this.#group.stop();
   }
 
-  /** The process ends now: nothing is waited for, and PostgreSQL is told to end by itself. */
+  /** For a process that exits at once: only signals PostgreSQL to stop. */
   abandon(): void {
     this.#below.embedded?.abandon();
   }

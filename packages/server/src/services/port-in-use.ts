@@ -1,8 +1,11 @@
-import { readFile, readdir, readlink } from "node:fs/promises";
+import { once } from "node:events";
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { createServer } from "node:net";
+import { CarillonError } from "@carillon/core";
 
 interface PortOwner {
   readonly pid: number;
-  /** As the process shows itself; empty when it may not be read. */
+  /** The command line; empty when this process may not read it. */
   readonly command: string;
 }
 
@@ -19,7 +22,7 @@ export function listeningInodes(table: string, port: number): string[] {
     .flatMap((columns) => columns[9] ?? []);
 }
 
-/** Who listens on a local port, where the system lets us see it (Linux, own processes or root); null otherwise. */
+/** The process that listens on a local port, if the system shows it (Linux; own processes, or as root); null otherwise. */
 async function findPortOwner(port: number): Promise<PortOwner | null> {
   const tables = await Promise.all(["tcp", "tcp6"].map((name) => textOf(`/proc/net/${name}`)));
   const wanted = new Set(tables.flatMap((table) => listeningInodes(table, port)).map((inode) => `socket:[${inode}]`));
@@ -44,10 +47,30 @@ const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch((
 
 const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
 
-/** For a message: "by node server.js (pid 42)", or nothing when it could not be found out. */
+/** For a message: " by node server.js (pid 42)", or nothing if the process is unknown. */
 export async function describePortOwner(port: number): Promise<string> {
   const owner = await findPortOwner(port);
   if (owner === null) return "";
   const command = owner.command.length > 60 ? `${owner.command.slice(0, 59)}…` : owner.command;
   return ` by ${command === "" ? "a process" : command} (pid ${owner.pid})`;
+}
+
+export const isPortInUse = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+
+export async function portInUse(port: number, cause: unknown): Promise<CarillonError> {
+  const owner = await describePortOwner(port);
+  const detail = `Port ${port} is in use${owner}: stop that process, or choose another port with --port or CARILLON_PORT.`;
+  return new CarillonError("port_in_use", detail, { cause });
+}
+
+/** Checked before the start, so that a node that cannot listen does not join the cluster first. */
+export async function assertPortFree(host: string, port: number): Promise<void> {
+  const probe = createServer();
+  try {
+    await once(probe.listen({ host, port }), "listening");
+  } catch (error) {
+    throw isPortInUse(error) ? await portInUse(port, error) : error;
+  }
+  await new Promise((resolve) => probe.close(resolve));
 }

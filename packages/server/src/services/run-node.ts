@@ -1,84 +1,82 @@
 import type { EventEmitter } from "node:events";
 import { systemClock } from "@carillon/core";
 import type { Logger } from "pino";
-import { guardProcess } from "./process-guard.js";
-import { SIGNAL_EXIT } from "./process-signals.js";
-import { within } from "../timeout.js";
+import { withTimeout } from "../timeout.js";
 import type { NodeFacts } from "./node.js";
+import { SIGNAL_EXIT, guardProcess } from "./process-signals.js";
 
-/** What a process runs until it is asked to end. */
-export interface Running<Facts> {
+/** What a process runs until it is asked to stop: a node or a worker. */
+export interface Runnable<Facts> {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** The process ends now. */
+  /** Called when the process exits at once. */
   abandon(): void;
   readonly facts: Facts;
 }
 
 export interface RunNodeOptions<Facts = NodeFacts> {
-  readonly node: Running<Facts>;
+  readonly node: Runnable<Facts>;
   readonly logger: Logger;
-  /** For the whole way down: running work, connections, the database's last checkpoint. */
+  /** For the whole stop: running work, connections, the last checkpoint of the database. */
   readonly stopLimitMs: number;
   readonly onReady: (facts: Facts) => void;
-  /** Fires when somebody else asks it to end. */
-  readonly asked?: AbortSignal;
+  /** Aborted to request a stop without a signal. */
+  readonly stopSignal?: AbortSignal;
   readonly process: EventEmitter & { exit(code: number): void };
 }
 
-/** Runs a node, or a worker, until a signal asks it to end. Returns the exit code; throws what made the start fail. */
+/** Runs a node, or a worker, until a signal asks it to stop. Returns the exit code; throws the error of a failed start. */
 export async function runNode<Facts>(options: RunNodeOptions<Facts>): Promise<number> {
   const { node, logger, process } = options;
   const endNow = (code: number): void => {
     node.abandon();
     process.exit(code);
   };
-  const asked = { stop: () => {} };
-  const stopAsked = new Promise<void>((resolve) => {
-    asked.stop = resolve;
+  let requestStop: () => void = () => {};
+  const stopRequested = new Promise<void>((resolve) => {
+    requestStop = resolve;
   });
-  options.asked?.addEventListener("abort", () => asked.stop());
-  // Asked before there was anything to end.
-  if (options.asked?.aborted) asked.stop();
-  const leave = guardProcess(
+  options.stopSignal?.addEventListener("abort", requestStop);
+  if (options.stopSignal?.aborted) requestStop();
+  const removeGuard = guardProcess(
     process,
     {
       drain(signal) {
-        logger.info({ signal }, "draining; a second signal ends at once");
-        asked.stop();
+        logger.info({ signal }, "draining; a second signal stops at once");
+        requestStop();
       },
       endNow(signal) {
-        logger.warn({ signal }, "ending at once");
+        logger.warn({ signal }, "stopping at once");
         endNow(SIGNAL_EXIT[signal]);
       },
       fatal(error) {
-        logger.fatal({ err: error }, "unexpected error; the node ends");
+        logger.fatal({ err: error }, "unexpected error; the process exits");
         endNow(1);
       },
     },
     () => systemClock.monotonic(),
   );
   try {
-    if (await serveUntil(stopAsked, options)) return 0;
+    if (await serveUntil(stopRequested, options)) return 0;
     endNow(1);
     return 1;
   } finally {
-    leave();
+    removeGuard();
   }
 }
 
 /** True when everything was stopped in time. */
-async function serveUntil<Facts>(stopAsked: Promise<void>, options: RunNodeOptions<Facts>): Promise<boolean> {
+async function serveUntil<Facts>(stopRequested: Promise<void>, options: RunNodeOptions<Facts>): Promise<boolean> {
   const { node, logger, stopLimitMs, onReady } = options;
   const started = node.start().then(() => "started" as const);
-  // A stop during the start makes that start throw shutting_down, which then is no failure.
+  // A stop during the start makes the start throw shutting_down, which is then not a failure.
   started.catch(() => {});
-  if ((await Promise.race([started, stopAsked])) === "started") {
+  if ((await Promise.race([started, stopRequested])) === "started") {
     onReady(node.facts);
-    await stopAsked;
+    await stopRequested;
   }
-  return within(stopLimitMs, stopInOrder(options), () => {
-    logger.error(`not stopped within ${stopLimitMs} ms; what still runs is rescued later`);
+  return withTimeout(stopLimitMs, stopInOrder(options), () => {
+    logger.error(`not stopped within ${stopLimitMs} ms; other nodes will rescue the runs in flight`);
     return false;
   });
 }
@@ -89,7 +87,7 @@ async function stopInOrder({ node, logger }: Pick<RunNodeOptions<unknown>, "node
     logger.info("stopped");
     return true;
   } catch (error) {
-    logger.error({ err: error }, "not everything was stopped in order; what still runs is rescued later");
+    logger.error({ err: error }, "some services did not stop in order; other nodes will rescue the runs in flight");
     return false;
   }
 }

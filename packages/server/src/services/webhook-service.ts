@@ -1,18 +1,16 @@
 import { hostname } from "node:os";
-import { systemClock, systemSoon, systemTimers, webhookQueue } from "@carillon/core";
+import { systemTimers, webhookQueue } from "@carillon/core";
 import type { Engine } from "@carillon/engine";
-import { AddressRules, checkedAddresses, httpCall, LocalTransport, Worker } from "@carillon/worker";
-import type { Service } from "./service.js";
-import type { DeliveryOutcome } from "../events/delivery-outcome.js";
+import { AddressRules, LocalTransport, Worker, checkedAddresses, httpCall } from "@carillon/worker";
+import type { DeliveryOutcome } from "../events/webhook-delivery.js";
 import { type Post, webhookSender } from "../events/webhook-task.js";
-import type { NodeContext } from "./context.js";
 import { workerLog } from "./event-log.js";
+import { type NodeContext, nodeTimers, type Service } from "./service.js";
 
 const slots = 20;
-/** A namespace that was made meanwhile is served after at most this time. */
-const lookEveryMs = 5_000;
+/** A new namespace is served after at most this time. */
+const scanIntervalMs = 5_000;
 const limits = { connectMs: 5_000, firstByteMs: 20_000, totalMs: 25_000, mostBytes: 65_536 };
-const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
 export interface WebhookServiceOptions {
   readonly engine: () => Engine;
@@ -20,13 +18,13 @@ export interface WebhookServiceOptions {
   readonly onDelivery: (outcome: DeliveryOutcome) => void;
 }
 
-/** Sends messages to webhook endpoints and callback addresses: a worker of its own, in every namespace. */
+/** Sends messages to webhook endpoints and callback addresses, with one worker per namespace. */
 export class WebhookService implements Service {
   readonly name = "webhooks";
   readonly #context: NodeContext;
   readonly #options: WebhookServiceOptions;
   readonly #workers = new Map<string, Worker>();
-  #looking: Promise<void> = Promise.resolve();
+  #scanning: Promise<void> = Promise.resolve();
   #timer: unknown = null;
   #isStopped = false;
 
@@ -36,14 +34,14 @@ export class WebhookService implements Service {
   }
 
   async start(): Promise<void> {
-    await this.#look();
+    await this.#scan();
     this.#pace();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     systemTimers.clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#scanning;
     const workers = [...this.#workers.values()];
     this.#workers.clear();
     await Promise.all(workers.map((worker) => worker.stop(this.#context.config.shutdownGrace)));
@@ -52,13 +50,15 @@ export class WebhookService implements Service {
   #pace(): void {
     if (this.#isStopped) return;
     this.#timer = systemTimers.setTimeout(() => {
-      this.#looking = this.#look()
-        .catch((error: unknown) => this.#context.logger.debug({ err: error, component: this.name }, "look failed"))
+      this.#scanning = this.#scan()
+        .catch((error: unknown) =>
+          this.#context.logger.debug({ err: error, component: this.name }, "the namespaces could not be read"),
+        )
         .finally(() => this.#pace());
-    }, lookEveryMs);
+    }, scanIntervalMs);
   }
 
-  async #look(): Promise<void> {
+  async #scan(): Promise<void> {
     const { rows } = await this.#options.engine().api.listNamespaces({ pageSize: 1_000 });
     for (const { name } of rows) {
       if (this.#workers.has(name) || this.#isStopped) continue;
@@ -79,13 +79,13 @@ export class WebhookService implements Service {
       name: `${config.nodeName ?? hostname()}/webhooks`,
       queues: [webhookQueue],
       slots,
-      timers,
-      onEvent: workerLog(logger, { monotonic: () => timers.monotonic(), stacks: false }),
+      timers: nodeTimers,
+      onEvent: workerLog(logger, { monotonic: () => nodeTimers.monotonic(), stacks: false }),
     });
   }
 }
 
-/** Looks an address up once, refuses what is not public unless it was opened, follows no redirect. */
+/** Resolves an address once, refuses private ones that the allowlist does not have, and follows no redirect. */
 function guardedPost(rules: AddressRules): Post {
   return async ({ url, headers, body, signal }) =>
     httpCall({
@@ -94,7 +94,7 @@ function guardedPost(rules: AddressRules): Post {
       headers,
       body,
       signal,
-      timers,
+      timers: nodeTimers,
       addresses: await checkedAddresses(url, rules),
       ...limits,
     });

@@ -1,12 +1,12 @@
 import { hostname } from "node:os";
 import type { Engine } from "@carillon/engine";
-import { builtInTasks, type Executor, LocalTransport, Worker } from "@carillon/worker";
-import type { Service } from "./service.js";
-import type { NodeContext } from "./context.js";
+import { createExecutorHost, emailExecutor, httpExecutor } from "@carillon/executors";
+import { type Executor, LocalTransport, type PayloadFault, Worker, builtInTasks } from "@carillon/worker";
+import type { Config } from "../config/options.js";
 import { workerLog } from "./event-log.js";
-import { nodeTimers } from "./node-executors.js";
+import { type NodeContext, nodeTimers, type Service } from "./service.js";
 
-/** The worker inside the node: the built-in tasks and the executors that need nothing of the machine. */
+/** The worker inside the node: the built-in tasks, and the executors that need no other program. */
 export class WorkerService implements Service {
   readonly name = "worker";
   readonly #context: NodeContext;
@@ -24,15 +24,14 @@ export class WorkerService implements Service {
     const { config, logger } = this.#context;
     if (this.#worker !== null || config.workerSlots === 0) return;
     const engine = this.#engine();
-    const timers = nodeTimers;
     const worker = new Worker({
       transport: new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId }),
-      tasks: [...builtInTasks(timers), ...this.#executors],
+      tasks: [...builtInTasks(nodeTimers), ...this.#executors],
       name: config.nodeName ?? hostname(),
       queues: ["*"],
       slots: config.workerSlots,
-      timers,
-      onEvent: workerLog(logger, { monotonic: () => timers.monotonic(), stacks: false }),
+      timers: nodeTimers,
+      onEvent: workerLog(logger, { monotonic: () => nodeTimers.monotonic(), stacks: false }),
     });
     await worker.start();
     this.#worker = worker;
@@ -43,4 +42,27 @@ export class WorkerService implements Service {
     this.#worker = null;
     await worker?.stop(this.#context.config.shutdownGrace);
   }
+}
+
+/**
+ * The executors of the worker inside a node: http, and email if a mail server is configured. `url` is the node's own address; null
+ * until it listens.
+ */
+export function nodeExecutors(
+  { outboundAllow, publicUrl, workerSlots }: Config,
+  env: NodeJS.ProcessEnv,
+  url: () => string | null,
+): readonly Executor[] {
+  if (workerSlots === 0) return [];
+  const callbackBase = (): string | null => publicUrl ?? url();
+  const host = createExecutorHost({ timers: nodeTimers, env, outboundAllow: outboundAllow ?? [], callbackBase });
+  const hasMail = (env["CARILLON_SMTP_URL"] ?? "") !== "";
+  return [httpExecutor(host), ...(hasMail ? [emailExecutor(host)] : [])];
+}
+
+/** Validates the payloads of these executors; finds nothing wrong with those of other tasks. */
+export function payloadFaults(
+  executors: readonly Executor[],
+): (task: string, payload: unknown) => readonly PayloadFault[] {
+  return (task, payload) => executors.find(({ name }) => name === task)?.check(payload) ?? [];
 }

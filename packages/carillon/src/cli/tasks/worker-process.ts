@@ -70,6 +70,6 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
     io.talk(`carillon: serving ${tasks.map((task) => task.name).join(", ")} on ${queues} for ${urls.join(", ")}`);
   };
   const stopLimitMs = config.shutdownGrace + closingMs;
-  const code = await runNode({ node, logger, stopLimitMs, onReady, asked: asked.signal, process });
+  const code = await runNode({ node, logger, stopLimitMs, onReady, stopSignal: asked.signal, process });
   return code === 0 ? ExitCode.ok : ExitCode.failure;
 }

@@ -2,41 +2,41 @@ import type { IncomingHttpHeaders } from "node:http";
 import { CarillonError } from "@carillon/core";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** What may be under way at a time: so many calls, with bodies of so many bytes together. */
+/** Calls in flight, and the bytes of their bodies together. */
 export interface BudgetLimits {
   readonly calls: number;
   readonly bytes: number;
 }
 
 /**
- * Who shares a budget. `calls` is everybody's, `waits` is of calls that wait for something to happen, `workers` is of workers: they
- * must be able to say that they live and what they have done, however many others ask for more.
+ * `calls` is the general budget, `waits` is for calls that wait for an event, `workers` is for workers: their heartbeats and
+ * results must get through however many other calls there are.
  */
 export type BudgetName = "calls" | "waits" | "workers";
 
-export type IntakeLimits = Readonly<Record<BudgetName, BudgetLimits>>;
+export type AdmissionLimits = Readonly<Record<BudgetName, BudgetLimits>>;
 
-/** Calls that wait cost little, and a worker waits most of its time. */
+/** Waiting calls cost little, and a worker's calls mostly wait. */
 const waitsPerCall = 5;
-const workerBytes = 256 * 1_048_576;
+const minWorkerBytes = 256 * 1_048_576;
 
-export function intakeLimits({ calls, bytes }: BudgetLimits): IntakeLimits {
+export function admissionLimits({ calls, bytes }: BudgetLimits): AdmissionLimits {
   return {
     calls: { calls, bytes },
     waits: { calls: waitsPerCall * calls, bytes },
-    workers: { calls: waitsPerCall * calls, bytes: Math.max(bytes, workerBytes) },
+    workers: { calls: waitsPerCall * calls, bytes: Math.max(bytes, minWorkerBytes) },
   };
 }
 
-export const defaultIntake: BudgetLimits = { calls: 2_000, bytes: 64 * 1_048_576 };
+export const defaultAdmission: BudgetLimits = { calls: 2_000, bytes: 64 * 1_048_576 };
 
-/** What is under way now. */
-export type IntakeLoad = Readonly<Record<BudgetName, BudgetLimits>>;
+/** The calls in flight now, by budget. */
+export type AdmissionLoad = Readonly<Record<BudgetName, BudgetLimits>>;
 
-/** One call's share of a budget; it is given back when its answer is sent and its handler has ended, whichever is later. */
+/** One call's share of a budget; released when its response was sent and its handler has ended, whichever is later. */
 export interface Ticket {
-  /** The handler begins; answers what to call when it has ended. */
-  work(): () => void;
+  /** Marks the start of the handler; returns the function to call at its end. */
+  begin(): () => void;
 }
 
 class Budget implements BudgetLimits {
@@ -49,27 +49,27 @@ class Budget implements BudgetLimits {
   }
 
   take(bytes: number): void {
-    const { calls: most, bytes: mostBytes } = this.#limits;
-    if (this.calls >= most) throw new CarillonError("overloaded", `${most} calls are under way.`);
-    // One alone is let in whatever its size, which has a bound of its own.
-    if (this.calls > 0 && this.bytes + bytes > mostBytes) {
-      throw new CarillonError("overloaded", `calls with ${mostBytes} bytes are under way.`);
+    const { calls: maxCalls, bytes: maxBytes } = this.#limits;
+    if (this.calls >= maxCalls) throw new CarillonError("overloaded", `This node has ${maxCalls} calls in flight.`);
+    // A single call is admitted whatever its size: its body has a limit of its own.
+    if (this.calls > 0 && this.bytes + bytes > maxBytes) {
+      throw new CarillonError("overloaded", `This node has calls with ${maxBytes} bytes in flight.`);
     }
     this.calls++;
     this.bytes += bytes;
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.calls--;
     this.bytes -= bytes;
   }
 }
 
-/** Lets calls in as long as there is room for what they bring. The others are told at once to come again, before anything is read. */
-export class Intake {
+/** Admits calls while their budget has room. Others are refused at once, before their body is read. */
+export class Admission {
   readonly #budgets: Readonly<Record<BudgetName, Budget>>;
 
-  constructor(limits: IntakeLimits) {
+  constructor(limits: AdmissionLimits) {
     this.#budgets = {
       calls: new Budget(limits.calls),
       waits: new Budget(limits.waits),
@@ -77,7 +77,7 @@ export class Intake {
     };
   }
 
-  get load(): IntakeLoad {
+  get load(): AdmissionLoad {
     return this.#budgets;
   }
 
@@ -87,20 +87,20 @@ export class Intake {
     const bytes = bytesOf(request.headers, request.routeOptions.bodyLimit);
     budget.take(bytes);
     let holders = 1;
-    const letGo = (): void => {
-      if (--holders === 0) budget.give(bytes);
+    const release = (): void => {
+      if (--holders === 0) budget.release(bytes);
     };
-    reply.raw.once("close", letGo);
+    reply.raw.once("close", release);
     return {
-      work() {
+      begin() {
         holders++;
-        return letGo;
+        return release;
       },
     };
   }
 }
 
-/** A body that does not say how long it is may be as long as any. */
+/** A body without a length counts with the largest size it may have. */
 function bytesOf(headers: IncomingHttpHeaders, bodyLimit: number): number {
   if (headers["transfer-encoding"] !== undefined) return bodyLimit;
   const length = Number(headers["content-length"] ?? 0);

@@ -1,7 +1,4 @@
 import type { Json } from "@carillon/contract";
-import { curlLine } from "./docs-curl.js";
-import { escaped, type JsonMap, listOf, mapOf, table, text } from "./docs-html.js";
-import { schemaLink, schemaSection } from "./docs-schemas.js";
 
 interface Listed {
   readonly path: string;
@@ -11,7 +8,7 @@ interface Listed {
 
 type Group = readonly [tag: string, operations: readonly Listed[]];
 
-/** The API's document as a page: rendered here, so that it needs no script, no outside host and no network but our own. */
+/** The OpenAPI document as a page: rendered on the server, so that it needs no script and no other host. */
 export function docsPage(document: JsonMap): string {
   const info = mapOf(document["info"]);
   const operations = Object.entries(mapOf(document["paths"])).flatMap(([path, methods]) =>
@@ -23,11 +20,11 @@ export function docsPage(document: JsonMap): string {
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Carillon API</title>',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<link rel="stylesheet" href="/docs/style.css"></head><body>',
-    '<a class="skip" href="#calls">To the calls</a>',
+    '<a class="skip" href="#calls">Skip to the calls</a>',
     `<nav aria-label="Calls"><p class="name"><a href="#top">Carillon API</a></p>${groups.map(navGroup).join("")}`,
     `${navSchemas(Object.keys(schemas))}</nav>`,
     `<main id="top"><header><h1>Carillon API</h1><p>Version ${text(info["version"])}. ${text(info["description"])}</p>`,
-    '<p>The same for programs: <a href="/openapi.json">/openapi.json</a>. The lines for curl are as for a server at its usual address.</p></header>',
+    '<p>For programs: <a href="/openapi.json">/openapi.json</a>. The curl commands use the default address of a server.</p></header>',
     '<div id="calls">',
     ...groups.map((group) => groupSections(group, schemas)),
     '</div><section id="schemas"><h2>Schemas</h2><p>Fields with * must be given.</p></section>',
@@ -36,7 +33,7 @@ export function docsPage(document: JsonMap): string {
   ].join("\n");
 }
 
-/** In the order in which the document has them. */
+/** In the order of the document. */
 function byTag(operations: readonly Listed[]): Group[] {
   const groups = new Map<string, Listed[]>();
   for (const one of operations) {
@@ -98,7 +95,7 @@ function answerRow([status, answer]: [string, Json]): string[] {
   return [status, contentLinks(mapOf(content)), text(description)];
 }
 
-/** The document names them in one line: code, colon, what it means. */
+/** The document lists them in one line: code, colon, meaning. */
 function problems(answers: readonly [string, Json][]): string {
   const rows = answers.flatMap(([status, answer]) => {
     const meanings = text(mapOf(answer)["description"]).split("; ");
@@ -117,4 +114,133 @@ function contentLinks(content: JsonMap): string {
   return Object.entries(content)
     .map(([type, media]) => `${schemaLink(mapOf(mapOf(media)["schema"]))} <small>${escaped(type)}</small>`)
     .join(", ");
+}
+
+/** Longer enumerations are shown by their type only. */
+const maxChoices = 16;
+
+function schemaSection(name: string, schema: JsonMap): string {
+  const fields = table("Fields", ["name", "type", ""], fieldRows(schema, ""));
+  return `<section id="schema-${escaped(name)}"><h3>${escaped(name)}</h3><p>${text(schema["description"])}</p>${fields}</section>`;
+}
+
+/** Fields of an object without a name of its own follow it, named by their path. */
+function fieldRows(schema: JsonMap, before: string): string[][] {
+  const required = listOf(schema["required"]);
+  return Object.entries(mapOf(schema["properties"])).flatMap(([field, json]) => {
+    const property = mapOf(json);
+    const path = `${before}${field}`;
+    const name = `<code>${escaped(path)}</code>${required.includes(field) ? " *" : ""}`;
+    const items = mapOf(property["items"]);
+    const inner = items["properties"] === undefined ? fieldRows(property, `${path}.`) : fieldRows(items, `${path}[].`);
+    return [[name, schemaLink(property), about(property)], ...inner];
+  });
+}
+
+function about(schema: JsonMap): string {
+  const { description, default: usual, examples } = schema;
+  const [example] = listOf(examples);
+  return [
+    text(description),
+    usual === undefined ? "" : `<small>default <code>${json(usual)}</code></small>`,
+    example === undefined ? "" : `<small>such as <code>${json(example)}</code></small>`,
+  ]
+    .filter((part) => part !== "")
+    .join(" ");
+}
+
+const json = (value: Json): string => escaped(JSON.stringify(value));
+
+/** The type of a value in a few words, with a link if the schema has a name. */
+function schemaLink(schema: JsonMap): string {
+  const { $ref: reference, anyOf, items, type, const: only } = schema;
+  if (typeof reference === "string") {
+    const name = escaped(reference.slice(reference.lastIndexOf("/") + 1));
+    return `<a href="#schema-${name}">${name}</a>`;
+  }
+  if (anyOf !== undefined)
+    return listOf(anyOf)
+      .map((choice) => schemaLink(mapOf(choice)))
+      .join(" or ");
+  if (only !== undefined) return `<code>${json(only)}</code>`;
+  if (items !== undefined) return `list of ${schemaLink(mapOf(items))}`;
+  const words = listOf(schema["enum"]).map((word) => `<code>${text(word)}</code>`);
+  if (words.length > 0 && words.length <= maxChoices) return words.join(", ");
+  const types = listOf(type);
+  return (types.length === 0 ? text(type ?? "any value") : types.map(text).join(" or ")) + bounds(schema);
+}
+
+function bounds({ minimum, maximum }: JsonMap): string {
+  if (minimum === undefined && (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER)) return "";
+  const most = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum;
+  if (most === undefined) return ` from ${text(minimum)}`;
+  return minimum === undefined ? ` up to ${text(most)}` : ` ${text(minimum)} to ${text(most)}`;
+}
+
+const defaultAddress = "http://127.0.0.1:8023";
+
+/** The call as a curl command, with the examples of the document. */
+function curlLine({ path, method, operation }: Listed, schemas: JsonMap): string {
+  const verb = method.toUpperCase();
+  const how = verb === "GET" ? "" : `-X ${verb} `;
+  const url = quotedIfNeeded(`${defaultAddress}${withExamples(path, operation)}`);
+  const body = exampleBody(operation, schemas);
+  const sent = body === undefined ? "" : ` \\\n  -H 'content-type: application/json' -d ${quoted(body)}`;
+  const follows = path === "/v1/events" ? "N" : "";
+  return `curl -sS${follows} ${how}${url}${sent}`;
+}
+
+function withExamples(path: string, operation: JsonMap): string {
+  let filled = path;
+  for (const parameter of listOf(operation["parameters"]).map(mapOf)) {
+    if (parameter["in"] !== "path") continue;
+    const { name } = parameter;
+    const [example = name] = listOf(mapOf(parameter["schema"])["examples"]);
+    if (typeof name === "string" && typeof example === "string") filled = filled.replace(`{${name}}`, example);
+  }
+  return filled;
+}
+
+/** Undefined when the call has no body, or the document has no example of it. */
+function exampleBody(operation: JsonMap, schemas: JsonMap): string | undefined {
+  const schema = mapOf(mapOf(mapOf(mapOf(operation["requestBody"])["content"])["application/json"])["schema"]);
+  const reference = schema["$ref"];
+  const named = typeof reference === "string" ? mapOf(schemas[reference.slice(reference.lastIndexOf("/") + 1)]) : {};
+  const [example] = listOf(schema["examples"] ?? named["examples"]);
+  return example === undefined ? undefined : JSON.stringify(example);
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+const quotedIfNeeded = (word: string): string => (/^[\w:/.@-]+$/.test(word) ? word : quoted(word));
+
+type JsonMap = { readonly [name: string]: Json };
+
+/** The cells are HTML. */
+function table(caption: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return "";
+  const head = heads.map((one) => (one === "" ? "<td></td>" : `<th scope="col">${one}</th>`)).join("");
+  const lines = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`);
+  return `<div class="wide"><table><caption>${caption}</caption><thead><tr>${head}</tr></thead><tbody>${lines.join("")}</tbody></table></div>`;
+}
+
+function mapOf(value: Json | undefined): JsonMap {
+  return typeof value === "object" && value !== null && !isList(value) ? value : {};
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return value !== undefined && isList(value) ? value : [];
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function text(value: Json | undefined): string {
+  return value === undefined || value === null
+    ? ""
+    : escaped(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+function escaped(raw: string): string {
+  return raw.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

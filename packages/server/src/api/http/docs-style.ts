@@ -1,22 +1,22 @@
-/** The docs page's looks, served from an address of its own because the page allows no inline styles. */
+/** The style sheet of the docs page, at an address of its own because the page allows no inline styles. */
 export const docsStyle = `:root {
   color-scheme: light dark;
   font: 16px/1.5 system-ui, sans-serif;
-  --ground: #fff; --side: #f6f7f9; --ink: #1b1f24; --soft: #57606a; --line: #d8dee4; --link: #0550ae; --box: #f1f3f5;
+  --page: #fff; --side: #f6f7f9; --ink: #1b1f24; --soft: #57606a; --line: #d8dee4; --link: #0550ae; --box: #f1f3f5;
   --get: #0550ae; --post: #116329; --put: #7d4e00; --patch: #6639ba; --delete: #a40e26;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --ground: #12161c; --side: #171c23; --ink: #e4e8ed; --soft: #9aa6b2; --line: #2f3742; --link: #79b8ff; --box: #1d242d;
+    --page: #12161c; --side: #171c23; --ink: #e4e8ed; --soft: #9aa6b2; --line: #2f3742; --link: #79b8ff; --box: #1d242d;
     --get: #79b8ff; --post: #6fdd8b; --put: #e3b341; --patch: #d2a8ff; --delete: #ff9492;
   }
 }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 0.5rem; }
-body { margin: 0; background: var(--ground); color: var(--ink); }
+body { margin: 0; background: var(--page); color: var(--ink); }
 a { color: var(--link); }
 .skip { position: absolute; left: -100rem; }
-.skip:focus { left: 0.5rem; top: 0.5rem; background: var(--ground); padding: 0.5rem; z-index: 1; }
+.skip:focus { left: 0.5rem; top: 0.5rem; background: var(--page); padding: 0.5rem; z-index: 1; }
 nav { background: var(--side); border-bottom: 1px solid var(--line); padding: 1rem; font-size: 0.875rem; }
 nav .name { margin: 0 0 0.5rem; font-weight: 600; font-size: 1rem; }
 nav a { text-decoration: none; }

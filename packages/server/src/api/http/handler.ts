@@ -1,24 +1,34 @@
-import type { CheckPayload, QuotaClass, RefuseTarget } from "@carillon/contract";
-import type { IncomingHttpHeaders } from "node:http";
-import type { Readable } from "node:stream";
-import type { DurationMs, ErrorCode, Instant } from "@carillon/core";
+import type {
+  CheckPayload,
+  Moment,
+  Operation,
+  OperationId,
+  operations,
+  ParamsOf,
+  QueryOf,
+  QuotaClass,
+  RefuseTarget,
+} from "@carillon/contract";
+import type { DurationMs, ErrorCode, Instant, TraceContext } from "@carillon/core";
 import type {
   Backfills,
   Breakers,
-  Callbacks,
   Calendars,
+  Callbacks,
   Catalogue,
-  Limits,
-  Operations,
-  Queues,
-  Receipts,
+  ChangeContext,
   EngineApi,
   Enqueueing,
   Explanations,
   Failures,
   Forecasts,
   JobChanges,
+  Limits,
   Namespaces,
+  Operations,
+  Queues,
+  Receipt,
+  Receipts,
   RunChanges,
   RunLogs,
   Webhooks,
@@ -26,12 +36,80 @@ import type {
   Workers,
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
-import type { BudgetLimits, IntakeLoad } from "./admission.js";
-import type { QuotaLimits } from "./quota.js";
-import type { TracingPort } from "./tracing.js";
-import type { EventFilter } from "../../events/event-filter.js";
+import type { Readable } from "node:stream";
+import type { EventFilter } from "../../events/wire-event.js";
+import type { AdmissionLoad, BudgetLimits } from "./admission.js";
+import type { CallerOf, QuotaLimits } from "./quota.js";
+import type { TracePlace, TracingPort } from "./tracing.js";
 
-/** One thing that must hold for the node to do its work. */
+/** A request that passed its checks, without the HTTP framework. */
+export interface Call<Op extends Operation> {
+  readonly params: ParamsOf<Op>;
+  readonly query: QueryOf<Op>;
+  /** Parsed JSON, otherwise unchecked: the handler validates it. */
+  readonly body: unknown;
+  readonly namespace: string;
+  /** The authenticated caller; always null in this version, which has no authentication. */
+  readonly actor: string | null;
+  /** The version that If-Match requires. */
+  readonly ifVersion?: number;
+  readonly requestId: string;
+  /** The caller's trace context; absent when the call is not traced. */
+  readonly trace?: TraceContext;
+  /** Stored with what the call creates; present only with an Idempotency-Key. */
+  readonly receipt?: Receipt;
+  /** Aborted when the caller disconnects; only for operations that wait. */
+  readonly signal?: AbortSignal;
+  /** The Last-Event-ID header; only for operations that stream. */
+  readonly lastEventId?: string;
+  /** The caller used the address, and therefore the field names, of another system. */
+  readonly legacySpelling: boolean;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  /** Sent as JSON; as it is when `contentType` is set. Absent: the response has headers only. */
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Handler<Op extends Operation> = (call: Call<Op>) => ApiResponse | Promise<ApiResponse>;
+
+/** One handler for each declared operation: a missing one does not compile. */
+export type Handlers = { readonly [Id in OperationId]: Handler<(typeof operations)[Id]> };
+
+/** The caller's trace, as the parent of what the call creates. */
+export function traceOf({ trace }: { readonly trace?: TraceContext }): TracePlace {
+  return trace ?? { traceparent: undefined };
+}
+
+type ChangeCall = Pick<Call<Operation>, "actor" | "ifVersion" | "receipt" | "trace">;
+
+/** The actor and the precondition under which a call changes something. */
+export function contextOf({ actor, ifVersion, trace }: Omit<ChangeCall, "receipt">): ChangeContext {
+  return { actor, ...(ifVersion !== undefined && { ifVersion }), ...(trace !== undefined && { trace }) };
+}
+
+/** The same for a call that creates one thing, which its receipt then names. */
+export function contextWithReceipt(call: ChangeCall): ChangeContext {
+  const { receipt } = call;
+  return { ...contextOf(call), ...(receipt !== undefined && { receipt }) };
+}
+
+/** The time by the scheduler's clock, and the defaults for fields that a request leaves out. */
+export function momentOf(options: ApiOptions, namespace: string): Moment {
+  const { engine, now, catchupWindowMs, checkPayload, refuseTarget } = options;
+  return {
+    now: now(),
+    defaultsOf: (task) => engine.defaultsOf(namespace, task),
+    ...(catchupWindowMs !== undefined && { catchupWindowMs }),
+    ...(checkPayload !== undefined && { checkPayload }),
+    ...(refuseTarget !== undefined && { refuseTarget }),
+  };
+}
+
+/** One condition of readiness. */
 export interface HealthCheck {
   readonly name: string;
   readonly ok: boolean;
@@ -39,11 +117,11 @@ export interface HealthCheck {
 }
 
 export interface HealthPort {
-  /** Looks at the database, among others. Never throws, and is itself bounded in time: a probe waits for it. */
+  /** Checks the database, among others. Never throws, and has its own time limit. */
   ready(): Promise<readonly HealthCheck[]>;
 }
 
-/** What /metrics shows, and where the API reports its own calls. */
+/** The source of /metrics, and the receiver of the API's own numbers. */
 export interface ApiMetrics {
   readonly contentType: string;
   render(): Promise<string>;
@@ -52,13 +130,13 @@ export interface ApiMetrics {
   httpProblem(code: ErrorCode): void;
   /** A call was refused because its caller's quota of this class is used up. */
   rateLimited(quota: QuotaClass): void;
-  /** Shows what is under way. */
-  watchIntake(load: IntakeLoad): void;
+  /** Exposes the calls in flight. */
+  watchAdmission(load: AdmissionLoad): void;
 }
 
 export interface HttpObservation {
   readonly method: string;
-  /** The route's pattern, never the address itself: that would make a time series of every id. */
+  /** The route's pattern, never the address: that would make a time series of every id. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
@@ -85,17 +163,13 @@ export type ApiEngine = EngineApi &
   Explanations &
   Forecasts;
 
-/** Workers of other processes. */
+/** Workers that connect over HTTP. */
 export type WorkersPort = Pick<WorkerDoor, "silenceMs" | "register" | "poll" | "hear" | "note" | "giveBack" | "close">;
 
-/** Where events are followed. */
 export interface EventsPort {
-  /** A stream of server-sent events. Throws overloaded. */
+  /** Opens a stream of server-sent events. Throws overloaded. */
   open(filter: EventFilter, lastEventId?: string): Readable;
 }
-
-/** Whose quota a request counts against, in words that a refusal can repeat. */
-export type CallerOf = (request: { readonly headers: IncomingHttpHeaders }) => string;
 
 export interface ApiOptions {
   readonly engine: ApiEngine;
@@ -106,24 +180,24 @@ export interface ApiOptions {
   readonly version: string;
   /** The scheduler's clock: the database's, as this node measures it. */
   readonly now: () => Instant;
-  /** An instant that lies further back than this is refused; 24 h by default, as in the engine. */
+  /** Older instants are refused; 24 h by default, as in the engine. */
   readonly catchupWindowMs?: DurationMs;
-  /** Knows payloads of some tasks: what is wrong is said when a job is created, not when it runs. */
+  /** Validates payloads of known tasks, so that a wrong one is refused at creation and not at its run. */
   readonly checkPayload?: CheckPayload;
-  /** Knows addresses that no webhook and no callback may have; left out: none is refused before it is posted to. */
+  /** Refuses addresses of webhooks and callbacks; left out: all are accepted. */
   readonly refuseTarget?: RefuseTarget;
   readonly newRequestId: () => string;
-  /** Left out: calls are in no trace. */
+  /** Left out: calls are not traced. */
   readonly tracing?: TracingPort;
-  /** What may be under way at a time; more is refused. */
-  readonly intake?: BudgetLimits;
-  /** What each caller may ask for over time; left out: as much as the node can take. */
+  /** Calls in flight at a time; more are refused. */
+  readonly admission?: BudgetLimits;
+  /** Requests per caller and time; left out: unlimited. */
   readonly quotas?: { readonly limits: QuotaLimits; readonly monotonic: () => DurationMs };
-  /** Who calls, for the quotas; by default the namespace. */
+  /** Identifies the caller for the quotas; by default the namespace. */
   readonly callerOf?: CallerOf;
   readonly logger?: FastifyBaseLogger;
-  /** Whose jobs callers see who name no namespace. */
+  /** The namespace of calls without the header. */
   readonly namespace?: string;
-  /** Serves callers without credentials, so only such that come from this machine and from no foreign web page. */
+  /** Serves callers without credentials, and therefore only callers on this machine, and no web pages of other sites. */
   readonly dev?: { readonly loopbackOnly: true };
 }

@@ -2,23 +2,22 @@ import { createHash } from "node:crypto";
 import { limits, type Operation, type OperationId } from "@carillon/contract";
 import { CarillonError } from "@carillon/core";
 import type { Effect, KeptAnswer, Receipts } from "@carillon/engine";
-import type { Call, CallAnswer, Handler } from "./call.js";
+import type { ApiResponse, Call, Handler } from "./handler.js";
 
-/** Says again what a call had made whose answer was never kept: its node died in between. */
-export type Recall = (effect: Effect, call: Call<Operation>) => Promise<CallAnswer>;
-export type Recalls = Partial<Record<OperationId, Recall>>;
+/** Rebuilds the response of a call from what it created: its node died before it stored the response. */
+export type Replay = (effect: Effect, call: Call<Operation>) => Promise<ApiResponse>;
+export type Replays = Partial<Record<OperationId, Replay>>;
 
 export interface KeyedOptions {
   readonly receipts: Receipts;
   readonly operation: Operation;
   readonly handler: Handler<Operation>;
-  readonly recall: Recall | undefined;
+  readonly replay: Replay | undefined;
   readonly onLost: (error: unknown) => void;
 }
 
 const printable = /^[\x20-\x7e]+$/;
 
-/** The key of a call; undefined where it has none. */
 export function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   const key = Array.isArray(header) ? header.join(", ") : header;
@@ -28,28 +27,31 @@ export function idempotencyKeyOf(header: string | string[] | undefined): string 
   throw new CarillonError("field_invalid", detail, { items: [{ pointer, code: "field_invalid", detail }] });
 }
 
-/** Answers a call that may be repeated: the first time by doing it, later with what was answered then. */
-export async function answerOnce(options: KeyedOptions, key: string, call: Call<Operation>): Promise<CallAnswer> {
-  const { receipts, operation, handler, recall, onLost } = options;
+/** Runs a call once for its key; a repeated call gets the stored response. */
+export async function respondOnce(options: KeyedOptions, key: string, call: Call<Operation>): Promise<ApiResponse> {
+  const { receipts, operation, handler, replay, onLost } = options;
   const request = fingerprint(operation, call);
   const begun = await receipts.beginCall(call.namespace, { caller: call.actor ?? "", key, request });
   if (begun.state === "busy") {
-    throw new CarillonError("idempotency_in_progress", "The first call with this Idempotency-Key is still under way.");
+    throw new CarillonError(
+      "idempotency_in_progress",
+      "The first call with this Idempotency-Key is still in progress.",
+    );
   }
   if (begun.state === "other") {
-    const detail = "This Idempotency-Key was used for another request; make one key for each request.";
+    const detail = "This Idempotency-Key was used for another request; use a new key for each request.";
     throw new CarillonError("idempotency_key_reused", detail);
   }
   if (begun.state === "done") return replayed(begun.answer);
   if (begun.state === "effect") {
-    if (recall === undefined) throw new Error(`${operation.path} keeps an effect and cannot recall it`);
-    return withMark(await recall(begun.effect, call));
+    if (replay === undefined) throw new Error(`The operation ${operation.path} stores an effect and has no replay.`);
+    return markReplayed(await replay(begun.effect, call));
   }
   try {
-    const answer = await handler({ ...call, receipt: begun.receipt });
-    // What was done is on record; only the wording of its answer would be lost.
-    await begun.answered(keptAnswer(answer)).catch(onLost);
-    return answer;
+    const response = await handler({ ...call, receipt: begun.receipt });
+    // The effect is already stored: if this write fails, only the response is lost, and the replay rebuilds it.
+    await begun.answered(toStored(response)).catch(onLost);
+    return response;
   } catch (error) {
     await begun.refused().catch(onLost);
     throw error;
@@ -57,24 +59,24 @@ export async function answerOnce(options: KeyedOptions, key: string, call: Call<
 }
 
 function fingerprint({ method, path }: Operation, { params, query, body, ifVersion }: Call<Operation>): string {
-  const asked = JSON.stringify([method, path, params, query, ifVersion ?? null, body ?? null], inOrder);
-  return createHash("sha256").update(asked).digest("base64url");
+  const request = JSON.stringify([method, path, params, query, ifVersion ?? null, body ?? null], sortMembers);
+  return createHash("sha256").update(request).digest("base64url");
 }
 
-/** Whoever makes the request anew may write its members in another order. */
-function inOrder(_name: string, value: unknown): unknown {
+/** A caller that builds its request again may write the members in another order. */
+function sortMembers(_name: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function keptAnswer({ status, headers = {}, body }: CallAnswer): KeptAnswer {
+function toStored({ status, headers = {}, body }: ApiResponse): KeptAnswer {
   return { status, headers, body: body === undefined ? null : JSON.stringify(body) };
 }
 
-function replayed({ status, headers, body }: KeptAnswer): CallAnswer {
-  return withMark({ status, headers, ...(body !== null && { body: JSON.parse(body) as unknown }) });
+function replayed({ status, headers, body }: KeptAnswer): ApiResponse {
+  return markReplayed({ status, headers, ...(body !== null && { body: JSON.parse(body) as unknown }) });
 }
 
-function withMark(answer: CallAnswer): CallAnswer {
-  return { ...answer, headers: { ...answer.headers, "Idempotent-Replayed": "true" } };
+function markReplayed(response: ApiResponse): ApiResponse {
+  return { ...response, headers: { ...response.headers, "Idempotent-Replayed": "true" } };
 }

@@ -1,22 +1,22 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Who connects while the server closes has so long to ask. */
-const patienceMs = 1_000;
+/** The time in which a connection that is opened during the close must send its request. */
+const firstRequestMs = 1_000;
 
 /**
- * Knows which connections carry a request. A server that closes waits for every connection that never carried one, such as those that
- * browsers open beforehand, as if it were at work: those, and others as they fall quiet, are ended here.
+ * Tracks the connections that carry a request. A server that closes would wait for connections that never carried one (browsers
+ * open some in advance) as if they were busy. This class ends them, and the others as they become idle.
  */
-export class QuietConnections {
-  readonly #atWork = new Map<Socket, number>();
+export class IdleConnections {
+  readonly #requests = new Map<Socket, number>();
   #isClosing = false;
 
   constructor(server: Server) {
     server.on("connection", (socket: Socket) => {
-      this.#atWork.set(socket, 0);
-      socket.once("close", () => this.#atWork.delete(socket));
-      if (this.#isClosing) socket.setTimeout(patienceMs, () => this.#endQuiet(socket));
+      this.#requests.set(socket, 0);
+      socket.once("close", () => this.#requests.delete(socket));
+      if (this.#isClosing) socket.setTimeout(firstRequestMs, () => this.#endIdle(socket));
     });
     server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#count(socket, 1);
@@ -24,21 +24,21 @@ export class QuietConnections {
     });
   }
 
-  /** From now on no connection outlives its requests. */
+  /** From now on no connection outlasts its requests. */
   end(): void {
     this.#isClosing = true;
-    for (const socket of this.#atWork.keys()) this.#endQuiet(socket);
+    for (const socket of this.#requests.keys()) this.#endIdle(socket);
   }
 
-  #endQuiet(socket: Socket): void {
-    if (this.#atWork.get(socket) === 0) socket.destroy();
+  #endIdle(socket: Socket): void {
+    if (this.#requests.get(socket) === 0) socket.destroy();
   }
 
   #count(socket: Socket, change: 1 | -1): void {
-    const requests = this.#atWork.get(socket);
+    const requests = this.#requests.get(socket);
     if (requests === undefined) return;
-    this.#atWork.set(socket, requests + change);
-    // What was answered is still on its way: the other side is told first that nothing follows.
+    this.#requests.set(socket, requests + change);
+    // The response may still be in the socket's buffer: end() sends it before it closes.
     if (this.#isClosing && requests + change === 0) socket.end();
   }
 }

@@ -1,50 +1,46 @@
 import { Readable } from "node:stream";
-import { CarillonError } from "@carillon/core";
 import {
-  operations,
   type Operation,
   type OperationId,
   type QuotaClass,
+  operations,
   quotaClassOf,
   takesKey,
 } from "@carillon/contract";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Call, CallAnswer, Handler, Handlers } from "./call.js";
+import { CarillonError } from "@carillon/core";
 import type { Receipts } from "@carillon/engine";
-import { answerOnce, idempotencyKeyOf, type Recalls } from "./idempotency.js";
-import { ifVersionOf } from "./if-match.js";
-import { beginHttpSpan, endHttpSpan } from "./http-span.js";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { withTimeout } from "../../timeout.js";
 import type { BudgetName, Ticket } from "./admission.js";
-import { readQuery } from "./read-query.js";
-import { inTime } from "../../timeout.js";
-import { namespaceOf } from "./namespace-header.js";
-import { routePath } from "./route-path.js";
-import type { TracingPort } from "./tracing.js";
+import type { ApiResponse, Call, Handler, Handlers } from "./handler.js";
+import { idempotencyKeyOf, type Replays, respondOnce } from "./idempotency.js";
+import { ifVersionOf, namespaceOf, readQuery } from "./request.js";
+import { beginHttpSpan, endHttpSpan, type TracingPort } from "./tracing.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The published address of the operation, for metrics; undefined for what is not one. */
+    /** The published address of the operation, for metrics; undefined for other routes. */
     readonly operationPath?: string;
-    /** Probes are answered to the last: they say what is going on. */
+    /** Probes are answered during the shutdown too. */
     readonly probe?: boolean;
-    /** Nothing where a body could be is an empty object. */
+    /** A missing body is allowed. */
     readonly mayBeEmpty?: boolean;
-    /** What its calls count against; left out: nothing. */
+    /** The budget of its calls; left out: none. */
     readonly budget?: BudgetName;
-    /** The quota that its calls count against; null or left out: none. */
+    /** The quota of its calls; null or left out: none. */
     readonly quota?: QuotaClass | null;
-    /** Its callers may ask it to wait for something to happen. */
+    /** Its callers may ask it to wait for an event. */
     readonly mayWait?: boolean;
   }
   interface FastifyRequest {
-    /** Null where nothing is counted. */
+    /** Null for routes without a budget. */
     ticket: Ticket | null;
   }
 }
 
 interface Address {
   readonly url: string;
-  /** The published address, whatever alias was called. */
+  /** The published address; `url` may be an alias. */
   readonly operationPath: string;
   readonly methods: string[];
 }
@@ -52,22 +48,22 @@ interface Address {
 export interface ServedOptions {
   readonly namespace: string;
   readonly receipts: Receipts;
-  readonly recalls: Recalls;
+  readonly replays: Replays;
   readonly tracing: TracingPort;
 }
 
-/** Serves every declared operation, at its own address and at its aliases, and says 405 to the other methods there. */
+/** Serves every declared operation, at its own address and at its aliases, and answers 405 to the other methods there. */
 export function registerOperations(app: FastifyInstance, handlers: Handlers, options: ServedOptions): void {
   const { namespace, tracing } = options;
   const addresses = new Map<string, Address>();
   const declared: readonly (readonly [string, Operation])[] = Object.entries(operations);
-  // Each handler takes exactly the calls of its own operation, which a loop over both cannot say in types.
+  // Each handler takes exactly the calls of its own operation, which the types of a loop cannot express.
   const byId = handlers as unknown as Readonly<Record<string, Handler<Operation>>>;
   for (const [id, operation] of declared) {
     const handler = byId[id];
-    if (handler === undefined) throw new Error(`the operation ${id} has no handler`);
-    const answer = answering(id as OperationId, operation, handler, options);
-    for (const { path, foreign = false } of [{ path: operation.path }, ...(operation.aliases ?? [])]) {
+    if (handler === undefined) throw new Error(`The operation ${id} has no handler.`);
+    const respond = responder(id as OperationId, operation, handler, options);
+    for (const { path, foreign: legacySpelling = false } of [{ path: operation.path }, ...(operation.aliases ?? [])]) {
       const url = routePath(path);
       const address = addresses.get(url) ?? { url, operationPath: operation.path, methods: [] };
       address.methods.push(operation.method);
@@ -84,41 +80,41 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
         },
         ...(operation.bodyBytes !== undefined && { bodyLimit: operation.bodyBytes }),
         handler: async (request, reply) => {
-          const call = callOf(operation, request, namespace, foreign);
-          const signal = operation.waits === true ? goneSignal(reply) : undefined;
-          const given = signal === undefined ? call : { ...call, signal };
-          const work = held(request.ticket, () => traced({ operation, request, tracing, answer }, given));
-          return send(reply, await (isBounded(operation) ? inTime(longestMs, work, tooLong) : work));
+          const call = callOf(operation, request, namespace, legacySpelling);
+          const signal = operation.waits === true ? disconnectSignal(reply) : undefined;
+          const waitingCall = signal === undefined ? call : { ...call, signal };
+          const work = holdTicket(request.ticket, () => traced({ operation, request, tracing, respond }, waitingCall));
+          return send(reply, await (hasTimeLimit(operation) ? withTimeout(maxCallMs, work, refuseSlowCall) : work));
         },
       });
     }
   }
-  for (const address of addresses.values()) answerOtherMethods(app, address);
+  for (const address of addresses.values()) serveOtherMethods(app, address);
 }
 
-/** Streams have a bound of their own, and probes are answered to the last. */
+/** Event streams have a limit of their own, and probes have none. */
 function budgetOf({ rateClass, streams, waits }: Operation): { budget?: BudgetName; mayWait?: boolean } {
   if (rateClass === "none" || streams === true) return {};
   if (rateClass === "worker") return { budget: "workers" };
   return { budget: "calls", mayWait: waits === true };
 }
 
-type Answering = (call: Call<Operation>, request: FastifyRequest) => CallAnswer | Promise<CallAnswer>;
+type Respond = (call: Call<Operation>, request: FastifyRequest) => ApiResponse | Promise<ApiResponse>;
 
-/** Whatever a call needs ends by itself sooner than this; that nobody waits for ever does not depend on it. */
-const longestMs = 60_000;
+/** A last resort: every statement and every wait of a call has a shorter limit of its own. */
+const maxCallMs = 60_000;
 
-function isBounded({ rateClass, waits, streams }: Operation): boolean {
+function hasTimeLimit({ rateClass, waits, streams }: Operation): boolean {
   return rateClass !== "none" && rateClass !== "worker" && waits !== true && streams !== true;
 }
 
-function tooLong(): CarillonError {
-  return new CarillonError("database_timeout", `The call was not done within ${longestMs} ms.`);
+function refuseSlowCall(): never {
+  throw new CarillonError("database_timeout", `The call did not finish within ${maxCallMs} ms.`);
 }
 
-/** The call keeps its place until its work has ended, whether or not anybody still waits for that. */
-async function held(ticket: Ticket | null, work: () => Promise<CallAnswer>): Promise<CallAnswer> {
-  const done = ticket?.work();
+/** A call occupies its budget until its work has ended, even if its caller has disconnected. */
+async function holdTicket(ticket: Ticket | null, work: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  const done = ticket?.begin();
   try {
     return await work();
   } finally {
@@ -130,45 +126,57 @@ interface TracedCall {
   readonly operation: Operation;
   readonly request: FastifyRequest;
   readonly tracing: TracingPort;
-  readonly answer: Answering;
+  readonly respond: Respond;
 }
 
-/** Within a span, if anybody watches. Who waits for work or for news is in no trace. */
-async function traced({ operation, request, tracing, answer }: TracedCall, call: Call<Operation>): Promise<CallAnswer> {
+/** Runs the call within a span, if spans are recorded. Calls of workers and event streams are not traced. */
+async function traced(
+  { operation, request, tracing, respond }: TracedCall,
+  call: Call<Operation>,
+): Promise<ApiResponse> {
   const { rateClass, path, streams } = operation;
-  if (rateClass === "none" || rateClass === "worker" || streams === true) return answer(call, request);
+  if (rateClass === "none" || rateClass === "worker" || streams === true) return respond(call, request);
   const span = beginHttpSpan(tracing, request, path);
   const { traceparent, tracestate } = span;
-  if (traceparent === undefined) return answer(call, request);
+  if (traceparent === undefined) return respond(call, request);
   const trace = { traceparent, ...(tracestate !== undefined && { tracestate }) };
   try {
-    const answered = await span.run(() => answer({ ...call, trace }, request));
-    endHttpSpan(span, answered);
-    return answered;
+    const response = await span.run(() => respond({ ...call, trace }, request));
+    endHttpSpan(span, response);
+    return response;
   } catch (error) {
     endHttpSpan(span, { error });
     throw error;
   }
 }
 
-/** Once for each Idempotency-Key, where the operation takes one and the caller sends one. */
-function answering(
+/** Runs the handler; once for each Idempotency-Key, if the operation takes one and the caller sends one. */
+function responder(
   id: OperationId,
   operation: Operation,
   handler: Handler<Operation>,
-  { receipts, recalls }: ServedOptions,
-): Answering {
+  { receipts, replays }: ServedOptions,
+): Respond {
   if (!takesKey(operation)) return handler;
   return (call, request) => {
     const key = idempotencyKeyOf(request.headers["idempotency-key"]);
     if (key === undefined) return handler(call);
-    const onLost = (error: unknown): void => request.log.warn({ err: error }, "the answer of a call was not kept");
-    return answerOnce({ receipts, operation, handler, recall: recalls[id], onLost }, key, call);
+    const onLost = (error: unknown): void =>
+      request.log.warn(
+        { err: error },
+        "the response to a call with an Idempotency-Key was not stored; a repeated call rebuilds it",
+      );
+    return respondOnce({ receipts, operation, handler, replay: replays[id], onLost }, key, call);
   };
 }
 
-function callOf(operation: Operation, request: FastifyRequest, namespace: string, foreign: boolean): Call<Operation> {
-  // Probes ignore what they do not know: load balancers add parameters of their own.
+function callOf(
+  operation: Operation,
+  request: FastifyRequest,
+  namespace: string,
+  legacySpelling: boolean,
+): Call<Operation> {
+  // Probes ignore unknown parameters: load balancers add parameters of their own.
   const query = operation.rateClass === "none" ? undefined : readQuery(operation.query, request.query);
   const ifVersion = operation.conditional === true ? ifVersionOf(request.headers["if-match"]) : undefined;
   if (operation.body === undefined) refuseBody(request.body);
@@ -181,7 +189,7 @@ function callOf(operation: Operation, request: FastifyRequest, namespace: string
     ...(ifVersion !== undefined && { ifVersion }),
     ...(operation.streams === true && lastEventIdOf(request)),
     requestId: request.id,
-    foreign,
+    legacySpelling,
   };
 }
 
@@ -190,46 +198,46 @@ function lastEventIdOf({ headers }: FastifyRequest): { lastEventId?: string } {
   return typeof id === "string" ? { lastEventId: id } : {};
 }
 
-/** Fires when the connection closes before the answer was sent. */
-function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
+/** Aborted when the connection closes before the response was sent. */
+function disconnectSignal(reply: FastifyReply): AbortSignal {
+  const disconnected = new AbortController();
   reply.raw.once("close", () => {
-    if (!reply.raw.writableFinished) gone.abort();
+    if (!reply.raw.writableFinished) disconnected.abort();
   });
-  return gone.signal;
+  return disconnected.signal;
 }
 
-/** What is ignored would look as if it had been heard. */
+/** Refused, because a caller could believe that an ignored body had an effect. */
 function refuseBody(body: unknown): void {
   if (body === undefined || (typeof body === "object" && body !== null && Object.keys(body).length === 0)) return;
   throw new CarillonError("field_invalid", "This call takes no body; leave it out.");
 }
 
-function send(reply: FastifyReply, answer: CallAnswer): FastifyReply {
-  if (answer.headers !== undefined) reply.headers(answer.headers);
-  if (answer.body === undefined) return reply.code(answer.status).send();
-  // To HEAD a stream would have to be read to its end, and it has none.
-  if (answer.body instanceof Readable && reply.request.method === "HEAD") {
-    answer.body.destroy();
+function send(reply: FastifyReply, response: ApiResponse): FastifyReply {
+  if (response.headers !== undefined) reply.headers(response.headers);
+  if (response.body === undefined) return reply.code(response.status).send();
+  // HEAD would have to read the stream to its end, and an event stream has none.
+  if (response.body instanceof Readable && reply.request.method === "HEAD") {
+    response.body.destroy();
     return reply
-      .code(answer.status)
-      .type(answer.contentType ?? "")
+      .code(response.status)
+      .type(response.contentType ?? "")
       .send();
   }
-  const isText = answer.contentType !== undefined;
+  const isText = response.contentType !== undefined;
   return reply
-    .code(answer.status)
-    .type(answer.contentType ?? "application/json; charset=utf-8")
-    .send(isText ? answer.body : JSON.stringify(answer.body));
+    .code(response.status)
+    .type(response.contentType ?? "application/json; charset=utf-8")
+    .send(isText ? response.body : JSON.stringify(response.body));
 }
 
 const allMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE"] as const;
 
-function answerOtherMethods(app: FastifyInstance, { url, operationPath, methods }: Address): void {
+function serveOtherMethods(app: FastifyInstance, { url, operationPath, methods }: Address): void {
   const served = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
   const allow = served.join(", ");
   const config = { operationPath };
-  // Answered before the body is read: whatever it is, neither of the two wants it.
+  // Both answer before the body is read: neither uses it.
   app.route({
     method: "OPTIONS",
     url,
@@ -243,8 +251,16 @@ function answerOtherMethods(app: FastifyInstance, { url, operationPath, methods 
     config,
     onRequest: async (request, reply) => {
       reply.header("Allow", allow);
-      throw new CarillonError("method_not_allowed", `${request.method} is not possible here; allowed are ${allow}.`);
+      throw new CarillonError("method_not_allowed", `${request.method} is not allowed here; allowed are ${allow}.`);
     },
     handler: () => undefined,
   });
+}
+
+/**
+ * The router's form of an address: /v1/jobs/{id} becomes /v1/jobs/:id(^[^:/]+$). A parameter never holds a colon, because
+ * a colon begins a verb, as in /v1/jobs/{id}:pause, whose own colon is written twice.
+ */
+export function routePath(path: string): string {
+  return path.replaceAll(":", "::").replaceAll(/\{(\w+)\}/g, ":$1(^[^:/]+$)");
 }

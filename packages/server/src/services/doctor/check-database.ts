@@ -1,13 +1,14 @@
 import { CarillonError } from "@carillon/core";
-import { type Database, checkSchema, serverWarnings } from "@carillon/engine";
+import { type Audit, type Database, audits, checkSchema, runAudit, serverWarnings } from "@carillon/engine";
 import type { Config } from "../../config/options.js";
-import { checkInvariants } from "./check-invariants.js";
 import { type Finding, fail, ok, warn } from "./checks.js";
 
-/** Beyond this an operator should look at the machine's time service. Correctness does not depend on it. */
+const REMEDY = "keep these rows and report them: they violate an invariant (docs/invariants.md)";
+
+/** Above this an operator should check the time service of the machine. Correctness does not depend on it. */
 const SKEW_MS = 1_000;
 
-/** Everything that can be said of a database that answers. */
+/** All checks of a database that answers. */
 export async function checkDatabase(database: Database, config: Config): Promise<Finding[]> {
   const schema = await checkSchemaVersion(database);
   return [
@@ -21,12 +22,12 @@ export async function checkDatabase(database: Database, config: Config): Promise
 }
 
 function checkPooler(database: Database, config: Config): Finding {
-  if (database.server.direct) return ok("pooler", "none between");
-  if (config.directDatabaseUrl !== null) return ok("pooler", "there is one, and a direct URL past it");
+  if (database.server.direct) return ok("pooler", "there is none");
+  if (config.directDatabaseUrl !== null) return ok("pooler", "there is one, and a direct URL that bypasses it");
   return warn(
     "pooler",
-    "there is one, so wake-ups come by polling and losses of nodes are noticed later",
-    "give the server's own address as direct_database_url",
+    "there is one, so that this node polls for wake-ups and detects lost nodes later",
+    "set database_direct_url to the address of the server itself",
   );
 }
 
@@ -53,6 +54,29 @@ async function checkSchemaVersion(database: Database): Promise<Finding> {
 async function checkSettings(database: Database, config: Config): Promise<Finding[]> {
   const warnings = await serverWarnings(database, config.databasePoolSize);
   if (warnings.length === 0)
-    return [ok("settings", "fsync, synchronous_commit, autovacuum and connections are as they should be")];
+    return [ok("settings", "fsync, synchronous_commit, autovacuum and connections are as recommended")];
   return warnings.map(({ setting, value, message }) => warn("settings", `${setting} is ${value}`, message));
+}
+
+/** Runs the audits of docs/invariants.md: one line for each violation. */
+async function checkInvariants(database: Database): Promise<Finding[]> {
+  const all = audits(database.schema);
+  const findings: Finding[] = [];
+  for (const audit of all) findings.push(...(await checkInvariant(database, audit)));
+  if (findings.length > 0) return findings;
+  return [ok("invariants", `${all.length} audits found no violation`)];
+}
+
+async function checkInvariant(database: Database, audit: Audit): Promise<Finding[]> {
+  const name = `INV-${audit.invariant}`;
+  try {
+    const violation = await runAudit(database, audit);
+    if (violation === null) return [];
+    const rows = violation.count === 1 ? "1 row" : `${violation.count} rows`;
+    const example = JSON.stringify(violation.example);
+    return [fail(name, `${rows} against "${violation.rule}", such as ${example}`, REMEDY)];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [warn(name, `not audited: ${reason}`, "repeat the check when the database is less busy")];
+  }
 }

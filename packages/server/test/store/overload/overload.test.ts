@@ -6,16 +6,16 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { makeUuidV7, systemClock, systemRandom, systemTimers } from "@carillon/core";
 import { createEngine, openDatabase } from "@carillon/engine";
-import { freshDatabase, TcpProxy } from "@carillon/testkit";
+import { TcpProxy, freshDatabase } from "@carillon/testkit";
 import { Client } from "pg";
 import { describe, expect, it } from "vitest";
 import { createApi } from "../../../src/api/app.js";
-import type { IntakeLoad } from "../../../src/api/http/admission.js";
-import { readiness } from "../../../src/services/readiness.js";
+import type { AdmissionLoad } from "../../../src/api/http/admission.js";
 import { createMetrics } from "../../../src/metrics/metrics.js";
+import { readiness } from "../../../src/services/api-service.js";
 
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom };
-const intake = { calls: 100, bytes: 8 * 1_048_576 };
+const admission = { calls: 100, bytes: 8 * 1_048_576 };
 const requests = 2_000;
 const body = JSON.stringify({ task: "nobody", payload: "x".repeat(20_000) });
 
@@ -46,23 +46,23 @@ async function nodeBehindProxy() {
     engine: () => engine.load,
     database: () => ({ ...database.load, isUp: database.state === "up" }),
   });
-  let load: IntakeLoad | null = null;
+  let load: AdmissionLoad | null = null;
   const app = createApi({
     engine: engine.api,
     workers: engine.workerDoor,
     health: readiness(() => database),
     metrics: {
       ...metrics,
-      watchIntake(shown) {
+      watchAdmission(shown) {
         load = shown;
-        metrics.watchIntake(shown);
+        metrics.watchAdmission(shown);
       },
     },
     events: { open: () => Readable.from([]) },
     version: "0",
     now: () => database.clock.now(),
     newRequestId: () => "test",
-    intake,
+    admission,
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   return {
@@ -71,7 +71,7 @@ async function nodeBehindProxy() {
     proxy,
     database,
     engine,
-    load: (): IntakeLoad["calls"] => load?.calls ?? { calls: 0, bytes: 0 },
+    load: (): AdmissionLoad["calls"] => load?.calls ?? { calls: 0, bytes: 0 },
     metric: async (name: string): Promise<number> => {
       const line = (await metrics.render()).split("\n").find((one) => one.startsWith(`${name} `));
       return Number(line?.slice(name.length + 1));
@@ -127,7 +127,7 @@ async function storm(node: Node, agent: Agent, calls: number) {
     seen.calls = Math.max(seen.calls, load.calls);
     seen.bytes = Math.max(seen.bytes, load.bytes);
     seen.waiting = Math.max(seen.waiting, node.engine.load.writesWaiting, node.database.load.pool.waiting);
-    if (load.calls === intake.calls && probes.length < 3)
+    if (load.calls === admission.calls && probes.length < 3)
       probes.push(Promise.all([statusOf("/livez"), statusOf("/readyz")]));
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -139,9 +139,9 @@ const refusals = (answers: Awaited<ReturnType<typeof storm>>["answers"]): Set<st
   new Set(answers.map(({ status, retryAfter }) => `${status} ${retryAfter}`));
 
 function expectBounded(seen: Awaited<ReturnType<typeof storm>>["seen"]): void {
-  expect(seen.calls).toBe(intake.calls);
-  expect(seen.bytes).toBeLessThanOrEqual(intake.bytes);
-  expect(seen.waiting).toBeLessThanOrEqual(intake.calls);
+  expect(seen.calls).toBe(admission.calls);
+  expect(seen.bytes).toBeLessThanOrEqual(admission.bytes);
+  expect(seen.waiting).toBeLessThanOrEqual(admission.calls);
 }
 
 const alive = [200, 503];
@@ -168,7 +168,7 @@ describe("a node whose database has stopped to answer", () => {
     while ((await post(node.url, agent)).status !== 201) await sleep(20);
     expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
     expect(await node.metric("carillon_database_up")).toBe(1);
-    expect(await node.metric('carillon_http_request_active_bytes{budget="calls"}')).toBe(0);
+    expect(await node.metric('carillon_http_requests_in_flight_bytes{budget="calls"}')).toBe(0);
     agent.destroy();
     await node.close();
   });
@@ -194,7 +194,7 @@ describe("a node whose statements wait for somebody's lock", () => {
     await somebody.end();
     while ((await post(node.url, agent)).status !== 201) await sleep(20);
     expect((await fetch(`${node.url}/readyz`)).status).toBe(200);
-    expect(await node.metric('carillon_http_request_active_bytes{budget="calls"}')).toBe(0);
+    expect(await node.metric('carillon_http_requests_in_flight_bytes{budget="calls"}')).toBe(0);
     agent.destroy();
     await node.close();
   });

@@ -79,7 +79,7 @@ async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<
       httpRequest: () => undefined,
       httpProblem: () => undefined,
       rateLimited: () => undefined,
-      watchIntake: () => undefined,
+      watchAdmission: () => undefined,
     },
     events: { open: () => Readable.from([]) },
     version: "0",

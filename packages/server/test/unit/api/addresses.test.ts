@@ -1,6 +1,6 @@
-import { operations, type Operation } from "@carillon/contract";
+import { type Operation, operations } from "@carillon/contract";
 import { describe, expect, it } from "vitest";
-import { routePath } from "../../../src/api/http/route-path.js";
+import { routePath } from "../../../src/api/http/routes.js";
 import { apiUnderTest, refusalOf } from "./api-under-test.js";
 
 const declared: Operation[] = Object.values(operations);
@@ -75,7 +75,7 @@ describe("an address that there is not", () => {
     ["GET", "/v1/schedules", undefined],
   ] as const)("%s %s is 404, with the one that is nearest: %s", async (method, url, meant) => {
     const response = await apiUnderTest().call({ method, url });
-    const hint = meant === undefined ? "GET /docs lists what there is." : `did you mean ${meant}?`;
+    const hint = meant === undefined ? "GET /docs lists the operations." : `did you mean ${meant}?`;
     expect(response.json()).toMatchObject({
       status: 404,
       code: "not_found",

@@ -2,23 +2,23 @@ import { EventEmitter, on } from "node:events";
 import { request } from "node:http";
 import { describe, expect, it } from "vitest";
 import { apiUnderTest, json } from "./api-under-test.js";
-import type { IntakeLoad } from "../../../src/api/http/admission.js";
+import type { AdmissionLoad } from "../../../src/api/http/admission.js";
 
 /** An API whose enqueueing stands still until it is let go. */
-async function stalledApi(intake: { calls: number; bytes: number }) {
+async function stalledApi(admission: { calls: number; bytes: number }) {
   let letGo = (): void => undefined;
   const gate = new Promise<void>((resolve) => (letGo = resolve));
   const problems: string[] = [];
-  let load: IntakeLoad | undefined;
+  let load: AdmissionLoad | undefined;
   const api = apiUnderTest({
-    intake,
+    admission,
     metrics: {
       contentType: "text/plain",
       render: async () => "",
       httpRequest: () => undefined,
       httpProblem: (code) => problems.push(code),
       rateLimited: () => undefined,
-      watchIntake: (shown) => (load = shown),
+      watchAdmission: (shown) => (load = shown),
     },
   });
   const { enqueueShown } = api.engine;
@@ -49,7 +49,7 @@ async function stalledApi(intake: { calls: number; bytes: number }) {
   };
 }
 
-describe("the intake of calls", () => {
+describe("the admission of calls", () => {
   it("answers 503 with Retry-After at once when as many are under way as it lets in", async () => {
     const api = await stalledApi({ calls: 2, bytes: 10_000 });
     const first = [api.post("/v1/runs"), api.post("/v1/runs")];

@@ -27,7 +27,7 @@ export function apiUnderTest(options: Partial<ApiOptions> = {}) {
       httpRequest: (call) => observed.push(call),
       httpProblem: () => undefined,
       rateLimited: () => undefined,
-      watchIntake: () => undefined,
+      watchAdmission: () => undefined,
     },
     // Ends at once: who injects a request waits for the end of the answer.
     events: { open: () => Readable.from(["retry: 2000\n\n"]) },

@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
-import { answerBrokenRequest } from "../../../src/api/http/broken-request.js";
+import { answerBrokenRequest } from "../../../src/api/http/errors.js";
 
 function answered(code: string, writable = true) {
   const socket = new Socket();

@@ -118,7 +118,7 @@ describe("the events of a node", () => {
   });
 
   it("cuts off who does not read, and nobody else", async () => {
-    const { hub, clock, open } = hubUnderTest({ ring: 10_000, pingMs: 1_000, stuckMs: 2_000 });
+    const { hub, clock, open } = hubUnderTest({ ring: 10_000, pingMs: 1_000, stalledMs: 2_000 });
     const slow = open();
     const quick = open();
     quick.read();
@@ -129,7 +129,7 @@ describe("the events of a node", () => {
       quick.read();
     }
     await gone;
-    expect([hub.streams, hub.cut, quick.stream.destroyed]).toEqual([1, 1, false]);
+    expect([hub.streams, hub.dropped, quick.stream.destroyed]).toEqual([1, 1, false]);
   });
 
   it("takes no more readers than it may, and serves them without being asked twice", () => {
@@ -147,7 +147,7 @@ describe("the events of a node", () => {
   });
 
   it("forgets when nobody follows, and does not take an old id for a new one", async () => {
-    const { hub, clock, open } = hubUnderTest({ rememberMs: 1_000, pingMs: 1_000 });
+    const { hub, clock, open } = hubUnderTest({ retainMs: 1_000, pingMs: 1_000 });
     const { stream, read } = open();
     read();
     hub.publish(finished());

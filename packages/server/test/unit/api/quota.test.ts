@@ -1,11 +1,11 @@
 import { ManualClock } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CallerQuota, type RateQuota } from "../../../src/api/http/caller-quota.js";
+import { CallerQuota, type RateQuota } from "../../../src/api/http/quota.js";
 
-function quotaOf(quota: RateQuota, mostCallers?: number) {
+function quotaOf(quota: RateQuota, maxCallers?: number) {
   const clock = new ManualClock();
-  const options = { monotonic: () => clock.monotonic(), ...(mostCallers !== undefined && { mostCallers }) };
+  const options = { monotonic: () => clock.monotonic(), ...(maxCallers !== undefined && { maxCallers }) };
   const calls = new CallerQuota(quota, options);
   /** How many of so many requests are let in now. */
   const letIn = (count: number, caller = "a"): number =>
@@ -36,13 +36,13 @@ describe("the quota of a caller", () => {
 
   it("says what is left and when there is more", () => {
     const { clock, calls } = quotaOf({ requests: 2, windowMs: 10_000 });
-    expect(calls.take("a")).toEqual({ isWithin: true, left: 1, moreInMs: 5_000 });
-    expect(calls.take("a")).toEqual({ isWithin: true, left: 0, moreInMs: 5_000 });
+    expect(calls.take("a")).toEqual({ isWithin: true, remaining: 1, nextInMs: 5_000 });
+    expect(calls.take("a")).toEqual({ isWithin: true, remaining: 0, nextInMs: 5_000 });
     clock.advance(2_000);
-    expect(calls.take("a")).toEqual({ isWithin: false, left: 0, moreInMs: 3_000 });
-    expect(calls.take("b")).toMatchObject({ isWithin: true, left: 1 });
+    expect(calls.take("a")).toEqual({ isWithin: false, remaining: 0, nextInMs: 3_000 });
+    expect(calls.take("b")).toMatchObject({ isWithin: true, remaining: 1 });
     clock.advance(3_000);
-    expect(calls.take("a")).toEqual({ isWithin: true, left: 0, moreInMs: 5_000 });
+    expect(calls.take("a")).toEqual({ isWithin: true, remaining: 0, nextInMs: 5_000 });
   });
 
   it("is not used by requests that were refused", () => {
@@ -71,9 +71,9 @@ describe("the quota of a caller", () => {
         for (const { pauseMs, count } of course) {
           clock.advance(pauseMs);
           for (let sent = 0; sent < count; sent++) {
-            const { isWithin, moreInMs } = calls.take("a");
+            const { isWithin, nextInMs } = calls.take("a");
             if (isWithin) admitted.push(clock.monotonic());
-            longestMs = Math.max(longestMs, moreInMs);
+            longestMs = Math.max(longestMs, nextInMs);
           }
         }
         const excess = admitted.flatMap((from, first) =>

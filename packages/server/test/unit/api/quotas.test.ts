@@ -18,7 +18,7 @@ function limitedApi(limits: QuotaLimits, options: Partial<ApiOptions> = {}) {
       httpRequest: () => undefined,
       httpProblem: (code) => problems.push(code),
       rateLimited: (name) => refused.push(name),
-      watchIntake: () => undefined,
+      watchAdmission: () => undefined,
     },
     ...options,
   });
@@ -47,7 +47,7 @@ describe("a call over its quota", () => {
       status: 429,
       code: "rate_limited",
       retryable: true,
-      detail: 'The quota "read" of namespace default at this node is used up: 2 requests in 5s. Come again in 3 s.',
+      detail: 'The quota "read" of namespace default at this node is used up: 2 requests in 5s. Try again in 3 s.',
     });
     expect(api.refused).toEqual(["read"]);
     expect(api.problems).toEqual(["rate_limited"]);

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { describeConfig } from "../../../src/config/describe.js";
-import { maskUrl } from "../../../src/config/mask.js";
-import { resolveConfig } from "../../../src/config/resolve.js";
+import { maskUrl, resolveConfig } from "../../../src/config/resolve.js";
 
 const resolved = resolveConfig({
   flags: { databaseUrl: "postgres://app:s3cret@db:5432/carillon" },

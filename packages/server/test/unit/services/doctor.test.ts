@@ -1,9 +1,7 @@
 import type { EtcdStatus } from "@carillon/engine";
 import { describe, expect, it } from "vitest";
 import { checkSkew } from "../../../src/services/doctor/check-database.js";
-import { judgeSpace } from "../../../src/services/doctor/check-disk.js";
-import { checkEtcd } from "../../../src/services/doctor/check-etcd.js";
-import { checkNodeVersion, checkZoneData } from "../../../src/services/doctor/check-runtime.js";
+import { checkEtcd, checkNodeVersion, checkZoneData, judgeSpace } from "../../../src/services/doctor/checks.js";
 
 const MB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import type { TaskContext } from "@carillon/worker";
 import { describe, expect, it } from "vitest";
-import { nodeExecutors, payloadFaults } from "../../../src/services/node-executors.js";
 import { resolveConfig } from "../../../src/config/resolve.js";
+import { nodeExecutors, payloadFaults } from "../../../src/services/worker-service.js";
 
 const { config } = resolveConfig({ flags: {}, env: {}, file: null, cwd: "/" });
 const executors = (env: Record<string, string> = {}, over: Partial<typeof config> = {}) =>

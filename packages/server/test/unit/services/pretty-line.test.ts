@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { prettyLine } from "../../../src/services/pretty-line.js";
+import { prettyLine } from "../../../src/services/logger.js";
 
 const line = (entry: object) => prettyLine(JSON.stringify({ level: 30, time: 1_700_000_000_123, ...entry }), false);
 

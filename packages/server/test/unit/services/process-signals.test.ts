@@ -1,7 +1,6 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, it } from "vitest";
-import { guardProcess } from "../../../src/services/process-guard.js";
-import { SAME_WISH_MS, stopSignalHandler } from "../../../src/services/process-signals.js";
+import { REPEATED_SIGNAL_MS, guardProcess, stopSignalHandler } from "../../../src/services/process-signals.js";
 
 function scene() {
   const heard: string[] = [];
@@ -19,7 +18,7 @@ describe("stop signals", () => {
     const { heard, time, reactions } = scene();
     const onSignal = stopSignalHandler(reactions, () => time.now);
     onSignal("SIGINT");
-    time.now = SAME_WISH_MS;
+    time.now = REPEATED_SIGNAL_MS;
     onSignal("SIGTERM");
     expect(heard).toEqual(["drain SIGINT", "end SIGTERM"]);
   });
@@ -28,7 +27,7 @@ describe("stop signals", () => {
     const { heard, time, reactions } = scene();
     const onSignal = stopSignalHandler(reactions, () => time.now);
     onSignal("SIGINT");
-    time.now = SAME_WISH_MS - 1;
+    time.now = REPEATED_SIGNAL_MS - 1;
     onSignal("SIGINT");
     expect(heard).toEqual(["drain SIGINT"]);
   });

@@ -11,7 +11,7 @@ const facts: NodeFacts = {
 };
 
 /** A node whose start and stop a test holds in its hand, in a process that notes how it ends. */
-function scene(stopLimitMs = 60_000, asked?: AbortSignal) {
+function scene(stopLimitMs = 60_000, stopSignal?: AbortSignal) {
   const journal: string[] = [];
   const hands = {
     start: () => {},
@@ -37,7 +37,7 @@ function scene(stopLimitMs = 60_000, asked?: AbortSignal) {
     stopLimitMs,
     onReady: ({ url }) => void journal.push(`ready ${url}`),
     process: host,
-    ...(asked !== undefined && { asked }),
+    ...(stopSignal !== undefined && { stopSignal }),
   });
   return { journal, hands, host, result };
 }

@@ -1,7 +1,6 @@
 import { array, assert, asyncProperty, boolean, nat, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ServiceGroup } from "../../../src/services/service-group.js";
-import type { Service } from "../../../src/services/service.js";
+import { type Service, ServiceGroup } from "../../../src/services/service.js";
 
 /** A service that writes down what happens to it and breaks where told. */
 function recorder(journal: string[], name: string, breaks: { start?: Error; stop?: Error } = {}): Service {

@@ -1,6 +1,6 @@
 import type { Effect } from "@carillon/engine";
 import { describe, expect, it } from "vitest";
-import { recalledItems, receiptByItem } from "../../../src/api/batch.js";
+import { replayedItems, receiptByItem } from "../../../src/api/batch.js";
 
 const fault = { error: new Error("not readable") };
 const item = { spec: {} };
@@ -21,11 +21,13 @@ describe("what a batch made", () => {
   it("is told of the same items again, whatever can be read by then", () => {
     const made = [null, "a", null, "b"];
     const now = [item, fault, fault, item];
-    const outcomes = recalledItems(now, made, (id: string) => ({ id }));
+    const outcomes = replayedItems(now, made, (id: string) => ({ id }));
     expect(outcomes[1]).toEqual({ id: "a" });
     expect(outcomes[3]).toEqual({ id: "b" });
     expect(outcomes[2]).toBe(fault);
-    expect(outcomes[0]).toMatchObject({ error: { message: "It was refused when this call was made first." } });
+    expect(outcomes[0]).toMatchObject({
+      error: { message: "The first call with this Idempotency-Key refused this item." },
+    });
   });
 
   it("needs no receipt", () => {
