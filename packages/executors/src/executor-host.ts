@@ -26,6 +26,6 @@ function rulesOf(allow: readonly string[]): AddressRules {
     return new AddressRules(allow);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new CarillonError("config_invalid", `outbound_allow: ${error.message}`, { cause: error });
+    throw new CarillonError("config_invalid", `outbound_allowlist: ${error.message}`, { cause: error });
   }
 }

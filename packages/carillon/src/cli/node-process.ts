@@ -38,7 +38,7 @@ export async function runNodeProcess(io: Io, options: NodeProcess): Promise<Exit
   const logger = serverLogger(io, config);
   const node = new Node({ config, logger, version: packageVersion(), ...rest });
   // A companion that drains has a grace time of its own.
-  const stopLimitMs = config.shutdownGrace * (companion === undefined ? 1 : 2) + CLOSING_MS;
+  const stopLimitMs = config.shutdownGracePeriod * (companion === undefined ? 1 : 2) + CLOSING_MS;
   const running = companion === undefined ? node : inCompany(node, companion);
   const code = await runNode({ node: running, logger, stopLimitMs, onReady, process });
   return code === 0 ? ExitCode.ok : ExitCode.failure;

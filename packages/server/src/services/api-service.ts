@@ -71,7 +71,7 @@ export class ApiService implements Service {
   #makeApp(): Api {
     const { config, logger, version } = this.#context;
     const { engine, workers, database, metrics, events, checkPayload } = this.#options;
-    const rules = new AddressRules(config.outboundAllow ?? []);
+    const rules = new AddressRules(config.outboundAllowlist ?? []);
     return createApi({
       engine: engine(),
       workers: workers(),
@@ -84,7 +84,7 @@ export class ApiService implements Service {
       now: () => database().clock.now(),
       newRequestId: randomUUID,
       tracing: { beginSpan, activeTraceParent, enqueueTraced },
-      admission: { calls: config.maxRequests, bytes: config.maxRequestBytes },
+      admission: { calls: config.maxInflightRequests, bytes: config.maxInflightBytes },
       quotas: { limits: quotaLimits(config), monotonic: () => nodeTimers.monotonic() },
       logger: logger.child({ component: this.name }),
       dev: { loopbackOnly: true },

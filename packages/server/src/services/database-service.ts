@@ -22,7 +22,7 @@ export function databaseOptions(
 ): DatabaseOptions {
   return {
     url,
-    ...(config.directDatabaseUrl !== null && { directUrl: config.directDatabaseUrl }),
+    ...(config.databaseDirectUrl !== null && { directUrl: config.databaseDirectUrl }),
     schema: config.databaseSchema,
     poolSize: config.databasePoolSize,
     clock: systemClock,
@@ -67,7 +67,7 @@ export class DatabaseService implements Service {
     const { config, logger, stopping } = this.#context;
     const logged = { message: "", leftMs: 0 };
     this.#database = await waitForDatabase(databaseOptions(this.#context, this.#url(), this.#onEvent), {
-      deadlineMs: config.databaseWait,
+      deadlineMs: config.databaseConnectTimeout,
       signal: stopping,
       onWait: (message, leftMs) => {
         if (message === logged.message && logged.leftMs - leftMs < LOG_AGAIN_MS) return;

@@ -47,10 +47,10 @@ export class EngineService implements Service {
       ...etcdOf(config),
       onEvent: this.#options.onEvent,
       limits: {
-        leaseMs: config.lease,
-        workerSilenceMs: config.workerSilence,
-        historyDays: config.runHistoryDays,
-        logDays: config.runLogDays,
+        leaseMs: config.shardLease,
+        workerSilenceMs: config.workerTimeout,
+        historyDays: config.runRetentionDays,
+        logDays: config.runLogRetentionDays,
       },
     });
     await engine.start();

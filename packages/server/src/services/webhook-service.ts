@@ -44,7 +44,7 @@ export class WebhookService implements Service {
     await this.#scanning;
     const workers = [...this.#workers.values()];
     this.#workers.clear();
-    await Promise.all(workers.map((worker) => worker.stop(this.#context.config.shutdownGrace)));
+    await Promise.all(workers.map((worker) => worker.stop(this.#context.config.shutdownGracePeriod)));
   }
 
   #pace(): void {
@@ -71,7 +71,7 @@ export class WebhookService implements Service {
   #workerFor(namespace: string): Worker {
     const { config, logger, version } = this.#context;
     const engine = this.#options.engine();
-    const post = guardedPost(new AddressRules(config.outboundAllow ?? []));
+    const post = guardedPost(new AddressRules(config.outboundAllowlist ?? []));
     const { now, onDelivery } = this.#options;
     return new Worker({
       transport: new LocalTransport(engine.gateway, { namespace, nodeId: () => engine.nodeId }),

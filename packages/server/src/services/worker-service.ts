@@ -40,7 +40,7 @@ export class WorkerService implements Service {
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
-    await worker?.stop(this.#context.config.shutdownGrace);
+    await worker?.stop(this.#context.config.shutdownGracePeriod);
   }
 }
 
@@ -49,13 +49,13 @@ export class WorkerService implements Service {
  * until it listens.
  */
 export function nodeExecutors(
-  { outboundAllow, publicUrl, workerSlots }: Config,
+  { outboundAllowlist, publicUrl, workerSlots }: Config,
   env: NodeJS.ProcessEnv,
   url: () => string | null,
 ): readonly Executor[] {
   if (workerSlots === 0) return [];
   const callbackBase = (): string | null => publicUrl ?? url();
-  const host = createExecutorHost({ timers: nodeTimers, env, outboundAllow: outboundAllow ?? [], callbackBase });
+  const host = createExecutorHost({ timers: nodeTimers, env, outboundAllow: outboundAllowlist ?? [], callbackBase });
   const hasMail = (env["CARILLON_SMTP_URL"] ?? "") !== "";
   return [httpExecutor(host), ...(hasMail ? [emailExecutor(host)] : [])];
 }

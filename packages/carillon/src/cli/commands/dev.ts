@@ -53,7 +53,7 @@ Examples:
 
 /** Who may use it is on this machine already: its jobs may reach what else is there. */
 function devConfig(config: Config): Config {
-  return { ...config, outboundAllow: config.outboundAllow ?? ["loopback"] };
+  return { ...config, outboundAllowlist: config.outboundAllowlist ?? ["loopback"] };
 }
 
 interface DevOptions {
@@ -64,9 +64,9 @@ interface DevOptions {
 function devWorkerOf(io: Io, tasks: string | undefined, config: Config): Companion | undefined {
   if (tasks === undefined) return undefined;
   const entry = tasksPath(tasks, io.cwd);
-  const { logLevel, logFormat, shutdownGrace } = config;
+  const { logLevel, logFormat, shutdownGracePeriod } = config;
   const format = logFormat === "auto" && io.talkIsTerminal ? "pretty" : logFormat;
-  const args = ["--log-level", logLevel, "--log-format", format, "--shutdown-grace", `${shutdownGrace}ms`];
+  const args = ["--log-level", logLevel, "--log-format", format, "--shutdown-grace-period", `${shutdownGracePeriod}ms`];
   return new DevWorker(io, { entry, args });
 }
 

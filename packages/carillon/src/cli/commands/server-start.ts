@@ -7,7 +7,7 @@ export const command: CommandModule = {
     withConfigFlags(target).addHelpText(
       "after",
       `
-Runs until SIGINT or SIGTERM: then it stops listening, lets runs end within --shutdown-grace or gives them back. A second
+Runs until SIGINT or SIGTERM: then it stops listening, lets runs end within --shutdown-grace-period or gives them back. A second
 signal ends it at once. Every flag has a variable (CARILLON_PORT) and a key in carillon.config.json (port).
 
 Examples:

@@ -34,13 +34,19 @@ export const command: CommandModule = {
       .option("--spot", "its machine may go at any time: it gets only runs that allow it")
       .option("--name <name>", "shown in lists of workers (default: the host's name)");
     withExecutorFlags(target);
-    withConfigFlags(target, ["outboundAllow", "publicUrl", "shutdownGrace", "logLevel", "logFormat"]).addHelpText(
+    withConfigFlags(target, [
+      "outboundAllowlist",
+      "publicUrl",
+      "shutdownGracePeriod",
+      "logLevel",
+      "logFormat",
+    ]).addHelpText(
       "after",
       `
 --url takes several nodes of one cluster, separated by commas: when one fails, the worker goes on with the next. While none
 answers it tries on; results wait.
 
-Runs until SIGINT or SIGTERM: then it takes nothing more, lets runs end within --shutdown-grace or gives them back. A second
+Runs until SIGINT or SIGTERM: then it takes nothing more, lets runs end within --shutdown-grace-period or gives them back. A second
 signal ends it at once. With --spot SIGUSR2 is the notice that the machine goes: handlers are signalled at once, and what has not
 ended soon is given back with nothing spent. CARILLON_TOKEN, or the key of the profile, is sent as a
 bearer token.
@@ -85,12 +91,12 @@ interface Surroundings {
 
 async function tasksOf(io: Io, invocation: Invocation, { config, serverUrl }: Surroundings): Promise<Task[]> {
   const [entry] = invocation.args;
-  const { outboundAllow, publicUrl } = config;
+  const { outboundAllowlist, publicUrl } = config;
   const around = {
     cwd: io.cwd,
     env: io.env,
     timers: workerTimers,
-    outboundAllow: outboundAllow ?? [],
+    outboundAllow: outboundAllowlist ?? [],
     callbackBase: () => publicUrl ?? serverUrl,
   };
   const tasks = [

@@ -19,7 +19,7 @@ export interface WorkerProcess {
   readonly groups: readonly QueueSlots[];
   readonly labels: Readonly<Record<string, string>>;
   readonly isSpot: boolean;
-  readonly config: Pick<Config, "logLevel" | "logFormat" | "shutdownGrace">;
+  readonly config: Pick<Config, "logLevel" | "logFormat" | "shutdownGracePeriod">;
 }
 
 /** Beyond the grace time: telling the server, and closing. */
@@ -58,9 +58,9 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
   const node = {
     start: async () => void (await Promise.all(workers.map((worker) => worker.start()))),
     stop: async () => {
-      const { shutdownGrace } = config;
-      const leaveMs = Math.min(noticeMs, shutdownGrace);
-      await Promise.all(workers.map((worker) => (isNotice ? worker.leave(leaveMs) : worker.stop(shutdownGrace))));
+      const { shutdownGracePeriod } = config;
+      const leaveMs = Math.min(noticeMs, shutdownGracePeriod);
+      await Promise.all(workers.map((worker) => (isNotice ? worker.leave(leaveMs) : worker.stop(shutdownGracePeriod))));
     },
     abandon: () => undefined,
     facts: null,
@@ -69,7 +69,7 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
     const queues = options.groups.flatMap((group) => group.queues).join(", ");
     io.talk(`carillon: serving ${tasks.map((task) => task.name).join(", ")} on ${queues} for ${urls.join(", ")}`);
   };
-  const stopLimitMs = config.shutdownGrace + closingMs;
+  const stopLimitMs = config.shutdownGracePeriod + closingMs;
   const code = await runNode({ node, logger, stopLimitMs, onReady, stopSignal: asked.signal, process });
   return code === 0 ? ExitCode.ok : ExitCode.failure;
 }

@@ -16,7 +16,7 @@ async function untilHeard(heard: Promise<SentEvent>, act: (time: number) => Prom
 
 describe("the API of two nodes over one database", () => {
   it("tells at one of what happened at the other, also to a reader that was away, and goes on with an operation whose node is killed: each run is cancelled once", async () => {
-    const cluster = await NodeCluster.start(["a", "b"], { args: ["--lease", "2s"] });
+    const cluster = await NodeCluster.start(["a", "b"], { args: ["--shard-lease", "2s"] });
     const [a, b] = [cluster.node("a"), cluster.node("b")];
     const made = (key: string) => call(`${b.url}/v1/jobs`, { task: "echo", key, schedule: { manual: true } });
 

@@ -11,7 +11,7 @@ import { storedDataDir } from "../../process/stored-data-dir.js";
  * Six seconds are three times the lease and the silence of workers here, more than 20 are to the defaults (5 and 15). Nothing else
  * notices how long it is: every connection was reset, and every new one is refused at once. The time away is the fault itself.
  */
-const args = ["--lease", "2s", "--worker-silence", "2s"];
+const args = ["--shard-lease", "2s", "--worker-timeout", "2s"];
 const AWAY_MS = 6_000;
 
 const moves = ["node.dead", "shards.gained", "shards.lost", "session.expired", "run.rescued"];

@@ -51,7 +51,7 @@ class Budget implements BudgetLimits {
   take(bytes: number): void {
     const { calls: maxCalls, bytes: maxBytes } = this.#limits;
     if (this.calls >= maxCalls) throw new CarillonError("overloaded", `This node has ${maxCalls} calls in flight.`);
-    // A single call is admitted whatever its size: its body has a limit of its own.
+    // A single call is always admitted: its body has a limit of its own.
     if (this.calls > 0 && this.bytes + bytes > maxBytes) {
       throw new CarillonError("overloaded", `This node has calls with ${maxBytes} bytes in flight.`);
     }

@@ -23,7 +23,7 @@ export async function checkDatabase(database: Database, config: Config): Promise
 
 function checkPooler(database: Database, config: Config): Finding {
   if (database.server.direct) return ok("pooler", "there is none");
-  if (config.directDatabaseUrl !== null) return ok("pooler", "there is one, and a direct URL that bypasses it");
+  if (config.databaseDirectUrl !== null) return ok("pooler", "there is one, and a direct URL that bypasses it");
   return warn(
     "pooler",
     "there is one, so that this node polls for wake-ups and detects lost nodes later",

@@ -23,7 +23,7 @@ describe("the executors of a node", () => {
   });
 
   it("refuse an entry of the allow-list that cannot be read", () => {
-    expect(() => executors({}, { outboundAllow: ["10.0.0.0/99"] })).toThrow("10.0.0.0/99");
+    expect(() => executors({}, { outboundAllowlist: ["10.0.0.0/99"] })).toThrow("10.0.0.0/99");
   });
 
   it("know their own payloads and no others", () => {
