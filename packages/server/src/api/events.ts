@@ -1,6 +1,6 @@
 import type { EventQuery } from "@carillon/contract";
 import { formatId } from "@carillon/core";
-import { type EventFilter, readEventTypes } from "../events/wire-event.js";
+import { type EventFilter, readEventTypes } from "../events/public-event.js";
 import type { ApiOptions, Handlers } from "./http/handler.js";
 import { idOrNotFound, jobIdOf } from "./references.js";
 

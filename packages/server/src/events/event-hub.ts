@@ -3,7 +3,7 @@ import type { EventReset } from "@carillon/contract";
 import { CarillonError, type Clock, type DurationMs, type Timers } from "@carillon/core";
 import type { EngineEvent } from "@carillon/engine";
 import { EventRing, EventStream, lost } from "./event-stream.js";
-import { type EventFilter, type Notice, toNotice } from "./wire-event.js";
+import { type EventFilter, type PublicEvent, toPublicEvent } from "./public-event.js";
 
 export interface EventHubOptions {
   /** The name of this process in the ids of events. */
@@ -42,7 +42,7 @@ export class EventHub {
   readonly #options: EventHubOptions;
   readonly #limits: EventLimits;
   readonly #streams = new Set<EventStream>();
-  readonly #listeners = new Set<(notice: Notice) => void>();
+  readonly #listeners = new Set<(publicEvent: PublicEvent) => void>();
   #ring: EventRing;
   /** Incremented when the ring is cleared: ids of an earlier epoch are unknown. */
   #epoch = 1;
@@ -80,25 +80,25 @@ export class EventHub {
   /** For events of this node's engine. Returns at once when no stream and no node needs them. */
   readonly publish = (event: EngineEvent): void => {
     if (!this.#isAwake && this.#listeners.size === 0) return;
-    const notice = toNotice(event, this.#options.now());
-    if (notice === null) return;
-    for (const listener of this.#listeners) listener(notice);
-    this.take(notice);
+    const publicEvent = toPublicEvent(event, this.#options.now());
+    if (publicEvent === null) return;
+    for (const listener of this.#listeners) listener(publicEvent);
+    this.take(publicEvent);
   };
 
   /** For events of any node. */
-  take(notice: Notice): void {
-    this.#store(notice);
+  take(publicEvent: PublicEvent): void {
+    this.#store(publicEvent);
   }
 
-  #store(notice: Notice | typeof lost): void {
+  #store(publicEvent: PublicEvent | typeof lost): void {
     if (!this.#isAwake) return;
-    this.#ring.add(notice);
+    this.#ring.add(publicEvent);
     if (this.#streams.size > 0) this.#feedTimer ??= this.#options.timers.setTimeout(this.#feed, this.#limits.gatherMs);
   }
 
   /** Passes every event of this node to the listener, until the returned function is called. */
-  listen(listener: (notice: Notice) => void): () => void {
+  listen(listener: (publicEvent: PublicEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }

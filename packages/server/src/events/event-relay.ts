@@ -2,7 +2,7 @@ import type { Clock, DurationMs, Timers } from "@carillon/core";
 import { type Event, eventTypes } from "@carillon/contract";
 import type { Database, Listening } from "@carillon/engine";
 import type { EventHub } from "./event-hub.js";
-import type { Notice } from "./wire-event.js";
+import type { PublicEvent } from "./public-event.js";
 
 export interface EventRelayOptions {
   readonly hub: Pick<EventHub, "isAwake" | "listen" | "take" | "missed" | "onWake">;
@@ -35,7 +35,7 @@ export class EventRelay {
   #timer: unknown = null;
   #requestedAt = Number.NEGATIVE_INFINITY;
   #wantedUntil = Number.NEGATIVE_INFINITY;
-  #pending: Notice[] = [];
+  #pending: PublicEvent[] = [];
   #dropped = false;
 
   constructor(options: EventRelayOptions) {
@@ -109,8 +109,8 @@ export class EventRelay {
     this.#dropped = false;
   }
 
-  readonly #collect = (notice: Notice): void => {
-    if (this.#pending.length < maxEventsPerTick) this.#pending.push(notice);
+  readonly #collect = (publicEvent: PublicEvent): void => {
+    if (this.#pending.length < maxEventsPerTick) this.#pending.push(publicEvent);
     else this.#dropped = true;
   };
 
@@ -129,12 +129,12 @@ export class EventRelay {
     }
     if (!hub.isAwake) return;
     if (kind === "missed") hub.missed();
-    if (kind === "events") for (const notice of readNotices(body)) hub.take(notice);
+    if (kind === "events") for (const publicEvent of readPublicEvents(body)) hub.take(publicEvent);
   }
 }
 
 /** Other nodes may have another version: unknown events are ignored. */
-function readNotices(body: string): Notice[] {
+function readPublicEvents(body: string): PublicEvent[] {
   const known: ReadonlySet<string> = new Set(eventTypes);
   const list = parsed(body);
   if (!Array.isArray(list)) return [];

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { EventReset } from "@carillon/contract";
-import { type EventFilter, type Notice, passes } from "./wire-event.js";
+import { type EventFilter, type PublicEvent, passes } from "./public-event.js";
 
 /** Stored in place of events that were lost on their way from another node. */
 export const lost = "lost";
@@ -8,7 +8,7 @@ export const lost = "lost";
 /** The last events, numbered from 1. Older ones are overwritten: memory does not grow. */
 export class EventRing {
   readonly #size: number;
-  readonly #notices: (Notice | typeof lost)[] = [];
+  readonly #events: (PublicEvent | typeof lost)[] = [];
   #last = 0;
 
   constructor(size: number) {
@@ -25,13 +25,13 @@ export class EventRing {
     return Math.max(1, this.#last - this.#size + 1);
   }
 
-  add(notice: Notice | typeof lost): void {
+  add(publicEvent: PublicEvent | typeof lost): void {
     this.#last += 1;
-    this.#notices[this.#last % this.#size] = notice;
+    this.#events[this.#last % this.#size] = publicEvent;
   }
 
-  get(number: number): Notice | typeof lost | undefined {
-    return number < this.first || number > this.#last ? undefined : this.#notices[number % this.#size];
+  get(number: number): PublicEvent | typeof lost | undefined {
+    return number < this.first || number > this.#last ? undefined : this.#events[number % this.#size];
   }
 }
 
@@ -118,14 +118,14 @@ export class EventStream extends Readable {
     }
     while (this.#after < ring.last && text.length < chunkBytes) {
       this.#after += 1;
-      const notice = ring.get(this.#after);
-      if (notice === lost) text += this.#reset({ reason: "gap" });
-      else if (notice !== undefined && passes(filter, notice)) text += this.#event(notice);
+      const publicEvent = ring.get(this.#after);
+      if (publicEvent === lost) text += this.#reset({ reason: "gap" });
+      else if (publicEvent !== undefined && passes(filter, publicEvent)) text += this.#event(publicEvent);
     }
     return text;
   }
 
-  #event({ event }: Notice): string {
+  #event({ event }: PublicEvent): string {
     return `id: ${this.#id(this.#after)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
   }
 

@@ -37,7 +37,7 @@ import type {
 } from "@carillon/engine";
 import type { FastifyBaseLogger } from "fastify";
 import type { Readable } from "node:stream";
-import type { EventFilter } from "../../events/wire-event.js";
+import type { EventFilter } from "../../events/public-event.js";
 import type { AdmissionLoad, BudgetLimits } from "./admission.js";
 import type { CallerOf, QuotaLimits } from "./quota.js";
 import type { TracePlace, TracingPort } from "./tracing.js";

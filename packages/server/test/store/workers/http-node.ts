@@ -31,25 +31,25 @@ export interface HttpNode {
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** Creates a job that runs once, at once; answers its id. */
+  /** Creates a job that runs once, at once; returns its id. */
   create(job: object): Promise<string>;
-  /** Looks until the run of such a job is as expected. */
+  /** Polls until the run of such a job has the expected form. */
   untilRun(jobId: string, expected: object): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface Cluster {
-  start(silenceMs?: number): Promise<HttpNode>;
+  start(workerTimeoutMs?: number): Promise<HttpNode>;
   close(): Promise<void>;
 }
 
-/** Nodes with an API that listens, over one database. */
+/** Nodes with a listening API, over one database. */
 export async function cluster(): Promise<Cluster> {
   const fresh = await freshDatabase({ migrated: true });
   const nodes: HttpNode[] = [];
   return {
-    async start(silenceMs = 3_000) {
-      const node = await startNode(fresh.url, silenceMs);
+    async start(workerTimeoutMs = 3_000) {
+      const node = await startNode(fresh.url, workerTimeoutMs);
       nodes.push(node);
       return node;
     },
@@ -60,12 +60,12 @@ export async function cluster(): Promise<Cluster> {
   };
 }
 
-async function startNode(databaseUrl: string, workerSilenceMs: number): Promise<HttpNode> {
+async function startNode(databaseUrl: string, workerTimeoutMs: number): Promise<HttpNode> {
   const database = await openDatabase({ url: databaseUrl, schema: "carillon", ...ports });
   const newId = makeUuidV7({ now: () => database.clock.now(), randomBytes });
   const node = { name: "test", address: null, version: "0" };
   const events: EngineEvent[] = [];
-  const limits = { workerSilenceMs, leaseMs: 1_000 };
+  const limits = { workerSilenceMs: workerTimeoutMs, leaseMs: 1_000 };
   const onEvent = (event: EngineEvent): void => void events.push(event);
   const engine = createEngine({ database, ...ports, newId, node, alone: false, limits, onEvent });
   await engine.start();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { apiUnderTest, json } from "./api-under-test.js";
 import type { AdmissionLoad } from "../../../src/api/http/admission.js";
 
-/** An API whose enqueueing stands still until it is let go. */
+/** An API whose enqueue calls block until the test releases them. */
 async function stalledApi(admission: { calls: number; bytes: number }) {
   let letGo = (): void => undefined;
   const gate = new Promise<void>((resolve) => (letGo = resolve));
@@ -32,7 +32,7 @@ async function stalledApi(admission: { calls: number; bytes: number }) {
   const url = await api.app.listen({ host: "127.0.0.1", port: 0 });
   const post = (path: string, body: unknown = { task: "echo" }, headers: Record<string, string> = {}) =>
     fetch(`${url}${path}`, { method: "POST", headers: { ...json, ...headers }, body: JSON.stringify(body) });
-  /** Resolves when so many handlers are at work. */
+  /** Resolves when this number of handlers is running. */
   const untilInside = async (count: number): Promise<void> => {
     if (inside >= count) return;
     for await (const [now] of on(arrivals, "entered")) if (now >= count) return;
@@ -49,8 +49,8 @@ async function stalledApi(admission: { calls: number; bytes: number }) {
   };
 }
 
-describe("the admission of calls", () => {
-  it("answers 503 with Retry-After at once when as many are under way as it lets in", async () => {
+describe("admission", () => {
+  it("answers 503 with Retry-After at once when the budget of calls is full", async () => {
     const api = await stalledApi({ calls: 2, bytes: 10_000 });
     const first = [api.post("/v1/runs"), api.post("/v1/runs")];
     await api.untilInside(2);
@@ -60,7 +60,7 @@ describe("the admission of calls", () => {
     expect(await refused.json()).toMatchObject({ code: "overloaded", retryable: true });
     expect(api.problems).toEqual(["overloaded"]);
     expect((await fetch(`${api.url}/v1/jobs`)).status).toBe(503);
-    // Probes, and those who wait or work, are not kept out by it.
+    // Probes, waiting calls and calls of workers have other budgets.
     expect((await fetch(`${api.url}/livez`)).status).toBe(200);
     expect((await fetch(`${api.url}/metrics`)).status).toBe(200);
     const worker = { name: "w", queues: ["default"], tasks: ["echo"], slots: 1 };
@@ -72,7 +72,7 @@ describe("the admission of calls", () => {
     expect(api.load()).toMatchObject({ calls: { calls: 0, bytes: 0 }, workers: { calls: 0, bytes: 0 } });
   });
 
-  it("counts what bodies weigh together, and one that does not say so as the largest", async () => {
+  it("counts the bytes of bodies, and a body without a length with the largest size", async () => {
     const api = await stalledApi({ calls: 100, bytes: 50_000 });
     const large = { task: "echo", payload: "x".repeat(30_000) };
     const first = api.post("/v1/runs", large);
@@ -95,7 +95,7 @@ describe("the admission of calls", () => {
     await api.close();
   });
 
-  it("keeps the place of a call whose caller went away until its work has ended", async () => {
+  it("a call whose caller disconnected occupies its budget until its work has ended", async () => {
     const api = await stalledApi({ calls: 1, bytes: 10_000 });
     const caller = new AbortController();
     const gone = fetch(`${api.url}/v1/runs`, {
@@ -109,7 +109,7 @@ describe("the admission of calls", () => {
     expect(await gone).toBe("gone");
     expect((await api.post("/v1/runs")).status).toBe(503);
     api.letGo();
-    // Its place is free one turn after its work has ended.
+    // The ticket is released one turn after the end of the work.
     while ((await api.post("/v1/runs")).status !== 201);
     await api.close();
     expect(api.load()).toMatchObject({ calls: { calls: 0, bytes: 0 } });

@@ -6,8 +6,8 @@ const fault = { error: new Error("not readable") };
 const item = { spec: {} };
 const tx = { query: () => Promise.reject(new Error("nothing is asked of it")) };
 
-describe("what a batch made", () => {
-  it("is kept by its items, those included that were not readable", async () => {
+describe("effects of batches", () => {
+  it("stores the effect of a batch by item, including the items that were invalid", async () => {
     const kept: Effect[] = [];
     const receipt = { keep: async (_tx: unknown, effect: Effect) => void kept.push(effect) };
     const read = [fault, item, fault, item, item];
@@ -18,7 +18,7 @@ describe("what a batch made", () => {
     expect(kept).toEqual([{ runs: [null, first, null, null, last] }, { jobs: [null, "a", null, null, "b"] }]);
   });
 
-  it("is told of the same items again, whatever can be read by then", () => {
+  it("replays a batch with the same items, even if other items are valid by then", () => {
     const made = [null, "a", null, "b"];
     const now = [item, fault, fault, item];
     const outcomes = replayedItems(now, made, (id: string) => ({ id }));
@@ -30,7 +30,7 @@ describe("what a batch made", () => {
     });
   });
 
-  it("needs no receipt", () => {
+  it("a batch needs no receipt", () => {
     expect(receiptByItem(undefined, [item])).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ function quotaOf(quota: RateQuota, maxCallers?: number) {
   const clock = new ManualClock();
   const options = { monotonic: () => clock.monotonic(), ...(maxCallers !== undefined && { maxCallers }) };
   const calls = new CallerQuota(quota, options);
-  /** How many of so many requests are let in now. */
+  /** The number of these requests that are allowed now. */
   const letIn = (count: number, caller = "a"): number =>
     Array.from({ length: count }, () => calls.take(caller)).filter(({ isWithin }) => isWithin).length;
   return { clock, calls, letIn };
@@ -16,7 +16,7 @@ function quotaOf(quota: RateQuota, maxCallers?: number) {
 const minute = { requests: 60, windowMs: 60_000 };
 
 describe("the quota of a caller", () => {
-  it("is there at once, and comes back evenly", () => {
+  it("a quota is available at once, and refills evenly", () => {
     const { clock, letIn } = quotaOf(minute);
     expect(letIn(100)).toBe(60);
     clock.advance(999);
@@ -27,14 +27,14 @@ describe("the quota of a caller", () => {
     expect(letIn(50)).toBe(10);
   });
 
-  it("is never more than itself, however long the caller was silent", () => {
+  it("a quota never exceeds its size, however long the caller was idle", () => {
     const { clock, letIn } = quotaOf(minute);
     letIn(10);
     clock.advance(86_400_000);
     expect(letIn(100)).toBe(60);
   });
 
-  it("says what is left and when there is more", () => {
+  it("reports the remaining requests and when the next one is available", () => {
     const { clock, calls } = quotaOf({ requests: 2, windowMs: 10_000 });
     expect(calls.take("a")).toEqual({ isWithin: true, remaining: 1, nextInMs: 5_000 });
     expect(calls.take("a")).toEqual({ isWithin: true, remaining: 0, nextInMs: 5_000 });
@@ -45,7 +45,7 @@ describe("the quota of a caller", () => {
     expect(calls.take("a")).toEqual({ isWithin: true, remaining: 0, nextInMs: 5_000 });
   });
 
-  it("is not used by requests that were refused", () => {
+  it("refused requests do not use the quota", () => {
     const { clock, letIn } = quotaOf({ requests: 1, windowMs: 1_000 });
     expect(letIn(1)).toBe(1);
     for (let turn = 0; turn < 9; turn++) {
@@ -56,7 +56,7 @@ describe("the quota of a caller", () => {
     expect(letIn(1)).toBe(1);
   });
 
-  it("holds for any course of requests: in no stretch of time more than itself and what came back meanwhile", () => {
+  it("for any sequence of requests, no period allows more than the quota and its refill", () => {
     const quotas = fc.record({
       requests: fc.integer({ min: 1, max: 300 }),
       seconds: fc.integer({ min: 1, max: 90 }),
@@ -67,35 +67,35 @@ describe("the quota of a caller", () => {
         const { clock, calls } = quotaOf({ requests, windowMs: seconds * 1_000 });
         const spacing = (seconds * 1_000) / requests;
         const admitted: number[] = [];
-        let longestMs = 0;
+        let maxMs = 0;
         for (const { pauseMs, count } of course) {
           clock.advance(pauseMs);
           for (let sent = 0; sent < count; sent++) {
             const { isWithin, nextInMs } = calls.take("a");
             if (isWithin) admitted.push(clock.monotonic());
-            longestMs = Math.max(longestMs, nextInMs);
+            maxMs = Math.max(maxMs, nextInMs);
           }
         }
         const excess = admitted.flatMap((from, first) =>
           admitted.slice(first).map((to, more) => more + 1 - requests - (to - from) / spacing),
         );
         expect(Math.max(0, ...excess)).toBeLessThan(1e-3);
-        // Nobody is told to wait for longer than one request takes to come back.
-        expect(longestMs).toBeLessThanOrEqual(spacing + 1e-2);
+        // The reported wait is never longer than the refill of one request.
+        expect(maxMs).toBeLessThanOrEqual(spacing + 1e-2);
       }),
       { numRuns: 50 },
     );
   });
 
-  it("lets in as many as it says, however small their spacing is", () => {
+  it("allows the full number of requests, however short their spacing is", () => {
     const { clock, letIn } = quotaOf({ requests: 30_000, windowMs: 7_000 });
     clock.advance(1e9 + 0.123);
     expect(letIn(30_010)).toBe(30_000);
   });
 });
 
-describe("the memory of callers", () => {
-  it("forgets those whose quota is whole again, a few at each request", () => {
+describe("the callers of a quota", () => {
+  it("forgets callers with a full quota, a few at each request", () => {
     const { clock, calls } = quotaOf(minute);
     for (let n = 0; n < 1_000; n++) calls.take(`c${n}`);
     expect(calls.callers).toBe(1_000);
@@ -104,7 +104,7 @@ describe("the memory of callers", () => {
     expect(calls.callers).toBeLessThanOrEqual(2);
   });
 
-  it("keeps what a caller has used until it is whole again", () => {
+  it("keeps the use of a caller until its quota is full again", () => {
     const { clock, calls, letIn } = quotaOf(minute);
     letIn(60, "busy");
     clock.advance(30_000);
@@ -112,7 +112,7 @@ describe("the memory of callers", () => {
     expect(letIn(60, "busy")).toBe(30);
   });
 
-  it("is bounded: callers beyond it share one quota, and those that it knows keep their own", () => {
+  it("bounds the callers: further ones share one quota, and known ones keep their own", () => {
     const { clock, calls, letIn } = quotaOf(minute, 100);
     for (let n = 0; n < 100; n++) calls.take(`c${n}`);
     let admitted = 0;

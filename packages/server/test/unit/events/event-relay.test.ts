@@ -13,18 +13,18 @@ const ended = (runId: string): EngineEvent => ({
   durationMs: 1,
 });
 
-/** Two nodes whose notices reach each other at once, over a line that can be cut. */
+/** Two nodes that receive each other's notifications at once, over a line that the test can cut. */
 function twoNodes() {
   const clock = new ManualClock(0);
   const listeners = new Set<(payload: string) => void>();
-  const told: (() => void)[] = [];
+  const reconnected: (() => void)[] = [];
   const database = {
     notify: (_channel: string, payload: string) => {
       for (const listener of listeners) listener(payload);
     },
     listen: (_channel: string, onPayload: (payload: string) => void, onBack: () => void) => {
       listeners.add(onPayload);
-      told.push(onBack);
+      reconnected.push(onBack);
       return { stop: async () => void listeners.delete(onPayload) };
     },
   } as never;
@@ -41,13 +41,13 @@ function twoNodes() {
     read();
     return { stream, read, closed: new Promise((resolve) => stream.once("close", resolve)) };
   };
-  return { a, b, clock, open, cutLine: () => told.forEach((onBack) => onBack()) };
+  return { a, b, clock, open, cutLine: () => reconnected.forEach((onBack) => onBack()) };
 }
 
 const idsIn = (text: string): string[] => [...text.matchAll(/^id: (\S+)\nevent: run/gm)].map(([, id = ""]) => id);
 
 describe("the events of two nodes", () => {
-  it("come to a reader of either, from the moment that it is there", () => {
+  it("a stream gets the events of either node from its start on", () => {
     const { b, clock, open } = twoNodes();
     const { read } = open();
     b.publish(ended("1"));
@@ -55,7 +55,7 @@ describe("the events of two nodes", () => {
     expect(idsIn(read())).toEqual(["a.1.1"]);
   });
 
-  it("come also where they are no one namespace's", () => {
+  it("a stream gets the events of the cluster from both nodes", () => {
     const { b, clock, open } = twoNodes();
     const { read } = open();
     const id = "01890000-0000-7000-8000-000000000001";
@@ -64,7 +64,7 @@ describe("the events of two nodes", () => {
     expect(read()).toContain("event: node.took_over");
   });
 
-  it("are whole for a reader that was away and names the last event that it has", async () => {
+  it("a client that reconnects with its last event id gets every event", async () => {
     const { a, b, clock, open } = twoNodes();
     const first = open();
     b.publish(ended("1"));
@@ -81,7 +81,7 @@ describe("the events of two nodes", () => {
     expect(text).not.toContain("reset");
   });
 
-  it("are to be read again by a reader that comes back to the other node, which then tells of both", async () => {
+  it("a client that reconnects to the other node gets a reset, and then the events of both", async () => {
     const { a, b, clock, open } = twoNodes();
     const first = open();
     b.publish(ended("1"));
@@ -100,7 +100,7 @@ describe("the events of two nodes", () => {
     expect(ids.every((id) => id.startsWith("b."))).toBe(true);
   });
 
-  it("are said to have a gap to a reader that was away while some were lost", async () => {
+  it("a client that reconnects after a loss between the nodes gets a reset", async () => {
     const { a, open, cutLine } = twoNodes();
     const { stream, closed } = open();
     stream.destroy();

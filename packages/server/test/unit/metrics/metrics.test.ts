@@ -7,13 +7,13 @@ import { lintNames, parseExposition } from "./exposition.js";
 const line = (text: string, start: string) => text.split("\n").find((one) => one.startsWith(start));
 
 describe("metrics", () => {
-  it("follow Prometheus' rules for names", async () => {
+  it("the names of metrics follow the rules of Prometheus", async () => {
     const families = parseExposition(await createMetrics({ version: "1.2.3" }).render());
     expect(families.get("nodejs_heap_size_used_bytes")?.type).toBe("gauge");
     expect(lintNames(families.values())).toEqual([]);
   });
 
-  it("are those that are declared, as they are declared", async () => {
+  it("a scrape has exactly the declared metrics, with their declared types and labels", async () => {
     const metrics = createMetrics({ version: "1.2.3" });
     metrics.watchStreams(() => ({ streams: 0, dropped: 0 }));
     metrics.watchNode({ engine: () => null, database: () => null });
@@ -28,7 +28,7 @@ describe("metrics", () => {
     }
   });
 
-  it("are those that the guide speaks of", () => {
+  it("the observability guide names only declared metrics", () => {
     const guide = readFileSync(new URL("../../../../../docs/guides/observability.md", import.meta.url), "utf8");
     const named = new Set(
       [...guide.matchAll(/carillon_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, "")),
@@ -37,7 +37,7 @@ describe("metrics", () => {
     expect([...named].filter((name) => !(name in metricCatalogue))).toEqual([]);
   });
 
-  it("show workers, lease and connections as they are when somebody looks", async () => {
+  it("metrics show workers, lease and connections as of the scrape", async () => {
     const metrics = createMetrics({ version: "0" });
     const load = {
       workers: 2,
@@ -85,14 +85,14 @@ describe("metrics", () => {
     }
   });
 
-  it("say what runs here", async () => {
+  it("a metric shows the version", async () => {
     const text = await createMetrics({ version: "1.2.3" }).render();
     expect(line(text, "carillon_build_info")).toBe(
       `carillon_build_info{version="1.2.3",node_version="${process.version}"} 1`,
     );
   });
 
-  it("show the load of queues on one node only", async () => {
+  it("only the leader exports the load of queues", async () => {
     const metrics = createMetrics({ version: "0" });
     metrics.watchStreams(() => ({ streams: 3, dropped: 1 }));
     const load = { namespace: "default", queue: "mail", queued: 7, running: 2, waitMs: 1_500, workers: 1, slots: 4 };
@@ -109,13 +109,13 @@ describe("metrics", () => {
     expect(lintNames(parseExposition(text).values())).toEqual([]);
     metrics.exportLoads(null);
     expect(await metrics.render()).not.toContain('queue="mail"');
-    // Asked twice, it still counts once.
+    // A second scrape does not count it again.
     expect(line(await metrics.render(), "carillon_event_streams_dropped_total")).toBe(
       "carillon_event_streams_dropped_total 1",
     );
   });
 
-  it("follow the engine's events", async () => {
+  it("metrics count the engine's events", async () => {
     const metrics = createMetrics({ version: "0" });
     const run = { namespaceId: 1, jobId: null, runId: "r", task: "echo", queue: "default" };
     const fired = {
@@ -174,7 +174,7 @@ describe("metrics", () => {
     }
   });
 
-  it("measure HTTP calls in seconds", async () => {
+  it("metrics measure HTTP calls in seconds", async () => {
     const metrics = createMetrics({ version: "0" });
     metrics.httpRequest({ method: "GET", route: "/v1/jobs", status: 200, durationMs: 250 });
     expect(line(await metrics.render(), "carillon_http_request_duration_seconds_sum")).toBe(

@@ -12,7 +12,7 @@ describe("doctor", () => {
     ["20.19.0", "warn"],
     ["22.0.0", "ok"],
     ["26.1.0", "ok"],
-  ])("judges Node %s: %s", (version, status) => {
+  ])("doctor rates Node %s: %s", (version, status) => {
     expect(checkNodeVersion(version).status).toBe(status);
   });
 
@@ -21,7 +21,7 @@ describe("doctor", () => {
     ["2025a", "ok"],
     ["2024b", "warn"],
     [undefined, "fail"],
-  ])("judges zone data of %s in 2026: %s", (version, status) => {
+  ])("doctor rates zone data of %s in 2026: %s", (version, status) => {
     expect(checkZoneData(version, Date.parse("2026-06-01T00:00:00Z")).status).toBe(status);
   });
 
@@ -29,16 +29,16 @@ describe("doctor", () => {
     [50, "fail"],
     [500, "warn"],
     [5_000, "ok"],
-  ])("judges %i MB of free space: %s", (mb, status) => {
+  ])("doctor rates %i MB of free space: %s", (mb, status) => {
     expect(judgeSpace("/data", mb * MB)).toMatchObject({ status, detail: `${mb} MB free for /data` });
   });
 
-  it("judges the clocks by their distance, and says which is ahead", () => {
+  it("doctor rates the clock skew, and reports which clock is ahead", () => {
     expect(checkSkew(12.4)).toMatchObject({ status: "ok", detail: "this machine is 12 ms ahead of the database" });
     expect(checkSkew(-5_000)).toMatchObject({ status: "warn", detail: "this machine is 5000 ms behind the database" });
   });
 
-  it("gives a remedy wherever something is wrong, and only there", () => {
+  it("doctor gives a remedy for each problem, and only there", () => {
     for (const finding of [checkNodeVersion("18.0.0"), checkSkew(0), checkSkew(9_999), judgeSpace("/", 0)]) {
       expect("remedy" in finding).toBe(finding.status !== "ok");
     }
@@ -47,7 +47,7 @@ describe("doctor", () => {
 
 describe("doctor on etcd", () => {
   const healthy: EtcdStatus = { version: "3.5.9", clusterId: "1", hasLeader: true };
-  /** What each endpoint answers; an error is thrown. */
+  /** The status of each endpoint, or the error of its call. */
   const statuses = async (answers: Readonly<Record<string, EtcdStatus | Error>>) => {
     const found = await checkEtcd(Object.keys(answers), async (endpoint) => {
       const answer = answers[endpoint];
@@ -58,14 +58,14 @@ describe("doctor on etcd", () => {
   };
   const refused = new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") });
 
-  it("is content when every endpoint answers", async () => {
+  it("doctor reports ok when every etcd endpoint answers", async () => {
     expect(await statuses({ "http://a": healthy, "http://b": healthy })).toEqual([
       "ok http://a answers, version 3.5.9",
       "ok http://b answers, version 3.5.9",
     ]);
   });
 
-  it("bears an endpoint that is away or without a leader as long as another can be used", async () => {
+  it("doctor warns of an etcd endpoint that is down or has no leader while another is usable", async () => {
     const cutOff = { ...healthy, hasLeader: false };
     expect(await statuses({ "http://a": refused, "http://b": cutOff, "http://c": healthy })).toEqual([
       "warn http://a does not answer (connect ECONNREFUSED)",
@@ -78,7 +78,7 @@ describe("doctor on etcd", () => {
     ]);
   });
 
-  it("fails when the endpoints are not of one cluster", async () => {
+  it("doctor fails when the etcd endpoints belong to different clusters", async () => {
     const found = await statuses({ "http://a": healthy, "http://b": { ...healthy, clusterId: "2" } });
     expect(found.at(-1)).toBe("fail the endpoints belong to different clusters");
   });

@@ -17,7 +17,7 @@ function logged(logFormat: "json" | "pretty" = "json") {
 }
 
 describe("the log", () => {
-  it("is one JSON object a line: level, time, component, msg, and what belongs to it", () => {
+  it("a log entry is one line of JSON with level, time, component, msg and its members", () => {
     const { logger, entry } = logged();
     logger.child({ component: "api" }).warn({ request_id: "req_1", status: 503 }, "request failed");
     expect(entry()).toEqual({
@@ -30,7 +30,7 @@ describe("the log", () => {
     });
   });
 
-  it("names runs and jobs as the API does", () => {
+  it("the log names runs and jobs like the API", () => {
     const { logger, entry } = logged();
     const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
     const run = { namespaceId: 1, runId: id, jobId: id, task: "echo", queue: "default" };
@@ -46,7 +46,7 @@ describe("the log", () => {
     expect(entry()).not.toHaveProperty("runId");
   });
 
-  it("names nodes and backfills as the API does", () => {
+  it("the log names nodes and backfills like the API", () => {
     const { logger, entry } = logged();
     const id = "019a7f71-ece5-7060-8d10-5b3a9c36e0ad";
     const node = expect.stringMatching(/^node_[0-9a-z]{26}$/) as string;
@@ -58,7 +58,7 @@ describe("the log", () => {
     expect(entry()).toMatchObject({ backfill_id: expect.stringMatching(/^bkf_/) as string });
   });
 
-  it("tells of the cluster on info, and on debug where the node can only be alone", () => {
+  it("cluster events are logged on info, and on debug with an embedded database", () => {
     const { logger, entry } = logged();
     logEngineEvent(logger, { type: "shards.gained", count: 64 });
     expect(entry()).toMatchObject({ level: 30, msg: "shards.gained" });
@@ -68,13 +68,13 @@ describe("the log", () => {
     expect(entry()).toMatchObject({ level: 40 });
   });
 
-  it.each(["json", "pretty"] as const)("never shows a secret, wherever it stands (%s)", async (format) => {
+  it.each(["json", "pretty"] as const)("the log never shows a secret (%s)", async (format) => {
     const { logger, lines } = logged(format);
     const secrets = { password: "hunter2", deeper: { token: "hunter2", authorization: "Bearer hunter2hunter2" } };
     logger.info(secrets, "cannot reach postgres://carillon:hunter2@db:5432/app?sslpassword=hunter2&x=1");
     logger.error({ err: new Error("refused by amqp://me:hunter2@host") }, "Authorization: Bearer hunter2hunter2");
     logger.info({ path: "/v1/callbacks/hunter2" }, "secret whsec_hunter2 of an endpoint");
-    // One line after the other, each in its turn.
+    // One entry after the other, so that their order is known.
     await vi.waitFor(() => expect(lines.join("\n")).toContain("of an endpoint"));
     const text = lines.join("\n");
     expect(text).not.toContain("hunter2");

@@ -8,13 +8,13 @@ const executors = (env: Record<string, string> = {}, over: Partial<typeof config
   nodeExecutors({ ...config, ...over }, env, () => null);
 
 describe("the executors of a node", () => {
-  it("are http, and email where there is a mail server; none without slots", () => {
+  it("a node has the executor http, and email if a mail server is configured; none without slots", () => {
     expect(executors().map(({ name }) => name)).toEqual(["http"]);
     expect(executors({ CARILLON_SMTP_URL: "smtp://mail" }).map(({ name }) => name)).toEqual(["http", "email"]);
     expect(executors({}, { workerSlots: 0 })).toEqual([]);
   });
 
-  it("reach nothing that is not public unless the configuration opens it", async () => {
+  it("executors connect to no private address that is not on the allowlist", async () => {
     const [http] = executors();
     const runId = "01890000-0000-7000-8000-000000000001";
     const context = { runId, jobId: null, scheduledFor: 0, signal: new AbortController().signal } as TaskContext;
@@ -22,11 +22,11 @@ describe("the executors of a node", () => {
     await expect(sent).rejects.toThrow("127.0.0.1 is not a public address");
   });
 
-  it("refuse an entry of the allow-list that cannot be read", () => {
+  it("refuses an invalid entry of the allowlist", () => {
     expect(() => executors({}, { outboundAllowlist: ["10.0.0.0/99"] })).toThrow("10.0.0.0/99");
   });
 
-  it("know their own payloads and no others", () => {
+  it("executors validate their own payloads and no others", () => {
     const faults = payloadFaults(executors());
     expect(faults("http", {})).toMatchObject([{ pointer: "/url" }]);
     expect(faults("own", {})).toEqual([]);

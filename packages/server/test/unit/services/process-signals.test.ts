@@ -14,7 +14,7 @@ function scene() {
 }
 
 describe("stop signals", () => {
-  it("drains at the first and ends at once at a later second", () => {
+  it("drains at the first signal and exits at once at a later second one", () => {
     const { heard, time, reactions } = scene();
     const onSignal = stopSignalHandler(reactions, () => time.now);
     onSignal("SIGINT");
@@ -23,7 +23,7 @@ describe("stop signals", () => {
     expect(heard).toEqual(["drain SIGINT", "end SIGTERM"]);
   });
 
-  it("takes the copy that npm passes on for the same wish", () => {
+  it("ignores the copy of a signal that npm forwards", () => {
     const { heard, time, reactions } = scene();
     const onSignal = stopSignalHandler(reactions, () => time.now);
     onSignal("SIGINT");
@@ -32,7 +32,7 @@ describe("stop signals", () => {
     expect(heard).toEqual(["drain SIGINT"]);
   });
 
-  it("hears SIGINT, SIGTERM, SIGHUP and unhandled errors, until it is told to leave", () => {
+  it("handles SIGINT, SIGTERM, SIGHUP and unhandled errors until it is removed", () => {
     const { heard, time, reactions } = scene();
     const source = new EventEmitter();
     const leave = guardProcess(source, reactions, () => time.now);

@@ -10,7 +10,7 @@ const facts: NodeFacts = {
   postgres: { version: "18", port: null, adopted: false },
 };
 
-/** A node whose start and stop a test holds in its hand, in a process that notes how it ends. */
+/** A node whose start and stop the test controls, in a process that records its exit. */
 function scene(stopLimitMs = 60_000, stopSignal?: AbortSignal) {
   const journal: string[] = [];
   const hands = {
@@ -45,7 +45,7 @@ function scene(stopLimitMs = 60_000, stopSignal?: AbortSignal) {
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("runNode", () => {
-  it("serves until a signal, then stops and ends with 0", async () => {
+  it("runNode serves until a signal, then stops and returns 0", async () => {
     const { journal, hands, host, result } = scene();
     hands.start();
     await turn();
@@ -58,21 +58,21 @@ describe("runNode", () => {
     expect(host.eventNames()).toEqual([]);
   });
 
-  it("ends also when it was asked to before it began", async () => {
+  it("runNode stops when it was asked to before its start", async () => {
     const { journal, hands, result } = scene(60_000, AbortSignal.abort());
     hands.stop();
     expect(await result).toBe(0);
     expect(journal).toEqual(["stop"]);
   });
 
-  it("throws what made the start fail", async () => {
+  it("runNode throws the error of a failed start", async () => {
     const { hands, host, result } = scene();
     hands.failStart(new Error("no database"));
     await expect(result).rejects.toThrow("no database");
     expect(host.eventNames()).toEqual([]);
   });
 
-  it("stops without ever being ready when a signal comes during the start", async () => {
+  it("runNode stops without becoming ready after a signal during the start", async () => {
     const { journal, hands, host, result } = scene();
     host.emit("SIGINT", "SIGINT");
     await turn();
@@ -82,7 +82,7 @@ describe("runNode", () => {
     expect(journal).toEqual(["stop"]);
   });
 
-  it("ends with 1 when the stop takes longer than its limit", async () => {
+  it("runNode returns 1 when the stop exceeds its limit", async () => {
     const { journal, hands, host, result } = scene(0);
     hands.start();
     await turn();
@@ -91,7 +91,7 @@ describe("runNode", () => {
     expect(journal.slice(1)).toEqual(["stop", "abandon", "exit 1"]);
   });
 
-  it("ends with 1 when something could not be stopped in order", async () => {
+  it("runNode returns 1 when a service fails to stop", async () => {
     const { journal, hands, host, result } = scene();
     hands.start();
     await turn();
@@ -101,7 +101,7 @@ describe("runNode", () => {
     expect(journal.slice(1)).toEqual(["stop", "abandon", "exit 1"]);
   });
 
-  it("ends at once with 1 on an error that nothing handled", async () => {
+  it("runNode exits with 1 at once on an unhandled error", async () => {
     const { journal, hands, host } = scene();
     hands.start();
     await turn();

@@ -2,7 +2,7 @@ import { array, assert, asyncProperty, boolean, nat, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Service, ServiceGroup } from "../../../src/services/service.js";
 
-/** A service that writes down what happens to it and breaks where told. */
+/** A service that records its starts and stops, and fails where the test wants it. */
 function recorder(journal: string[], name: string, breaks: { start?: Error; stop?: Error } = {}): Service {
   return {
     name,
@@ -21,7 +21,7 @@ function recorder(journal: string[], name: string, breaks: { start?: Error; stop
 }
 
 describe("ServiceGroup", () => {
-  it("starts in order and stops in reverse", async () => {
+  it("starts services in order and stops them in reverse", async () => {
     const journal: string[] = [];
     const group = new ServiceGroup("node", [recorder(journal, "a"), recorder(journal, "b")]);
     await group.start();
@@ -29,7 +29,7 @@ describe("ServiceGroup", () => {
     expect(journal).toEqual(["a starts", "a up", "b starts", "b up", "b down", "a down"]);
   });
 
-  it("does nothing when it is already where it should be", async () => {
+  it("a repeated start or stop has no effect", async () => {
     const journal: string[] = [];
     const group = new ServiceGroup("node", [recorder(journal, "a")]);
     await group.stop();
@@ -38,7 +38,7 @@ describe("ServiceGroup", () => {
     expect(journal).toEqual(["a starts", "a up", "a down"]);
   });
 
-  it("stops what it had started when a later service does not start, and gives that service's error", async () => {
+  it("stops the started services when a later one fails to start, and throws its error", async () => {
     const journal: string[] = [];
     const group = new ServiceGroup("node", [
       recorder(journal, "a", { stop: new Error("also broken") }),
@@ -49,7 +49,7 @@ describe("ServiceGroup", () => {
     expect(journal).toEqual(["a starts", "a up", "b starts", "a down"]);
   });
 
-  it("ends a start under way when asked to stop, after the service in hand", async () => {
+  it("a stop ends a start in progress after the current service", async () => {
     const journal: string[] = [];
     const stops: Promise<void>[] = [];
     const first: Service = {
@@ -64,7 +64,7 @@ describe("ServiceGroup", () => {
     expect(journal).toEqual(["a down"]);
   });
 
-  it("stops every service although some fail to, and then says which", async () => {
+  it("stops every service although some fail to stop, and reports the failures", async () => {
     const journal: string[] = [];
     const one = new Error("one");
     const two = new Error("two");
@@ -79,7 +79,7 @@ describe("ServiceGroup", () => {
     await expect(group.stop()).resolves.toBeUndefined();
   });
 
-  it("survives any storm of starts and stops: each service alternates, and the last call wins", async () => {
+  it("any storm of starts and stops alternates each service, and the last call wins", async () => {
     await assert(
       asyncProperty(array(tuple(boolean(), nat(6)), { minLength: 1, maxLength: 20 }), async (calls) => {
         const journal: string[] = [];

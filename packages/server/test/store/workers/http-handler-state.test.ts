@@ -26,8 +26,8 @@ async function createHeld(): Promise<string> {
   return String((await node.call("POST", "/v1/jobs", { task: "held", retry })).body["id"]);
 }
 
-describe("a handler over HTTP", () => {
-  it("finds its checkpoint and its steps again in the next attempt [INV-2]", async () => {
+describe("handler state over HTTP", () => {
+  it("a handler over HTTP finds its checkpoint and its steps in the next attempt [INV-2]", async () => {
     const worker = await startWorker();
     await createHeld();
     const first = await worker.call(0);
@@ -42,19 +42,19 @@ describe("a handler over HTTP", () => {
     second.succeed(null);
   });
 
-  it("shows how far it is", async () => {
+  it("a handler over HTTP reports its progress", async () => {
     const worker = await startWorker();
     const id = await createHeld();
     const { context, succeed } = await worker.call(0);
     context.progress(0.4, "12k rows");
-    // Notes go in their order: when this is answered, so was that.
+    // Notes are sent in order: when this one is answered, the earlier one was answered too.
     await context.heartbeat();
     const { body } = await node.call("GET", `/v1/runs/${id.replace("job_", "run_")}`);
     expect(body["progress"]).toMatchObject({ fraction: 0.4, text: "12k rows" });
     succeed(null);
   });
 
-  it("logs, and whoever follows sees it to the end", async () => {
+  it("a handler over HTTP logs, and a follower gets the lines until the end", async () => {
     const worker = await startWorker();
     const id = (await createHeld()).replace("job_", "run_");
     const { context, succeed } = await worker.call(0);
@@ -70,7 +70,7 @@ describe("a handler over HTTP", () => {
     expect(all).toMatchObject({ lines: [{ number: 1 }, { number: 2 }], next_page_token: null });
   });
 
-  it("does once what another run has done", async () => {
+  it("a step with a shared key that another run has done returns its result", async () => {
     const worker = await startWorker();
     await createHeld();
     const first = await worker.call(0);

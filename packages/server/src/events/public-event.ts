@@ -5,7 +5,7 @@ import { timestamp } from "../api/timestamp.js";
 import { shownJobId } from "./webhook-delivery.js";
 
 /** A public event, with the namespace that it is filtered by. */
-export interface Notice {
+export interface PublicEvent {
   /** Null: an event of the cluster, for streams of all namespaces. */
   readonly namespaceId: number | null;
   readonly event: Event;
@@ -14,24 +14,27 @@ export interface Notice {
 type RunEvent = Extract<EngineEvent, { readonly runId: string }>;
 
 /** The public form of an engine event; null for internal ones. */
-export function toNotice(event: EngineEvent, now: number): Notice | null {
+export function toPublicEvent(event: EngineEvent, now: number): PublicEvent | null {
   switch (event.type) {
     case "run.fired":
     case "run.blocked":
     case "run.late":
-      return notice(event, event.type, now, { scheduled_for: timestamp(event.nominal), late_ms: whole(event.lateMs) });
+      return runEvent(event, event.type, now, {
+        scheduled_for: timestamp(event.nominal),
+        late_ms: whole(event.lateMs),
+      });
     case "run.sla_breached":
-      return notice(event, event.type, now, { sla: event.term, late_ms: whole(event.lateMs) });
+      return runEvent(event, event.type, now, { sla: event.term, late_ms: whole(event.lateMs) });
     case "run.claimed":
-      return notice(event, "run.started", now, { waited_ms: whole(event.waitedMs) });
+      return runEvent(event, "run.started", now, { waited_ms: whole(event.waitedMs) });
     case "run.progressed":
-      return notice(event, "run.progress", now, { fraction: event.fraction, text: event.text });
+      return runEvent(event, "run.progress", now, { fraction: event.fraction, text: event.text });
     case "run.retried":
-      return notice(event, "run.retrying", now, { delay_ms: whole(event.delayMs) });
+      return runEvent(event, "run.retrying", now, { delay_ms: whole(event.delayMs) });
     case "run.snoozed":
-      return notice(event, "run.snoozed", now, { delay_ms: whole(event.delayMs) });
+      return runEvent(event, "run.snoozed", now, { delay_ms: whole(event.delayMs) });
     case "run.finished":
-      return notice(event, `run.${event.status}`, now, { duration_ms: whole(event.durationMs) });
+      return runEvent(event, `run.${event.status}`, now, { duration_ms: whole(event.durationMs) });
     case "job.changed": {
       const { namespaceId, jobId, change } = event;
       return { namespaceId, event: { type: `job.${change}`, at: timestamp(now), job_id: formatId("job", jobId) } };
@@ -60,7 +63,7 @@ export function toNotice(event: EngineEvent, now: number): Notice | null {
   }
 }
 
-function notice(of: RunEvent, type: EventType, now: number, more: Partial<Event>): Notice {
+function runEvent(of: RunEvent, type: EventType, now: number, more: Partial<Event>): PublicEvent {
   const { namespaceId, runId, task, queue } = of;
   const ids = { job_id: shownJobId(of), run_id: formatId("run", runId) };
   return { namespaceId, event: { type, at: timestamp(now), ...ids, task, queue, ...more } };
@@ -77,7 +80,7 @@ export interface EventFilter {
   readonly queue?: string;
 }
 
-export function passes(filter: EventFilter, { namespaceId, event }: Notice): boolean {
+export function passes(filter: EventFilter, { namespaceId, event }: PublicEvent): boolean {
   return (
     (namespaceId === null || namespaceId === filter.namespaceId) &&
     (filter.types === undefined || filter.types.has(event.type)) &&

@@ -4,8 +4,8 @@ import { apiUnderTest, refusalOf } from "./api-under-test.js";
 
 type ForeignJob = Job & { readonly job_id?: string; readonly task_id?: string };
 
-describe("what users of other systems send is taken as it is", () => {
-  it("a job by job_type, schedule_time and retries", async () => {
+describe("spellings of other systems", () => {
+  it("accepts a job with job_type, schedule_time and retries", async () => {
     const body = { job_type: "echo", schedule_time: "2026-11-12T12:00:00Z", payload: { a: 1 }, retries: 3 };
     const job = (await apiUnderTest().post("/v1/jobs", body)).json<ForeignJob>();
     expect(job).toMatchObject({ task: "echo", payload: { a: 1 }, retry: { max_attempts: 4 } });
@@ -13,19 +13,19 @@ describe("what users of other systems send is taken as it is", () => {
     expect([job.job_id, job.task_id]).toEqual([job.id, job.id]);
   });
 
-  it.each(["cron", "cron_expression"])("a schedule by %s and timezone at the top", async (name) => {
+  it.each(["cron", "cron_expression"])("accepts a schedule with %s and timezone at the top level", async (name) => {
     const body = { task: "echo", [name]: "0 9 * * MON", timezone: "Asia/Tokyo", user_id: "u003" };
     const job = (await apiUnderTest().post("/jobs", body)).json<Job>();
     expect(job.schedule).toMatchObject({ cron: "0 9 * * MON", time_zone: "Asia/Tokyo" });
     expect(job.owner).toBe("u003");
   });
 
-  it("a retry policy by retry_policy", async () => {
+  it("accepts a retry policy as retry_policy", async () => {
     const body = { task: "echo", retry_policy: { max_attempts: 7 } };
     expect((await apiUnderTest().post("/v1/jobs", body)).json<Job>().retry).toMatchObject({ max_attempts: 7 });
   });
 
-  it("a callback by callback_url, told of every end with the output", async () => {
+  it("accepts a callback as callback_url, for every end, with the output", async () => {
     const api = apiUnderTest();
     const url = "https://example.com/done";
     const job = (await api.post("/v1/jobs", { job_type: "echo", callback_url: url })).json<Job>();
@@ -36,7 +36,7 @@ describe("what users of other systems send is taken as it is", () => {
     expect(refusalOf(wrong)).toMatchObject({ status: 400, faults: ["/callback_url field_invalid"] });
   });
 
-  it("and is told where the log is, by log_url", async () => {
+  it("shows the location of the log as log_url", async () => {
     const api = apiUnderTest();
     const job = (await api.post("/task", { job_type: "echo" })).json<ForeignJob>();
     expect(job.log_url).toBe(`/v1/runs/${job.run?.id}/logs`);
@@ -44,7 +44,7 @@ describe("what users of other systems send is taken as it is", () => {
     expect((await api.post("/v1/jobs", { task: "echo" })).json<Job>()).not.toHaveProperty("log_url");
   });
 
-  it.each(["/task", "/v1/task"])("jobs at %s, with their cancel and their retry", async (address) => {
+  it.each(["/task", "/v1/task"])("serves jobs at %s, with cancel and retry", async (address) => {
     const api = apiUnderTest();
     const made = (await api.post(address, { job_type: "echo" })).json<ForeignJob>();
     const shown = (await api.get(`${address}/${made.id}`)).json<ForeignJob>();
@@ -59,7 +59,7 @@ describe("what users of other systems send is taken as it is", () => {
     expect((await api.post(`${address}/${made.id}/cancel`, {})).json<Job>().state).toBe("cancelled");
   });
 
-  it("DELETE of a job as its cancel, without a body", async () => {
+  it("DELETE of a job cancels it, without a body", async () => {
     const api = apiUnderTest();
     const { id } = (await api.post("/jobs", { task: "echo", cron: "@daily" })).json<Job>();
     const gone = await api.send("DELETE", `/jobs/${id}`);
@@ -67,7 +67,7 @@ describe("what users of other systems send is taken as it is", () => {
     expect((await api.get(`/jobs/${id}`)).json<Job>().state).toBe("cancelled");
   });
 
-  it("lists by a group of statuses and user_id", async () => {
+  it("filters lists by a group of statuses and by user_id", async () => {
     const api = apiUnderTest();
     await api.post("/jobs", { task: "echo", schedule: { delay: "1h" }, user_id: "u003" });
     await api.post("/jobs", { task: "echo", schedule: { delay: "1h" }, user_id: "u004" });
@@ -75,22 +75,25 @@ describe("what users of other systems send is taken as it is", () => {
     expect(jobs.map((job) => job.owner)).toEqual(["u003"]);
   });
 
-  it("executions by worker, also by a name that no worker of ours can have", async () => {
+  it("filters executions by worker, also by a name that is not a worker id", async () => {
     const response = await apiUnderTest().get("/job/executions?worker_id=w001");
     expect([response.statusCode, response.json<RunList>().runs]).toEqual([200, []]);
   });
 
   it.each(["SCHEDULED", "RUNNING", "COMPLETED", "FAILED", "success", "failure", "Canceled"])(
-    "the status %s in filters",
+    "accepts the status %s in filters",
     async (status) => {
       expect((await apiUnderTest().get(`/v1/runs?status=${status}`)).statusCode).toBe(200);
     },
   );
 
-  it.each(["pause", "resume", "runNow", "cancel"])("the verb %s behind a slash, at both addresses", async (verb) => {
-    const api = apiUnderTest();
-    const { id } = (await api.post("/jobs", { task: "echo", cron: "@daily" })).json<Job>();
-    expect((await api.post(`/v1/jobs/${id}/${verb}`, {})).statusCode).toBeLessThan(300);
-    expect((await api.post(`/jobs/${id}/${verb === "runNow" ? "resume" : verb}`, {})).statusCode).toBeLessThan(300);
-  });
+  it.each(["pause", "resume", "runNow", "cancel"])(
+    "accepts the verb %s after a slash, at both addresses",
+    async (verb) => {
+      const api = apiUnderTest();
+      const { id } = (await api.post("/jobs", { task: "echo", cron: "@daily" })).json<Job>();
+      expect((await api.post(`/v1/jobs/${id}/${verb}`, {})).statusCode).toBeLessThan(300);
+      expect((await api.post(`/jobs/${id}/${verb === "runNow" ? "resume" : verb}`, {})).statusCode).toBeLessThan(300);
+    },
+  );
 });

@@ -7,11 +7,11 @@ const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->whe
    2: 0100007F:1F58 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1 0 100 0 0 10 0
 `;
 
-it("finds the sockets that listen on the port, not those that are connected to it", () => {
+it("finds the sockets that listen on a port, and not those connected to it", () => {
   expect(listeningInodes(table, 8023)).toEqual(["4711"]);
 });
 
-it("finds none for a port that nobody listens on, or without a table", () => {
+it("finds no socket for an unused port, or without a table", () => {
   expect(listeningInodes(table, 80)).toEqual([]);
   expect(listeningInodes("", 8023)).toEqual([]);
 });
