@@ -31,7 +31,7 @@ describe("a node that cannot start", () => {
   it("ends with 78 when the named configuration file is not there", async () => {
     const process = new CarillonProcess(["server", "config", "--config", "nowhere.json"], { cwd: await scratchDir() });
     expect(await process.ended).toEqual({ code: 78, signal: null });
-    expect(process.stderr).toMatch(/carillon: the configuration file .*nowhere\.json cannot be read \(ENOENT\)/);
+    expect(process.stderr).toMatch(/carillon: The configuration file .*nowhere\.json cannot be read \(ENOENT\)/);
   });
 
   it("says that the data folder cannot be used, and what to do", async () => {

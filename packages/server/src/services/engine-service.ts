@@ -7,7 +7,7 @@ import type { NodeContext, Service } from "./service.js";
 export interface EngineServiceOptions {
   readonly database: () => Database;
   /** The database is embedded, which has one owner: no other node can be alive. */
-  readonly alone: boolean;
+  readonly isOnlyNode: boolean;
   readonly onEvent: (event: EngineEvent) => void;
 }
 
@@ -43,7 +43,7 @@ export class EngineService implements Service {
       random: systemRandom,
       newId: makeUuidV7({ now: () => database.clock.now(), randomBytes: systemRandomBytes }),
       node: { name: config.nodeName ?? hostname(), address: null, version },
-      alone: this.#options.alone,
+      alone: this.#options.isOnlyNode,
       ...etcdOf(config),
       onEvent: this.#options.onEvent,
       limits: {

@@ -39,18 +39,18 @@ const clusterEvents: ReadonlySet<EngineEvent["type"]> = new Set([
 
 export interface EngineLogOptions {
   /** No other node can be alive. */
-  readonly alone?: boolean;
+  readonly isOnlyNode?: boolean;
 }
 
 export function logEngineEvent(
   logger: Logger,
   engineEvent: EngineEvent,
-  { alone = false }: EngineLogOptions = {},
+  { isOnlyNode = false }: EngineLogOptions = {},
 ): void {
   if (perRunEvents.has(engineEvent.type) && !logger.isLevelEnabled("debug")) return;
   const { type, ...event } = engineEvent;
   const log = logger.child({ component: "engine" });
-  if (alone && clusterEvents.has(type)) return log.debug(plain(event), type);
+  if (isOnlyNode && clusterEvents.has(type)) return log.debug(plain(event), type);
   switch (type) {
     case "loop.failed":
       return log[levelOfFailure(event)](plain(event), "a background loop failed and will be retried");

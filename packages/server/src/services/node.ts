@@ -49,14 +49,14 @@ export class Node implements Service {
     const events = new EventsService(database);
     metrics.watchStreams(() => events.hub);
     const logRunEnd = dev ? runEndLog(logger, () => nodeTimers.monotonic()) : null;
-    const alone = below.embedded !== null;
+    const isOnlyNode = below.embedded !== null;
     const engine = new EngineService(context, {
       database,
-      alone,
+      isOnlyNode,
       onEvent: (event) => {
         metrics.engineEvent(event);
         events.hub.publish(event);
-        logEngineEvent(logger, event, { alone });
+        logEngineEvent(logger, event, { isOnlyNode });
         logRunEnd?.(event);
       },
     });

@@ -38,7 +38,7 @@ describe("help", () => {
 
   it("says what counts without a setting, and what it may be", async () => {
     const text = (await help("server", "start")).replaceAll(/\s+/g, " ");
-    expect(text).toContain("--port <value> port of the HTTP API; 0 takes any free one (default: 8023)");
+    expect(text).toContain("--port <value> port of the HTTP API; 0 picks a free one (default: 8023)");
     expect(text).toContain("(default: 5s)");
     expect(text).toContain("(postgres, etcd; default: postgres)");
   });

@@ -62,9 +62,9 @@ describe("the log", () => {
     const { logger, entry } = logged();
     logEngineEvent(logger, { type: "shards.gained", count: 64 });
     expect(entry()).toMatchObject({ level: 30, msg: "shards.gained" });
-    logEngineEvent(logger, { type: "shards.gained", count: 64 }, { alone: true });
+    logEngineEvent(logger, { type: "shards.gained", count: 64 }, { isOnlyNode: true });
     expect(entry()).toMatchObject({ level: 20, msg: "shards.gained" });
-    logEngineEvent(logger, { type: "shards.lost", count: 1 }, { alone: true });
+    logEngineEvent(logger, { type: "shards.lost", count: 1 }, { isOnlyNode: true });
     expect(entry()).toMatchObject({ level: 40 });
   });
 
