@@ -1,24 +1,25 @@
-import type { DurationMs, Instant } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
-import type { FailedRun } from "../failures/error-tally.js";
-import type { LimitOwners } from "../limits/limit-owners.js";
-import type { Offer } from "../model/offers.js";
-import type { QueueBook } from "../queues/queue-book.js";
-import type { RankRun } from "../queues/rank-run.js";
-import type { HostClock, Random, Timers } from "../store/db/ports.js";
-import type { BreakerStore } from "../store/entities/breakers.js";
-import type { CallbackStore } from "../store/entities/callbacks.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore } from "../store/entities/claims.js";
-import type { HandedRunStore } from "../store/entities/handed-runs.js";
-import type { LaneStore } from "../store/entities/lanes.js";
-import type { NamespaceStore } from "../store/entities/namespaces.js";
-import type { RunRecords } from "../store/entities/run-records.js";
-import type { Queued } from "../store/entities/runs.js";
-import type { SessionStore } from "../store/entities/sessions.js";
-import type { UpstreamReads } from "../store/entities/upstream-reads.js";
-import type { TaskBook } from "../tasks/task-book.js";
-import type { ResultsOptions } from "./results.js";
+import type { Clock, DurationMs, Instant, Timers } from "@carillon/core";
+import type { OnEngineEvent, FailedRun } from "../events.js";
+import type { LimitOwners } from "../catalog/limit-owner-cache.js";
+import type { QueueBook } from "../catalog/queue-cache.js";
+import type { RankRun } from "../catalog/rank-run.js";
+import type {
+  BreakerStore,
+  CallbackStore,
+  ClaimedRun,
+  ClaimStore,
+  HandedRunStore,
+  LaneStore,
+  NamespaceStore,
+  Offer,
+  Queued,
+  Random,
+  RunRecords,
+  SessionStore,
+  UpstreamReads,
+} from "@carillon/store";
+import type { TaskBook } from "../catalog/task-cache.js";
+import type { ResultsOptions } from "./results/results.js";
 
 export interface HandOvers {
   readonly store: Pick<HandedRunStore, "read" | "find">;
@@ -36,7 +37,7 @@ export interface GatewayOptions {
   readonly records: RunRecords;
   readonly callbacks: CallbackStore;
   readonly upstream: UpstreamReads;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly timers: Timers;
   /** The database's clock. */
   readonly now: () => Instant;

@@ -1,14 +1,14 @@
 import { occurrenceRunId, type RunStatus, shownLabels } from "@carillon/core";
-import type { JobFilter, JobRef, Page, PageRequest, Total, TotalRequest } from "../model/api.js";
-import type { JobView } from "../model/job-view.js";
-import type { RunView } from "../model/run-view.js";
-import type { JobRow, JobStore } from "../store/entities/jobs.js";
-import { readPause } from "../store/entities/stored-pause.js";
+import type { JobFilter } from "./engine-api.js";
+import type { JobView } from "./job-view.js";
+import type { RunView } from "../runs/run-view.js";
+import { type JobRow, type JobStore, readPause } from "@carillon/store";
 import { jobStatus, runStatusesOf } from "./job-status.js";
-import { mergeParts } from "./merge-parts.js";
-import { mostCounted } from "./most-counted.js";
-import type { RunLister } from "./run-lister.js";
-import { type RunReader, toPage } from "./run-reader.js";
+import { mergeParts } from "../runs/merge-parts.js";
+import { mostCounted } from "../runs/most-counted.js";
+import type { RunLister } from "../runs/run-lister.js";
+import { type RunReader, toPage } from "../runs/run-reader.js";
+import type { JobRef, Page, PageRequest, Total, TotalRequest } from "../requests.js";
 
 /** So many jobs are read at once where only those of some statuses are wanted. */
 const readForStatus = 200;

@@ -1,13 +1,19 @@
-import { toPage } from "../jobs/run-reader.js";
-import { shardOf } from "../jobs/shard-of.js";
-import type { ChangeContext } from "../model/job-changes.js";
-import type { BulkCount, Operations, OperationAction, BulkTarget, PurgeRequest } from "../model/operations.js";
-import type { WithinNamespace } from "../node/engine-api.js";
-import type { Database } from "../store/db/database.js";
-import type { NewOperation, OperationStore, StoredOperation } from "../store/entities/operations.js";
-import type { QueueStore } from "../store/entities/queues.js";
+import { toPage } from "../runs/run-reader.js";
+import { shardOf } from "../catalog/shard-of.js";
+import type { BulkCount, Operations, PurgeRequest } from "./operations.js";
+import type { InNamespace } from "../context.js";
+import type {
+  BulkTarget,
+  Database,
+  NewOperation,
+  OperationAction,
+  OperationStore,
+  QueueStore,
+  StoredOperation,
+} from "@carillon/store";
 import type { BulkTargets } from "./bulk-targets.js";
 import type { OperationRunner } from "./operation-runner.js";
+import type { ChangeContext } from "../requests.js";
 
 export interface OperationsParts {
   readonly db: Pick<Database, "transaction">;
@@ -15,7 +21,7 @@ export interface OperationsParts {
   readonly targets: BulkTargets;
   readonly runner: Pick<OperationRunner, "begin">;
   readonly queues: Pick<QueueStore, "find">;
-  readonly within: WithinNamespace;
+  readonly within: InNamespace;
   readonly newId: () => string;
   readonly shards: number;
   readonly onStarted: () => void;

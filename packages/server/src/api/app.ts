@@ -17,7 +17,7 @@ import { answerBrokenRequest, noSuchAddress, problemType, toProblem } from "./ht
 import type { ApiMetrics, ApiOptions, Handlers } from "./http/handler.js";
 import type { Replays } from "./http/idempotency.js";
 import { IdleConnections } from "./http/idle-connections.js";
-import { callerByNamespace, Quotas } from "./http/quota.js";
+import { callerByNamespace, Quotas } from "./http/rate-quotas.js";
 import { acceptJsonBodies, requestIdHeader, requestIdOf } from "./http/request.js";
 import { registerOperations } from "./http/routes.js";
 import { noTracing } from "./http/tracing.js";

@@ -1,7 +1,6 @@
 import { type Event, type EventType, eventTypes } from "@carillon/contract";
-import { CarillonError, formatId } from "@carillon/core";
+import { CarillonError, formatId, formatInstant } from "@carillon/core";
 import type { EngineEvent } from "@carillon/engine";
-import { timestamp } from "../api/timestamp.js";
 import { shownJobId } from "./webhook-delivery.js";
 
 /** A public event, with the namespace that it is filtered by. */
@@ -20,7 +19,7 @@ export function toPublicEvent(event: EngineEvent, now: number): PublicEvent | nu
     case "run.blocked":
     case "run.late":
       return runEvent(event, event.type, now, {
-        scheduled_for: timestamp(event.nominal),
+        scheduled_for: formatInstant(event.nominal),
         late_ms: whole(event.lateMs),
       });
     case "run.sla_breached":
@@ -37,26 +36,29 @@ export function toPublicEvent(event: EngineEvent, now: number): PublicEvent | nu
       return runEvent(event, `run.${event.status}`, now, { duration_ms: whole(event.durationMs) });
     case "job.changed": {
       const { namespaceId, jobId, change } = event;
-      return { namespaceId, event: { type: `job.${change}`, at: timestamp(now), job_id: formatId("job", jobId) } };
+      return { namespaceId, event: { type: `job.${change}`, at: formatInstant(now), job_id: formatId("job", jobId) } };
     }
     case "queue.changed": {
       const { namespaceId, queue, change } = event;
-      return { namespaceId, event: { type: `queue.${change}`, at: timestamp(now), queue } };
+      return { namespaceId, event: { type: `queue.${change}`, at: formatInstant(now), queue } };
     }
     case "task.defaults_changed": {
       const { type, namespaceId, task } = event;
-      return { namespaceId, event: { type, at: timestamp(now), task } };
+      return { namespaceId, event: { type, at: formatInstant(now), task } };
     }
     case "session.lost": {
       const { namespaceId, sessionId, name, runs } = event;
       const worker = { worker_id: formatId("wrk", sessionId), worker: name, runs };
-      return { namespaceId, event: { type: "worker.lost", at: timestamp(now), ...worker } };
+      return { namespaceId, event: { type: "worker.lost", at: formatInstant(now), ...worker } };
     }
     case "shards.taken_over": {
       const { nodeId, from, count: shards, durationMs } = event;
       const nodes = { node_id: formatId("node", nodeId), from_node_id: formatId("node", from) };
       const after = durationMs === null ? {} : { after_ms: whole(durationMs) };
-      return { namespaceId: null, event: { type: "node.took_over", at: timestamp(now), ...nodes, shards, ...after } };
+      return {
+        namespaceId: null,
+        event: { type: "node.took_over", at: formatInstant(now), ...nodes, shards, ...after },
+      };
     }
     default:
       return null;
@@ -66,7 +68,7 @@ export function toPublicEvent(event: EngineEvent, now: number): PublicEvent | nu
 function runEvent(of: RunEvent, type: EventType, now: number, more: Partial<Event>): PublicEvent {
   const { namespaceId, runId, task, queue } = of;
   const ids = { job_id: shownJobId(of), run_id: formatId("run", runId) };
-  return { namespaceId, event: { type, at: timestamp(now), ...ids, task, queue, ...more } };
+  return { namespaceId, event: { type, at: formatInstant(now), ...ids, task, queue, ...more } };
 }
 
 const whole = (ms: number): number => Math.round(ms);

@@ -3,7 +3,7 @@ import { type Database, type WorkerDoor, writeProbe } from "@carillon/engine";
 import { AddressRules, activeTraceParent, beginSpan, closedAddress, enqueueTraced } from "@carillon/worker";
 import { type Api, createApi } from "../api/app.js";
 import type { ApiEngine, ApiMetrics, ApiOptions, EventsPort, HealthCheck, HealthPort } from "../api/http/handler.js";
-import type { QuotaLimits } from "../api/http/quota.js";
+import type { QuotaLimits } from "../api/http/rate-quotas.js";
 import { withTimeout } from "../timeout.js";
 import { describePortOwner, isPortInUse, portInUse } from "./port-in-use.js";
 import { type NodeContext, nodeTimers, type Service } from "./service.js";

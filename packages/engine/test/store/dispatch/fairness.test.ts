@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
-import type { WorkerRegistration } from "../../../src/dispatch/worker-registration.js";
+import type { WorkerRegistration } from "../../../src/dispatch/sessions/worker-registration.js";
 import { newRun, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 import { EagerWorker } from "../../harness/eager-worker.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";

@@ -39,7 +39,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Readable } from "node:stream";
 import type { EventFilter } from "../../events/public-event.js";
 import type { AdmissionLoad, BudgetLimits } from "./admission.js";
-import type { CallerOf, QuotaLimits } from "./quota.js";
+import type { CallerOf, QuotaLimits } from "./rate-quotas.js";
 import type { TracePlace, TracingPort } from "./tracing.js";
 
 /** A request that passed its checks, without the HTTP framework. */

@@ -23,7 +23,7 @@ async function tracedNode() {
   const node = { name: "test", address: null, version: "0" };
   const ended: ((event: EngineEvent) => void)[] = [];
   const onEvent = (event: EngineEvent): void => {
-    if (event.type === "run.finished") for (const hear of ended.splice(0)) hear(event);
+    if (event.type === "run.finished") for (const listener of ended.splice(0)) listener(event);
   };
   const engine = createEngine({ database, ...ports, newId, node, alone: true, onEvent });
   await engine.start();

@@ -91,9 +91,9 @@ const ask = async (task: string, over: object = {}) =>
 const once = { retry: { max_attempts: 1 } };
 
 /** Polls until the condition holds; each poll is a call that waits for the database. */
-async function until<Value>(look: () => Promise<Value | null>): Promise<Value> {
+async function until<Value>(poll: () => Promise<Value | null>): Promise<Value> {
   for (;;) {
-    const found = await look();
+    const found = await poll();
     if (found !== null) return found;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -8,8 +8,8 @@ import { expect } from "vitest";
 import { createApi } from "../../../src/api/app.js";
 import { watchAnswers } from "../../unit/api/declared-answers.js";
 
-const lookMs = 20;
-const patienceMs = 30_000;
+const pollMs = 20;
+const timeoutMs = 30_000;
 const equals = (value: unknown, expected: unknown): boolean => {
   try {
     expect(value).toEqual(expected);
@@ -116,7 +116,7 @@ async function startNode(databaseUrl: string, workerTimeoutMs: number): Promise<
       return String(body["id"]);
     },
     async untilRun(jobId, expected) {
-      for (const limit = AbortSignal.timeout(patienceMs); ; await sleep(lookMs)) {
+      for (const limit = AbortSignal.timeout(timeoutMs); ; await sleep(pollMs)) {
         const { run } = (await call("GET", `/v1/jobs/${jobId}`)).body;
         if (limit.aborted || equals(run, expect.objectContaining(expected))) {
           expect(run).toMatchObject(expected);

@@ -24,7 +24,7 @@ export class HttpWorker {
       run: (payload, context) =>
         new Promise((succeed, fail) => {
           this.calls.push({ payload, context, succeed, fail });
-          this.#look();
+          this.#notify();
         }),
     };
     const echo: Task = { name: "echo", run: (payload) => payload };
@@ -43,7 +43,7 @@ export class HttpWorker {
       timers: workerTimers,
       onEvent: (event) => {
         this.events.push(event);
-        this.#look();
+        this.#notify();
       },
     });
   }
@@ -66,7 +66,7 @@ export class HttpWorker {
     while (!holds()) await new Promise<void>((resolve) => this.#watchers.push(resolve));
   }
 
-  #look(): void {
+  #notify(): void {
     for (const watcher of this.#watchers.splice(0)) watcher();
   }
 }

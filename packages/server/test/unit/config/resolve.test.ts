@@ -136,11 +136,11 @@ describe("resolveConfig", () => {
   });
 
   it("refuses the earlier names of renamed keys with their new names", () => {
-    const env = { CARILLON_WORKER_SILENCE: "5s", CARILLON_RUN_HISTORY_DAYS: "9" };
+    const env = { CARILLON_MAX_REQUEST_BYTES: "5", CARILLON_RUN_HISTORY_DAYS: "9" };
     expect(problemsOf({ env, file: file({ lease: "5s", max_requests: 9 }) })).toEqual([
       "lease is not a setting; did you mean shard_lease? (from carillon.config.json)",
       "max_requests is not a setting; did you mean max_inflight_requests? (from carillon.config.json)",
-      "CARILLON_WORKER_SILENCE is not a setting; did you mean CARILLON_WORKER_TIMEOUT? (from the environment)",
+      "CARILLON_MAX_REQUEST_BYTES is not a setting; did you mean CARILLON_MAX_INFLIGHT_BYTES? (from the environment)",
       "CARILLON_RUN_HISTORY_DAYS is not a setting; did you mean CARILLON_RUN_RETENTION_DAYS? (from the environment)",
     ]);
   });

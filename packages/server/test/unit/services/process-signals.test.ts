@@ -3,37 +3,37 @@ import { describe, expect, it } from "vitest";
 import { REPEATED_SIGNAL_MS, guardProcess, stopSignalHandler } from "../../../src/services/process-signals.js";
 
 function scene() {
-  const heard: string[] = [];
+  const handled: string[] = [];
   const time = { now: 0 };
   const reactions = {
-    drain: (signal: string) => heard.push(`drain ${signal}`),
-    endNow: (signal: string) => heard.push(`end ${signal}`),
-    fatal: (error: unknown) => heard.push(`fatal ${String(error)}`),
+    drain: (signal: string) => handled.push(`drain ${signal}`),
+    endNow: (signal: string) => handled.push(`end ${signal}`),
+    fatal: (error: unknown) => handled.push(`fatal ${String(error)}`),
   };
-  return { heard, time, reactions };
+  return { handled, time, reactions };
 }
 
 describe("stop signals", () => {
   it("drains at the first signal and exits at once at a later second one", () => {
-    const { heard, time, reactions } = scene();
+    const { handled, time, reactions } = scene();
     const onSignal = stopSignalHandler(reactions, () => time.now);
     onSignal("SIGINT");
     time.now = REPEATED_SIGNAL_MS;
     onSignal("SIGTERM");
-    expect(heard).toEqual(["drain SIGINT", "end SIGTERM"]);
+    expect(handled).toEqual(["drain SIGINT", "end SIGTERM"]);
   });
 
   it("ignores the copy of a signal that npm forwards", () => {
-    const { heard, time, reactions } = scene();
+    const { handled, time, reactions } = scene();
     const onSignal = stopSignalHandler(reactions, () => time.now);
     onSignal("SIGINT");
     time.now = REPEATED_SIGNAL_MS - 1;
     onSignal("SIGINT");
-    expect(heard).toEqual(["drain SIGINT"]);
+    expect(handled).toEqual(["drain SIGINT"]);
   });
 
   it("handles SIGINT, SIGTERM, SIGHUP and unhandled errors until it is removed", () => {
-    const { heard, time, reactions } = scene();
+    const { handled, time, reactions } = scene();
     const source = new EventEmitter();
     const leave = guardProcess(source, reactions, () => time.now);
     source.emit("SIGHUP", "SIGHUP");
@@ -41,6 +41,6 @@ describe("stop signals", () => {
     source.emit("uncaughtException", "thrown");
     leave();
     for (const name of ["SIGINT", "SIGTERM", "unhandledRejection"]) expect(source.listenerCount(name)).toBe(0);
-    expect(heard).toEqual(["drain SIGHUP", "fatal lost", "fatal thrown"]);
+    expect(handled).toEqual(["drain SIGHUP", "fatal lost", "fatal thrown"]);
   });
 });
