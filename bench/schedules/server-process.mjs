@@ -19,7 +19,7 @@ export class ServerProcess {
       "node-name": name,
       "worker-slots": 0,
       "log-format": "json",
-      "shutdown-grace": "1s",
+      "shutdown-grace-period": "1s",
       ...settings,
     };
     const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)]);

@@ -3,7 +3,7 @@ import {
   Node,
   type NodeFacts,
   type NodeOptions,
-  type Running,
+  type Runnable,
   createLogger,
   runNode,
 } from "@carillon/server";
@@ -38,13 +38,13 @@ export async function runNodeProcess(io: Io, options: NodeProcess): Promise<Exit
   const logger = serverLogger(io, config);
   const node = new Node({ config, logger, version: packageVersion(), ...rest });
   // A companion that drains has a grace time of its own.
-  const stopLimitMs = config.shutdownGrace * (companion === undefined ? 1 : 2) + CLOSING_MS;
+  const stopLimitMs = config.shutdownGracePeriod * (companion === undefined ? 1 : 2) + CLOSING_MS;
   const running = companion === undefined ? node : withCompanion(node, companion);
   const code = await runNode({ node: running, logger, stopLimitMs, onReady, process });
   return code === 0 ? ExitCode.ok : ExitCode.failure;
 }
 
-function withCompanion(node: Node, companion: Companion): Running<NodeFacts> {
+function withCompanion(node: Node, companion: Companion): Runnable<NodeFacts> {
   return {
     async start() {
       await node.start();

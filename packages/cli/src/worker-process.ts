@@ -17,7 +17,7 @@ export interface WorkerProcess {
   readonly groups: readonly QueueSlots[];
   readonly labels: Readonly<Record<string, string>>;
   readonly isSpot: boolean;
-  readonly config: Pick<Config, "logLevel" | "logFormat" | "shutdownGrace">;
+  readonly config: Pick<Config, "logLevel" | "logFormat" | "shutdownGracePeriod">;
 }
 
 /** Beyond the grace time: reporting to the server, and closing. */
@@ -56,9 +56,9 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
   const node = {
     start: async () => void (await Promise.all(workers.map((worker) => worker.start()))),
     stop: async () => {
-      const { shutdownGrace } = config;
-      const leaveMs = Math.min(noticeMs, shutdownGrace);
-      await Promise.all(workers.map((worker) => (isNotice ? worker.leave(leaveMs) : worker.stop(shutdownGrace))));
+      const { shutdownGracePeriod } = config;
+      const leaveMs = Math.min(noticeMs, shutdownGracePeriod);
+      await Promise.all(workers.map((worker) => (isNotice ? worker.leave(leaveMs) : worker.stop(shutdownGracePeriod))));
     },
     abandon: () => undefined,
     facts: null,
@@ -67,8 +67,8 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
     const queues = options.groups.flatMap((group) => group.queues).join(", ");
     io.info(`carillon: serving ${tasks.map((task) => task.name).join(", ")} on ${queues} for ${urls.join(", ")}`);
   };
-  const stopLimitMs = config.shutdownGrace + closingMs;
-  const code = await runNode({ node, logger, stopLimitMs, onReady, asked: asked.signal, process });
+  const stopLimitMs = config.shutdownGracePeriod + closingMs;
+  const code = await runNode({ node, logger, stopLimitMs, onReady, stopSignal: asked.signal, process });
   return code === 0 ? ExitCode.ok : ExitCode.failure;
 }
 
@@ -84,10 +84,10 @@ interface Channelled {
  * A parent that started this process with a channel wants it only as long as it lives itself: old code must not go on serving. The parent
  * may be gone before this process has loaded its tasks.
  */
-export function endWithParent(process: Channelled, asked: AbortController): void {
+export function endWithParent(process: Channelled, stop: AbortController): void {
   if (process.connected === undefined) return;
-  if (!process.connected) return asked.abort();
-  process.once("disconnect", () => asked.abort());
+  if (!process.connected) return stop.abort();
+  process.once("disconnect", () => stop.abort());
   // The listener alone would keep the process alive.
   process.channel?.unref();
 }

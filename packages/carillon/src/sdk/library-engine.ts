@@ -85,7 +85,7 @@ async function startPostgres(dataDir: string) {
       { cause },
     );
   });
-  return server.startKeptPostgres(dataDir);
+  return server.startSupervisedPostgres(dataDir);
 }
 
 async function startOver(

@@ -15,7 +15,7 @@ describe("a database that is lost while the node serves", () => {
 
     await proxy.refuse();
     proxy.cut();
-    await process.line(/the database is lost/);
+    await process.line(/the database is down/);
     expect(await call(`${url}/v1/jobs`)).toMatchObject({
       status: 503,
       body: { code: "database_unavailable", retryable: true, status: 503 },
@@ -37,11 +37,11 @@ describe("a database that is lost while the node serves", () => {
 
   it("a node stops in time although its database is away", async () => {
     const postgres = await startEmbeddedPostgres({ dataDir: await storedDataDir() });
-    const { process, url } = await startServer(postgres.url, ["--shutdown-grace", "100ms"]);
+    const { process, url } = await startServer(postgres.url, ["--shutdown-grace-period", "100ms"]);
     await createJob(url, { task: "sleep", payload: { for: "1h" } });
     await process.line(/"run.claimed"/);
     await postgres.stop("immediate");
-    await process.line(/the database is lost/);
+    await process.line(/the database is down/);
     expect(await process.stop()).toEqual({ code: 0, signal: null });
   });
 
@@ -51,8 +51,8 @@ describe("a database that is lost while the node serves", () => {
     const id = await createJob(url, { task: "echo", schedule: { cron: "@yearly" } });
     const [postmaster] = (await processesAt(dataDir)).filter(({ command }) => /postgres -D/.test(command));
     globalThis.process.kill(postmaster?.pid ?? 0, "SIGKILL");
-    await process.line(/PostgreSQL has ended/);
-    await process.line(/PostgreSQL runs again/);
+    await process.line(/PostgreSQL exited unexpectedly/);
+    await process.line(/PostgreSQL was restarted/);
     // The connections recover a moment later, and nothing is lost.
     while ((await call(`${url}/readyz`)).status !== 200) await sleep(50);
     expect(await jobStatus(url, id)).toBe("scheduled");

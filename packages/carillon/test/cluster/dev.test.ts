@@ -68,13 +68,13 @@ describe("carillon dev", () => {
     const dev = await startDev(dataDir, ["--port", String(port)]);
     expect(Number(new URL(dev.url).port)).toBeGreaterThan(port);
     const owner = process.platform === "linux" ? ` by .*\\(pid ${process.pid}\\)` : "";
-    expect(dev.process.stderr).toMatch(new RegExp(`port ${port} is taken${owner}; trying ${port + 1}`));
+    expect(dev.process.stderr).toMatch(new RegExp(`port ${port} is in use${owner}; trying ${port + 1}`));
     await dev.process.stop();
 
     const server = new CarillonProcess(["server", "start", "--data-dir", dataDir, "--port", String(port)]);
     expect(await server.ended).toEqual({ code: 1, signal: null });
     expect(server.stderr).toMatch(
-      new RegExp(`carillon: port ${port} is taken${owner}: stop it, or choose another with --port`),
+      new RegExp(`carillon: Port ${port} is in use${owner}: stop that process, or choose another port with --port`),
     );
     other.close();
   });

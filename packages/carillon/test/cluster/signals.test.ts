@@ -17,7 +17,7 @@ async function startRuns(node: Awaited<ReturnType<typeof startDev>>, jobs: reado
 describe("signals", () => {
   it("Ctrl-C for the whole process group loses no run and leaves no process, also if it arrives twice", async () => {
     const dataDir = await storedDataDir();
-    const node = await startDev(dataDir, ["--worker-slots", "4", "--shutdown-grace", "2s"]);
+    const node = await startDev(dataDir, ["--worker-slots", "4", "--shutdown-grace-period", "2s"]);
     const short = await startRuns(node, [sleeper("1s"), sleeper("1s")]);
     const long = [await createJob(node.url, sleeper("1h")), await createJob(node.url, sleeper("1h"))];
     const waiting = await createJob(node.url, sleeper("1h"));
@@ -29,7 +29,7 @@ describe("signals", () => {
     expect(node.process.stderr).toMatch(/"givenBack":2/);
     expect(await processesAt(dataDir)).toEqual([]);
 
-    const again = await startDev(dataDir, ["--worker-slots", "4", "--shutdown-grace", "0s"]);
+    const again = await startDev(dataDir, ["--worker-slots", "4", "--shutdown-grace-period", "0s"]);
     while (again.process.count(/"run.claimed"/) < 3) await again.process.next();
     for (const id of short) expect(await jobStatus(again.url, id)).toBe("completed");
     for (const id of [...long, waiting]) expect(await jobStatus(again.url, id)).toBe("running");
@@ -48,7 +48,7 @@ describe("signals", () => {
 
   it("a second signal ends a node immediately, and its PostgreSQL too", async () => {
     const dataDir = await storedDataDir();
-    const node = await startDev(dataDir, ["--shutdown-grace", "1h"]);
+    const node = await startDev(dataDir, ["--shutdown-grace-period", "1h"]);
     await startRuns(node, [sleeper("1h")]);
     const postmasters = await processesAt(dataDir);
     node.process.kill("SIGINT");

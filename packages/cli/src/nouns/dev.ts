@@ -49,15 +49,15 @@ one is used.`,
 
 /** Every user of this node is on this machine: its jobs may reach the other services there. */
 function devConfig(config: Config): Config {
-  return { ...config, outboundAllow: config.outboundAllow ?? ["loopback"] };
+  return { ...config, outboundAllowlist: config.outboundAllowlist ?? ["loopback"] };
 }
 
 function devWorkerOf(io: Io, tasks: string | undefined, config: Config): Companion | undefined {
   if (tasks === undefined) return undefined;
   const entry = tasksPath(tasks, io.cwd);
-  const { logLevel, logFormat, shutdownGrace } = config;
+  const { logLevel, logFormat, shutdownGracePeriod } = config;
   const format = logFormat === "auto" && io.stderrIsTerminal ? "pretty" : logFormat;
-  const args = ["--log-level", logLevel, "--log-format", format, "--shutdown-grace", `${shutdownGrace}ms`];
+  const args = ["--log-level", logLevel, "--log-format", format, "--shutdown-grace-period", `${shutdownGracePeriod}ms`];
   return new DevWorker(io, { entry, args });
 }
 

@@ -27,7 +27,7 @@ export const serverCommands: Commands = {
     summary: "run a node",
     define: (target) => withConfigFlags(target),
     notes: `
-Runs until SIGINT or SIGTERM: then it stops listening, and lets runs end within --shutdown-grace or gives them back. A second
+Runs until SIGINT or SIGTERM: then it stops listening, and lets runs end within --shutdown-grace-period or gives them back. A second
 signal ends it immediately. Every flag has a variable (CARILLON_PORT) and a key in carillon.config.json (port).`,
     examples: [
       "carillon server start --database-url postgres://carillon@db.example/carillon",

@@ -29,13 +29,13 @@ export const workerStart: CommandBody = {
       .option("--spot", "its machine may stop at any time: it gets only runs that allow it")
       .option("--name <name>", "shown in lists of workers (default: the host's name)");
     withExecutorFlags(target);
-    withConfigFlags(target, ["outboundAllow", "publicUrl", "shutdownGrace", "logLevel", "logFormat"]);
+    withConfigFlags(target, ["outboundAllowlist", "publicUrl", "shutdownGracePeriod", "logLevel", "logFormat"]);
   },
   notes: `
 --url takes several nodes of one cluster, separated by commas: if one fails, the worker continues with the next. While none
 answers it retries; results wait.
 
-Runs until SIGINT or SIGTERM: then it takes no more runs, and lets runs end within --shutdown-grace or gives them back. A second
+Runs until SIGINT or SIGTERM: then it takes no more runs, and lets runs end within --shutdown-grace-period or gives them back. A second
 signal ends it immediately. With --spot SIGUSR2 announces that the machine is about to stop: handlers are signalled immediately, and runs
 that do not end soon are given back without a spent attempt. CARILLON_TOKEN, or the key of the profile, is sent as a bearer token.`,
   examples: [
@@ -74,7 +74,7 @@ interface Surroundings {
 
 async function tasksOf(io: Io, invocation: Invocation, { config, serverUrl }: Surroundings): Promise<Task[]> {
   const [entry] = invocation.args;
-  const { outboundAllow, publicUrl } = config;
+  const { outboundAllowlist: outboundAllow, publicUrl } = config;
   const around = {
     cwd: io.cwd,
     env: io.env,

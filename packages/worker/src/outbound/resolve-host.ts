@@ -48,5 +48,5 @@ function bareHost({ hostname }: URL): string {
 }
 
 function notPublic(where: string): string {
-  return `${where} is not a public address; an operator can open it with CARILLON_OUTBOUND_ALLOW or --outbound-allow`;
+  return `${where} is not a public address; an operator can open it with CARILLON_OUTBOUND_ALLOWLIST or --outbound-allowlist`;
 }

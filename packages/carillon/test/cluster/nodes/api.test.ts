@@ -16,7 +16,7 @@ async function untilHeard(heard: Promise<SentEvent>, act: (time: number) => Prom
 
 describe("the API of two nodes over one database", () => {
   it("a node streams the events of another node, also to a client that was away, and continues the operation of a killed node: each run is cancelled once", async () => {
-    const cluster = await NodeCluster.start(["a", "b"], { args: ["--lease", "2s"] });
+    const cluster = await NodeCluster.start(["a", "b"], { args: ["--shard-lease", "2s"] });
     const [a, b] = [cluster.node("a"), cluster.node("b")];
     const made = (key: string) => call(`${b.url}/v1/jobs`, { task: "echo", key, schedule: { manual: true } });
 

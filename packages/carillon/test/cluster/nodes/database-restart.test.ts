@@ -11,7 +11,7 @@ import { storedDataDir } from "../../process/stored-data-dir.js";
  * Six seconds are three times the lease and the worker timeout of this test, as 20 seconds are to the defaults (5 and 15). The length matters
  * to nothing else: every connection is reset, and every new one is refused immediately.
  */
-const args = ["--lease", "2s", "--worker-silence", "2s"];
+const args = ["--shard-lease", "2s", "--worker-timeout", "2s"];
 const AWAY_MS = 6_000;
 
 const moves = ["node.dead", "shards.gained", "shards.lost", "session.expired", "run.rescued"];

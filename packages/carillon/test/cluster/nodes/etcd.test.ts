@@ -19,7 +19,7 @@ it.skipIf(!etcdIsInstalled)(
     onTestFinished(() => etcd.stop());
     const settings = ["--coordinator", "etcd", "--etcd-endpoints", etcd.url];
     const cluster = await NodeCluster.start([]);
-    for (const name of ["a", "b", "c"]) await cluster.add(name, { args: [...settings, "--lease", "2s"] });
+    for (const name of ["a", "b", "c"]) await cluster.add(name, { args: [...settings, "--shard-lease", "2s"] });
     await cluster.untilShared("a", "b", "c");
     const jobs = await EverySecond.start(cluster, cluster.node("a").url);
 

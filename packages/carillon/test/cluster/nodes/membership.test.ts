@@ -6,7 +6,7 @@ import "../../process/scratch.js";
 
 it("a joining node gets an even share of the shards, and a stopping node transfers its shards before it exits [INV-3] [INV-11]", async () => {
   // Long enough that no node is declared dead on a busy machine.
-  const args = ["--lease", "10s"];
+  const args = ["--shard-lease", "10s"];
   const cluster = await NodeCluster.start(["a", "b"], { args });
   const jobs = await EverySecond.start(cluster, cluster.node("a").url);
   const c = await cluster.add("c", { args });

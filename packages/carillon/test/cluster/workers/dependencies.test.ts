@@ -5,7 +5,7 @@ import { NodeCluster } from "../../process/node-cluster.js";
 import { call, createJob } from "../../process/server.js";
 import { startWorker } from "../../process/worker-process.js";
 
-const args = ["--worker-slots", "0", "--worker-silence", "1s"];
+const args = ["--worker-slots", "0", "--worker-timeout", "1s"];
 
 it("killed with -9, a worker does not leave a breaker half open, nor a node a waiting job without its start or with two [INV-1] [INV-6]", async () => {
   const cluster = await NodeCluster.start(["a", "b"], { args });

@@ -28,7 +28,17 @@ it("jobs without code: a shell that a worker enables, an executor of others, a r
   const refused = await call(`${url}/v1/jobs`, { task: "http", payload: { uri: "http://x" } });
   expect(refused).toMatchObject({ status: 422, body: { code: "payload_invalid" } });
 
-  const args = ["worker", "start", "--url", url, "--enable-shell", "--plugin", plugin, "--outbound-allow", "loopback"];
+  const args = [
+    "worker",
+    "start",
+    "--url",
+    url,
+    "--enable-shell",
+    "--plugin",
+    plugin,
+    "--outbound-allowlist",
+    "loopback",
+  ];
   const worker = new CarillonProcess(args, {
     cwd: await scratchDir(),
     env: { CARILLON_SECRET_GREETING: "hello there" },
@@ -149,7 +159,7 @@ it.each([
   [2, ["worker", "start", "--executors", "shell"], /The flag --enable-shell enables shell/],
   [2, ["worker", "start", "--plugin", "./none.js"], /\.\/none\.js cannot be loaded/],
   [78, ["worker", "start", "--executors", "lambda"], /npm install @aws-sdk\/client-lambda/],
-  [78, ["worker", "start", "--executors", "http", "--outbound-allow", "10.0.0.0/99"], /10\.0\.0\.0\/99/],
+  [78, ["worker", "start", "--executors", "http", "--outbound-allowlist", "10.0.0.0/99"], /10\.0\.0\.0\/99/],
 ])("exit code %i: worker start %j is refused with a hint", async (code, args, reason) => {
   const refused = new CarillonProcess(args, { cwd: await scratchDir() });
   expect(await refused.ended).toEqual({ code, signal: null });

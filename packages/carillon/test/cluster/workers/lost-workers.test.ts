@@ -4,7 +4,7 @@ import { NodeCluster } from "../../process/node-cluster.js";
 import { createJob } from "../../process/server.js";
 import { startWorker } from "../../process/worker-process.js";
 
-const args = ["--worker-slots", "0", "--worker-silence", "3s"];
+const args = ["--worker-slots", "0", "--worker-timeout", "3s"];
 const history = "select fence::int, status, losses, output::text from carillon.run_history order by fence";
 
 async function patch(url: string, body: object): Promise<void> {
@@ -109,7 +109,7 @@ describe("a worker process", () => {
   it("a worker that was frozen past its timeout loses its run, and its result is refused [INV-4]", async () => {
     const cluster = await NodeCluster.start(["a"], { args });
     const { url } = cluster.node("a");
-    const first = await startWorker([url], ["--shutdown-grace", "200ms"]);
+    const first = await startWorker([url], ["--shutdown-grace-period", "200ms"]);
     await createJob(url, { task: "begin", payload: { ms: 300 } });
     await first.line(/^begun begin 1 /);
     first.kill("SIGSTOP");
@@ -146,11 +146,11 @@ describe("a worker process", () => {
   it("a worker gives back on SIGTERM the runs that do not end within the grace time, and ends immediately on a second signal", async () => {
     const cluster = await NodeCluster.start(["a"], { args });
     const { url } = cluster.node("a");
-    const first = await startWorker([url], ["--shutdown-grace", "200ms"]);
+    const first = await startWorker([url], ["--shutdown-grace-period", "200ms"]);
     await createJob(url, { task: "stay" });
     await first.line(/^begun stay 1 /);
     expect(await first.stop()).toEqual({ code: 0, signal: null });
-    const second = await startWorker([url], ["--shutdown-grace", "1h"]);
+    const second = await startWorker([url], ["--shutdown-grace-period", "1h"]);
     await second.line(/^begun stay 2 /);
     await untilEnded(cluster, 1);
     expect(await cluster.rows(history)).toEqual([{ fence: 2, status: "succeeded", losses: 0, output: "2" }]);

@@ -36,8 +36,8 @@ afterAll(async () => {
   await nodes.close();
 });
 
-describe("a job that is made without the SDK", () => {
-  it("runs as the task of its worker says, from its registration on", async () => {
+describe("task defaults over HTTP", () => {
+  it("a job created without the SDK uses the task defaults of its worker from the registration on", async () => {
     const id = await node.create({ task: "mail.welcome" });
     await node.untilRun(id, { status: "succeeded", queue: "mail", attempt: 3, max_attempts: 3, output: 3 });
     const { body } = await node.call("GET", "/v1/tasks/mail.welcome");
@@ -45,7 +45,7 @@ describe("a job that is made without the SDK", () => {
     expect(body["defaults"]).toEqual({ queue: "mail", timeout: "2m", retry });
   });
 
-  it("keeps the defaults of when it was made: a change of it, or of them, applies none", async () => {
+  it("a job keeps the task defaults of its creation: later changes of either do not apply them", async () => {
     const made = { task: "mail.welcome", key: "kept", schedule: { manual: true }, retry: { max_attempts: 9 } };
     expect(await node.call("PUT", "/v1/jobs/@kept", made)).toMatchObject({
       status: 201,
