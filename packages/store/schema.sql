@@ -1,5 +1,5 @@
--- The schema after all migrations, read from the catalogs. Documentation and a guard: a test compares it with a
--- migrated database, and `node scripts/schema-dump.mjs` writes it anew. It is never executed.
+-- The schema after all migrations, read from the catalogs; never executed. src/migrations/0001_initial.sql explains it. A test compares
+-- this file with a migrated database; `npm run schema` updates it.
 
 create table carillon.backfill (
   id uuid not null,

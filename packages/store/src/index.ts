@@ -144,8 +144,14 @@ export type {
   LimitStore,
   WaitingGroup,
 } from "./limits/limit-store.js";
-export { dropSchema } from "./migrations/drop-schema.js";
-export { type MigrateOptions, type MigrateReport, allMigrations, checkSchema, migrate } from "./migrations/migrate.js";
+export {
+  type MigrateOptions,
+  type MigrateReport,
+  allMigrations,
+  checkSchema,
+  dropSchema,
+  migrate,
+} from "./migrations/migrate.js";
 export type {
   BulkAction,
   BulkTarget,
