@@ -44,15 +44,15 @@
 -- Cluster-wide values. Read by every node when it starts or when a revision has grown.
 ------------------------------------------------------------------------------------------------------------------------------------
 
--- Cold. One row per value that the cluster must agree on: the number of shards, and the database timeline that the shard leases
--- belong to (written by the cluster component).
+-- Cold. One row per value that all nodes must agree on. shards: how many there are. database_timeline: of the database in which the shards
+-- were last owned, written by the cluster component; another one shows a failover, a restore or a clone, and voids all leases.
 create table carillon.setting (
   name text primary key,
   value text not null
 );
 
--- Cold. One row per secret that all nodes share, made here and never changed. hand_over: the key of the notices that nodes exchange
--- through NOTIFY, which every database user may listen to.
+-- Cold. One row per secret that all nodes share, made here and never changed. direct_dispatch: the key of the notices that nodes
+-- exchange through NOTIFY, which every database user may listen to.
 create table carillon.secret (
   name text primary key,
   value bytea not null
@@ -72,14 +72,14 @@ create table carillon.revision (
 -- Cold. One row per tenant, written by the namespace API.
 create table carillon.namespace (
   id int generated always as identity primary key,
-  name text not null constraint namespace_name_key unique,
+  name text not null unique,
   created_at timestamptz not null default now(),
   limits json,                                      -- concurrency and rate of the whole namespace; null: none
   weight int not null default 1,                    -- share of the workers that serve several namespaces
   version int not null default 1,
   updated_at timestamptz not null default now(),
-  constraint namespace_name_check check (name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'),
-  constraint namespace_weight check (weight between 1 and 1000)
+  check (name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'),
+  check (weight between 1 and 1000)
 );
 
 -- Cold, except the slot of a strict queue. One row per queue, inserted by its first job or run and changed by the queue API.
@@ -99,11 +99,11 @@ create table carillon.queue (
   limits json,                                      -- concurrency and rate of the whole queue; null: none
   paused_until timestamptz,                         -- the end of the pause, for the index
   primary key (namespace_id, name),
-  constraint queue_order check (order_kind in ('priority', 'fifo', 'edf', 'sjf', 'strict')),
-  constraint queue_bound check (bound_ms >= 0)
+  check (order_kind in ('priority', 'fifo', 'edf', 'sjf', 'strict')),
+  check (bound_ms >= 0)
 );
 -- Nodes read the queues that changed since their last read.
-create index queue_newer on carillon.queue (revision);
+create index queue_revision on carillon.queue (revision);
 -- Nodes read which queues have limits.
 create index queue_limited on carillon.queue (namespace_id, name) where limits is not null;
 -- The queue component ends expired pauses.
@@ -119,7 +119,7 @@ create table carillon.task (
   primary key (namespace_id, name)
 );
 -- Nodes read the tasks that changed since their last read.
-create index task_newer on carillon.task (revision);
+create index task_revision on carillon.task (revision);
 
 -- Cold. The expected duration of a task's runs in a queue: a running average that nodes write every few seconds. The sjf order ranks
 -- runs by it.
@@ -140,12 +140,12 @@ create table carillon.lane (
   task text not null,
   kind text not null default 'plain',
   requires text not null default '',
-  constraint lane_of unique (queue, task, kind, requires),
-  constraint lane_kind check (kind in ('plain', 'solo', 'lost', 'strict', 'strict_once', 'gated', 'admitted'))
+  unique (queue, task, kind, requires),
+  check (kind in ('plain', 'solo', 'lost', 'strict', 'strict_once', 'gated', 'admitted'))
 );
 
 ------------------------------------------------------------------------------------------------------------------------------------
--- Jobs. A one-off job without a key is only a row of run or run_later, under the job's id; every other job is a row of job and one of
+-- Jobs. A one-off job without a key is only a row of run or far_future_run, under the job's id; every other job is a row of job and one of
 -- job_due.
 ------------------------------------------------------------------------------------------------------------------------------------
 
@@ -172,8 +172,8 @@ create table carillon.job (
   pause json,                                       -- who paused the job, why and until when; null: not paused
   ended_at timestamptz,                             -- when the job was cancelled; its key is free again
   deadline_ms bigint generated always as ((policy ->> 'deadlineMs')::bigint) stored,  -- so that a fire need not read JSON
-  feeds boolean,                                    -- true: other jobs start after this one; null: none
-  constraint job_priority_check check (priority between 0 and 9)
+  has_downstream boolean,                           -- true: other jobs start after this one; null: none
+  check (priority between 0 and 9)
 );
 -- The job with a key, and the uniqueness of keys.
 create unique index job_live_key on carillon.job (namespace_id, key) where key is not null and ended_at is null;
@@ -209,8 +209,8 @@ create table carillon.job_due (
   catch_up_to timestamptz,                          -- occurrences up to here fire however late they are
   defined_at timestamptz not null default now(),    -- since when the definition is in force
   definition uuid,                                  -- definition_key of the job; jobs with the same key are read in one row
-  constraint job_due_state_check check (state in ('active', 'paused', 'completed', 'cancelled')),
-  constraint job_due_overlap_check check (overlap in ('allow', 'skip', 'queue_one', 'queue_all', 'cancel_running')),
+  check (state in ('active', 'paused', 'completed', 'cancelled')),
+  check (overlap in ('allow', 'skip', 'queue_one', 'queue_all', 'cancel_running')),
   constraint job_due_next_check check (
     case state
       when 'active' then (next_nominal_at is null) = (next_fire_at is null)
@@ -218,7 +218,7 @@ create table carillon.job_due (
       else next_fire_at is null and next_nominal_at is null
     end
   ),
-  constraint job_due_check1 check (next_fire_at >= next_nominal_at)
+  constraint job_due_order_check check (next_fire_at >= next_nominal_at)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000);
 -- The scheduler reads the jobs of its shards that are due soon, and paused jobs whose pause ends; the forecast counts them.
@@ -252,8 +252,8 @@ create table carillon.occurrence (
   recorded_at timestamptz not null,
   detail text,
   primary key (job_id, from_at, version, reason),   -- in the order of a page of the job's ledger
-  constraint occurrence_check check (to_at >= from_at),
-  constraint occurrence_count_check check (count > 0)
+  constraint occurrence_range_check check (to_at >= from_at),
+  check (count > 0)
 );
 
 ------------------------------------------------------------------------------------------------------------------------------------
@@ -298,9 +298,9 @@ create table carillon.run (
   ) stored,
   deadline_at timestamptz,                          -- the run fails if it has not ended by then; null: no deadline
   limits text,
-  feeds boolean,                                    -- true: its end starts other jobs, see the trigger run_ended; null: it does not
-  constraint run_state_check check (state in ('scheduled', 'queued', 'blocked', 'running', 'retrying')),
-  constraint run_check check ((state = 'running') = (session_id is not null))
+  has_downstream boolean,                           -- true: its end starts other jobs, see the trigger run_ended; null: it does not
+  check (state in ('scheduled', 'queued', 'blocked', 'running', 'retrying')),
+  constraint run_session_check check ((state = 'running') = (session_id is not null))
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
         autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000,
@@ -356,14 +356,14 @@ alter table carillon.run
   alter column stage set statistics 10,
   alter column deadline_at set statistics 0,
   alter column limits set statistics 0,
-  alter column feeds set statistics 0;
+  alter column has_downstream set statistics 0;
 alter index carillon.run_gate alter column 1 set statistics 10;
 alter index carillon.run_gate_order alter column 1 set statistics 10;
 
 -- Hot. One row per one-off job whose time is more than 10.5 minutes away: narrow, and out of the way of run until shortly before it
 -- is due. Inserted by enqueues, moved to run by the scheduler, never back. There job_id is id, nominal_at is run_at, the trigger is
 -- 'once', and task and queue are those of the lane.
-create table carillon.run_later (
+create table carillon.far_future_run (
   id uuid not null,
   run_at timestamptz not null,
   created_at timestamptz not null,
@@ -381,18 +381,18 @@ create table carillon.run_later (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 20000,
         autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 50000);
 -- The scheduler moves the runs of its shards that are due soon.
-create index run_later_due on carillon.run_later (shard, run_at);
+create index far_future_run_due on carillon.far_future_run (shard, run_at);
 
 -- Hot, only for runs whose handler saves a checkpoint or reports progress. One row per run, over all its attempts, written in batches
 -- by the gateway. The latest value stays: by the fence of the claim, then by a number that grows within it.
-create table carillon.run_state (
+create table carillon.run_progress (
   run_id uuid primary key,
   namespace_id int not null,
   checkpoint json,
   checkpoint_fence bigint not null default 0,
   checkpoint_number bigint not null default 0,
   checkpoint_at timestamptz,
-  progress real constraint run_state_progress_check check (progress between 0 and 1),
+  progress real check (progress between 0 and 1),
   progress_text text,
   progress_fence bigint not null default 0,
   progress_number bigint not null default 0,
@@ -422,7 +422,7 @@ create table carillon.once (
   ended_at timestamptz,
   expires_at timestamptz not null,
   primary key (namespace_id, key),
-  constraint once_ended check ((result is null) = (ended_at is null))
+  constraint once_ended_check check ((result is null) = (ended_at is null))
 );
 -- The retention removes expired rows.
 create index once_expiry on carillon.once (expires_at);
@@ -435,7 +435,7 @@ create table carillon.run_log (
   number int not null,                              -- grows within a claim
   namespace_id int not null,
   logged_at timestamptz not null,
-  level text not null constraint run_log_level_check check (level in ('debug', 'info', 'warn', 'error')),
+  level text not null check (level in ('debug', 'info', 'warn', 'error')),
   message text not null,
   fields json
 ) partition by range (logged_at);
@@ -475,7 +475,7 @@ create table carillon.run_history (
   attempts jsonb,
   version int,
   fingerprint text,                                 -- of the error that ended the run: its row of error_group
-  constraint run_history_status_check check (status in ('succeeded', 'failed', 'cancelled', 'skipped'))
+  check (status in ('succeeded', 'failed', 'cancelled', 'skipped'))
 ) partition by range (finished_at);
 -- A run by id, and the list of all runs.
 create index run_history_id on carillon.run_history (id);
@@ -485,9 +485,9 @@ create index run_history_job on carillon.run_history (job_id, id) where job_id <
 create index run_history_task on carillon.run_history (namespace_id, task, id);
 create index run_history_owner on carillon.run_history (namespace_id, owner, id) where owner is not null;
 create index run_history_labels on carillon.run_history using gin (labels) where labels is not null;
-create index run_history_unrun on carillon.run_history (namespace_id, id) where status in ('cancelled', 'skipped');
+create index run_history_not_run on carillon.run_history (namespace_id, id) where status in ('cancelled', 'skipped');
 -- Runs that a person requested, rare beside those of schedules and programs.
-create index run_history_asked on carillon.run_history (namespace_id, id)
+create index run_history_requested on carillon.run_history (namespace_id, id)
   where split_part(trigger, ':', 1) in ('run_now', 'backfill', 'retry', 'replay');
 -- Failed runs; dead letters are those without a row of redrive.
 create index run_history_failed on carillon.run_history (namespace_id, id) where status = 'failed';
@@ -497,16 +497,16 @@ create table carillon.redrive (
   number bigint generated always as identity primary key,
   run_id uuid not null,
   namespace_id int not null,
-  kind text not null constraint redrive_kind_check check (kind in ('retry', 'replay', 'discard')),
+  kind text not null check (kind in ('retry', 'replay', 'discard')),
   new_run_id uuid,
   actor text,
   created_at timestamptz not null,
-  constraint redrive_check check ((kind = 'discard') = (new_run_id is null))
+  constraint redrive_new_run_check check ((kind = 'discard') = (new_run_id is null))
 );
 -- Lets one of two concurrent retries win.
 create unique index redrive_once on carillon.redrive (run_id) where kind <> 'replay';
 -- The actions on a run, in order.
-create index redrive_of on carillon.redrive (run_id);
+create index redrive_by_run on carillon.redrive (run_id);
 
 -- Cold. One row per group of errors with the same fingerprint: type, message without numbers, innermost functions. Written in batches
 -- by each node every few seconds, never by the transaction that ends a run.
@@ -538,7 +538,7 @@ create table carillon.limit_key (
   scope text not null,                              -- what the limit belongs to; key: a name that runs give
   kind text not null,
   name text not null,
-  most int not null,                                -- how many at once, or per per_ms
+  max_count int not null,                           -- how many at once, or per per_ms
   per_ms bigint,                                    -- rate: the length of its window
   burst int,                                        -- rate: how many may start at once
   on_failure text,                                  -- ordering key: what a failed run does to the runs behind it
@@ -550,11 +550,11 @@ create table carillon.limit_key (
   swept_at timestamptz,                             -- when all its holders were last checked
   used_at timestamptz not null default clock_timestamp(),
   is_counted boolean not null default true,         -- false: set while runs were at work, and full until they are counted
-  constraint limit_key_of unique (namespace_id, scope, kind, name),
-  constraint limit_key_scope check (scope in ('key', 'task', 'job', 'queue', 'namespace')),
-  constraint limit_key_kind check (kind in ('concurrency', 'rate', 'order')),
-  constraint limit_key_most check (most >= 0),
-  constraint limit_key_used check (used >= 0)
+  unique (namespace_id, scope, kind, name),
+  check (scope in ('key', 'task', 'job', 'queue', 'namespace')),
+  check (kind in ('concurrency', 'rate', 'order')),
+  check (max_count >= 0),
+  check (used >= 0)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
 -- The sweep reads the limits that are held.
 create index limit_key_held on carillon.limit_key (id) where used > 0;
@@ -610,14 +610,14 @@ create table carillon.worker_session (
   started_at timestamptz not null,
   heartbeat_at timestamptz not null,
   gateway_id uuid,                                  -- the node that claims for it; another node takes over under the row's lock
-  state text not null default 'active',             -- set by operators. cordoned: no more runs; draining: it is to end too; leaving: at once
+  state text not null default 'active',             -- set by operators. cordoned: no more runs; draining: it must end; leaving: at once
   labels jsonb not null default '{}',               -- runs that require labels are assigned only to workers that have them
   versions jsonb not null default '{}',             -- the versions of its tasks
   weights jsonb not null default '{}',              -- how many slots the runs of its tasks take
   is_spot boolean not null default false,           -- its machine may disappear at any time
   namespaces text[],                                -- the namespaces that it serves, by name, '*' for all; null: its own
   limits_revision bigint not null default 0,        -- a claim for it must know the limits of queues and namespaces as of this revision
-  constraint worker_session_state check (state in ('active', 'cordoned', 'draining', 'leaving'))
+  check (state in ('active', 'cordoned', 'draining', 'leaving'))
 );
 
 ------------------------------------------------------------------------------------------------------------------------------------
@@ -633,7 +633,7 @@ create table carillon.calendar (
   definition json not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  constraint calendar_namespace_id_name_key unique (namespace_id, name)
+  unique (namespace_id, name)
 );
 
 -- One row per replaced definition of a calendar: occurrences that were due under it are decided by it.
@@ -655,7 +655,7 @@ create table carillon.job_calendar (
   primary key (job_id, calendar_id)
 );
 -- The jobs that use a calendar, and those that are behind its version.
-create index job_calendar_users on carillon.job_calendar (calendar_id, seen_version);
+create index job_calendar_by_calendar on carillon.job_calendar (calendar_id, seen_version);
 
 -- One row per maintenance window, written by its API. A fire compares the revision of all windows.
 create table carillon.maintenance_window (
@@ -665,7 +665,7 @@ create table carillon.maintenance_window (
   definition json not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  constraint maintenance_window_namespace_id_name_key unique (namespace_id, name)
+  unique (namespace_id, name)
 );
 
 ------------------------------------------------------------------------------------------------------------------------------------
@@ -685,8 +685,8 @@ create table carillon.dependency (
   met_at timestamptz,
   seen_at timestamptz,                              -- the end of the latest upstream run that was considered, whether it fits or not
   primary key (job_id, position),
-  constraint dependency_on_status_check check (on_status in ('success', 'failure', 'finish')),
-  constraint dependency_check check ((met_run_id is null) = (met_at is null))
+  check (on_status in ('success', 'failure', 'finish')),
+  constraint dependency_met_check check ((met_run_id is null) = (met_at is null))
 );
 -- The jobs that start after a job: when it is changed, and when one of its runs ends (trigger run_ended).
 create index dependency_upstream on carillon.dependency (upstream_id);
@@ -700,11 +700,11 @@ create table carillon.dependency_event (
   shard smallint not null,                          -- of the downstream job
   run_id uuid not null,
   ended_at timestamptz not null,
-  parked boolean not null default false,            -- the downstream job is paused; its resume decides
+  deferred boolean not null default false,          -- the downstream job is paused; its resume decides
   primary key (job_id, position, run_id)
 );
 -- The owner of a shard reads the events that it has to process.
-create index dependency_event_open on carillon.dependency_event (shard, number) where not parked;
+create index dependency_event_open on carillon.dependency_event (shard, number) where not deferred;
 
 ------------------------------------------------------------------------------------------------------------------------------------
 -- Backfills and operations: long work that the owner of the shard does step by step.
@@ -735,10 +735,10 @@ create table carillon.backfill (
   skipped bigint not null default 0,                -- instants that the job's overlap policy left out
   state_reason text,                                -- why it was aborted
   trace json,
-  constraint backfill_state_check check (state in ('running', 'done', 'aborted')),
-  constraint backfill_check check (to_at >= from_at),
-  constraint backfill_concurrency_check check (concurrency > 0),
-  constraint backfill_per_second_check check (per_second > 0),
+  check (state in ('running', 'done', 'aborted')),
+  constraint backfill_range_check check (to_at >= from_at),
+  check (concurrency > 0),
+  check (per_second > 0),
   constraint backfill_finished_check check ((state = 'running') = (finished_at is null))
 );
 -- The owner of a shard reads the backfills whose next step is due.
@@ -751,8 +751,8 @@ create table carillon.operation (
   id uuid primary key,
   namespace_id int not null,
   shard smallint not null,
-  kind text not null constraint operation_kind_check check (kind in ('cancel', 'retry', 'discard', 'purge')),
-  state text not null constraint operation_state_check check (state in ('running', 'done', 'aborted')),
+  kind text not null check (kind in ('cancel', 'retry', 'discard', 'purge')),
+  state text not null check (state in ('running', 'done', 'aborted')),
   request json not null,
   cursor text,                                      -- where the next page begins
   step bigint not null default 0,                   -- the number of the step; a step compares it
@@ -766,7 +766,7 @@ create table carillon.operation (
   updated_at timestamptz not null,
   finished_at timestamptz,
   trace json,
-  constraint operation_check check ((state = 'running') = (finished_at is null))
+  constraint operation_finished_check check ((state = 'running') = (finished_at is null))
 );
 -- The owner of a shard reads the operations that have steps left.
 create index operation_running on carillon.operation (shard, updated_at) where state = 'running';
@@ -796,7 +796,7 @@ create table carillon.webhook (
   version int not null default 1,
   created_at timestamptz not null default clock_timestamp(),
   updated_at timestamptz not null default clock_timestamp(),
-  constraint webhook_check check ((old_secret is null) = (old_secret_until is null))
+  constraint webhook_old_secret_check check ((old_secret is null) = (old_secret_until is null))
 );
 -- The list of endpoints.
 create index webhook_namespace on carillon.webhook (namespace_id, id);
@@ -816,7 +816,7 @@ create table carillon.callback_secret (
   old_secret text,                                  -- signs as well until old_secret_until
   old_secret_until timestamptz,
   made_at timestamptz not null default clock_timestamp(),
-  constraint callback_secret_check check ((old_secret is null) = (old_secret_until is null))
+  constraint callback_secret_old_secret_check check ((old_secret is null) = (old_secret_until is null))
 );
 
 -- Hot, only for runs that an external system ends. One row per token: the right to end a run under one claim. While the run waits it is
@@ -832,8 +832,8 @@ create table carillon.callback (
   due_at timestamptz,                               -- when the gateway has to end the run; null: it does not wait yet or any more
   answer json,
   answered_at timestamptz,                          -- without an answer: closed, a later callback is refused
-  constraint callback_answered check (answer is null or answered_at is not null),
-  constraint callback_waits check (due_at is null or begun_at is not null)
+  constraint callback_answered_check check (answer is null or answered_at is not null),
+  constraint callback_waiting_check check (due_at is null or begun_at is not null)
 );
 -- The callbacks of a run.
 create index callback_run on carillon.callback (run_id);
@@ -869,14 +869,14 @@ create table carillon.dedupe (
   key text not null,
   run_id uuid not null,
   replaces uuid,                                    -- the run that counted before; a take-over compares it
-  window_ms bigint constraint dedupe_window_ms_check check (window_ms > 0),  -- how long a finished run counts; null: not at all
+  window_ms bigint check (window_ms > 0),           -- how long a finished run counts; null: not at all
   created_at timestamptz not null,
-  look_at timestamptz not null,                     -- when the sweep checks whether the row can be removed
+  check_at timestamptz not null,                    -- when the sweep checks whether the row can be removed
   primary key (namespace_id, task, key)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 20000,
         autovacuum_analyze_scale_factor = 0.02, autovacuum_analyze_threshold = 50000);
 -- The sweep.
-create index dedupe_look on carillon.dedupe (look_at);
+create index dedupe_check_at on carillon.dedupe (check_at);
 
 ------------------------------------------------------------------------------------------------------------------------------------
 -- Circuit breakers.
@@ -900,8 +900,8 @@ create table carillon.breaker (
   probe_fence bigint,
   probe_version bigint not null default 0,          -- grows with each such claim, so that two queues do not probe at once
   primary key (namespace_id, name),
-  constraint breaker_state check (state in ('closed', 'open', 'half_open')),
-  constraint breaker_probe check ((state = 'half_open') = (probe_by is not null))
+  check (state in ('closed', 'open', 'half_open')),
+  constraint breaker_probe_check check ((state = 'half_open') = (probe_by is not null))
 );
 
 ------------------------------------------------------------------------------------------------------------------------------------
@@ -925,7 +925,7 @@ insert into carillon.setting (name, value) values ('shards', '1024');
 insert into carillon.shard (id) select generate_series(0, 1023);
 insert into carillon.revision (name) values ('windows'), ('calendars'), ('limits');
 insert into carillon.secret (name, value)
-values ('hand_over', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
+values ('direct_dispatch', sha256(convert_to(gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text, 'UTF8')));
 
 ------------------------------------------------------------------------------------------------------------------------------------
 -- Functions for enqueueing from plain SQL: psql, triggers, other languages, the caller's own transaction. They compute what the engine
@@ -948,8 +948,8 @@ $$;
 
 -- The lane of a run, inserted with its queue where they do not exist. The queue comes first: it says whether it is strict, which never
 -- changes. Names that begin with carillon: are reserved for the product's own queues and tasks.
-create function carillon.lane_of(
-  namespace_number int, queue_name text, task_name text, is_once boolean, wanted_labels jsonb
+create function carillon.ensure_lane(
+  namespace_number int, queue_name text, task_name text, is_at_most_once boolean, wanted_labels jsonb
 ) returns int
 language plpgsql as $$
 declare
@@ -961,10 +961,10 @@ declare
   );
 begin
   if starts_with(queue_name, 'carillon:') then
-    raise exception 'queue % begins with carillon:, as the product''s own names do; take another', quote_literal(queue_name)
+    raise exception 'queue % begins with carillon:, which is reserved; choose another name', quote_literal(queue_name)
       using errcode = '22023';
   elsif starts_with(task_name, 'carillon:') then
-    raise exception 'task % begins with carillon:, as the product''s own names do; take another', quote_literal(task_name)
+    raise exception 'task % begins with carillon:, which is reserved; choose another name', quote_literal(task_name)
       using errcode = '22023';
   end if;
   select q.order_kind = 'strict' into is_strict from carillon.queue q
@@ -975,7 +975,12 @@ begin
     select q.order_kind = 'strict' into is_strict from carillon.queue q
     where q.namespace_id = namespace_number and q.name = queue_name;
   end if;
-  lane_kind := case when is_strict and is_once then 'strict_once' when is_strict then 'strict' when is_once then 'solo' else 'plain' end;
+  lane_kind := case
+    when is_strict and is_at_most_once then 'strict_once'
+    when is_strict then 'strict'
+    when is_at_most_once then 'solo'
+    else 'plain'
+  end;
   select l.id into lane_number from carillon.lane l
   where l.queue = queue_name and l.task = task_name and l.kind = lane_kind and l.requires = requirement;
   if lane_number is null then
@@ -992,34 +997,34 @@ end
 $$;
 
 -- The lane of a run whose policy has limits: a gated one, from which the limits component takes it and resolves its keys.
-create function carillon.gated_lane_of(lane_number int, policy jsonb) returns int
+create function carillon.ensure_gated_lane(lane_number int, policy jsonb) returns int
 language plpgsql as $$
 declare
-  own carillon.lane;
+  source_lane carillon.lane;
   gated int;
 begin
   if policy is null or not policy ?| array['concurrency', 'rateLimit', 'ordering'] then
     return lane_number;
   end if;
-  select l.* into own from carillon.lane l where l.id = lane_number;
-  if own.kind in ('strict', 'strict_once') then
-    raise exception 'the queue % is strict and takes no other limits', quote_literal(own.queue) using errcode = '22023';
+  select l.* into source_lane from carillon.lane l where l.id = lane_number;
+  if source_lane.kind in ('strict', 'strict_once') then
+    raise exception 'queue % is strict and allows no other limits', quote_literal(source_lane.queue) using errcode = '22023';
   end if;
   select l.id into gated from carillon.lane l
-  where l.queue = own.queue and l.task = own.task and l.kind = 'gated' and l.requires = own.requires;
+  where l.queue = source_lane.queue and l.task = source_lane.task and l.kind = 'gated' and l.requires = source_lane.requires;
   if gated is null then
     insert into carillon.lane (queue, task, kind, requires)
-    select own.queue, own.task, k.kind, own.requires from (values ('admitted'), ('gated')) as k (kind)
+    select source_lane.queue, source_lane.task, k.kind, source_lane.requires from (values ('admitted'), ('gated')) as k (kind)
     on conflict (queue, task, kind, requires) do nothing;
     select l.id into gated from carillon.lane l
-    where l.queue = own.queue and l.task = own.task and l.kind = 'gated' and l.requires = own.requires;
+    where l.queue = source_lane.queue and l.task = source_lane.task and l.kind = 'gated' and l.requires = source_lane.requires;
   end if;
   return gated;
 end
 $$;
 
 -- Whether a member of a policy is absent, or a whole number within bounds.
-create function carillon.is_whole_or_absent(value jsonb, lowest numeric, highest numeric) returns boolean
+create function carillon.is_absent_or_integer(value jsonb, lowest numeric, highest numeric) returns boolean
 language sql immutable as $$
   select case
     when value is null then true
@@ -1033,24 +1038,25 @@ create function carillon.check_policy(policy jsonb) returns void language plpgsq
 declare
   retry constant jsonb := policy -> 'retry';
   sla constant jsonb := policy -> 'sla';
-  longest_ms constant numeric := 31622400000;
+  max_ms constant numeric := 31622400000;
+  no_duration constant text := ' is not a whole number of ms up to 366 days';
   fault constant text := case
-    when not carillon.is_whole_or_absent(policy -> 'timeoutMs', 1, longest_ms) then 'timeoutMs is not a whole number of ms up to 366 days'
-    when not carillon.is_whole_or_absent(policy -> 'deadlineMs', 1, longest_ms) then 'deadlineMs is not a whole number of ms up to 366 days'
+    when not carillon.is_absent_or_integer(policy -> 'timeoutMs', 1, max_ms) then 'timeoutMs' || no_duration
+    when not carillon.is_absent_or_integer(policy -> 'deadlineMs', 1, max_ms) then 'deadlineMs' || no_duration
     when jsonb_typeof(sla) <> 'object' then 'sla is not an object'
-    when not carillon.is_whole_or_absent(sla -> 'startWithinMs', 1, longest_ms) then 'sla.startWithinMs is not a whole number of ms up to 366 days'
-    when not carillon.is_whole_or_absent(sla -> 'finishWithinMs', 1, longest_ms) then 'sla.finishWithinMs is not a whole number of ms up to 366 days'
+    when not carillon.is_absent_or_integer(sla -> 'startWithinMs', 1, max_ms) then 'sla.startWithinMs' || no_duration
+    when not carillon.is_absent_or_integer(sla -> 'finishWithinMs', 1, max_ms) then 'sla.finishWithinMs' || no_duration
     when policy ->> 'guarantee' not in ('at_least_once', 'at_most_once') then 'guarantee is not at_least_once or at_most_once'
     when jsonb_typeof(retry) <> 'object' then 'retry is not an object'
-    when not carillon.is_whole_or_absent(retry -> 'maxAttempts', 1, 10000) then 'retry.maxAttempts is not a whole number from 1 to 10000'
-    when not carillon.is_whole_or_absent(retry -> 'initialMs', 0, longest_ms) then 'retry.initialMs is not a whole number of ms up to 366 days'
-    when not carillon.is_whole_or_absent(retry -> 'maxMs', 0, longest_ms) then 'retry.maxMs is not a whole number of ms up to 366 days'
+    when not carillon.is_absent_or_integer(retry -> 'maxAttempts', 1, 10000) then 'retry.maxAttempts is not a whole number from 1 to 10000'
+    when not carillon.is_absent_or_integer(retry -> 'initialMs', 0, max_ms) then 'retry.initialMs' || no_duration
+    when not carillon.is_absent_or_integer(retry -> 'maxMs', 0, max_ms) then 'retry.maxMs' || no_duration
     when (retry ->> 'initialMs')::numeric > (retry ->> 'maxMs')::numeric then 'retry.maxMs is shorter than retry.initialMs'
     when jsonb_typeof(retry -> 'factor') <> 'number' then 'retry.factor is not a number'
     when (retry ->> 'factor')::numeric not between 1 and 1000 then 'retry.factor is not from 1 to 1000'
     when retry ->> 'backoff' not in ('exponential', 'linear', 'fixed') then 'retry.backoff is not exponential, linear or fixed'
     when retry ->> 'jitter' not in ('full', 'equal', 'none') then 'retry.jitter is not full, equal or none'
-    when jsonb_typeof(retry -> 'nonRetryable') <> 'array' then 'retry.nonRetryable is not a list of names of errors'
+    when jsonb_typeof(retry -> 'nonRetryable') <> 'array' then 'retry.nonRetryable is not a list of error names'
   end;
 begin
   if fault is not null then
@@ -1061,12 +1067,12 @@ $$;
 
 -- Cancels one-off runs that their job, which was changed before their time, has yet to make under the job's id; each ends in history as
 -- if it had waited in a table. Rows are locked in the order of ids; a run that was made meanwhile is left alone.
-create function carillon.cancel_to_come(within int, ids uuid[], reason text)
+create function carillon.cancel_planned_runs(namespace_number int, ids uuid[], reason text)
 returns table (id uuid, namespace_id int, task text, queue text) language sql as $$
   with pick as materialized (
     select d.job_id, d.version, d.next_fire_at
     from carillon.job_due d
-    where d.job_id = any (ids) and d.namespace_id = within and d.runs_made = 0 and d.state in ('active', 'paused')
+    where d.job_id = any (ids) and d.namespace_id = namespace_number and d.runs_made = 0 and d.state in ('active', 'paused')
     order by d.job_id
     for update of d
   ), ended as (
@@ -1115,20 +1121,20 @@ create function carillon.enqueue(
 #variable_conflict use_column
 declare
   name_pattern constant text := '^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,199}$';
-  moment constant timestamptz := clock_timestamp();
-  due constant timestamptz := date_trunc('milliseconds', coalesce(enqueue.run_at, moment + enqueue.delay, moment));
+  called_at constant timestamptz := clock_timestamp();
+  due constant timestamptz := date_trunc('milliseconds', coalesce(enqueue.run_at, called_at + enqueue.delay, called_at));
   due_ms constant bigint := floor(extract(epoch from due) * 1000);
   is_deduped constant boolean := coalesce(enqueue.dedupe_key, enqueue.dedupe_on, enqueue.dedupe_window::text) is not null;
   deadline_in_ms constant bigint := enqueue.policy ->> 'deadlineMs';
-  is_once constant boolean := coalesce(enqueue.policy ->> 'guarantee' = 'at_most_once', false);
+  is_at_most_once constant boolean := coalesce(enqueue.policy ->> 'guarantee' = 'at_most_once', false);
   random_part constant text := replace(gen_random_uuid()::text, '-', '');
   namespace_number int;
   lane_number int;
   rank_number bigint;
   shard_number smallint;
-  held uuid;
-  held_counts boolean;
-  is_won boolean;
+  existing uuid;
+  existing_counts boolean;
+  has_key boolean;
 begin
   if enqueue.task is null or enqueue.task !~ name_pattern then
     raise exception 'task % is not a name of letters, digits and _ . : / -', quote_nullable(enqueue.task) using errcode = '22023';
@@ -1137,9 +1143,9 @@ begin
   elsif enqueue.priority is null or enqueue.priority not between 0 and 9 then
     raise exception 'priority % is not from 0 to 9', coalesce(enqueue.priority::text, 'null') using errcode = '22023';
   elsif enqueue.run_at is not null and enqueue.delay is not null then
-    raise exception 'run_at and delay say the same; give one of them' using errcode = '22023';
-  elsif due < moment - interval '24 hours' then
-    raise exception 'run_at % lies more than a day in the past', due using errcode = '22023';
+    raise exception 'run_at and delay exclude each other' using errcode = '22023';
+  elsif due < called_at - interval '24 hours' then
+    raise exception 'run_at % is more than a day in the past', due using errcode = '22023';
   elsif enqueue.policy is not null and jsonb_typeof(enqueue.policy) <> 'object' then
     raise exception 'policy must be a JSON object' using errcode = '22023';
   elsif enqueue.labels is not null and jsonb_typeof(enqueue.labels) <> 'object' then
@@ -1149,17 +1155,20 @@ begin
   elsif length(enqueue.dedupe_key) > 200 then
     raise exception 'dedupe_key is longer than 200 characters' using errcode = '22023';
   elsif enqueue.dedupe_window < interval '1 millisecond' then
-    raise exception 'dedupe_window must be longer than nothing' using errcode = '22023';
+    raise exception 'dedupe_window must be at least 1 millisecond' using errcode = '22023';
   end if;
 
   perform carillon.check_policy(enqueue.policy);
 
   select n.id into namespace_number from carillon.namespace n where n.name = enqueue.namespace;
   if namespace_number is null then
-    raise exception 'there is no namespace %', quote_nullable(enqueue.namespace) using errcode = '22023';
+    raise exception 'namespace % does not exist', quote_nullable(enqueue.namespace) using errcode = '22023';
   end if;
 
-  lane_number := carillon.gated_lane_of(carillon.lane_of(namespace_number, enqueue.queue, enqueue.task, is_once, enqueue.policy -> 'requires'), enqueue.policy);
+  lane_number := carillon.ensure_gated_lane(
+    carillon.ensure_lane(namespace_number, enqueue.queue, enqueue.task, is_at_most_once, enqueue.policy -> 'requires'),
+    enqueue.policy
+  );
   select carillon.rank_of(due_ms, enqueue.priority, q.order_kind, q.bound_ms, deadline_in_ms, t.expected_ms) into rank_number
   from carillon.queue q
   left join carillon.task_duration t
@@ -1167,7 +1176,7 @@ begin
   where q.namespace_id = namespace_number and q.name = enqueue.queue;
 
   -- A UUIDv7: the time, the version, and the random part of a UUIDv4 with its variant.
-  run_id := (lpad(to_hex(floor(extract(epoch from moment) * 1000)::bigint), 12, '0') || '7' || substr(random_part, 14))::uuid;
+  run_id := (lpad(to_hex(floor(extract(epoch from called_at) * 1000)::bigint), 12, '0') || '7' || substr(random_part, 14))::uuid;
   shard_number := (('x' || right(random_part, 6))::bit(24)::int % 1024)::smallint;
   is_new := true;
 
@@ -1175,7 +1184,7 @@ begin
     for round in 1 .. 100 loop
       select d.run_id,
              exists (select from carillon.run r where r.id = d.run_id)
-               or exists (select from carillon.run_later f where f.namespace_id = d.namespace_id and f.id = d.run_id)
+               or exists (select from carillon.far_future_run f where f.namespace_id = d.namespace_id and f.id = d.run_id)
                or exists (
                  select from carillon.job_due w join carillon.job j on j.id = w.job_id
                  where w.job_id = d.run_id and w.runs_made = 0 and w.state in ('active', 'paused') and j.schedule ->> 'kind' = 'at'
@@ -1184,45 +1193,47 @@ begin
                  select from carillon.run_history e
                  where e.id = d.run_id and e.finished_at > statement_timestamp() - d.window_ms * interval '1 millisecond'
                )
-      into held, held_counts
+      into existing, existing_counts
       from carillon.dedupe d
       where d.namespace_id = namespace_number and d.task = enqueue.task and d.key = coalesce(enqueue.dedupe_key, '');
-      if held_counts and enqueue.dedupe_on = 'reject' then
-        raise exception 'for the dedupe key % of % the run % counts', quote_literal(coalesce(enqueue.dedupe_key, '')), enqueue.task, held
+      if existing_counts and enqueue.dedupe_on = 'reject' then
+        raise exception 'run % already exists for task % and dedupe key %',
+          existing, enqueue.task, quote_literal(coalesce(enqueue.dedupe_key, ''))
           using errcode = '23505';
-      elsif held_counts and enqueue.dedupe_on is distinct from 'replace' then
-        run_id := held;
+      elsif existing_counts and enqueue.dedupe_on is distinct from 'replace' then
+        run_id := existing;
         is_new := false;
         return;
       end if;
-      insert into carillon.dedupe as d (namespace_id, task, key, run_id, replaces, window_ms, created_at, look_at)
-      values (namespace_number, enqueue.task, coalesce(enqueue.dedupe_key, ''), enqueue.run_id, held,
+      insert into carillon.dedupe as d (namespace_id, task, key, run_id, replaces, window_ms, created_at, check_at)
+      values (namespace_number, enqueue.task, coalesce(enqueue.dedupe_key, ''), enqueue.run_id, existing,
               floor(extract(epoch from enqueue.dedupe_window) * 1000), clock_timestamp(),
               greatest(due, clock_timestamp()) + interval '1 minute')
       on conflict (namespace_id, task, key) do update
       set run_id = excluded.run_id, replaces = excluded.replaces, window_ms = excluded.window_ms,
-          created_at = excluded.created_at, look_at = excluded.look_at
+          created_at = excluded.created_at, check_at = excluded.check_at
       where d.run_id = excluded.replaces;
-      is_won := found;
-      exit when is_won;
+      has_key := found;
+      exit when has_key;
     end loop;
-    if not is_won then
-      raise exception 'too many callers ask for runs with the dedupe key %', quote_literal(enqueue.dedupe_key) using errcode = '40001';
+    if not has_key then
+      raise exception 'too many concurrent calls use the dedupe key %', quote_literal(enqueue.dedupe_key) using errcode = '40001';
     end if;
-    if held_counts then
-      -- First where it may be moved from, then where it may be moved to.
+    if existing_counts then
+      -- The replaced run ends. far_future_run is searched first, because a run moves from there to run and never back.
       with ended as (
-        delete from carillon.run_later f where f.namespace_id = namespace_number and f.id = held returning f.*
+        delete from carillon.far_future_run f where f.namespace_id = namespace_number and f.id = existing returning f.*
       )
       insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
         trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, finished_at)
       select e.id, e.id, e.namespace_id, 'cancelled', 'cancelled_by_dedupe', e.priority, e.run_at, e.run_at, e.created_at, 'once',
              l.task, l.queue, e.payload, e.policy, e.labels, e.owner, 0, 0, 0, clock_timestamp()
       from ended e join carillon.lane l on l.id = e.lane;
-      -- One whose job is just being changed is made by that job; one that its job just makes is in the hot table by the second pass.
+      -- A concurrent change of its job may turn the row into a planned run, and a concurrent fire a planned run into a row: the second
+      -- pass finds the one that the first pass missed.
       for pass in 1 .. 2 loop
         with ended as (
-          delete from carillon.run r where r.id = held and r.state <> 'running' returning r.*
+          delete from carillon.run r where r.id = existing and r.state <> 'running' returning r.*
         )
         insert into carillon.run_history (id, job_id, namespace_id, status, status_reason, priority, run_at, nominal_at, created_at,
           trigger, task, queue, payload, policy, labels, owner, attempt, losses, fence, session_id, started_at, finished_at,
@@ -1232,29 +1243,29 @@ begin
                e.started_at, clock_timestamp(), e.attempts, e.version
         from ended e;
         exit when found;
-        perform from carillon.cancel_to_come(namespace_number, array[held], 'cancelled_by_dedupe');
+        perform from carillon.cancel_planned_runs(namespace_number, array[existing], 'cancelled_by_dedupe');
         exit when found;
       end loop;
     end if;
   end if;
 
-  if due > moment + interval '630 seconds' then
-    insert into carillon.run_later (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels, owner,
-                                    deadline_at)
-    values (enqueue.run_id, due, moment, rank_number, namespace_number, lane_number, shard_number, enqueue.priority,
+  if due > called_at + interval '630 seconds' then
+    insert into carillon.far_future_run (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload, policy, labels,
+                                         owner, deadline_at)
+    values (enqueue.run_id, due, called_at, rank_number, namespace_number, lane_number, shard_number, enqueue.priority,
             coalesce(enqueue.payload, 'null'), nullif(enqueue.policy, '{}')::json, nullif(enqueue.labels, '{}'), enqueue.owner,
             due + deadline_in_ms * interval '1 millisecond');
   else
     insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                               trigger, task, queue, payload, policy, labels, owner, deadline_at)
     values (enqueue.run_id, enqueue.run_id, namespace_number, shard_number, lane_number,
-            case when due <= moment then 'queued' else 'scheduled' end, enqueue.priority, rank_number, due, due, moment, 'once',
+            case when due <= called_at then 'queued' else 'scheduled' end, enqueue.priority, rank_number, due, due, called_at, 'once',
             enqueue.task, enqueue.queue, coalesce(enqueue.payload, 'null'), nullif(enqueue.policy, '{}')::json,
             nullif(enqueue.labels, '{}'), enqueue.owner, due + deadline_in_ms * interval '1 millisecond');
-    -- Delivered with the commit. Who fires looks further ahead than a short delay only every 15 s, so that is always told.
-    if due > moment and due <= moment + interval '30 seconds' then
+    -- Delivered with the commit. A scheduler scans its shards only every 15 s, so it is always notified of a short delay.
+    if due > called_at and due <= called_at + interval '30 seconds' then
       perform pg_notify('carillon_hint', 'shards ' || shard_number);
-    elsif enqueue.notify and due <= moment then
+    elsif enqueue.notify and due <= called_at then
       perform pg_notify('carillon_hint', format('lanes %s:%s', lane_number, rank_number));
     end if;
   end if;
@@ -1265,7 +1276,7 @@ $$;
 -- Functions of jobs.
 ------------------------------------------------------------------------------------------------------------------------------------
 
--- Jobs with the same key have the same definition, as far as the scheduler's cache needs it: it hashes the columns that due.load reads.
+-- Jobs with the same key have the same definition, as far as the scheduler's cache needs it: these are the columns that it reads.
 create function carillon.definition_key(
   namespace_id int, schedule json, firing json, priority smallint, task text, queue text, labels jsonb, deadline_ms bigint
 ) returns uuid language sql stable parallel safe as $$
@@ -1279,7 +1290,7 @@ $$;
 ------------------------------------------------------------------------------------------------------------------------------------
 
 -- Every change of a definition, by whichever statement and version of a node, updates what the scheduler's cache compares.
-create function carillon.note_redefined() returns trigger language plpgsql as $$
+create function carillon.update_definition_key() returns trigger language plpgsql as $$
 begin
   update carillon.job_due
   set defined_at = coalesce(new.defined_at, new.created_at),
@@ -1292,11 +1303,11 @@ end
 $$;
 create trigger job_redefined
   after update of schedule, firing, priority, task, queue, labels, policy, created_at, defined_at on carillon.job
-  for each row execute function carillon.note_redefined();
+  for each row execute function carillon.update_definition_key();
 
 -- Every statement that ends a run deletes its row: the event for its downstream jobs is part of that transaction, so that it is neither
 -- lost nor doubled. Only runs of jobs that have downstream jobs execute it.
-create function carillon.note_ended() returns trigger language plpgsql as $$
+create function carillon.insert_dependency_events() returns trigger language plpgsql as $$
 begin
   insert into carillon.dependency_event (job_id, position, shard, run_id, ended_at)
   select d.job_id, d.position, d.shard, old.id, clock_timestamp()
@@ -1306,11 +1317,12 @@ begin
   return null;
 end
 $$;
-create trigger run_ended after delete on carillon.run for each row when (old.feeds) execute function carillon.note_ended();
+create trigger run_ended after delete on carillon.run for each row
+when (old.has_downstream) execute function carillon.insert_dependency_events();
 
 -- Every end without success inserts a row of history: its notice is part of that transaction. Successes are many and end in one
 -- statement, which inserts their notices itself.
-create function carillon.note_not_succeeded() returns trigger language plpgsql as $$
+create function carillon.insert_run_notice() returns trigger language plpgsql as $$
 begin
   insert into carillon.run_notice (run_id, namespace_id, ended_at)
   select new.id, new.namespace_id, new.finished_at
@@ -1320,5 +1332,5 @@ begin
   return null;
 end
 $$;
-create trigger run_history_noticed after insert on carillon.run_history for each row
-when (new.status <> 'succeeded' and new.trigger not like 'callback%') execute function carillon.note_not_succeeded();
+create trigger run_not_succeeded after insert on carillon.run_history for each row
+when (new.status <> 'succeeded' and new.trigger not like 'callback%') execute function carillon.insert_run_notice();

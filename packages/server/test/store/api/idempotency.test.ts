@@ -143,12 +143,12 @@ describe("waiting for a run", () => {
   });
 
   it("refuses a time that it cannot read, before anything is done", async () => {
-    const { run, run_later: later } = await api.state();
+    const { run, far_future_run: later } = await api.state();
     expect(refusalOf(await api.post("/v1/runs?wait=soon", { task: "nobody" }))).toMatchObject({
       status: 422,
       code: "duration_invalid",
     });
-    expect(await api.state()).toMatchObject({ run, run_later: later });
+    expect(await api.state()).toMatchObject({ run, far_future_run: later });
   });
 });
 
