@@ -15,7 +15,7 @@ const benchmarks = [
   "claims",
   "fairness",
   "limits",
-  "later",
+  "far-future",
   "failover",
   "schedules",
   "search",

@@ -88,7 +88,7 @@ import {
   type TaskCalls,
   taskCalls,
 } from "./flat-api.js";
-import { defaultLaterLimits, type EngineOptions } from "./options.js";
+import { defaultFarFutureLimits, type EngineOptions } from "./options.js";
 import { announceEnded } from "./runs/announce-ended.js";
 import { Expirer } from "./runs/expirer.js";
 import { DayKeeper } from "./runs/retention/day-keeper.js";
@@ -102,7 +102,7 @@ import { RunLister } from "./runs/run-lister.js";
 import type { RunLogs } from "./runs/run-logs.js";
 import { RunReader } from "./runs/run-reader.js";
 import { RunWaiters } from "./runs/run-waiters.js";
-import { LaterMover } from "./scheduler/far-future-promoter.js";
+import { FarFuturePromoter } from "./scheduler/far-future-promoter.js";
 import { Scheduler } from "./scheduler/scheduler.js";
 import { fireStore } from "./scheduler/settle-fires.js";
 import { nodeRules } from "./schedules/node-rules.js";
@@ -337,7 +337,7 @@ class NodeEngine implements Engine {
 
     // Enqueueing: coalesced inserts, direct dispatch, idempotency keys.
     const onReplaced: OnReplaced = (replaced) => announceEnded(replaced, "cancelled", emit);
-    const horizonMs = limits.later.horizonMs ?? defaultLaterLimits.horizonMs;
+    const horizonMs = limits.farFuture.horizonMs ?? defaultFarFutureLimits.horizonMs;
     const offers = new Offers(() => clock.monotonic());
     const directLine = new HandOverLine({
       database: db,
@@ -456,7 +456,13 @@ class NodeEngine implements Engine {
       resumeExpired: (fence, due) => pauseExpiry.resume(fence, due),
       onPromoted: (promoted) => wakeups.runsPromoted(promoted),
     });
-    const farFuture = new LaterMover({ ...signals, later: store.later, now, membership, limits: limits.later });
+    const farFuture = new FarFuturePromoter({
+      ...signals,
+      store: store.farFuture,
+      now,
+      membership,
+      limits: limits.farFuture,
+    });
     loops.register("scheduler", () => ticked(scheduler));
     loops.register("far_future", () => ticked(farFuture));
     wakeups.on("jobs.due", (due) => {
@@ -777,7 +783,7 @@ class NodeEngine implements Engine {
     wakeups.announce("shards.moved");
     await this.#ticks.rescuer();
     wakeups.start();
-    this.#directLine.start(await store.secrets.find("hand_over"));
+    this.#directLine.start(await store.secrets.find("direct_dispatch"));
     loops.start();
   }
 

@@ -28,7 +28,7 @@ describe("commands of a server", () => {
     const dataDir = await storedDataDir();
     const migrate = (...args: readonly string[]) => carillon("server", "migrate", "--data-dir", dataDir, ...args);
     const dry = await migrate("--dry-run");
-    expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^0001_init\n/) });
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^0001_initial\n/) });
     expect(dry.stderr).toContain("nothing was run");
     expect(await migrate()).toMatchObject({ code: 0, stdout: dry.stdout });
     const again = await migrate("--json");

@@ -149,12 +149,12 @@ describe("calls that wait for a run", () => {
   });
 
   it("refuses an invalid waiting time before it creates the run", async () => {
-    const { run, run_later: later } = await api.state();
+    const { run, far_future_run: later } = await api.state();
     expect(refusalOf(await api.post("/v1/runs?wait=soon", { task: "unserved" }))).toMatchObject({
       status: 422,
       code: "duration_invalid",
     });
-    expect(await api.state()).toMatchObject({ run, run_later: later });
+    expect(await api.state()).toMatchObject({ run, far_future_run: later });
   });
 });
 

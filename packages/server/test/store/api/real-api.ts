@@ -12,7 +12,7 @@ const tables = [
   "job_calendar",
   "occurrence",
   "run",
-  "run_later",
+  "far_future_run",
   "run_history",
   "backfill",
   "operation",

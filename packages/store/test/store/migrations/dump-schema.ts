@@ -1,20 +1,20 @@
-import type { Queryable } from "../db/queryable.js";
-import { assertSchemaName } from "../sql/sql-text.js";
+import type { Queryable } from "../../../src/db/queryable.js";
+import { assertSchemaName } from "../../../src/sql/sql-text.js";
 
-/** One object of the schema as SQL, with the keys that put it in its place. */
+/** One object of the schema as SQL. Kind and name give the order. */
 interface Item {
   readonly kind: string;
   readonly name: string;
   readonly sql: string;
 }
 
-const header = `-- The schema after all migrations, read from the catalogs. Documentation and a guard: a test compares it with a
--- migrated database, and \`node scripts/schema-dump.mjs\` writes it anew. It is never executed.
+const header = `-- The schema after all migrations, read from the catalogs; never executed. src/migrations/0001_initial.sql explains it. A test compares
+-- this file with a migrated database; \`npm run schema\` updates it.
 `;
 
 /**
- * The schema as text: the same on every supported version of PostgreSQL, so only what all of them say alike is used (18
- * lists NOT NULL as constraints, for one). Partitions are left out: nodes make and drop them.
+ * The schema as text, the same on every supported version of PostgreSQL: it contains only what all versions report in the same way (18
+ * lists NOT NULL as constraints, for example). Partitions are left out, because nodes create and drop them.
  */
 export async function dumpSchema(database: Queryable, schema: string): Promise<string> {
   assertSchemaName(schema);
@@ -26,7 +26,7 @@ export async function dumpSchema(database: Queryable, schema: string): Promise<s
   return [header, ...items.map(({ sql }) => `${sql.trimEnd()};\n`)].join("\n");
 }
 
-/** A kind of object that this dump does not know would be left out in silence. */
+/** Without this an object of a kind that the dump does not know would be left out without notice. */
 async function refuseUnknown(database: Queryable, schema: string): Promise<void> {
   const { rows } = await database.query<{ name: string; kind: string }>({ text: unknownKinds }, [schema]);
   const [first] = rows;
@@ -47,7 +47,7 @@ from pg_type t
 where t.typnamespace = $1::regnamespace and t.typtype = 'e'
 order by t.typname collate "C"`;
 
-/** Those of identity columns come with their tables. */
+/** Sequences of identity columns are part of their tables. */
 const sequences = `select 'sequence' as kind, c.relname as name, format('create sequence %I.%I', $1::text, c.relname) as sql
 from pg_class c
 where c.relnamespace = $1::regnamespace and c.relkind = 'S'
@@ -85,7 +85,7 @@ from pg_class c
 where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
 order by c.relname collate "C"`;
 
-/** Those behind a constraint come with it. */
+/** Indexes of constraints are part of their tables. */
 const indexes = `select 'index' as kind, c.relname as name, pg_get_indexdef(c.oid) as sql
 from pg_index i
 join pg_class c on c.oid = i.indexrelid

@@ -1,11 +1,14 @@
-// Ways to keep what is far from its time, as tables of the same name: as the product has it, and partitioned by due time.
+// Layouts of far_future_run: as the product has it, and partitioned by due time.
 import { loadStatements } from "../../packages/engine/dist/index.js";
+import { pickLines } from "../../packages/store/dist/sql/statements.js";
 
 const dayMs = 86_400_000;
 const statements = loadStatements("carillon");
-const textOf = (name) => statements.get(name).text;
+/** Of the list the lines for the newest runs first; the other statements have no optional lines. */
+const textOf = (name) => pickLines(statements.get(name), "newest_first").text;
 
-const sameRow = "(run_later.namespace_id, run_later.id, run_later.run_at) = (p.namespace_id, p.id, p.run_at)";
+const sameRow =
+  "(far_future_run.namespace_id, far_future_run.id, far_future_run.run_at) = (p.namespace_id, p.id, p.run_at)";
 
 /** A statement of the product with parts of its text replaced. */
 function changed(name, ...replacements) {
@@ -20,18 +23,18 @@ const plain = {
   name: "one table",
   prepare: async () => {},
   statements: Object.fromEntries(
-    ["run.insert", "run.list", "later.look", "later.move", "run.find"].map((name) => [name, textOf(name)]),
+    ["run.insert", "run.list", "far_future.scan", "far_future.promote", "run.find"].map((name) => [name, textOf(name)]),
   ),
   drop: null,
 };
 
-const moveByKey = changed(
-  "later.move",
+const promoteByKey = changed(
+  "far_future.promote",
   ["select d.place\n", "select d.*\n"],
   ["ctid as place", "namespace_id, id, run_at"],
   [
     "where ctid = any (array(select place from pick)) returning *",
-    `using pick p where ${sameRow} returning run_later.*`,
+    `using pick p where ${sameRow} returning far_future_run.*`,
   ],
 );
 
@@ -39,30 +42,30 @@ const moveByKey = changed(
 const partitioned = (name, days) => ({
   name,
   prepare: async (client) => {
-    await client.query("drop table carillon.run_later");
+    await client.query("drop table carillon.far_future_run");
     await client.query(`
-      create table carillon.run_later (
+      create table carillon.far_future_run (
         id uuid not null, run_at timestamptz not null, created_at timestamptz not null, rank bigint not null,
         namespace_id int not null, lane int not null, shard smallint not null, priority smallint not null,
-        payload json, policy json, labels jsonb, owner text, primary key (namespace_id, id, run_at)
+        payload json, policy json, labels jsonb, owner text, deadline_at timestamptz, primary key (namespace_id, id, run_at)
       ) partition by range (run_at);
-      create index run_later_due on carillon.run_later (shard, run_at);`);
+      create index far_future_run_due on carillon.far_future_run (shard, run_at);`);
     for (let part = 0; part * days < 367; part++) {
       const [from, to] = [part, part + 1].map((n) => new Date(today() + n * days * dayMs).toISOString());
       await client.query(
-        `create table carillon.run_later_${part} partition of carillon.run_later for values from ('${from}') to ('${to}')`,
+        `create table carillon.far_future_run_${part} partition of carillon.far_future_run for values from ('${from}') to ('${to}')`,
       );
     }
   },
   statements: {
     ...plain.statements,
     "run.insert": changed("run.insert", ["on conflict (namespace_id, id) do nothing", "on conflict do nothing"]),
-    "later.move": moveByKey,
+    "far_future.promote": promoteByKey,
   },
-  /** Takes away the partitions that lie before an instant. */
+  /** Drops the partitions that end before an instant. */
   drop: async (client, before) => {
     const whole = Math.floor((before - today()) / (days * dayMs));
-    for (let part = 0; part < whole; part++) await client.query(`drop table carillon.run_later_${part}`);
+    for (let part = 0; part < whole; part++) await client.query(`drop table carillon.far_future_run_${part}`);
   },
 });
 

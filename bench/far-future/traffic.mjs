@@ -21,7 +21,7 @@ function insertValues(count, dueAt) {
   const shards = ids.map((id) => Number.parseInt(id.slice(-6), 16) % 1_024);
   const [ranks, ones] = [rows.map((row) => row.at), all(1)];
   const names = [all("once"), all("send_email"), all("default"), all(payload), all(null), all(null), all(null)];
-  return [ids, ids, ones, shards, ones, all(4), ranks, times, times, ...names, horizonMs];
+  return [ids, ids, ones, shards, ones, all(4), ranks, times, times, ...names, horizonMs, all(null)];
 }
 
 /** Inserts in batches; the parameters are made before the clock runs. Answers the time of all, and of one row. */
@@ -81,8 +81,8 @@ export async function takeShards(client) {
   await client.query("update carillon.shard set owner = $1, epoch = 1", [owner]);
 }
 
-/** Moves the first `count` rows as the mover does: the shards that are due first, 64 at a time, 2,000 rows in all. */
-export async function move(client, { statements }, count) {
+/** Promotes the first `count` rows as the product does: the shards that are due first, 64 at a time, 2,000 rows in all. */
+export async function promote(client, { statements }, count) {
   const from = new Map(Array.from({ length: 1_024 }, (_, shard) => [shard, 0]));
   const until = iso(Date.now() + yearMs);
   let moved = 0;
@@ -92,8 +92,8 @@ export async function move(client, { statements }, count) {
       const shards = first.map(([shard]) => shard);
       const starts = first.map(([, at]) => iso(at));
       const values = [shards, shards.map(() => 1), owner, starts, until, 32];
-      const { rows } = await client.query({ name: "move", text: statements["later.move"], values });
-      if (rows.length === 0) throw new Error("nothing moved");
+      const { rows } = await client.query({ name: "promote", text: statements["far_future.promote"], values });
+      if (rows.length === 0) throw new Error("no row was promoted");
       for (const row of rows) from.set(row.shard, Math.max(from.get(row.shard), row.run_at.getTime()));
       moved += rows.length;
     }
@@ -101,23 +101,25 @@ export async function move(client, { statements }, count) {
   return { ...perRow(taken, moved), moved, from, through: Math.min(...from.values()) };
 }
 
-/** Milliseconds of the processor for one look at all shards. */
-export async function lookMs(client, { statements }, from, until) {
+/** Milliseconds of the processor for one scan of all shards. */
+export async function scanMs(client, { statements }, from, until) {
   const shards = Array.from({ length: 1_024 }, (_, shard) => shard);
   const values = [shards, shards.map((shard) => iso(from.get(shard) ?? 0)), iso(until)];
-  return cpuMsOf(client, 9, () => client.query({ name: "look", text: statements["later.look"], values }));
+  return cpuMsOf(client, 9, () => client.query({ name: "scan", text: statements["far_future.scan"], values }));
 }
 
 /** Milliseconds of the processor to find one run by its id, and for the first page of a list. */
 export async function readTimes(client, { statements }, stored) {
   const percent = (100 * 1_000) / stored;
-  const { rows } = await client.query(`select id from carillon.run_later tablesample bernoulli (${percent}) limit 500`);
+  const { rows } = await client.query(
+    `select id from carillon.far_future_run tablesample bernoulli (${percent}) limit 500`,
+  );
   const ids = rows.map((row) => row.id);
   let next = 0;
   const find = () =>
     client.query({ name: "find", text: statements["run.find"], values: [1, [ids[next++ % ids.length]]] });
-  const nothing = [null, null, null, null, null, null];
-  const values = [1, null, 51, ...nothing, false, null, null, null, null, null, 10_000];
+  const noFilter = [null, null, null, null, null, null, false, null, null, null, null, null];
+  const values = [1, ...noFilter, null, 51, 10_000, 20_000, null];
   const page = () => client.query({ name: "list", text: statements["run.list"], values });
   return { findMs: await cpuMsOf(client, ids.length, find), listMs: await cpuMsOf(client, 30, page) };
 }

@@ -6,7 +6,7 @@ import { median, result, say } from "../schedules/results.mjs";
 import { fill, sizeOf, yearMs } from "./fill.mjs";
 import { layouts } from "./layouts.mjs";
 import { take } from "./stopwatch.mjs";
-import { drain, farAway, insert, lookMs, move, now, readTimes, takeShards } from "./traffic.mjs";
+import { drain, farAway, insert, promote, scanMs, now, readTimes, takeShards } from "./traffic.mjs";
 
 const hundredMillion = 100_000_000;
 const statements = loadStatements("carillon");
@@ -17,7 +17,7 @@ async function makeSchema(url, client, layout) {
   const database = await openDatabase({ url, schema: "carillon", ...ports });
   await migrate(database);
   await database.close();
-  // Vacuums are asked for where they are measured, and disturb nothing else.
+  // Vacuums run only where they are measured.
   await client.query("alter system set autovacuum = off");
   await client.query("select pg_reload_conf()");
   await client.query("insert into carillon.lane (queue, task) values ('default', 'send_email')");
@@ -41,14 +41,14 @@ export async function bytesInRun(site, { rows }) {
   });
 }
 
-/** One layout with many rows: bytes, reads, inserts, moves, looks, vacuum. */
+/** One layout with many rows: bytes, reads, inserts, promotions, scans, vacuum. */
 export async function layoutCase(site, { layout, rows, moves, rounds }) {
   return site.withDatabase(async ({ url, reader }) => {
     await makeSchema(url, reader, layout);
-    await fill(url, "run_later", rows);
-    await reader.query("vacuum analyze carillon.run_later");
+    await fill(url, "far_future_run", rows);
+    await reader.query("vacuum analyze carillon.far_future_run");
     await reader.query("checkpoint");
-    const size = await sizeOf(reader, "run_later");
+    const size = await sizeOf(reader, "far_future_run");
     say(`${layout.name}: ${rows} rows stored`);
     const name = layout.name;
     const line = (metric, unit, ours, floor = null) => cost({ name, metric, unit, ours, floor });
@@ -81,7 +81,7 @@ async function insertCase(client, layout, { line, rounds }) {
   ];
 }
 
-/** The same work beside an empty and beside a full run_later, turn by turn. */
+/** The same work beside an empty and beside a full far_future_run, turn by turn. */
 async function hotPath(site, { full, rounds }) {
   return site.withDatabase(async ({ url, reader: empty }) => {
     await makeSchema(url, empty, layouts.plain);
@@ -124,48 +124,52 @@ function cost({ floor = null, ...rest }) {
   return { ...result({ ...rest, floor }), ratio: floor === null ? null : floor / rest.ours };
 }
 
-/** Moves a part, and looks at what the moved rows leave behind: while a snapshot is held, afterwards, and after a vacuum. */
+/** Promotes a part and measures scans past the dead entries: while a snapshot is held, afterwards, and after a vacuum. */
 async function moveCase({ url, reader }, layout, { line, moves }) {
   const holder = new Client({ connectionString: url });
   holder.on("error", () => {});
   await holder.connect();
   await holder.query("begin isolation level repeatable read");
   await holder.query("select from carillon.run limit 1");
-  const before = await sizeOf(reader, "run_later");
+  const before = await sizeOf(reader, "far_future_run");
   const start = await walPosition(reader);
-  const { perSecond, cpuUs, moved, from, through } = await move(reader, layout, moves);
+  const { perSecond, cpuUs, moved, from, through } = await promote(reader, layout, moves);
   const walBytes = (await walPosition(reader)) - start;
   say(`${layout.name}: ${moved} rows moved`);
   const nothing = new Map();
   const until = Date.now() + 330_000;
   const far = Math.min(through, Date.now() + yearMs / 2);
-  const looks = [
-    line("look from where the moves ended, snapshot held", "CPU ms", await lookMs(reader, layout, from, far + 1_000)),
-    line("full look, snapshot held", "CPU ms", await lookMs(reader, layout, nothing, far)),
+  const scans = [
+    line(
+      "scan from where the promotions ended, snapshot held",
+      "CPU ms",
+      await scanMs(reader, layout, from, far + 1_000),
+    ),
+    line("full scan, snapshot held", "CPU ms", await scanMs(reader, layout, nothing, far)),
   ];
   await holder.end();
   // A snapshot is only forgotten when something was written since.
   await reader.query("update carillon.setting set value = value");
-  const after = await lookMs(reader, layout, nothing, far);
-  const vacuum = await take(reader, () => reader.query("vacuum (index_cleanup on) carillon.run_later"));
-  looks.push(
-    line("full look, dead entries known to be dead", "CPU ms", after),
-    line("full look after a vacuum", "CPU ms", await lookMs(reader, layout, nothing, until)),
+  const after = await scanMs(reader, layout, nothing, far);
+  const vacuum = await take(reader, () => reader.query("vacuum (index_cleanup on) carillon.far_future_run"));
+  scans.push(
+    line("full scan, dead entries known to be dead", "CPU ms", after),
+    line("full scan after a vacuum", "CPU ms", await scanMs(reader, layout, nothing, until)),
   );
   const results = [
     line("move", "rows/s", perSecond),
     line("move", "CPU µs/row", cpuUs),
     line("move: log written", "bytes/row", walBytes / moved),
-    ...looks,
+    ...scans,
     line("vacuum after the moves", "CPU ms", vacuum.cpuMs),
   ];
   if (layout.drop !== null) {
     const drop = await take(reader, () => layout.drop(reader, far));
     results.push(line("drop of the emptied partitions", "CPU ms", drop.cpuMs));
   }
-  const emptied = await sizeOf(reader, "run_later");
-  await fill(url, "run_later", moved, far);
-  const refilled = await sizeOf(reader, "run_later");
+  const emptied = await sizeOf(reader, "far_future_run");
+  await fill(url, "far_future_run", moved, far);
+  const refilled = await sizeOf(reader, "far_future_run");
   results.push(
     line("size after the moves", "ratio to before", emptied.all / before.all),
     line("size when as many were stored again", "ratio to before", refilled.all / before.all),

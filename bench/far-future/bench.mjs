@@ -1,6 +1,6 @@
 // One-off jobs far from their time:
-// `npm run bench:later [-- --quick] [-- --json] [-- --only run,plain,byDay,byMonth] [-- --rows 1000000]`.
-// The product's tables and statements on an embedded PostgreSQL with fsync and synchronous_commit on; run_later as it is
+// `npm run bench:far-future [-- --quick] [-- --json] [-- --only run,plain,byDay,byMonth] [-- --rows 1000000]`.
+// The product's tables and statements on an embedded PostgreSQL with fsync and synchronous_commit on; far_future_run as it is
 // beside the same partitioned by due day and by month. A line with a floor is compared with it, both taken turn by turn.
 // Without --quick 5 million rows are stored in each, which takes two or three minutes for each.
 import { describeMachine, printTable } from "../report.mjs";

@@ -10,7 +10,7 @@ const far = `
   from generate_series(1, $1::int)`;
 
 const into = {
-  run_later: `insert into carillon.run_later (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload)
+  far_future_run: `insert into carillon.far_future_run (id, run_at, created_at, rank, namespace_id, lane, shard, priority, payload)
     select id, run_at, clock_timestamp(), extract(epoch from run_at)::bigint * 1000, 1, 1, shard, 4, $2::json from (${far}) as f`,
   run: `insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                                   trigger, task, queue, payload)
@@ -18,7 +18,7 @@ const into = {
            'once', 'send_email', 'default', $2::json from (${far}) as f`,
 };
 
-/** Due from an hour on, so that all of them belong into run_later. Over two connections, 50,000 rows at a time, which is how an index grows in real life: at random places. */
+/** Due from an hour on, so that all of them belong into far_future_run. Over two connections, 50,000 rows at a time, which is how an index grows in real life: at random places. */
 export async function fill(url, table, rows, from = Date.now() + 3_600_000) {
   const per = Math.min(50_000, rows);
   const span = [new Date(from), new Date(Date.now() + yearMs - 86_400_000)];

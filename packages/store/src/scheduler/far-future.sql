@@ -1,21 +1,21 @@
--- One-off jobs that wait far from their time. A row goes from here to run and never back; whoever looks for one looks here first,
--- or here and in run in one statement, and so never misses one that is just being moved.
+-- One-off jobs whose time is far away (table far_future_run). A row moves from there to run and never back. A statement that reads one
+-- such run reads far_future_run first, or both tables at once, and so never misses a run that is being moved.
 
--- name: later.look
--- purpose: the shards that have something to move, and from when
+-- name: far_future.scan
+-- purpose: the shards with runs to promote, each with the due time of its first one
 -- params: $1 shards smallint[], $2 from when timestamptz[], $3 until timestamptz
--- fence: none: what is seen is only a hint, the move looks again
+-- fence: none: the result is only a hint, the promotion reads again
 select s.id as shard, d.run_at
 from unnest($1::smallint[], $2::timestamptz[]) as s (id, starts_at)
 cross join lateral (
-  select run_at from carillon.run_later
+  select run_at from carillon.far_future_run
   where shard = s.id and run_at >= s.starts_at and run_at < $3
   order by run_at
   limit 1
 ) d;
 
--- name: later.move
--- purpose: moves the first runs of some shards into the hot table; what is due by then is queued at once
+-- name: far_future.promote
+-- purpose: moves the first runs of some shards into the hot table; those that are due by then are queued at once
 -- params: $1 shards smallint[], $2 epochs bigint[], $3 node uuid, $4 from when timestamptz[], $5 until timestamptz,
 --         $6 limit per shard int
 -- fence: (shard, owner, epoch) under a share lock; one statement, so that a run is in exactly one of the two tables
@@ -29,14 +29,14 @@ with fence as materialized (
   select d.place
   from fence f
   cross join lateral (
-    select ctid as place from carillon.run_later
+    select ctid as place from carillon.far_future_run
     where shard = f.id and run_at >= f.starts_at and run_at < $5
     order by run_at
     limit $6
     for update skip locked
   ) d
 ), gone as (
-  delete from carillon.run_later where ctid = any (array(select place from pick)) returning *
+  delete from carillon.far_future_run where ctid = any (array(select place from pick)) returning *
 )
 insert into carillon.run (id, job_id, namespace_id, shard, lane, state, priority, rank, run_at, nominal_at, created_at,
                           trigger, task, queue, payload, policy, labels, owner, deadline_at)
