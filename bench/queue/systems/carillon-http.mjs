@@ -1,6 +1,6 @@
 // Workers of the product in processes of their own, which reach a node over HTTP. They only work; somebody else enqueues.
 import { systemClock, systemSoon, systemTimers } from "../../../packages/core/dist/index.js";
-import { HttpTransport, loopHeart, Worker } from "../../../packages/worker/dist/index.js";
+import { HttpTransport, mainLoopHeartbeat, Worker } from "../../../packages/worker/dist/index.js";
 
 const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
@@ -10,7 +10,7 @@ export async function open({ url, name = "bench", workers: count = 1 }) {
     async work(onRun, { slots }) {
       for (let index = 0; index < count; index++) {
         // Thousands of threads would measure the threads.
-        const heart = count > 1 ? { heart: loopHeart(timers) } : {};
+        const heart = count > 1 ? { heartbeat: mainLoopHeartbeat(timers) } : {};
         const worker = new Worker({
           transport: new HttpTransport({ urls: [url], timers, random: Math.random, ...heart }),
           tasks: [{ name: "noop", run: (payload) => void onRun(payload) }],

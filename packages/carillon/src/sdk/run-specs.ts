@@ -1,6 +1,6 @@
 import { type DefaultsOf, readRunCreate, refuseUnsoundPayload } from "@carillon/contract";
 import { type EnqueueSpec, type Instant, JsonText, looksIntoPayload } from "@carillon/core";
-import { type EnqueueOptions, runRequest, soundPayloadText, type TaskReference } from "@carillon/worker";
+import { type EnqueueOptions, runRequest, payloadJson, type TaskReference } from "@carillon/worker";
 
 /** A task as it was read for runs that say nothing more, and what its workers said then. */
 interface BareTask {
@@ -27,7 +27,7 @@ export class RunSpecs {
   read<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions): EnqueueSpec | Promise<EnqueueSpec> {
     const bare = typeof task === "string" || !isEmpty(options) ? undefined : this.#bareOf(task);
     if (bare === undefined) return this.#readWhole(task, payload, options);
-    const text = soundPayloadText(task, payload);
+    const text = payloadJson(task, payload);
     return typeof text === "string" ? withPayload(bare, text) : text.then((sound) => withPayload(bare, sound));
   }
 

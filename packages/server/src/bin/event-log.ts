@@ -1,6 +1,6 @@
 import { CarillonError, type IdPrefix, shownId } from "@carillon/core";
 import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
-import { FewOfEach, type WorkerEvent } from "@carillon/worker";
+import { LogThrottle, type WorkerEvent } from "@carillon/worker";
 import type { Logger } from "pino";
 
 /** What an operator must see is a warning; what belongs to a healthy day is debug. */
@@ -71,13 +71,13 @@ export function logEngineEvent(logger: Logger, told: EngineEvent, { alone = fals
 /** For somebody who tries things out: each run that has ended, a few of each kind. */
 export function runEndLog(logger: Logger, monotonic: () => number): (event: EngineEvent) => void {
   const log = logger.child({ component: "run" });
-  const few = new FewOfEach(monotonic);
+  const throttle = new LogThrottle(monotonic);
   return (event) => {
     if (event.type !== "run.finished") return;
     const { task, status, durationMs, runId } = event;
-    const passed = few.pass(`${task} ${status}`);
+    const passed = throttle.admit(`${task} ${status}`);
     if (passed === null) return;
-    const about = { run_id: shownId("run", runId), ...(passed.keptBack > 0 && { not_logged: passed.keptBack }) };
+    const about = { run_id: shownId("run", runId), ...(passed.suppressed > 0 && { not_logged: passed.suppressed }) };
     log[status === "failed" ? "warn" : "info"](about, `${task} ${status} in ${Math.round(durationMs)} ms`);
   };
 }
@@ -91,15 +91,15 @@ export interface WorkerLogOptions {
 /** Of failed attempts a few of each kind: a task that always fails must not fill the disk. */
 export function workerLog(logger: Logger, { monotonic, stacks }: WorkerLogOptions): (event: WorkerEvent) => void {
   const log = logger.child({ component: "worker" });
-  const few = new FewOfEach(monotonic);
+  const throttle = new LogThrottle(monotonic);
   return (event) => {
     if (event.type !== "run.attempt_failed") return logWorkerEvent(log, event);
     const { runId, task, attempt, maxAttempts, error } = event;
-    const passed = few.pass(`${task} ${error.type}`);
+    const passed = throttle.admit(`${task} ${error.type}`);
     if (passed === null) return;
     const about = {
       run_id: shownId("run", runId),
-      ...(passed.keptBack > 0 && { not_logged: passed.keptBack }),
+      ...(passed.suppressed > 0 && { not_logged: passed.suppressed }),
       ...(stacks && error.stack !== undefined && { err: { type: error.type, stack: error.stack } }),
     };
     log.warn(about, `attempt ${attempt} of ${maxAttempts} of ${task} failed: ${error.type}: ${error.message}`);
