@@ -122,7 +122,7 @@ describe("an app over a database", () => {
   });
 
   it("refuses a weight that is no number of slots", () => {
-    expect(() => task({ name: "report", weight: 0, run: () => null })).toThrow("from 1 on, not 0");
+    expect(() => task({ name: "report", weight: 0, run: () => null })).toThrow("slots from 1 up, not 0");
   });
 
   it("makes its schema, stores a run and runs it, under one name for whoever asks, works and listens", async () => {
