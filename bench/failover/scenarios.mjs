@@ -1,4 +1,4 @@
-// The ways in which a node is lost, and what stands between the nodes and PostgreSQL meanwhile.
+// How a node is lost, and which servers are involved beside the nodes and PostgreSQL.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
@@ -6,34 +6,37 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const script = (name) => fileURLToPath(new URL(`../../scripts/servers/${name}.sh`, import.meta.url));
-const isThere = (program) => spawnSync("sh", ["-c", `PATH="$PATH:/usr/sbin" command -v ${program}`]).status === 0;
+const isCommand = (program) => spawnSync("sh", ["-c", `PATH="$PATH:/usr/sbin" command -v ${program}`]).status === 0;
 const always = () => true;
 const kill = (node) => node.end("SIGKILL");
-const nothing = async (url) => ({ url, settings: {}, stop: async () => {} });
+const direct = async (url) => ({ url, settings: {}, stop: async () => {} });
 
-/** `lose` ends when the node is lost; `between` answers how the nodes reach the database, and with which settings. */
-export const ways = {
-  killed: { name: "killed, direct connection", full: 10, isInstalled: always, lose: kill, between: nothing },
+/**
+ * `lose` resolves when the node is lost; `between` returns how the nodes reach the database and with which settings; `repeats` is the number
+ * of losses without --quick.
+ */
+export const scenarios = {
+  killed: { name: "killed, direct connection", repeats: 10, isInstalled: always, lose: kill, between: direct },
   frozen: {
     name: "frozen",
-    full: 5,
+    repeats: 5,
     isInstalled: always,
     lose: async (node) => node.freeze(),
-    between: nothing,
+    between: direct,
   },
   pooler: {
     name: "killed, behind a pooler (no advisory locks)",
-    full: 5,
-    isInstalled: () => isThere("pgbouncer"),
+    repeats: 5,
+    isInstalled: () => isCommand("pgbouncer"),
     lose: kill,
     between: behindPooler,
   },
   etcd: {
     name: "killed, etcd coordinates",
-    full: 5,
-    isInstalled: () => isThere("etcd"),
+    repeats: 5,
+    isInstalled: () => isCommand("etcd"),
     lose: kill,
-    between: besideEtcd,
+    between: withEtcd,
   },
 };
 
@@ -47,35 +50,35 @@ async function behindPooler(url) {
     PGDATABASE: pathname.slice(1),
     POOL_SIZE: "40",
   };
-  const pooler = await run("pgbouncer", env);
+  const pooler = await startServer("pgbouncer", env);
   const through = new URL(url);
   through.port = String(pooler.port);
   return { url: through.href, settings: {}, stop: pooler.stop };
 }
 
-async function besideEtcd(url) {
-  const etcd = await run("etcd", {});
+async function withEtcd(url) {
+  const etcd = await startServer("etcd", {});
   const settings = { coordinator: "etcd", "etcd-endpoints": `http://127.0.0.1:${etcd.port}` };
   return { url, settings, stop: etcd.stop };
 }
 
-/** A server of scripts/servers, which listens when this resolves. */
-async function run(name, env) {
+/** Starts a server of scripts/servers; resolves when it listens. */
+async function startServer(name, env) {
   const port = await freePort();
   const child = spawn(script(name), ["run", String(port)], { stdio: "ignore", env: { ...process.env, ...env } });
-  const gone = once(child, "exit");
-  while (!(await listens(port))) {
+  const exited = once(child, "exit");
+  while (!(await isListening(port))) {
     if (child.exitCode !== null) throw new Error(`${name} ended with exit code ${child.exitCode}`);
     await sleep(20);
   }
   const stop = async () => {
     child.kill("SIGTERM");
-    await gone;
+    await exited;
   };
   return { port, stop };
 }
 
-async function listens(port) {
+async function isListening(port) {
   const socket = connect(port, "127.0.0.1");
   const answer = await Promise.race([once(socket, "connect").then(() => true), once(socket, "error")]).catch(
     () => false,

@@ -1,4 +1,4 @@
-// Who is measured, and where: each system over an empty database of its own.
+// The measured systems. Each runs with its own empty database.
 import { Client } from "pg";
 import { Child } from "./child-process.mjs";
 
@@ -18,19 +18,19 @@ export const systems = [
   },
 ];
 
-export class Field {
-  #site;
+export class SystemRunner {
+  #postgres;
   #redis;
   #execPath;
 
-  /** `redis` holds the servers by name; a system whose server is missing is left out. */
-  constructor({ site, redis, execPath }) {
-    this.#site = site;
+  /** `redis` has the servers by name; a system whose server is missing is skipped. */
+  constructor({ postgres, redis, execPath }) {
+    this.#postgres = postgres;
     this.#redis = redis;
     this.#execPath = execPath;
   }
 
-  /** The Node that every system runs under. */
+  /** The Node.js that every system runs under. */
   get execPath() {
     return this.#execPath;
   }
@@ -39,19 +39,19 @@ export class Field {
     return system.on === "postgres" || this.#redis[system.on] !== undefined;
   }
 
-  /** Runs work with a freshly installed system: `start()` gives a process of it, `reader` a connection to its database. */
+  /** Runs work with a freshly installed system: `start()` starts a process of it, `reader` is a connection to its database. */
   async with(system, work) {
-    if (system.on !== "postgres") return this.#onRedis(system, work);
-    return this.#site.withDatabase(({ url, reader }) => this.#over(system, url, reader, work));
+    if (system.on !== "postgres") return this.#withRedis(system, work);
+    return this.#postgres.withDatabase(({ url, reader }) => this.#withProcesses(system, url, reader, work));
   }
 
-  async #onRedis(system, work) {
+  async #withRedis(system, work) {
     const { url } = this.#redis[system.on];
     await this.#redis[system.on].clear();
-    return this.#over(system, url, null, work);
+    return this.#withProcesses(system, url, null, work);
   }
 
-  async #over(system, url, reader, work) {
+  async #withProcesses(system, url, reader, work) {
     const children = [];
     const start = async (name = `p${children.length}`) => {
       const child = await Child.start(system.module, { url, name, ...system.options }, this.#execPath);
@@ -68,8 +68,8 @@ export class Field {
   }
 }
 
-/** What its makers would do before they measure. */
-export async function analyse(url) {
+/** The maintenance that authors of PostgreSQL queues do before they measure. */
+export async function vacuumAnalyze(url) {
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query("vacuum analyze");

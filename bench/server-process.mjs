@@ -1,17 +1,17 @@
-// One node of the product as a process of its own, started by its command line as a user would.
+// One Carillon server in its own process, started through the command line as a user would.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { cpuSecondsOf } from "./cpu.mjs";
+import { cpuSecondsOf } from "./bench-postgres.mjs";
 
-const shim = fileURLToPath(new URL("../../packages/carillon/bin/carillon.js", import.meta.url));
-/** Kept to be shown if something goes wrong. */
-const linesKept = 30;
+const shim = fileURLToPath(new URL("../packages/carillon/bin/carillon.js", import.meta.url));
+/** How many log lines an error shows. */
+const shownLines = 30;
 
 export class ServerProcess {
-  /** Resolves when the node serves. `nodeFlags` are Node's own, such as --cpu-prof; `settings` the server's. */
+  /** Resolves when the server listens. `nodeFlags` are flags of Node.js, such as --cpu-prof; `settings` those of the server. */
   static async start({ name, url, nodeFlags = [], settings = {} }) {
     const flags = {
       "database-url": url,
@@ -28,7 +28,7 @@ export class ServerProcess {
       env: { PATH: process.env.PATH, CARILLON_SKIP_BUILD: "1" },
     });
     const server = new ServerProcess(name, child);
-    await server.#served();
+    await server.#listening();
     return server;
   }
 
@@ -45,21 +45,21 @@ export class ServerProcess {
     this.#gone = once(child, "exit");
   }
 
-  /** Where its API listens. */
+  /** The address of its API. */
   get url() {
     return this.#url;
   }
 
-  /** It stays as it is, with its connections, and does nothing more. */
+  /** Suspends the process; its connections stay open. */
   freeze() {
     this.#child.kill("SIGSTOP");
   }
 
-  /** Megabytes that the process has in memory, and the most that it ever had. */
+  /** Resident memory of the process in megabytes, now and at its peak. */
   memoryMb() {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, "utf8");
     const of = (field) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1_000;
-    return { now: of("VmRSS"), most: of("VmHWM") };
+    return { now: of("VmRSS"), peak: of("VmHWM") };
   }
 
   cpuSeconds() {
@@ -77,7 +77,7 @@ export class ServerProcess {
     await this.#gone;
   }
 
-  #served() {
+  #listening() {
     return new Promise((resolve, reject) => {
       for (const stream of [this.#child.stdout, this.#child.stderr]) {
         createInterface({ input: stream }).on("line", (line) => {
@@ -89,8 +89,8 @@ export class ServerProcess {
       }
       void this.#gone.then(() => {
         if (this.#isEnding) return;
-        const told = this.#lines.slice(-linesKept).join("\n");
-        const error = new Error(`${this.#name} ended by itself:\n${told}`);
+        const lines = this.#lines.slice(-shownLines).join("\n");
+        const error = new Error(`${this.#name} ended unexpectedly:\n${lines}`);
         reject(error);
         console.error(error.message);
       });
