@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
-/** Tests load the sources of every workspace package, never a stale build; tests that spawn processes use the build. */
+/** Tests load the sources of every workspace package, never a stale build. Only tests that spawn processes use the build. */
 const packages = readdirSync(`${root}packages`).filter((dir) => existsSync(`${root}packages/${dir}/package.json`));
 const sources = packages.map((dir) => {
   const manifest = JSON.parse(readFileSync(`${root}packages/${dir}/package.json`, "utf8")) as { name: string };
@@ -17,13 +17,13 @@ const tools = ["date-holidays", "express"].map((name) => ({
 }));
 
 /**
- * Tests of a process share its modules: nothing of ours keeps state at a module's level that a test could meet, and loading everything
- * for each file took a third of the time.
+ * Test files of a worker process share its modules: our modules have no state that a test could observe, and loading them for each file
+ * took a third of the time.
  */
 const shared = { isolate: false, maxWorkers: 2 };
 
-/** They take longest and begin first, so that none of them runs on alone at the end. The others go by their size, as ever. */
-const longest = [
+/** The slowest files start first, so that none of them runs alone at the end. Vitest orders the others by their size. */
+const slowestFiles = [
   "simulation/simulated-year",
   "coordinator/etcd-coordinator",
   "carillon/test/cluster/kills",
@@ -32,15 +32,16 @@ const longest = [
   "nodes/clocks",
 ];
 
-class LongestFirst extends BaseSequencer {
+class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => longest.some((name) => moduleId.endsWith(`${name}.test.ts`));
+    const isSlow = ({ moduleId }: TestSpecification) =>
+      slowestFiles.some((name) => moduleId.endsWith(`${name}.test.ts`));
     const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
   }
 }
 
-/** A tier is a folder name: packages/<name>/test/<tier>/…; its tests share the tier's needs and limits. */
+/** A tier is a folder name: packages/<name>/test/<tier>/…; its tests share the setup and limits of the tier. */
 const tier = (name: string, extra: object) => ({
   extends: true as const,
   test: { name, include: [`{packages/*,scripts,chaos}/test/${name}/**/*.test.ts`], ...extra },
@@ -49,7 +50,7 @@ const tier = (name: string, extra: object) => ({
 export default defineConfig({
   resolve: { alias: [...sources, ...tools] },
   test: {
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: SlowestFirst },
     projects: [
       tier("unit", {
         ...shared,
@@ -67,7 +68,7 @@ export default defineConfig({
       tier("cluster", {
         testTimeout: 120_000,
         hookTimeout: 120_000,
-        // Much of their time they wait for leases and signs of life: one more than there are cores.
+        // These tests mostly wait for leases and heartbeats, so one worker more than there are cores.
         maxWorkers: 3,
         sequence: { groupOrder: 2 },
         globalSetup: [`${root}packages/testkit/src/vitest-setup.ts`],

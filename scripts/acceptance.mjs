@@ -1,53 +1,55 @@
-// The product as a user gets it: packs it, installs it into an empty folder, and does what users do by curl, by the command line and in
-// code. Prints a table (action by way: ok, or what differs); exit code 1 if an answer is not the expected one, or not that of the other ways.
-//   npm run acceptance             installs what the packages depend on from the registry that npm is set to
-//   npm run acceptance -- --link   takes it from this checkout
+// Tests the product as a user gets it: packs it, installs it into an empty folder, and performs the same actions with curl, with the command
+// line and in code. Prints a table (actions by ways: ok, or the difference). Exit code 1 if an answer is not the expected one or differs
+// from the answers of the other ways.
+//   npm run acceptance             installs the packages' dependencies from the registry that npm is set to
+//   npm run acceptance -- --link   takes the dependencies from this checkout
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { actionsOf } from "./acceptance/actions.mjs";
-import { cliWay } from "./acceptance/cli-way.mjs";
-import { comparable, difference, lacking, tableOf } from "./acceptance/compare.mjs";
-import { curlWay } from "./acceptance/curl-way.mjs";
-import { startDev } from "./acceptance/dev-server.mjs";
+import { createActions } from "./acceptance/actions.mjs";
+import { comparable, difference, missing, tableOf } from "./acceptance/compare.mjs";
+import { cliWay, curlWay } from "./acceptance/ways.mjs";
 import { installProject, linkProject } from "./pack/empty-project.mjs";
 import { runProgram } from "./pack/run-program.mjs";
 import { packAll } from "./pack/tarballs.mjs";
 
-/** What one way answered, made comparable; or why it did not. */
-async function answerOf(action, way, kept) {
+/** The comparable answer of one way, or why it failed. */
+async function perform(action, way, ids) {
   try {
-    return { value: comparable(await action.act(way, kept), way.name) };
+    return { value: comparable(await action.act(way, ids), way.name) };
   } catch (error) {
     return { failure: error.message };
   }
 }
 
-/** What is wrong with each answer: it lacks what is expected, or it is not the first one's. */
+/** A finding for each answer that lacks an expected part or differs from the first answer; null for the others. */
 function judge({ expect }, answers) {
   return answers.map(
-    ({ value, failure }) => failure ?? lacking(value, expect) ?? difference(answers[0].value ?? value, value),
+    ({ value, failure }) => failure ?? missing(value, expect) ?? difference(answers[0].value ?? value, value),
   );
 }
 
 const { values } = parseArgs({ options: { link: { type: "boolean", default: false }, json: { type: "string" } } });
-const begun = performance.now();
-const seconds = (since) => (performance.now() - since) / 1_000;
+const startedAt = performance.now();
+const secondsSince = (start) => (performance.now() - start) / 1_000;
 
-/** Those of a round at the same time, and each by all ways at the same time; a row for each. */
-async function perform(actions, ways) {
-  const kept = ways.map(() => ({}));
+/** Performs the rounds one after another, and the actions of a round at the same time, each by all ways at the same time. */
+async function performAll(actions, ways) {
+  const ids = ways.map(() => ({}));
   const rowOf = async (action) => {
-    const since = performance.now();
-    const answers = await Promise.all(ways.map((way, index) => answerOf(action, way, kept[index])));
-    return { title: action.title, cells: judge(action, answers), seconds: seconds(since) };
+    const start = performance.now();
+    const answers = await Promise.all(ways.map((way, index) => perform(action, way, ids[index])));
+    return { title: action.title, cells: judge(action, answers), seconds: secondsSince(start) };
   };
   const rows = new Map();
   for (const round of new Set(actions.map((action) => action.round).toSorted())) {
-    const together = actions.filter((action) => action.round === round);
-    await Promise.all(together.map(async (action) => rows.set(action, await rowOf(action))));
+    const actionsOfRound = actions.filter((action) => action.round === round);
+    await Promise.all(actionsOfRound.map(async (action) => rows.set(action, await rowOf(action))));
   }
   return actions.map((action) => rows.get(action));
 }
@@ -58,38 +60,68 @@ const hasCurl = () =>
     () => false,
   );
 
-function report(names, rows, said) {
-  const wrong = rows.flatMap(({ cells }) => cells).filter((cell) => cell !== null).length;
+/** Starts `carillon dev` of the installed package on a temporary database. */
+async function startDevServer(dir) {
+  const child = spawn(join(dir, "node_modules/.bin/carillon"), ["dev", "./tasks.mjs", "--ephemeral", "--port", "0"], {
+    cwd: dir,
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR ?? "/tmp" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = once(child, "exit");
+  const output = [];
+  const url = await new Promise((resolve, reject) => {
+    for (const input of [child.stdout, child.stderr])
+      createInterface({ input }).on("line", (line) => {
+        output.push(line);
+        const [, found] = /^ {2}URL +(\S+)$/.exec(line) ?? [];
+        if (found !== undefined) resolve(found);
+      });
+    void ended.then(() => reject(new Error(`carillon dev ended:\n${output.join("\n")}`)));
+  });
+  return {
+    url,
+    output,
+    async stop() {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+function report(names, rows, serverOutput) {
+  const failed = rows.flatMap(({ cells }) => cells).filter((cell) => cell !== null).length;
   console.log(`\n${tableOf(names, rows)}`);
-  console.log(`\n${rows.length} actions by ${names.length} ways, ${wrong} not ok, ${seconds(begun).toFixed(1)} s`);
-  if (wrong > 0) console.log(`\nthe server said:\n${said.slice(-20).join("\n")}`);
-  const passed = rows.length * names.length - wrong;
+  console.log(
+    `\n${rows.length} actions by ${names.length} ways, ${failed} not ok, ${secondsSince(startedAt).toFixed(1)} s`,
+  );
+  if (failed > 0) console.log(`\nThe last output of the server:\n${serverOutput.slice(-20).join("\n")}`);
+  const passed = rows.length * names.length - failed;
   const skipped = names.includes("curl") ? 0 : rows.length;
-  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ passed, failed: wrong, skipped }));
-  process.exitCode = wrong === 0 ? 0 : 1;
+  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ passed, failed, skipped }));
+  process.exitCode = failed === 0 ? 0 : 1;
 }
 
 const dir = mkdtempSync(join(tmpdir(), "carillon-acceptance-"));
-chmodSync(dir, 0o755); // The database of root runs as somebody else.
+chmodSync(dir, 0o755); // Started by root, the embedded PostgreSQL runs as another user.
 let server;
 try {
   const packed = packAll(join(dir, "tarballs"));
   await (values.link ? linkProject : installProject)(dir, packed, "carillon");
   for (const file of ["tasks.mjs", "code-way.mjs"])
     cpSync(new URL(`acceptance/project/${file}`, import.meta.url), join(dir, file));
-  console.log(`installed in ${seconds(begun).toFixed(1)} s`);
-  server = await startDev(dir);
+  console.log(`installed in ${secondsSince(startedAt).toFixed(1)} s`);
+  server = await startDevServer(dir);
   const { codeWay } = await import(pathToFileURL(join(dir, "code-way.mjs")).href);
-  const byCurl = (await hasCurl()) ? [curlWay(server.url)] : [];
-  if (byCurl.length === 0) console.log("there is no curl here: that way is skipped");
-  const ways = [...byCurl, cliWay(server.url, dir), codeWay(server.url)];
-  const marks = join(dir, "marks");
-  mkdirSync(marks);
-  const rows = await perform(actionsOf(marks), ways);
+  const optionalWays = (await hasCurl()) ? [curlWay(server.url)] : [];
+  if (optionalWays.length === 0) console.log("curl is not installed: its actions are skipped");
+  const ways = [...optionalWays, cliWay(server.url, dir), codeWay(server.url)];
+  const signalFiles = join(dir, "signals");
+  mkdirSync(signalFiles);
+  const rows = await performAll(createActions(signalFiles), ways);
   report(
     ways.map(({ name }) => name),
     rows,
-    server.said,
+    server.output,
   );
 } finally {
   await server?.stop();

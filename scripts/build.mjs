@@ -1,4 +1,4 @@
-// Builds what is stale: `tsc -b` looks at the project references itself, so calling it when nothing changed is cheap.
+// Builds the stale packages. `tsc -b` checks the project references itself, so a build without changes is cheap.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

@@ -1,6 +1,6 @@
-// Adds to a package-lock.json the platform packages that npm left out because the registry in use did not serve them
-// (a mirror often lacks the binaries of other systems). Without an entry for each, `npm ci` refuses the lockfile
-// everywhere. The entries carry version, os and cpu, so that npm skips them elsewhere and fetches them where they fit.
+// Adds to a package-lock.json the platform packages that npm left out because the registry in use did not serve them (a mirror often lacks
+// the binaries of other systems). Without an entry for each, `npm ci` refuses the lockfile on every system. The entries have version, os and
+// cpu, so that npm fetches them only on their platform.
 // Usage: node scripts/complete-lockfile.mjs [folder …]   (after npm install --package-lock-only)
 import { readFileSync, writeFileSync } from "node:fs";
 

@@ -1,5 +1,5 @@
-// Sends drawn requests to every operation of the API over a real database: `npm run fuzz -- --requests 20000 --seed 7`.
-// Exit code 1 if one is answered by 500, or otherwise than the document says, or changes a row although it is refused.
+// Sends random requests to every operation of the API over a real database: `npm run fuzz -- --requests 20000 --seed 7`.
+// Exit code 1 if an answer has status 500 or contradicts the OpenAPI document, or if a refused request changes a row.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";

@@ -1,5 +1,5 @@
-// Runs the unit and store tiers on other versions: unit on each Node, store on each pair of Node and PostgreSQL, all from the
-// npm packages of matrix/ (fetched on first use, about 900 MB). Not part of npm test.
+// Runs the unit and store tiers on other versions: unit on each Node, store on each pair of Node and PostgreSQL. The versions are the npm
+// packages of matrix/ (fetched on first use, about 900 MB). Not part of npm test.
 //   node scripts/matrix.mjs                            every cell
 //   node scripts/matrix.mjs --quick                    every version once: store on every PostgreSQL with one Node
 //   node scripts/matrix.mjs --node 24 --postgres 14    one cell; both options can be repeated
@@ -39,8 +39,8 @@ export function cellsOf(args, offered) {
     args: [...args],
     options: { node: several, postgres: several, quick: { type: "boolean" } },
   });
-  const nodes = chosen("node", values.node, offered.node);
-  const servers = chosen("postgres", values.postgres, offered.postgres);
+  const nodes = chooseVersions("node", values.node, offered.node);
+  const servers = chooseVersions("postgres", values.postgres, offered.postgres);
   const middle = nodes[Math.floor(nodes.length / 2)];
   const storeNodes = values.quick ? [middle] : nodes;
   return [
@@ -49,11 +49,11 @@ export function cellsOf(args, offered) {
   ];
 }
 
-function chosen(kind, asked, offered) {
-  const unknown = (asked ?? []).filter((version) => !offered.includes(version));
+function chooseVersions(kind, requested, offered) {
+  const unknown = (requested ?? []).filter((version) => !offered.includes(version));
   if (unknown.length > 0)
-    throw new Error(`--${kind} ${unknown.join(", ")} is not in matrix/package.json, which has ${offered.join(", ")}`);
-  return asked ?? offered;
+    throw new Error(`--${kind} ${unknown.join(", ")} is not in matrix/package.json. Available: ${offered.join(", ")}`);
+  return requested ?? offered;
 }
 
 /**
@@ -85,7 +85,7 @@ export function tableOf(outcomes) {
 }
 
 /**
- * What a cell shows of vitest's report: the tests, or how many failed, or the files that did not even load.
+ * The counts of a cell from vitest's report: the passed tests, or the failed ones, or the files that could not be loaded.
  * @param {{ numPassedTests: number, numFailedTests: number, testResults: { status: string }[] }} report
  */
 export function countsOf({ numPassedTests, numFailedTests, testResults }) {
@@ -103,7 +103,7 @@ function install() {
     cwd: folder,
     stdio: "inherit",
   });
-  if (done.status !== 0) throw new Error("npm ci in matrix/ failed");
+  if (done.status !== 0) throw new Error("npm ci in matrix/ failed.");
   writeFileSync(mark, lock);
 }
 
@@ -119,15 +119,15 @@ function run(cell) {
   rmSync(report, { force: true });
   const args = ["run", "--project", cell.tier, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
-  delete env.CARILLON_TEST_DATABASE_URL; // would be preferred to the binaries
+  delete env.CARILLON_TEST_DATABASE_URL; // It has precedence over the binaries.
   if (binaries !== null) env.CARILLON_TEST_POSTGRES_BINARIES = binaries;
-  const begun = performance.now();
+  const startedAt = performance.now();
   const { status } = spawnSync(`${bin}/node`, [`${root}node_modules/vitest/vitest.mjs`, ...args], {
     cwd: root,
     stdio: "inherit",
     env,
   });
-  const seconds = (performance.now() - begun) / 1_000;
+  const seconds = (performance.now() - startedAt) / 1_000;
   if (!existsSync(report)) return { ...cell, isOk: false, seconds, counts: "no report" };
   const result = JSON.parse(readFileSync(report, "utf8"));
   return { ...cell, isOk: status === 0 && result.numPassedTests > 0, seconds, counts: countsOf(result) };
@@ -135,7 +135,7 @@ function run(cell) {
 
 function main() {
   if (process.platform !== "linux" || process.arch !== "x64")
-    throw new Error("the matrix has packages for Linux on x64 only");
+    throw new Error("The matrix has packages for Linux on x64 only.");
   const manifest = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
   const cells = cellsOf(process.argv.slice(2), versionsOf(manifest));
   install();

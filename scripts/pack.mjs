@@ -1,5 +1,5 @@
-// Packs what is published and judges it: what is in the tarballs, what they import, publint, the types as each way of resolving
-// modules finds them (attw). Prints the sizes; exit code 1 if anything is wrong.
+// Packs the published packages and checks them: files of the tarballs, imports, publint, and the types under each way of resolving
+// modules (attw). Prints the sizes; exit code 1 if there is a finding.
 //   npm run pack                       into .tmp/packages
 //   npm run pack -- --out ../somewhere
 import { readFileSync, rmSync } from "node:fs";
@@ -8,8 +8,7 @@ import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { parseArgs } from "node:util";
-import { contentFindings, importFindings } from "./pack/contents.mjs";
-import { filesOfTar } from "./pack/tar.mjs";
+import { contentFindings, filesOfTar, importFindings } from "./pack/contents.mjs";
 import { packAll } from "./pack/tarballs.mjs";
 import { ensureTools } from "./tool.mjs";
 
@@ -17,10 +16,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const tools = createRequire(`${root}tools/package.json`);
 const toolModule = (name) => import(pathToFileURL(tools.resolve(name)).href);
 
-/** An ES module alone (docs/adr): resolution that knows no exports, and require in the types of Node before 20.19, are not promised. */
-const promised = new Set(["node16-esm", "bundler"]);
+/** The packages are ES modules only (docs/adr/0014): other ways of resolving types are not supported. */
+const supportedResolutions = new Set(["node16-esm", "bundler"]);
 
-async function judges() {
+async function loadCheckers() {
   ensureTools();
   const [{ publint }, { formatMessage }, { checkPackage, createPackageFromTarballData }] = await Promise.all([
     toolModule("publint"),
@@ -34,9 +33,9 @@ async function judges() {
     },
     async types(tarball) {
       const { types, problems = [] } = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
-      if (types === false) return ["attw: there are no types"];
+      if (types === false) return ["attw: the package has no types"];
       const kept = problems.filter(
-        ({ resolutionKind }) => resolutionKind === undefined || promised.has(resolutionKind),
+        ({ resolutionKind }) => resolutionKind === undefined || supportedResolutions.has(resolutionKind),
       );
       return kept.map((problem) => `attw: ${JSON.stringify(problem)}`);
     },
@@ -50,11 +49,11 @@ async function findingsOf(packed, { publint, types }) {
   const manifest = JSON.parse(texts.get("package.json"));
   texts.delete("package.json");
   const tarball = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
-  const outside = [...(await publint(tarball, manifest)), ...(await types(tarball))];
+  const fromTools = [...(await publint(tarball, manifest)), ...(await types(tarball))];
   return [
     ...contentFindings(packed),
     ...importFindings(packed.name, texts, manifest),
-    ...outside.map((finding) => `${packed.name}: ${finding}`),
+    ...fromTools.map((finding) => `${packed.name}: ${finding}`),
   ];
 }
 
@@ -64,8 +63,8 @@ const { values } = parseArgs({ options: { out: { type: "string", default: `${roo
 const out = resolve(values.out);
 rmSync(out, { recursive: true, force: true });
 const all = packAll(out);
-const judgesOfOthers = await judges();
-const findings = (await Promise.all(all.map((packed) => findingsOf(packed, judgesOfOthers)))).flat();
+const checkers = await loadCheckers();
+const findings = (await Promise.all(all.map((packed) => findingsOf(packed, checkers)))).flat();
 console.log(`${"package".padEnd(32)}${"tarball".padStart(9)}${"unpacked".padStart(11)}${"files".padStart(7)}`);
 for (const { name, size, unpackedSize, files } of all)
   console.log(`${name.padEnd(32)}${kilobytes(size)}  ${kilobytes(unpackedSize)}${String(files.length).padStart(7)}`);

@@ -1,5 +1,5 @@
-// Writes packages/engine/sql/schema.sql from a freshly migrated database; with --check only compares. The work is done by
-// the test that also guards the file, because that test has a server to run the migrations on.
+// Writes packages/store/schema.sql from a freshly migrated database; with --check only compares. The script runs the test that checks
+// the file, because that test has a server for the migrations.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -11,7 +11,7 @@ if (unknown.length > 0) {
   process.exit(64);
 }
 const vitest = `${root}node_modules/vitest/vitest.mjs`;
-const test = "packages/engine/test/store/migrate/schema-dump.test.ts";
+const test = "packages/store/test/store/migrations/schema-dump.test.ts";
 const done = spawnSync(process.execPath, [vitest, "run", "--project", "store", test], {
   cwd: root,
   stdio: "inherit",

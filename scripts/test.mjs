@@ -1,5 +1,5 @@
-// The whole check, tier by tier. Stops at nothing: every tier runs, the summary says which failed, how long each took and
-// how many tests ran. `npm test -- unit store` runs only the named tiers.
+// Runs all tiers of the check, also after one has failed, and prints a summary: which failed, how long each took, how many tests ran.
+// `npm test -- unit store` runs only the named tiers.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -11,8 +11,8 @@ const node = (...args) => spawnSync(process.execPath, args, { cwd: root, stdio: 
 const tsc = `${root}node_modules/@typescript/native/bin/tsc`;
 
 /**
- * A folder in memory, if there is one with room whose files can be executed: clusters of tests are made of thousands of small files, and
- * what they show does not depend on a disk.
+ * A folder in memory with enough room whose files can be executed, or null. The database clusters of tests consist of thousands of small
+ * files, and the results do not depend on a disk.
  */
 function memoryFolder(folder = "/dev/shm") {
   try {
@@ -42,7 +42,7 @@ function vitest(project, env = {}) {
     env: { ...process.env, ...env },
   });
   if (!existsSync(report))
-    return { status: status || 1, passed: 0, failed: 1, skipped: 0, failures: ["no report came"] };
+    return { status: status || 1, passed: 0, failed: 1, skipped: 0, failures: ["vitest wrote no report"] };
   const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
     readFileSync(report, "utf8"),
   );
@@ -55,15 +55,16 @@ function vitest(project, env = {}) {
   };
 }
 
-/** What failed in a test file, and by which words: a line each. A file that could not be run at all has no tests. */
+/** A line with the first line of the message for each failed test of a file. A file that could not be loaded has no tests. */
 function failuresOf({ name, status, message, assertionResults }) {
   const file = relative(root, name);
-  const said = (test) => `${file} > ${test.fullName}: ${test.failureMessages[0]?.split("\n")[0] ?? "no message"}`;
-  const failed = assertionResults.filter((test) => test.status === "failed").map(said);
+  const describeFailure = (test) =>
+    `${file} > ${test.fullName}: ${test.failureMessages[0]?.split("\n")[0] ?? "no message"}`;
+  const failed = assertionResults.filter((test) => test.status === "failed").map(describeFailure);
   return failed.length === 0 && status === "failed" ? [`${file}: ${message.split("\n")[0]}`] : failed;
 }
 
-/** The packed product in an empty folder, by curl, by the command line and in code; each cell of its table counts as a test. */
+/** Runs scripts/acceptance.mjs; each cell of its table counts as a test. */
 function acceptance() {
   mkdirSync(`${root}.tmp`, { recursive: true });
   const report = `${root}.tmp/acceptance.json`;
@@ -73,38 +74,38 @@ function acceptance() {
   return { status, ...(existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : none) };
 }
 
-/** A plan of the short form in which every kind of fault is drawn. */
-const chaosRun = ["--short", "--nodes", "3", "--seed", "1"];
+/** The seed of a short plan that contains every kind of fault. */
+const chaosArguments = ["--short", "--nodes", "3", "--seed", "1"];
 
-/** The exit code of a run that proves nothing because the machine had no time for it. */
-const starved = 5;
+/** The exit code of a void run: the machine was too busy, so the run proves nothing. */
+const voidRun = 5;
 
 /**
- * One judged run of real nodes under faults (docs/guides/chaos.md); each question that the judge answers counts as a test. A run
- * that is void because the machine had no time for it is tried once more; if that is void too, its questions count as skipped.
+ * Runs real nodes under faults once (docs/guides/chaos.md); each check of the judge counts as a test. A void run is repeated once; if
+ * the second run is void too, its checks count as skipped.
  */
 function chaos() {
   mkdirSync(`${root}.tmp`, { recursive: true });
   const report = `${root}.tmp/chaos.json`;
-  const judged = () => {
+  const runChaos = () => {
     rmSync(report, { force: true });
-    return node("chaos/chaos.mjs", ...chaosRun, "--json", report);
+    return node("chaos/chaos.mjs", ...chaosArguments, "--json", report);
   };
   const built = node("scripts/build.mjs", "tsconfig.json", "chaos");
-  let status = built || judged();
-  if (status === starved) {
-    console.log("\nchaos: void, once more");
-    status = judged();
+  let status = built || runChaos();
+  if (status === voidRun) {
+    console.log("\nchaos: the run is void and is repeated");
+    status = runChaos();
   }
   const { checks } = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : { checks: [{ ok: false }] };
-  if (status === starved) return { status: 0, isVoid: true, passed: 0, failed: 0, skipped: checks.length };
+  if (status === voidRun) return { status: 0, isVoid: true, passed: 0, failed: 0, skipped: checks.length };
   const passed = checks.filter((check) => check.ok).length;
   return { status, passed, failed: checks.length - passed, skipped: 0 };
 }
 
 /**
- * Servers and a library from the system's packages that some tests need. On a CI machine they are installed where that is
- * possible; nobody else's machine is changed. Tests that miss one say so and are skipped.
+ * Installs servers and a library that some tests need from the system's packages, where that is possible. Only on a CI machine: the
+ * machine of a developer is not changed. A test that needs a missing one reports that and is skipped.
  */
 function installServers() {
   if (!process.env.CI) return;
@@ -122,12 +123,13 @@ function installServers() {
 const tiers = {
   format: () => runTool("oxfmt", ["--check", "."]),
   types: () => node("scripts/build.mjs", "tsconfig.json", "chaos") || node(tsc, "-p", "tsconfig.tests.json"),
-  // After the build: the linter reads the types of the packages from there.
+  // After the build: the linter reads the types of the packages from its output.
   lint: () => runTool("oxlint", ["--type-aware", "."]),
   arrows: () => node("scripts/check/arrows.mjs") || node("scripts/check/ambient.mjs"),
   dead: () => runTool("knip", []),
   generated: () => node("scripts/check/generated.mjs"),
   docs: () => node("scripts/check/docs.mjs"),
+  words: () => node("scripts/check/words.mjs", "--ratchet"),
   packages: () => node("scripts/pack.mjs"),
   unit: () => vitest("unit"),
   store: () => vitest("store"),
@@ -139,10 +141,10 @@ const tiers = {
   chaos,
 };
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !(name in tiers));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !(name in tiers));
 if (unknown.length > 0) {
-  console.error(`no tier ${unknown.join(", ")}; there are ${Object.keys(tiers).join(", ")}`);
+  console.error(`There is no tier ${unknown.join(", ")}. Tiers: ${Object.keys(tiers).join(", ")}`);
   process.exit(2);
 }
 
@@ -150,12 +152,12 @@ ensureTools();
 installServers();
 const results = [];
 for (const [name, run] of Object.entries(tiers)) {
-  if (asked.length > 0 && !asked.includes(name)) continue;
+  if (requested.length > 0 && !requested.includes(name)) continue;
   console.log(`\n── ${name} ${"─".repeat(70 - name.length)}`);
-  const begun = performance.now();
+  const startedAt = performance.now();
   const outcome = run();
   const result = typeof outcome === "number" ? { status: outcome, passed: 0, failed: 0, skipped: 0 } : outcome;
-  results.push({ name, seconds: (performance.now() - begun) / 1_000, ...result });
+  results.push({ name, seconds: (performance.now() - startedAt) / 1_000, ...result });
 }
 
 console.log(`\n${"─".repeat(74)}`);
@@ -165,7 +167,7 @@ for (const { name, seconds, status, isVoid, passed, failed, skipped } of results
     `${isVoid ? "VOID  " : status === 0 ? "ok    " : "FAILED"} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(6)} s  ${counts}`,
   );
 }
-// Again at the end: whoever sees only the last lines of a long output sees what failed.
+// Failures are repeated at the end, so that the last lines of a long output show them.
 for (const { name, failures = [] } of results) for (const line of failures) console.log(`${name}  ${line}`);
 const sum = (key) => results.reduce((total, result) => total + result[key], 0);
 console.log(`total  ${sum("seconds").toFixed(1)} s`);

@@ -1,4 +1,4 @@
-// Runs a checking tool from tools/, installing that folder first when its lockfile changed since the last install.
+// Runs a checking tool from tools/. Installs that folder first if its lockfile changed since the last installation.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,7 @@ export function ensureTools() {
     cwd: tools,
     stdio: "inherit",
   });
-  if (done.status !== 0) throw new Error("npm ci in tools/ failed");
+  if (done.status !== 0) throw new Error("npm ci in tools/ failed.");
   writeFileSync(mark, lock);
 }
 

@@ -1,4 +1,4 @@
-// Answers of several ways made comparable: what differs by its nature (ids, instants, durations, the way's own names) is named alike.
+// Compares the answers of several ways. Parts that differ in every run (ids, instants, durations, names of the way) become placeholders.
 
 const id = /\b(job|run|wrk|bkf|ses|att)_[0-9a-z]{20,}\b/g;
 const uuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
@@ -6,7 +6,7 @@ const instant = /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d
 
 /**
  * @param {unknown} value
- * @param {string} way whose name stands in keys, labels and paths
+ * @param {string} way its name is part of keys, labels and paths
  */
 export function comparable(value, way) {
   if (Array.isArray(value)) return value.map((one) => comparable(one, way));
@@ -26,7 +26,7 @@ export function comparable(value, way) {
 }
 
 /**
- * Where two values differ first: a path with both, or null.
+ * The path of the first difference with both values, or null.
  * @param {unknown} one
  * @param {unknown} other
  * @returns {string | null}
@@ -44,26 +44,26 @@ export function difference(one, other, path = "") {
 }
 
 /**
- * What of the expected is not in a value: a path with both, or null. More may be in it.
+ * The path of the first expected part that a value lacks, or null. The value may have further members.
  * @param {unknown} value
  * @param {unknown} expected
  * @returns {string | null}
  */
-export function lacking(value, expected, path = "") {
+export function missing(value, expected, path = "") {
   if (typeof expected !== "object" || expected === null)
     return Object.is(value, expected)
       ? null
       : `${path || "/"}: ${JSON.stringify(value)}, not ${JSON.stringify(expected)}`;
   if (typeof value !== "object" || value === null) return `${path || "/"}: ${JSON.stringify(value)}`;
   for (const [name, one] of Object.entries(expected)) {
-    const found = lacking(value[name], one, `${path}/${name}`);
+    const found = missing(value[name], one, `${path}/${name}`);
     if (found !== null) return found;
   }
   return null;
 }
 
 /**
- * A row for each action, a column for each way; what is wrong stands below.
+ * A row for each action, a column for each way; findings follow their row.
  * @param {readonly string[]} ways
  * @param {readonly { title: string, cells: readonly (string | null)[], seconds: number }[]} rows
  */

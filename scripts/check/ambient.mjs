@@ -1,4 +1,5 @@
-// Time and randomness are arguments: the host's clock, timers and random numbers are read only where the style allows it.
+// Time and randomness are arguments: only a few folders may use the host's clock, timers and random numbers. Prints each other use; exit code
+// 1 if there is one.
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,6 +25,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const files = sourceFiles(`${root}packages`).filter((path) => /\/src\//.test(path));
   const found = files.flatMap((path) => ambientUses(relative(root, path), readFileSync(path, "utf8")));
   for (const use of found) console.error(use);
-  console.log(`clocks, timers and random numbers: ${files.length} files, ${found.length} outside their place`);
+  console.log(`clocks, timers and random numbers: ${files.length} files, ${found.length} outside the allowed folders`);
   process.exitCode = found.length === 0 ? 0 : 1;
 }

@@ -1,14 +1,20 @@
-// Keeps the documents true: invariants against test titles, links and anchors, the code map, the commands that readers are
-// told to type. Prints each finding; exit code 1 if any.
+// Checks the documents: invariants against test titles, links and anchors, the code map, the commands shown to readers. Prints each
+// finding; exit code 1 if any.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { codeMapFindings, mappedPaths } from "./docs/code-map.mjs";
-import { commandFindings, commandsOf, subcommandsOf, tiersOf } from "./docs/commands.mjs";
 import { declaredInvariants, invariantFindings, proofsIn } from "./docs/invariants.mjs";
-import { brokenLinks } from "./docs/links.mjs";
 import { linksOf } from "./docs/markdown.mjs";
-import { filesIn, textsOf } from "./docs/repository.mjs";
+import {
+  brokenLinks,
+  codeMapFindings,
+  commandFindings,
+  commandsOf,
+  mappedPaths,
+  subcommandsOf,
+  tiersOf,
+} from "./docs/references.mjs";
+import { filesIn, textsOf } from "./repository.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path) => readFileSync(join(root, path), "utf8");
@@ -37,7 +43,7 @@ function checkCodeMap() {
   return { what: `${mapped.length} paths in the code map`, findings: codeMapFindings(mapped, sourceFolders(), exists) };
 }
 
-/** packages/<name>/src/<folder>, as far as there is a file in it. */
+/** Every packages/<name>/src/<folder> that holds a file. */
 function sourceFolders() {
   const folders = filesIn(root, /./).flatMap((path) => /^packages\/[^/]+\/src\/[^/]+(?=\/)/.exec(path)?.[0] ?? []);
   return [...new Set(folders)];

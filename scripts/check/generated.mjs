@@ -1,5 +1,5 @@
-// Runs every generator of scripts/generate with --check: what is committed is what the generator would write.
-// With --update it runs them all without --check instead, which brings everything up to date.
+// Runs every generator of scripts/generate with --check, which compares the committed files with newly generated ones. With --update it runs
+// them without --check, which writes the files.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
  */
 
 /**
- * The programs among the modules of the folder: what another one imports is its part, not a generator.
+ * The generators among the modules of the folder: those that no other module imports.
  * @param {Map<string, string>} modules sources by file name
  * @returns {string[]}
  */
@@ -19,7 +19,7 @@ export function generatorsAmong(modules) {
 }
 
 /**
- * A generator ends with 0 when its files are as it would write them, with 1 when not; anything else is a fault of its own.
+ * A generator ends with 0 when its files are up to date and with 1 when they are not. Another exit code is a failure of the generator.
  * @param {readonly Outcome[]} outcomes
  * @returns {{ findings: string[], summary: string }}
  */
@@ -27,9 +27,9 @@ export function verdictOf(outcomes) {
   const findings = outcomes.flatMap(({ generator, status }) => {
     if (status === 0) return [];
     if (status === 1) return [`out of date; update with: node scripts/generate/${generator}`];
-    return [`scripts/generate/${generator} broke (exit ${status ?? "by a signal"})`];
+    return [`scripts/generate/${generator} failed (exit ${status ?? "by a signal"})`];
   });
-  return { findings, summary: `generated files: ${outcomes.length} generators, ${findings.length} not in order` };
+  return { findings, summary: `generated files: ${outcomes.length} generators, ${findings.length} findings` };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

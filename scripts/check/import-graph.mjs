@@ -1,4 +1,4 @@
-// The import graph of the workspace's sources: files as nodes, relative imports and workspace packages as edges.
+// Reads the import graph of the workspace's sources: files are nodes, relative imports and workspace packages are edges.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
@@ -19,7 +19,7 @@ export function sourceFiles(folder) {
   });
 }
 
-/** { file: [{specifier, target}] }, paths relative to root; target is null for what is outside the workspace's sources. */
+/** file → [{ specifier, target }], paths relative to root; target is null for an import of another package. */
 export function importGraph(root) {
   const packages = join(root, "packages");
   const graph = new Map();
@@ -42,7 +42,7 @@ function targetOf(root, file, specifier) {
   return relative(root, resolve(dirname(file), specifier)).replace(/\.js$/, ".ts");
 }
 
-/** The cycles among files: each strongly connected set of more than one, and each file that imports itself. */
+/** The cycles among files: each strongly connected set of two or more, and each file that imports itself. */
 export function cyclesOf(graph) {
   const index = new Map();
   const low = new Map();

@@ -1,5 +1,5 @@
-// Writes docs/reference/api-surface.txt, what callers of the API may rely on, from the built contract. What would break callers is
-// refused; --break writes it all the same, for a release that is meant to. With --check, says whether the committed file is current.
+// Generates docs/reference/api-surface.txt, the parts of the API that callers rely on, from the built contract. A change that would break
+// callers is refused; --break writes it anyway, for a release that breaks them on purpose. With --check it compares the committed file.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { apiSurface, breachesOf, openApiDocument } from "../../packages/contract/dist/index.js";
@@ -12,13 +12,11 @@ for (const breach of breaches) console.error(breach);
 
 if (process.argv.includes("--check")) {
   if (promised.join("\n") !== lines.join("\n")) {
-    console.error(
-      "docs/reference/api-surface.txt is not what the contract says: run node scripts/generate/api-surface.mjs",
-    );
+    console.error("docs/reference/api-surface.txt differs from the contract");
     process.exitCode = 1;
   }
 } else if (breaches.length > 0 && !process.argv.includes("--break")) {
-  console.error("this would break callers; node scripts/generate/api-surface.mjs --break if it is meant to");
+  console.error("This would break callers. If that is intended: node scripts/generate/api-surface.mjs --break");
   process.exitCode = 1;
 } else {
   writeFileSync(target, `${lines.join("\n")}\n`);

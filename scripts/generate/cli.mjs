@@ -1,17 +1,14 @@
-// Writes docs/reference/cli.md from the declarations of the built command line; with --check, says whether the committed page is current.
-import { readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+// Generates docs/reference/cli.md from the declarations of the built command line.
+import { publish } from "./publish.mjs";
 
-const target = fileURLToPath(new URL("../../docs/reference/cli.md", import.meta.url));
-
-/** Help is as wide as the terminal; a page is not. */
+/** Help is wrapped at the width of a terminal; the page must not depend on it. */
 process.stdout.isTTY = false;
 const built = (name) => import(new URL(`../../packages/carillon/dist/cli/${name}.js`, import.meta.url).href);
 const [{ commands, nouns }, { runCli }, { exitCodeWords, ExitCode }] = await Promise.all(
   ["manifest", "main", "exit-codes"].map(built),
 );
 
-/** What a command line prints. */
+/** The output of a command line. */
 async function printed(argv) {
   let text = "";
   const io = { out: async (more) => void (text += more), talk: () => undefined, env: {} };
@@ -38,9 +35,9 @@ const lines = [
   "<!-- Made by scripts/generate/cli.mjs from the declarations in packages/carillon. Do not edit. -->",
   "# Command line",
   "",
-  "A command is a noun and a verb. Data goes to standard output, talk to standard error. `-o table|json|jsonl|yaml` chooses the form, `--json`",
-  "is `-o json`; data has the shape that the API gives it. Colours and progress bars are for terminals only; `NO_COLOR` takes the",
-  "colours away. A flag wins over a variable `CARILLON_…`, a variable over the profile or the settings file.",
+  "A command is a noun and a verb. Data goes to standard output, messages to standard error. `-o table|json|jsonl|yaml` chooses the form, `--json`",
+  "is `-o json`; data has the same shape as in the API. Colours and progress bars are for terminals only; `NO_COLOR` turns the",
+  "colours off. A flag has precedence over a variable `CARILLON_…`, a variable over the profile or the settings file.",
   "",
   "| exit code | meaning |",
   "|---|---|",
@@ -48,18 +45,8 @@ const lines = [
   "",
 ];
 for (const [group, entries] of groups) {
-  lines.push(group === "" ? "## Commands of one word" : `## ${group}`, "");
+  lines.push(group === "" ? "## Commands without a noun" : `## ${group}`, "");
   if (group !== "") lines.push(`${nouns[group][0].toUpperCase()}${nouns[group].slice(1)}.`, "");
   for (const entry of entries) lines.push(...(await commandSection(entry)));
 }
-const page = lines.join("\n");
-
-if (process.argv.includes("--check")) {
-  if (readFileSync(target, "utf8") !== page) {
-    console.error("docs/reference/cli.md is not what the command line says: run node scripts/generate/cli.mjs");
-    process.exitCode = 1;
-  }
-} else {
-  writeFileSync(target, page);
-  console.log(`wrote ${commands.length} commands to docs/reference/cli.md`);
-}
+publish(import.meta.url, "docs/reference/cli.md", lines.join("\n"));

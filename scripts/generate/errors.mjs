@@ -1,5 +1,5 @@
-// Writes docs/reference/errors.md from the catalogue in packages/core. `--check` compares instead of writing.
-import { publish } from "./publish.mjs";
+// Generates docs/reference/errors.md from the catalogue in packages/core.
+import { isProgram, publish } from "./publish.mjs";
 
 /** The page. `core` is what packages/core exports, built or as sources. */
 export function renderErrors({ errorAreas, errorCatalogue }) {
@@ -7,9 +7,9 @@ export function renderErrors({ errorAreas, errorCatalogue }) {
     "<!-- Made by scripts/generate/errors.mjs from the catalogue in packages/core. Do not edit. -->",
     "# Errors",
     "",
-    "Every failed call is answered with a problem document (RFC 9457). Its `code` is one of those below and never changes its",
-    "meaning; `detail` says what is wrong with this call and what would be right; `errors` lists each fault with a JSON pointer",
-    "to it. Match on `code`, never on texts. Where the same call may work later, `retryable` is true.",
+    "The answer to a failed call is a problem document (RFC 9457). Its `code` is one of the codes below and never changes its",
+    "meaning; `detail` describes the fault of this call and how to correct it; `errors` lists each fault with a JSON pointer",
+    "to it. Match on `code`, never on texts. `retryable` is true when the same call may succeed later.",
     ...Object.entries(errorAreas).flatMap(([area, codes]) => [
       "",
       `## ${area}`,
@@ -20,8 +20,9 @@ export function renderErrors({ errorAreas, errorCatalogue }) {
 }
 
 function entry(code, { status, retryable, title }) {
-  const again = retryable ? "the same call may work later" : "the same call will fail again";
+  const again = retryable ? "the same call may succeed later" : "the same call will fail again";
   return ["", `### ${code}`, "", `${title}. Status ${status}; ${again}.`];
 }
 
-await publish(import.meta.url, "docs/reference/errors.md", renderErrors);
+if (isProgram(import.meta.url))
+  publish(import.meta.url, "docs/reference/errors.md", renderErrors(await import("../../packages/core/dist/index.js")));

@@ -1,18 +1,7 @@
-// Writes docs/reference/openapi.json from the built contract; with --check, says whether the committed file is current.
-import { readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+// Generates docs/reference/openapi.json from the built contract.
+import { readFileSync } from "node:fs";
 import { openApiDocument } from "../../packages/contract/dist/index.js";
+import { publish } from "./publish.mjs";
 
-const target = fileURLToPath(new URL("../../docs/reference/openapi.json", import.meta.url));
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-const text = `${JSON.stringify(openApiDocument(version), null, 2)}\n`;
-
-if (process.argv.includes("--check")) {
-  if (readFileSync(target, "utf8") !== text) {
-    console.error("docs/reference/openapi.json is not what the contract says: run node scripts/generate/openapi.mjs");
-    process.exitCode = 1;
-  }
-} else {
-  writeFileSync(target, text);
-  console.log(`wrote ${text.length} characters to docs/reference/openapi.json`);
-}
+publish(import.meta.url, "docs/reference/openapi.json", `${JSON.stringify(openApiDocument(version), null, 2)}\n`);

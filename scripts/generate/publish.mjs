@@ -1,20 +1,24 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const root = new URL("../../", import.meta.url);
+/** Whether the module at this URL was started as a program. Tests import generators without running them. */
+export function isProgram(moduleUrl) {
+  return process.argv[1] === fileURLToPath(moduleUrl);
+}
 
 /**
- * Writes a page made from what packages/core exports, if the module at `moduleUrl` was started as a program; with `--check`
- * it compares the page with the committed one instead. A module that is imported, by a test, does nothing here.
+ * Writes a generated file. With `--check` it compares the text with the committed file instead, and sets the exit code 1 when they differ.
+ * @param {string} moduleUrl of the generator
+ * @param {string} path of the file, from the repository's root
+ * @param {string} text
  */
-export async function publish(moduleUrl, path, render) {
-  if (process.argv[1] !== fileURLToPath(moduleUrl)) return;
-  const page = render(await import(new URL("packages/core/dist/index.js", root).href));
-  const file = new URL(path, root);
+export function publish(moduleUrl, path, text) {
+  const file = new URL(`../../${path}`, import.meta.url);
   if (!process.argv.includes("--check")) {
-    writeFileSync(file, page);
-  } else if (readFileSync(file, "utf8") !== page) {
-    console.error(`${path} is not what ${fileURLToPath(moduleUrl).split("/").pop()} makes: run it and commit the page`);
+    writeFileSync(file, text);
+    console.log(`wrote ${path}`);
+  } else if (readFileSync(file, "utf8") !== text) {
+    console.error(`${path} differs from what ${fileURLToPath(moduleUrl).split("/").pop()} generates`);
     process.exitCode = 1;
   }
 }

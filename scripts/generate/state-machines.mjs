@@ -1,5 +1,5 @@
-// Writes docs/state-machines.md from the transition tables in packages/core. `--check` compares instead of writing.
-import { publish } from "./publish.mjs";
+// Generates docs/state-machines.md from the transition tables in packages/core.
+import { isProgram, publish } from "./publish.mjs";
 
 /** The page. `core` is what packages/core exports, built or as sources. */
 export function renderStateMachines(core) {
@@ -8,16 +8,16 @@ export function renderStateMachines(core) {
     "<!-- Made by scripts/generate/state-machines.mjs from the tables in packages/core. Do not edit. -->",
     "# State machines",
     "",
-    "Each machine is one table and one function; statements in the store take their `from` and `to` from the table.",
+    "Each machine is one table and one function. Statements in the store take their `from` and `to` from the table.",
     "",
     ...machine("Run", {
-      intro: "The status of a run. The last four are final: they never change. A redrive makes a new run.",
+      intro: "The status of a run. The last four are final: they never change. A redrive creates a new run.",
       states: core.runStatuses,
       initial: core.initialRunStatuses,
       finals,
       transitions: core.runTransitions,
     }),
-    "A run says why it has its status in `status_reason`:",
+    "`status_reason` states why a run has its status:",
     "",
     "| status | reasons |",
     "|---|---|",
@@ -32,7 +32,7 @@ export function renderStateMachines(core) {
     ...Object.entries(core.runStatusGroups).map(([group, statuses]) => `| ${group} | ${statuses.join(", ")} |`),
     "",
     ...machine("Job", {
-      intro: "The state of a job: whether it fires. What became of its runs is the business of the runs.",
+      intro: "The state of a job: whether it fires. The results of its runs are statuses of the runs.",
       states: core.jobStates,
       initial: ["active"],
       finals: ["cancelled"],
@@ -68,4 +68,9 @@ function machine(title, { intro, states, initial, finals, transitions }) {
   ];
 }
 
-await publish(import.meta.url, "docs/state-machines.md", renderStateMachines);
+if (isProgram(import.meta.url))
+  publish(
+    import.meta.url,
+    "docs/state-machines.md",
+    renderStateMachines(await import("../../packages/core/dist/index.js")),
+  );

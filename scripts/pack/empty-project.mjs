@@ -1,4 +1,4 @@
-// An empty folder with packages in it, as a user has them: ours from their tarballs alone.
+// Creates an empty project with our packages installed from their tarballs, as a user has them.
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,29 +9,29 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** @typedef {import("./tarballs.mjs").Packed} Packed */
 
 /**
- * What they depend on comes from the registry that npm is set to.
+ * Takes the packages' dependencies from the registry that npm is set to.
  * @param {string} dir
  * @param {readonly Packed[]} packed
- * @param {string} name of the package that the project wants
+ * @param {string} name of the package that the project depends on
  */
 export async function installProject(dir, packed, name) {
-  begin(dir);
+  createProject(dir);
   const paths = [...neededBy(name, packed).ours.values()].map(({ path }) => path);
   const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...paths];
   const { code, stderr } = await runProgram("npm", args, { cwd: dir });
   if (code !== 0) throw new Error(`npm install of the tarballs failed:\n${stderr}`);
-  // Overrides of this checkout do not reach users: what they get must be for the Node that they have.
-  if (stderr.includes("EBADENGINE")) throw new Error(`npm warns of packages that are not for this Node:\n${stderr}`);
+  // Overrides of this checkout do not reach users: the versions that they get must support their Node.
+  if (stderr.includes("EBADENGINE")) throw new Error(`npm warns of packages that do not support this Node:\n${stderr}`);
 }
 
 /**
- * What they depend on comes from this checkout, and nothing is fetched.
+ * Takes the packages' dependencies from this checkout and fetches nothing.
  * @param {string} dir
  * @param {readonly Packed[]} packed
  * @param {string} name
  */
 export async function linkProject(dir, packed, name) {
-  begin(dir);
+  createProject(dir);
   const modules = join(dir, "node_modules");
   const { ours, others } = neededBy(name, packed);
   for (const [one, { path }] of ours) {
@@ -46,7 +46,7 @@ export async function linkProject(dir, packed, name) {
     ]);
     if (code !== 0) throw new Error(`${path}: ${stderr}`);
   }
-  // Types of Node are what every TypeScript project has.
+  // Every TypeScript project has the types of Node.
   for (const other of new Set([...others, "@types/node"])) {
     mkdirSync(dirname(join(modules, other)), { recursive: true });
     symlinkSync(`${root}node_modules/${other}`, join(modules, other));
@@ -55,11 +55,11 @@ export async function linkProject(dir, packed, name) {
   symlinkSync("../carillon/bin/carillon.js", join(modules, ".bin/carillon"));
 }
 
-function begin(dir) {
+function createProject(dir) {
   writeFileSync(join(dir, "package.json"), JSON.stringify({ name: "empty", private: true, type: "module" }));
 }
 
-/** A package and what it depends on: tarballs of ours, names of others. */
+/** A package and its dependencies: tarballs of ours, names of others. */
 function neededBy(name, packed) {
   const ours = new Map();
   const others = new Set();

@@ -1,4 +1,4 @@
-// A program run to its end, with what it said.
+// Runs a program to its end and returns its exit code and output.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -14,10 +14,10 @@ export async function runProgram(program, args, { cwd, env, onLine } = {}) {
   const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   const ended = once(child, "close");
   const lines = [];
-  const said = createInterface({ input: child.stdout }).on("line", (line) => {
+  const output = createInterface({ input: child.stdout }).on("line", (line) => {
     lines.push(line);
     onLine?.(line);
   });
-  const [[code], stderr] = await Promise.all([ended, text(child.stderr), once(said, "close")]);
+  const [[code], stderr] = await Promise.all([ended, text(child.stderr), once(output, "close")]);
   return { code, stdout: lines.join("\n"), stderr };
 }

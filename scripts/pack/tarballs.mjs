@@ -1,4 +1,4 @@
-// The packages as `npm pack` makes them, from a build without leftovers.
+// Packs the published packages with `npm pack`, from a build without stale files.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export function publishedFolders() {
 }
 
 /**
- * Builds what is stale and packs every published package into a folder.
+ * Builds the stale packages and packs every published one into a folder.
  * @param {string} out
  * @returns {Packed[]}
  */
@@ -33,7 +33,7 @@ export function packAll(out) {
   const built = spawnSync(process.execPath, [`${root}scripts/build.mjs`], { stdio: ["ignore", 2, 2] });
   if (built.status !== 0) throw new Error("the build failed");
   const dirs = publishedFolders();
-  dirs.forEach(removeLeftovers);
+  dirs.forEach(removeStaleOutputs);
   mkdirSync(out, { recursive: true });
   const workspaces = dirs.flatMap((dir) => ["-w", `packages/${dir}`]);
   const args = ["pack", "--json", "--ignore-scripts", "--offline", "--pack-destination", out, ...workspaces];
@@ -49,8 +49,8 @@ export function packAll(out) {
   }));
 }
 
-/** The compiler leaves the outputs of sources that are gone. */
-function removeLeftovers(dir) {
+/** The compiler does not delete the outputs of deleted sources. */
+function removeStaleOutputs(dir) {
   const dist = `${root}packages/${dir}/dist`;
   for (const file of readdirSync(dist, { recursive: true })) {
     const [, stem] = /^(.+?)(?:\.d\.ts|\.js)(?:\.map)?$/.exec(file) ?? [];

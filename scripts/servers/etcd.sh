@@ -1,9 +1,9 @@
 #!/bin/sh
-# etcd on loopback, for the tests and trials of the coordinator that uses it.
+# etcd on loopback, for the tests of the coordinator that uses it.
 #
 #   scripts/servers/etcd.sh install      installs Debian's package (as root); its service is not started
 #   scripts/servers/etcd.sh run PORT     runs in the foreground on 127.0.0.1:PORT (peers on PORT + 1) with its data in a
-#                                        temporary folder, which goes when it ends; stop it with SIGTERM
+#                                        temporary folder, which is removed at the end; stop it with SIGTERM
 set -eu
 
 case "${1:-}" in
@@ -21,7 +21,7 @@ run)
   clients="http://127.0.0.1:$port"
   peers="http://127.0.0.1:$((port + 1))"
   data="$(mktemp -d)"
-  # What is kept here is worth nothing after the test, so nothing waits for a disk.
+  # The data is not needed after the test, so etcd does not wait for the disk.
   etcd --name test --data-dir "$data" --listen-client-urls "$clients" --advertise-client-urls "$clients" \
     --listen-peer-urls "$peers" --initial-advertise-peer-urls "$peers" --initial-cluster "test=$peers" \
     --heartbeat-interval 50 --election-timeout 500 --unsafe-no-fsync --log-level error &

@@ -1,6 +1,6 @@
 #!/bin/sh
-# libfaketime, for the tests and chaos runs that move the clock of a node. It is loaded into the one process that is told so (LD_PRELOAD);
-# the machine's clock is left alone.
+# libfaketime, for the tests and chaos runs that move the clock of a node. Only the process that is started with LD_PRELOAD loads it;
+# the machine's clock does not change.
 #
 #   scripts/servers/libfaketime.sh install      installs Debian's package (as root)
 #   scripts/servers/libfaketime.sh path         prints the library's file; ends with 1 where there is none

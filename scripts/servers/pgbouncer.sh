@@ -1,5 +1,5 @@
 #!/bin/sh
-# PgBouncer in transaction mode on loopback, for the tests and trials of what must work behind a pooler.
+# PgBouncer in transaction mode on loopback, for the tests of everything that must work behind a pooler.
 #
 #   scripts/servers/pgbouncer.sh install      installs Debian's package (as root)
 #   scripts/servers/pgbouncer.sh run PORT     runs in the foreground on 127.0.0.1:PORT, in front of the server that
@@ -17,7 +17,7 @@ install)
 run)
   port="${2:?the port to listen on}"
   config="$(mktemp)"
-  # Any client may come in: the listener is on loopback, and the way on has its own user.
+  # Any client may connect: the listener is on loopback, and PgBouncer connects to PostgreSQL with a user of its own.
   cat > "$config" << CONFIG
 [databases]
 * = host=${PGHOST:-127.0.0.1} port=${PGPORT:?} user=${PGUSER:?} dbname=${PGDATABASE:?}${PGPASSWORD:+ password=$PGPASSWORD}
@@ -31,7 +31,7 @@ default_pool_size = ${POOL_SIZE:-2}
 max_client_conn = 200
 server_login_retry = 1
 CONFIG
-  # It refuses to run as root; any unprivileged user that exists will do.
+  # PgBouncer refuses to run as root; any existing unprivileged user is sufficient.
   if [ "$(id -u)" = 0 ]; then
     chown nobody "$config"
     set -- -u nobody "$config"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# promtool, which checks what a node shows to Prometheus.
+# promtool, which checks the metrics of a node.
 #
-#   scripts/servers/promtool.sh install      takes it out of Debian's package (as root): the server that comes with it is not installed
+#   scripts/servers/promtool.sh install      extracts it from Debian's package (as root) without installing the server
 set -eu
 
 case "${1:-}" in

@@ -21,13 +21,13 @@ export const afterMutants: readonly Mutant[] = [
     edits: [
       { in: "dependency.told", from: "where e.job_id = any", to: "where random() < 0.9 and e.job_id = any" },
       {
-        in: "engine/src/store/entities/dependencies.ts",
+        in: "store/src/dependencies/dependency-store.ts",
         from: "if (rowCount !== ends.length)",
         to: "if (rowCount > ends.length)",
       },
       // The id of the run is the second guard.
       {
-        in: "engine/src/after/follower.ts",
+        in: "engine/src/dependencies/follower.ts",
         from: "const id = occurrenceRunId(jobId, nominal, `after:${runId}`);",
         to: "const id = occurrenceRunId(jobId, nominal, `after:${runId}${Math.random()}`);",
       },
@@ -39,7 +39,7 @@ export const afterMutants: readonly Mutant[] = [
     faults: [],
     edits: [
       {
-        in: "engine/src/after/follower.ts",
+        in: "engine/src/dependencies/follower.ts",
         from: 'drafts.filter((draft) => draft.due.state !== "paused")',
         to: "drafts.filter(() => true)",
       },
@@ -50,7 +50,11 @@ export const afterMutants: readonly Mutant[] = [
     shownBy: ["DOUBLE"],
     faults: [],
     edits: [
-      { in: "engine/src/after/judge-ends.ts", from: "{ ...one, metRunId: null, metAt: null }", to: "{ ...one }" },
+      {
+        in: "engine/src/dependencies/judge-ends.ts",
+        from: "{ ...one, metRunId: null, metAt: null }",
+        to: "{ ...one }",
+      },
     ],
   },
 ];

@@ -33,6 +33,6 @@ export const fireInTwoTransactions: Mutant = {
   edits: [
     { in: "due.fire", from: "  where p.outcome = 'fired'\n", to: "  where p.outcome = 'fired' and false\n" },
     { in: "due.fire", from: "and is_last, lane;\n", to: `and is_last, lane;\n${make}` },
-    { in: "engine/src/store/entities/due.ts", from: "(fire, values)).rows;", to: secondTransaction },
+    { in: "store/src/scheduler/due-store.ts", from: "(fire, values)).rows;", to: secondTransaction },
   ],
 };

@@ -3,7 +3,7 @@ import type { FaultKind } from "../plan/fault.js";
 
 /** One text of the product in place of another. The old one must stand there exactly once, or the mutant is stale. */
 export interface Edit {
-  /** A statement of packages/engine/sql such as `due.fire`, or a module such as `engine/src/node/hints.ts`. */
+  /** A statement of packages/store such as `due.fire`, or a module such as `engine/src/wakeups/wakeups.ts`. */
   readonly in: string;
   /** For a module: text that is the same in the source and in what the compiler makes of it. */
   readonly from: string;
@@ -47,7 +47,7 @@ export function mutateModule(mutant: Mutant, module: string, text: string): stri
   return edits.reduce((changed, edit) => replaced(mutant, edit, changed), text);
 }
 
-/** `engine/src/node/hints.ts` for the address of the built module; null for what is not the product's. */
+/** `engine/src/wakeups/wakeups.ts` for the address of the built module; null for what is not the product's. */
 export function moduleAt(url: string): string | null {
   const [, name, path] = /\/packages\/([a-z-]+)\/dist\/(.+)\.js$/.exec(url) ?? [];
   return name === undefined || path === undefined ? null : `${name}/src/${path}.ts`;

@@ -20,18 +20,18 @@ const uniqueKey = inFire(
 );
 /** Nobody is told of anything: what a node knows is as old as its last full look. */
 const noHint: Edit = {
-  in: "engine/src/store/db/notifier.ts",
+  in: "store/src/db/notifier.ts",
   from: "if (this.#pending.size >= maxPending)",
   to: "if (maxPending > 0)",
 };
 
-/** Not even the node that made a change looks at the job again. */
+/** Not even the node that made a change reads the job again. */
 const noHints: readonly Edit[] = [
   noHint,
   {
-    in: "engine/src/node/hints.ts",
-    from: "this.#options.scheduler().hintShards(shards.filter((shard) => epochs.has(shard)));",
-    to: "void epochs;",
+    in: "engine/src/wakeups/wakeups.ts",
+    from: "const listeners = this.#listeners.get(topic)",
+    to: 'const listeners = topic === "shards.changed" ? undefined : this.#listeners.get(topic)',
   },
 ];
 
@@ -101,7 +101,7 @@ const fatalMutants: readonly Mutant[] = [
     shownBy: ["STALE FENCE ACCEPTED"],
     edits: [
       {
-        in: "engine/src/dispatch/results.ts",
+        in: "engine/src/dispatch/results/results.ts",
         from: "if (run === undefined || run.fence !== completion.fence)",
         to: "if (run === undefined)",
       },
@@ -129,7 +129,7 @@ const fatalMutants: readonly Mutant[] = [
     faults: ["clock"],
     edits: [
       {
-        in: "engine/src/coordinator/silence.ts",
+        in: "engine/src/cluster/detection/heartbeat-monitor.ts",
         from: "return asked - before.since >= this.#limitMs;",
         to: 'return Date.now() - Date.parse(one.heartbeat.replace(" ", "T") + ":00") >= this.#limitMs;',
       },

@@ -7,7 +7,7 @@ export const policyMutants: readonly Mutant[] = [
     shownBy: ["OVERLAP"],
     edits: [
       {
-        in: "engine/src/scheduler/overlap.ts",
+        in: "engine/src/schedules/overlap.ts",
         from: 'live.length === 0 || policy === "allow"',
         to: "live.length >= 0",
       },
@@ -18,7 +18,7 @@ export const policyMutants: readonly Mutant[] = [
     shownBy: ["OVERLAP"],
     edits: [
       {
-        in: "engine/src/settlement/overlap-admitter.ts",
+        in: "engine/src/jobs/transaction/overlap-admitter.ts",
         from: "!busy.has(jobId) && !oldest.has(jobId)",
         to: "busy.size >= 0",
       },
@@ -43,7 +43,7 @@ export const policyMutants: readonly Mutant[] = [
     shownBy: ["MISSED"],
     edits: [
       {
-        in: "engine/src/settlement/job-draft.ts",
+        in: "engine/src/jobs/transaction/job-draft.ts",
         from: 'this.note({ reason: "overlap", from: nominal, to: nominal, count: 1 });',
         to: "void nominal;",
       },
@@ -54,7 +54,7 @@ export const policyMutants: readonly Mutant[] = [
     shownBy: ["UNEXPECTED", "EARLY"],
     edits: [
       {
-        in: "engine/src/scheduler/maintenance.ts",
+        in: "engine/src/schedules/maintenance-windows.ts",
         from: "if (known === undefined)",
         to: "if (known === undefined || namespaceId > 0)",
       },
@@ -63,6 +63,8 @@ export const policyMutants: readonly Mutant[] = [
   {
     name: "calendar-not-followed",
     shownBy: ["MISSED", "UNEXPECTED"],
-    edits: [{ in: "engine/src/calendar/calendar-sweep.ts", from: "recomputeNext(draft, old, rule);", to: "void old;" }],
+    edits: [
+      { in: "engine/src/calendars/calendar-sweep.ts", from: "recomputeNext(draft, old, rule);", to: "void old;" },
+    ],
   },
 ];

@@ -1,4 +1,4 @@
-import type { DurationMs, Instant, LedgerReason } from "@carillon/core";
+import type { DurationMs, Instant, LedgerReason, RunError } from "@carillon/core";
 
 /** Names of the classes in which jobs are fired, in their order. */
 export const classNames = ["high", "normal", "low"] as const;
@@ -155,3 +155,33 @@ export type EngineEvent =
   | { readonly type: "loop.failed"; readonly loop: string; readonly error: unknown };
 
 export type OnEngineEvent = (event: EngineEvent) => void;
+
+export interface FailedRun {
+  readonly namespaceId: number;
+  readonly runId: string;
+  readonly task: string;
+  readonly error: RunError;
+}
+
+/** Where the engine emits its events. Components of the node subscribe by type, the node's owner to all of them. */
+export class EngineEvents {
+  readonly #onEvent: OnEngineEvent | undefined;
+  readonly #listeners = new Map<EngineEvent["type"], ((event: never) => void)[]>();
+
+  constructor(onEvent?: OnEngineEvent) {
+    this.#onEvent = onEvent;
+  }
+
+  readonly emit = (event: EngineEvent): void => {
+    const listeners = this.#listeners.get(event.type) as OnEngineEvent[] | undefined;
+    if (listeners !== undefined) for (const listener of listeners) listener(event);
+    this.#onEvent?.(event);
+  };
+
+  on<Type extends EngineEvent["type"]>(
+    type: Type,
+    listener: (event: Extract<EngineEvent, { readonly type: Type }>) => void,
+  ): void {
+    this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
+  }
+}

@@ -1,79 +1,35 @@
 export { Gateway } from "./dispatch/gateway.js";
-export { SessionLost } from "./dispatch/session-lost.js";
-export type { WorkerRegistration } from "./dispatch/worker-registration.js";
-export type { Assigned } from "./dispatch/assignment-of.js";
+export { SessionLost } from "./dispatch/sessions/session-lost.js";
+export type { WorkerRegistration } from "./dispatch/sessions/worker-registration.js";
+export type { Assigned } from "./dispatch/sessions/to-assignment.js";
 export type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./dispatch/remote/protocol.js";
-export type { WorkerDoor } from "./dispatch/remote/worker-door.js";
-export { etcdStatus, type EtcdStatus } from "./coordinator/etcd/etcd-status.js";
-export type { Coordinator, Membership, ShardChange } from "./coordinator/port.js";
-export { createEngine } from "./node/engine.js";
-export type { Engine, EngineLimits, EngineLoad, EngineOptions, EtcdOptions } from "./node/options.js";
+export type { WorkerDoor } from "./dispatch/remote/namespace-guard.js";
+export { etcdStatus, type EtcdStatus } from "./cluster/etcd/etcd-status.js";
+export type { Coordinator, ShardChange } from "./cluster/coordinator.js";
+export { createEngine } from "./engine.js";
+export type { Engine, EngineLoad } from "./engine.js";
+export type { EngineLimits, EngineOptions, EtcdOptions } from "./options.js";
 export type { ClassName, EngineEvent, JobChange, OnEngineEvent } from "./events.js";
-export type {
-  DueJob,
-  Fired,
-  FireRow,
-  FireStore,
-  HoldRow,
-  LedgerRange,
-  ParkRow,
-  PassRow,
-  Terms,
-} from "./scheduler/fire-store.js";
+export type { FireStore } from "./schedules/fire-store.js";
 export { type VirtualRun, VirtualSchedule, type VirtualScheduleOptions } from "./scheduler/memory/virtual-schedule.js";
-export { checkConditions } from "./after/conditions.js";
+export { checkConditions } from "./dependencies/conditions.js";
 export { jobStatus } from "./jobs/job-status.js";
-export type {
-  CreatedJob,
-  EngineApi,
-  JobFilter,
-  JobRef,
-  Page,
-  PageRequest,
-  RunFilter,
-  Total,
-  TotalRequest,
-  WaitRequest,
-} from "./model/api.js";
-export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./model/enqueueing.js";
-export type { BegunCall, Effect, KeptAnswer, KeyedCall, OwnCall, Receipt, Receipts } from "./model/receipts.js";
-export type { Catalogue, ClusterView, NodeView, ShardView, TaskDefaults, TaskView } from "./model/catalogue.js";
-export type { Breakers, BreakerState, BreakerView } from "./model/breakers.js";
-export type { NamespaceChange, Namespaces, NamespaceView } from "./model/namespaces.js";
-export type { LimitChange, LimitFilter, Limits, LimitView, ListedLimit, RunLimitsView } from "./model/limits.js";
-export type {
-  BulkAction,
-  BulkCount,
-  BulkRequest,
-  BulkTarget,
-  OperationFailure,
-  Operations,
-  OperationView,
-} from "./model/operations.js";
-export type { JobStats, RunChanges } from "./model/run-changes.js";
-export type {
-  QueueChange,
-  QueueLimits,
-  QueuePause,
-  QueuePauseSpec,
-  Queues,
-  QueueStats,
-  QueueView,
-} from "./model/queues.js";
-export type { BackfillRequest, Backfills, BackfillView } from "./model/backfills.js";
-export type {
-  DeadLetterFilter,
-  ErrorGroupView,
-  Failures,
-  RedriveResult,
-  RedriveView,
-  RepeatRequest,
-} from "./model/failures.js";
-export type { Callbacks, CallbackTaken } from "./model/callbacks.js";
-export type { Calendars, CalendarView, WindowView } from "./model/calendars.js";
+export type { CreatedJob, EngineApi, JobFilter } from "./jobs/engine-api.js";
+export type { EnqueuedRun, Enqueueing, TransactionQuery } from "./enqueue/enqueue.js";
+export type { BegunCall, OwnCall, Receipts } from "./enqueue/idempotency/receipts.js";
+export type { ClusterView } from "./cluster/cluster-status.js";
+export type { NamespaceCalls as Namespaces, QueueCalls as Queues, TaskCalls as Catalogue } from "./flat-api.js";
+export type { Breakers } from "./breakers/breakers.js";
+export type { Limits, LimitView, ListedLimit, RunLimitsView } from "./limits/limits.js";
+export type { BulkCount, BulkRequest, Operations } from "./operations/operations.js";
+export type { RunChanges } from "./runs/run-changes.js";
+export type { QueueChange, QueuePauseSpec } from "./catalog/queues.js";
+export type { Backfills } from "./backfills/backfills.js";
+export type { Failures, RedriveResult, RepeatRequest } from "./dead-letters/failures.js";
+export type { Callbacks, CallbackTaken } from "./dispatch/results/callbacks.js";
+export type { Calendars } from "./schedules/calendars.js";
 export type {
   CancelRequest,
-  ChangeContext,
   JobChanges,
   JobVersionView,
   OccurrenceView,
@@ -81,18 +37,9 @@ export type {
   Resumed,
   ResumeRequest,
   RunNowRequest,
-} from "./model/job-changes.js";
-export type { RunToServe, Unserved, Workers, WorkerState, WorkerView } from "./model/workers.js";
-export type {
-  CallbackSecretView,
-  WebhookChange,
-  WebhookDelivery,
-  WebhookMessage,
-  Webhooks,
-  WebhookSpec,
-  WebhookTarget,
-  WebhookView,
-} from "./model/webhooks.js";
+} from "./jobs/job-changes.js";
+export type { RunToServe, Unserved, Workers } from "./dispatch/sessions/workers.js";
+export type { WebhookChange, WebhookDelivery, WebhookMessage, Webhooks } from "./webhooks/webhooks.js";
 export type {
   Explanation,
   Explanations,
@@ -100,35 +47,90 @@ export type {
   JobWaitCode,
   RunExplanation,
   RunWaitCode,
-} from "./model/explanations.js";
-export type { CrowdedSecond, Forecast, Forecasts, JitterProposal } from "./model/forecasts.js";
-export type { JobView } from "./model/job-view.js";
-export type { Neighbour } from "./store/entities/dependencies.js";
-export type { LinePlace, LogPage, LogRequest, RunLine, RunLogs } from "./model/run-logs.js";
-export type { AttemptRecord, RunProgress, RunView, TriggerKind } from "./model/run-view.js";
-export { classifyPgError, sqlStateOf, type PgErrorClass } from "./store/db/classify.js";
-export type { Capabilities, Database, DatabaseLoad, Listening } from "./store/db/database.js";
-export type { DatabaseClock } from "./store/db/database-clock.js";
-export type { DatabaseEvent } from "./store/db/events.js";
-export { openDatabase } from "./store/db/open-database.js";
-export type { DatabaseOptions, Timeouts } from "./store/db/options.js";
-export type { QueryResult, Queryable, SqlText } from "./store/db/queryable.js";
-export { serverWarnings, type ServerWarning } from "./store/db/server-warnings.js";
-export { waitForDatabase, type WaitOptions } from "./store/db/wait-for-database.js";
-export { writeProbe } from "./store/write-probe.js";
-export type { Fence } from "./store/entities/fence.js";
-export type { DueRun } from "./store/entities/runs.js";
-export type { DueState } from "./store/entities/settlement.js";
-export { type Audit, audits, runAudit, type Violation } from "./store/entities/audits.js";
-export { dropSchema } from "./store/migrate/drop-schema.js";
-export {
-  allMigrations,
-  checkSchema,
-  migrate,
-  type MigrateOptions,
-  type MigrateReport,
-} from "./store/migrate/migrate.js";
-export { loadStatements } from "./store/sql/load-statements.js";
-export type { Statement, Statements } from "./store/sql/statement.js";
-export { loadHolidays } from "./calendar/holidays-date-holidays.js";
-export { IMPORT_LIMITS, importICalendar, type ImportedDates, type ImportOptions } from "./calendar/icalendar.js";
+} from "./explain/explanations.js";
+export type { CrowdedSecond, Forecast, Forecasts, JitterProposal } from "./forecast/forecasts.js";
+export type { JobView } from "./jobs/job-view.js";
+export type { Neighbour, RunFilter } from "@carillon/store";
+export type { LogPage, LogRequest, RunLogs } from "./runs/run-logs.js";
+export type { RunView } from "./runs/run-view.js";
+export { classifyPgError, sqlStateOf, type PgErrorClass } from "@carillon/store";
+export type { Capabilities, Database, DatabaseLoad, Listening } from "@carillon/store";
+export type { DatabaseClock } from "@carillon/store";
+export type { DatabaseEvent } from "@carillon/store";
+export { openDatabase } from "@carillon/store";
+export type { DatabaseOptions, Timeouts } from "@carillon/store";
+export type { QueryResult, Queryable, SqlText } from "@carillon/store";
+export { serverWarnings, type ServerWarning } from "@carillon/store";
+export { waitForDatabase, type WaitOptions } from "@carillon/store";
+export { writeProbe } from "@carillon/store";
+export type { Fence } from "@carillon/store";
+export type { DueRun } from "@carillon/store";
+export type { DueState } from "@carillon/store";
+export { type Audit, audits, runAudit, type Violation } from "@carillon/store";
+export { dropSchema } from "@carillon/store";
+export { allMigrations, checkSchema, migrate, type MigrateOptions, type MigrateReport } from "@carillon/store";
+export { loadStatements } from "@carillon/store";
+export type { Statement, Statements } from "@carillon/store";
+export { loadHolidays } from "./calendars/public-holidays.js";
+export { IMPORT_LIMITS, importICalendar, type ImportedDates, type ImportOptions } from "./calendars/icalendar.js";
+export type {
+  BackfillRequest,
+  BackfillView,
+  BreakerState,
+  BreakerView,
+  CalendarView,
+  WindowView,
+  TaskDefaults,
+  TaskView,
+  NodeView,
+  ShardView,
+  DeadLetterFilter,
+  RedriveView,
+  ErrorGroupView,
+  LimitFilter,
+  LimitChange,
+  NamespaceView,
+  NamespaceChange,
+  BulkAction,
+  BulkTarget,
+  OperationFailure,
+  OperationView,
+  QueuePause,
+  QueueLimits,
+  QueueView,
+  QueueStats,
+  Effect,
+  KeptAnswer,
+  KeyedCall,
+  JobStats,
+  LinePlace,
+  RunLine,
+  TriggerKind,
+  AttemptRecord,
+  RunProgress,
+  WebhookSpec,
+  WebhookView,
+  WebhookTarget,
+  CallbackSecretView,
+  WorkerState,
+  WorkerView,
+  DueJob,
+  LedgerRange,
+  FireRow,
+  PassRow,
+  HoldRow,
+  ParkRow,
+  Fired,
+  Terms,
+} from "@carillon/store";
+export type {
+  JobRef,
+  Page,
+  PageRequest,
+  Total,
+  TotalRequest,
+  WaitRequest,
+  ChangeContext,
+  Receipt,
+} from "./requests.js";
+export type { Membership } from "./context.js";

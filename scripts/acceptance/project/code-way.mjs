@@ -1,4 +1,4 @@
-// Everything in code, by the package as a user has it: copied into the empty project, whose `carillon` it imports.
+// The actions in code. This file is copied into the empty project and imports the `carillon` that is installed there.
 import { carillon } from "carillon";
 
 export function codeWay(url) {
@@ -6,7 +6,7 @@ export function codeWay(url) {
   const { jobs, runs, deadLetters, backfills } = app.client;
   return {
     name: "code",
-    /** By the SDK where it has a word for it: schedules are put by their keys. */
+    /** Uses the SDK for recurring and fixed times, and the client for a delay, which `schedule` does not take. */
     async create({ key, task, payload, labels, schedule }) {
       const { cron, time_zone: timeZone, every, at, delay } = schedule;
       const when = cron ? { cron, timeZone } : every ? { every } : at ? { at: new Date(at) } : null;

@@ -1,4 +1,4 @@
-// The tasks of the empty project that the acceptance script makes.
+// The tasks of the empty project that the acceptance script creates.
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NonRetryableError, task } from "carillon";
@@ -11,7 +11,7 @@ export const greet = task({
   },
 });
 
-/** Fails while there is no such file, and another try would not help. */
+/** Fails without a retry while the file does not exist. */
 export const charge = task({
   name: "charge",
   run: ({ account }) => {
@@ -20,7 +20,7 @@ export const charge = task({
   },
 });
 
-/** Says a first word, and the last one when there is such a file. */
+/** Logs a first line, and the last one when the file exists. */
 export const talk = task({
   name: "talk",
   run: async ({ until }, ctx) => {

@@ -1,11 +1,11 @@
-// docs/invariants.md and the titles of tests, in both directions: what a title names is declared, what is declared is
-// proved by a title or says which part of the product is still missing.
+// Compares docs/invariants.md with the titles of tests: each invariant that a title names is declared, and each declared invariant is named
+// by a title or states which part of the product is still missing.
 import { testTitles } from "./test-titles.mjs";
 
 /**
  * `missing` is the part that its "not yet provable" line names, null without such a line.
  * @typedef {{ number: number, title: string, line: number, missing: string | null }} Invariant
- * @typedef {{ number: number, file: string, title: string }} Proof with the titles of the blocks around it
+ * @typedef {{ number: number, file: string, title: string }} Proof `title` includes the titles of the enclosing blocks
  */
 
 const headingPattern = /^## INV-(\d+): (.+)$/;
@@ -56,10 +56,10 @@ export function invariantFindings(declared, proofs) {
   const wrong = declared.flatMap((invariant, index) => {
     const place = `docs/invariants.md:${invariant.line}: INV-${invariant.number}`;
     if (invariant.number !== index + 1)
-      return [`${place} stands where INV-${index + 1} should: they are numbered without a gap`];
+      return [`${place} is in the place of INV-${index + 1}: invariants are numbered without a gap`];
     if (invariant.missing === "") return [`${place} must say which part of the product is missing`];
     if (invariant.missing !== null && proved.has(invariant.number)) {
-      return [`${place} is marked as not yet provable, and a test proves it: take the mark away`];
+      return [`${place} is marked as not yet provable, and a test proves it: remove the mark`];
     }
     if (invariant.missing === null && !proved.has(invariant.number)) {
       return [`${place} is named by no test title; add [INV-${invariant.number}] to the one that proves it`];

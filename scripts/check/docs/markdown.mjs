@@ -1,4 +1,4 @@
-// Just enough of Markdown for the checks: fenced blocks, headings with their anchors, links, code spans.
+// Reads the parts of Markdown that the checks need: fenced blocks, headings with their anchors, links, code spans.
 
 /**
  * A fenced block with its language; `line` is the line of its opening fence, from 1.
@@ -8,7 +8,7 @@
 const fencePattern = /^ {0,3}(`{3,}|~{3,})\s*([\w-]*)/;
 
 /**
- * The text with its fenced blocks blanked (the lines stay), and the blocks.
+ * The text with its fenced blocks replaced by empty lines, and the blocks.
  * @param {string} text
  * @returns {{ prose: string, fences: Fence[] }}
  */
@@ -60,7 +60,7 @@ export function anchorOf(heading) {
 }
 
 /**
- * Every anchor of a document: its headings (a repeated one is counted on) and explicit ids.
+ * Every anchor of a document: its headings (a repeated one gets a number) and explicit ids.
  * @param {string} text
  * @returns {Set<string>}
  */
@@ -79,7 +79,7 @@ export function anchorsOf(text) {
 }
 
 /**
- * The targets of links and images: inline, by reference, and in HTML. Code is left out.
+ * The targets of links and images: inline, by reference, and in HTML. Code is ignored.
  * @param {string} text
  * @returns {{ target: string, line: number }[]}
  */

@@ -1,20 +1,20 @@
-// The titles in a test file: the first argument of it, test and describe, also behind .each(…), .skipIf(…) and the like.
+// Reads the titles in a test file: the first argument of it, test and describe, also after .each(…), .skipIf(…) and the like.
 
 const callers = /(?<![\w.$])(?:it|test|describe)(?![\w$])/y;
 
 /**
- * `title` as written: escapes and ${…} stay as they are. `full` has the titles of the describe blocks around it in front.
+ * `title` is as written, with escapes and ${…}. `full` begins with the titles of the enclosing describe blocks.
  * @typedef {{ title: string, full: string }} TestTitle
  */
 
 /**
- * In order. What stands in comments and in other strings is no title, and what is skipped or only planned is no test.
+ * In order. Calls in comments and strings are ignored, and so are tests that are skipped or marked as todo.
  * @param {string} source
  * @returns {TestTitle[]}
  */
 export function testTitles(source) {
   const titles = [];
-  const around = [];
+  const enclosing = [];
   let at = 0;
   while (at < source.length) {
     const skipped = endOfOpaque(source, at);
@@ -22,12 +22,12 @@ export function testTitles(source) {
     if (skipped !== at) at = skipped;
     else if (callers.test(source)) {
       const call = titleFrom(source, callers.lastIndex);
-      while (around.length > 0 && around.at(-1).end <= at) around.pop();
+      while (enclosing.length > 0 && enclosing.at(-1).end <= at) enclosing.pop();
       if (call.isOff) call.end = endOfGroup(source, call.opening);
       else if (call.title !== null) {
-        titles.push({ title: call.title, full: [...around.map((outer) => outer.title), call.title].join(" ") });
+        titles.push({ title: call.title, full: [...enclosing.map((outer) => outer.title), call.title].join(" ") });
         if (source.startsWith("describe", at))
-          around.push({ title: call.title, end: endOfGroup(source, call.opening) });
+          enclosing.push({ title: call.title, end: endOfGroup(source, call.opening) });
       }
       at = call.end;
     } else at += 1;

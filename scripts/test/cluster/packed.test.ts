@@ -1,10 +1,60 @@
-import { rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { freshDatabase } from "@carillon/testkit";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { packAll, type Packed } from "../../pack/tarballs.mjs";
 import { linkProject } from "../../pack/empty-project.mjs";
-import { firstExample, linkTool, projectDir, projectDirOfTest, runIn, typeCheck } from "../process/packed-project.js";
+import { packAll, type Packed } from "../../pack/tarballs.mjs";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+/** Creates a folder for a project; the caller removes it. */
+async function projectDir(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "carillon-test-"));
+}
+
+/** Creates a folder that is removed at the end of the test. */
+async function projectDirOfTest(): Promise<string> {
+  const dir = await projectDir();
+  onTestFinished(() => rm(dir, { recursive: true }));
+  return dir;
+}
+
+/** Installs a package of the checking tools in the project. */
+async function linkTool(dir: string, name: string): Promise<void> {
+  await symlink(join(root, "tools/node_modules", name), join(dir, "node_modules", name));
+}
+
+/** The first code block of a guide in this language. */
+async function firstExample(guide: string, language: string): Promise<string> {
+  const text = await readFile(join(root, "docs/guides", guide), "utf8");
+  const code = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1];
+  if (code === undefined) throw new Error(`${guide} has no example in ${language}`);
+  return code;
+}
+
+interface Ended {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program of the project to its end; throws if its exit code is not 0. */
+async function runIn(dir: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return run(process.execPath, args, { cwd: dir, env: { PATH: process.env["PATH"] ?? "", ...env } });
+}
+
+/** The output of the compiler for programs of the project. */
+async function typeCheck(dir: string, files: readonly string[], options: readonly string[]): Promise<string> {
+  const strict = ["--noEmit", "--strict", "--target", "es2023", "--types", "node"];
+  const bin = join(root, "node_modules/.bin/tsc");
+  const args = ["--ignoreConfig", ...strict, ...options, ...files];
+  const { stdout } = await run(bin, args, { cwd: dir }).catch((error: { stdout: string }) => error);
+  return stdout;
+}
 
 let dir: string;
 let packed: Packed[];
@@ -22,7 +72,7 @@ const emptyDatabase = async (): Promise<string> => {
   return url;
 };
 
-/** The SDK as the design has it, with a schema library. */
+/** Uses every export of the SDK, with a schema library for payloads. */
 const sdk = `
 import { z } from "zod";
 import { carillon, NonRetryableError, RetryAfterError, SnoozeError, task, type TaskInput, type TaskOutput } from "carillon";
@@ -47,14 +97,14 @@ export const calls = async (userId: string, tx: { query(text: string, values: un
 };
 export const thrown = [new NonRetryableError("no"), new RetryAfterError("30s"), new SnoozeError("1m")];
 export const kit = new TestKit({ tasks: [welcome] });
-// @ts-expect-error a payload of another form
+// @ts-expect-error the payload has another shape
 export const bad = app.enqueue(welcome, { userId: 1 });
-// @ts-expect-error a transaction is nothing that a server far away can join
+// @ts-expect-error a remote server cannot join a transaction
 export const far = carillon({ url: "http://x" }).enqueue(welcome, { userId: "u" }, { tx: {} });
 `;
 
-describe("the packages as they are published, in an empty project,", () => {
-  it("run the first example of the guide as written, in at most 15 lines", async () => {
+describe("the published packages in an empty project", () => {
+  it("runs the first example of the library guide as written, in at most 15 lines", async () => {
     const example = await firstExample("library.md", "js");
     expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(15);
     await writeFile(join(dir, "first.js"), example);
@@ -62,7 +112,7 @@ describe("the packages as they are published, in an empty project,", () => {
     expect(await runIn(dir, ["first.js"], env)).toEqual({ stdout: "hello world\n", stderr: "" });
   });
 
-  it("serve CommonJS: a handler runs inside the process, and classes are the same ones as of an import", async () => {
+  it("works with require: a handler runs in the process, and classes are identical to the imported ones", async () => {
     const env = { CARILLON_DATABASE_URL: await emptyDatabase() };
     await writeFile(
       join(dir, "use.cjs"),
@@ -81,15 +131,15 @@ describe("the packages as they are published, in an empty project,", () => {
   });
 
   it.each([
-    ["nodenext, with nothing amiss in the types themselves", ["sdk.ts", "sdk.cts"], ["--module", "nodenext"]],
+    ["nodenext, without an error in the types themselves", ["sdk.ts", "sdk.cts"], ["--module", "nodenext"]],
     ["node16", ["sdk.ts"], ["--module", "node16", "--skipLibCheck"]],
     ["bundlers", ["sdk.ts"], ["--module", "esnext", "--moduleResolution", "bundler", "--skipLibCheck"]],
-  ])("have types for %s", async (_name, files, options) => {
+  ])("has types for module resolution %s", async (_name, files, options) => {
     for (const file of files) await writeFile(join(dir, file), sdk);
     expect(await typeCheck(dir, files, options)).toBe("");
   });
 
-  it("talk to a server without loading a database driver, and @carillon/worker without having one", async () => {
+  it("calls a server without loading a database driver, from @carillon/worker without installing one", async () => {
     const source = (name: string): string => `
       import { createServer } from "node:http";
       import { createRequire } from "node:module";
@@ -108,8 +158,32 @@ describe("the packages as they are published, in an empty project,", () => {
     await linkProject(alone, packed, "@carillon/worker");
     await writeFile(join(dir, "far.js"), source("carillon"));
     await writeFile(join(alone, "far.js"), source("@carillon/worker"));
-    const said = { stdout: "{ id: 'run_1', isNew: true }\n0\n", stderr: "" };
-    expect(await runIn(dir, ["far.js"])).toEqual(said);
-    expect(await runIn(alone, ["far.js"])).toEqual(said);
+    const expected = { stdout: "{ id: 'run_1', isNew: true }\n0\n", stderr: "" };
+    expect(await runIn(dir, ["far.js"])).toEqual(expected);
+    expect(await runIn(alone, ["far.js"])).toEqual(expected);
+  });
+
+  it("have an executor for each other system as a subpath with types, and load none of the optional libraries", async () => {
+    const alone = await projectDirOfTest();
+    await linkProject(alone, packed, "@carillon/executors");
+    const program = `
+      import { createExecutorHost } from "@carillon/executors";
+      import { airflowExecutor } from "@carillon/executors/airflow";
+      import { dockerExecutor } from "@carillon/executors/docker";
+      import { kubernetesExecutor } from "@carillon/executors/kubernetes";
+      import { lambdaExecutor } from "@carillon/executors/lambda";
+      import { workerTimers } from "@carillon/worker";
+      const host = createExecutorHost({ timers: workerTimers, env: {}, outboundAllow: [] });
+      const names = [airflowExecutor, dockerExecutor, kubernetesExecutor].map((create) => create(host).name);
+      try { names.push(lambdaExecutor(host).name); } catch (error) { names.push(error instanceof Error ? error.message : ""); }
+      for (const name of names) console.log(name);`;
+    for (const name of ["use.js", "use.ts"]) await writeFile(join(alone, name), program);
+    const missing =
+      "The lambda executor needs the package @aws-sdk/client-lambda, which is not installed: npm install @aws-sdk/client-lambda@3";
+    const stdout = `airflow\ndocker\nkubernetes\n${missing}\n`;
+    expect(await runIn(alone, ["use.js"])).toEqual({ stdout, stderr: "" });
+    expect(await typeCheck(alone, ["use.ts"], ["--module", "nodenext"])).toBe("");
+    const bundler = ["--module", "esnext", "--moduleResolution", "bundler"];
+    expect(await typeCheck(alone, ["use.ts"], bundler)).toBe("");
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { codeMapFindings, mappedPaths } from "../../check/docs/code-map.mjs";
-import { commandFindings, subcommandsOf, tiersOf } from "../../check/docs/commands.mjs";
+import { codeMapFindings, commandFindings, mappedPaths, subcommandsOf, tiersOf } from "../../check/docs/references.mjs";
 import { generatorsAmong, verdictOf } from "../../check/generated.mjs";
 
 const known = {
@@ -12,7 +11,7 @@ const known = {
 const inBlock = (...lines: string[]): string => ["```sh", ...lines, "```", ""].join("\n");
 
 describe("the check of commands", () => {
-  it("finds planted commands that do not exist, in blocks and in code spans, with their lines", () => {
+  it("finds commands that do not exist, in blocks and in code spans, with their lines", () => {
     const text = `${inBlock("npm ci && npm run absent", "npx carillon job destroy x", "node scripts/gone.mjs")}Type \`npm run nothing\`.\n`;
     expect(commandFindings("README.md", text, known)).toEqual([
       "README.md:2: npm run absent: package.json has no script absent",
@@ -22,13 +21,13 @@ describe("the check of commands", () => {
     ]);
   });
 
-  it("finds a planted tier that npm test does not have", () => {
+  it("finds a tier that npm test does not have", () => {
     expect(commandFindings("README.md", inBlock("npm test -- unit browser"), known)).toEqual([
       "README.md:2: npm test -- unit browser: npm test has no tier browser",
     ]);
   });
 
-  it("lets existing ones through, with options, variables and comments", () => {
+  it("accepts existing commands with options, variables and comments", () => {
     const lines = [
       "npm ci && npm start -- --port 0",
       "npm test -- unit store   # two tiers",
@@ -40,7 +39,7 @@ describe("the check of commands", () => {
     expect(commandFindings("README.md", inBlock(...lines), known)).toEqual([]);
   });
 
-  it("does not read blocks of other languages", () => {
+  it("ignores code blocks of other languages", () => {
     expect(commandFindings("README.md", "```ts\nnpm run absent\n```\n", known)).toEqual([]);
   });
 
@@ -56,11 +55,11 @@ describe("the check of the code map", () => {
   const text =
     "## Before\n| `no` | x |\n## Code map\n| path | what |\n| `packages/a/src/b/` | x |\n## After\n| `no` | x |\n";
 
-  it("reads the paths of its section alone", () => {
+  it("reads only the paths of the section Code map", () => {
     expect(mappedPaths(text)).toEqual([{ path: "packages/a/src/b", line: 5 }]);
   });
 
-  it("finds a planted path that does not exist and a planted folder that is not mapped", () => {
+  it("finds a path that does not exist and a folder that the map lacks", () => {
     const findings = codeMapFindings(mappedPaths(text), ["packages/a/src/b", "packages/a/src/c"], () => false);
     expect(findings).toEqual([
       "docs/architecture.md:5: the code map names packages/a/src/b, which does not exist",
@@ -68,13 +67,13 @@ describe("the check of the code map", () => {
     ]);
   });
 
-  it("is not content with an empty map", () => {
+  it("refuses an empty code map", () => {
     expect(codeMapFindings([], [], () => true)).toHaveLength(1);
   });
 });
 
 describe("the check of generated files", () => {
-  it("runs every module of the folder but those that another imports", () => {
+  it("runs every module of the folder that no other module imports", () => {
     const modules = new Map([
       ["b.mjs", 'import { write } from "./part.mjs";'],
       ["part.mjs", "export function write() {}"],
@@ -83,7 +82,7 @@ describe("the check of generated files", () => {
     expect(generatorsAmong(modules)).toEqual(["a.mjs", "b.mjs"]);
   });
 
-  it("tells a file that is out of date from a generator that broke, and counts both", () => {
+  it("distinguishes an outdated file from a failed generator and counts both", () => {
     const { findings, summary } = verdictOf([
       { generator: "a.mjs", status: 0 },
       { generator: "b.mjs", status: 1 },
@@ -91,8 +90,8 @@ describe("the check of generated files", () => {
     ]);
     expect(findings).toEqual([
       "out of date; update with: node scripts/generate/b.mjs",
-      "scripts/generate/c.mjs broke (exit by a signal)",
+      "scripts/generate/c.mjs failed (exit by a signal)",
     ]);
-    expect(summary).toBe("generated files: 3 generators, 2 not in order");
+    expect(summary).toBe("generated files: 3 generators, 2 findings");
   });
 });

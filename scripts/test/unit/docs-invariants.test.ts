@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { declaredInvariants, invariantFindings, proofsIn } from "../../check/docs/invariants.mjs";
 import { testTitles } from "../../check/docs/test-titles.mjs";
-import { auditsIn, withAudits } from "../../generate/invariant-audits.mjs";
-import { withProofs } from "../../generate/invariant-tests.mjs";
+import { auditsIn, withAudits, withProofs } from "../../generate/invariants.mjs";
 
 const documentWith = (...invariants: string[]): string =>
   invariants.map((words, index) => `## INV-${index + 1}: ${words}\n\nwhat it says\n`).join("\n");
@@ -10,7 +9,7 @@ const testWith = (title: string): Map<string, string> =>
   new Map([["packages/a/test/unit/a.test.ts", `it(${JSON.stringify(title)}, () => {});`]]);
 
 describe("the reader of test titles", () => {
-  it("reads titles of it, test and describe, in every kind of quotes and behind each", () => {
+  it("reads titles of it, test and describe, in every kind of quotes and after each", () => {
     const source = `
 describe("a", () => {
   it('b (c)', () => {});
@@ -33,7 +32,7 @@ describe("a", () => {
     ]);
   });
 
-  it("takes no title from comments, other strings, regular expressions and other calls", () => {
+  it("ignores titles in comments, strings and regular expressions, and in calls of other functions", () => {
     const source = `
 // it("no 1")
 /* it("no 2") */
@@ -44,19 +43,19 @@ edit("no 7"); submit.test("no 8"); describe(name, () => it("yes", () => {}));`;
     expect(testTitles(source)).toEqual([{ title: "yes", full: "yes" }]);
   });
 
-  it("takes no title of a test that is skipped or only planned", () => {
+  it("ignores titles of tests that are skipped or marked as todo", () => {
     const source = 'it.skip("a", f); it.todo("b"); describe.skip("c", () => { it("d", f); }); it.skipIf(x)("e", f);';
     expect(testTitles(source).map(({ title }) => title)).toEqual(["e"]);
   });
 
-  it("puts the titles of the blocks around a test in front of its own", () => {
+  it("puts the titles of the enclosing blocks before the title of a test", () => {
     const source = 'describe("a", () => { describe("b", () => { it("c", f); }); it("d", f); }); it("e", f);';
     expect(testTitles(source).map(({ full }) => full)).toEqual(["a", "a b", "a b c", "a d", "e"]);
   });
 });
 
 describe("the check of invariants", () => {
-  it("finds a planted title that names an invariant which is not declared", () => {
+  it("finds a title that names an undeclared invariant", () => {
     const findings = invariantFindings(
       declaredInvariants(documentWith("one")),
       proofsIn(testWith("x [INV-1] [INV-7]")),
@@ -65,21 +64,21 @@ describe("the check of invariants", () => {
     expect(findings[0]).toContain("INV-7, which docs/invariants.md does not have");
   });
 
-  it("finds a planted invariant that no title names", () => {
+  it("finds an invariant that no title names", () => {
     const findings = invariantFindings(declaredInvariants(documentWith("one", "two")), proofsIn(testWith("x [INV-1]")));
     expect(findings).toEqual([expect.stringContaining("INV-2 is named by no test title")]);
   });
 
-  it("accepts one that says which part of the product is missing, as long as no test proves it", () => {
+  it("accepts an unproved invariant that states the missing part of the product, as long as no test proves it", () => {
     const declared = declaredInvariants(`${documentWith("one")}\nNot yet provable: webhooks\n`);
     expect(declared[0]?.missing).toBe("webhooks");
     expect(invariantFindings(declared, [])).toEqual([]);
     expect(invariantFindings(declared, proofsIn(testWith("x [INV-1]")))).toEqual([
-      expect.stringContaining("take the mark away"),
+      expect.stringContaining("remove the mark"),
     ]);
   });
 
-  it("refuses a mark that names nothing, and a gap in the numbers", () => {
+  it("refuses a mark without a missing part, and a gap in the numbers", () => {
     expect(invariantFindings(declaredInvariants("## INV-1: one\nNot yet provable:\n"), [])).toEqual([
       expect.stringContaining("must say which part"),
     ]);
@@ -92,13 +91,13 @@ describe("the check of invariants", () => {
 describe("the lists of tests in the document", () => {
   const block = (lines: string): string => `before\n<!-- tests of INV-3 -->\n${lines}<!-- end -->\nafter\n`;
 
-  it("are replaced by the titles that name the invariant, without its mark", () => {
+  it("fills a list with the titles that name the invariant, without the [INV-n] tag", () => {
     const written = withProofs(block("- stale\n"), proofsIn(testWith("refuses a_b [INV-3]")));
     expect(written).toBe(block("- refuses a\\_b ([a: unit/a](../packages/a/test/unit/a.test.ts))\n"));
     expect(withProofs(written, proofsIn(testWith("refuses a_b [INV-3]")))).toBe(written);
   });
 
-  it("are emptied when no title names the invariant any more", () => {
+  it("empties a list when no title names its invariant", () => {
     expect(withProofs(block("- stale\n"), proofsIn(testWith("other [INV-1]")))).toBe(block(""));
   });
 });
@@ -108,13 +107,13 @@ describe("the audit queries in the document", () => {
     "-- about\n\n-- name: audit.inv_2\n-- purpose: p\n-- params: none\nselect 1\nfrom a;\n\n-- name: audit.other\nselect 2;\n";
   const block = (text: string): string => `before\n<!-- audit of INV-2 -->\n${text}<!-- end -->\nafter\n`;
 
-  it("are those of audit.sql, without their headers", () => {
+  it("copies audit queries from audit.sql without their headers", () => {
     expect([...auditsIn(sql)]).toEqual([[2, "select 1\nfrom a;\n"]]);
     const written = withAudits(block("stale\n"), auditsIn(sql));
     expect(written).toBe(block("```sql\nselect 1\nfrom a;\n```\n"));
   });
 
-  it("are refused when the document or the file lacks one", () => {
+  it("refuses an audit query that the document or audit.sql lacks", () => {
     expect(() => withAudits("nothing", auditsIn(sql))).toThrow("no block for the audit of INV-2");
     expect(() => withAudits(block(""), new Map())).toThrow("no statement audit.inv_2");
   });

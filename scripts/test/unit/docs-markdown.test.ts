@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { brokenLinks } from "../../check/docs/links.mjs";
 import { anchorOf, anchorsOf, linksOf, splitFences } from "../../check/docs/markdown.mjs";
+import { brokenLinks } from "../../check/docs/references.mjs";
 
 const exists =
   (...paths: string[]) =>
@@ -8,7 +8,7 @@ const exists =
     paths.includes(path);
 
 describe("the reader of Markdown", () => {
-  it("sets fenced blocks apart and keeps the lines of the prose", () => {
+  it("separates fenced blocks and keeps the line numbers of the prose", () => {
     const { prose, fences } = splitFences("one\n```sh\nnpm test\n```\ntwo\n~~~\n```\n~~~\n");
     expect(prose.split("\n")).toEqual(["one", "", "", "", "two", "", "", "", ""]);
     expect(fences).toEqual([
@@ -17,7 +17,7 @@ describe("the reader of Markdown", () => {
     ]);
   });
 
-  it("makes anchors as GitHub does, repeated headings counted on", () => {
+  it("creates anchors as GitHub does, with numbers for repeated headings", () => {
     expect(anchorOf("INV-2: A write under an old `epoch` changes nothing!")).toBe(
       "inv-2-a-write-under-an-old-epoch-changes-nothing",
     );
@@ -26,19 +26,19 @@ describe("the reader of Markdown", () => {
     );
   });
 
-  it("finds links of every kind and none in code", () => {
+  it("finds links of every kind and ignores code", () => {
     const text = '[a](x.md "title") ![b](y.svg)\n[c]: z.md\n<img src="w.svg">\n`[d](no.md)`\n```\n[e](no.md)\n```\n';
     expect(linksOf(text).map(({ target }) => target)).toEqual(["x.md", "y.svg", "z.md", "w.svg"]);
   });
 });
 
 describe("the check of links", () => {
-  it("finds a planted link to a file that does not exist, with its line", () => {
+  it("finds a link to a file that does not exist, with its line", () => {
     const documents = new Map([["docs/a.md", "fine\n[b](b.md)"]]);
     expect(brokenLinks(documents, exists("docs/a.md"))).toEqual(["docs/a.md:2: b.md: there is no docs/b.md"]);
   });
 
-  it("finds a planted anchor that no heading has, in its own file and in another", () => {
+  it("finds an anchor that no heading has, in the same file and in another", () => {
     const documents = new Map([
       ["a.md", "# Here\n[ok](#here) [wrong](#nowhere) [far](docs/b.md#gone)"],
       ["docs/b.md", "# There\n[back](../a.md#here)"],
@@ -49,12 +49,12 @@ describe("the check of links", () => {
     ]);
   });
 
-  it("refuses links that start at a root or leave the repository", () => {
+  it("refuses links that are absolute or leave the repository", () => {
     const documents = new Map([["docs/a.md", "[a](/README.md) [b](../../b.md)"]]);
     expect(brokenLinks(documents, () => true)).toHaveLength(2);
   });
 
-  it("leaves addresses elsewhere alone and accepts folders", () => {
+  it("ignores external addresses and accepts folders", () => {
     const documents = new Map([["a.md", "[w](https://example.org/x.md#y) [m](mailto:a@example.org) [d](docs/)"]]);
     expect(brokenLinks(documents, exists("docs"))).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { cellsOf, countsOf, tableOf, versionsOf } from "../../matrix.mjs";
 const offered = { node: ["22", "24", "26"], postgres: ["14", "18"] };
 
 describe("the version matrix", () => {
-  it("takes its versions from the names of the dependencies", () => {
+  it("reads the versions from the names of the dependencies", () => {
     const dependencies = { node22: "a", node24: "b", pg14: "c", other: "d" };
     expect(versionsOf({ dependencies })).toEqual({ node: ["22", "24"], postgres: ["14"] });
   });
@@ -22,7 +22,7 @@ describe("the version matrix", () => {
     ]);
   });
 
-  it("meets every version once when it is to be quick", () => {
+  it("runs every version once with --quick", () => {
     const cells = cellsOf(["--quick"], offered);
     expect(cells.map(({ tier, node, postgres }) => `${tier} ${node} ${postgres}`)).toEqual([
       "unit 22 null",
@@ -33,22 +33,22 @@ describe("the version matrix", () => {
     ]);
   });
 
-  it("runs one cell when asked for one, and refuses a version that it does not have", () => {
+  it("runs one requested cell, and refuses a version that is not available", () => {
     expect(cellsOf(["--node", "24", "--postgres", "14"], offered)).toEqual([
       { tier: "unit", node: "24", postgres: null },
       { tier: "store", node: "24", postgres: "14" },
     ]);
-    expect(() => cellsOf(["--postgres", "13"], offered)).toThrow("has 14, 18");
+    expect(() => cellsOf(["--postgres", "13"], offered)).toThrow("Available: 14, 18");
   });
 
-  it("counts files that did not load when no test failed", () => {
+  it("counts files that could not be loaded when no test failed", () => {
     const testResults = [{ status: "passed" }, { status: "failed" }];
     expect(countsOf({ numPassedTests: 5, numFailedTests: 0, testResults })).toBe("1 of 2 files");
     expect(countsOf({ numPassedTests: 5, numFailedTests: 2, testResults })).toBe("2 of 7");
     expect(countsOf({ numPassedTests: 5, numFailedTests: 0, testResults: [{ status: "passed" }] })).toBe("5");
   });
 
-  it("shows a failed cell in its row and column", () => {
+  it("prints a failed cell in its row and column", () => {
     const table = tableOf([
       { tier: "unit", node: "22", postgres: null, isOk: true, seconds: 3.2, counts: "40" },
       { tier: "store", node: "22", postgres: "14", isOk: false, seconds: 10, counts: "1 of 9" },

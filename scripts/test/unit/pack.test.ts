@@ -3,25 +3,24 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { contentFindings, importFindings } from "../../pack/contents.mjs";
-import { filesOfTar } from "../../pack/tar.mjs";
+import { contentFindings, filesOfTar, importFindings } from "../../pack/contents.mjs";
 
-const whole = ["package.json", "README.md", "LICENSE", "dist/index.js", "dist/index.d.ts"];
+const requiredFiles = ["package.json", "README.md", "LICENSE", "dist/index.js", "dist/index.d.ts"];
 
-describe("a tarball", () => {
-  it("has what it needs and nothing else", () => {
-    expect(contentFindings({ name: "x", files: [...whole, "dist/a/b.js", "sql/migrations/0001_first.sql"] })).toEqual(
-      [],
-    );
-    const files = [...whole.slice(1), "dist/index.js.map", "test/a.test.ts"];
+describe("the check of tarballs", () => {
+  it("requires certain files in a tarball and refuses all others", () => {
+    expect(
+      contentFindings({ name: "x", files: [...requiredFiles, "dist/a/b.js", "src/migrations/0001_first.sql"] }),
+    ).toEqual([]);
+    const files = [...requiredFiles.slice(1), "dist/index.js.map", "test/a.test.ts"];
     expect(contentFindings({ name: "x", files })).toEqual([
-      "x: dist/index.js.map does not belong into the tarball",
-      "x: test/a.test.ts does not belong into the tarball",
+      "x: dist/index.js.map does not belong in the tarball",
+      "x: test/a.test.ts does not belong in the tarball",
       "x: package.json is missing in the tarball",
     ]);
   });
 
-  it("imports only what is there: its own files, Node, what it depends on", () => {
+  it("refuses imports that are neither own files, modules of Node nor dependencies", () => {
     const texts = new Map([
       ["dist/index.js", 'import { a } from "./a.js";\nimport fs from "node:fs";\nexport { b } from "pg/lib/x";\n'],
       ["dist/index.d.ts", 'import type { a } from "./a.js";\nexport type B = import("@types/y").Z;\n'],
@@ -34,7 +33,7 @@ describe("a tarball", () => {
     ]);
   });
 
-  it("is read with all its names, long ones too", () => {
+  it("reads all files of a tarball, long file names included", () => {
     const dir = mkdtempSync(join(tmpdir(), "carillon-test-"));
     const deep = `package/${"folder/".repeat(15)}`;
     mkdirSync(join(dir, deep), { recursive: true });

@@ -1,5 +1,5 @@
-import type { Breakers } from "../model/breakers.js";
-import type { BreakerStore } from "../store/entities/breakers.js";
+import type { Breakers } from "./breakers.js";
+import type { BreakerStore } from "@carillon/store";
 
 export interface BreakerApiParts {
   readonly breakers: Pick<BreakerStore, "page" | "reset">;

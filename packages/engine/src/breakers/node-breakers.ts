@@ -1,7 +1,5 @@
 import { type BreakerPolicy, breakerNameIn, type Completion, type DurationMs, type Instant } from "@carillon/core";
-import type { BreakerName, BreakerStore, OpenBreaker, Opening } from "../store/entities/breakers.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { Lane } from "../store/entities/lanes.js";
+import type { BreakerName, BreakerStore, ClaimedRun, Lane, OpenBreaker, Opening } from "@carillon/store";
 import { FailureWindow } from "./failure-window.js";
 
 /** Where a run that is to be tried comes from; null: none waits. */

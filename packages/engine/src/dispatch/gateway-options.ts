@@ -1,24 +1,25 @@
-import type { DurationMs, Instant } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
-import type { FailedRun } from "../failures/error-tally.js";
-import type { LimitOwners } from "../limits/limit-owners.js";
-import type { Offer } from "../model/offers.js";
-import type { QueueBook } from "../queues/queue-book.js";
-import type { RankRun } from "../queues/rank-run.js";
-import type { HostClock, Random, Timers } from "../store/db/ports.js";
-import type { BreakerStore } from "../store/entities/breakers.js";
-import type { CallbackStore } from "../store/entities/callbacks.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore } from "../store/entities/claims.js";
-import type { HandedRunStore } from "../store/entities/handed-runs.js";
-import type { LaneStore } from "../store/entities/lanes.js";
-import type { NamespaceStore } from "../store/entities/namespaces.js";
-import type { RunRecords } from "../store/entities/run-records.js";
-import type { Queued } from "../store/entities/runs.js";
-import type { SessionStore } from "../store/entities/sessions.js";
-import type { UpstreamReads } from "../store/entities/upstream-reads.js";
-import type { TaskBook } from "../tasks/task-book.js";
-import type { ResultsOptions } from "./results.js";
+import type { Clock, DurationMs, Instant, Timers } from "@carillon/core";
+import type { OnEngineEvent, FailedRun } from "../events.js";
+import type { LimitOwnerCache } from "../catalog/limit-owner-cache.js";
+import type { QueueCache } from "../catalog/queues.js";
+import type { RankRun } from "../catalog/rank-run.js";
+import type {
+  BreakerStore,
+  CallbackStore,
+  ClaimedRun,
+  ClaimStore,
+  HandedRunStore,
+  LaneStore,
+  NamespaceStore,
+  Offer,
+  Queued,
+  Random,
+  RunRecords,
+  SessionStore,
+  UpstreamReads,
+} from "@carillon/store";
+import type { TaskCache } from "../catalog/tasks.js";
+import type { ResultsOptions } from "./results/results.js";
 
 export interface HandOvers {
   readonly store: Pick<HandedRunStore, "read" | "find">;
@@ -36,7 +37,7 @@ export interface GatewayOptions {
   readonly records: RunRecords;
   readonly callbacks: CallbackStore;
   readonly upstream: UpstreamReads;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly timers: Timers;
   /** The database's clock. */
   readonly now: () => Instant;
@@ -44,11 +45,11 @@ export interface GatewayOptions {
   /** Where a run stands in its queue. */
   readonly rank: RankRun;
   /** A paused queue hands out nothing. */
-  readonly queues: Pick<QueueBook, "isPaused" | "edition" | "inUse">;
+  readonly queues: Pick<QueueCache, "isPaused" | "edition" | "inUse">;
   /** Of a queue or a namespace with limits only what was admitted is handed out. */
-  readonly limitOwners: Pick<LimitOwners, "isLimited" | "revision">;
+  readonly limitOwners: Pick<LimitOwnerCache, "isLimited" | "revision">;
   /** Keeps what workers say about runs of their tasks. */
-  readonly tasks: Pick<TaskBook, "register">;
+  readonly tasks: Pick<TaskCache, "register">;
   /** A worker said something new: other nodes are to know. */
   readonly onTasksChanged?: () => void;
   /** A worker is served here. */

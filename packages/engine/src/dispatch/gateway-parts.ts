@@ -1,23 +1,23 @@
 import { NodeBreakers } from "../breakers/node-breakers.js";
-import type { Lane } from "../store/entities/lanes.js";
-import { Exchanger } from "./exchanger.js";
+import type { Lane } from "@carillon/store";
+import { Exchanger } from "./claims/claim-loop.js";
 import type { GatewayOptions, HandOvers } from "./gateway-options.js";
-import { Handout } from "./handout.js";
-import { HandedArrivals } from "./handed-arrivals.js";
-import { HeavySavings } from "./heavy-savings.js";
-import { HeldClaims } from "./held-claims.js";
-import { LaneBounds } from "./lane-bounds.js";
-import { LaneGroups } from "./lane-groups.js";
-import type { Hold } from "./lane-spot.js";
-import { Notes } from "./notes.js";
-import { Offering } from "./offering.js";
-import { ProbeDoor } from "./probe-door.js";
-import { Results } from "./results.js";
+import { Handout } from "./run-assigner.js";
+import { HandedArrivals } from "./direct/direct-arrivals.js";
+import { HeavySavings } from "./slot-reservation.js";
+import { HeldClaims } from "./sessions/held-claims.js";
+import { LaneBounds } from "./claims/lane-bounds.js";
+import { LaneGroups } from "./claims/lane-groups.js";
+import type { Hold } from "./claims/lane-cursor.js";
+import { Notes } from "./results/handler-state.js";
+import { Offering } from "./direct/slot-offering.js";
+import { ProbeDoor } from "./claims/breaker-probe.js";
+import { Results } from "./results/results.js";
 import { ServedSessions } from "./served-sessions.js";
 import { SessionWatch } from "./session-watch.js";
-import { StopOrders } from "./stop-orders.js";
-import { StrictClaims } from "./strict-claims.js";
-import { WaitingRuns } from "./waiting-runs.js";
+import { StopOrders } from "./sessions/stop-orders.js";
+import { StrictClaims } from "./claims/strict-claims.js";
+import { WaitingRuns } from "./results/waiting-runs.js";
 
 const noHandOvers: HandOvers = {
   store: { read: () => Promise.resolve([]), find: () => Promise.resolve([]) },

@@ -1,15 +1,13 @@
 import type { Completion, NoteAnswer, RunNote } from "@carillon/core";
 import type { NodeBreakers } from "../breakers/node-breakers.js";
-import type { WorkerState } from "../model/workers.js";
-import { isStrict } from "../store/entities/lanes.js";
-import type { Queued } from "../store/entities/runs.js";
+import { isStrict, type Queued, type WorkerState } from "@carillon/store";
 import type { GatewayOptions } from "./gateway-options.js";
 import { GatewayParts } from "./gateway-parts.js";
-import type { HandedArrivals } from "./handed-arrivals.js";
+import type { HandedArrivals } from "./direct/direct-arrivals.js";
 import type { WorkerLoad } from "./served-sessions.js";
-import type { WaitingRuns } from "./waiting-runs.js";
-import type { ClaimOf, StartedRun, WorkerHandlers, WorkerRegistration } from "./worker-registration.js";
-import type { WorkerSession } from "./worker-session.js";
+import type { WaitingRuns } from "./results/waiting-runs.js";
+import type { ClaimOf, StartedRun, WorkerHandlers, WorkerRegistration } from "./sessions/worker-registration.js";
+import type { WorkerSession } from "./sessions/worker-session.js";
 
 /** Hands due runs to workers and takes back what became of them. */
 export class Gateway {

@@ -1,14 +1,10 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import type { WorkerSkills, WorkerState } from "../model/workers.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { LaneStore } from "../store/entities/lanes.js";
-import type { NamespaceStore } from "../store/entities/namespaces.js";
-import type { SessionStore } from "../store/entities/sessions.js";
-import type { Assigned } from "./assignment-of.js";
-import type { LaneGroups } from "./lane-groups.js";
-import { SessionLost } from "./session-lost.js";
-import type { WorkerHandlers, WorkerRegistration } from "./worker-registration.js";
-import { WorkerSession } from "./worker-session.js";
+import type { ClaimedRun, LaneStore, NamespaceStore, SessionStore, WorkerSkills, WorkerState } from "@carillon/store";
+import type { Assigned } from "./sessions/to-assignment.js";
+import type { LaneGroups } from "./claims/lane-groups.js";
+import { SessionLost } from "./sessions/session-lost.js";
+import type { WorkerHandlers, WorkerRegistration } from "./sessions/worker-registration.js";
+import { WorkerSession } from "./sessions/worker-session.js";
 
 export interface ServedSessionsOptions {
   readonly gatewayId: string;

@@ -1,11 +1,8 @@
-import { type DurationMs, type Instant, timeoutOf, timeoutOutcome } from "@carillon/core";
-import type { HostClock } from "../store/db/ports.js";
-import type { ClaimedRun } from "../store/entities/claimed-run.js";
-import type { ClaimStore } from "../store/entities/claims.js";
-import type { LaneStore } from "../store/entities/lanes.js";
-import type { Handout } from "./handout.js";
-import type { Results } from "./results.js";
-import type { WorkerSession } from "./worker-session.js";
+import { type Clock, type DurationMs, type Instant, timeoutOf, timeoutOutcome } from "@carillon/core";
+import type { ClaimedRun, ClaimStore, LaneStore } from "@carillon/store";
+import type { Handout } from "./run-assigner.js";
+import type { Results } from "./results/results.js";
+import type { WorkerSession } from "./sessions/worker-session.js";
 
 export interface SessionWatchOptions {
   readonly claims: Pick<ClaimStore, "held" | "recall">;
@@ -17,7 +14,7 @@ export interface SessionWatchOptions {
   /** A session that was asked takes runs again. */
   readonly onRoom: () => void;
   readonly onError: (error: unknown) => void;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
 }

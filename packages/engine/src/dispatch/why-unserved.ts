@@ -1,6 +1,6 @@
 import { askedOf, hasLabels, hasVersion, requirementText } from "@carillon/core";
-import type { RunToServe, Served, Unserved } from "../model/workers.js";
-import type { SessionKind } from "../store/entities/sessions.js";
+import type { RunToServe, Served, Unserved } from "./sessions/workers.js";
+import type { SessionKind } from "@carillon/store";
 
 /** Null: some worker can take the run. */
 export function whyUnserved(run: RunToServe, kinds: readonly SessionKind[]): Unserved | null {

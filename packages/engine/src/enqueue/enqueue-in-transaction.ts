@@ -1,8 +1,7 @@
 import { canonicalUuid, type EnqueueSpec, storedLabels } from "@carillon/core";
-import { refuseUnusable } from "../jobs/lane-name.js";
-import type { TransactionQuery } from "../model/enqueueing.js";
-import { jsonParam, timestampParam } from "../store/db/params.js";
-import { jsonOrNull } from "../store/entities/parameters.js";
+import { refuseUnusable } from "../catalog/lane-name.js";
+import type { TransactionQuery } from "./enqueue.js";
+import { jsonOrNull, jsonParam, timestampParam } from "@carillon/store";
 import { duplicateOf } from "./run-enqueuer.js";
 
 export interface TransactionRequest {

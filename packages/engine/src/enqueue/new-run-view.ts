@@ -1,6 +1,6 @@
 import { retryOf, shownLabels } from "@carillon/core";
-import type { RunView } from "../model/run-view.js";
-import type { NewRun, StoredRun } from "../store/entities/runs.js";
+import type { RunView } from "../runs/run-view.js";
+import type { NewRun, StoredRun } from "@carillon/store";
 
 /** A run as it was stored a moment ago: what a read would have shown then. */
 export function newRunView(run: NewRun, stored: StoredRun): RunView {

@@ -1,8 +1,8 @@
 import { deadlineOf, type DurationMs, type EnqueueSpec, type Instant, storedLabels } from "@carillon/core";
 import { refuseLongPast } from "../jobs/plan-job.js";
-import { shardOf } from "../jobs/shard-of.js";
-import type { RankRun } from "../queues/rank-run.js";
-import type { NewRun } from "../store/entities/runs.js";
+import { shardOf } from "../catalog/shard-of.js";
+import type { RankRun } from "../catalog/rank-run.js";
+import type { NewRun } from "@carillon/store";
 
 export interface RunPlanner {
   readonly rank: RankRun;

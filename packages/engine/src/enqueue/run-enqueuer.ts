@@ -1,18 +1,24 @@
 import { CarillonError, type EnqueueSpec, formatId, type Instant, isLimited, requirementText } from "@carillon/core";
-import { laneNameOf, refuseUnusable } from "../jobs/lane-name.js";
-import type { EnqueuedRun } from "../model/enqueueing.js";
-import type { QueueBook } from "../queues/queue-book.js";
-import { sqlStateOf } from "../store/db/classify.js";
-import type { Coalescer, Outcome } from "../store/db/coalescer.js";
-import type { DedupedRun } from "../store/entities/dedupes.js";
-import type { LaneStore } from "../store/entities/lanes.js";
-import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
-import type { DedupeOutcome } from "./dedupe-rounds.js";
+import { laneNameOf, refuseUnusable } from "../catalog/lane-name.js";
+import type { EnqueuedRun } from "./enqueue.js";
+import type { QueueCache } from "../catalog/queues.js";
+import {
+  type Coalescer,
+  type DedupedRun,
+  type DueRun,
+  type LaneStore,
+  type NewRun,
+  type Outcome,
+  type Queued,
+  sqlStateOf,
+  type StoredRun,
+} from "@carillon/store";
+import type { DedupeOutcome } from "./dedupe/dedupe-rounds.js";
 import { planRun, type RunPlace, type RunPlanner } from "./plan-run.js";
 
 export interface RunEnqueuerOptions extends RunPlanner {
   readonly lanes: Pick<LaneStore, "ensure" | "known">;
-  readonly queues: Pick<QueueBook, "ensure" | "orderOf" | "isKnown">;
+  readonly queues: Pick<QueueCache, "ensure" | "orderOf" | "isKnown">;
   /**
    * Concurrent calls share one statement: those that may start at once, those with a time, those with a dedupe key. The first answers
    * when they were stored, and tells of them itself.

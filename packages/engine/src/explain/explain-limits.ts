@@ -1,6 +1,6 @@
 import { formatId, type Instant } from "@carillon/core";
-import type { RunExplanation } from "../model/explanations.js";
-import type { LimitView, RunLimitsView } from "../model/limits.js";
+import type { RunExplanation } from "./explanations.js";
+import type { LimitView, RunLimitsView } from "../limits/limits.js";
 import { inWords } from "./words.js";
 
 /** Which of the limits of a run that waits has no room: the first one, ordering keys before the others. */

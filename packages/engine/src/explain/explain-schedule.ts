@@ -1,7 +1,7 @@
 import { formatId, type Instant } from "@carillon/core";
-import type { Explanation, JobWaitCode } from "../model/explanations.js";
-import type { JobView } from "../model/job-view.js";
-import type { Neighbour } from "../store/entities/dependencies.js";
+import type { Explanation, JobWaitCode } from "./explanations.js";
+import type { JobView } from "../jobs/job-view.js";
+import type { Neighbour } from "@carillon/store";
 import { at, because, byWhom, inWords } from "./words.js";
 
 export interface ScheduleFacts {

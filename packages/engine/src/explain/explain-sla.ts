@@ -1,6 +1,6 @@
 import { isFinal, latenessOf, slaTermsOf } from "@carillon/core";
-import type { RunExplanation } from "../model/explanations.js";
-import type { RunView } from "../model/run-view.js";
+import type { RunExplanation } from "./explanations.js";
+import type { RunView } from "../runs/run-view.js";
 import { at, inWords } from "./words.js";
 
 /** Adds how much later a run is, or was, than what was promised of it. */

@@ -1,11 +1,11 @@
 import { CarillonError } from "@carillon/core";
-import type { JobRef } from "../model/api.js";
-import type { Explanations } from "../model/explanations.js";
-import type { JobChanges } from "../model/job-changes.js";
+import type { Explanations } from "./explanations.js";
+import type { JobChanges } from "../jobs/job-changes.js";
 import type { JobReader } from "../jobs/job-reader.js";
-import type { RunReader } from "../jobs/run-reader.js";
+import type { RunReader } from "../runs/run-reader.js";
 import { explainSchedule } from "./explain-schedule.js";
 import type { RunExplainer } from "./run-explainer.js";
+import type { JobRef } from "../requests.js";
 
 export interface ExplanationsOptions {
   readonly runs: Pick<RunReader, "find">;

@@ -1,11 +1,10 @@
 import { breakerNameIn, formatId } from "@carillon/core";
-import type { Breakers } from "../model/breakers.js";
-import type { Limits } from "../model/limits.js";
-import type { RunExplanation } from "../model/explanations.js";
-import type { RunView } from "../model/run-view.js";
-import type { RunToServe, Served, Unserved } from "../model/workers.js";
-import type { ExplainReads, RunSurroundings } from "../store/entities/explain-reads.js";
-import type { LiveRunOfJob } from "../store/entities/settlement.js";
+import type { Breakers } from "../breakers/breakers.js";
+import type { Limits } from "../limits/limits.js";
+import type { RunExplanation } from "./explanations.js";
+import type { RunView } from "../runs/run-view.js";
+import type { RunToServe, Served, Unserved } from "../dispatch/sessions/workers.js";
+import type { ExplainReads, LiveRunOfJob, RunSurroundings } from "@carillon/store";
 import { explainLimits } from "./explain-limits.js";
 import { withSla } from "./explain-sla.js";
 import { at, because, byWhom, inShort, inWords } from "./words.js";

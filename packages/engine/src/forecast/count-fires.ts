@@ -1,6 +1,6 @@
 import { type CompiledSchedule, describeSchedule, type DurationMs, type Instant } from "@carillon/core";
-import type { CrowdedSecond, Forecast, JitterProposal } from "../model/forecasts.js";
-import type { ForecastJob } from "../store/entities/forecast-reads.js";
+import type { CrowdedSecond, Forecast, JitterProposal } from "./forecasts.js";
+import type { ForecastJob } from "@carillon/store";
 
 export interface Sample {
   readonly jobs: readonly ForecastJob[];

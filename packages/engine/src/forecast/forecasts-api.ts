@@ -1,7 +1,7 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { DueRules } from "../jobs/change/due-rules.js";
-import type { Forecasts } from "../model/forecasts.js";
-import type { ForecastJob, ForecastReads } from "../store/entities/forecast-reads.js";
+import type { DueRules } from "../schedules/due-rules.js";
+import type { Forecasts } from "./forecasts.js";
+import type { ForecastJob, ForecastReads } from "@carillon/store";
 import { countFires } from "./count-fires.js";
 
 export interface ForecastsOptions {

@@ -6,25 +6,32 @@ import {
   type QueueOrder,
   type ScheduleSpec,
 } from "@carillon/core";
-import type { CreatedJob } from "../model/api.js";
-import type { Receipt } from "../model/receipts.js";
-import type { InsertKept } from "../idempotency/kept-inserts.js";
-import type { QueueBook } from "../queues/queue-book.js";
-import type { RankRun } from "../queues/rank-run.js";
-import { type NamedCalendars, noCalendars } from "../scheduler/calendar-source.js";
-import type { DueJob } from "../scheduler/fire-store.js";
-import type { ScheduleCache } from "../scheduler/schedule-cache.js";
-import type { Coalescer, Outcome } from "../store/db/coalescer.js";
-import type { NewJob, StoredJob } from "../store/entities/jobs.js";
-import type { LaneStore } from "../store/entities/lanes.js";
-import type { DueRun, NewRun, Queued, StoredRun } from "../store/entities/runs.js";
-import { laneNameOf, refuseUnusable } from "./lane-name.js";
+import type { CreatedJob } from "./engine-api.js";
+import type { InsertKept } from "../enqueue/idempotency/insert-with-receipt.js";
+import type { QueueCache } from "../catalog/queues.js";
+import type { RankRun } from "../catalog/rank-run.js";
+import { type NamedCalendars, noCalendars } from "../schedules/named-calendars.js";
+import type { ScheduleCache } from "../schedules/schedule-cache.js";
+import type {
+  Coalescer,
+  DueJob,
+  DueRun,
+  LaneStore,
+  NewJob,
+  NewRun,
+  Outcome,
+  Queued,
+  StoredJob,
+  StoredRun,
+} from "@carillon/store";
+import { laneNameOf, refuseUnusable } from "../catalog/lane-name.js";
 import { type Place, type PlanContext, type PlannedJob, planJob } from "./plan-job.js";
-import { shardOf } from "./shard-of.js";
+import { shardOf } from "../catalog/shard-of.js";
+import type { Receipt } from "../requests.js";
 
 export interface JobCreatorOptions {
   readonly lanes: LaneStore;
-  readonly queues: Pick<QueueBook, "ensure" | "orderOf">;
+  readonly queues: Pick<QueueCache, "ensure" | "orderOf">;
   readonly rank: RankRun;
   /** Concurrent calls share one statement; null: the key is taken. */
   readonly insertJob: Coalescer<NewJob, StoredJob>;

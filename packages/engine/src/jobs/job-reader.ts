@@ -1,14 +1,14 @@
+import { type JobRef, type Page, type PageRequest, toPage, type Total, type TotalRequest } from "../requests.js";
 import { occurrenceRunId, type RunStatus, shownLabels } from "@carillon/core";
-import type { JobFilter, JobRef, Page, PageRequest, Total, TotalRequest } from "../model/api.js";
-import type { JobView } from "../model/job-view.js";
-import type { RunView } from "../model/run-view.js";
-import type { JobRow, JobStore } from "../store/entities/jobs.js";
-import { readPause } from "../store/entities/stored-pause.js";
+import type { JobFilter } from "./engine-api.js";
+import type { JobView } from "./job-view.js";
+import type { RunView } from "../runs/run-view.js";
+import { type JobRow, type JobStore, readPause } from "@carillon/store";
 import { jobStatus, runStatusesOf } from "./job-status.js";
-import { mergeParts } from "./merge-parts.js";
-import { mostCounted } from "./most-counted.js";
-import type { RunLister } from "./run-lister.js";
-import { type RunReader, toPage } from "./run-reader.js";
+import { mergeParts } from "../runs/merge-parts.js";
+import { mostCounted } from "../runs/most-counted.js";
+import type { RunLister } from "../runs/run-lister.js";
+import type { RunReader } from "../runs/run-reader.js";
 
 /** So many jobs are read at once where only those of some statuses are wanted. */
 const readForStatus = 200;
@@ -54,7 +54,7 @@ export class JobReader {
     for (let request = { ...page, pageSize: Math.max(page.pageSize, readForStatus) }; ;) {
       const part = await this.#listAny(namespaceId, filter, request);
       found.push(...part.rows.filter((job) => wanted.has(jobStatus(job))));
-      if (found.length > page.pageSize || part.next === null) return toPage(found, page.pageSize);
+      if (found.length > page.pageSize || part.next === null) return toPage(found, page.pageSize, (row) => row.id);
       if (found.length === page.pageSize || isLate()) return { rows: found, next: part.next };
       request = { ...request, after: part.next };
     }

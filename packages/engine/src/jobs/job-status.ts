@@ -1,5 +1,5 @@
 import { type JobStatus, type RunStatus, runStatuses, statusOfJob } from "@carillon/core";
-import type { JobView } from "../model/job-view.js";
+import type { JobView } from "./job-view.js";
 
 /** The one word that lists show for a job. */
 export function jobStatus(job: JobView): JobStatus {

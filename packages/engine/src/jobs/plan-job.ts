@@ -11,17 +11,13 @@ import {
   ownFiring,
   storedLabels,
 } from "@carillon/core";
-import { checkConditions } from "../after/conditions.js";
-import { calendarRuleOf } from "../calendar/named-calendars.js";
-import type { NamedCalendars } from "../scheduler/calendar-source.js";
-import type { RankRun } from "../queues/rank-run.js";
-import type { DueJob } from "../scheduler/fire-store.js";
-import type { NextTime } from "../scheduler/plan-due.js";
-import type { ScheduleCache } from "../scheduler/schedule-cache.js";
-import type { CalendarEdition } from "../store/entities/calendars.js";
-import type { NewJob } from "../store/entities/jobs.js";
-import type { NewRun } from "../store/entities/runs.js";
-import { priorityClass } from "./priority-class.js";
+import { checkConditions } from "../dependencies/conditions.js";
+import { calendarRuleOf } from "../schedules/calendar-rule.js";
+import type { NamedCalendars } from "../schedules/named-calendars.js";
+import type { RankRun } from "../catalog/rank-run.js";
+import type { ScheduleCache } from "../schedules/schedule-cache.js";
+import type { CalendarEdition, DueJob, NewJob, NewRun, NextTime } from "@carillon/store";
+import { priorityClass } from "../catalog/priority-class.js";
 
 /** Where a job lies, decided before anything else about it. */
 export interface Place {

@@ -1,13 +1,21 @@
 import type { Instant, KeyedLimit } from "@carillon/core";
-import type { Queryable } from "../store/db/queryable.js";
-import type { EndedRun } from "../store/entities/ended-runs.js";
-import type { Held, LimitAdmissions, OrderHolder, ReleasedHold } from "../store/entities/limit-admissions.js";
-import type { LimitRow, NamedLimit, OwnLimits, WaitingHead } from "../store/entities/limit-rows.js";
-import type { Queued } from "../store/entities/runs.js";
+import {
+  type EndedRun,
+  type Held,
+  type LimitAdmissions,
+  type LimitRow,
+  type NamedLimit,
+  type OrderHolder,
+  type OwnLimits,
+  ownLimitsOf,
+  type Queryable,
+  type Queued,
+  type ReleasedHold,
+  type WaitingHead,
+} from "@carillon/store";
 import { type Candidate, type Choice, chooseRuns } from "./choose-runs.js";
 import { gateOf, isOrdered, limitsIn } from "./limit-text.js";
 import { startsSince, withStarts } from "./rate-window.js";
-import { ownLimitsOf } from "./own-limits.js";
 
 /** What one admission looks at. */
 export interface AdmissionRequest {

@@ -1,7 +1,4 @@
-import type { Queryable } from "../store/db/queryable.js";
-import type { LaneCursor } from "../store/entities/limit-counts.js";
-import type { LimitRow } from "../store/entities/limit-rows.js";
-import type { LimitStore } from "../store/entities/limits.js";
+import type { LaneCursor, LimitRow, LimitStore, Queryable } from "@carillon/store";
 
 export interface CountHoldersParts {
   readonly limits: Pick<LimitStore, "atWork" | "count" | "lock">;

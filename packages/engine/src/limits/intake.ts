@@ -1,8 +1,14 @@
 import { CarillonError, checkLimits, keyedLimits, named } from "@carillon/core";
-import type { Queryable } from "../store/db/queryable.js";
-import type { EndedRuns } from "../store/entities/ended-runs.js";
-import type { LaneStore } from "../store/entities/lanes.js";
-import type { ArrivedRun, BlockedRun, LimitedLane, LimitIntake, RefusedRun } from "../store/entities/limit-intake.js";
+import type {
+  ArrivedRun,
+  BlockedRun,
+  EndedRuns,
+  LaneStore,
+  LimitedLane,
+  LimitIntake,
+  Queryable,
+  RefusedRun,
+} from "@carillon/store";
 import { gateOf, limitText } from "./limit-text.js";
 
 export interface IntakeOptions {

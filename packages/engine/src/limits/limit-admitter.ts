@@ -1,15 +1,16 @@
-import type { DurationMs, Instant } from "@carillon/core";
-import type { OnEngineEvent } from "../events.js";
-import type { FailedRun } from "../failures/error-tally.js";
-import { SteadyCost } from "../loop/steady-cost.js";
-import type { HostClock } from "../store/db/ports.js";
-import type { Queryable } from "../store/db/queryable.js";
+import type { Clock, DurationMs, Instant } from "@carillon/core";
+import type { OnEngineEvent, FailedRun } from "../events.js";
+import { SteadyCost } from "../loops/steady-cost.js";
+import {
+  freedBy,
+  freedJobs,
+  type LimitedLane,
+  type LimitRow,
+  type LimitStore,
+  type Queryable,
+  type Queued,
+} from "@carillon/store";
 import { announceEnded } from "../runs/announce-ended.js";
-import { freedBy, freedJobs } from "../store/entities/ended-runs.js";
-import type { LimitedLane } from "../store/entities/limit-intake.js";
-import type { LimitRow } from "../store/entities/limit-rows.js";
-import type { LimitStore } from "../store/entities/limits.js";
-import type { Queued } from "../store/entities/runs.js";
 import { admit, type Admitted, type AdmissionRequest } from "./admission.js";
 import { countHolders } from "./count-holders.js";
 import type { Intake } from "./intake.js";
@@ -20,7 +21,7 @@ export interface LimitAdmitterOptions {
   readonly limits: LimitStore;
   readonly intake: Pick<Intake, "take">;
   readonly settle: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   /** The database's clock. */
   readonly now: () => Instant;
   /** Lanes whose runs have limits, of which this node looks after some. */

@@ -1,10 +1,8 @@
 import { CarillonError, type Instant, type KeyedLimit } from "@carillon/core";
-import type { LimitChange, Limits, LimitView, ListedLimit, WaitingView } from "../model/limits.js";
-import type { LimitReads, WaitingGroup } from "../store/entities/limit-reads.js";
-import type { LimitRow } from "../store/entities/limit-rows.js";
+import type { Limits, LimitView, ListedLimit, WaitingView } from "./limits.js";
+import { type LimitChange, type LimitReads, type LimitRow, ownLimitsOf, type WaitingGroup } from "@carillon/store";
 import { rateStateOf } from "./choose-runs.js";
 import { limitsIn } from "./limit-text.js";
-import { ownLimitsOf } from "./own-limits.js";
 import { nextRoomAt, startsSince } from "./rate-window.js";
 
 export interface LimitApiParts {

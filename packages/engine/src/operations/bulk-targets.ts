@@ -1,8 +1,8 @@
 import type { RunStatus } from "@carillon/core";
-import type { RunLister } from "../jobs/run-lister.js";
-import type { RunReader } from "../jobs/run-reader.js";
-import type { BulkTarget, OperationAction } from "../model/operations.js";
-import type { RunView } from "../model/run-view.js";
+import type { RunLister } from "../runs/run-lister.js";
+import type { RunReader } from "../runs/run-reader.js";
+import type { RunView } from "../runs/run-view.js";
+import type { OperationAction, BulkTarget } from "@carillon/store";
 
 export interface TargetPage {
   readonly runs: readonly RunView[];

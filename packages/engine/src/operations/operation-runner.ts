@@ -1,12 +1,10 @@
 import { CarillonError, type DurationMs } from "@carillon/core";
-import type { Membership } from "../coordinator/port.js";
-import type { Repeats } from "../failures/repeats.js";
-import type { OperationFailure } from "../model/operations.js";
-import type { RunView } from "../model/run-view.js";
+import type { Repeats } from "../dead-letters/repeats.js";
+import type { RunView } from "../runs/run-view.js";
 import type { RunChanger } from "../runs/run-changer.js";
-import type { FailureStore } from "../store/entities/failures.js";
-import type { OperationStore, StoredOperation } from "../store/entities/operations.js";
+import type { FailureStore, OperationFailure, OperationStore, StoredOperation } from "@carillon/store";
 import type { BulkTargets } from "./bulk-targets.js";
+import type { Membership } from "../context.js";
 
 export interface OperationRunnerOptions {
   readonly operations: Pick<OperationStore, "due" | "step" | "sweep">;

@@ -1,11 +1,16 @@
-import { toPage } from "../jobs/run-reader.js";
-import { shardOf } from "../jobs/shard-of.js";
-import type { ChangeContext } from "../model/job-changes.js";
-import type { BulkCount, Operations, OperationAction, BulkTarget, PurgeRequest } from "../model/operations.js";
-import type { WithinNamespace } from "../node/engine-api.js";
-import type { Database } from "../store/db/database.js";
-import type { NewOperation, OperationStore, StoredOperation } from "../store/entities/operations.js";
-import type { QueueStore } from "../store/entities/queues.js";
+import { type ChangeContext, toPage } from "../requests.js";
+import { shardOf } from "../catalog/shard-of.js";
+import type { BulkCount, Operations, PurgeRequest } from "./operations.js";
+import type { InNamespace } from "../context.js";
+import type {
+  BulkTarget,
+  Database,
+  NewOperation,
+  OperationAction,
+  OperationStore,
+  QueueStore,
+  StoredOperation,
+} from "@carillon/store";
 import type { BulkTargets } from "./bulk-targets.js";
 import type { OperationRunner } from "./operation-runner.js";
 
@@ -15,7 +20,7 @@ export interface OperationsParts {
   readonly targets: BulkTargets;
   readonly runner: Pick<OperationRunner, "begin">;
   readonly queues: Pick<QueueStore, "find">;
-  readonly within: WithinNamespace;
+  readonly within: InNamespace;
   readonly newId: () => string;
   readonly shards: number;
   readonly onStarted: () => void;
@@ -63,7 +68,9 @@ export function operationsApi(parts: OperationsParts): Operations {
       }),
     getOperation: (namespace, id) => within(namespace, (namespaceId) => operations.find(namespaceId, id)),
     listOperations: (namespace, { pageSize: limit, after }) =>
-      within(namespace, async (id) => toPage(await operations.list(id, after ?? null, limit + 1), limit)),
+      within(namespace, async (id) =>
+        toPage(await operations.list(id, after ?? null, limit + 1), limit, (row) => row.id),
+      ),
     abortOperation: (namespace, id, { actor }) =>
       within(namespace, async (namespaceId) => {
         const reason = actor === null ? "asked" : `asked by ${actor}`;

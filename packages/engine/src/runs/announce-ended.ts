@@ -1,5 +1,5 @@
 import type { OnEngineEvent } from "../events.js";
-import type { EndedRun } from "../store/entities/ended-runs.js";
+import type { EndedRun } from "@carillon/store";
 
 /** Tells of runs that ended elsewhere than on a worker. After the commit. */
 export function announceEnded(

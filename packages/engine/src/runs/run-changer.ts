@@ -1,10 +1,9 @@
 import { CarillonError, formatId, type Instant, isFinal, type RunStatus } from "@carillon/core";
 import type { OnEngineEvent } from "../events.js";
-import type { RunReader } from "../jobs/run-reader.js";
-import type { RunView } from "../model/run-view.js";
-import type { RankRun } from "../queues/rank-run.js";
-import type { EndingOfRuns, RunChangeStore } from "../store/entities/run-changes.js";
-import type { DueRun, Queued } from "../store/entities/runs.js";
+import type { RunReader } from "./run-reader.js";
+import type { RunView } from "./run-view.js";
+import type { RankRun } from "../catalog/rank-run.js";
+import type { DueRun, EndingOfRuns, Queued, RunChangeStore } from "@carillon/store";
 
 export interface RunChangerOptions {
   readonly changes: RunChangeStore;

@@ -1,5 +1,5 @@
 import type { Instant } from "@carillon/core";
-import type { DueRun } from "../store/entities/runs.js";
+import type { DueRun } from "@carillon/store";
 
 /** Places that are taken until the last of their runs is due. */
 export class AheadPlaces {

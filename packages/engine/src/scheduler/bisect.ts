@@ -1,4 +1,4 @@
-import { isFaultOfRows } from "../store/db/fault-of-rows.js";
+import { isFaultOfRows } from "@carillon/store";
 
 /** A row that makes its batch fail, and how. */
 export interface Fault<Row> {

@@ -1,12 +1,12 @@
 import type { CompiledSchedule, Instant } from "@carillon/core";
-import type { RankRun } from "../queues/rank-run.js";
-import type { CalendarSource } from "./calendar-source.js";
-import { calendarNotes, usesCalendars } from "./calendar-notes.js";
-import type { DueJob, FireRow, HoldRow, LedgerRange, PassRow } from "./fire-store.js";
-import type { Maintenance } from "./maintenance.js";
-import { type DuePlan, planDue } from "./plan-due.js";
-import type { ScheduleCache } from "./schedule-cache.js";
-import { scheduledRunId } from "./scheduled-run-id.js";
+import type { RankRun } from "../catalog/rank-run.js";
+import type { CalendarSource } from "../schedules/named-calendars.js";
+import { calendarNotes, usesCalendars } from "../schedules/calendar-notes.js";
+import type { Maintenance } from "../schedules/maintenance-windows.js";
+import { type DuePlan, planDue } from "../schedules/plan-due.js";
+import type { ScheduleCache } from "../schedules/schedule-cache.js";
+import { scheduledRunId } from "../schedules/scheduled-run-id.js";
+import type { DueJob, LedgerRange, FireRow, PassRow, HoldRow } from "@carillon/store";
 
 /** A job that cannot be planned, and why. */
 export interface BrokenJob {

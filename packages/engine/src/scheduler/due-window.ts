@@ -1,6 +1,5 @@
 import { type DurationMs, type Instant, TimingWheel } from "@carillon/core";
-import type { DueRun } from "../store/entities/runs.js";
-import type { DueJob } from "./fire-store.js";
+import type { DueJob, DueRun } from "@carillon/store";
 import { type DueQueue, keyOf, queueOfClass, runsQueue } from "./known-to.js";
 import { ReadyQueue } from "./ready-queue.js";
 

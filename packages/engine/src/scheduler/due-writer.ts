@@ -1,14 +1,14 @@
 import type { Instant, JobPause } from "@carillon/core";
-import type { Membership } from "../coordinator/port.js";
 import type { OnEngineEvent } from "../events.js";
 import { announceEnded } from "../runs/announce-ended.js";
-import type { Queued } from "../store/entities/runs.js";
+import type { DueJob, Fired, FireRow, PassRow, Queued, Terms } from "@carillon/store";
 import { type Bisected, type Fault, writeAround } from "./bisect.js";
 import type { BrokenJob, DueSteps } from "./due-planner.js";
-import { fenceOf } from "./fence-of.js";
+import { fenceOf } from "./fence.js";
 import { announceFired, announcePassed } from "./fire-events.js";
-import { Suspects } from "./suspects.js";
-import type { DueJob, Fired, FireRow, FireStore, PassRow, Terms } from "./fire-store.js";
+import { Suspects } from "./poison-jobs.js";
+import type { FireStore } from "../schedules/fire-store.js";
+import type { Membership } from "../context.js";
 
 export interface DueWriterOptions {
   readonly store: Pick<FireStore, "fire" | "settle" | "pass" | "hold" | "park">;

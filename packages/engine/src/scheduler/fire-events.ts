@@ -1,5 +1,5 @@
 import { type ClassName, classNames, type EngineEvent, type OnEngineEvent } from "../events.js";
-import type { DueJob, Fired, FireRow, LedgerRange, PassRow } from "./fire-store.js";
+import type { DueJob, LedgerRange, FireRow, PassRow, Fired } from "@carillon/store";
 
 /** Tells what became of the rows of a fire. */
 export function announceFired(row: FireRow, fired: Fired, onEvent: OnEngineEvent): void {

@@ -1,9 +1,9 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { Membership } from "../coordinator/port.js";
-import type { DueRun, PromotedRun } from "../store/entities/runs.js";
+import type { DueRun, PromotedRun } from "@carillon/store";
 import { type AheadPlaces, AheadRoom } from "./ahead-room.js";
-import { fenceOf } from "./fence-of.js";
-import type { FireStore } from "./fire-store.js";
+import { fenceOf } from "./fence.js";
+import type { FireStore } from "../schedules/fire-store.js";
+import type { Membership } from "../context.js";
 
 export interface AheadLimits {
   /** How long before their time delayed runs may be queued, and how many. */

@@ -1,20 +1,19 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { Membership } from "../coordinator/port.js";
 import type { OnEngineEvent } from "../events.js";
-import { type RankRun, rankByPriority } from "../queues/rank-run.js";
-import type { Fence } from "../store/entities/fence.js";
-import type { DueRun, PromotedRun, Queued } from "../store/entities/runs.js";
-import { usesCalendars } from "./calendar-notes.js";
-import { type CalendarSource, noCalendars } from "./calendar-source.js";
+import { type RankRun, rankByPriority } from "../catalog/rank-run.js";
+import type { DueJob, DueRun, Fence, PromotedRun, Queued } from "@carillon/store";
+import { usesCalendars } from "../schedules/calendar-notes.js";
+import { type CalendarSource, noCalendars } from "../schedules/named-calendars.js";
 import { DuePlanner } from "./due-planner.js";
 import { type DueNow, DueWindow } from "./due-window.js";
 import { DueWriter } from "./due-writer.js";
-import { fenceOf } from "./fence-of.js";
-import type { DueJob, FireStore } from "./fire-store.js";
-import { Maintenance } from "./maintenance.js";
+import { fenceOf } from "./fence.js";
+import type { FireStore } from "../schedules/fire-store.js";
+import { Maintenance } from "../schedules/maintenance-windows.js";
 import { type AheadLimits, RunPromoter } from "./run-promoter.js";
-import { ScheduleCache } from "./schedule-cache.js";
+import { ScheduleCache } from "../schedules/schedule-cache.js";
 import { type ReadLimits, rowOfJob, rowOfRun, ShardReader } from "./shard-reader.js";
+import type { Membership } from "../context.js";
 
 export interface SchedulerOptions {
   readonly store: FireStore;

@@ -1,9 +1,9 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { Membership } from "../coordinator/port.js";
-import type { DueRun } from "../store/entities/runs.js";
+import type { DueJob, DueRun } from "@carillon/store";
 import type { DueWindow } from "./due-window.js";
-import type { DueJob, FireStore } from "./fire-store.js";
+import type { FireStore } from "../schedules/fire-store.js";
 import { KnownTo, queueOfClass, type ReadRow, runsQueue } from "./known-to.js";
+import type { Membership } from "../context.js";
 
 export interface ShardReaderOptions {
   readonly store: Pick<FireStore, "load" | "loadRuns">;

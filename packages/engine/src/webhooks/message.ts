@@ -1,6 +1,6 @@
 import { type CallbackPart, formatId, formatInstant, type Instant, shownLabels } from "@carillon/core";
-import type { WebhookMessage } from "../model/webhooks.js";
-import type { RunRow } from "../store/entities/run-reads.js";
+import type { WebhookMessage } from "./webhooks.js";
+import type { RunRow } from "@carillon/store";
 
 const facts = { specversion: "1.0", source: "carillon", datacontenttype: "application/json" } as const;
 

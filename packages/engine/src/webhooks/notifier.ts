@@ -1,8 +1,6 @@
 import { type Callback, type DurationMs, type RunStatus, webhookQueue, webhookTask } from "@carillon/core";
-import type { WebhookDelivery } from "../model/webhooks.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { RunReads, RunRow } from "../store/entities/run-reads.js";
-import type { RunNotice, WebhookStore, WebhookWish } from "../store/entities/webhooks.js";
+import type { WebhookDelivery } from "./webhooks.js";
+import type { Queryable, RunNotice, RunReads, RunRow, WebhookStore, WebhookWish } from "@carillon/store";
 import type { SystemRun, SystemRuns } from "./system-runs.js";
 import { runMessage } from "./message.js";
 

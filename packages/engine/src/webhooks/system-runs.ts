@@ -1,11 +1,9 @@
 import type { Instant, RunPolicy } from "@carillon/core";
-import { laneNameOf } from "../jobs/lane-name.js";
-import { shardOf } from "../jobs/shard-of.js";
-import type { QueueBook } from "../queues/queue-book.js";
-import type { RankRun } from "../queues/rank-run.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { LaneStore } from "../store/entities/lanes.js";
-import type { NewRun, Queued, RunStore } from "../store/entities/runs.js";
+import { laneNameOf } from "../catalog/lane-name.js";
+import { shardOf } from "../catalog/shard-of.js";
+import type { QueueCache } from "../catalog/queues.js";
+import type { RankRun } from "../catalog/rank-run.js";
+import type { LaneStore, NewRun, Queryable, Queued, RunStore } from "@carillon/store";
 
 /** A run that tells of another. */
 export interface SystemRun {
@@ -23,7 +21,7 @@ export interface SystemRun {
 export interface SystemRunsOptions {
   readonly runsOver: (tx: Queryable) => Pick<RunStore, "insert">;
   readonly lanes: Pick<LaneStore, "ensure">;
-  readonly queues: Pick<QueueBook, "ensure" | "orderOf">;
+  readonly queues: Pick<QueueCache, "ensure" | "orderOf">;
   readonly rank: RankRun;
   /** The database's clock. */
   readonly now: () => Instant;

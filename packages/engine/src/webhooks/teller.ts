@@ -1,10 +1,8 @@
 import { CarillonError, formatId } from "@carillon/core";
-import type { ChangeContext } from "../model/job-changes.js";
-import type { RunView } from "../model/run-view.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { FailureStore } from "../store/entities/failures.js";
-import type { Queued } from "../store/entities/runs.js";
+import type { RunView } from "../runs/run-view.js";
+import type { FailureStore, Queryable, Queued } from "@carillon/store";
 import type { SystemRuns } from "./system-runs.js";
+import type { ChangeContext } from "../requests.js";
 
 export interface TellerOptions {
   readonly transaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;

@@ -1,13 +1,11 @@
+import { type Page, type PageRequest, toPage } from "../requests.js";
 import { CarillonError, type DurationMs, formatId, type Instant, webhookQueue, webhookTask } from "@carillon/core";
-import type { RunLister } from "../jobs/run-lister.js";
-import { type RunReader, toPage } from "../jobs/run-reader.js";
-import type { Page, PageRequest } from "../model/api.js";
-import type { RunView } from "../model/run-view.js";
-import type { WebhookChange, WebhookDelivery, Webhooks, WebhookView } from "../model/webhooks.js";
-import type { WithinNamespace } from "../node/engine-api.js";
-import type { Queryable } from "../store/db/queryable.js";
-import type { CallbackSecrets } from "../store/entities/callback-secrets.js";
-import type { WebhookState, WebhookStore } from "../store/entities/webhooks.js";
+import type { RunLister } from "../runs/run-lister.js";
+import type { RunReader } from "../runs/run-reader.js";
+import type { RunView } from "../runs/run-view.js";
+import type { WebhookChange, WebhookDelivery, Webhooks } from "./webhooks.js";
+import type { InNamespace } from "../context.js";
+import type { CallbackSecrets, Queryable, WebhookState, WebhookStore, WebhookView } from "@carillon/store";
 import { testMessage } from "./message.js";
 import type { SystemRuns } from "./system-runs.js";
 
@@ -18,7 +16,7 @@ export interface WebhooksParts {
   readonly lister: RunLister;
   readonly systemRuns: SystemRuns;
   readonly transaction: <Result>(work: (tx: Queryable) => Promise<Result>) => Promise<Result>;
-  readonly within: WithinNamespace;
+  readonly within: InNamespace;
   readonly newId: () => string;
   readonly now: () => Instant;
   /** An endpoint that takes nothing for so long is disabled. */
@@ -51,7 +49,7 @@ function endpointCalls({ webhooks, within, newId, onChanged }: WebhooksParts): E
     getWebhook: (namespace, id) => within(namespace, (namespaceId) => webhooks.find(namespaceId, id)),
     listWebhooks: (namespace, { pageSize, after }) =>
       within(namespace, async (namespaceId) =>
-        toPage(await webhooks.list(namespaceId, after ?? null, pageSize + 1), pageSize),
+        toPage(await webhooks.list(namespaceId, after ?? null, pageSize + 1), pageSize, (row) => row.id),
       ),
     changeWebhook: (namespace, id, change, { ifVersion }) =>
       within(namespace, async (namespaceId) => {

@@ -1,8 +1,8 @@
 import type { RunPolicy } from "@carillon/core";
 import { Intake } from "../../src/limits/intake.js";
 import { LimitAdmitter, type LimitAdmitterOptions } from "../../src/limits/limit-admitter.js";
-import { audits, runAudit } from "../../src/store/entities/audits.js";
-import type { Store } from "../../src/store/store.js";
+import { audits, runAudit } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import { newRun, type StoreHarness, storeHarness } from "./store-harness.js";
 
 export interface SteppedAdmitter extends Pick<LimitAdmitter, "released"> {
@@ -39,7 +39,7 @@ export class AdmissionHarness {
   }
 
   /** A node's part, over its own way to the database if it has one. */
-  admitter(store: Store = this.h.store, over: Partial<LimitAdmitterOptions> = {}): SteppedAdmitter {
+  admitter(store: EngineStore = this.h.store, over: Partial<LimitAdmitterOptions> = {}): SteppedAdmitter {
     const { limits, lanes, settle } = store;
     let time = 0;
     const admitter = new LimitAdmitter({

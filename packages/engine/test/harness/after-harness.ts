@@ -1,10 +1,10 @@
 import type { AfterSchedule, JobSpec } from "@carillon/core";
-import { AfterRunner } from "../../src/after/after-runner.js";
-import { Conditions } from "../../src/after/conditions.js";
-import { Follower } from "../../src/after/follower.js";
+import { AfterRunner } from "../../src/dependencies/dependency-runner.js";
+import { Conditions } from "../../src/dependencies/conditions.js";
+import { Follower } from "../../src/dependencies/follower.js";
 import type { Database } from "../../src/index.js";
-import { createStore } from "../../src/store/store.js";
-import type { FinishedRun } from "../../src/store/entities/claimed-run.js";
+import { createEngineStore } from "./engine-store.js";
+import type { FinishedRun } from "@carillon/store";
 import { actor, type ChangeHarness, changeHarness, type Row, spec, startRuns } from "./change-harness.js";
 
 export interface AfterHarness extends ChangeHarness {
@@ -30,7 +30,7 @@ export async function afterHarness(): Promise<AfterHarness> {
   const h = await changeHarness();
   let instant = 0;
   const newRunner = (db: Database = h.db): AfterRunner => {
-    const { dependencies, settle, settler } = db === h.db ? h.store : createStore(db);
+    const { dependencies, settle, settler } = db === h.db ? h.store : createEngineStore(db);
     return new AfterRunner({
       db,
       dependencies,

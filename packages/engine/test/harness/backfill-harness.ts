@@ -1,13 +1,13 @@
 import type { Instant } from "@carillon/core";
 import type { BackfillRequest, BackfillView, EngineEvent } from "../../src/index.js";
-import { BackfillRunner } from "../../src/backfill/backfill-runner.js";
-import { PastRules } from "../../src/backfill/past-rules.js";
-import { StepTaker } from "../../src/backfill/take-step.js";
-import { CalendarCompiler } from "../../src/calendar/compile-edition.js";
-import type { Fence } from "../../src/store/entities/fence.js";
-import type { Store } from "../../src/store/store.js";
+import { BackfillRunner } from "../../src/backfills/backfill-runner.js";
+import { PastRules } from "../../src/backfills/past-rules.js";
+import { StepTaker } from "../../src/backfills/take-step.js";
+import { CalendarCompiler } from "../../src/calendars/compile-edition.js";
+import type { Fence } from "@carillon/store";
+import type { EngineStore } from "./engine-store.js";
 import { actor, type ChangeHarness, changeHarness, period } from "./change-harness.js";
-import { membershipOf } from "../../src/coordinator/port.js";
+import { membershipOf } from "../../src/cluster/coordinator.js";
 
 export const defaults: BackfillRequest = {
   from: 0,
@@ -30,7 +30,7 @@ export interface BackfillHarness extends ChangeHarness {
   /** The clock of every runner. */
   readonly time: { now: Instant };
   readonly node: BackfillNode;
-  makeNode(fence: Fence, store?: Store): BackfillNode;
+  makeNode(fence: Fence, store?: EngineStore): BackfillNode;
   /** A recurring job that is not due: its latest occurrence is settled. */
   settledJob: ChangeHarness["recurring"];
   /** Starts a backfill of the last so many occurrences. */

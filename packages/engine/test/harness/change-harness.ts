@@ -1,10 +1,10 @@
 import type { EverySchedule, FiringPolicy, Instant, JobSpec } from "@carillon/core";
 import { createEngine, type Engine, type EngineEvent } from "../../src/index.js";
 import { PauseExpiry } from "../../src/jobs/change/pause-expiry.js";
-import { nodeRules } from "../../src/node/node-rules.js";
-import { ScheduleCache } from "../../src/scheduler/schedule-cache.js";
-import { type OccurrenceOutcome, settleOccurrences } from "../../src/settlement/settle-occurrences.js";
-import type { Fence } from "../../src/store/entities/fence.js";
+import { nodeRules } from "../../src/schedules/node-rules.js";
+import { ScheduleCache } from "../../src/schedules/schedule-cache.js";
+import { type OccurrenceOutcome, settleOccurrences } from "../../src/jobs/transaction/settle-occurrences.js";
+import type { Fence } from "@carillon/store";
 import { hostPorts, newId, type StoreHarness, storeHarness } from "./store-harness.js";
 
 /** Long enough that nothing becomes due in the middle of a test. */
@@ -52,7 +52,7 @@ export async function changeHarness(
   const last = Math.floor(h.db.clock.now()) - 1_000;
   const expiry = new PauseExpiry(
     h.store,
-    nodeRules({ schedules: new ScheduleCache(100, false), store: h.store.due }),
+    nodeRules({ schedules: new ScheduleCache(100, false), store: h.store.fires }),
     () => undefined,
   );
   const select = async (text: string, ...values: unknown[]): Promise<Row[]> =>

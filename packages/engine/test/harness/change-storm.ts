@@ -7,11 +7,11 @@ import {
   type OverlapPolicy,
 } from "@carillon/core";
 import { audits, runAudit, type Violation } from "../../src/index.js";
-import type { DueJob } from "../../src/scheduler/fire-store.js";
 import { Scheduler } from "../../src/scheduler/scheduler.js";
 import { actor, type ChangeHarness, spec } from "./change-harness.js";
 import { fireRow, termsOf } from "./store-harness.js";
-import { membershipOf } from "../../src/coordinator/port.js";
+import { membershipOf } from "../../src/cluster/coordinator.js";
+import type { DueJob } from "@carillon/store";
 
 const everyMs = 1_000;
 const overlaps: readonly OverlapPolicy[] = ["allow", "skip", "queue_one", "cancel_running"];
@@ -47,7 +47,7 @@ export class ChangeStorm {
     const { node: nodeId, shards } = h.fence;
     const epochs = new Map(shards.map(({ id, epoch }) => [id, epoch]));
     this.#scheduler = new Scheduler({
-      store: h.store.due,
+      store: h.store.fires,
       now: () => h.db.clock.now(),
       membership: () => membershipOf(nodeId, epochs),
       resumeExpired: h.expirePauses,
@@ -100,12 +100,12 @@ export class ChangeStorm {
   async #fireStale(): Promise<void> {
     const { db, store, fence } = this.#h;
     const shards = fence.shards.map((shard) => shard.id);
-    const read: DueJob[] = await store.due.load(shards, db.clock.now() + everyMs, 1_000);
+    const read: DueJob[] = await store.fires.load(shards, db.clock.now() + everyMs, 1_000);
     const { done: before } = this;
     while (this.done === before && !this.#isOver) await db.query({ text: "select 1" });
     const active = read.filter((job) => job.state === "active" && isSimple(job.definition.firing.overlap));
     const rows = active.map((job) => fireRow(job, job.nominal + everyMs));
-    if (rows.length > 0) await store.due.fire(termsOf(fence), rows);
+    if (rows.length > 0) await store.fires.fire(termsOf(fence), rows);
   }
 
   async #changeOne(): Promise<void> {

@@ -1,9 +1,9 @@
 import type { ClusterUnderTest } from "../../../testkit/src/conformance/coordinator.js";
-import type { MemberOptions } from "../../src/coordinator/cluster-member.js";
-import { MemoryCluster } from "../../src/coordinator/memory/memory-cluster.js";
-import { memoryCoordinator } from "../../src/coordinator/memory/memory-coordinator.js";
-import type { Coordinator } from "../../src/coordinator/port.js";
-import { postgresCoordinator } from "../../src/coordinator/postgres/postgres-coordinator.js";
+import type { MemberOptions } from "../../src/cluster/member/cluster-member.js";
+import { MemoryCluster } from "../../src/cluster/memory/memory-cluster.js";
+import { memoryCoordinator } from "../../src/cluster/memory/memory-coordinator.js";
+import type { Coordinator } from "../../src/cluster/coordinator.js";
+import { postgresCoordinator } from "../../src/cluster/postgres/postgres-coordinator.js";
 import type { EngineEvent } from "../../src/index.js";
 import { newId, storeHarness } from "./store-harness.js";
 

@@ -1,6 +1,6 @@
-import type { Assigned } from "../../src/dispatch/assignment-of.js";
+import type { Assigned } from "../../src/dispatch/sessions/to-assignment.js";
 import type { Gateway } from "../../src/dispatch/gateway.js";
-import type { WorkerRegistration } from "../../src/dispatch/worker-registration.js";
+import type { WorkerRegistration } from "../../src/dispatch/sessions/worker-registration.js";
 
 /** A worker that ends every run at once. */
 export class EagerWorker {

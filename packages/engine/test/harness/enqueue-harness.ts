@@ -1,7 +1,7 @@
 import type { Dedupe, EnqueueSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { createEngine, type Database, type Engine, openDatabase } from "../../src/index.js";
-import type { EngineLimits } from "../../src/node/options.js";
+import type { EngineLimits } from "../../src/options.js";
 import { hostPorts, newId } from "./store-harness.js";
 
 export const runSpec = (over: Partial<EnqueueSpec> = {}): EnqueueSpec => ({

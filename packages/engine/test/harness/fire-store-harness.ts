@@ -6,15 +6,14 @@ import type {
   LiveRunView,
   RangeView,
 } from "../../../testkit/src/conformance/fire-store/under-test.js";
-import { MemoryCluster } from "../../src/coordinator/memory/memory-cluster.js";
+import { MemoryCluster } from "../../src/cluster/memory/memory-cluster.js";
 import { memoryFireStore, memorySettler } from "../../src/scheduler/memory/memory-fire-store.js";
 import { insertJob } from "../../src/scheduler/memory/memory-jobs.js";
 import { endRun } from "../../src/scheduler/memory/memory-runs.js";
 import type { MemoryRun } from "../../src/scheduler/memory/memory-rows.js";
 import { MemoryTables } from "../../src/scheduler/memory/memory-tables.js";
-import type { Settler } from "../../src/settlement/settler.js";
-import type { Queryable } from "../../src/store/db/queryable.js";
-import type { NewJob } from "../../src/store/entities/jobs.js";
+import type { Settler } from "../../src/jobs/transaction/settler.js";
+import type { NewJob, Queryable } from "@carillon/store";
 import { newId, newJob, newRun, storeHarness, toDueJob } from "./store-harness.js";
 
 const minute = 60_000;
@@ -119,7 +118,7 @@ export async function postgresFireStoreUnderTest(): Promise<FireStoreUnderTest> 
     (await h.db.query<Row>({ text }, values)).rows;
   return {
     ...dueRows(h.store.settler, h.db),
-    store: h.store.due,
+    store: h.store.fires,
     now: () => Math.floor(h.db.clock.now()),
     takeAll: () => h.takeAll(newId()),
     async job(wish = {}) {

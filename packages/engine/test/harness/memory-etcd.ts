@@ -1,4 +1,4 @@
-import type { Fetch } from "../../src/coordinator/etcd/etcd-request.js";
+import type { Fetch } from "../../src/cluster/etcd/etcd-request.js";
 
 interface Put {
   readonly key: string;

@@ -1,12 +1,9 @@
 import { ManualClock } from "@carillon/core";
-import type { Assigned } from "../../src/dispatch/assignment-of.js";
+import type { Assigned } from "../../src/dispatch/sessions/to-assignment.js";
 import { Gateway } from "../../src/dispatch/gateway.js";
 import type { GatewayOptions } from "../../src/dispatch/gateway-options.js";
-import type { WorkerRegistration } from "../../src/dispatch/worker-registration.js";
-import type { ClaimedRun } from "../../src/store/entities/claimed-run.js";
-import type { ClaimStore } from "../../src/store/entities/claims.js";
-import type { Exchange, Exchanged } from "../../src/store/entities/exchange.js";
-import type { Lane, LaneKind } from "../../src/store/entities/lanes.js";
+import type { WorkerRegistration } from "../../src/dispatch/sessions/worker-registration.js";
+import type { ClaimedRun, ClaimStore, Exchange, Exchanged, Lane, LaneKind } from "@carillon/store";
 
 const plainLane: Lane = { id: 1, queue: "default", task: "echo", kind: "plain", requires: "" };
 

@@ -1,4 +1,4 @@
-import type { NewRun } from "../../src/store/entities/new-run.js";
+import type { NewRun } from "@carillon/store";
 
 /** A run that stands alone and may start at once, as most do. */
 export function newRun(differs: Partial<NewRun> = {}): NewRun {

@@ -1,13 +1,15 @@
 import { ManualClock } from "@carillon/core";
-import { HandedArrivals, type HandedArrivalsOptions, type HandedWord } from "../../src/dispatch/handed-arrivals.js";
-import { LaneBounds } from "../../src/dispatch/lane-bounds.js";
-import { LaneGroup } from "../../src/dispatch/lane-group.js";
-import { NamespaceTurns } from "../../src/dispatch/namespace-turns.js";
-import { Offering } from "../../src/dispatch/offering.js";
-import { type SessionOptions, WorkerSession } from "../../src/dispatch/worker-session.js";
-import type { Offer } from "../../src/model/offers.js";
-import type { ClaimedRun } from "../../src/store/entities/claimed-run.js";
-import type { Lane } from "../../src/store/entities/lanes.js";
+import {
+  HandedArrivals,
+  type HandedArrivalsOptions,
+  type HandedWord,
+} from "../../src/dispatch/direct/direct-arrivals.js";
+import { LaneBounds } from "../../src/dispatch/claims/lane-bounds.js";
+import { LaneGroup } from "../../src/dispatch/claims/lane-group.js";
+import { NamespaceTurns } from "../../src/dispatch/claims/namespace-turns.js";
+import { Offering } from "../../src/dispatch/direct/slot-offering.js";
+import { type SessionOptions, WorkerSession } from "../../src/dispatch/sessions/worker-session.js";
+import type { ClaimedRun, Lane, Offer } from "@carillon/store";
 
 export const lane: Lane = { id: 7, queue: "q", task: "a", kind: "plain", requires: "" };
 export const solo: Lane = { ...lane, id: 8, kind: "solo" };

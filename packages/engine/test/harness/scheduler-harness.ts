@@ -1,10 +1,10 @@
 import { compileSchedule, type Instant, type ScheduleContext, type ScheduleSpec } from "@carillon/core";
 import type { EngineEvent } from "../../src/index.js";
-import type { FireStore } from "../../src/scheduler/fire-store.js";
+import type { FireStore } from "../../src/schedules/fire-store.js";
 import { Scheduler, type SchedulerOptions } from "../../src/scheduler/scheduler.js";
-import type { Queued } from "../../src/store/entities/runs.js";
+import type { Queued } from "@carillon/store";
 import { newId, type StoreHarness, storeHarness } from "./store-harness.js";
-import { membershipOf } from "../../src/coordinator/port.js";
+import { membershipOf } from "../../src/cluster/coordinator.js";
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
@@ -91,7 +91,7 @@ async function makeNode(h: StoreHarness, options: NodeOptions = {}): Promise<Sch
   const node = { skewMs: 0 };
   const scheduler = new Scheduler({
     ...rest,
-    store: around(h.store.due),
+    store: around(h.store.fires),
     now: () => h.db.clock.now() + node.skewMs,
     membership: () => membership,
     onQueued: (runs) => void queued.push(...runs),

@@ -2,15 +2,19 @@ import { randomBytes } from "node:crypto";
 import { firingPolicy, type Instant, makeUuidV7, occurrenceRunId, type ScheduleSpec } from "@carillon/core";
 import { freshDatabase } from "@carillon/testkit";
 import { type Database, openDatabase } from "../../src/index.js";
-import { shardOf } from "../../src/jobs/shard-of.js";
-import type { DueJob, FireRow, Terms } from "../../src/scheduler/fire-store.js";
-import type { ClaimedRun } from "../../src/store/entities/claimed-run.js";
-import type { Demand } from "../../src/store/entities/exchange.js";
-import type { Fence } from "../../src/store/entities/fence.js";
-import { isStrict } from "../../src/store/entities/lanes.js";
-import type { NewJob } from "../../src/store/entities/jobs.js";
-import type { NewRun } from "../../src/store/entities/runs.js";
-import { createStore, type Store } from "../../src/store/store.js";
+import { shardOf } from "../../src/catalog/shard-of.js";
+import {
+  type ClaimedRun,
+  type Demand,
+  type DueJob,
+  type Fence,
+  type FireRow,
+  isStrict,
+  type NewJob,
+  type NewRun,
+  type Terms,
+} from "@carillon/store";
+import { createEngineStore, type EngineStore } from "./engine-store.js";
 
 export const newId = makeUuidV7({ now: Date.now, randomBytes });
 
@@ -29,7 +33,7 @@ export const gatewayId = newId();
 export interface StoreHarness {
   readonly url: string;
   readonly db: Database;
-  readonly store: Store;
+  readonly store: EngineStore;
   /** Takes every shard for a node and answers the fence of all of them. */
   takeAll(node: string): Promise<Fence>;
   /** Stores a job and answers it as the wheel would hold it. */
@@ -47,7 +51,7 @@ const minutely: ScheduleSpec = { kind: "cron", cron: "* * * * *", timeZone: "UTC
 export async function storeHarness(): Promise<StoreHarness> {
   const database = await freshDatabase({ migrated: true });
   const db = await openDatabase({ url: database.url, schema: "carillon", ...hostPorts });
-  const store = createStore(db);
+  const store = createEngineStore(db);
   await store.historyDays.ensure(Date.now() - 86_400_000, 3);
   const [lane = 0] = await store.lanes.ensure([{ queue: "default", task: "echo" }]);
   return {
@@ -85,7 +89,7 @@ export async function storeHarness(): Promise<StoreHarness> {
 }
 
 /** What a session with so many free slots asks for, in every lane. */
-async function demandFor(store: Store, session: string, slots: number): Promise<Demand> {
+async function demandFor(store: EngineStore, session: string, slots: number): Promise<Demand> {
   const low = Number.MIN_SAFE_INTEGER;
   const lanes = (await store.lanes.list()).filter(({ kind }) => !isStrict(kind));
   const reads = lanes.map(({ id, kind }) => ({

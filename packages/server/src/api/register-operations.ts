@@ -6,7 +6,7 @@ import {
   type OperationId,
   type QuotaClass,
   quotaClassOf,
-  takesKey,
+  takesIdempotencyKey,
 } from "@carillon/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Call, CallAnswer, Handler, Handlers } from "./call.js";
@@ -67,7 +67,7 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
     const handler = byId[id];
     if (handler === undefined) throw new Error(`the operation ${id} has no handler`);
     const answer = answering(id as OperationId, operation, handler, options);
-    for (const { path, foreign = false } of [{ path: operation.path }, ...(operation.aliases ?? [])]) {
+    for (const { path, legacySpelling = false } of [{ path: operation.path }, ...(operation.aliases ?? [])]) {
       const url = routePath(path);
       const address = addresses.get(url) ?? { url, operationPath: operation.path, methods: [] };
       address.methods.push(operation.method);
@@ -84,7 +84,7 @@ export function registerOperations(app: FastifyInstance, handlers: Handlers, opt
         },
         ...(operation.bodyBytes !== undefined && { bodyLimit: operation.bodyBytes }),
         handler: async (request, reply) => {
-          const call = callOf(operation, request, namespace, foreign);
+          const call = callOf(operation, request, namespace, legacySpelling);
           const signal = operation.waits === true ? goneSignal(reply) : undefined;
           const given = signal === undefined ? call : { ...call, signal };
           const work = held(request.ticket, () => traced({ operation, request, tracing, answer }, given));
@@ -158,7 +158,7 @@ function answering(
   handler: Handler<Operation>,
   { receipts, recalls }: ServedOptions,
 ): Answering {
-  if (!takesKey(operation)) return handler;
+  if (!takesIdempotencyKey(operation)) return handler;
   return (call, request) => {
     const key = idempotencyKeyOf(request.headers["idempotency-key"]);
     if (key === undefined) return handler(call);

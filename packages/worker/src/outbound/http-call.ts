@@ -1,4 +1,10 @@
-import { type ClientRequest, type IncomingMessage, type RequestOptions, request as plainRequest } from "node:http";
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as plainRequest,
+  type RequestOptions,
+} from "node:http";
 import { request as secureRequest } from "node:https";
 import type { DurationMs } from "@carillon/core";
 import type { WorkerTimers } from "../runtime/timers.js";
@@ -15,8 +21,8 @@ export interface HttpCall {
   readonly addresses?: readonly HostAddress[];
   /** A Unix socket to use instead of the host. */
   readonly socketPath?: string;
-  /** Certificates to trust beside those of the system's. */
-  readonly ca?: string;
+  /** Makes the connection, for example with a client certificate or through a proxy. */
+  readonly agent?: Agent;
   readonly connectMs?: DurationMs;
   readonly firstByteMs?: DurationMs;
   readonly totalMs?: DurationMs;
@@ -73,14 +79,13 @@ export function httpCall(call: HttpCall): Promise<HttpAnswer> {
   });
 }
 
-function begin({ url, method, headers, body, addresses, socketPath, ca }: HttpCall): ClientRequest {
+function begin({ url, method, headers, body, addresses, socketPath, agent }: HttpCall): ClientRequest {
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
-  const options: RequestOptions & { ca?: string; servername?: string } = {
+  const options: RequestOptions = {
     method,
     headers: { ...length, ...headers },
-    agent: false,
+    agent: agent ?? false,
     ...(socketPath !== undefined && { socketPath }),
-    ...(ca !== undefined && { ca }),
     ...(addresses !== undefined && { lookup: lookupIn(addresses) }),
   };
   return url.protocol === "https:" ? secureRequest(url, options) : plainRequest(url, options);

@@ -1,5 +1,5 @@
 import type { Client } from "@carillon/client";
-import { type Job, type JobCreate, mostKeys, plainDefinition } from "@carillon/contract";
+import { type Job, type JobCreate, maxKeys, plainDefinition } from "@carillon/contract";
 import type { DesiredJob } from "./desired-jobs.js";
 import { type Difference, differences } from "./differences.js";
 import { inParallel } from "./in-parallel.js";
@@ -33,8 +33,8 @@ export async function planJobs(
   desired: readonly DesiredJob[],
   { now, onLooked }: { readonly now: number; readonly onLooked: () => void },
 ): Promise<PlannedStep[]> {
-  const parts = Array.from({ length: Math.ceil(desired.length / mostKeys) }, (_, at) =>
-    desired.slice(at * mostKeys, (at + 1) * mostKeys),
+  const parts = Array.from({ length: Math.ceil(desired.length / maxKeys) }, (_, at) =>
+    desired.slice(at * maxKeys, (at + 1) * maxKeys),
   );
   const planned = await inParallel(parts, lookWidth, async (part) => {
     const { jobs } = await client.jobs.list({ key: part.map(({ key }) => key).join(",") });

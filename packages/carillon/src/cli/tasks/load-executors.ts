@@ -7,7 +7,7 @@ import { CliError } from "../cli-error.js";
 import { ExitCode } from "../exit-codes.js";
 import { readTypeScript } from "./read-typescript.js";
 
-/** Executors that come with Carillon and are chosen by name; each but the first two is a package of its own, read by its first run. */
+/** Executors that come with Carillon and are chosen by name. */
 export const executorNames = ["http", "email", "docker", "kubernetes", "lambda", "airflow"] as const;
 
 export type ExecutorName = (typeof executorNames)[number];
@@ -34,7 +34,7 @@ export interface ExecutorSurroundings {
 export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurroundings): Promise<Task[]> {
   const { cwd, env } = around;
   const host = createExecutorHost(around);
-  const found: Task[] = choice.names.map((name) => named(name, host));
+  const found: Task[] = await Promise.all(choice.names.map((name) => named(name, host)));
   if (choice.shell) {
     const passEnv = choice.shellEnv;
     found.push(shellExecutor({ ...host, env }, { cwd, ...(passEnv !== undefined && { passEnv }) }));
@@ -43,33 +43,15 @@ export async function loadExecutors(choice: ExecutorChoice, around: ExecutorSurr
   return found;
 }
 
-function named(name: ExecutorName, host: ExecutorHost): Task {
+/** Throws config_invalid if the executor needs a library that is not installed; the library itself is loaded by the first run. */
+async function named(name: ExecutorName, host: ExecutorHost): Promise<Task> {
   if (name === "http") return httpExecutor(host);
   if (name === "email") return emailExecutor(host);
-  return readByItsFirstRun(name, host);
-}
-
-/** A package that is not there is told of at once; one that is there is not read before it has something to do. */
-function readByItsFirstRun(name: ExecutorName, host: ExecutorHost): Task {
-  const specifier = `@carillon/executor-${name}`;
-  const require = createRequire(import.meta.url);
-  try {
-    require.resolve(specifier);
-  } catch (error) {
-    throw unreadable(specifier, error);
-  }
-  let executor: Executor | undefined;
-  return {
-    name,
-    async run(payload, context) {
-      if (executor === undefined) {
-        const { createExecutors } = (await import(specifier)) as { createExecutors: CreateExecutors };
-        executor = createExecutors(host).find((one) => one.name === name);
-      }
-      if (executor === undefined) throw new Error(`${specifier} has no executor named ${name}`);
-      return executor.run(payload, context);
-    },
-  };
+  const specifier = `@carillon/executors/${name}`;
+  const { createExecutors } = (await import(specifier)) as { createExecutors: CreateExecutors };
+  const executor = createExecutors(host).find((one) => one.name === name);
+  if (executor === undefined) throw new Error(`${specifier} has no executor named ${name}`);
+  return executor;
 }
 
 /** A file or a folder counts from the working directory; a package is looked for from there first. */

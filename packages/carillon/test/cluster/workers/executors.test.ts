@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -13,7 +13,8 @@ import { storedDataDir } from "../../process/stored-data-dir.js";
 
 const examples = fileURLToPath(new URL("../../../../../examples", import.meta.url));
 const plugin = join(examples, "plugin");
-const tellsWhatItReads = new URL("../../process/tell-reads.mjs", import.meta.url).href;
+const reportsLoads = new URL("../../process/report-loads.mjs", import.meta.url).href;
+const libraries = fileURLToPath(new URL("../../../../../tools/node_modules/@aws-sdk", import.meta.url));
 
 const runOf = async (url: string, id: string): Promise<Record<string, unknown>> => {
   return (await call(`${url}/v1/jobs/${id}`)).body["run"] as Record<string, unknown>;
@@ -88,10 +89,12 @@ async function runExample(url: string, name: string, folder: string): Promise<st
   return String(body["id"]);
 }
 
-it("the examples of a backup and a digest do what they are for; what starts work elsewhere is read by its first run", async () => {
+it("the examples of a backup and a digest run; a library of an executor is loaded by its first run", async () => {
   const { process, url } = await startDev(await storedDataDir());
   const folder = await scratchDir();
   await mkdir(join(folder, "bin"));
+  await mkdir(join(folder, "node_modules"));
+  await symlink(libraries, join(folder, "node_modules/@aws-sdk"));
   await writeFile(join(folder, "bin/pg_dump"), dump, { mode: 0o755 });
   const mail = await MailBox.open();
   const lambda = createServer((_request, response) => response.end('{"rows":3}'));
@@ -104,7 +107,7 @@ it("the examples of a backup and a digest do what they are for; what starts work
       cwd: folder,
       env: {
         PATH: `${join(folder, "bin")}:${globalThis.process.env["PATH"] ?? ""}`,
-        NODE_OPTIONS: `--import ${tellsWhatItReads}`,
+        NODE_OPTIONS: `--import ${reportsLoads}`,
         CARILLON_SECRET_BACKUP_PASSWORD: "hunter2",
         CARILLON_SMTP_URL: mail.url,
         CARILLON_SMTP_FROM: "Digest <digest@example.com>",
@@ -129,10 +132,10 @@ it("the examples of a backup and a digest do what they are for; what starts work
   expect(runId).toBe(digest);
   await expect.poll(isOver(digest), { timeout: 30_000 }).toBe("succeeded");
 
-  expect(worker.count(/^reads /)).toBe(0);
+  expect(worker.count(/^loads /)).toBe(0);
   const called = await createJob(url, { task: "lambda", payload: { function: "report" } });
   await ended(url, called, { status: "succeeded", output: { answer: { rows: 3 } } });
-  expect([worker.count(/^reads lambda$/), worker.count(/^reads /)]).toEqual([1, 1]);
+  expect([worker.count(/^loads @aws-sdk\/client-lambda$/), worker.count(/^loads /)]).toEqual([1, 1]);
 
   lambda.close();
   await mail.close();
@@ -145,6 +148,7 @@ it.each([
   [2, ["worker", "start", "--executors", "ftp"], /"ftp" is none; there are http, email/],
   [2, ["worker", "start", "--executors", "shell"], /switched on by --enable-shell/],
   [2, ["worker", "start", "--plugin", "./none.js"], /\.\/none\.js cannot be loaded/],
+  [78, ["worker", "start", "--executors", "lambda"], /npm install @aws-sdk\/client-lambda/],
   [78, ["worker", "start", "--executors", "http", "--outbound-allow", "10.0.0.0/99"], /10\.0\.0\.0\/99/],
 ])("with code %i: %j is refused with what would be right", async (code, args, reason) => {
   const refused = new CarillonProcess(args, { cwd: await scratchDir() });

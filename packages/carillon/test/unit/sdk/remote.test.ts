@@ -172,7 +172,7 @@ describe("an app over a server", () => {
     const patient = carillon({ url: "http://carillon.test", fetch: fake, sleep });
     expect(await patient.enqueue("mail", 1)).toEqual({ id: "run_1", isNew: true });
     expect([waits, new Set(bodies).size]).toEqual([[1_000], 1]);
-    const impatient = carillon({ url: "http://carillon.test", fetch: async () => over(), patienceMs: 0 });
+    const impatient = carillon({ url: "http://carillon.test", fetch: async () => over(), maxQuotaWaitMs: 0 });
     await expect(impatient.enqueue("mail", 1)).rejects.toMatchObject({ status: 429, retryAfterMs: 1_000 });
   });
 });

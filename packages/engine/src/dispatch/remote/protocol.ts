@@ -1,6 +1,6 @@
 import type { Completion, DurationMs, StopOrder } from "@carillon/core";
-import type { Assigned } from "../assignment-of.js";
-import type { StartedRun, WorkerHandlers, WorkerRegistration } from "../worker-registration.js";
+import type { Assigned } from "../sessions/to-assignment.js";
+import type { StartedRun, WorkerHandlers, WorkerRegistration } from "../sessions/worker-registration.js";
 
 export type RemoteRegistration = Omit<WorkerRegistration, keyof WorkerHandlers | "nodeId">;
 

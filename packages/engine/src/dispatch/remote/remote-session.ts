@@ -1,7 +1,6 @@
-import { type DurationMs, pending, type StopOrder } from "@carillon/core";
-import type { Timers } from "../../store/db/ports.js";
-import type { Assigned } from "../assignment-of.js";
-import type { LastWord } from "./last-word.js";
+import { type DurationMs, pending, type StopOrder, type Timers } from "@carillon/core";
+import type { Assigned } from "../sessions/to-assignment.js";
+import type { LastWord } from "./worker-expiry.js";
 
 interface Named {
   readonly runId: string;

@@ -1,13 +1,11 @@
-import type { Completion, DurationMs, Instant, NoteAnswer, RunNote } from "@carillon/core";
-import type { HostClock, Timers } from "../../store/db/ports.js";
-import type { ClaimStore } from "../../store/entities/claims.js";
-import type { SessionStore } from "../../store/entities/sessions.js";
-import { mostChars } from "../answer-weight.js";
-import type { Assigned } from "../assignment-of.js";
+import type { Clock, Completion, DurationMs, Instant, NoteAnswer, RunNote, Timers } from "@carillon/core";
+import type { ClaimStore, SessionStore } from "@carillon/store";
+import { mostChars } from "../claims/answer-weight.js";
+import type { Assigned } from "../sessions/to-assignment.js";
 import type { Gateway } from "../gateway.js";
-import { SessionLost } from "../session-lost.js";
-import type { StartedRun, WorkerHandlers } from "../worker-registration.js";
-import { LastWord } from "./last-word.js";
+import { SessionLost } from "../sessions/session-lost.js";
+import type { StartedRun, WorkerHandlers } from "../sessions/worker-registration.js";
+import { LastWord } from "./worker-expiry.js";
 import type { ClaimName, PollAnswer, PollRequest, RemoteRegistration, SignOfLife } from "./protocol.js";
 import { RemoteSession } from "./remote-session.js";
 
@@ -15,7 +13,7 @@ export interface RemoteWorkersOptions {
   readonly gateway: Gateway;
   readonly claims: Pick<ClaimStore, "accepted">;
   readonly sessions: Pick<SessionStore, "touch">;
-  readonly clock: Pick<HostClock, "monotonic">;
+  readonly clock: Pick<Clock, "monotonic">;
   readonly timers: Timers;
   /** The database's clock. */
   readonly now: () => Instant;

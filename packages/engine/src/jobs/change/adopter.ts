@@ -1,11 +1,9 @@
 import { type RunPolicy, timeOfUuid } from "@carillon/core";
-import type { RunView } from "../../model/run-view.js";
-import type { Queryable } from "../../store/db/queryable.js";
-import type { JobChangeStore } from "../../store/entities/job-changes.js";
-import type { RunReads } from "../../store/entities/run-reads.js";
-import { priorityClass } from "../priority-class.js";
-import { clockSlackMs, RunReader } from "../run-reader.js";
-import { shardOf } from "../shard-of.js";
+import type { RunView } from "../../runs/run-view.js";
+import type { JobChangeStore, Queryable, RunReads } from "@carillon/store";
+import { priorityClass } from "../../catalog/priority-class.js";
+import { clockSlackMs, RunReader } from "../../runs/run-reader.js";
+import { shardOf } from "../../catalog/shard-of.js";
 
 export interface AdopterOptions {
   readonly changes: JobChangeStore;

@@ -1,8 +1,8 @@
 import { type CompiledSchedule, transitionJob } from "@carillon/core";
-import type { CancelRequest } from "../../model/job-changes.js";
-import type { JobDraft } from "../../settlement/job-draft.js";
+import type { CancelRequest } from "../job-changes.js";
+import type { JobDraft } from "../transaction/job-draft.js";
 import type { JobPatch } from "./job-patch.js";
-import { noteRemoved, noteThrough, supersedePending } from "./settle-due.js";
+import { noteRemoved, noteThrough, supersedePending } from "../transaction/settle-due.js";
 
 /** Ends a job for good, with its runs held. Null: it had ended before. */
 export function applyCancel(

@@ -1,12 +1,12 @@
 import { CarillonError, type CompiledSchedule, firingPolicy, type Instant, type JobSpec } from "@carillon/core";
-import { nextAfter, type NextTime } from "../../scheduler/plan-due.js";
-import type { JobDraft } from "../../settlement/job-draft.js";
-import type { StoredPause } from "../../store/entities/stored-pause.js";
-import { priorityClass } from "../priority-class.js";
+import { nextAfter } from "../../schedules/plan-due.js";
+import type { JobDraft } from "../transaction/job-draft.js";
+import type { NextTime, StoredPause } from "@carillon/store";
+import { priorityClass } from "../../catalog/priority-class.js";
 import { refuseLongPast } from "../plan-job.js";
 import { isSameSchedule, specOf } from "./definition.js";
 import type { JobPatch } from "./job-patch.js";
-import { noteRemoved, noteThrough, supersedePending } from "./settle-due.js";
+import { noteRemoved, noteThrough, supersedePending } from "../transaction/settle-due.js";
 
 export interface NewRule {
   readonly spec: JobSpec;

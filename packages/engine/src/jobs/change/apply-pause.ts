@@ -1,11 +1,11 @@
 import { CarillonError, type CompiledSchedule, type Instant, type MissedChoice, transitionJob } from "@carillon/core";
-import type { PauseRequest } from "../../model/job-changes.js";
-import { nextAfter, type NextTime } from "../../scheduler/plan-due.js";
-import type { JobDraft } from "../../settlement/job-draft.js";
-import type { StoredPause } from "../../store/entities/stored-pause.js";
+import type { PauseRequest } from "../job-changes.js";
+import { nextAfter } from "../../schedules/plan-due.js";
+import type { JobDraft } from "../transaction/job-draft.js";
+import type { NextTime, StoredPause } from "@carillon/store";
 import type { JobPatch } from "./job-patch.js";
-import { latestCome } from "./latest-come.js";
-import { noteRest, noteThrough } from "./settle-due.js";
+import { latestCome } from "../../schedules/latest-due.js";
+import { noteRest, noteThrough } from "../transaction/settle-due.js";
 
 /** Stops the fires of a job whose due occurrences are settled. Null: nothing is left to pause. */
 export function applyPause(draft: JobDraft, request: PauseRequest, actor: string | null): JobPatch | null {

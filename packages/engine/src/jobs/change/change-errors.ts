@@ -1,8 +1,7 @@
 import { CarillonError, formatId } from "@carillon/core";
-import type { JobRef } from "../../model/api.js";
-import type { ChangeContext } from "../../model/job-changes.js";
-import type { JobDraft } from "../../settlement/job-draft.js";
-import { sqlStateOf } from "../../store/db/classify.js";
+import type { JobDraft } from "../transaction/job-draft.js";
+import { sqlStateOf } from "@carillon/store";
+import type { JobRef, ChangeContext } from "../../requests.js";
 
 const lockNotAvailable = "55P03";
 

@@ -1,30 +1,32 @@
 import type { CompiledSchedule, JobSpec } from "@carillon/core";
-import { type Follower, heardNothing } from "../../after/follower.js";
-import type { JobRef } from "../../model/api.js";
-import type { ChangeContext } from "../../model/job-changes.js";
-import { calendarRuleOf } from "../../calendar/named-calendars.js";
-import type { JobDraft } from "../../settlement/job-draft.js";
-import type { Settled } from "../../settlement/settler.js";
-import type { Queryable } from "../../store/db/queryable.js";
-import { namesIn, type UpstreamLinks, UpstreamUnknown } from "../../store/entities/upstream-links.js";
-import type { CalendarLinks } from "../../store/entities/calendar-links.js";
-import type { JobChangeStore } from "../../store/entities/job-changes.js";
-import type { JobStore } from "../../store/entities/jobs.js";
-import type { QueueBook } from "../../queues/queue-book.js";
-import type { LockedJob } from "../../store/entities/settlement.js";
-import type { LaneStore } from "../../store/entities/lanes.js";
-import type { Store } from "../../store/store.js";
-import { laneNameOf } from "../lane-name.js";
+import { type Follower, heardNothing } from "../../dependencies/follower.js";
+import { calendarRuleOf } from "../../schedules/calendar-rule.js";
+import type { JobDraft } from "../transaction/job-draft.js";
+import type { Settled, SettlerStore } from "../transaction/settler.js";
+import {
+  type CalendarLinks,
+  type JobChangeStore,
+  type JobStore,
+  type LaneStore,
+  type LockedJob,
+  namesIn,
+  type Queryable,
+  type UpstreamLinks,
+  UpstreamUnknown,
+} from "@carillon/store";
+import type { QueueCache } from "../../catalog/queues.js";
+import { laneNameOf } from "../../catalog/lane-name.js";
 import type { Adoption, Adopter } from "./adopter.js";
 import type { Change, Changed } from "./change.js";
 import { clearer, ended, hasCode, notFound, otherVersion, outrun } from "./change-errors.js";
 import { isSameSchedule, specOf } from "./definition.js";
-import type { DueRules } from "./due-rules.js";
+import type { DueRules } from "../../schedules/due-rules.js";
 import type { JobPatch } from "./job-patch.js";
-import { settleDue } from "./settle-due.js";
+import { settleDue } from "../transaction/settle-due.js";
+import type { JobRef, ChangeContext } from "../../requests.js";
 
 export interface ChangeTransactionOptions {
-  readonly store: Pick<Store, "settle" | "settler"> & {
+  readonly store: Pick<SettlerStore, "settle" | "settler"> & {
     readonly changes: Pick<JobChangeStore, "touch" | "keepVersion" | "redefine">;
     readonly jobs: Pick<JobStore, "idOfKey">;
     readonly calendarLinks: Pick<CalendarLinks, "pin" | "link" | "unlink" | "behindOf">;
@@ -34,7 +36,7 @@ export interface ChangeTransactionOptions {
   /** What was due by an older version of a calendar is settled by it, before anything else is done with the job. */
   readonly followCalendars: (jobIds: readonly string[]) => Promise<unknown>;
   readonly lanes: Pick<LaneStore, "known" | "ensure">;
-  readonly queues: Pick<QueueBook, "isKnown" | "ensure" | "orderOf">;
+  readonly queues: Pick<QueueCache, "isKnown" | "ensure" | "orderOf">;
   readonly rules: DueRules;
   readonly adopter: Pick<Adopter, "adopt">;
   /** How long a change waits for whoever holds the job. */

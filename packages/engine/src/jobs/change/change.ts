@@ -1,7 +1,7 @@
 import type { CompiledSchedule } from "@carillon/core";
-import type { JobDraft } from "../../settlement/job-draft.js";
-import type { Settled } from "../../settlement/settler.js";
-import type { Queryable } from "../../store/db/queryable.js";
+import type { JobDraft } from "../transaction/job-draft.js";
+import type { Settled } from "../transaction/settler.js";
+import type { Queryable } from "@carillon/store";
 import type { JobPatch } from "./job-patch.js";
 
 /** A job in the middle of its change: locked, read, and what was due settled in the draft. */

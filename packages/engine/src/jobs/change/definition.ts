@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type JobSpec, ownFiring, shownLabels } from "@carillon/core";
-import type { LockedJob } from "../../store/entities/settlement.js";
+import type { LockedJob } from "@carillon/store";
 
 /** A stored job as its user would write it. */
 export function specOf(job: LockedJob): JobSpec {

@@ -1,12 +1,10 @@
 import { type PreviewedFire, previewSchedule } from "@carillon/core";
-import type { JobRef, Page, PageRequest } from "../../model/api.js";
-import type { JobChanges, JobVersionView, OccurrenceView } from "../../model/job-changes.js";
-import type { JobView } from "../../model/job-view.js";
-import type { LockedJob } from "../../store/entities/settlement.js";
-import type { Queryable } from "../../store/db/queryable.js";
-import type { Store } from "../../store/store.js";
+import type { JobChanges, JobVersionView, OccurrenceView } from "../job-changes.js";
+import type { JobView } from "../job-view.js";
+import type { LockedJob, Queryable } from "@carillon/store";
+import type { SettlerStore } from "../transaction/settler.js";
 import type { JobReader } from "../job-reader.js";
-import type { RunReader } from "../run-reader.js";
+import type { RunReader } from "../../runs/run-reader.js";
 import { notFound } from "./change-errors.js";
 import type { ChangeTransaction } from "./change-transaction.js";
 import type { JobEdits } from "./job-edits.js";
@@ -14,10 +12,11 @@ import type { JobEndings } from "./job-endings.js";
 import type { JobPauses } from "./job-pauses.js";
 import type { JobRecords } from "./job-records.js";
 import type { RunNow } from "./run-now.js";
+import type { JobRef, Page, PageRequest } from "../../requests.js";
 
 export interface JobChangerParts {
   readonly db: Queryable;
-  readonly store: Pick<Store, "settler">;
+  readonly store: Pick<SettlerStore, "settler">;
   readonly transaction: ChangeTransaction;
   readonly edits: JobEdits;
   readonly pauses: JobPauses;

@@ -1,15 +1,14 @@
 import { CarillonError, firingPolicy, type Instant, type JobSpec } from "@carillon/core";
-import { checkConditions } from "../../after/conditions.js";
-import type { JobRef } from "../../model/api.js";
-import type { ChangeContext } from "../../model/job-changes.js";
-import type { Settler } from "../../settlement/settler.js";
-import type { JobChangeStore } from "../../store/entities/job-changes.js";
+import { checkConditions } from "../../dependencies/conditions.js";
+import type { Settler } from "../transaction/settler.js";
+import type { JobChangeStore } from "@carillon/store";
 import { applyEdit } from "./apply-edit.js";
 import type { Applied, Subject } from "./change.js";
 import { hasCode } from "./change-errors.js";
 import type { ChangeTransaction } from "./change-transaction.js";
 import { isSameSpec, specOf } from "./definition.js";
-import type { DueRules } from "./due-rules.js";
+import type { DueRules } from "../../schedules/due-rules.js";
+import type { JobRef, ChangeContext } from "../../requests.js";
 
 export type Edit = (current: JobSpec, now: Instant) => JobSpec;
 export type Define = (current: JobSpec | null, now: Instant) => JobSpec;

@@ -1,18 +1,16 @@
 import { CarillonError, formatId } from "@carillon/core";
-import type { JobRef } from "../../model/api.js";
-import type { CancelRequest, ChangeContext } from "../../model/job-changes.js";
-import type { Settled } from "../../settlement/settler.js";
-import type { Queryable } from "../../store/db/queryable.js";
-import type { Store } from "../../store/store.js";
-import type { LockedJob } from "../../store/entities/settlement.js";
-import { RunReader } from "../run-reader.js";
+import type { CancelRequest } from "../job-changes.js";
+import type { Settled, SettlerStore } from "../transaction/settler.js";
+import type { LockedJob, Queryable } from "@carillon/store";
+import { RunReader } from "../../runs/run-reader.js";
 import { applyCancel } from "./apply-cancel.js";
 import type { Applied, Subject } from "./change.js";
 import type { ChangeTransaction } from "./change-transaction.js";
+import type { JobRef, ChangeContext } from "../../requests.js";
 
 export interface JobEndingsOptions {
   readonly transaction: ChangeTransaction;
-  readonly store: Pick<Store, "settle" | "settler" | "changes" | "readsOver" | "backfills" | "dependencies">;
+  readonly store: Pick<SettlerStore, "settle" | "settler" | "changes" | "readsOver" | "backfills" | "dependencies">;
   readonly patienceMs: number;
   readonly onStopped: (stopped: Settled["stopped"]) => void;
   /** Waiting runs ended that no settlement tells of. */

@@ -1,5 +1,5 @@
 import type { Instant, JobSpec } from "@carillon/core";
-import type { StoredPause } from "../../store/entities/stored-pause.js";
+import type { StoredPause } from "@carillon/store";
 
 /** What a change does to the definition; what it does to the due state is in the draft. */
 export interface JobPatch {

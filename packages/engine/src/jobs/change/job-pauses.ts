@@ -1,12 +1,11 @@
 import type { CompiledSchedule } from "@carillon/core";
-import type { JobRef } from "../../model/api.js";
-import type { ChangeContext, PauseRequest, ResumeRequest } from "../../model/job-changes.js";
-import { releaseEnds } from "../../after/release-ends.js";
-import type { DependencyStore, UntoldEnds } from "../../store/entities/dependencies.js";
-import type { LockedJob } from "../../store/entities/settlement.js";
+import type { PauseRequest, ResumeRequest } from "../job-changes.js";
+import { releaseEnds } from "../../dependencies/release-ends.js";
+import type { DependencyStore, LockedJob, UntoldEnds } from "@carillon/store";
 import { applyPause, applyResume, countSwallowed } from "./apply-pause.js";
 import type { ChangeTransaction } from "./change-transaction.js";
-import type { DueRules } from "./due-rules.js";
+import type { DueRules } from "../../schedules/due-rules.js";
+import type { JobRef, ChangeContext } from "../../requests.js";
 
 export interface JobPausesOptions {
   readonly transaction: ChangeTransaction;

@@ -1,11 +1,9 @@
 import { CarillonError, type Instant, ledgerReasons, type PreviewedFire, previewSchedule } from "@carillon/core";
-import type { Page, PageRequest } from "../../model/api.js";
-import type { JobVersionView, OccurrenceView } from "../../model/job-changes.js";
-import type { Queryable } from "../../store/db/queryable.js";
-import type { JobChangeStore, LedgerPlace, LedgerRow, ReplacedDefinition } from "../../store/entities/job-changes.js";
-import type { LockedJob } from "../../store/entities/settlement.js";
+import type { JobVersionView, OccurrenceView } from "../job-changes.js";
+import type { JobChangeStore, LedgerPlace, LedgerRow, LockedJob, Queryable, ReplacedDefinition } from "@carillon/store";
 import { specOf } from "./definition.js";
-import type { DueRules } from "./due-rules.js";
+import type { DueRules } from "../../schedules/due-rules.js";
+import type { Page, PageRequest } from "../../requests.js";
 
 /** What is on record about a stored job, and what comes next. Reads only. */
 export class JobRecords {

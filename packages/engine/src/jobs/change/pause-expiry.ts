@@ -1,16 +1,11 @@
 import type { CompiledSchedule } from "@carillon/core";
-import { releaseEnds } from "../../after/release-ends.js";
-import { calendarRuleOf } from "../../calendar/named-calendars.js";
-import type { JobDraft } from "../../settlement/job-draft.js";
-import type { Settled } from "../../settlement/settler.js";
-import type { Queryable } from "../../store/db/queryable.js";
-import type { DependencyStore } from "../../store/entities/dependencies.js";
-import type { Fence } from "../../store/entities/fence.js";
-import type { JobChangeStore, JobTouch } from "../../store/entities/job-changes.js";
-import type { StoredPause } from "../../store/entities/stored-pause.js";
-import type { Store } from "../../store/store.js";
+import { releaseEnds } from "../../dependencies/release-ends.js";
+import { calendarRuleOf } from "../../schedules/calendar-rule.js";
+import type { JobDraft } from "../transaction/job-draft.js";
+import type { Settled, SettlerStore } from "../transaction/settler.js";
+import type { DependencyStore, Fence, JobChangeStore, JobTouch, Queryable, StoredPause } from "@carillon/store";
 import { applyResume } from "./apply-pause.js";
-import type { DueRules } from "./due-rules.js";
+import type { DueRules } from "../../schedules/due-rules.js";
 
 /** A paused job as the wheel holds it. */
 export interface ExpiredPause {
@@ -18,7 +13,7 @@ export interface ExpiredPause {
   readonly version: number;
 }
 
-export interface PauseExpiryStore extends Pick<Store, "settle" | "settler"> {
+export interface PauseExpiryStore extends Pick<SettlerStore, "settle" | "settler"> {
   readonly dependencies: Pick<DependencyStore, "release">;
   readonly changes: Pick<JobChangeStore, "touch">;
 }

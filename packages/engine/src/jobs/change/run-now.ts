@@ -8,11 +8,11 @@ import {
   type TraceContext,
   withTrace,
 } from "@carillon/core";
-import type { JobRef } from "../../model/api.js";
-import type { ChangeContext, RunNowRequest } from "../../model/job-changes.js";
-import type { JobDraft } from "../../settlement/job-draft.js";
-import type { RunOverrides } from "../../store/entities/settlement-writes.js";
+import type { RunNowRequest } from "../job-changes.js";
+import type { JobDraft } from "../transaction/job-draft.js";
+import type { RunOverrides } from "@carillon/store";
 import type { ChangeTransaction } from "./change-transaction.js";
+import type { JobRef, ChangeContext } from "../../requests.js";
 
 export interface RunNowOptions {
   readonly transaction: ChangeTransaction;

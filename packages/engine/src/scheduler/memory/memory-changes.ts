@@ -1,4 +1,4 @@
-import type { JobChangeStore } from "../../store/entities/job-changes.js";
+import type { JobChangeStore } from "@carillon/store";
 import type { MemoryJob } from "./memory-rows.js";
 import type { MemoryTables } from "./memory-tables.js";
 

@@ -1,8 +1,9 @@
 import { firingPolicy } from "@carillon/core";
-import type { DueJob, FireStore, LedgerRange } from "../fire-store.js";
+import type { FireStore } from "../../schedules/fire-store.js";
 import type { MemoryJob } from "./memory-rows.js";
 import type { MemoryTables } from "./memory-tables.js";
 import { nearest } from "./nearest.js";
+import type { DueJob, LedgerRange } from "@carillon/store";
 
 type DueStore = Pick<FireStore, "load" | "pass" | "hold" | "release" | "park">;
 

@@ -1,7 +1,7 @@
-import { Settler } from "../../settlement/settler.js";
-import { settleRows } from "../../store/entities/fire-store.js";
-import type { Queryable } from "../../store/db/queryable.js";
-import type { FireStore } from "../fire-store.js";
+import type { Queryable } from "@carillon/store";
+import { Settler } from "../../jobs/transaction/settler.js";
+import { settleRows } from "../settle-fires.js";
+import type { FireStore } from "../../schedules/fire-store.js";
 import { memoryDue } from "./memory-due.js";
 import { memoryFire } from "./memory-fire.js";
 import { memoryDelayed } from "./memory-runs.js";

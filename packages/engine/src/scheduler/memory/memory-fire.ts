@@ -1,8 +1,9 @@
-import type { Fired, FireRow, FireStore, Terms } from "../fire-store.js";
+import type { FireStore } from "../../schedules/fire-store.js";
 import { note } from "./memory-due.js";
 import { insertRun } from "./memory-runs.js";
 import type { MemoryJob } from "./memory-rows.js";
 import type { MemoryTables } from "./memory-tables.js";
+import type { FireRow, Fired, Terms } from "@carillon/store";
 
 interface Picked {
   readonly row: FireRow;

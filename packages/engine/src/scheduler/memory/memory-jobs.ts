@@ -1,5 +1,4 @@
-import type { NewJob } from "../../store/entities/jobs.js";
-import type { DueState } from "../../store/entities/settlement.js";
+import type { DueState, NewJob } from "@carillon/store";
 import type { MemoryTables } from "./memory-tables.js";
 
 /** Stores a job as job.insert does. */

@@ -1,6 +1,5 @@
 import type { FinalRunStatus, Instant, LiveRunStatus, RunPolicy } from "@carillon/core";
-import type { LedgerEntry } from "../../store/entities/settlement-writes.js";
-import type { LockedJob } from "../../store/entities/settlement.js";
+import type { LedgerEntry, LockedJob } from "@carillon/store";
 
 /** A job with its due state: a row of `job` and one of `job_due`. */
 export type MemoryJob = Omit<LockedJob, "windows" | "now">;

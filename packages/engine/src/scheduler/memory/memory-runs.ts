@@ -1,7 +1,6 @@
 import type { FinalRunStatus } from "@carillon/core";
-import type { Queued } from "../../store/entities/runs.js";
-import type { NewJobRun } from "../../store/entities/settlement-writes.js";
-import type { FireStore } from "../fire-store.js";
+import type { NewJobRun, Queued } from "@carillon/store";
+import type { FireStore } from "../../schedules/fire-store.js";
 import type { MemoryJob, MemoryRun } from "./memory-rows.js";
 import type { MemoryTables } from "./memory-tables.js";
 import { nearest } from "./nearest.js";

@@ -1,5 +1,4 @@
-import type { SettlementReads } from "../../store/entities/settlement.js";
-import type { SettlementWrites } from "../../store/entities/settlement-writes.js";
+import type { SettlementReads, SettlementWrites } from "@carillon/store";
 import { refusePoisoned } from "./memory-fire.js";
 import { endRun, insertRun, toQueued } from "./memory-runs.js";
 import type { MemoryRun } from "./memory-rows.js";

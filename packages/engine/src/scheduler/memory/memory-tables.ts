@@ -1,8 +1,5 @@
 import type { Instant } from "@carillon/core";
-import type { Fence } from "../../store/entities/fence.js";
-import type { LedgerEntry } from "../../store/entities/settlement-writes.js";
-import type { DueState } from "../../store/entities/settlement.js";
-import type { NamespaceWindows, Terms } from "../fire-store.js";
+import type { DueState, Fence, LedgerEntry, NamespaceWindows, Terms } from "@carillon/store";
 import type { EndedRun, MemoryJob, MemoryRange, MemoryRun } from "./memory-rows.js";
 import { Rows } from "./rows.js";
 

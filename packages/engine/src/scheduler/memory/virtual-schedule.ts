@@ -1,18 +1,18 @@
 import { CarillonError, type FinalRunStatus, type Instant, type JobSpec } from "@carillon/core";
-import { MemoryCluster } from "../../coordinator/memory/memory-cluster.js";
+import { MemoryCluster } from "../../cluster/memory/memory-cluster.js";
 import { planJob } from "../../jobs/plan-job.js";
-import { rankByPriority } from "../../queues/rank-run.js";
-import { OverlapAdmitter } from "../../settlement/overlap-admitter.js";
-import type { NewRun } from "../../store/entities/runs.js";
-import { noCalendars } from "../calendar-source.js";
-import { ScheduleCache } from "../schedule-cache.js";
+import { rankByPriority } from "../../catalog/rank-run.js";
+import { OverlapAdmitter } from "../../jobs/transaction/overlap-admitter.js";
+import type { NewRun } from "@carillon/store";
+import { noCalendars } from "../../schedules/named-calendars.js";
+import { ScheduleCache } from "../../schedules/schedule-cache.js";
 import { Scheduler } from "../scheduler.js";
 import { memoryFireStore, memorySettle, memorySettler } from "./memory-fire-store.js";
 import { insertJob } from "./memory-jobs.js";
 import type { MemoryRun } from "./memory-rows.js";
 import { endRun } from "./memory-runs.js";
 import { MemoryTables } from "./memory-tables.js";
-import { membershipOf } from "../../coordinator/port.js";
+import { membershipOf } from "../../cluster/coordinator.js";
 
 export interface VirtualScheduleOptions {
   readonly now: () => Instant;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { PromotedRun } from "../../../src/store/entities/runs.js";
+import type { PromotedRun } from "@carillon/store";
 import { actor, type ChangeHarness, changeHarness, period, spec } from "../../harness/change-harness.js";
 import { gatewayId } from "../../harness/store-harness.js";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
-import type { Queued } from "../../../src/store/entities/runs.js";
+import type { Queued } from "@carillon/store";
 import { EagerWorker } from "../../harness/eager-worker.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { newId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
-import type { ClaimStore } from "../../../src/store/entities/claims.js";
+import type { ClaimStore } from "@carillon/store";
 import { EagerWorker } from "../../harness/eager-worker.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";

@@ -1,8 +1,8 @@
 import type { Outcome } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
-import { createStore } from "../../../src/store/store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { EagerWorker } from "../../harness/eager-worker.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
@@ -74,7 +74,7 @@ async function failing(work: Promise<unknown>): Promise<void> {
 }
 
 async function nodeOver(queue: string): Promise<Node> {
-  const store = createStore(frail.database);
+  const store = createEngineStore(frail.database);
   const harness = gatewayOver(h, { claims: store.claims });
   gateways.push(harness.gateway);
   let take: (given: Assigned) => void = () => undefined;

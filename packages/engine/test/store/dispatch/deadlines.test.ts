@@ -1,6 +1,6 @@
 import { type JobSpec, type StopOrder } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
 import { EngineHarness, JournalTask } from "../../harness/engine-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";

@@ -1,13 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
-import { HandOver, type HandOverOptions } from "../../../src/enqueue/hand-over.js";
-import { Offers } from "../../../src/enqueue/offers.js";
-import type { Offer } from "../../../src/model/offers.js";
-import { HandOverLine } from "../../../src/node/hand-over-line.js";
-import { alikeRuns } from "../../../src/store/entities/alike-runs.js";
-import type { ClaimStore } from "../../../src/store/entities/claims.js";
-import type { NewRun } from "../../../src/store/entities/runs.js";
+import { HandOver, type HandOverOptions } from "../../../src/enqueue/direct-insert.js";
+import { Offers } from "../../../src/enqueue/slot-offers.js";
+import { HandOverLine } from "../../../src/dispatch/direct/direct-channel.js";
+import { alikeRuns, type ClaimStore, type NewRun, type Offer } from "@carillon/store";
 import { EagerWorker } from "../../harness/eager-worker.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { newRun, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Offer } from "../../../src/model/offers.js";
-import { alikeRuns } from "../../../src/store/entities/alike-runs.js";
-import type { HandedNotices } from "../../../src/store/entities/handed-runs.js";
+import { alikeRuns, type HandedNotices, type Offer } from "@carillon/store";
 import {
   gatewayId,
   newId,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/assignment-of.js";
-import type { ClaimStore } from "../../../src/store/entities/claims.js";
+import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
+import type { ClaimStore } from "@carillon/store";
 import { gatewayOver } from "../../harness/gateway-harness.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
 import { type GatewayHarness, gatewayOver } from "../../harness/gateway-harness.js";
 import { gatewayId, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
 

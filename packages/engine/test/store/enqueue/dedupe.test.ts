@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Engine, type EnqueuedRun, loadStatements } from "../../../src/index.js";
-import { dayPartitions } from "../../../src/store/entities/day-partitions.js";
-import { createStore } from "../../../src/store/store.js";
+import { dayPartitions } from "@carillon/store";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { EnqueueHarness, keyed, runSpec } from "../../harness/enqueue-harness.js";
 import { newId } from "../../harness/store-harness.js";
 
@@ -74,7 +74,7 @@ describe("a dedupe key", () => {
     await pause(first.id);
     expect(await enqueue("a")).toEqual({ id: first.id, isNew: false });
     await harness.rows("update carillon.dedupe set look_at = now()");
-    expect(await createStore(harness.database).dedupes.sweep(100)).toEqual({ gone: 0, kept: 1 });
+    expect(await createEngineStore(harness.database).dedupes.sweep(100)).toEqual({ gone: 0, kept: 1 });
     await engine.api.cancelJob("default", ref, { running: "keep" }, { actor: null });
     expect(await enqueue("a")).toMatchObject({ isNew: true });
   });
@@ -229,7 +229,7 @@ describe("concurrent enqueuers", () => {
 
 describe("the sweep of dedupe keys", () => {
   it("removes those that count no more and keeps the others, without looking at them all the time [INV-12]", async () => {
-    const store = createStore(harness.database);
+    const store = createEngineStore(harness.database);
     const ended = await enqueue("ended");
     await enqueue("live");
     const windowed = await enqueue("window", { windowMs: hourMs });
@@ -251,7 +251,7 @@ describe("the sweep of dedupe keys", () => {
     const next = newId();
     const sweep = await database.transaction(async (tx) => {
       await tx.query({ text: "update carillon.dedupe set run_id = $1" }, [next]);
-      const waiting = createStore(harness.database).dedupes.sweep(100);
+      const waiting = createEngineStore(harness.database).dedupes.sweep(100);
       for (let found = 0; found === 0;) {
         found = (await harness.rows("select 1 from pg_stat_activity where wait_event_type = 'Lock'")).length;
       }

@@ -3,9 +3,9 @@ import * as fc from "fast-check";
 import { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Engine } from "../../../src/index.js";
-import { shardOf } from "../../../src/jobs/shard-of.js";
-import type { Queryable } from "../../../src/store/db/queryable.js";
-import { createStore } from "../../../src/store/store.js";
+import { shardOf } from "../../../src/catalog/shard-of.js";
+import type { Queryable } from "@carillon/store";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { EnqueueHarness, keyed, runSpec } from "../../harness/enqueue-harness.js";
 import { untilSomebodyWaits } from "../../harness/store-harness.js";
 
@@ -16,7 +16,7 @@ let client: Client;
 beforeAll(async () => {
   harness = await EnqueueHarness.create();
   engine = await harness.node();
-  await createStore(harness.database).historyDays.ensure(Date.now() - 86_400_000, 3);
+  await createEngineStore(harness.database).historyDays.ensure(Date.now() - 86_400_000, 3);
 });
 afterAll(() => harness.close());
 
@@ -159,7 +159,7 @@ describe("carillon.enqueue", () => {
 
   it("replaces a run also while its job is changed, and while that makes the run", async () => {
     const { database } = harness;
-    const { changes } = createStore(database);
+    const { changes } = createEngineStore(database);
     /** What a run goes through while another replaces it. */
     const replaceDuring = async (id: string, hold: string, work: (tx: Queryable) => Promise<unknown>) => {
       const { asked } = await database.transaction(async (tx) => {

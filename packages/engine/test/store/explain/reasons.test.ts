@@ -1,8 +1,8 @@
 import { formatId, type JobSpec, type KeyedLimit, requirementsOf } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { WorkerRegistration } from "../../../src/dispatch/worker-registration.js";
+import type { WorkerRegistration } from "../../../src/dispatch/sessions/worker-registration.js";
 import { limitText } from "../../../src/limits/limit-text.js";
-import type { JobWaitCode, RunWaitCode } from "../../../src/model/explanations.js";
+import type { JobWaitCode, RunWaitCode } from "../../../src/explain/explanations.js";
 import { type AfterHarness, afterHarness } from "../../harness/after-harness.js";
 import { actor, period, spec } from "../../harness/change-harness.js";
 import { gatewayOver } from "../../harness/gateway-harness.js";

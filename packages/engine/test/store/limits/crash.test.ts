@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { createStore } from "../../../src/store/store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { AdmissionHarness } from "../../harness/admission-harness.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
 
@@ -45,7 +45,7 @@ function dieAt(moment: string): void {
 /** A node over the frail way to the database takes a step and dies in it. */
 async function tickAndDie(moment: string): Promise<void> {
   dieAt(moment);
-  const node = h.admitter(createStore(frail.database));
+  const node = h.admitter(createEngineStore(frail.database));
   await expect(node.tick()).rejects.toMatchObject({ code: "database_unavailable" });
   await untilUndone();
 }
@@ -75,7 +75,7 @@ test.each(momentsOf(...statements))(
 test.each(["commit\0"])("a node that never hears of its commit leaves nothing behind [INV-14] (%j)", async (commit) => {
   await h.runs(policy, 3);
   frail.proxy.loseAnswerTo(commit);
-  const store = createStore(frail.database);
+  const store = createEngineStore(frail.database);
   await expect(h.admitter(store).tick()).rejects.toMatchObject({ code: "database_unavailable" });
   await h.admitter().tick();
   expect(await h.states()).toEqual({ blocked: 1, queued: 2 });
@@ -158,7 +158,7 @@ test.each(momentsOf("limit.at_work", "limit.count"))(
     await h.h.store.queues.change(theQueue, () => queueLimits);
     await h.runs(policy, 1);
     dieAt(moment);
-    const dying = h.admitter(createStore(frail.database));
+    const dying = h.admitter(createEngineStore(frail.database));
     await expect(dying.tick().then(() => dying.tick())).rejects.toMatchObject({ code: "database_unavailable" });
     await untilUndone();
     const other = h.admitter();
@@ -175,7 +175,7 @@ test.each(momentsOf("limit.declare", "limit.fence", "limit.recount"))(
     await h.h.run();
     const session = await h.h.session();
     dieAt(moment);
-    const store = createStore(frail.database);
+    const store = createEngineStore(frail.database);
     await expect(store.queues.change(theQueue, () => queueLimits)).rejects.toMatchObject({
       code: "database_unavailable",
     });

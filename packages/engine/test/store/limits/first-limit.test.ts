@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { loadStatements } from "../../../src/index.js";
-import type { OwnLimits } from "../../../src/store/entities/limit-rows.js";
-import { exchangeOver } from "../../../src/store/entities/exchange.js";
-import { createStore } from "../../../src/store/store.js";
+import { exchangeOver, type OwnLimits } from "@carillon/store";
+import { createEngineStore } from "../../harness/engine-store.js";
 import { AdmissionHarness } from "../../harness/admission-harness.js";
 import { gatewayId, untilSomebodyWaits } from "../../harness/store-harness.js";
 
@@ -45,8 +44,8 @@ describe("the first limit of a queue holds from the commit that sets it", () => 
       const stale = await h.h.store.claims.exchange({ succeeded: [], demand: await demand(of, 0) });
       expect(stale.claimed).toEqual([]);
     }
-    const owners = createStore(h.h.db).limitOwners;
-    await owners.look();
+    const owners = createEngineStore(h.h.db).limitOwners;
+    await owners.refresh();
     expect(owners.isLimited(1, "default")).toBe(true);
     const knowing = { ...(await demand(session, owners.revision)), places: [0] };
     expect((await h.h.store.claims.exchange({ succeeded: [], demand: knowing })).claimed).toHaveLength(1);

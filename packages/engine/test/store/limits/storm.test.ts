@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { audits, runAudit } from "../../../src/store/entities/audits.js";
+import { audits, runAudit } from "@carillon/store";
 import { LimitHarness } from "../../harness/limit-harness.js";
 
 let h: LimitHarness;

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { RunLister } from "../../../src/jobs/run-lister.js";
-import { RunReader } from "../../../src/jobs/run-reader.js";
-import type { BulkRequest } from "../../../src/model/operations.js";
+import { RunLister } from "../../../src/runs/run-lister.js";
+import { RunReader } from "../../../src/runs/run-reader.js";
+import type { BulkRequest } from "../../../src/operations/operations.js";
 import { BulkTargets } from "../../../src/operations/bulk-targets.js";
 import { OperationRunner } from "../../../src/operations/operation-runner.js";
 import { operationsApi } from "../../../src/operations/operations-api.js";
-import { shardOf } from "../../../src/jobs/shard-of.js";
+import { shardOf } from "../../../src/catalog/shard-of.js";
 import { RunChanger } from "../../../src/runs/run-changer.js";
-import type { StoredOperation } from "../../../src/store/entities/operations.js";
+import type { StoredOperation } from "@carillon/store";
 import { newId, newRun, type StoreHarness, storeHarness, untilSomebodyWaits } from "../../harness/store-harness.js";
-import { membershipOf } from "../../../src/coordinator/port.js";
+import { membershipOf } from "../../../src/cluster/coordinator.js";
 
 let h: StoreHarness;
 let membership = membershipOf(newId(), new Map([[3, 1]]));

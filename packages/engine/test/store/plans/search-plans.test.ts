@@ -1,9 +1,14 @@
 import { parseLabelSelector } from "@carillon/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { HistoryDays } from "../../../src/store/entities/history-days.js";
-import { mostScanned } from "../../../src/store/entities/list-direction.js";
-import { type RunListFilter, type RunSearch, runSearch } from "../../../src/store/entities/run-search.js";
-import type { Queryable, SqlText } from "../../../src/store/db/queryable.js";
+import {
+  HistoryDays,
+  mostScanned,
+  type Queryable,
+  type RunListFilter,
+  type RunSearch,
+  runSearch,
+  type SqlText,
+} from "@carillon/store";
 import { loadStatements } from "../../../src/index.js";
 import { fillHistory, searchCount } from "../../harness/search-history.js";
 import { type StoreHarness, storeHarness } from "../../harness/store-harness.js";

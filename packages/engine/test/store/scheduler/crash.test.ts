@@ -1,7 +1,6 @@
 import type { OverlapPolicy, ScheduleSpec } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { DueJob } from "../../../src/scheduler/fire-store.js";
-import { createStore } from "../../../src/store/store.js";
+import { createEngineStore } from "../../harness/engine-store.js";
 import {
   hourMs,
   type SchedulerHarness,
@@ -10,6 +9,7 @@ import {
 } from "../../harness/scheduler-harness.js";
 import { type FrailDatabase, frailDatabase } from "../../harness/frail-database.js";
 import { untilSomebodyWaits } from "../../harness/store-harness.js";
+import type { DueJob } from "@carillon/store";
 
 let h: SchedulerHarness;
 let frail: FrailDatabase;
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 /** A node whose every statement goes through the frail.proxy. */
-const frailNode = (): Promise<SchedulerNode> => h.node({ around: () => createStore(frail.database).due });
+const frailNode = (): Promise<SchedulerNode> => h.node({ around: () => createEngineStore(frail.database).fires });
 
 async function dueJob(overlap: OverlapPolicy): Promise<DueJob> {
   const at = Math.floor(h.db.clock.now()) - 1_000;

@@ -1,8 +1,8 @@
 import { occurrenceRunId, type ScheduleSpec } from "@carillon/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { DueJob } from "../../../src/scheduler/fire-store.js";
 import { hourMs, minuteMs, type SchedulerHarness, schedulerHarness } from "../../harness/scheduler-harness.js";
 import { fireRow, newId, termsOf, untilSomebodyWaits } from "../../harness/store-harness.js";
+import type { DueJob } from "@carillon/store";
 
 let h: SchedulerHarness;
 beforeEach(async () => {
@@ -151,7 +151,7 @@ describe("overlap skip", () => {
     await h.db.transaction(async (tx) => {
       // The fire has its snapshot and waits for the shard while somebody runs the job by hand.
       await tx.query({ text: "select 1 from carillon.shard where id = $1 for update" }, [job.shard]);
-      fire = h.store.due.fire(termsOf(fence), [fireRow(job)]);
+      fire = h.store.fires.fire(termsOf(fence), [fireRow(job)]);
       await untilSomebodyWaits(h);
       await h.run({ id: byHand, jobId: job.jobId, trigger: `run_now:${byHand}` });
       const text = "update carillon.job_due set runs_made = runs_made + 1, run_ids = array[$2::uuid] where job_id = $1";

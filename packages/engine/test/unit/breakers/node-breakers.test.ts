@@ -1,9 +1,7 @@
 import { type Outcome, requirementsOf, requirementText, type RunPolicy } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { NodeBreakers, type Way } from "../../../src/breakers/node-breakers.js";
-import type { BreakerStore, OpenBreaker, Opening } from "../../../src/store/entities/breakers.js";
-import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
-import type { Lane } from "../../../src/store/entities/lanes.js";
+import type { BreakerStore, ClaimedRun, Lane, OpenBreaker, Opening } from "@carillon/store";
 
 const breaker = { failureRatio: 0.5, windowMs: 60_000, minCalls: 4, openForMs: 30_000 };
 const name = { namespaceId: 1, name: "payments" };

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { AnswerWeight, mostChars } from "../../../src/dispatch/answer-weight.js";
-import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+import { AnswerWeight, mostChars } from "../../../src/dispatch/claims/answer-weight.js";
+import type { ClaimedRun } from "@carillon/store";
 import { memoryGateway, workerOf } from "../../harness/memory-gateway.js";
 
 const megabyte = "x".repeat(1_048_576);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { assignmentOf } from "../../../src/dispatch/assignment-of.js";
-import { decideCompletion } from "../../../src/dispatch/decide-completion.js";
-import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+import { assignmentOf } from "../../../src/dispatch/sessions/to-assignment.js";
+import { decideCompletion } from "../../../src/dispatch/results/decide-completion.js";
+import type { ClaimedRun } from "@carillon/store";
 
 const run: ClaimedRun = {
   id: "r1",

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { WorkerSession } from "../../../src/dispatch/worker-session.js";
-import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+import type { WorkerSession } from "../../../src/dispatch/sessions/worker-session.js";
+import type { ClaimedRun } from "@carillon/store";
 import { lane, OfferingHarness, solo } from "../../harness/offering-harness.js";
 
 let h: OfferingHarness;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { HandedWord } from "../../../src/dispatch/handed-arrivals.js";
-import type { WorkerSession } from "../../../src/dispatch/worker-session.js";
-import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+import type { HandedWord } from "../../../src/dispatch/direct/direct-arrivals.js";
+import type { WorkerSession } from "../../../src/dispatch/sessions/worker-session.js";
+import type { ClaimedRun } from "@carillon/store";
 import { lane, OfferingHarness } from "../../harness/offering-harness.js";
 
 let h: OfferingHarness;

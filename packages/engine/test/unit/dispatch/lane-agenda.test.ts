@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { LaneAgenda, Wanted } from "../../../src/dispatch/lane-agenda.js";
-import { LaneBounds } from "../../../src/dispatch/lane-bounds.js";
-import type { Look } from "../../../src/dispatch/lane-spot.js";
-import { NamespaceTurns } from "../../../src/dispatch/namespace-turns.js";
-import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
-import type { Lane, LaneKind } from "../../../src/store/entities/lanes.js";
+import type { LaneAgenda, Wanted } from "../../../src/dispatch/claims/lane-scan-queue.js";
+import { LaneBounds } from "../../../src/dispatch/claims/lane-bounds.js";
+import type { Look } from "../../../src/dispatch/claims/lane-cursor.js";
+import { NamespaceTurns } from "../../../src/dispatch/claims/namespace-turns.js";
+import type { ClaimedRun, Lane, LaneKind } from "@carillon/store";
 
 const laneCount = 10_000;
 const wanted = { places: 10, free: 10, apart: 1 };

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { LaneAgenda } from "../../../src/dispatch/lane-agenda.js";
-import { NamespaceTurns } from "../../../src/dispatch/namespace-turns.js";
-import { LaneBounds } from "../../../src/dispatch/lane-bounds.js";
-import type { Look } from "../../../src/dispatch/lane-spot.js";
-import type { Lane } from "../../../src/store/entities/lanes.js";
-import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+import type { LaneAgenda } from "../../../src/dispatch/claims/lane-scan-queue.js";
+import { NamespaceTurns } from "../../../src/dispatch/claims/namespace-turns.js";
+import { LaneBounds } from "../../../src/dispatch/claims/lane-bounds.js";
+import type { Look } from "../../../src/dispatch/claims/lane-cursor.js";
+import type { ClaimedRun, Lane } from "@carillon/store";
 
 const plain = { id: 1, queue: "q", task: "a", kind: "plain", requires: "" } as const;
 const other = { id: 2, queue: "q", task: "b", kind: "plain", requires: "" } as const;

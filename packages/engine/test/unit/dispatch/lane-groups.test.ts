@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { LaneBounds } from "../../../src/dispatch/lane-bounds.js";
-import { LaneGroups } from "../../../src/dispatch/lane-groups.js";
-import { WorkerSession } from "../../../src/dispatch/worker-session.js";
-import type { Lane, LaneName, LaneStore } from "../../../src/store/entities/lanes.js";
+import { LaneBounds } from "../../../src/dispatch/claims/lane-bounds.js";
+import { LaneGroups } from "../../../src/dispatch/claims/lane-groups.js";
+import { WorkerSession } from "../../../src/dispatch/sessions/worker-session.js";
+import type { Lane, LaneName, LaneStore } from "@carillon/store";
 
 /** Lanes in memory; answers come when the test lets them. */
 class Lanes implements LaneStore {

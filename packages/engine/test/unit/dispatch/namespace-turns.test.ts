@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NamespaceTurns } from "../../../src/dispatch/namespace-turns.js";
+import { NamespaceTurns } from "../../../src/dispatch/claims/namespace-turns.js";
 
 const weights = new Map([
   [1, 3],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { dealPlaces } from "../../../src/dispatch/places.js";
-import type { WorkerSession } from "../../../src/dispatch/worker-session.js";
+import { dealPlaces } from "../../../src/dispatch/claims/slot-allocation.js";
+import type { WorkerSession } from "../../../src/dispatch/sessions/worker-session.js";
 
 const session = (id: string, free: number, ahead = 0): WorkerSession =>
   ({ id, freeFor: () => free, roomFor: () => free + ahead }) as unknown as WorkerSession;

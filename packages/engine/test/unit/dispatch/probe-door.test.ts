@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { LaneBounds } from "../../../src/dispatch/lane-bounds.js";
-import { ProbeDoor } from "../../../src/dispatch/probe-door.js";
-import type { Lane } from "../../../src/store/entities/lanes.js";
+import { LaneBounds } from "../../../src/dispatch/claims/lane-bounds.js";
+import { ProbeDoor } from "../../../src/dispatch/claims/breaker-probe.js";
+import type { Lane } from "@carillon/store";
 
 const laneAt = (id: number): Lane => ({ id, queue: `q${id}`, task: "pay", kind: "plain", requires: "" });
 const isBehind = (): boolean => true;

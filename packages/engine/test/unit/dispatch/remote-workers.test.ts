@@ -1,10 +1,10 @@
 import { ManualClock } from "@carillon/core";
 import { expect, it } from "vitest";
-import { mostChars } from "../../../src/dispatch/answer-weight.js";
-import type { Assigned } from "../../../src/dispatch/assignment-of.js";
+import { mostChars } from "../../../src/dispatch/claims/answer-weight.js";
+import type { Assigned } from "../../../src/dispatch/sessions/to-assignment.js";
 import type { Gateway } from "../../../src/dispatch/gateway.js";
 import { RemoteWorkers } from "../../../src/dispatch/remote/remote-workers.js";
-import type { WorkerRegistration } from "../../../src/dispatch/worker-registration.js";
+import type { WorkerRegistration } from "../../../src/dispatch/sessions/worker-registration.js";
 
 const worker = { namespace: "default", name: "w", queues: ["default"], tasks: ["echo"], slots: 1 };
 

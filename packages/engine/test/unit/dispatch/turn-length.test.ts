@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { TurnLength } from "../../../src/dispatch/turn-length.js";
+import { TurnLength } from "../../../src/dispatch/claims/turn-length.js";
 
 it("statements that take long become smaller at once, and larger again step by step", () => {
   const turn = new TurnLength(500);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ClaimedRun } from "../../../src/store/entities/claimed-run.js";
+import type { ClaimedRun } from "@carillon/store";
 import { memoryGateway, workerOf } from "../../harness/memory-gateway.js";
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

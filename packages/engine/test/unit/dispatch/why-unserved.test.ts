@@ -1,7 +1,7 @@
 import { requirementsOf } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { whoServes, whyUnserved } from "../../../src/dispatch/why-unserved.js";
-import type { SessionKind } from "../../../src/store/entities/sessions.js";
+import type { SessionKind } from "@carillon/store";
 
 const kind = (over: Partial<SessionKind> = {}): SessionKind => ({
   queues: ["mail"],

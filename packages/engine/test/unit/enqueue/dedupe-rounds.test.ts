@@ -1,8 +1,8 @@
 import { type DedupeAction, dedupeActions } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type DedupeOutcome, storeInRounds } from "../../../src/enqueue/dedupe-rounds.js";
-import type { DedupeAnswer, DedupedRun } from "../../../src/store/entities/dedupes.js";
+import { type DedupeOutcome, storeInRounds } from "../../../src/enqueue/dedupe/dedupe-rounds.js";
+import type { DedupeAnswer, DedupedRun } from "@carillon/store";
 import { newId, newRun } from "../../harness/store-harness.js";
 
 interface Request {

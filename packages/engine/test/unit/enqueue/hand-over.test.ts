@@ -1,10 +1,8 @@
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { type HandedOver, HandOver } from "../../../src/enqueue/hand-over.js";
-import { Offers } from "../../../src/enqueue/offers.js";
-import type { Offer } from "../../../src/model/offers.js";
-import type { HandedNotices } from "../../../src/store/entities/handed-runs.js";
-import type { Notice } from "../../../src/store/entities/runs.js";
+import { type HandedOver, HandOver } from "../../../src/enqueue/direct-insert.js";
+import { Offers } from "../../../src/enqueue/slot-offers.js";
+import type { HandedNotices, Notice, Offer } from "@carillon/store";
 import { newRun } from "../../harness/new-run.js";
 
 const run = newRun();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { HandedOver } from "../../../src/enqueue/hand-over.js";
-import type { Telling } from "../../../src/node/hints.js";
-import { insertRunsNow } from "../../../src/node/inserts.js";
-import type { NewRun, Notice, RunStore } from "../../../src/store/entities/runs.js";
+import type { HandedOver } from "../../../src/enqueue/direct-insert.js";
+import type { NotifyMode } from "../../../src/wakeups/wakeups.js";
+import { insertRunsNow } from "../../../src/enqueue/coalesced-inserts.js";
+import type { NewRun, Notice, RunStore } from "@carillon/store";
 import { newRun } from "../../harness/new-run.js";
 
 const run = (rank: number): NewRun => newRun({ id: `id-${rank}`, rank });
@@ -18,7 +18,7 @@ const setUp = (handOver?: (runs: readonly NewRun[]) => Promise<HandedOver | null
       return 5;
     },
   } as Partial<RunStore> as RunStore;
-  const told: { ranks: number[]; telling: Telling }[] = [];
+  const told: { ranks: number[]; telling: NotifyMode }[] = [];
   const inserts = insertRunsNow(
     store,
     { maxBatch: 100, maxQueued: 1_000 },
@@ -35,14 +35,14 @@ describe("a run that may start at once", () => {
   it("brings its hint along when it comes alone", async () => {
     const { written, told, inserts } = setUp();
     expect(await inserts.add(run(42))).toBe(5);
-    expect(told).toEqual([{ ranks: [42], telling: "done" }]);
+    expect(told).toEqual([{ ranks: [42], telling: "sent" }]);
     expect(written).toEqual([{ runs: 1, notice: { channel: "c", payload: "42" } }]);
   });
 
   it("brings one hint for all that go in one batch, when that goes alone", async () => {
     const { written, told, inserts } = setUp();
     await Promise.all([1, 2, 3].map((rank) => inserts.add(run(rank))));
-    expect(told).toEqual([{ ranks: [1, 2, 3], telling: "done" }]);
+    expect(told).toEqual([{ ranks: [1, 2, 3], telling: "sent" }]);
     expect(written).toEqual([{ runs: 3, notice: { channel: "c", payload: "1,2,3" } }]);
   });
 });
@@ -58,14 +58,14 @@ describe("a run that a worker may have offered to take", () => {
     const { written, told, inserts } = setUp(async () => ({ at: 7, isHanded: false }));
     expect(await inserts.add(run(42))).toBe(7);
     expect(written).toEqual([]);
-    expect(told).toEqual([{ ranks: [42], telling: "done" }]);
+    expect(told).toEqual([{ ranks: [42], telling: "sent" }]);
   });
 
   it("is stored as any other when nobody offered", async () => {
     const { written, told, inserts } = setUp(async () => null);
     expect(await inserts.add(run(42))).toBe(5);
     expect(written).toEqual([{ runs: 1, notice: { channel: "c", payload: "42" } }]);
-    expect(told).toEqual([{ ranks: [42], telling: "done" }]);
+    expect(told).toEqual([{ ranks: [42], telling: "sent" }]);
   });
 
   it("goes with all of its batch, in their order", async () => {
@@ -98,6 +98,6 @@ describe("a run that a worker may have offered to take", () => {
       { runs: 1, notice: { channel: "c", payload: "0" } },
       { runs: 16, notice: null },
     ]);
-    expect(told.map(({ telling }) => telling)).toEqual(["done", "soon"]);
+    expect(told.map(({ telling }) => telling)).toEqual(["sent", "batched"]);
   });
 });

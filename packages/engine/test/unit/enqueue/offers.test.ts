@@ -1,7 +1,7 @@
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { Offers } from "../../../src/enqueue/offers.js";
-import type { Offer } from "../../../src/model/offers.js";
+import { Offers } from "../../../src/enqueue/slot-offers.js";
+import type { Offer } from "@carillon/store";
 
 const lane = { lane: 7, namespaceId: 1 };
 const offer = (over: Partial<Offer> = {}): Offer => ({

@@ -1,8 +1,7 @@
 import type { EnqueueSpec } from "@carillon/core";
 import { expect, it } from "vitest";
 import { RunEnqueuer } from "../../../src/enqueue/run-enqueuer.js";
-import type { LaneName } from "../../../src/store/entities/lanes.js";
-import type { NewRun } from "../../../src/store/entities/runs.js";
+import type { LaneName, NewRun } from "@carillon/store";
 
 /** An enqueuer that knows no lane yet; a lane is named by what it requires. */
 function setUp() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { explainLimits } from "../../../src/explain/explain-limits.js";
-import type { LimitView } from "../../../src/model/limits.js";
+import type { LimitView } from "../../../src/limits/limits.js";
 
 const now = 1_000_000;
 const run = "0193e2c4-0000-7000-8000-000000000000";

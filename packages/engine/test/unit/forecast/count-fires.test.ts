@@ -1,7 +1,7 @@
 import { compileSchedule, type ScheduleSpec } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { countFires } from "../../../src/forecast/count-fires.js";
-import type { ForecastJob } from "../../../src/store/entities/forecast-reads.js";
+import type { ForecastJob } from "@carillon/store";
 
 const from = Date.UTC(2026, 10, 16, 8, 0, 30);
 const hour = 3_600_000;

@@ -4,10 +4,10 @@ import { applyCancel } from "../../../src/jobs/change/apply-cancel.js";
 import { applyEdit } from "../../../src/jobs/change/apply-edit.js";
 import { applyPause, applyResume } from "../../../src/jobs/change/apply-pause.js";
 import { specOf } from "../../../src/jobs/change/definition.js";
-import type { DueRules } from "../../../src/jobs/change/due-rules.js";
-import { settleDue } from "../../../src/jobs/change/settle-due.js";
-import { JobDraft } from "../../../src/settlement/job-draft.js";
-import type { LockedJob } from "../../../src/store/entities/settlement.js";
+import type { DueRules } from "../../../src/schedules/due-rules.js";
+import { settleDue } from "../../../src/jobs/transaction/settle-due.js";
+import { JobDraft } from "../../../src/jobs/transaction/job-draft.js";
+import type { LockedJob } from "@carillon/store";
 
 const id = "0198a0f0-0000-7000-8000-000000000001";
 const hour = 3_600_000;

@@ -1,8 +1,8 @@
 import { compileSchedule } from "@carillon/core";
 import { describe, expect, it } from "vitest";
 import { ChangeTransaction, type ChangeTransactionOptions } from "../../../src/jobs/change/change-transaction.js";
-import { JobDraft } from "../../../src/settlement/job-draft.js";
-import type { LockedJob } from "../../../src/store/entities/settlement.js";
+import { JobDraft } from "../../../src/jobs/transaction/job-draft.js";
+import type { LockedJob } from "@carillon/store";
 
 const id = "0198a0f0-0000-7000-8000-000000000001";
 const noon = Date.UTC(2026, 5, 1, 12);

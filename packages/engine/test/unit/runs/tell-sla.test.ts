@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EngineEvent } from "../../../src/events.js";
-import { tellLateEnds } from "../../../src/runs/tell-sla.js";
-import type { EndedLate } from "../../../src/store/entities/ended-runs.js";
+import { tellLateEnds } from "../../../src/runs/sla-events.js";
+import type { EndedLate } from "@carillon/store";
 
 const run: EndedLate = {
   id: "a",

@@ -1,9 +1,9 @@
 import { ManualClock } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import type { FireStore } from "../../../src/scheduler/fire-store.js";
+import type { FireStore } from "../../../src/schedules/fire-store.js";
 import { Scheduler } from "../../../src/scheduler/scheduler.js";
-import type { DueRun, PromotedRun } from "../../../src/store/entities/runs.js";
-import { membershipOf } from "../../../src/coordinator/port.js";
+import type { DueRun, PromotedRun } from "@carillon/store";
+import { membershipOf } from "../../../src/cluster/coordinator.js";
 
 const start = Date.UTC(2026, 5, 1, 12);
 

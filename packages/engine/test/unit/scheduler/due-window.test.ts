@@ -2,7 +2,7 @@ import { defaultFiringPolicy } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DueWindow } from "../../../src/scheduler/due-window.js";
-import type { DueDefinition, DueJob } from "../../../src/scheduler/fire-store.js";
+import type { DueDefinition, DueJob } from "@carillon/store";
 
 const start = Date.UTC(2026, 5, 1, 12);
 

@@ -1,8 +1,7 @@
 import { defaultFiringPolicy } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { FireRow } from "../../../src/scheduler/fire-store.js";
-import { fireColumns } from "../../../src/store/entities/fire-columns.js";
+import { fireColumns, type FireRow } from "@carillon/store";
 
 const start = Date.UTC(2026, 5, 1, 12);
 const few = fc.constantFrom(0, 1, 2);

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { EngineEvent } from "../../../src/events.js";
-import { LaterMover, type LaterMoverOptions } from "../../../src/scheduler/later-mover.js";
-import type { LaterStore, MovedRun, ShardFrom } from "../../../src/store/entities/later.js";
-import { membershipOf } from "../../../src/coordinator/port.js";
+import { LaterMover, type LaterMoverOptions } from "../../../src/scheduler/far-future-promoter.js";
+import type { LaterStore, MovedRun, ShardFrom } from "@carillon/store";
+import { membershipOf } from "../../../src/cluster/coordinator.js";
 
 const limits = { leadMs: 300, lookMs: 10, fullLookMs: 1_000, shardsPerLook: 3, batch: 4, shardsPerMove: 2 };
 

@@ -9,7 +9,7 @@ import {
 } from "@carillon/core";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type DueFacts, planDue } from "../../../src/scheduler/plan-due.js";
+import { type DueFacts, planDue } from "../../../src/schedules/plan-due.js";
 
 const jobId = "00000000-0000-7000-8000-00000000000a";
 const start = Date.UTC(2026, 2, 28, 20);

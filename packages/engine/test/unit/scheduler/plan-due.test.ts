@@ -8,7 +8,7 @@ import {
   type ScheduleSpec,
 } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { type DueFacts, type DuePlan, planDue } from "../../../src/scheduler/plan-due.js";
+import { type DueFacts, type DuePlan, planDue } from "../../../src/schedules/plan-due.js";
 
 const jobId = "00000000-0000-7000-8000-000000000000";
 const subject = { namespace: "default", queue: "default", labels: {} };

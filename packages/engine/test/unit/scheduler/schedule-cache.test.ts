@@ -1,6 +1,6 @@
 import { compileSchedule, type ScheduleSpec } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import { ScheduleCache } from "../../../src/scheduler/schedule-cache.js";
+import { ScheduleCache } from "../../../src/schedules/schedule-cache.js";
 
 const cron = (expression: string, jitterMs?: number): ScheduleSpec => ({
   kind: "cron",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Suspects } from "../../../src/scheduler/suspects.js";
+import { Suspects } from "../../../src/scheduler/poison-jobs.js";
 
 describe("a job whose fire failed while nothing else was written", () => {
   it("is at fault when others were written since", () => {

@@ -1,12 +1,12 @@
 import { compileSchedule } from "@carillon/core";
 import { describe, expect, it } from "vitest";
-import type { FireRow } from "../../../src/scheduler/fire-store.js";
 import { namedCalendars } from "./draw/calendars.js";
 import { quietYear, usualYear } from "./draw/plan.js";
 import { dayMs, hourMs, yearEnd, yearStart } from "./draw/year.js";
 import type { Law } from "./oracle/complaint.js";
 import { judgeYear, type Verdict } from "./oracle/judge-year.js";
 import { liveAYear, type YearOptions } from "./world/live-a-year.js";
+import type { FireRow } from "@carillon/store";
 
 /** Three months of a few jobs are enough to see a law broken. */
 async function verdictOf(options: Partial<YearOptions>): Promise<Verdict> {

@@ -1,5 +1,5 @@
 import {
-  isForeignRequest,
+  hasLegacySpelling,
   normaliseJobRequest,
   type operations,
   readCancel,
@@ -72,7 +72,7 @@ async function put(options: ApiOptions, answers: JobAnswers, call: PutCall): Pro
     refuseOtherKey(spec.key, key);
     return { ...spec, ...(key !== undefined && { key }) };
   };
-  const asker = { namespace, foreign: isForeignRequest(body) };
+  const asker = { namespace, foreign: hasLegacySpelling(body) };
   if ("id" in ref) return answers.shown(await engine.editJob(namespace, ref, define, contextOf(call)), asker);
   const { job, created } = await engine.upsertJob(namespace, ref.key, define, contextOf(call));
   return created ? answers.created(job, asker) : answers.shown(job, asker);

@@ -29,7 +29,7 @@ export function jobHandlers(options: ApiOptions): JobHandlers {
       const job = await tracing.enqueueTraced(traceOf(call), [request.spec], ([one = request.spec]) =>
         engine.createJob(namespace, one, receipt),
       );
-      return answers.created(job, { namespace, foreign: foreign || request.foreign });
+      return answers.created(job, { namespace, foreign: foreign || request.hasLegacySpelling });
     },
     async listJobs({ query, namespace }) {
       const keys = keysOf(query);

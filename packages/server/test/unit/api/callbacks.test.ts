@@ -24,7 +24,7 @@ describe("a callback", () => {
       { status: "failed", retry_after: "30s" },
       {
         status: "failed",
-        error: { type: "CallbackFailed", message: "the callback says that the work failed", retryable: true },
+        error: { type: "CallbackFailed", message: "The callback reported that the work failed.", retryable: true },
         retryAfterMs: 30_000,
       },
     ],

@@ -73,7 +73,7 @@ describe("a list of jobs", () => {
   });
 
   it.each([
-    ["an unknown parameter, with a guess", "pagesize=5", "unknown_field", "did you mean page_size?"],
+    ["an unknown parameter, with a guess", "pagesize=5", "unknown_field", "Did you mean page_size?"],
     ["a parameter given twice", "task=a&task=b", "field_invalid", "commas"],
     ["a status that does not exist", "status=sleeping", "status_unknown", "queued"],
     ["two different owners", "owner=a&user_id=b", "field_invalid", "?owner"],

@@ -1,6 +1,6 @@
 import { type Calendar, type CalendarDefinition, compileCalendar } from "@carillon/core";
-import type { NamedCalendars } from "../../../../src/scheduler/calendar-source.js";
-import { calendarNames } from "../../../../src/calendar/named-calendars.js";
+import type { NamedCalendars } from "../../../../src/schedules/named-calendars.js";
+import { calendarNames } from "../../../../src/schedules/calendar-rule.js";
 import { dayMs, yearStart } from "./year.js";
 
 const firstDay = yearStart / dayMs;

@@ -1,4 +1,4 @@
-import type { FireStore } from "../../../../src/scheduler/fire-store.js";
+import type { FireStore } from "../../../../src/schedules/fire-store.js";
 import type { StatementFault } from "../draw/plan.js";
 
 export interface ArmedFault {

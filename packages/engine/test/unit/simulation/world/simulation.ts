@@ -1,12 +1,12 @@
 import { type Instant, type MaintenanceWindow, type ScheduleSpec } from "@carillon/core";
-import { MemoryCluster } from "../../../../src/coordinator/memory/memory-cluster.js";
+import { MemoryCluster } from "../../../../src/cluster/memory/memory-cluster.js";
 import { planJob } from "../../../../src/jobs/plan-job.js";
-import type { FireStore } from "../../../../src/scheduler/fire-store.js";
+import type { FireStore } from "../../../../src/schedules/fire-store.js";
 import { memoryFireStore, memorySettle, memorySettler } from "../../../../src/scheduler/memory/memory-fire-store.js";
 import { insertJob } from "../../../../src/scheduler/memory/memory-jobs.js";
 import { MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
-import { ScheduleCache } from "../../../../src/scheduler/schedule-cache.js";
-import { OverlapAdmitter } from "../../../../src/settlement/overlap-admitter.js";
+import { ScheduleCache } from "../../../../src/schedules/schedule-cache.js";
+import { OverlapAdmitter } from "../../../../src/jobs/transaction/overlap-admitter.js";
 import { namedCalendars } from "../draw/calendars.js";
 import type { DrawnJob } from "../draw/jobs.js";
 import { dayMs, hourMs, minuteMs, secondMs } from "../draw/year.js";
@@ -16,7 +16,7 @@ import { VirtualChanges } from "./virtual-changes.js";
 import { VirtualCluster } from "./virtual-cluster.js";
 import { VirtualNode } from "./virtual-node.js";
 import { VirtualWorkers } from "./virtual-workers.js";
-import { rankByPriority } from "../../../../src/queues/rank-run.js";
+import { rankByPriority } from "../../../../src/catalog/rank-run.js";
 
 const shards = 16;
 const allShards = Array.from({ length: shards }, (_, id) => id);

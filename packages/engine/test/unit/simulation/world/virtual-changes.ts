@@ -1,16 +1,16 @@
 import { CarillonError, type JobSpec, type MissedChoice } from "@carillon/core";
-import { heardNothing } from "../../../../src/after/follower.js";
+import { heardNothing } from "../../../../src/dependencies/follower.js";
 import { applyCancel } from "../../../../src/jobs/change/apply-cancel.js";
 import { ChangeTransaction } from "../../../../src/jobs/change/change-transaction.js";
 import { JobEdits } from "../../../../src/jobs/change/job-edits.js";
 import { JobPauses } from "../../../../src/jobs/change/job-pauses.js";
 import { PauseExpiry } from "../../../../src/jobs/change/pause-expiry.js";
-import { nodeRules } from "../../../../src/node/node-rules.js";
+import { nodeRules } from "../../../../src/schedules/node-rules.js";
 import { memoryChanges } from "../../../../src/scheduler/memory/memory-changes.js";
 import { memoryFireStore, memorySettle, memorySettler } from "../../../../src/scheduler/memory/memory-fire-store.js";
 import type { MemoryTables } from "../../../../src/scheduler/memory/memory-tables.js";
-import { ScheduleCache } from "../../../../src/scheduler/schedule-cache.js";
-import type { Settler } from "../../../../src/settlement/settler.js";
+import { ScheduleCache } from "../../../../src/schedules/schedule-cache.js";
+import type { Settler } from "../../../../src/jobs/transaction/settler.js";
 import { namedCalendars } from "../draw/calendars.js";
 
 const namespaceId = 1;

@@ -1,4 +1,4 @@
-import type { MemoryCluster } from "../../../../src/coordinator/memory/memory-cluster.js";
+import type { MemoryCluster } from "../../../../src/cluster/memory/memory-cluster.js";
 import type { VirtualNode } from "./virtual-node.js";
 
 /** Who owns which shard, and who believes to. Shards move by the same compare-and-set as in production. */

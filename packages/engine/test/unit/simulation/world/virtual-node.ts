@@ -1,12 +1,12 @@
 import type { DurationMs, Instant } from "@carillon/core";
-import type { Fence } from "../../../../src/store/entities/fence.js";
-import type { DueJob, FireStore } from "../../../../src/scheduler/fire-store.js";
+import type { DueJob, Fence } from "@carillon/store";
+import type { FireStore } from "../../../../src/schedules/fire-store.js";
 import { Scheduler, type SchedulerLimits } from "../../../../src/scheduler/scheduler.js";
 import type { EngineEvent } from "../../../../src/events.js";
 import { namedCalendars } from "../draw/calendars.js";
 import { secondMs } from "../draw/year.js";
 import { type ArmedFault, faultyStore } from "./faulty-store.js";
-import { membershipOf } from "../../../../src/coordinator/port.js";
+import { membershipOf } from "../../../../src/cluster/coordinator.js";
 
 export interface VirtualNodeOptions {
   readonly id: string;

@@ -1,0 +1,56 @@
+import { CarillonError, type DurationMs } from "@carillon/core";
+import type { BegunCall, OwnCall } from "./receipts.js";
+import type { KeyedCall, KeyUse, ReceiptStore } from "@carillon/store";
+
+export interface KeyBookOptions {
+  readonly receipts: ReceiptStore;
+  readonly newId: () => string;
+}
+
+/** How long a key answers for its call. */
+const keptMs: DurationMs = 86_400_000;
+/** No call takes longer; one that has done nothing by then died with its node. */
+const givenUpMs: DurationMs = 60_000;
+const mostTries = 5;
+
+/**
+ * Calls that may be repeated. The key's row is taken before the call is looked at; what the call does is noted there in its own
+ * transaction, so that a repeat finds it whatever died in between; the answer follows.
+ */
+export class KeyBook {
+  readonly #options: KeyBookOptions;
+
+  constructor(options: KeyBookOptions) {
+    this.#options = options;
+  }
+
+  async begin(namespaceId: number, call: KeyedCall): Promise<BegunCall> {
+    const { receipts, newId } = this.#options;
+    const use: KeyUse = { ...call, namespaceId, token: newId() };
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      if (await receipts.begin(use, keptMs, givenUpMs)) return this.#own(use);
+      const row = await receipts.find(use);
+      // It was given back in between.
+      if (row === null) continue;
+      if (row.request !== call.request) return { state: "other" };
+      if (row.answer !== null) return { state: "done", answer: row.answer };
+      return row.effect === null ? { state: "busy" } : { state: "effect", effect: row.effect };
+    }
+    return { state: "busy" };
+  }
+
+  #own(use: KeyUse): OwnCall {
+    const { receipts } = this.#options;
+    return {
+      state: "own",
+      receipt: {
+        async keep(tx, effect) {
+          if (await receipts.note(tx, use, effect)) return;
+          throw new CarillonError("idempotency_in_progress", "another call has taken this Idempotency-Key over");
+        },
+      },
+      answered: (answer) => receipts.answer(use, answer),
+      refused: () => receipts.forget(use),
+    };
+  }
+}

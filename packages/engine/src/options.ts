@@ -1,0 +1,111 @@
+import type { Clock, DurationMs, Timers } from "@carillon/core";
+import { type Database, type Random, horizonMs } from "@carillon/store";
+import type { OnEngineEvent } from "./events.js";
+
+export interface EngineOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly newId: () => string;
+  readonly node: { readonly name: string; readonly address: string | null; readonly version: string };
+  /** No other node can be alive; see RowRegistryOptions. */
+  readonly alone: boolean;
+  /** Decides who is a member and who owns which shard; PostgreSQL itself does when this is left out. */
+  readonly etcd?: EtcdOptions;
+  /** It stores jobs and runs and leaves firing them and handing them out to others. */
+  readonly enqueueOnly?: boolean;
+  readonly onEvent?: OnEngineEvent;
+  readonly limits?: Partial<EngineLimits>;
+}
+
+export interface EtcdOptions {
+  /** Such as http://127.0.0.1:2379; tried in turn. */
+  readonly endpoints: readonly string[];
+  /** The beginning of every key; clusters that share an etcd differ in it. */
+  readonly prefix: string;
+}
+
+/** Every bound of the engine, with its default below. */
+export interface EngineLimits {
+  /** How long a silent node keeps its shards. */
+  readonly leaseMs: DurationMs;
+  /** A node whose wall clock is further from the database's leaves the shards to the others. */
+  readonly skewToleranceMs: DurationMs;
+  /** How long a silent worker keeps its runs. */
+  readonly workerSilenceMs: DurationMs;
+  /** A run whose hint was lost is found after at most this time. */
+  readonly fullLookMs: DurationMs;
+  /** How often a run may lose its worker before it is given up. */
+  readonly mostLosses: number;
+  /** Runs that one statement ends or claims at most. */
+  readonly claimBatch: number;
+  readonly insertBatch: number;
+  readonly insertQueue: number;
+  /** What is to be written is refused when it has waited this long. */
+  readonly insertPatienceMs: DurationMs;
+  readonly rescueBatch: number;
+  /** Dedupe keys that one pass of the sweep looks at. */
+  readonly sweepBatch: number;
+  /** How long a change of a job waits for whoever holds the job. */
+  readonly changePatienceMs: DurationMs;
+  /** Callers that may wait for the end of a run. */
+  readonly runWaiters: number;
+  /** A webhook endpoint that takes nothing for so long is disabled. */
+  readonly webhookFailingMs: DurationMs;
+  /** Days before today whose runs are kept, with what was done about them and the kinds of their errors. */
+  readonly historyDays: number;
+  /** Days before today whose logs are kept. */
+  readonly logDays: number;
+  /** Schedules kept compiled, about 2 KB each; jobs with the same rule share one. */
+  readonly compiledSchedules: number;
+  /** Bounds of the far-future promoter that differ from its defaults. */
+  readonly later: Partial<LaterLimits>;
+}
+
+export const defaultLimits: EngineLimits = Object.freeze({
+  leaseMs: 5_000,
+  skewToleranceMs: 500,
+  workerSilenceMs: 15_000,
+  fullLookMs: 1_000,
+  mostLosses: 3,
+  claimBatch: 500,
+  insertBatch: 1_000,
+  insertQueue: 50_000,
+  insertPatienceMs: 10_000,
+  rescueBatch: 1_000,
+  sweepBatch: 2_000,
+  changePatienceMs: 2_000,
+  runWaiters: 10_000,
+  webhookFailingMs: 5 * 86_400_000,
+  historyDays: 90,
+  logDays: 30,
+  compiledSchedules: 20_000,
+  later: {},
+});
+
+export interface LaterLimits {
+  /** A one-off job that is due later than this from now is stored in run_later. */
+  readonly horizonMs: DurationMs;
+  /** How long before their time runs move. What is stored now is far beyond it, so that nobody has to tell the mover. */
+  readonly leadMs: DurationMs;
+  readonly lookMs: DurationMs;
+  /** A full look starts at the beginning, not where the last one ended; it comes at most every 20 times its own cost. */
+  readonly fullLookMs: DurationMs;
+  /** Shards of one statement of a look: each may have dead index entries to walk, and a statement has a time limit. */
+  readonly shardsPerLook: number;
+  /** Rows of one move. */
+  readonly batch: number;
+  /** Shards of one move: each costs a lock and a descent of the index. */
+  readonly shardsPerMove: number;
+}
+
+export const defaultLaterLimits: LaterLimits = Object.freeze({
+  horizonMs,
+  leadMs: 330_000,
+  lookMs: 15_000,
+  fullLookMs: 60_000,
+  shardsPerLook: 128,
+  batch: 2_000,
+  shardsPerMove: 64,
+});

@@ -1,0 +1,69 @@
+import type { Instant } from "@carillon/core";
+import type { PromotedRun, Queued } from "@carillon/store";
+
+/** NOTIFY takes less than 8,000 bytes. */
+const maxNoticesPerText = 120;
+
+/** Runs of a lane became claimable; the lowest of their ranks. */
+export type LaneNotice = Omit<Queued, "id">;
+
+/** Runs of a lane become claimable at an instant. */
+export interface TimedLaneNotice extends LaneNotice {
+  readonly at: Instant;
+}
+
+/** The lowest rank in each lane of each namespace. */
+export function lowestRanks(runs: readonly LaneNotice[]): readonly LaneNotice[] {
+  if (runs.length === 1) return runs;
+  const lowest = new Map<string, LaneNotice>();
+  let last: LaneNotice | undefined;
+  for (const run of runs) {
+    if (run.lane === last?.lane && run.namespaceId === last.namespaceId && run.rank >= last.rank) continue;
+    keepLowest(lowest, run);
+    last = run;
+  }
+  return [...lowest.values()];
+}
+
+export function keepLowest(lowest: Map<string, LaneNotice>, notice: LaneNotice): void {
+  const key = `${notice.lane} ${notice.namespaceId ?? ""}`;
+  const before = lowest.get(key);
+  if (before === undefined || notice.rank < before.rank) lowest.set(key, notice);
+}
+
+/** The lowest rank in each lane of each namespace, for each instant at which runs become claimable. */
+export function lowestRanksByTime(runs: readonly PromotedRun[]): readonly TimedLaneNotice[] {
+  const groups = new Map<Instant, PromotedRun[]>();
+  for (const run of runs) {
+    const group = groups.get(run.runAt);
+    if (group === undefined) groups.set(run.runAt, [run]);
+    else group.push(run);
+  }
+  return [...groups].flatMap(([at, group]) => lowestRanks(group).map((notice) => ({ ...notice, at })));
+}
+
+/** The texts of NOTIFY for these notices, as many as their length requires. */
+export function writeNotices(kind: "lanes" | "timed", notices: readonly (LaneNotice | TimedLaneNotice)[]): string[] {
+  const texts: string[] = [];
+  for (let first = 0; first < notices.length; first += maxNoticesPerText) {
+    texts.push(
+      `${kind} ${notices
+        .slice(first, first + maxNoticesPerText)
+        .map(writeNotice)
+        .join(",")}`,
+    );
+  }
+  return texts;
+}
+
+const writeNotice = ({ lane, rank, namespaceId, at }: LaneNotice & Partial<TimedLaneNotice>): string =>
+  [lane, rank, namespaceId, at].join(":").replace(/:+$/, "");
+
+export function readLaneNotice(text: string): LaneNotice {
+  const [lane = "", rank = "", namespaceId = ""] = text.split(":", 3);
+  return { lane: Number(lane), rank: Number(rank), ...(namespaceId !== "" && { namespaceId: Number(namespaceId) }) };
+}
+
+export function readTimedNotice(text: string): TimedLaneNotice {
+  return { ...readLaneNotice(text), at: Number(text.split(":", 4)[3] ?? 0) };
+}

@@ -1,0 +1,42 @@
+import { createStore, type Database, type Store } from "@carillon/store";
+import { Catalog } from "../../src/catalog/catalog.js";
+import type { LimitOwnerCache } from "../../src/catalog/limit-owner-cache.js";
+import type { NamespaceCache } from "../../src/catalog/namespaces.js";
+import type { QueueCache } from "../../src/catalog/queues.js";
+import type { RankRun } from "../../src/catalog/rank-run.js";
+import type { TaskCache } from "../../src/catalog/tasks.js";
+import type { TaskDurations } from "../../src/catalog/task-durations.js";
+import { Settler } from "../../src/jobs/transaction/settler.js";
+import { fireStore } from "../../src/scheduler/settle-fires.js";
+import type { FireStore } from "../../src/schedules/fire-store.js";
+
+/** The store with the caches and the units of work that a node has over it, without the node. */
+export interface EngineStore extends Store {
+  readonly catalog: Catalog;
+  readonly fires: FireStore;
+  readonly limitOwners: LimitOwnerCache;
+  readonly namespaceBook: NamespaceCache;
+  readonly queueBook: QueueCache;
+  readonly taskBook: TaskCache;
+  readonly durations: TaskDurations;
+  readonly rank: RankRun;
+  readonly settler: Settler;
+}
+
+export function createEngineStore(db: Database): EngineStore {
+  const store = createStore(db);
+  const catalog = new Catalog({ store, wakeups: { announce: () => undefined } });
+  const settler = new Settler(store.settlementReads, store.settlementWrites, catalog.rank);
+  return {
+    ...store,
+    catalog,
+    fires: fireStore(store, settler),
+    limitOwners: catalog.limitOwners,
+    namespaceBook: catalog.namespaces,
+    queueBook: catalog.queues,
+    taskBook: catalog.tasks,
+    durations: catalog.durations,
+    rank: catalog.rank,
+    settler,
+  };
+}

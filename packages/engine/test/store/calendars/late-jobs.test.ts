@@ -1,0 +1,134 @@
+import type { CalendarDefinition, Instant, ScheduleSpec } from "@carillon/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { actor, type ChangeHarness, changeHarness, period, setDue, spec } from "../../harness/change-harness.js";
+import { CalendarSweep } from "../../../src/calendars/calendar-sweep.js";
+import { CalendarCompiler } from "../../../src/calendars/compile-edition.js";
+import { NodeCalendars } from "../../../src/calendars/calendar-cache.js";
+import { nodeRules } from "../../../src/schedules/node-rules.js";
+import { ScheduleCache } from "../../../src/schedules/schedule-cache.js";
+import { Scheduler } from "../../../src/scheduler/scheduler.js";
+import { membershipOf } from "../../../src/cluster/coordinator.js";
+
+// Jobs that are late, because nobody fired for hours, at the moment another node puts a new version of their calendar.
+
+const dayMs = 86_400_000;
+const hoursLate = 30;
+
+let h: ChangeHarness;
+beforeAll(async () => {
+  h = await changeHarness();
+});
+afterAll(() => h.close());
+
+/** Closed on the days from..to after today, in UTC. */
+function closed(name: string, from: number, to: number): CalendarDefinition {
+  const today = Math.floor(h.last / dayMs);
+  return { name, rules: [{ kind: "dates", ranges: [{ from: today + from, to: today + to }], yearly: [] }] };
+}
+
+const firing = { misfireThresholdMs: 30 * dayMs, catchupWindowMs: 30 * dayMs, overlap: "allow" } as const;
+
+/** Due every hour since `hoursLate` hours; closed by the new version for all that time, and for the week to come. */
+async function lateJob(name: string): Promise<string> {
+  await h.api.putCalendar("default", closed(name, 300, 301), actor);
+  const schedule: ScheduleSpec = {
+    kind: "every",
+    everyMs: period,
+    anchor: h.last - 1_000 * period,
+    calendars: { exclude: [name] },
+  };
+  const { id } = await h.api.createJob("default", spec({ schedule, firing }));
+  await h.select("update carillon.job set created_at = created_at - interval '3 days' where id = $1", id);
+  await setDue(h, id, h.last - (hoursLate - 1) * period);
+  await h.store.calendars.put(1, { definition: closed(name, -20, 7) });
+  return id;
+}
+
+const instants = (): Instant[] => Array.from({ length: hoursLate }, (_, n) => h.last - (hoursLate - 1 - n) * period);
+const fired = async (id: string): Promise<unknown[]> => (await h.runs(id)).map((run) => run["nominal_at"]);
+
+/** A node that has read the new version, and whose sweep has not come to the job. */
+async function node(): Promise<{ look(): Promise<void> }> {
+  const compiler = new CalendarCompiler();
+  const calendars = new NodeCalendars(h.store.calendars, compiler);
+  await calendars.refresh();
+  const rules = nodeRules({ schedules: new ScheduleCache(100, false), calendars, store: h.store.fires });
+  const sweep = new CalendarSweep({ db: h.db, store: h.store, rules, compiler, onRecomputed: () => undefined });
+  const scheduler = new Scheduler({
+    store: h.store.fires,
+    calendars,
+    follow: (ids) => sweep.follow(ids),
+    now: () => h.db.clock.now(),
+    membership: () => membershipOf(h.fence.node, new Map(h.fence.shards.map(({ id, epoch }) => [id, epoch]))),
+    onQueued: () => undefined,
+    onEvent: () => undefined,
+  });
+  const shards = h.fence.shards.map(({ id }) => id);
+  return {
+    async look() {
+      scheduler.hintShards(shards);
+      // A few shards are read with each tick.
+      for (let ticks = 0; ticks < 50 && scheduler.idleMs < 1_000; ticks += 1) await scheduler.tick();
+    },
+  };
+}
+
+describe("a job that is late when its calendar closes", () => {
+  it("fires what came before it followed, by the scheduler that reads the new version first [INV-11]", async () => {
+    const id = await lateJob("late-fire");
+    await (await node()).look();
+    expect(await fired(id)).toEqual(instants());
+    expect(await h.ledger(id)).toEqual([]);
+    expect(Number((await h.due(id))["next_nominal_at"])).toBeGreaterThan(h.last + 6 * dayMs);
+  });
+
+  it("fires it too where the old and the new version name the same next time [INV-11]", async () => {
+    const name = "late-same";
+    const first = h.last - (hoursLate - 1) * period;
+    const id = await lateJob(name);
+    // The last hours alone are closed: the new version has nothing against the next time itself.
+    const definition: CalendarDefinition = {
+      name,
+      rules: [
+        {
+          kind: "dates",
+          ranges: [{ from: Math.floor(first / dayMs) + 1, to: Math.floor(h.last / dayMs) + 7 }],
+          yearly: [],
+        },
+      ],
+    };
+    await h.store.calendars.put(1, { definition });
+    await (await node()).look();
+    expect(await fired(id)).toEqual(instants());
+    expect(await h.ledger(id)).toEqual([]);
+  });
+
+  it("fires it before a pause, an edit or a cancellation takes effect [INV-11]", async () => {
+    const paused = await lateJob("late-pause");
+    await h.api.pauseJob("default", { id: paused }, { reason: null, until: null, missed: "none" }, actor);
+    expect([await fired(paused), await h.ledger(paused)]).toEqual([instants(), []]);
+    expect(await h.api.getJob("default", { id: paused })).toMatchObject({ state: "paused", version: 3 });
+
+    const edited = await lateJob("late-edit");
+    await h.api.editJob("default", { id: edited }, (job) => ({ ...job, payload: "new" }), actor);
+    expect([await fired(edited), await h.ledger(edited)]).toEqual([instants(), []]);
+
+    const cancelled = await lateJob("late-cancel");
+    await h.api.cancelJob("default", { id: cancelled }, { running: "keep" }, actor);
+    const ended = await h.history(cancelled);
+    expect([await fired(cancelled), await h.ledger(cancelled)]).toEqual([[], []]);
+    expect(ended.map((run) => run["nominal_at"])).toEqual(instants());
+  });
+
+  it("is left alone by a scheduler that finds it held, and fired after that [INV-11]", async () => {
+    const id = await lateJob("late-held");
+    const held = await node();
+    await h.db.transaction(async (tx) => {
+      await tx.query({ text: "select from carillon.job_due where job_id = $1 for update" }, [id]);
+      await held.look();
+    });
+    expect(await fired(id)).toEqual([]);
+    await (await node()).look();
+    expect(await fired(id)).toEqual(instants());
+  });
+});

@@ -1,0 +1,130 @@
+import type { MaintenanceWindow } from "@carillon/core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { EngineEvent } from "../../../src/index.js";
+import { CalendarCompiler } from "../../../src/calendars/compile-edition.js";
+import { NodeCalendars } from "../../../src/calendars/calendar-cache.js";
+import { shardOf } from "../../../src/catalog/shard-of.js";
+import { Scheduler } from "../../../src/scheduler/scheduler.js";
+import { actor, type ChangeHarness, changeHarness, every } from "../../harness/change-harness.js";
+import { membershipOf } from "../../../src/cluster/coordinator.js";
+
+const day = 86_400_000;
+
+let h: ChangeHarness;
+let scheduler: Scheduler;
+let events: EngineEvent[] = [];
+
+beforeAll(async () => {
+  h = await changeHarness();
+  const { node: nodeId, shards } = h.fence;
+  const epochs = new Map(shards.map(({ id, epoch }) => [id, epoch]));
+  scheduler = new Scheduler({
+    store: h.store.fires,
+    calendars: new NodeCalendars(h.store.calendars, new CalendarCompiler()),
+    now: () => h.db.clock.now(),
+    membership: () => membershipOf(nodeId, epochs),
+    onQueued: () => undefined,
+    onEvent: (event) => events.push(event),
+  });
+});
+
+beforeEach(() => {
+  events = [];
+});
+
+afterAll(() => h.close());
+
+/** Around this moment. */
+function window(mode: "hold" | "skip", queue: string): MaintenanceWindow {
+  const time = { kind: "once", from: h.last - day, to: h.last + day } as const;
+  return { name: `${mode}-${queue}`, mode, scope: { queue }, time };
+}
+
+/** Lets the scheduler look, as its loop would, until it has said what is waited for. */
+async function until(type: EngineEvent["type"], jobId: string): Promise<void> {
+  const isSaid = (event: EngineEvent): boolean => event.type === type && "jobId" in event && event.jobId === jobId;
+  scheduler.hintShards(h.fence.shards.map((shard) => shard.id));
+  while (!events.some(isSaid)) await scheduler.tick();
+}
+
+const revision = async (): Promise<number> => (await h.store.fires.windows()).revision;
+
+describe("a maintenance window", () => {
+  it("changes the revision with every change, and only then", async () => {
+    const before = await revision();
+    const put = await h.api.putWindow("default", window("hold", "elsewhere"), actor);
+    expect(put).toMatchObject({
+      created: true,
+      window: { window: { scope: { namespace: "default", queue: "elsewhere" } } },
+    });
+    expect(await revision()).toBe(before + 1);
+    expect(await h.api.putWindow("default", window("hold", "elsewhere"), actor)).toMatchObject({ created: false });
+    expect(await h.api.deleteWindow("default", "hold-elsewhere", actor)).toBe(true);
+    expect(await revision()).toBe(before + 3);
+    expect(await h.api.deleteWindow("default", "hold-elsewhere", actor)).toBe(false);
+    expect(await revision()).toBe(before + 3);
+    expect(await h.api.getWindow("default", "hold-elsewhere")).toBeNull();
+  });
+
+  it("is listed by name", async () => {
+    await h.api.putWindow("default", window("hold", "list-b"), actor);
+    await h.api.putWindow("default", window("hold", "list-a"), actor);
+    const page = await h.api.listWindows("default", { pageSize: 1 });
+    expect(page).toMatchObject({ rows: [{ window: { name: "hold-list-a" } }], next: "hold-list-a" });
+    for (const name of ["hold-list-a", "hold-list-b"]) await h.api.deleteWindow("default", name, actor);
+  });
+
+  it("is refused with all that is wrong with it", async () => {
+    const backwards = { ...window("hold", "q"), time: { kind: "once", from: 2, to: 1 } } as const;
+    const refused = h.api.putWindow("default", backwards, actor);
+    await expect(refused).rejects.toMatchObject({ code: "maintenance_window_invalid", items: [{ pointer: "/to" }] });
+    const foreign = h.api.putWindow("default", { ...window("hold", "q"), scope: { namespace: "other" } }, actor);
+    await expect(foreign).rejects.toMatchObject({ code: "maintenance_window_invalid" });
+  });
+
+  it("that skips drops what is due into the ledger, without a hint", async () => {
+    const before = await h.recurring({ queue: "skipping", schedule: every(h.last) });
+    await until("run.fired", before);
+    await h.store.windows.put(1, window("skip", "skipping"));
+    const id = await h.recurring({ queue: "skipping", schedule: every(h.last) });
+    await until("occurrence.skipped", id);
+    expect(await h.ledger(id)).toMatchObject([{ reason: "window", from_at: h.last, count: 1 }]);
+    expect(await h.runs(id)).toEqual([]);
+    await h.api.deleteWindow("default", "skip-skipping", actor);
+  });
+
+  it("that holds keeps what is due, which goes ahead when the window is deleted", async () => {
+    await h.api.putWindow("default", window("hold", "holding"), actor);
+    const id = await h.recurring({ queue: "holding", schedule: every(h.last) });
+    scheduler.hintShards([shardOf(id, 1_024)]);
+    const due = async (): Promise<unknown> => (await h.due(id))["next_fire_at"];
+    while ((await due()) !== h.last + day) await scheduler.tick();
+    expect(await h.runs(id)).toEqual([]);
+    await h.store.windows.delete(1, "hold-holding");
+    scheduler.hintWindows();
+    await until("run.fired", id);
+    expect(await h.runs(id)).toMatchObject([{ nominal_at: h.last }]);
+  });
+});
+
+describe("a day that a calendar closes", () => {
+  it("is in the ledger when the schedule goes past it", async () => {
+    const today = Math.floor(h.last / day);
+    const yesterday = { kind: "dates", ranges: [{ from: today - 1, to: today - 1 }], yearly: [] } as const;
+    await h.api.putCalendar("default", { name: "closed", rules: [yesterday] }, actor);
+    const daily = {
+      kind: "every",
+      everyMs: day,
+      anchor: h.last - 9 * day,
+      calendars: { exclude: ["closed"] },
+    } as const;
+    const id = await h.recurring({ schedule: daily });
+    const since = new Date(h.last - 2 * day).toISOString();
+    await h.select("update carillon.job set created_at = $2 where id = $1", id, since);
+    await until("run.fired", id);
+    expect(await h.runs(id)).toHaveLength(1);
+    expect(await h.ledger(id)).toMatchObject([
+      { reason: "calendar", from_at: h.last - day, to_at: h.last - day, count: 1 },
+    ]);
+  });
+});

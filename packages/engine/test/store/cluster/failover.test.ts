@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Coordinator } from "../../../src/cluster/coordinator.js";
+import { postgresCoordinator } from "../../../src/cluster/postgres/postgres-coordinator.js";
+import { SessionLock } from "../../../src/cluster/postgres/session-lock.js";
+import { type Database, openDatabase } from "../../../src/index.js";
+import { loadStatements, nodeLockStatements, type NodeRow } from "@carillon/store";
+import { createEngineStore } from "../../harness/engine-store.js";
+import { TestTime } from "../../harness/cluster-harness.js";
+import { hostPorts, type StoreHarness, storeHarness } from "../../harness/store-harness.js";
+import { eventually } from "../../../../store/test/store/db/support.js";
+
+let h: StoreHarness;
+let time: TestTime;
+let opened: Database[];
+beforeEach(async () => {
+  h = await storeHarness();
+  time = new TestTime();
+  opened = [];
+});
+afterEach(async () => {
+  await Promise.all(opened.map((database) => database.close()));
+  await h.close();
+});
+
+interface TestNode {
+  readonly coordinator: Coordinator;
+  readonly database: Database;
+  readonly woken: () => number;
+}
+
+/** A node with connections of its own, so that they can die alone. */
+async function start(name: string, serverStart?: () => string): Promise<TestNode> {
+  const database = await openDatabase({ url: h.url, schema: "carillon", poolSize: 4, ...hostPorts });
+  opened.push(database);
+  const { nodes, shards } = createEngineStore(database);
+  const lock = new SessionLock(database, nodeLockStatements(loadStatements("carillon")));
+  let wakes = 0;
+  const list = async (): Promise<NodeRow[]> =>
+    (await nodes.list()).map((row) => ({ ...row, serverStart: serverStart?.() ?? row.serverStart }));
+  const rows = { nodes: { ...nodes, list }, shards, lock, alone: false, wake: () => void wakes++ };
+  const coordinator = postgresCoordinator({ ...time.member(name), ...rows });
+  await coordinator.join();
+  await isLocked(coordinator, true);
+  return { coordinator, database, woken: () => wakes };
+}
+
+/** The lock comes and goes on its own connection: looks until the server shows it so. */
+function isLocked({ membership }: Coordinator, expected: boolean): Promise<void> {
+  return eventually(async () => {
+    const row = (await h.store.nodes.list()).find((node) => node.id === membership.nodeId);
+    return row?.locked === expected;
+  });
+}
+
+async function pair(serverStart?: () => string): Promise<[TestNode, TestNode]> {
+  const a = await start("a");
+  const b = await start("b", serverStart);
+  await time.settle(a.coordinator, b.coordinator);
+  time.events.length = 0;
+  return [a, b];
+}
+
+/** Ends a process as kill -9 does: its sockets close, it says nothing. */
+async function killNode({ database, coordinator }: TestNode): Promise<void> {
+  await database.close(0);
+  await isLocked(coordinator, false);
+}
+
+const terminateLocks = {
+  text: `select pg_terminate_backend(l.pid) from pg_locks l join pg_database d on d.oid = l.database
+    where d.datname = current_database() and l.locktype = 'advisory' and l.objsubid = 1
+      and (l.classid::bigint << 32) | l.objid::bigint = ('x' || right(replace($1::uuid::text, '-', ''), 16))::bit(64)::bigint`,
+};
+
+describe("a killed node with a direct connection", () => {
+  it("loses its shards half a second after its lock was seen free, not after the lease", async () => {
+    const [a, b] = await pair();
+    await killNode(a);
+    time.monotonic += 1_000;
+    expect((await b.coordinator.tick()).gained).toEqual([]);
+    expect(b.coordinator.idleMs).toBe(500);
+    time.monotonic += 499;
+    expect((await b.coordinator.tick()).gained).toEqual([]);
+    time.monotonic += 1;
+    expect((await b.coordinator.tick()).gained).toHaveLength(512);
+    expect(b.coordinator.idleMs).toBe(1_000);
+    const dead = { type: "node.dead", nodeId: a.coordinator.membership.nodeId, name: "a", by: "freed_lock" };
+    expect(time.events).toContainEqual(dead);
+    const taken = time.events.find((event) => event.type === "shards.taken_over");
+    expect(taken).toMatchObject({ from: a.coordinator.membership.nodeId, count: 512 });
+    expect(taken?.type === "shards.taken_over" && taken.durationMs).toBeLessThanOrEqual(2_000);
+  });
+
+  it("is replaced by two at once, who reach for different shards", async () => {
+    const [a, b] = await pair();
+    const c = await start("c");
+    await time.settle(a.coordinator, b.coordinator, c.coordinator);
+    await killNode(a);
+    for (const ms of [1_000, 500]) {
+      time.monotonic += ms;
+      await b.coordinator.tick();
+      await c.coordinator.tick();
+    }
+    expect([b, c].map((one) => one.coordinator.membership.epochs.size)).toEqual([512, 512]);
+  });
+
+  it("is not declared dead when only its session was lost: it beats at once, and its lock comes back", async () => {
+    const [a, b] = await pair();
+    await h.db.query(terminateLocks, [a.coordinator.membership.nodeId]);
+    await eventually(async () => a.woken() > 0);
+    time.monotonic += 100;
+    await b.coordinator.tick();
+    await a.coordinator.tick();
+    time.monotonic += 600;
+    expect((await b.coordinator.tick()).gained).toEqual([]);
+    expect(time.count("node.dead")).toBe(0);
+    await isLocked(a.coordinator, true);
+    await time.settle(a.coordinator, b.coordinator);
+    expect(time.count("node.dead")).toBe(0);
+  });
+
+  it("keeps its shards for the lease before one whose own lock was lost meanwhile", async () => {
+    const [a, b] = await pair();
+    await h.db.query(terminateLocks, [b.coordinator.membership.nodeId]);
+    await eventually(async () => b.woken() > 0);
+    await isLocked(b.coordinator, true);
+    await killNode(a);
+    for (const ms of [1_000, 600, 600]) {
+      time.monotonic += ms;
+      expect((await b.coordinator.tick()).gained).toEqual([]);
+    }
+    expect(time.count("node.dead")).toBe(0);
+  });
+
+  it("keeps its shards for the lease when the server restarted, because every lock went with it", async () => {
+    let serverStart = "before";
+    const [a, b] = await pair(() => serverStart);
+    await killNode(a);
+    serverStart = "after";
+    for (const ms of [1_000, 600, 600]) {
+      time.monotonic += ms;
+      expect((await b.coordinator.tick()).gained).toEqual([]);
+    }
+    for (let second = 0; second < 5; second++) {
+      time.monotonic += 1_000;
+      await b.coordinator.tick();
+    }
+    expect(b.coordinator.membership.epochs.size).toBe(1_024);
+    expect(time.events).toContainEqual(expect.objectContaining({ type: "node.dead", by: "silence" }));
+  });
+});
+
+describe("a node that holds its lock and says nothing", () => {
+  it("loses its shards after the lease: a lock never extends it", async () => {
+    const [a, b] = await pair();
+    for (let second = 0; second < 6; second++) {
+      time.monotonic += 1_000;
+      await b.coordinator.tick();
+    }
+    await isLocked(b.coordinator, true);
+    expect(b.coordinator.membership.epochs.size).toBe(1_024);
+    const dead = { type: "node.dead", nodeId: a.coordinator.membership.nodeId, name: "a", by: "silence" };
+    expect(time.events).toContainEqual(dead);
+  });
+
+  it("is a member no more after it left cleanly, and its lock is gone", async () => {
+    const [a, b] = await pair();
+    const { nodeId } = a.coordinator.membership;
+    await a.coordinator.leave();
+    expect((await b.coordinator.tick()).gained).toHaveLength(512);
+    expect(time.count("node.dead")).toBe(0);
+    expect(time.events).toContainEqual({ type: "node.left", nodeId, name: "a" });
+    expect((await h.db.query(terminateLocks, [nodeId])).rowCount).toBe(0);
+  });
+});

@@ -1,0 +1,292 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { audits } from "../../../../src/index.js";
+import { Rescuer } from "../../../../src/dispatch/sessions/rescuer.js";
+import {
+  gatewayId,
+  hostPorts,
+  newId,
+  type StoreHarness,
+  storeHarness,
+  untilSomebodyWaits,
+} from "../../../harness/store-harness.js";
+
+let h: StoreHarness;
+beforeEach(async () => {
+  h = await storeHarness();
+});
+afterEach(() => h.close());
+
+const success = (session: string, id: string, fence: number) => {
+  return {
+    session,
+    id,
+    fence,
+    status: "succeeded",
+    reason: null,
+    output: '{"ok":true}',
+    error: null,
+    startedAt: Date.now(),
+  } as const;
+};
+
+describe("claims", () => {
+  it("give two gateways disjoint runs, in rank order", async () => {
+    for (let i = 0; i < 20; i++) await h.run({ rank: 100 - i });
+    const [a, b] = [await h.session(), await h.session()];
+    const [first, second] = await Promise.all([h.claim(a, 10), h.claim(b, 10)]);
+    const ids = [...first, ...second].map((run) => run.id);
+    expect(new Set(ids).size).toBe(20);
+    expect(first.map((run) => run.rank)).toEqual(first.map((run) => run.rank).sort((x, y) => x - y));
+  });
+
+  it("give nothing to a session that was declared dead", async () => {
+    await h.run();
+    const session = await h.session();
+    await h.store.sessions.close(session);
+    expect(await h.claim(session, 10)).toEqual([]);
+  });
+
+  it("and the death of their session see each other: the later of the two finds nothing [INV-6]", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    let late: Promise<readonly unknown[]> = Promise.resolve([]);
+    await h.db.transaction(async (tx) => {
+      await tx.query({ text: "delete from carillon.worker_session where id = $1" }, [session]);
+      late = h.claim(session, 1);
+      await untilSomebodyWaits(h);
+    });
+    expect(await late).toEqual([]);
+    expect((await h.store.reads.live(1, [id]))[0]?.status).toBe("queued");
+  });
+
+  it("never take a run before its time [INV-5]", async () => {
+    await h.run({ runAt: Date.now() + 3_600_000 });
+    expect(await h.claim(await h.session(), 10)).toEqual([]);
+  });
+
+  it("never cross namespaces [INV-7]", async () => {
+    await h.db.query({ text: "insert into carillon.namespace (name) values ('other')" });
+    await h.run({ namespaceId: 2 });
+    expect(await h.claim(await h.session(), 10)).toEqual([]);
+  });
+});
+
+describe("the completion of a run", () => {
+  it("moves it into history once; the second time changes nothing [INV-4]", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    const [run] = await h.claim(session, 1);
+    const done = success(session, id, run?.fence ?? 0);
+    expect([...(await h.store.claims.finish([done])).keys()]).toEqual([id]);
+    expect((await h.store.claims.finish([{ ...done, output: "false" }])).size).toBe(0);
+    const history = await h.store.reads.finished(1, [id], 0);
+    expect(history).toHaveLength(1);
+    expect(history[0]).toMatchObject({ status: "succeeded", output: { ok: true }, attempt: 1, fence: run?.fence });
+    expect(await h.store.reads.live(1, [id])).toEqual([]);
+  });
+
+  it("from an older attempt is refused [INV-2]", async () => {
+    const id = await h.run();
+    const first = await h.session();
+    const [old] = await h.claim(first, 1);
+    await h.store.sessions.close(first);
+    await h.store.runs.rescue([id], 3);
+    const second = await h.session();
+    const [fresh] = await h.claim(second, 1);
+    expect(fresh?.fence).toBeGreaterThan(old?.fence ?? Number.POSITIVE_INFINITY);
+    expect((await h.store.claims.finish([success(first, id, old?.fence ?? 0)])).size).toBe(0);
+    expect((await h.store.claims.finish([success(second, id, fresh?.fence ?? 0)])).size).toBe(1);
+  });
+
+  it("after giving the run back and claiming it again is refused with the first fence [INV-2]", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    const [old] = await h.claim(session, 1);
+    await h.store.claims.giveBack(session, [{ id, fence: old?.fence ?? 0 }]);
+    const [again] = await h.claim(session, 1);
+    expect(again).toMatchObject({ id, spent: 0 });
+    expect((await h.store.claims.finish([success(session, id, old?.fence ?? 0)])).size).toBe(0);
+  });
+});
+
+describe("a failed run", () => {
+  it("waits for its next try and keeps what happened", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    const [run] = await h.claim(session, 1);
+    const at = { startedAt: 1_000, endedAt: 2_000, sessionId: session };
+    const record = { attempt: 1, fence: run?.fence ?? 0, ...at, outcome: "failed" } as const;
+    const [waiting] = await h.store.claims.retry([
+      { session, id, fence: run?.fence ?? 0, delayMs: 60_000, rank: 0, record },
+    ]);
+    expect(waiting?.id).toBe(id);
+    const [row] = await h.store.reads.live(1, [id]);
+    expect(row).toMatchObject({ status: "retrying", attempt: 1, session_id: null, attempts: [record] });
+    expect(row?.run_at).toBeGreaterThan(Date.now() + 50_000);
+  });
+
+  it("keeps the last hundred of very many tries", async () => {
+    const id = await h.run();
+    const many = "(select jsonb_agg(jsonb_build_object('attempt', n)) from generate_series(1, 100) as n)";
+    await h.db.query({ text: `update carillon.run set attempt = 100, attempts = ${many}` });
+    const session = await h.session();
+    const fence = (await h.claim(session, 1))[0]?.fence ?? 0;
+    const record = { attempt: 101, fence, startedAt: 1, endedAt: 2, sessionId: session, outcome: "failed" } as const;
+    await h.store.claims.retry([{ session, id, fence, delayMs: 60_000, rank: 0, record }]);
+    const [row] = await h.store.reads.live(1, [id]);
+    expect([row?.attempt, row?.attempts?.length, row?.attempts?.[0]?.attempt, row?.attempts?.at(-1)]).toEqual([
+      101,
+      100,
+      2,
+      record,
+    ]);
+  });
+
+  it("that was to stop ends instead, and is not on record as begun before its time [INV-5]", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    const [run] = await h.claim(session, 1);
+    const fence = run?.fence ?? 0;
+    await h.db.query({ text: "update carillon.run set cancel_reason = 'cancelled_by_job' where id = $1" }, [id]);
+    const at = { startedAt: 1_000, endedAt: 2_000, sessionId: session };
+    const record = { attempt: 1, fence, ...at, outcome: "failed" } as const;
+    expect(await h.store.claims.retry([{ session, id, fence, delayMs: 60_000, rank: 0, record }])).toMatchObject([
+      { id, isStopped: true },
+    ]);
+    expect((await h.store.runs.endStopped([id])).map((one) => one.id)).toEqual([id]);
+    expect(await startedEarly()).toEqual([]);
+  });
+
+  it("that is cancelled while it waits is not on record as begun before its time [INV-5]", async () => {
+    const id = await h.run();
+    const session = await h.session();
+    const [run] = await h.claim(session, 1);
+    const fence = run?.fence ?? 0;
+    await h.store.claims.started(session, [{ id, fence, agoMs: 0 }]);
+    const record = {
+      attempt: 1,
+      fence,
+      startedAt: 1_000,
+      endedAt: 2_000,
+      sessionId: session,
+      outcome: "failed",
+    } as const;
+    await h.store.claims.retry([{ session, id, fence, delayMs: 60_000, rank: 0, record }]);
+    const { settler, settle } = h.store;
+    const ended = await settle((tx) => settler.writes.endRuns(tx, [{ id, reason: "cancelled_by_job" }]));
+    expect(ended).toMatchObject([{ id, task: "echo" }]);
+    expect(await startedEarly()).toEqual([]);
+  });
+});
+
+async function startedEarly(): Promise<unknown[]> {
+  const audit = audits("carillon").find(({ invariant }) => invariant === 5);
+  if (audit === undefined) throw new Error("INV-5 has no audit");
+  return (await h.db.query(audit.statement)).rows;
+}
+
+describe("the rescue", () => {
+  /** Claims one run for a new session, which dies; answers the run. */
+  const lose = async (begun: boolean) => {
+    const session = await h.session();
+    const [run] = await h.claim(session, 1);
+    if (run === undefined) throw new Error("nothing was claimed");
+    if (begun) await h.store.claims.started(session, [{ id: run.id, fence: run.fence, agoMs: 0 }]);
+    await h.store.sessions.close(session);
+    expect(await h.store.runs.lost(10)).toEqual([{ id: run.id, sessionId: session }]);
+    const lost = [run.id];
+    await h.store.runs.buryLost(lost, 3);
+    await h.store.runs.rescue(lost, 3);
+    return run;
+  };
+  const live = async (id: string) => (await h.store.reads.live(1, [id]))[0];
+
+  it("queues the runs of dead sessions, and leaves those of the living alone [INV-6]", async () => {
+    const [lost, kept] = [await h.run({ rank: 1 }), await h.run({ rank: 2 })];
+    const [dead, alive] = [await h.session(), await h.session()];
+    await h.claim(dead, 1);
+    await h.claim(alive, 1);
+    await h.store.sessions.close(dead);
+    expect(await h.store.runs.lost(10)).toEqual([{ id: lost, sessionId: dead }]);
+    expect((await h.store.runs.rescue([lost, kept], 3)).map((run) => run.id)).toEqual([lost]);
+    expect(await live(lost)).toMatchObject({ status: "queued", status_reason: "not_started", losses: 0, attempt: 0 });
+    expect(await live(kept)).toMatchObject({ status: "running", losses: 0 });
+  });
+
+  it("ends a run that was to stop although the node that queued it again died before it ended it, and nobody claims it", async () => {
+    const [rescued, given] = [await h.run({ rank: 1 }), await h.run({ rank: 2 })];
+    const [dead, drained] = [await h.session(), await h.session()];
+    await h.claim(dead, 1);
+    const [back] = await h.claim(drained, 1);
+    await h.store.runChanges.cancel(1, [rescued, given], { reason: "cancelled_by_user", isOfRunning: true });
+    await h.store.sessions.close(dead);
+    await h.store.runs.rescue([rescued], 3);
+    await h.store.claims.giveBack(drained, [{ id: given, fence: back?.fence ?? 0 }]);
+    const other = new Rescuer({
+      sessions: h.store.sessions,
+      runs: h.store.runs,
+      clock: hostPorts.clock,
+      silenceMs: 60_000,
+      mostLosses: 3,
+      batch: 10,
+      onQueued: (queued) => expect(queued).toEqual([]),
+      onFreed: () => undefined,
+      onEvent: () => undefined,
+    });
+    await other.tick();
+    const ended = await h.store.reads.finished(1, [rescued, given], 0);
+    expect(ended.map(({ status, status_reason: why, fence }) => [status, why, fence])).toEqual([
+      ["cancelled", "cancelled_by_user", 1],
+      ["cancelled", "cancelled_by_user", 1],
+    ]);
+    expect(await h.store.runs.lost(10)).toEqual([]);
+  });
+
+  it("counts the loss of a run that had begun, and of no other", async () => {
+    const id = await h.run();
+    await lose(true);
+    expect(await live(id)).toMatchObject({ status: "queued", status_reason: "worker_lost", losses: 1, attempt: 0 });
+  });
+
+  it("knows from the second time on that a run was begun: it is claimed only to begin at once", async () => {
+    const id = await h.run();
+    await lose(false);
+    expect(await live(id)).toMatchObject({ losses: 0 });
+    await lose(false);
+    expect(await live(id)).toMatchObject({ status: "queued", status_reason: "worker_lost", losses: 1 });
+  });
+
+  it("ends a run that took too many workers down, and says so", async () => {
+    const id = await h.run();
+    for (let loss = 0; loss <= 4; loss++) await lose(false);
+    const [row] = await h.store.reads.finished(1, [id], 0);
+    expect(row).toMatchObject({ status: "failed", status_reason: "worker_lost", losses: 4 });
+  });
+
+  it("never begins an at-most-once run again, unless it was not begun", async () => {
+    const [solo = 0] = await h.store.lanes.ensure([{ queue: "default", task: "echo", kind: "solo" }]);
+    const id = await h.run({ lane: solo, policy: { guarantee: "at_most_once" } });
+    await lose(false);
+    const [row] = await h.store.reads.finished(1, [id], 0);
+    expect(row).toMatchObject({ status: "failed", status_reason: "worker_lost", losses: 1 });
+  });
+
+  it("expires a session only with the heartbeat that was watched", async () => {
+    const id = await h.session();
+    const seen = await h.store.sessions.list();
+    await h.store.sessions.heartbeat([id], gatewayId);
+    expect(await h.store.sessions.expire(seen)).toEqual([]);
+    expect(await h.store.sessions.expire(await h.store.sessions.list())).toMatchObject([{ id, namespaceId: 1 }]);
+  });
+
+  it("closes the sessions of a node that is gone", async () => {
+    const node = newId();
+    await h.store.nodes.register({ id: node, name: "n", address: null, version: "0" });
+    const what = { namespaceId: 1, name: "w", queues: [], tasks: [], slots: 1, nodeId: node };
+    const id = newId();
+    await h.store.sessions.open({ id, gatewayId, ...what });
+    expect(await h.store.sessions.closeOfDeadNodes()).toEqual([]);
+    await h.store.nodes.remove(node, null);
+    expect(await h.store.sessions.closeOfDeadNodes()).toEqual([{ id, namespaceId: 1, name: "w" }]);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { EngineEvent } from "../../../../src/index.js";
+import { actor, type ChangeHarness, changeHarness, overlapping } from "../../../harness/change-harness.js";
+
+let h: ChangeHarness;
+let events: EngineEvent[] = [];
+beforeAll(async () => {
+  // What became of occurrences; that the job was changed is told beside it.
+  h = await changeHarness((event) => {
+    if (event.type !== "job.changed") events.push(event);
+  });
+});
+afterAll(() => h.close());
+beforeEach(() => {
+  events = [];
+});
+
+const edit = (id: string) =>
+  h.api.editJob("default", { id }, (job) => ({ ...job, payload: "new", priority: 9 }), actor);
+
+describe("a change that settles what is due", () => {
+  it("tells of the run that it made, with the class that the job had", async () => {
+    const id = await h.recurring();
+    await edit(id);
+    const [run] = await h.runs(id);
+    const what = {
+      namespaceId: 1,
+      task: expect.any(String),
+      queue: "default",
+      jobId: id,
+      runId: run?.["id"],
+      nominal: h.last,
+      class: "normal",
+      lateMs: expect.any(Number),
+    };
+    expect(events).toEqual([{ type: "run.fired", trigger: "schedule", ...what }]);
+    expect(events[0]).toMatchObject({ lateMs: Number(run?.["created_at"]) - h.last });
+  });
+
+  it("tells of what is late, missed and left out", async () => {
+    const [late, busy] = [await h.recurring({ firing: { misfireThresholdMs: 0 } }, 2), await h.recurring()];
+    await edit(late);
+    expect(events).toMatchObject([
+      { type: "run.fired", nominal: h.last },
+      { type: "run.late", jobId: late, nominal: h.last },
+      { type: "occurrence.missed", jobId: late, count: 2 },
+    ]);
+    events = [];
+    await h.api.runNow("default", { id: busy }, {}, actor);
+    await edit(busy);
+    expect(events).toEqual([{ type: "occurrence.skipped", jobId: busy, reason: "overlap", count: 1 }]);
+  });
+
+  it("tells of a run that waits for others", async () => {
+    const id = await h.recurring(overlapping("queue_one"));
+    await h.api.runNow("default", { id }, {}, actor);
+    await edit(id);
+    expect(events).toMatchObject([{ type: "run.blocked", jobId: id, nominal: h.last }]);
+  });
+
+  it("and changes nothing tells nothing", async () => {
+    const id = await h.recurring();
+    await h.api.editJob("default", { id }, (job) => job, actor);
+    await expect(h.api.rollbackJob("default", { id }, 7, actor)).rejects.toMatchObject({ code: "version_unknown" });
+    expect(events).toEqual([]);
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ChangeContext } from "../../../../src/index.js";
+import { type ChangeHarness, changeHarness, spec } from "../../../harness/change-harness.js";
+
+let h: ChangeHarness;
+beforeAll(async () => {
+  h = await changeHarness();
+});
+afterAll(() => h.close());
+
+type Change = (id: string, context: ChangeContext) => Promise<unknown>;
+
+const changes: readonly (readonly [string, Change])[] = [
+  ["an edit", (id, context) => h.api.editJob("default", { id }, (job) => ({ ...job, payload: 2 }), context)],
+  ["a rollback", (id, context) => h.api.rollbackJob("default", { id }, 1, context)],
+  [
+    "a pause",
+    (id, context) => h.api.pauseJob("default", { id }, { reason: null, until: null, missed: "none" }, context),
+  ],
+  ["a resume", (id, context) => h.api.resumeJob("default", { id }, {}, context)],
+  ["a run by hand", (id, context) => h.api.runNow("default", { id }, {}, context)],
+  ["a cancellation", (id, context) => h.api.cancelJob("default", { id }, { running: "signal" }, context)],
+];
+
+const state = async (id: string): Promise<unknown> => [await h.due(id), await h.runs(id), await h.history(id)];
+
+describe.each(changes)("%s that asks for a version", (_name, change) => {
+  it("is refused when the job has another, and nothing is settled for it", async () => {
+    const id = await h.recurring();
+    const before = await state(id);
+    for (const ifVersion of [0, 2])
+      await expect(change(id, { actor: null, ifVersion })).rejects.toMatchObject({ code: "precondition_failed" });
+    expect(await state(id)).toEqual(before);
+    await change(id, { actor: null, ifVersion: 1 });
+  });
+
+  it("compares the first of a one-off job that is its run alone", async () => {
+    const { id } = await h.api.createJob("default", spec({ schedule: { kind: "at", at: h.last + 60_000 } }));
+    await expect(change(id, { actor: null, ifVersion: 2 })).rejects.toMatchObject({ code: "precondition_failed" });
+    expect(await h.runs(id)).toMatchObject([{ id, state: "scheduled" }]);
+    expect(await h.due(id)).toEqual({});
+  });
+});
+
+describe("an upsert that asks for a version", () => {
+  it("makes no job: there is none with that version", async () => {
+    const key = `nobody-${h.last}`;
+    const asked = h.api.upsertJob("default", key, () => spec(), { actor: null, ifVersion: 1 });
+    await expect(asked).rejects.toMatchObject({ code: "precondition_failed" });
+    expect(await h.api.getJob("default", { key })).toBeNull();
+  });
+
+  it("changes the job that has it, once of two at the same time", async () => {
+    const key = `somebody-${h.last}`;
+    await h.api.createJob("default", spec({ key }));
+    const put = (payload: number) =>
+      h.api.upsertJob("default", key, () => spec({ payload }), { actor: null, ifVersion: 1 });
+    const answers = await Promise.allSettled([put(1), put(2)]);
+    expect(answers.filter((one) => one.status === "fulfilled")).toHaveLength(1);
+    expect(await h.api.getJob("default", { key })).toMatchObject({ version: 2 });
+  });
+});

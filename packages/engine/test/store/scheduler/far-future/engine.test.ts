@@ -1,0 +1,109 @@
+import type { JobSpec } from "@carillon/core";
+import { freshDatabase } from "@carillon/testkit";
+import { LocalTransport, Worker } from "@carillon/worker";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createEngine, type Database, type Engine, type EngineEvent, openDatabase } from "../../../../src/index.js";
+import { hostPorts, newId } from "../../../harness/store-harness.js";
+
+/** So short that a test need not wait: stored in run_later half a second ahead, moved a quarter of a second ahead. */
+const limits = { later: { horizonMs: 500, leadMs: 250, lookMs: 20 } };
+
+let database: Database;
+let drop: () => Promise<void>;
+let engines: Engine[];
+let workers: Worker[];
+let events: EngineEvent[];
+let watchers: { holds: () => boolean; resolve: () => void }[];
+
+beforeEach(async () => {
+  [engines, workers, events, watchers] = [[], [], [], []];
+  const fresh = await freshDatabase({ migrated: true });
+  drop = () => fresh.drop();
+  database = await openDatabase({ url: fresh.url, schema: "carillon", ...hostPorts });
+});
+
+afterEach(async () => {
+  for (const worker of workers) await worker.stop(0);
+  for (const engine of engines) await engine.stop();
+  await database.close();
+  await drop();
+});
+
+function onEvent(event: EngineEvent): void {
+  events.push(event);
+  for (const watcher of watchers) if (watcher.holds()) watcher.resolve();
+}
+
+function until(holds: () => boolean): Promise<void> {
+  return holds() ? Promise.resolve() : new Promise((resolve) => watchers.push({ holds, resolve }));
+}
+
+const seen = (type: EngineEvent["type"]): number => events.filter((event) => event.type === type).length;
+
+async function startEngine(later: object = limits.later): Promise<Engine> {
+  const node = { name: "test", address: null, version: "0" };
+  const engine = createEngine({ database, ...hostPorts, newId, node, alone: true, onEvent, limits: { later } });
+  await engine.start();
+  engines.push(engine);
+  return engine;
+}
+
+async function startWorker(engine: Engine): Promise<void> {
+  const transport = new LocalTransport(engine.gateway, { namespace: "default", nodeId: () => engine.nodeId });
+  const timers = { ...hostPorts.timers, monotonic: hostPorts.clock.monotonic, soon: setImmediate };
+  const tasks = [{ name: "work", run: (payload: unknown) => payload }];
+  const worker = new Worker({ transport, timers, tasks, name: "w", queues: ["default"], slots: 5 });
+  workers.push(worker);
+  await worker.start();
+}
+
+const once = (fromNowMs: number): JobSpec => ({
+  task: "work",
+  queue: "default",
+  priority: 4,
+  payload: { n: 1 },
+  schedule: { kind: "at", at: Math.ceil(database.clock.now()) + fromNowMs },
+  policy: {},
+  labels: {},
+});
+
+const later = async (): Promise<number> => (await database.query({ text: "select from carillon.run_later" })).rowCount;
+
+describe("a one-off job far from its time", () => {
+  it("is accepted and shown, moves in time, and starts at its time, not before [INV-5]", async () => {
+    const engine = await startEngine();
+    await startWorker(engine);
+    const job = await engine.api.createJob("default", once(800));
+    expect(job).toMatchObject({ state: "active", lastRun: { status: "scheduled" } });
+    expect(await later()).toBe(1);
+    await until(() => seen("run.finished") === 1);
+    expect(await later()).toBe(0);
+    const run = await engine.api.getRun("default", job.id);
+    expect(run).toMatchObject({ status: "succeeded", output: { n: 1 }, createdAt: job.createdAt });
+    expect(run?.startedAt).toBeGreaterThanOrEqual(job.nextRunAt ?? Number.POSITIVE_INFINITY);
+    expect(events.find((event) => event.type === "runs.moved")).toMatchObject({ count: 1 });
+  });
+
+  it("that came due while every node was stopped runs after the start, the others keep waiting [INV-6]", async () => {
+    const before = await startEngine({ ...limits.later, horizonMs: 1_000 });
+    const specs = [3_600_000, 7_200_000, 86_400_000].map(once);
+    const jobs = await Promise.all(specs.map((spec) => before.api.createJob("default", spec)));
+    await before.stop();
+    await database.query({ text: "update carillon.run_later set run_at = run_at - interval '3 hours'" });
+    const after = await startEngine();
+    await startWorker(after);
+    await until(() => seen("run.finished") === 2);
+    const runs = await Promise.all(jobs.map((job) => after.api.getRun("default", job.id)));
+    expect(runs.map((run) => run?.status)).toEqual(["succeeded", "succeeded", "scheduled"]);
+    expect(await later()).toBe(1);
+  });
+
+  it("whose insert commits after its time had come is found by the full look [INV-6]", async () => {
+    const engine = await startEngine({ ...limits.later, fullLookMs: 50 });
+    await startWorker(engine);
+    const job = await engine.api.createJob("default", once(86_400_000));
+    await database.query({ text: "update carillon.run_later set run_at = now() - interval '1 minute'" });
+    await until(() => seen("run.finished") === 1);
+    expect((await engine.api.getRun("default", job.id))?.status).toBe("succeeded");
+  });
+});

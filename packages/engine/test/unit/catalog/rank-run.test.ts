@@ -1,0 +1,65 @@
+import type { QueueOrder } from "@carillon/core";
+import { describe, expect, it } from "vitest";
+import { rankByPriority, rankRunBy } from "../../../src/catalog/rank-run.js";
+import { TaskDurations } from "../../../src/catalog/task-durations.js";
+
+const run = { namespaceId: 1, queue: "q", task: "t", dueMs: 1_000_000, priority: 4 };
+
+function ranks(order: QueueOrder | null, durations = new TaskDurations()) {
+  const expectedMs = (...of: [number, string, string]) => durations.expectedMs(...of);
+  return rankRunBy({ orderOf: (_, queue) => (queue === "q" ? order : null), expectedMs });
+}
+
+describe("the rank of a run", () => {
+  it("is that of its priority in a queue of which nothing is known", () => {
+    expect(ranks(null)({ ...run, priority: 9 })).toBe(rankByPriority({ ...run, priority: 9 }));
+    expect(ranks({ kind: "fifo" })({ ...run, queue: "other", priority: 9 })).toBeLessThan(run.dueMs);
+  });
+
+  it("is the due time in a fifo queue, whatever the priority", () => {
+    expect(ranks({ kind: "fifo" })({ ...run, priority: 9 })).toBe(run.dueMs);
+  });
+
+  it("is the deadline in an edf queue", () => {
+    expect(ranks({ kind: "edf" })({ ...run, deadlineMs: run.dueMs + 7_000 })).toBe(run.dueMs + 7_000);
+  });
+
+  it("puts tasks that take long behind short ones in an sjf queue, and those of which nothing is known before", () => {
+    const durations = new TaskDurations();
+    durations.note({ namespaceId: 1, queue: "q", task: "long" }, 60_000);
+    durations.note({ namespaceId: 1, queue: "q", task: "short" }, 100);
+    const rank = ranks({ kind: "sjf" }, durations);
+    const of = (task: string) => rank({ ...run, task });
+    expect(of("new")).toBeLessThan(of("short"));
+    expect(of("short")).toBeLessThan(of("long"));
+  });
+});
+
+describe("expected durations", () => {
+  const task = { namespaceId: 1, queue: "q", task: "t" };
+
+  it("follow what is seen, slowly", () => {
+    const durations = new TaskDurations();
+    durations.note(task, 1_000);
+    durations.note(task, 2_000);
+    expect(durations.expectedMs(1, "q", "t")).toBe(1_100);
+    expect(durations.expectedMs(2, "q", "t")).toBeNull();
+  });
+
+  it("are written down when they changed by more than a tenth", () => {
+    const durations = new TaskDurations();
+    durations.note(task, 1_000);
+    expect(durations.takeChanged()).toEqual([{ ...task, expectedMs: 1_000 }]);
+    durations.note(task, 1_500);
+    expect(durations.takeChanged()).toEqual([]);
+    durations.note(task, 9_000);
+    expect(durations.takeChanged()).toHaveLength(1);
+  });
+
+  it("are remembered of ten thousand tasks at most", () => {
+    const durations = new TaskDurations();
+    for (let index = 0; index <= 10_000; index++) durations.note({ ...task, task: `t${index}` }, 1);
+    expect(durations.expectedMs(1, "q", "t9999")).toBe(1);
+    expect(durations.expectedMs(1, "q", "t10000")).toBeNull();
+  });
+});

@@ -1,0 +1,205 @@
+import type { DurationMs, Instant, OrderKind, QueueOrder } from "@carillon/core";
+import type { Database } from "../db/database.js";
+import { columns, jsonParam, timestampOrNull } from "../db/parameters.js";
+import type { Queryable } from "../db/queryable.js";
+import { changeOwnLimits } from "../limits/limit-owners.js";
+import type { Statements } from "../sql/statements.js";
+import type { OwnLimits } from "../limits/limit-rows.js";
+
+export interface QueueName {
+  readonly namespaceId: number;
+  readonly name: string;
+}
+
+/** A queue as nodes keep it in mind. */
+export interface KnownQueue extends QueueName {
+  readonly order: QueueOrder;
+  readonly isPaused: boolean;
+  readonly revision: number;
+}
+
+/** What a queue is to be from now on. */
+export interface NewQueueState {
+  readonly order: QueueOrder;
+  readonly pause: QueuePause | null;
+  readonly limits: OwnLimits | null;
+}
+
+export interface QueueStore {
+  newer(revision: number): Promise<KnownQueue[]>;
+  /** Makes those that do not exist. */
+  ensure(queues: readonly QueueName[]): Promise<KnownQueue[]>;
+  find(namespaceId: number, name: string): Promise<QueueView | null>;
+  list(namespaceId: number, after: string | null, limit: number): Promise<QueueView[]>;
+  /** `decide` is given the queue as it is, null if there is none, and answers what it is to be. */
+  change(queue: QueueName, decide: (before: QueueView | null) => NewQueueState): Promise<QueueView>;
+  /** Of queues of a namespace, by name. */
+  stats(namespaceId: number, names: readonly string[], mostOfLane: number): Promise<Map<string, QueueStats>>;
+  /** Ends pauses whose time is over; answers how many. */
+  resumeExpired(): Promise<number>;
+  durations(): Promise<ExpectedDuration[]>;
+  learn(durations: readonly ExpectedDuration[]): Promise<void>;
+}
+
+interface KnownRow {
+  namespace_id: number;
+  name: string;
+  order_kind: OrderKind;
+  bound_ms: number | null;
+  pause: QueuePause | null;
+  revision: number;
+}
+
+interface QueueRow extends KnownRow {
+  limits: OwnLimits | null;
+  version: number;
+  created_at: Instant;
+  updated_at: Instant;
+}
+
+export function queueStore(db: Database, statements: Statements): QueueStore {
+  const [newer, ensure] = [statements.get("queue.newer"), statements.get("queue.ensure")];
+  const [find, list] = [statements.get("queue.find"), statements.get("queue.list")];
+  const [hold, lock, put] = [statements.get("queue.hold"), statements.get("queue.lock"), statements.get("queue.put")];
+  const [durations, learn] = [statements.get("queue.durations"), statements.get("queue.learn")];
+  const resumeExpired = statements.get("queue.resume_expired");
+  const changeLimits = changeOwnLimits(statements);
+  const stats = queueStats(db, statements);
+  return {
+    stats,
+    resumeExpired: async () => (await db.query(resumeExpired)).rowCount,
+    newer: async (revision) => (await db.query<KnownRow>(newer, [revision])).rows.map(toKnown),
+    async ensure(queues) {
+      const values = columns(queues, [(queue) => queue.namespaceId, (queue) => queue.name]);
+      return (await db.query<KnownRow>(ensure, values)).rows.map(toKnown);
+    },
+    async find(namespaceId, name) {
+      const [row] = (await db.query<QueueRow>(find, [namespaceId, name])).rows;
+      return row === undefined ? null : toView(row);
+    },
+    list: async (namespaceId, after, limit) =>
+      (await db.query<QueueRow>(list, [namespaceId, after, limit])).rows.map(toView),
+    change: ({ namespaceId, name }, decide) =>
+      db.transaction(async (tx) => {
+        const [before] = (await tx.query<QueueRow>(hold, [namespaceId, name])).rows;
+        const { order, pause, limits } = decide(before === undefined ? null : toView(before));
+        const [paused, limited] = [pause, limits].map((value) => (value === null ? null : jsonParam(value)));
+        const until = timestampOrNull(pause?.until ?? null);
+        const values = [namespaceId, name, order.kind, order.boundMs ?? null, paused, limited, until];
+        const write = async (): Promise<QueueRow | undefined> => (await tx.query<QueueRow>(put, values)).rows[0];
+        const made = before === undefined ? await write() : undefined;
+        await changeLimits(tx, { namespaceId, queue: name }, { before: before?.limits ?? null, after: limits });
+        // A pause too has to be seen by whoever admits: admissions under way end first.
+        await tx.query(lock, [namespaceId, name]);
+        const after = made ?? (await write());
+        if (after === undefined) throw new Error(`the queue ${name} was stored and not answered`);
+        return toView(after);
+      }),
+    async durations() {
+      type Row = { namespace_id: number; queue: string; task: string; expected_ms: DurationMs };
+      const { rows } = await db.query<Row>(durations);
+      return rows.map((row) => {
+        const { namespace_id: namespaceId, queue, task, expected_ms: expectedMs } = row;
+        return { namespaceId, queue, task, expectedMs };
+      });
+    },
+    async learn(found) {
+      const values = columns(found, [
+        (one) => one.namespaceId,
+        (one) => one.queue,
+        (one) => one.task,
+        (one) => one.expectedMs,
+      ]);
+      await db.query(learn, values);
+    },
+  };
+}
+
+function queueStats(db: Queryable, statements: Statements): QueueStore["stats"] {
+  const stats = statements.get("queue.stats");
+  interface Row {
+    name: string;
+    queued: number;
+    running: number;
+    oldest_due_at: Instant | null;
+    workers: number;
+    slots: number;
+    now: Instant;
+  }
+  const toStats = (
+    { queued, running, oldest_due_at: oldestDueAt, workers, slots, now }: Row,
+    most: number,
+  ): QueueStats => {
+    const waitMs = oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt);
+    return { queued, running, oldestDueAt, waitMs, workers, slots, isExact: queued + running < most };
+  };
+  return async (namespaceId, names, mostOfLane) => {
+    if (names.length === 0) return new Map();
+    const { rows } = await db.query<Row>(stats, [namespaceId, names, mostOfLane]);
+    return new Map(rows.map((row) => [row.name, toStats(row, mostOfLane)]));
+  };
+}
+
+function orderOf({ order_kind: kind, bound_ms: boundMs }: KnownRow): QueueOrder {
+  return boundMs === null ? { kind } : { kind, boundMs };
+}
+
+function toKnown(row: KnownRow): KnownQueue {
+  const { namespace_id: namespaceId, name, pause, revision } = row;
+  return { namespaceId, name, order: orderOf(row), isPaused: pause !== null, revision };
+}
+
+function toView(row: QueueRow): QueueView {
+  const { name, pause, limits, version, created_at: createdAt, updated_at: updatedAt } = row;
+  return { name, order: orderOf(row), pause, limits, version, createdAt, updatedAt };
+}
+
+export interface QueuePause {
+  readonly reason: string | null;
+  /** null where nobody said who they are. */
+  readonly actor: string | null;
+  readonly at: Instant;
+  /** It ends by itself then; absent or null: it does not. */
+  readonly until?: Instant | null;
+}
+
+/** At most so many runs of the queue at a time, and so many starts in any window. */
+export interface QueueLimits {
+  readonly concurrency?: { readonly limit: number };
+  readonly rateLimit?: { readonly limit: number; readonly perMs: DurationMs; readonly burst?: number };
+}
+
+export interface QueueView {
+  readonly name: string;
+  readonly order: QueueOrder;
+  readonly pause: QueuePause | null;
+  /** null: none of its own. */
+  readonly limits: QueueLimits | null;
+  readonly version: number;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+/** What waits and works now; counts stop at a limit. */
+export interface QueueStats {
+  readonly queued: number;
+  readonly running: number;
+  /** When the run that waits longest became due; null when none waits. */
+  readonly oldestDueAt: Instant | null;
+  readonly waitMs: DurationMs;
+  /** Workers that serve the queue, and their slots together. */
+  readonly workers: number;
+  readonly slots: number;
+  /** False: there are more than were counted. */
+  readonly isExact: boolean;
+}
+
+export interface ExpectedDuration extends TaskOfQueue {
+  readonly expectedMs: DurationMs;
+}
+
+export interface TaskOfQueue {
+  readonly namespaceId: number;
+  readonly queue: string;
+  readonly task: string;
+}

@@ -1,0 +1,18 @@
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statements.js";
+
+/** What all nodes know and nobody else: made with the schema. */
+export interface SecretStore {
+  find(name: "hand_over"): Promise<Buffer>;
+}
+
+export function secretStore(db: Queryable, statements: Statements): SecretStore {
+  const find = statements.get("secret.find");
+  return {
+    async find(name) {
+      const [row] = (await db.query<{ value: string }>(find, [name])).rows;
+      if (row === undefined) throw new Error(`the schema has no secret ${name}: was a row of carillon.secret deleted?`);
+      return Buffer.from(row.value, "base64");
+    },
+  };
+}

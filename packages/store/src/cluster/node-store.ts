@@ -1,0 +1,63 @@
+import type { Queryable } from "../db/queryable.js";
+import type { Statement, Statements } from "../sql/statements.js";
+
+export interface NodeRow {
+  readonly id: string;
+  readonly name: string;
+  readonly address: string | null;
+  /** Microseconds matter in a comparison, so the heartbeat stays the text that the database gave. */
+  readonly heartbeat: string;
+  /** false: its clock is off, and it leaves the shards to the others. */
+  readonly takesShards: boolean;
+  /** Whether some session holds the lock of this incarnation now. */
+  readonly locked: boolean;
+  /** When the server started, as the read saw it: a new value means that all locks were lost with the old one. */
+  readonly serverStart: string;
+}
+
+/** What a node says of itself with each heartbeat. */
+export interface NodeReport {
+  readonly skewMs: number;
+  readonly takesShards: boolean;
+}
+
+export interface NodeStore {
+  register(node: { id: string; name: string; address: string | null; version: string }): Promise<void>;
+  /** false: others declared this node dead; it must stop acting. */
+  heartbeat(id: string, report: NodeReport): Promise<boolean>;
+  list(): Promise<NodeRow[]>;
+  /** With `seen` the node is removed only while its heartbeat is still that one. */
+  remove(id: string, seen: string | null): Promise<boolean>;
+}
+
+export function nodeStore(db: Queryable, statements: Statements): NodeStore {
+  const register = statements.get("node.register");
+  const heartbeat = statements.get("node.heartbeat");
+  const list = statements.get("node.list");
+  const remove = statements.get("node.remove");
+  return {
+    async register(node) {
+      await db.query(register, [node.id, node.name, node.address, node.version]);
+    },
+    async heartbeat(id, report) {
+      const values = [id, Math.round(report.skewMs), report.takesShards];
+      return (await db.query(heartbeat, values)).rowCount === 1;
+    },
+    async list() {
+      return (await db.query<NodeRow>(list)).rows;
+    },
+    async remove(id, seen) {
+      return (await db.query(remove, [id, seen])).rowCount === 1;
+    },
+  };
+}
+
+/** The statements that hold and end the lock of an incarnation; they belong on a session that lasts. */
+export interface NodeLockStatements {
+  readonly lock: Statement;
+  readonly unlock: Statement;
+}
+
+export function nodeLockStatements(statements: Statements): NodeLockStatements {
+  return { lock: statements.get("node.lock"), unlock: statements.get("node.unlock") };
+}

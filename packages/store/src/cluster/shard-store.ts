@@ -1,0 +1,88 @@
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statements.js";
+
+export interface ShardRow {
+  readonly id: number;
+  readonly owner: string | null;
+  readonly epoch: number;
+}
+
+/** A shard as its owner holds it: what every write for it must match. */
+export interface HeldShard {
+  readonly id: number;
+  readonly epoch: number;
+}
+
+/** Which history of the database is running, and in which one the shards were last owned. */
+export interface LineageRow {
+  readonly lineage: string;
+  /** How many bytes of log are on disk; it goes back only when the database was put back to an earlier state. */
+  readonly flushed: string;
+  readonly remembered: string | null;
+}
+
+export interface ShardStore {
+  list(): Promise<ShardRow[]>;
+  /** Another value after every change of a row. */
+  moves(): Promise<string>;
+  /** Answers only the shards whose epoch was still as seen. */
+  take(owner: string, seen: readonly HeldShard[]): Promise<HeldShard[]>;
+  /** Gives up some shards; answers those that were given up. */
+  drop(owner: string, shards: readonly number[]): Promise<number[]>;
+  release(owner: string): Promise<number>;
+  lineage(): Promise<LineageRow>;
+  rememberLineage(lineage: string): Promise<void>;
+  /** Takes every shard from its owner and removes every node, unless another node did so first; epochs jump. */
+  voidAll(lineage: string, remembered: string): Promise<boolean>;
+}
+
+export function shardStore(db: Queryable, statements: Statements): ShardStore {
+  const list = statements.get("shard.list");
+  const moves = statements.get("shard.moves");
+  const take = statements.get("shard.take");
+  const drop = statements.get("shard.drop");
+  const release = statements.get("shard.release");
+  const lineage = statements.get("shard.lineage");
+  const rememberLineage = statements.get("shard.remember_lineage");
+  const voidAll = statements.get("shard.void");
+  return {
+    async list() {
+      return (await db.query<ShardRow>(list)).rows;
+    },
+    async moves() {
+      return (await db.query<{ moves: string }>(moves)).rows[0]?.moves ?? "";
+    },
+    async take(owner, seen) {
+      const values = [owner, seen.map((shard) => shard.id), seen.map((shard) => shard.epoch)];
+      return (await db.query<HeldShard>(take, values)).rows;
+    },
+    async drop(owner, shards) {
+      return (await db.query<{ id: number }>(drop, [owner, shards])).rows.map((row) => row.id);
+    },
+    async release(owner) {
+      return (await db.query(release, [owner])).rowCount;
+    },
+    async lineage() {
+      const [row] = (await db.query<LineageRow>(lineage)).rows;
+      if (row === undefined) throw new Error("the database gave no lineage");
+      return row;
+    },
+    async rememberLineage(value) {
+      await db.query(rememberLineage, [value]);
+    },
+    async voidAll(value, remembered) {
+      return (await db.query(voidAll, [value, remembered])).rowCount > 0;
+    },
+  };
+}
+
+/** What every write for a shard must match: who writes, and the shards with the epochs under which it owns them. */
+export interface Fence {
+  readonly node: string;
+  readonly shards: readonly HeldShard[];
+}
+
+/** The first three parameters of every fenced statement. */
+export function fenceParameters(fence: Fence): unknown[] {
+  return [fence.shards.map((shard) => shard.id), fence.shards.map((shard) => shard.epoch), fence.node];
+}

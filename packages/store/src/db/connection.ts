@@ -1,0 +1,286 @@
+import { CarillonError, type DurationMs, type Timers, pending } from "@carillon/core";
+import type { Client, QueryConfig, QueryResult as PgResult } from "pg";
+import { ConnectionLost, endsConnection, sqlStateOf } from "./errors.js";
+import type { OnDatabaseEvent } from "./options.js";
+import { queryTypes } from "./parsers.js";
+import type { QueryResult, Queryable, SqlText } from "./queryable.js";
+
+export interface ConnectionOptions {
+  readonly timers: Timers;
+  readonly names: StatementNames;
+  /** An answer that takes longer means a lost connection: the server's own timeout would have come first. 0: no limit. */
+  readonly answerMs: DurationMs;
+  /** How the connection goes away when nobody needs it. */
+  readonly dismiss: () => Promise<void>;
+}
+
+/**
+ * One connection of pg that knows whether it still works. On a pipelined client statements are sent without waiting for
+ * the answers to those before; on another (an application's own pool) they wait for their turn here.
+ */
+export class Connection implements Queryable {
+  readonly client: Client;
+  readonly #options: ConnectionOptions;
+  #facts: ServerFacts | undefined;
+  #lost: ConnectionLost | undefined;
+  #answerMs: DurationMs;
+  #generation = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(client: Client, options: ConnectionOptions) {
+    this.client = client;
+    this.#options = options;
+    this.#answerMs = options.answerMs;
+    // Without a listener the error of an idle client would end the process.
+    client.on("error", (error) =>
+      this.#lose(new ConnectionLost(`connection lost: ${error.message}`, { cause: error })),
+    );
+    client.on("end", () => this.#lose(new ConnectionLost("connection closed")));
+  }
+
+  get alive(): boolean {
+    return this.#lost === undefined;
+  }
+
+  /** What the greeting found; until then the careful assumptions hold. */
+  get facts(): ServerFacts | undefined {
+    return this.#facts;
+  }
+
+  learn(facts: ServerFacts): void {
+    this.#facts = facts;
+  }
+
+  /** How long an answer may take. */
+  get answerMs(): DurationMs {
+    return this.#answerMs;
+  }
+
+  /** Changes it, for work that is known to take longer; 0 lifts the limit. */
+  limitAnswers(answerMs: DurationMs): void {
+    this.#answerMs = answerMs;
+  }
+
+  async query<Row extends object = Record<string, unknown>>(
+    statement: SqlText,
+    values: readonly unknown[] = [],
+  ): Promise<QueryResult<Row>> {
+    const name = this.#nameOf(statement);
+    const generation = this.#generation;
+    try {
+      return await this.#inTurn<Row>(statement, values, name);
+    } catch (error) {
+      if (name === undefined || !isLostName(sqlStateOf(error))) throw error;
+      if (generation === this.#generation) {
+        this.#generation++;
+        this.#options.names.countLost();
+      }
+      // Refused before it ran, so outside a transaction the same statement can go again without its name.
+      if (this.client.getTransactionStatus() !== "I") throw error;
+      return this.#inTurn<Row>(statement, values, undefined);
+    }
+  }
+
+  /** Ends the connection now, whatever is in flight. */
+  destroy(reason: ConnectionLost = new ConnectionLost("connection closed")): void {
+    this.#lose(reason);
+    this.client.connection.stream.destroy();
+  }
+
+  /** Lets the connection go; what is in flight on a pipelined one is awaited. */
+  async dismiss(): Promise<void> {
+    await this.#options.dismiss();
+  }
+
+  /** Each loss of a name starts a new generation of names, which the session cannot know yet. */
+  #nameOf({ prepared }: SqlText): string | undefined {
+    if (prepared === undefined || !this.#options.names.usable(this.#facts?.direct === true)) return undefined;
+    return this.#generation === 0 ? prepared : `${prepared}.${this.#generation}`;
+  }
+
+  #inTurn<Row extends object>(sql: SqlText, values: readonly unknown[], name?: string): Promise<QueryResult<Row>> {
+    if (this.client.pipeline) return this.#send(sql, values, name);
+    const sent = this.#turn.then(() => this.#send<Row>(sql, values, name));
+    this.#turn = sent.catch(() => undefined);
+    return sent;
+  }
+
+  async #send<Row extends object>(sql: SqlText, values: readonly unknown[], name?: string): Promise<QueryResult<Row>> {
+    if (this.#lost !== undefined) throw this.#lost;
+    const stopGuard = this.#guardAnswer();
+    try {
+      const result = await this.#ask<Row>({
+        text: sql.text,
+        values: [...values],
+        types: queryTypes,
+        ...(name !== undefined && { name }),
+        ...(sql.rowMode !== undefined && { rowMode: sql.rowMode }),
+      });
+      // Several statements in one text give several results; the last one counts.
+      const last: PgResult<Row> | undefined = Array.isArray(result) ? result.at(-1) : result;
+      return { rows: last?.rows ?? [], rowCount: last?.rowCount ?? 0 };
+    } catch (error) {
+      // Who asked, and not the socket on which the answer came.
+      if (error instanceof Error) Error.captureStackTrace(error);
+      throw this.#explain(error);
+    } finally {
+      stopGuard();
+    }
+  }
+
+  /** By a callback: the promise that pg makes keeps its query from being collected young (`pending`). */
+  #ask<Row extends object>(query: QueryConfig): Promise<PgResult<Row>> {
+    const { promise, resolve, reject } = pending<PgResult<Row>>();
+    this.client.query<Row>(query, (error, result) => (error ? reject(error) : resolve(result)));
+    return promise;
+  }
+
+  #guardAnswer(): () => void {
+    const { timers } = this.#options;
+    const answerMs = this.#answerMs;
+    if (answerMs === 0) return () => undefined;
+    const timer = timers.setTimeout(() => {
+      this.destroy(new ConnectionLost(`no answer from the database within ${answerMs} ms`));
+    }, answerMs);
+    return () => timers.clearTimeout(timer);
+  }
+
+  /** An error of the server stays itself; one without SQLSTATE on a dead connection is the loss of the connection. */
+  #explain(error: unknown): unknown {
+    const sqlState = sqlStateOf(error);
+    if (sqlState === undefined) return this.#lost ?? error;
+    // Told before the socket closes: nobody must borrow the connection in between.
+    if (endsConnection(sqlState)) this.destroy(new ConnectionLost("the server ended the connection", { cause: error }));
+    return error;
+  }
+
+  #lose(reason: ConnectionLost): void {
+    this.#lost ??= reason;
+  }
+}
+
+const oldestServer = 140_000;
+
+interface Greeting {
+  readonly pid: number;
+  readonly version_num: number;
+  readonly version: string;
+  readonly standby: boolean;
+  readonly read_only: boolean;
+}
+
+const greeting = {
+  text: `select pg_backend_pid() as pid,
+    current_setting('server_version_num')::int as version_num,
+    current_setting('server_version') as version,
+    pg_is_in_recovery() as standby,
+    current_setting('transaction_read_only')::bool as read_only`,
+};
+
+/** Looks at the server behind a connection and refuses one that cannot serve us. */
+export async function greet(connection: Connection): Promise<ServerFacts> {
+  const { rows } = await connection.query<Greeting>(greeting);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the database answered a greeting with no row");
+  assertServes(row);
+  const facts = {
+    versionNum: row.version_num,
+    version: row.version,
+    direct: isDirect(connection, row.pid),
+  };
+  connection.learn(facts);
+  return facts;
+}
+
+function assertServes(row: Greeting): void {
+  if (row.version_num < oldestServer) {
+    throw new CarillonError(
+      "database_too_old",
+      `The server is PostgreSQL ${row.version}; PostgreSQL ${oldestServer / 10_000} or newer is needed. Upgrade the server or use another database URL.`,
+    );
+  }
+  if (row.standby || row.read_only) {
+    throw new CarillonError(
+      "database_unavailable",
+      row.standby
+        ? "The server is a standby and takes no writes: name the primary, or all hosts, in the database URL."
+        : "The server takes no writes: default_transaction_read_only is on.",
+    );
+  }
+}
+
+/**
+ * A pooler hands out cancel keys of its own, so the process id it announced at connect is not that of the backend.
+ * Which pooling mode it runs cannot be seen from here; the careful answer is to expect the one that keeps no session.
+ */
+function isDirect(connection: Connection, pid: number): boolean {
+  return "processID" in connection.client && connection.client.processID === pid;
+}
+
+/**
+ * Settings of our own sessions: the results we parse, and the plans we rely on, must not hang on what a role or a database
+ * has set. Never made through a pooler or on an application's own pool, where they would leak to others.
+ */
+export async function makeSettings(
+  connection: Connection,
+  limits: { readonly statementMs: DurationMs; readonly idleInTransactionMs: DurationMs; readonly scans: boolean },
+): Promise<void> {
+  const values: Readonly<Record<string, string>> = {
+    statement_timeout: String(limits.statementMs),
+    idle_in_transaction_session_timeout: String(limits.idleInTransactionMs),
+    datestyle: "ISO",
+    timezone: "UTC",
+    client_min_messages: "warning",
+    default_transaction_isolation: "read committed",
+    jit: "off",
+    // A plan that was made while a table was small is used until the table's statistics are renewed: a scan of it, cheap then,
+    // would be made for every batch of the herd that filled it.
+    enable_seqscan: limits.scans ? "on" : "off",
+  };
+  const calls = Object.entries(values).map(([name, value]) => `set_config('${name}', '${value}', false)`);
+  await connection.query({ text: `select ${calls.join(", ")}` });
+}
+
+/** What a connection shows of the server behind it. */
+export interface ServerFacts {
+  readonly versionNum: number;
+  readonly version: string;
+  /** False when a pooler stands between: the backend is not the one that answered at connect. */
+  readonly direct: boolean;
+}
+
+/** Names that got lost before we stop believing that there is a session to keep them. */
+const patience = 20;
+
+/** The prepared statement is not there (26000), or is there though we never made it (42P05). */
+const lostName: ReadonlySet<string | undefined> = new Set(["26000", "42P05"]);
+
+export function isLostName(sqlState: string | undefined): boolean {
+  return lostName.has(sqlState);
+}
+
+/**
+ * Whether loaded statements go by name, which saves their parsing. A name lives in a session, so a pooler that shares
+ * sessions breaks it: with "auto" names are used on direct connections only, and no more once too many got lost.
+ */
+export class StatementNames {
+  readonly #mode: "auto" | "on" | "off";
+  readonly #onEvent: OnDatabaseEvent;
+  #lost = 0;
+
+  constructor(mode: "auto" | "on" | "off", onEvent: OnDatabaseEvent) {
+    this.#mode = mode;
+    this.#onEvent = onEvent;
+  }
+
+  usable(direct: boolean): boolean {
+    return this.#mode === "on" || (this.#mode === "auto" && direct && this.#lost < patience);
+  }
+
+  countLost(): void {
+    this.#lost++;
+    if (this.#mode === "auto" && this.#lost === patience) {
+      this.#onEvent({ type: "statement_names.off", reason: "the server keeps losing prepared statements" });
+    }
+  }
+}

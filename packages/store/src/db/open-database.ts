@@ -1,0 +1,323 @@
+import { CarillonError, type DurationMs, systemSoon } from "@carillon/core";
+import { loadStatements } from "../sql/statements.js";
+import { backoffMs, gaveUp, pause } from "./backoff.js";
+import { type Connection, type ServerFacts, StatementNames } from "./connection.js";
+import type { ConnectionSource } from "./connector.js";
+import { DatabaseClock } from "./database-clock.js";
+import type { Capabilities, Database, DatabaseLoad, DedicatedSession, Listening } from "./database.js";
+import { classifyPgError, sqlStateOf, toStoreError } from "./errors.js";
+import { type DatabaseState, Health, lockNotAvailable, pauseMs, tries } from "./health.js";
+import { DirectLine, type Hold, Listeners } from "./listen.js";
+import { type Hint, Notifier, restMs } from "./notifier.js";
+import { type DatabaseOptions, type ResolvedOptions, resolveOptions } from "./options.js";
+import { type Connections, planConnections } from "./pool.js";
+import type { QueryResult, Queryable, SqlText } from "./queryable.js";
+import { Session } from "./session.js";
+import { type TransactionOptions, mayRetry, runTransaction } from "./transaction.js";
+
+const defaultRetries = 3;
+const pingMs = 10_000;
+
+/** Opens the database: finds the writable host, checks the server, measures its clock. Fails at once if it cannot. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const resolved = resolveOptions(options);
+  const names = new StatementNames(resolved.statementNames, resolved.onEvent);
+  const connections = planConnections(resolved, names);
+  const reserved = connections.reserve ? new Session(connections.source, "reserved", resolved.onEvent) : undefined;
+  try {
+    const first = reserved === undefined ? connections.pool.use(async (lent) => lent) : reserved.connection();
+    const server = factsOf(await first);
+    const lasting = resolved.directUrl === undefined ? server : await lookAt(connections.direct);
+    const capabilities = {
+      listen: lasting.direct && connections.listen,
+      advisoryLocks: lasting.direct && connections.listen,
+      preparedStatements: names.usable(server.direct),
+    };
+    const database = new OpenDatabase({ options: resolved, connections, reserved, server, capabilities });
+    await database.start();
+    return database;
+  } catch (error) {
+    await Promise.all([connections.pool.close(), reserved?.close()]);
+    throw toStoreError(error);
+  }
+}
+
+async function lookAt(source: ConnectionSource): Promise<ServerFacts> {
+  const connection = await source.open("direct");
+  await connection.dismiss();
+  return factsOf(connection);
+}
+
+function factsOf({ facts }: Connection): ServerFacts {
+  if (facts === undefined) throw new Error("a connection was used before its server was looked at");
+  return facts;
+}
+
+interface Opening {
+  readonly options: ResolvedOptions;
+  readonly connections: Connections;
+  readonly reserved: Session | undefined;
+  readonly server: ServerFacts;
+  readonly capabilities: Capabilities;
+}
+
+class OpenDatabase implements Database {
+  readonly schema: string;
+  readonly server: ServerFacts;
+  readonly capabilities: Capabilities;
+  readonly ports: Database["ports"];
+  readonly hot: Queryable;
+  readonly reserved: Queryable;
+  readonly #options: ResolvedOptions;
+  readonly #connections: Connections;
+  readonly #health: Health;
+  readonly #hot: readonly Session[];
+  readonly #reserved: Session | undefined;
+  readonly #line: DirectLine;
+  readonly #listeners: Listeners;
+  readonly #notifier: Notifier;
+  #clock: DatabaseClock | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor({ options, connections, reserved, server, capabilities }: Opening) {
+    const { clock, timers, random, onEvent } = options;
+    this.schema = options.schema;
+    this.server = server;
+    this.capabilities = capabilities;
+    this.ports = { clock, timers, random };
+    this.#options = options;
+    this.#connections = connections;
+    const hot = Array.from({ length: connections.hot }, () => new Session(connections.source, "hot", onEvent));
+    this.#hot = hot;
+    this.#reserved = reserved;
+    this.#health = new Health({ probe: () => this.#probe(reserved), clock, timers, random, onEvent });
+    this.reserved = reserved === undefined ? this : this.#guarded([reserved]);
+    this.hot = hot.length === 0 ? this : this.#guarded(hot);
+    this.#listeners = new Listeners(onEvent);
+    this.#line = new DirectLine({
+      source: connections.direct,
+      timers,
+      random,
+      onEvent,
+      onNotification: (channel, payload) => this.#listeners.deliver(channel, payload),
+      pingMs,
+    });
+    this.#notifier = new Notifier(this, { onEvent, soon: systemSoon, rest: (signal) => pause(restMs, timers, signal) });
+  }
+
+  async start(): Promise<void> {
+    const onStep = (byMs: DurationMs): void => this.#options.onEvent({ type: "clock.stepped", byMs });
+    this.#clock = await DatabaseClock.start(this.reserved, this.#options.clock, onStep);
+  }
+
+  get state(): DatabaseState {
+    return this.#health.state;
+  }
+
+  get load(): DatabaseLoad {
+    return {
+      pool: this.#connections.pool.load,
+      hot: this.#hot.reduce((sum, session) => sum + session.waiting, 0),
+      reserved: this.#reserved?.waiting ?? 0,
+    };
+  }
+
+  get clock(): DatabaseClock {
+    if (this.#clock === undefined) throw new Error("the database's clock is read before it was measured");
+    return this.#clock;
+  }
+
+  query<Row extends object = Record<string, unknown>>(
+    statement: SqlText,
+    values?: readonly unknown[],
+  ): Promise<QueryResult<Row>> {
+    return this.#again(defaultRetries, isDeadlock, () =>
+      this.#borrow((connection) => connection.query<Row>(statement, values)),
+    );
+  }
+
+  async transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    const { timers, timeouts } = this.#options;
+    const limits = {
+      timers,
+      timeoutMs: options.timeoutMs ?? timeouts.transactionMs,
+      idleMs: timeouts.idleInTransactionMs,
+    };
+    const { retries = defaultRetries } = options;
+    const isSafe = (error: unknown): boolean => mayRetry(error, options);
+    return this.#again(retries, isSafe, () =>
+      this.#borrow((connection) => runTransaction(connection, work, options, limits)),
+    );
+  }
+
+  /** Does it again after errors that left no trace. */
+  async #again<T>(retries: number, isSafe: (error: unknown) => boolean, work: () => Promise<T>): Promise<T> {
+    const { timers, random, onEvent } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (attempt > retries || !isSafe(error)) throw error;
+        onEvent({ type: "transaction.retried", sqlState: sqlStateOf(error), attempt });
+        await pause(backoffMs(attempt, random), timers);
+      }
+    }
+  }
+
+  dedicated<T>(work: (session: DedicatedSession) => Promise<T>): Promise<T> {
+    return this.#guard(async () => {
+      const connection = await this.#connections.direct.open("dedicated");
+      const keepsSession = connection.facts?.direct === true;
+      try {
+        return await work({ keepsSession, query: (statement, values) => connection.query(statement, values) });
+      } finally {
+        await connection.dismiss();
+      }
+    });
+  }
+
+  listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onReconnect: () => void,
+    onFirst?: () => void,
+  ): Listening {
+    if (!this.capabilities.listen) {
+      const reason = "there is no lasting session: a pooler stands between, or the pool is too small";
+      this.#options.onEvent({ type: "listen.unavailable", reason });
+      return { stop: async () => undefined };
+    }
+    return this.hold(this.#listeners.add(channel, onNotify, onReconnect, onFirst));
+  }
+
+  hold(hold: Hold): Listening {
+    if (!this.capabilities.advisoryLocks) {
+      throw new CarillonError("direct_url_needed", "A lasting session needs a direct way to the database server.");
+    }
+    this.#line.hold(hold);
+    return { stop: () => this.#line.drop(hold) };
+  }
+
+  notify(channel: string, hint: Hint, canWait?: boolean): void {
+    this.#notifier.send(channel, hint, canWait);
+  }
+
+  waitUntilUp(): Promise<void> {
+    return this.#health.waitUntilUp();
+  }
+
+  close(limitMs: DurationMs = 5_000): Promise<void> {
+    this.#closing ??= this.#close(limitMs);
+    return this.#closing;
+  }
+
+  async #close(limitMs: DurationMs): Promise<void> {
+    const enough = new AbortController();
+    const goodbyes = Promise.allSettled([
+      this.#health.close(),
+      this.#line.close(),
+      this.#connections.pool.close(),
+      this.#reserved?.close(),
+      ...this.#hot.map((session) => session.close()),
+    ]).finally(() => enough.abort());
+    await pause(limitMs, this.#options.timers, enough.signal);
+    this.#connections.destroyAll();
+    await goodbyes;
+  }
+
+  /** Statements take turns on the sessions. */
+  #guarded(sessions: readonly Session[]): Queryable {
+    let turn = 0;
+    return {
+      query: <Row extends object>(statement: SqlText, values?: readonly unknown[]): Promise<QueryResult<Row>> =>
+        this.#again(defaultRetries, isDeadlock, () =>
+          this.#guard(() => {
+            const session = sessions[turn++ % sessions.length];
+            if (session === undefined) throw new Error("there is no session");
+            return session.query<Row>(statement, values);
+          }),
+        ),
+    };
+  }
+
+  async #probe(reserved: Session | undefined): Promise<void> {
+    await (reserved === undefined
+      ? this.#connections.pool.use((connection) => connection.query({ text: "select 1" }))
+      : reserved.check());
+  }
+
+  #borrow<T>(borrow: (connection: Connection) => Promise<T>): Promise<T> {
+    return this.#guard(() => this.#connections.pool.use(borrow));
+  }
+
+  /** Refuses at once while the database is down, and turns what comes back into the store's errors. */
+  async #guard<T>(call: () => Promise<T>): Promise<T> {
+    this.#health.assertUp();
+    try {
+      return await call();
+    } catch (error) {
+      const told = toStoreError(error);
+      if (isOutage(told)) this.#health.suspect();
+      throw told;
+    }
+  }
+}
+
+/** A statement alone that was the victim of a deadlock has left no trace. */
+function isDeadlock(error: unknown): boolean {
+  return classifyPgError(error) === "serialization";
+}
+
+/** Whether an error says that the database as a whole may be out of reach. A full disk or too many connections do not. */
+function isOutage(error: unknown): boolean {
+  if (!(error instanceof CarillonError)) return false;
+  if (error.code === "database_refused") return true;
+  const kind = classifyPgError(error);
+  return error.code === "database_unavailable" && kind !== "disk_full" && kind !== "too_many_connections";
+}
+
+export interface WaitOptions {
+  /** How long to go on trying. */
+  readonly deadlineMs: DurationMs;
+  /** Called before each wait, with what is wrong and how long the wait may still last. */
+  readonly onWait?: (message: string, leftMs: DurationMs) => void;
+  /** Ends the waiting early. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens the database, waiting for one that cannot be reached yet. What waiting cannot mend (a wrong password, a server
+ * that is too old) is thrown at once.
+ */
+export async function waitForDatabase(options: DatabaseOptions, wait: WaitOptions): Promise<Database> {
+  const { clock, timers, random } = options;
+  const deadline = clock.monotonic() + wait.deadlineMs;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openDatabase(options);
+    } catch (error) {
+      if (!(error instanceof CarillonError) || error.code !== "database_unavailable") throw error;
+      const leftMs = deadline - clock.monotonic();
+      if (leftMs <= 0 || wait.signal?.aborted === true) throw gaveUp(error, wait.deadlineMs);
+      wait.onWait?.(error.message, leftMs);
+      await pause(Math.min(leftMs, backoffMs(attempt, random)), timers, wait.signal);
+    }
+  }
+}
+
+/** Asks whether the tables that calls write to can be written to. Waits for nobody's lock, and keeps nobody waiting. */
+export function writeProbe(database: Pick<Database, "schema" | "reserved" | "ports">): () => Promise<boolean> {
+  const statement = loadStatements(database.schema).get("health.can_write");
+  return async () => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await database.reserved.query(statement, []);
+        return true;
+      } catch (error) {
+        if (sqlStateOf(error) !== lockNotAvailable) throw error;
+        if (attempt === tries) return false;
+      }
+      await pause(pauseMs, database.ports.timers);
+    }
+  };
+}

@@ -1,0 +1,250 @@
+import { CarillonError, type DurationMs, pending } from "@carillon/core";
+import { Client, type ClientConfig, Pool, type PoolClient } from "pg";
+import { Connection, type StatementNames, greet } from "./connection.js";
+import { type ConnectionSource, Connector, describeConnectFailure } from "./connector.js";
+import { ConnectionLost } from "./errors.js";
+import { Gate } from "./gate.js";
+import { type ConnectionRole, type ResolvedOptions, spendBudget } from "./options.js";
+
+/** Calls that may wait for a connection, for each connection of the pool. More would only time out. */
+const waitingPerConnection = 100;
+
+/** What is lent out now. */
+export interface PoolLoad {
+  readonly limit: number;
+  readonly busy: number;
+  readonly idle: number;
+  /** Callers without a connection. */
+  readonly waiting: number;
+}
+
+/** Lends connections, one borrower each. A connection that broke is never lent again. */
+export interface ConnectionPool {
+  readonly load: PoolLoad;
+  use<T>(borrow: (connection: Connection) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Our own pool over pg's: new clients go to the host that takes writes, and are checked and set up before use. */
+class OwnPool implements ConnectionPool {
+  readonly #pool: Pool;
+  readonly #gate: Gate;
+  readonly #size: number;
+  readonly #acquireMs: number;
+  readonly #connections = new WeakMap<PoolClient, Connection>();
+
+  constructor(connector: Connector, size: number, options: ResolvedOptions) {
+    class HostClient extends Client {
+      constructor(config?: ClientConfig) {
+        super({ ...config, ...connector.clientConfig() });
+        connector.track(this);
+      }
+    }
+    this.#size = size;
+    this.#acquireMs = options.timeouts.acquireMs;
+    // Who waits, waits at our gate, which is bounded; so the pool itself never queues, and its errors are of connecting.
+    this.#gate = new Gate({ size, maxWaiting: size * waitingPerConnection, timers: options.timers });
+    this.#pool = new Pool({
+      max: size,
+      connectionTimeoutMillis: options.timeouts.connectMs,
+      idleTimeoutMillis: 60_000,
+      Client: HostClient,
+      verify: (client, done) => {
+        connector.adopt(client, "pool").then((connection) => {
+          this.#connections.set(client, connection);
+          done();
+        }, done);
+      },
+    });
+    this.#pool.on("error", (reason) => options.onEvent({ type: "connection.lost", role: "pool", reason }));
+  }
+
+  get load(): PoolLoad {
+    const { inside: busy, waiting } = this.#gate;
+    return { limit: this.#size, busy, idle: this.#pool.idleCount, waiting };
+  }
+
+  async use<T>(borrow: (connection: Connection) => Promise<T>): Promise<T> {
+    await this.#gate.enter(this.#acquireMs);
+    try {
+      const client = await this.#connect();
+      const connection = this.#connections.get(client);
+      if (connection === undefined) throw new Error("the pool lent a client that was never set up");
+      try {
+        return await borrow(connection);
+      } finally {
+        client.release(!connection.alive);
+      }
+    } finally {
+      this.#gate.leave();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#gate.refuseAll(new ConnectionLost("the database was closed"));
+    await this.#pool.end();
+  }
+
+  async #connect(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw describeConnectFailure(error, "the database");
+    }
+  }
+}
+
+/** Where each kind of connection comes from, and how many there may be. */
+export interface Connections {
+  readonly pool: ConnectionPool;
+  /** For the reserved and the hot connections. */
+  readonly source: ConnectionSource;
+  /** For what needs a lasting session: the direct URL where one is given. */
+  readonly direct: ConnectionSource;
+  /** 0: hot statements go through the pool. */
+  readonly hot: number;
+  /** False: the pool is too small to give a connection away for heartbeats. */
+  readonly reserve: boolean;
+  /** False: the pool is too small to give a connection away for LISTEN. */
+  readonly listen: boolean;
+  destroyAll(): void;
+}
+
+export function planConnections(options: ResolvedOptions, names: StatementNames): Connections {
+  const direct = options.directUrl === undefined ? undefined : new Connector(options.directUrl, options, names);
+  if (options.pool !== undefined)
+    return fromLentPool(new LentPool(options.pool, options, names), direct, options.pool.options.max);
+  if (options.url === undefined) throw new CarillonError("database_url_invalid", "A database URL is needed.");
+  const connector = new Connector(options.url, options, names);
+  const budget = spendBudget(options.poolSize);
+  return {
+    pool: new OwnPool(connector, budget.pool, options),
+    source: connector,
+    direct: direct ?? connector,
+    hot: budget.hot,
+    reserve: budget.reserved > 0,
+    listen: true,
+    destroyAll: () => {
+      connector.destroyAll();
+      direct?.destroyAll();
+    },
+  };
+}
+
+/** The application's pool is its budget: we keep connections of it only while enough remain for everything else. */
+function fromLentPool(pool: LentPool, direct: Connector | undefined, size: number): Connections {
+  return {
+    pool,
+    source: pool,
+    direct: direct ?? pool,
+    hot: 0,
+    reserve: size >= 4,
+    listen: direct !== undefined || size >= 3,
+    destroyAll: () => direct?.destroyAll(),
+  };
+}
+
+/**
+ * The application's own pool (library mode). Its size, its clients' settings and its end are the application's: we make
+ * no session settings, and what we borrow for good is destroyed on return, so that no LISTEN stays behind.
+ */
+class LentPool implements ConnectionPool, ConnectionSource {
+  readonly #pool: Pool;
+  readonly #options: ResolvedOptions;
+  readonly #names: StatementNames;
+  readonly #gate: Gate;
+  readonly #connections = new WeakMap<PoolClient, Connection>();
+
+  constructor(pool: Pool, options: ResolvedOptions, names: StatementNames) {
+    this.#pool = pool;
+    this.#options = options;
+    this.#names = names;
+    const { max: size } = pool.options;
+    // The pool's own queue has no bound: of ours, no more stand in it than it could serve at a time.
+    this.#gate = new Gate({ size, maxWaiting: size * waitingPerConnection, timers: options.timers });
+  }
+
+  get load(): PoolLoad {
+    const { totalCount, idleCount, waitingCount, options } = this.#pool;
+    const busy = totalCount - idleCount;
+    return { limit: options.max, busy, idle: idleCount, waiting: waitingCount + this.#gate.waiting };
+  }
+
+  async use<T>(borrow: (connection: Connection) => Promise<T>): Promise<T> {
+    await this.#gate.enter(this.#options.timeouts.acquireMs);
+    try {
+      const { client, connection } = await this.#borrow();
+      try {
+        return await borrow(connection);
+      } finally {
+        client.release(!connection.alive);
+      }
+    } finally {
+      this.#gate.leave();
+    }
+  }
+
+  async open(role: ConnectionRole): Promise<Connection> {
+    const { client, connection } = await this.#borrow();
+    // The pool forgets a client that it lent for good only when it comes back, dead or alive.
+    client.once("end", () => client.release(true));
+    if (role === "dedicated") connection.limitAnswers(0);
+    this.#options.onEvent({ type: "connection.opened", role, host: "the application's pool" });
+    return connection;
+  }
+
+  /** The application ends what it began. */
+  async close(): Promise<void> {}
+
+  async #borrow(): Promise<{ client: PoolClient; connection: Connection }> {
+    let client: PoolClient;
+    try {
+      client = await this.#connect(this.#options.timeouts.acquireMs);
+    } catch (error) {
+      if (error instanceof CarillonError) throw error;
+      throw describeConnectFailure(error, "the application's pool");
+    }
+    try {
+      return { client, connection: this.#connections.get(client) ?? (await this.#adopt(client)) };
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  /** The application may use all of its connections for as long as it likes: nobody of ours waits for ever. */
+  #connect(limitMs: DurationMs): Promise<PoolClient> {
+    const { timers } = this.#options;
+    const { promise, resolve, reject } = pending<PoolClient>();
+    let isLate = false;
+    const timer = timers.setTimeout(() => {
+      isLate = true;
+      reject(new CarillonError("overloaded", `The application's pool had no free connection within ${limitMs} ms.`));
+    }, limitMs);
+    this.#pool.connect().then(
+      (client) => {
+        timers.clearTimeout(timer);
+        if (isLate) client.release();
+        else resolve(client);
+      },
+      (error: Error) => {
+        timers.clearTimeout(timer);
+        reject(error);
+      },
+    );
+    return promise;
+  }
+
+  async #adopt(client: PoolClient): Promise<Connection> {
+    const { timers, timeouts } = this.#options;
+    const connection = new Connection(client, {
+      timers,
+      names: this.#names,
+      answerMs: 2 * timeouts.statementMs,
+      dismiss: async () => connection.destroy(),
+    });
+    await greet(connection);
+    this.#connections.set(client, connection);
+    return connection;
+  }
+}

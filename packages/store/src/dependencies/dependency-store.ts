@@ -1,0 +1,371 @@
+import {
+  type AfterSchedule,
+  type Instant,
+  type JobState,
+  type MissedChoice,
+  type RunError,
+  type TraceContext,
+  noteLimits,
+  timeOfUuid,
+} from "@carillon/core";
+import { columns, shardArray, timestampOrNull, timestampParam } from "../db/parameters.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statements.js";
+
+export type AwaitedEnd = AfterSchedule["after"][number]["on"];
+
+/** A job waits for the runs of another. */
+export interface NewDependency {
+  readonly jobId: string;
+  readonly position: number;
+  readonly namespaceId: number;
+  /** Of the job that waits. */
+  readonly shard: number;
+  readonly upstreamId: string;
+  readonly on: AwaitedEnd;
+  readonly when: string | null;
+}
+
+/** The same with what is met of it. */
+export interface Dependency extends Pick<NewDependency, "jobId" | "position" | "upstreamId" | "on" | "when"> {
+  /** The latest run of the upstream job that fits, since the job that waits was fired last. */
+  readonly metRunId: string | null;
+  readonly metAt: Instant | null;
+  /** The end of the latest run that was looked at, whether it fitted or not. */
+  readonly seenAt: Instant | null;
+}
+
+/** A run of an upstream job ended, and the job that waits has not been told. */
+export interface UpstreamEnd {
+  readonly jobId: string;
+  readonly position: number;
+  readonly runId: string;
+  /** null: it did not end, its row went for another reason. */
+  readonly status: "succeeded" | "failed" | "cancelled" | "skipped" | null;
+  readonly reason: string | null;
+  readonly attempt: number | null;
+  readonly output: unknown;
+  readonly error: unknown;
+  readonly payload: unknown;
+  readonly endedAt: Instant;
+  /** The trace that it went on in: what it starts does so too. */
+  readonly trace: TraceContext | null;
+}
+
+export interface Neighbour {
+  readonly side: "upstream" | "downstream";
+  readonly jobId: string;
+  readonly key: string | null;
+  readonly on: AwaitedEnd;
+  readonly when: string | null;
+  readonly metRunId: string | null;
+  readonly metAt: Instant | null;
+  readonly state: JobState;
+}
+
+/** Ends that a job was not told of: `count` of them in a span; null: none. */
+export interface UntoldEnds {
+  readonly count: number;
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+/** Which jobs wait for which. Writes run in the caller's transaction, with the waiting jobs locked. */
+export interface DependencyStore {
+  resolve(tx: Queryable, namespaceId: number, names: JobNames): Promise<{ id: string; key: string | null }[]>;
+  /** The jobs must be locked; answers those that have not ended. */
+  feed(tx: Queryable, upstreamIds: readonly string[]): Promise<string[]>;
+  link(tx: Queryable, dependencies: readonly NewDependency[]): Promise<void>;
+  unlink(tx: Queryable, jobIds: readonly string[]): Promise<void>;
+  detach(tx: Queryable, upstreamId: string): Promise<string[]>;
+  /** Whether one of the upstream jobs waits for this one; nobody else of the namespace changes what waits meanwhile. */
+  leadsTo(tx: Queryable, namespaceId: number, upstreamIds: readonly string[], jobId: string): Promise<boolean>;
+  neighbours(db: Queryable, jobId: string, most: number): Promise<Neighbour[]>;
+  /** Whether any job waits for another. */
+  anyIn(db: Queryable): Promise<boolean>;
+  /** Jobs that are to be told something; `shards` null: of all. */
+  openJobs(db: Queryable, shards: readonly number[] | null, limit: number): Promise<string[]>;
+  /** The first of them: so many, and of so many bytes. */
+  ends(tx: Queryable, jobIds: readonly string[], limit: number, bytes?: number): Promise<UpstreamEnd[]>;
+  ofJobs(tx: Queryable, jobIds: readonly string[]): Promise<Dependency[]>;
+  told(tx: Queryable, ends: readonly UpstreamEnd[]): Promise<void>;
+  meet(tx: Queryable, dependencies: readonly Dependency[]): Promise<void>;
+  park(tx: Queryable, jobIds: readonly string[]): Promise<void>;
+  /** What a paused job has not been told. */
+  untold(db: Queryable, jobId: string): Promise<UntoldEnds | null>;
+  /** Answers how many there were, and those that it will not be told. */
+  release(tx: Queryable, jobId: string, choice: MissedChoice): Promise<{ count: number; dropped: UntoldEnds | null }>;
+}
+
+export interface JobNames {
+  readonly ids: readonly string[];
+  readonly keys: readonly string[];
+}
+
+/** Outputs and payloads that are read at a time, as they are stored: conditions may need all of them. */
+const mostBytes = 4_194_304;
+
+export function dependencyStore(statements: Statements): DependencyStore {
+  return { ...linkWrites(statements), ...endReads(statements), ...endWrites(statements) };
+}
+
+type LinkWrites = Pick<DependencyStore, "resolve" | "feed" | "link" | "unlink" | "detach" | "leadsTo" | "neighbours">;
+
+function linkWrites(statements: Statements): LinkWrites {
+  const resolve = statements.get("dependency.resolve");
+  const feed = statements.get("dependency.feed");
+  const link = statements.get("dependency.link");
+  const unlink = statements.get("dependency.unlink");
+  const detach = statements.get("dependency.detach");
+  const alone = statements.get("dependency.alone");
+  const leadsTo = statements.get("dependency.leads_to");
+  const ofJob = statements.get("dependency.of_job");
+  return {
+    async resolve(tx, namespaceId, { ids, keys }) {
+      return (await tx.query<{ id: string; key: string | null }>(resolve, [namespaceId, ids, keys])).rows;
+    },
+    async feed(tx, upstreamIds) {
+      return (await tx.query<{ job_id: string }>(feed, [upstreamIds])).rows.map((row) => row.job_id);
+    },
+    async link(tx, dependencies) {
+      if (dependencies.length > 0) await tx.query(link, linkParameters(dependencies));
+    },
+    async unlink(tx, jobIds) {
+      if (jobIds.length > 0) await tx.query(unlink, [jobIds]);
+    },
+    async detach(tx, upstreamId) {
+      return (await tx.query<{ job_id: string }>(detach, [upstreamId])).rows.map((row) => row.job_id);
+    },
+    async leadsTo(tx, namespaceId, upstreamIds, jobId) {
+      await tx.query(alone, [namespaceId]);
+      return (await tx.query<{ leads: boolean }>(leadsTo, [upstreamIds, jobId])).rows[0]?.leads ?? false;
+    },
+    async neighbours(db, jobId, most) {
+      return (await db.query<NeighbourRow>(ofJob, [jobId, most])).rows.map(toNeighbour);
+    },
+  };
+}
+
+type EndReads = Pick<DependencyStore, "anyIn" | "openJobs" | "ends" | "ofJobs" | "untold">;
+
+function endReads(statements: Statements): EndReads {
+  const any = statements.get("dependency.any");
+  const openJobs = statements.get("dependency.open_jobs");
+  const ends = statements.get("dependency.events");
+  const ofJobs = statements.get("dependency.of_jobs");
+  const parked = statements.get("dependency.parked");
+  return {
+    async anyIn(db) {
+      return (await db.query<{ is_used: boolean }>(any)).rows[0]?.is_used ?? false;
+    },
+    async openJobs(db, shards, limit) {
+      const of = shards === null ? null : shardArray(shards);
+      return (await db.query<{ job_id: string }>(openJobs, [of, limit])).rows.map((row) => row.job_id);
+    },
+    async ends(tx, jobIds, limit, bytes = mostBytes) {
+      return (await tx.query<EndRow>(ends, [jobIds, limit, bytes])).rows.map(toEnd);
+    },
+    async ofJobs(tx, jobIds) {
+      return (await tx.query<DependencyRow>(ofJobs, [jobIds])).rows.map(toDependency);
+    },
+    async untold(db, jobId) {
+      return toUntold((await db.query<UntoldRow>(parked, [jobId])).rows[0]);
+    },
+  };
+}
+
+type EndWrites = Pick<DependencyStore, "told" | "meet" | "park" | "release">;
+
+function endWrites(statements: Statements): EndWrites {
+  const told = statements.get("dependency.told");
+  const meet = statements.get("dependency.meet");
+  const park = statements.get("dependency.park");
+  const release = statements.get("dependency.release");
+  return {
+    async told(tx, ends) {
+      if (ends.length === 0) return;
+      const values = columns(ends, [(end) => end.jobId, (end) => end.position, (end) => end.runId]);
+      const { rowCount } = await tx.query(told, values);
+      if (rowCount !== ends.length)
+        throw new Error(`${rowCount} of ${ends.length} ends were there that this transaction holds the jobs of`);
+    },
+    async meet(tx, dependencies) {
+      if (dependencies.length > 0) await tx.query(meet, meetParameters(dependencies));
+    },
+    async park(tx, jobIds) {
+      if (jobIds.length > 0) await tx.query(park, [jobIds]);
+    },
+    async release(tx, jobId, choice) {
+      const [row] = (await tx.query<UntoldRow & { of: number }>(release, [jobId, choice])).rows;
+      return { count: row?.of ?? 0, dropped: toUntold(row) };
+    },
+  };
+}
+
+function linkParameters(dependencies: readonly NewDependency[]): unknown[] {
+  return columns(dependencies, [
+    (one) => one.jobId,
+    (one) => one.position,
+    (one) => one.namespaceId,
+    (one) => one.shard,
+    (one) => one.upstreamId,
+    (one) => one.on,
+    (one) => one.when,
+  ]);
+}
+
+function meetParameters(dependencies: readonly Dependency[]): unknown[] {
+  return columns(dependencies, [
+    (one) => one.jobId,
+    (one) => one.position,
+    (one) => one.metRunId,
+    (one) => timestampOrNull(one.metAt),
+    (one) => timestampOrNull(one.seenAt),
+  ]);
+}
+
+interface DependencyRow {
+  job_id: string;
+  position: number;
+  upstream_id: string;
+  on_status: AwaitedEnd;
+  condition: string | null;
+  met_run_id: string | null;
+  met_at: Instant | null;
+  seen_at: Instant | null;
+}
+
+function toDependency(row: DependencyRow): Dependency {
+  return {
+    jobId: row.job_id,
+    position: row.position,
+    upstreamId: row.upstream_id,
+    on: row.on_status,
+    when: row.condition,
+    metRunId: row.met_run_id,
+    metAt: row.met_at,
+    seenAt: row.seen_at,
+  };
+}
+
+interface EndRow {
+  job_id: string;
+  position: number;
+  run_id: string;
+  status: UpstreamEnd["status"];
+  status_reason: string | null;
+  attempt: number | null;
+  output: unknown;
+  error: unknown;
+  payload: unknown;
+  ended_at: Instant;
+  traceparent: string | null;
+  tracestate: string | null;
+}
+
+function toEnd(row: EndRow): UpstreamEnd {
+  const {
+    job_id: jobId,
+    position,
+    run_id: runId,
+    status,
+    status_reason: reason,
+    attempt,
+    output,
+    error,
+    payload,
+  } = row;
+  const { traceparent, tracestate, ended_at: endedAt } = row;
+  const trace = traceparent === null ? null : { traceparent, ...(tracestate !== null && { tracestate }) };
+  return { jobId, position, runId, status, reason, attempt, output, error, payload, endedAt, trace };
+}
+
+interface NeighbourRow {
+  side: Neighbour["side"];
+  job_id: string;
+  key: string | null;
+  on_status: AwaitedEnd;
+  condition: string | null;
+  met_run_id: string | null;
+  met_at: Instant | null;
+  state: JobState;
+}
+
+function toNeighbour(row: NeighbourRow): Neighbour {
+  const { side, job_id: jobId, key, on_status: on, condition: when, met_run_id: metRunId, met_at: metAt, state } = row;
+  return { side, jobId, key, on, when, metRunId, metAt, state };
+}
+
+interface UntoldRow {
+  count: number;
+  from_at: Instant | null;
+  to_at: Instant | null;
+}
+
+function toUntold(row: UntoldRow | undefined): UntoldEnds | null {
+  if (row === undefined || row.from_at === null || row.to_at === null) return null;
+  return { count: row.count, from: row.from_at, to: row.to_at };
+}
+
+/** A run whose end started another. */
+export interface UpstreamRun {
+  readonly id: string;
+  readonly jobId: string;
+  readonly jobKey: string | null;
+  readonly status: "succeeded" | "failed" | "cancelled";
+  readonly reason: string | null;
+  readonly finishedAt: Instant;
+  readonly output: unknown;
+  /** It has more bytes than are handed on. */
+  readonly isOutputCut: boolean;
+  readonly error: RunError | null;
+}
+
+/** What a run that others' ends started may know of them. */
+export interface UpstreamReads {
+  /** What asked for a run that ended; null: it is not there any more. */
+  trigger(namespaceId: number, runId: string): Promise<string | null>;
+  /** Those that history still has, in the order asked for. */
+  runs(namespaceId: number, runIds: readonly string[]): Promise<UpstreamRun[]>;
+}
+
+/** The end of a run is recorded by the database's clock, and its id was made by a node's. */
+const clockSlackMs = 3_600_000;
+
+export function upstreamReads(db: Queryable, statements: Statements): UpstreamReads {
+  const trigger = statements.get("dependency.trigger_of");
+  const runs = statements.get("dependency.upstream_runs");
+  return {
+    async trigger(namespaceId, runId) {
+      const values = [namespaceId, runId, notBefore([runId])];
+      return (await db.query<{ trigger: string }>(trigger, values)).rows[0]?.trigger ?? null;
+    },
+    async runs(namespaceId, runIds) {
+      if (runIds.length === 0) return [];
+      const values = [namespaceId, runIds, notBefore(runIds), noteLimits.valueBytes];
+      const found = new Map((await db.query<UpstreamRow>(runs, values)).rows.map((row) => [row.id, toUpstream(row)]));
+      return runIds.flatMap((id) => found.get(id) ?? []);
+    },
+  };
+}
+
+function notBefore(ids: readonly string[]): string {
+  return timestampParam(Math.max(0, Math.min(...ids.map(timeOfUuid)) - clockSlackMs));
+}
+
+interface UpstreamRow {
+  id: string;
+  job_id: string;
+  key: string | null;
+  status: UpstreamRun["status"];
+  status_reason: string | null;
+  finished_at: Instant;
+  output: unknown;
+  is_cut: boolean;
+  error: RunError | null;
+}
+
+function toUpstream(row: UpstreamRow): UpstreamRun {
+  const { id, job_id: jobId, key: jobKey, status, status_reason: reason, finished_at: finishedAt, output, error } = row;
+  return { id, jobId, jobKey, status, reason, finishedAt, output, isOutputCut: row.is_cut, error };
+}

@@ -1,0 +1,175 @@
+import type { Abilities, Instant } from "@carillon/core";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statements.js";
+
+export interface NewSession extends WorkerSkills {
+  readonly id: string;
+  readonly namespaceId: number;
+  readonly name: string;
+  readonly queues: readonly string[];
+  readonly tasks: readonly string[];
+  readonly slots: number;
+  /** Those whose runs it takes, * for all; left out: its own. */
+  readonly namespaces?: readonly string[];
+  /** The node an in-process worker lives and dies with; null for a worker of its own. */
+  readonly nodeId: string | null;
+  /** Which gateway claims for it. */
+  readonly gatewayId: string;
+}
+
+export interface WatchedSession {
+  readonly id: string;
+  /** Microseconds matter in a comparison, so the heartbeat stays the text that the database gave. */
+  readonly heartbeat: string;
+}
+
+/** What a worker said of itself when it registered, and what was asked of it since. */
+export type RegisteredSession = Omit<NewSession, "id" | "nodeId" | "gatewayId"> & { readonly state: WorkerState };
+
+/** Sessions that say the same of themselves. */
+export interface SessionKind extends Pick<NewSession, "queues" | keyof WorkerSkills> {
+  readonly state: WorkerState;
+  readonly count: number;
+  /** Of all of them together. */
+  readonly slots: number;
+}
+
+/** A session that was ended since its worker, or its node, is gone. */
+export type DeadSession = Pick<NewSession, "id" | "namespaceId" | "name">;
+
+/** A session that lives, and what was asked of its worker. */
+export interface LivingSession {
+  readonly id: string;
+  readonly state: WorkerState;
+}
+
+export interface SessionStore {
+  open(session: NewSession): Promise<void>;
+  /** The gateway claims for the session from now on, and no other; null: it never registered, or was declared dead. */
+  adopt(id: string, gatewayId: string): Promise<RegisteredSession | null>;
+  /** Answers the sessions that still exist and are served by the gateway. */
+  heartbeat(ids: readonly string[], gatewayId: string): Promise<LivingSession[]>;
+  /** Null: there is no such session. */
+  namespaceOf(id: string): Promise<number | null>;
+  /** Says that a worker lives, whoever serves it; false: it was declared dead. */
+  touch(id: string): Promise<boolean>;
+  list(): Promise<WatchedSession[]>;
+  expire(seen: readonly WatchedSession[]): Promise<DeadSession[]>;
+  /** Newest first: of all of the namespace, or the one of this id. */
+  views(namespaceId: number, of: { id?: string; before?: string; limit: number }): Promise<WorkerView[]>;
+  /** Of those that have the task: what they can do. */
+  kinds(namespaceId: number, task: string): Promise<SessionKind[]>;
+  /** False: there is no such worker. */
+  ask(namespaceId: number, id: string, state: WorkerState): Promise<boolean>;
+  close(id: string): Promise<boolean>;
+  closeOfDeadNodes(): Promise<DeadSession[]>;
+}
+
+export function sessionStore(db: Queryable, statements: Statements): SessionStore {
+  const open = statements.get("session.open");
+  const adopt = statements.get("session.adopt");
+  const heartbeat = statements.get("session.heartbeat");
+  const touch = statements.get("session.touch");
+  const namespaceOf = statements.get("session.namespace");
+  const list = statements.get("session.list");
+  const expire = statements.get("session.expire");
+  const views = statements.get("session.views");
+  const kinds = statements.get("session.kinds");
+  const ask = statements.get("session.ask");
+  const close = statements.get("session.close");
+  const closeOfDeadNodes = statements.get("session.close_of_dead_nodes");
+  return {
+    async open(session) {
+      const { id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId } = session;
+      const { labels = {}, versions = {}, weights = {}, isSpot = false, namespaces } = session;
+      const skills = [JSON.stringify(labels), JSON.stringify(versions), JSON.stringify(weights), isSpot];
+      const values = [id, namespaceId, name, queues, tasks, slots, nodeId, gatewayId, ...skills, namespaces ?? null];
+      await db.query(open, values);
+    },
+    async adopt(id, gatewayId) {
+      type Row = Omit<RegisteredSession, "namespaceId" | "isSpot" | "namespaces"> & {
+        namespace_id: number;
+        is_spot: boolean;
+        namespaces: readonly string[] | null;
+      };
+      const [row] = (await db.query<Row>(adopt, [id, gatewayId])).rows;
+      if (row === undefined) return null;
+      const { namespace_id: namespaceId, is_spot: isSpot, namespaces, ...rest } = row;
+      return { namespaceId, isSpot, ...rest, ...(namespaces !== null && { namespaces }) };
+    },
+    async heartbeat(ids, gatewayId) {
+      return (await db.query<LivingSession>(heartbeat, [ids, gatewayId])).rows;
+    },
+    async namespaceOf(id) {
+      const { rows } = await db.query<{ namespace_id: number }>(namespaceOf, [id]);
+      return rows[0]?.namespace_id ?? null;
+    },
+    async touch(id) {
+      return (await db.query(touch, [id])).rowCount === 1;
+    },
+    async list() {
+      return (await db.query<WatchedSession>(list)).rows;
+    },
+    async expire(seen) {
+      const values = [seen.map((session) => session.id), seen.map((session) => session.heartbeat)];
+      return (await db.query<DeadSession>(expire, values)).rows;
+    },
+    async views(namespaceId, { id = null, before = null, limit }) {
+      const { rows } = await db.query<ViewRow>(views, [namespaceId, id, before, limit]);
+      return rows.map(toView);
+    },
+    async kinds(namespaceId, task) {
+      type Row = Omit<SessionKind, "isSpot"> & { is_spot: boolean };
+      const { rows } = await db.query<Row>(kinds, [namespaceId, task]);
+      return rows.map(({ is_spot: isSpot, ...row }) => ({ ...row, isSpot }));
+    },
+    async ask(namespaceId, id, state) {
+      return (await db.query(ask, [namespaceId, id, state])).rowCount === 1;
+    },
+    async close(id) {
+      return (await db.query(close, [id])).rowCount === 1;
+    },
+    async closeOfDeadNodes() {
+      return (await db.query<DeadSession>(closeOfDeadNodes)).rows;
+    },
+  };
+}
+
+type ViewRow = Omit<WorkerView, "isInProcess" | "startedAt" | "heartbeatAt" | "isSpot"> & {
+  readonly is_spot: boolean;
+  readonly in_process: boolean;
+  readonly started_at: Instant;
+  readonly heartbeat_at: Instant;
+};
+
+function toView({
+  in_process: isInProcess,
+  is_spot: isSpot,
+  started_at: startedAt,
+  heartbeat_at: heartbeatAt,
+  ...row
+}: ViewRow): WorkerView {
+  return { ...row, isSpot, isInProcess, startedAt, heartbeatAt };
+}
+
+/** What was asked of a worker. cordoned: it is given nothing more; draining: and it is told to end; leaving: and at once. */
+export type WorkerState = "active" | "cordoned" | "draining" | "leaving";
+
+/** What a worker says of itself when it registers, beside its queues and tasks. */
+export interface WorkerSkills extends Abilities {
+  /** By task, how many slots a run of it takes; 1 for those that are not named. */
+  readonly weights?: Readonly<Record<string, number>>;
+}
+
+export interface WorkerView extends Required<WorkerSkills> {
+  readonly id: string;
+  readonly name: string;
+  readonly queues: readonly string[];
+  readonly tasks: readonly string[];
+  readonly slots: number;
+  readonly state: WorkerState;
+  /** It lives inside a node. */
+  readonly isInProcess: boolean;
+  readonly startedAt: Instant;
+  readonly heartbeatAt: Instant;
+}

@@ -1,0 +1,190 @@
+import {
+  type Instant,
+  type JobSpec,
+  type LedgerReason,
+  type LiveRunStatus,
+  ownFiring,
+  storedLabels,
+} from "@carillon/core";
+import { columns, jsonOrNull, jsonParam, timestampOrNull, timestampParam } from "../db/parameters.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statements.js";
+import type { StoredPause } from "./stored-pause.js";
+
+/** The part of a change that every kind of it has. */
+export interface JobTouch {
+  readonly id: string;
+  readonly expectedVersion: number;
+  readonly version: number;
+  readonly pause: StoredPause | null;
+  readonly endedAt: Instant | null;
+}
+
+export interface NewDefinition {
+  readonly id: string;
+  /** The new one. */
+  readonly version: number;
+  readonly lane: number;
+  readonly spec: JobSpec;
+  readonly definedAt: Instant;
+}
+
+export interface ReplacedDefinition {
+  readonly jobId: string;
+  /** The last that it had. */
+  readonly version: number;
+  readonly spec: JobSpec;
+  readonly validFrom: Instant;
+  readonly validTo: Instant;
+  readonly replacedBy: string | null;
+}
+
+export interface LedgerRow {
+  readonly version: number;
+  readonly reason: LedgerReason;
+  readonly from_at: Instant;
+  readonly to_at: Instant;
+  readonly count: number;
+  readonly detail: string | null;
+}
+
+export type LedgerPlace = Pick<LedgerRow, "from_at" | "version" | "reason">;
+
+/** Writes of a change run in the caller's transaction, with the row of job_due locked. */
+export interface JobChangeStore {
+  /** Throws if a row is not as it was when it was locked. */
+  touch(tx: Queryable, jobs: readonly JobTouch[]): Promise<void>;
+  keepVersion(tx: Queryable, replaced: ReplacedDefinition): Promise<void>;
+  redefine(tx: Queryable, definition: NewDefinition): Promise<void>;
+  /** The definition that was in force as of a version, if it has been replaced since. */
+  definitionOf(db: Queryable, jobId: string, version: number): Promise<JobSpec | null>;
+  versions(db: Queryable, jobId: string, before: number | null, limit: number): Promise<ReplacedDefinition[]>;
+  occurrences(db: Queryable, jobId: string, before: LedgerPlace | null, limit: number): Promise<LedgerRow[]>;
+  /** The run that a one-off job is, locked, and in the hot table afterwards; null if it has ended or there is none. */
+  holdRun(tx: Queryable, namespaceId: number, id: string): Promise<LiveRunStatus | null>;
+  /** False if somebody else was faster. The run must be held. */
+  adoptLive(tx: Queryable, id: string, urgency: number): Promise<boolean>;
+  /** False if there is none, if it was cancelled, or if somebody else was faster. */
+  adoptEnded(tx: Queryable, ended: EndedOneOff): Promise<boolean>;
+}
+
+export interface EndedOneOff {
+  readonly id: string;
+  readonly notBefore: Instant;
+  readonly class: number;
+  readonly lane: number;
+  readonly shard: number;
+}
+
+export function jobChangeStore(statements: Statements): JobChangeStore {
+  return { ...changeWrites(statements), ...changeReads(statements), ...adoptions(statements) };
+}
+
+type Writes = Pick<JobChangeStore, "touch" | "keepVersion" | "redefine">;
+
+function changeWrites(statements: Statements): Writes {
+  const touch = statements.get("change.touch");
+  const keepVersion = statements.get("change.keep_version");
+  const redefine = statements.get("change.redefine");
+  return {
+    async touch(tx, jobs) {
+      if (jobs.length === 0) return;
+      requireCount(touch.name, (await tx.query(touch, touchParameters(jobs))).rowCount, jobs.length);
+    },
+    async keepVersion(tx, { jobId, version, spec, validFrom, validTo, replacedBy }) {
+      const when = [timestampParam(validFrom), timestampParam(validTo)];
+      const { rowCount } = await tx.query(keepVersion, [jobId, version, jsonParam(spec), ...when, replacedBy]);
+      requireCount(keepVersion.name, rowCount, 1);
+    },
+    async redefine(tx, { id, version, lane, spec, definedAt }) {
+      const { task, queue, priority, payload, schedule, policy, firing = {}, labels, owner = null } = spec;
+      const rules = [jsonParam(schedule), jsonOrNull(policy), jsonOrNull(ownFiring(firing))];
+      const what = [
+        task,
+        queue,
+        priority,
+        jsonParam(payload),
+        ...rules,
+        jsonParam(storedLabels({ labels, policy, payload })),
+        owner,
+      ];
+      const { rowCount } = await tx.query(redefine, [id, version, lane, ...what, timestampParam(definedAt)]);
+      requireCount(redefine.name, rowCount, 1);
+    },
+  };
+}
+
+type Reads = Pick<JobChangeStore, "definitionOf" | "versions" | "occurrences">;
+
+function changeReads(statements: Statements): Reads {
+  const definitionOf = statements.get("change.definition_of");
+  const versions = statements.get("change.versions");
+  const occurrences = statements.get("change.occurrences");
+  return {
+    async definitionOf(db, jobId, version) {
+      const { rows } = await db.query<{ definition: JobSpec }>(definitionOf, [jobId, version]);
+      return rows[0]?.definition ?? null;
+    },
+    async versions(db, jobId, before, limit) {
+      const { rows } = await db.query<VersionRow>(versions, [jobId, before, limit]);
+      return rows.map((row) => toReplaced(jobId, row));
+    },
+    async occurrences(db, jobId, before, limit) {
+      const place = [timestampOrNull(before?.from_at ?? null), before?.version ?? null, before?.reason ?? null];
+      return (await db.query<LedgerRow>(occurrences, [jobId, ...place, limit])).rows;
+    },
+  };
+}
+
+type Adoptions = Pick<JobChangeStore, "holdRun" | "adoptLive" | "adoptEnded">;
+
+function adoptions(statements: Statements): Adoptions {
+  const holdRun = statements.get("change.hold_run");
+  const recall = statements.get("change.recall");
+  const adoptLive = statements.get("change.adopt_live");
+  const adoptEnded = statements.get("change.adopt_ended");
+  return {
+    async holdRun(tx, namespaceId, id) {
+      const hold = async (): Promise<LiveRunStatus | null> =>
+        (await tx.query<{ state: LiveRunStatus }>(holdRun, [namespaceId, id])).rows[0]?.state ?? null;
+      const near = await hold();
+      if (near !== null) return near;
+      await tx.query(recall, [namespaceId, id]);
+      return hold();
+    },
+    async adoptLive(tx, id, urgency) {
+      return (await tx.query(adoptLive, [id, urgency])).rowCount === 1;
+    },
+    async adoptEnded(tx, { id, notBefore, class: urgency, lane, shard }) {
+      return (await tx.query(adoptEnded, [id, timestampParam(notBefore), urgency, lane, shard])).rowCount === 1;
+    },
+  };
+}
+
+interface VersionRow {
+  version: number;
+  definition: JobSpec;
+  valid_from: Instant;
+  valid_to: Instant;
+  replaced_by: string | null;
+}
+
+function toReplaced(jobId: string, row: VersionRow): ReplacedDefinition {
+  const { version, definition: spec, valid_from: validFrom, valid_to: validTo, replaced_by: replacedBy } = row;
+  return { jobId, version, spec, validFrom, validTo, replacedBy };
+}
+
+function touchParameters(jobs: readonly JobTouch[]): unknown[] {
+  return columns(jobs, [
+    (job) => job.id,
+    (job) => job.expectedVersion,
+    (job) => job.version,
+    (job) => (job.pause === null ? null : jsonParam(job.pause)),
+    (job) => timestampOrNull(job.endedAt),
+  ]);
+}
+
+function requireCount(statement: string, changed: number, wanted: number): void {
+  if (changed !== wanted)
+    throw new Error(`${statement} changed ${changed} of ${wanted} rows that this transaction holds`);
+}

@@ -1,0 +1,286 @@
+import type {
+  CarillonError,
+  FiringPolicy,
+  Instant,
+  JobState,
+  LabelCondition,
+  OverlapPolicy,
+  RunPolicy,
+  ScheduleSpec,
+} from "@carillon/core";
+import type { CalendarEdition, CalendarLinks } from "../calendars/calendar-store.js";
+import type { PauseColumn } from "./stored-pause.js";
+import type { Database } from "../db/database.js";
+import { columns, jsonOrNull, jsonParam, timestampOrNull } from "../db/parameters.js";
+import type { Queryable } from "../db/queryable.js";
+import type { DependencyStore, Neighbour, NewDependency } from "../dependencies/dependency-store.js";
+import { type UpstreamLinks, type WaitingJob, isRefused } from "../dependencies/upstream-links.js";
+import { countRows, estimateRows } from "../history/finished-search.js";
+import { type ListPlace, type Looked, mostScanned } from "../history/history-days.js";
+import { labelParams } from "../runs/run-filter.js";
+import { type Statements, pickLines } from "../sql/statements.js";
+
+/** A recurring or keyed job with its first due time. */
+export interface NewJob {
+  readonly id: string;
+  readonly namespaceId: number;
+  readonly shard: number;
+  readonly lane: number;
+  readonly key: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly priority: number;
+  readonly payload: unknown;
+  readonly schedule: ScheduleSpec;
+  readonly policy: RunPolicy;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly owner: string | null;
+  readonly class: number;
+  readonly state: JobState;
+  readonly nextNominal: Instant | null;
+  readonly nextFireAt: Instant | null;
+  readonly maxRuns: number | null;
+  /** Only what differs from the defaults. */
+  readonly firing: Partial<FiringPolicy>;
+  readonly overlap: OverlapPolicy;
+  /** Occurrences up to here are fired however late they are. */
+  readonly catchUpTo: Instant | null;
+  /** Those that its schedule names, as its next time was computed with them; absent where there are none. */
+  readonly calendars?: readonly CalendarEdition[];
+}
+
+/**
+ * When it was stored; null: its key is taken. calendar_gone: a calendar that it names has just been deleted. An error: what it
+ * is to wait for is not there.
+ */
+export type StoredJob = Instant | null | "calendar_gone" | CarillonError;
+
+export interface JobStore {
+  /** What became of each, by id; one that is missing has a key that is taken. */
+  insert(jobs: readonly NewJob[], tx?: Queryable): Promise<Map<string, StoredJob>>;
+  find(namespaceId: number, ids: readonly string[]): Promise<JobRow[]>;
+  /** What a job waits for, and who waits for it; a bounded number of each. */
+  neighbours(id: string): Promise<Neighbour[]>;
+  /** The job that has the key, else the newest of those that had it and ended. */
+  idOfKey(namespaceId: number, key: string): Promise<string | null>;
+  /** The jobs that have these keys now, the newest first. */
+  ofKeys(namespaceId: number, keys: readonly string[]): Promise<JobRow[]>;
+  list(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<Looked<JobRow>>;
+  /** How many there are: by the planner's statistics, or counted up to a number. */
+  estimate(namespaceId: number, filter: JobListFilter): Promise<number>;
+  count(namespaceId: number, filter: JobListFilter, most: number): Promise<number>;
+}
+
+export interface JobLinks {
+  readonly calendars: CalendarLinks;
+  readonly upstreams: UpstreamLinks;
+  readonly dependencies: DependencyStore;
+}
+
+/** Of each kind. */
+const mostNeighbours = 100;
+
+export function jobStore(db: Database, statements: Statements, links: JobLinks): JobStore {
+  const insert = statements.get("job.insert");
+  const find = statements.get("job.find");
+  const idOfKey = statements.get("job.id_of_key");
+  const ofKeys = statements.get("job.of_keys");
+  const search = new JobSearch(db, statements);
+  const insertOn = async (on: Queryable, jobs: readonly NewJob[]): Promise<Map<string, StoredJob>> => {
+    const { rows } = await on.query<{ id: string; created_at: Instant }>(insert, insertParameters(jobs));
+    return new Map(rows.map((row) => [row.id, row.created_at]));
+  };
+  return {
+    insert: (jobs, within) => {
+      const isPlain = (job: NewJob): boolean => job.calendars === undefined && job.schedule.kind !== "after";
+      if (jobs.every(isPlain)) return insertOn(within ?? db, jobs);
+      const write = (tx: Queryable): Promise<Map<string, StoredJob>> => insertLinked({ tx, jobs, links, insertOn });
+      return within === undefined ? db.transaction(write) : write(within);
+    },
+    async find(namespaceId, ids) {
+      return (await db.query<JobRow>(find, [namespaceId, ids])).rows;
+    },
+    neighbours: (id) => links.dependencies.neighbours(db, id, mostNeighbours),
+    async idOfKey(namespaceId, key) {
+      return (await db.query<{ id: string }>(idOfKey, [namespaceId, key])).rows[0]?.id ?? null;
+    },
+    async ofKeys(namespaceId, keys) {
+      return (await db.query<JobRow>(ofKeys, [namespaceId, keys])).rows;
+    },
+    list: (namespaceId, filter, place) => search.page(namespaceId, filter, place),
+    estimate: (namespaceId, filter) => search.estimate(namespaceId, filter),
+    count: (namespaceId, filter, most) => search.count(namespaceId, filter, most),
+  };
+}
+
+interface LinkedInsert {
+  readonly tx: Queryable;
+  readonly jobs: readonly NewJob[];
+  readonly links: JobLinks;
+  readonly insertOn: (on: Queryable, jobs: readonly NewJob[]) => Promise<Map<string, StoredJob>>;
+}
+
+/** Whoever deletes a calendar or an upstream job waits for its new users, or they find it gone. */
+async function insertLinked({ tx, jobs, links, insertOn }: LinkedInsert): Promise<Map<string, StoredJob>> {
+  const ids = new Set(jobs.flatMap((job) => (job.calendars ?? []).map((one) => one.id)));
+  const pinned = await links.calendars.pin(tx, [...ids]);
+  const held = await links.upstreams.hold(tx, jobs.flatMap(toWaiting));
+  const errorOf = (job: NewJob): StoredJob | undefined => {
+    const upstreams = held.get(job.id) ?? [];
+    if (isRefused(upstreams)) return upstreams;
+    return (job.calendars ?? []).every((one) => pinned.has(one.id)) ? undefined : "calendar_gone";
+  };
+  const isWhole = (job: NewJob): boolean => errorOf(job) === undefined;
+  const stored = await insertOn(tx, jobs.filter(isWhole));
+  const made = jobs.filter((job) => stored.has(job.id));
+  await links.calendars.link(
+    tx,
+    made.flatMap(({ id: jobId, shard, calendars = [] }) => calendars.map((one) => ({ ...one, jobId, shard }))),
+  );
+  await links.upstreams.link(
+    tx,
+    made.flatMap(({ id }) => (held.get(id) ?? []) as readonly NewDependency[]),
+  );
+  for (const job of jobs) {
+    const error = errorOf(job);
+    if (error !== undefined) stored.set(job.id, error);
+  }
+  return stored;
+}
+
+function toWaiting({ id, namespaceId, shard, schedule }: NewJob): WaitingJob[] {
+  return schedule.kind === "after" ? [{ id, namespaceId, shard, schedule }] : [];
+}
+
+function insertParameters(jobs: readonly NewJob[]): unknown[] {
+  return columns(jobs, [
+    (job) => job.id,
+    (job) => job.namespaceId,
+    (job) => job.shard,
+    (job) => job.lane,
+    (job) => job.key,
+    (job) => job.task,
+    (job) => job.queue,
+    (job) => job.priority,
+    (job) => jsonParam(job.payload),
+    (job) => jsonParam(job.schedule),
+    (job) => jsonOrNull(job.policy),
+    (job) => jsonParam(job.labels),
+    (job) => job.owner,
+    (job) => job.class,
+    (job) => timestampOrNull(job.nextNominal),
+    (job) => timestampOrNull(job.nextFireAt),
+    (job) => job.maxRuns,
+    (job) => job.state,
+    (job) => jsonOrNull(job.firing),
+    (job) => job.overlap,
+    (job) => timestampOrNull(job.catchUpTo),
+  ]);
+}
+
+/** A stored job with its due state, as readers get it. */
+export interface JobRow {
+  readonly id: string;
+  readonly key: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly priority: number;
+  readonly payload: unknown;
+  readonly schedule: ScheduleSpec;
+  readonly policy: RunPolicy | null;
+  readonly labels: Record<string, string>;
+  readonly owner: string | null;
+  readonly version: number;
+  readonly firing: Partial<FiringPolicy> | null;
+  readonly pause: PauseColumn | null;
+  readonly created_at: Instant;
+  readonly updated_at: Instant;
+  readonly defined_at: Instant | null;
+  readonly state: JobState;
+  readonly next_fire_at: Instant | null;
+  readonly fired_through: Instant | null;
+  /** Runs that may be live, the newest last. */
+  readonly run_ids: readonly string[];
+  /** Others wait for its runs; only where one job is asked for. */
+  readonly feeds?: boolean | null;
+}
+
+export interface JobListFilter {
+  readonly task?: string;
+  readonly queue?: string;
+  readonly owner?: string;
+  readonly labels?: readonly LabelCondition[];
+  readonly createdFrom?: Instant;
+  readonly createdBefore?: Instant;
+}
+
+/** The index by which jobs are looked through: each gives its rows in the order of the list. */
+type Way = "any" | "task" | "queue" | "owner" | "labels";
+
+/** Stored jobs by filter, as FinishedSearch does it for runs. */
+class JobSearch {
+  readonly #db: Queryable;
+  readonly #statements: Statements;
+
+  constructor(db: Queryable, statements: Statements) {
+    this.#db = db;
+    this.#statements = statements;
+  }
+
+  async page(namespaceId: number, filter: JobListFilter, place: ListPlace): Promise<Looked<JobRow>> {
+    const { after, limit, direction } = place;
+    const way = await this.#bestWay(namespaceId, filter);
+    const list = pickLines(this.#statements.get("job.list"), direction, way);
+    const values = [namespaceId, after, limit, ...conditions(filter), mostScanned];
+    const { rows } = await this.#db.query<JobRow>(list, values);
+    if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
+    const edge = await this.#db.query<{ id: string }>(pickLines(this.#statements.get("job.edge"), direction, way), [
+      namespaceId,
+      after,
+      ...indexed(filter),
+      mostScanned,
+    ]);
+    return { rows, edge: edge.rows[0]?.id ?? null };
+  }
+
+  estimate(namespaceId: number, filter: JobListFilter): Promise<number> {
+    const matches = this.#statements.get("job.matches");
+    return estimateRows(this.#db, matches, [namespaceId, ...conditions(filter), null]);
+  }
+
+  count(namespaceId: number, filter: JobListFilter, most: number): Promise<number> {
+    return countRows(this.#db, this.#statements.get("job.matches"), [namespaceId, ...conditions(filter), most]);
+  }
+
+  async #bestWay(namespaceId: number, filter: JobListFilter): Promise<Way> {
+    const ways = waysFor(filter);
+    const [only = "any"] = ways;
+    if (ways.length <= 1 && only !== "labels") return only;
+    const under = this.#statements.get("job.under");
+    const values = [namespaceId, ...indexed(filter)];
+    const costs = await Promise.all(ways.map((way) => estimateRows(this.#db, pickLines(under, way), values)));
+    const fewest = Math.min(...costs);
+    const best = ways[costs.indexOf(fewest)] ?? only;
+    return best === "labels" && fewest > mostScanned ? "any" : best;
+  }
+}
+
+function waysFor({ task, queue, owner, labels }: JobListFilter): Way[] {
+  const ways: (Way | false)[] = [
+    task !== undefined && "task",
+    queue !== undefined && "queue",
+    owner !== undefined && "owner",
+    labelParams(labels)[0] !== null && "labels",
+  ];
+  return ways.filter((way) => way !== false);
+}
+
+function indexed({ task, queue, owner, labels }: JobListFilter): unknown[] {
+  return [task ?? null, queue ?? null, owner ?? null, labelParams(labels)[0]];
+}
+
+function conditions(filter: JobListFilter): unknown[] {
+  const { task, queue, owner, createdFrom, createdBefore } = filter;
+  const times = [timestampOrNull(createdFrom ?? null), timestampOrNull(createdBefore ?? null)];
+  return [task ?? null, queue ?? null, owner ?? null, ...times, ...labelParams(filter.labels)];
+}

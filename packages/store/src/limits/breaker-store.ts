@@ -1,0 +1,103 @@
+import type { DurationMs, Instant } from "@carillon/core";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statements.js";
+
+export interface BreakerName {
+  readonly namespaceId: number;
+  readonly name: string;
+}
+
+/** A breaker that lets nothing through. */
+export interface OpenBreaker extends BreakerName {
+  readonly state: BreakerState;
+  readonly probeAt: Instant;
+  readonly openForMs: DurationMs;
+  /** Until when whoever tries a run has said so. */
+  readonly probeUntil: Instant | null;
+}
+
+export interface Opening {
+  readonly reason: string;
+  readonly forMs: DurationMs;
+  /** For how long it opens if nobody says how long. */
+  readonly usualMs: DurationMs;
+}
+
+export interface BreakerStore {
+  notClosed(): Promise<OpenBreaker[]>;
+  open(breaker: BreakerName, opening: Opening): Promise<void>;
+  /** False: it is not time, or somebody else tries a run. */
+  takeProbe(breaker: BreakerName, gatewayId: string, forMs: DurationMs): Promise<boolean>;
+  keepProbe(breaker: BreakerName, gatewayId: string, forMs: DurationMs): Promise<boolean>;
+  endProbe(breaker: BreakerName, gatewayId: string, end: { closes: boolean; openForMs: DurationMs }): Promise<boolean>;
+  reset(breaker: BreakerName): Promise<BreakerView | null>;
+  page(namespaceId: number, of: { after?: string; limit: number; only?: string }): Promise<BreakerView[]>;
+}
+
+interface ViewRow {
+  readonly name: string;
+  readonly state: BreakerState;
+  readonly reason: string;
+  readonly opened_at: Instant;
+  readonly probe_at: Instant;
+  readonly openings: number;
+  readonly updated_at: Instant;
+}
+
+export function breakerStore(db: Queryable, statements: Statements): BreakerStore {
+  const [notClosed, open] = [statements.get("breaker.not_closed"), statements.get("breaker.open")];
+  const [take, keep] = [statements.get("breaker.take_probe"), statements.get("breaker.keep_probe")];
+  const [end, reset] = [statements.get("breaker.end_probe"), statements.get("breaker.reset")];
+  const page = statements.get("breaker.page");
+  return {
+    async notClosed() {
+      type Row = {
+        namespace_id: number;
+        name: string;
+        state: BreakerState;
+        probe_at: Instant;
+        open_for_ms: number;
+        probe_until: Instant | null;
+      };
+      return (await db.query<Row>(notClosed)).rows.map((row) => {
+        const { namespace_id: namespaceId, name, state, probe_at: probeAt, open_for_ms: openForMs } = row;
+        return { namespaceId, name, state, probeAt, openForMs, probeUntil: row.probe_until };
+      });
+    },
+    async open({ namespaceId, name }, { reason, forMs, usualMs }) {
+      await db.query(open, [namespaceId, name, reason, Math.round(forMs), Math.round(usualMs)]);
+    },
+    takeProbe: async ({ namespaceId, name }, gatewayId, forMs) =>
+      (await db.query(take, [namespaceId, name, gatewayId, forMs])).rowCount === 1,
+    keepProbe: async ({ namespaceId, name }, gatewayId, forMs) =>
+      (await db.query(keep, [namespaceId, name, gatewayId, forMs])).rowCount === 1,
+    endProbe: async ({ namespaceId, name }, gatewayId, { closes, openForMs }) =>
+      (await db.query(end, [namespaceId, name, gatewayId, closes, Math.round(openForMs)])).rowCount === 1,
+    async reset({ namespaceId, name }) {
+      const [row] = (await db.query<ViewRow>(reset, [namespaceId, name])).rows;
+      return row === undefined ? null : toView(row);
+    },
+    page: async (namespaceId, { after = null, limit, only = null }) =>
+      (await db.query<ViewRow>(page, [namespaceId, after, limit, only])).rows.map(toView),
+  };
+}
+
+function toView(row: ViewRow): BreakerView {
+  const { name, state, reason, openings } = row;
+  return { name, state, reason, openings, openedAt: row.opened_at, probeAt: row.probe_at, updatedAt: row.updated_at };
+}
+
+/** open: its runs wait; half_open: one of them is tried. */
+export type BreakerState = "closed" | "open" | "half_open";
+
+export interface BreakerView {
+  readonly name: string;
+  readonly state: BreakerState;
+  /** Why it opened last. */
+  readonly reason: string;
+  readonly openedAt: Instant;
+  /** When a run is tried, unless it is closed. */
+  readonly probeAt: Instant;
+  readonly openings: number;
+  readonly updatedAt: Instant;
+}

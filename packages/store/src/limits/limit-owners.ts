@@ -1,0 +1,113 @@
+import type { KeyedLimit } from "@carillon/core";
+import { columns } from "../db/parameters.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statements.js";
+import { type OwnLimits, ownLimitsOf } from "./limit-rows.js";
+
+/** A queue with limits of its own, or a namespace (queue null). */
+export interface LimitOwner {
+  readonly namespaceId: number;
+  readonly queue: string | null;
+}
+
+export interface KnownOwners {
+  readonly revision: number;
+  readonly owners: readonly LimitOwner[];
+}
+
+/** Call in the transaction of the change, before a row that is there is written: who waits for it then reads what is written. */
+export type ChangeOwnLimits = (
+  tx: Queryable,
+  owner: LimitOwner,
+  change: { readonly before: OwnLimits | null; readonly after: OwnLimits | null },
+) => Promise<void>;
+
+/** Who has limits of its own. */
+export function limitOwners(db: Queryable, statements: Statements): () => Promise<KnownOwners> {
+  const owners = statements.get("limit.owners");
+  return async () => {
+    type Row = { revision: number; namespace_id: number | null; queue: string | null };
+    const { rows } = await db.query<Row>(owners);
+    const found = rows.flatMap(({ namespace_id: namespaceId, queue }) =>
+      namespaceId === null ? [] : [{ namespaceId, queue }],
+    );
+    return { revision: rows[0]?.revision ?? -1, owners: found };
+  };
+}
+
+/**
+ * Limits hold from the commit that sets them: claims and admissions under way end first, those that come later need to know of it, and
+ * nothing is admitted before who is at work already was counted. The limits are locked first and then their owner, as by an admission.
+ */
+export function changeOwnLimits(statements: Statements): ChangeOwnLimits {
+  const grow = growRevisions(statements);
+  const [lockQueue, lockNamespace] = [statements.get("queue.lock"), statements.get("namespace.lock")];
+  const [declare, lock, fence] = [
+    statements.get("limit.declare"),
+    statements.get("limit.lock"),
+    statements.get("limit.fence"),
+  ];
+  const [recount, dismiss] = [statements.get("limit.recount"), statements.get("limit.dismiss")];
+  return async (tx, { namespaceId, queue }, { before, after }) => {
+    const [scope, name] = queue === null ? (["namespace", ""] as const) : (["queue", queue] as const);
+    const added = ownLimitsOf(
+      only(after, (field) => before?.[field] === undefined),
+      scope,
+      name,
+    );
+    const gone = ownLimitsOf(
+      only(before, (field) => after?.[field] === undefined),
+      scope,
+      name,
+    );
+    if (added.length + gone.length === 0) return;
+    const owned = [namespaceId, scope, name] as const;
+    await tx.query(declare, [...owned, ...columns(added, declaredColumns)]);
+    await tx.query(lock, [...columns([...added, ...gone], nameColumns(namespaceId)), []]);
+    await tx.query(recount, [...owned, added.map((limit) => limit.kind)]);
+    await tx.query(dismiss, [...owned, gone.map((limit) => limit.kind)]);
+    if (queue === null) await tx.query(lockNamespace, [namespaceId]);
+    else await tx.query(lockQueue, [namespaceId, queue]);
+    await grow(tx, ["limits"]);
+    if (added.length > 0) await tx.query(fence);
+  };
+}
+
+const declaredColumns = [
+  (limit: KeyedLimit) => limit.kind,
+  (limit: KeyedLimit) => limit.limit,
+  (limit: KeyedLimit) => limit.perMs,
+  (limit: KeyedLimit) => limit.burst,
+];
+
+const nameColumns = (namespaceId: number) => [
+  () => namespaceId,
+  (limit: KeyedLimit) => limit.scope,
+  (limit: KeyedLimit) => limit.kind,
+  (limit: KeyedLimit) => limit.name,
+];
+
+function only(limits: OwnLimits | null, isWanted: (field: keyof OwnLimits) => boolean): OwnLimits {
+  const { concurrency, rateLimit } = limits ?? {};
+  return {
+    ...(concurrency !== undefined && isWanted("concurrency") && { concurrency }),
+    ...(rateLimit !== undefined && isWanted("rateLimit") && { rateLimit }),
+  };
+}
+
+/**
+ * What nodes keep in memory. A fire compares `windows`, and so grows with calendars too: its next time depends on them. A claim compares
+ * `limits`: who has limits of its own.
+ */
+export type RevisionName = "windows" | "calendars" | "limits";
+
+/** Call in the transaction of the change. */
+export type GrowRevisions = (tx: Queryable, names: readonly RevisionName[]) => Promise<void>;
+
+export function growRevisions(statements: Statements): GrowRevisions {
+  const grow = statements.get("revision.grow");
+  return async (tx, names) => {
+    const { rowCount } = await tx.query(grow, [names]);
+    if (rowCount !== names.length) throw new Error(`revision.grow changed ${rowCount} of ${names.length} rows`);
+  };
+}

@@ -1,0 +1,131 @@
+import { type DurationMs, type Instant, type KeyedLimit, type LimitKind, type LimitScope } from "@carillon/core";
+import { columns } from "../db/parameters.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statements.js";
+import { type LimitAdmissions, type LimitIntake, limitAdmissions, limitIntake } from "./limit-admissions.js";
+import { type OwnLimits, type LimitRow, type HeadRow, type KeyRow, toLimit } from "./limit-rows.js";
+
+/** All that is kept of limits; each part is asked for by one user. */
+export type LimitStore = LimitIntake & LimitAdmissions & LimitCounts & LimitReads;
+
+export function limitStore(db: Queryable, statements: Statements): LimitStore {
+  return {
+    ...limitIntake(statements),
+    ...limitAdmissions(db, statements),
+    ...limitCounts(db, statements),
+    ...limitReads(db, statements),
+  };
+}
+
+/** Runs that wait for the same. */
+export interface WaitingGroup {
+  readonly limits: string;
+  readonly queue: string;
+  readonly count: number;
+  readonly oldestAt: Instant;
+}
+
+export interface RunWaits {
+  readonly limits: string;
+  readonly queue: string;
+  readonly queueLimits: OwnLimits | null;
+  readonly namespaceLimits: OwnLimits | null;
+  readonly position: number;
+}
+
+/** What operators see of limits, and change. */
+export interface LimitReads {
+  list(namespaceId: number, page: LimitFilter & { after: number; limit: number }): Promise<LimitRow[]>;
+  waiting(namespaceId: number, most: number): Promise<WaitingGroup[]>;
+  fix(namespaceId: number, id: number, change: LimitChange & { readonly resumes?: boolean }): Promise<LimitRow[]>;
+  /** null: the run does not wait for a limit. */
+  ofRun(namespaceId: number, runId: string, most: number): Promise<RunWaits | null>;
+  named(namespaceId: number, limits: readonly KeyedLimit[]): Promise<LimitRow[]>;
+}
+
+function limitReads(db: Queryable, statements: Statements): LimitReads {
+  const [list, waiting, fix] = [
+    statements.get("limit.list"),
+    statements.get("limit.waiting"),
+    statements.get("limit.fix"),
+  ];
+  const [ofRun, named] = [statements.get("limit.of_run"), statements.get("limit.named")];
+  return {
+    async list(namespaceId, { after, limit, scope = null, kind = null, key = null }) {
+      return (await db.query<KeyRow>(list, [namespaceId, after, limit, scope, kind, key])).rows.map(toLimit);
+    },
+    async waiting(namespaceId, most) {
+      type Row = { limits: string; queue: string; count: number; oldest_at: Instant };
+      const { rows } = await db.query<Row>(waiting, [namespaceId, most]);
+      return rows.map(({ oldest_at: oldestAt, ...row }) => ({ ...row, oldestAt }));
+    },
+    async fix(namespaceId, id, { limit = null, perMs = null, burst = null, isFixed = null, resumes = false }) {
+      return (await db.query<KeyRow>(fix, [namespaceId, id, limit, perMs, burst, isFixed, resumes])).rows.map(toLimit);
+    },
+    async ofRun(namespaceId, runId, most) {
+      type Row = Pick<HeadRow, "limits" | "queue" | "queue_limits" | "namespace_limits"> & { position: number };
+      const [row] = (await db.query<Row>(ofRun, [namespaceId, runId, most])).rows;
+      if (row === undefined) return null;
+      const { limits, queue, position } = row;
+      return { limits, queue, position, queueLimits: row.queue_limits, namespaceLimits: row.namespace_limits };
+    },
+    async named(namespaceId, limits) {
+      const values = columns(limits, [(limit) => limit.scope, (limit) => limit.kind, (limit) => limit.name]);
+      return (await db.query<KeyRow>(named, [namespaceId, ...values])).rows.map(toLimit);
+    },
+  };
+}
+
+export interface LimitFilter {
+  readonly scope?: LimitScope;
+  readonly kind?: LimitKind;
+  readonly key?: string;
+}
+
+/** What a change says; absent members stay. */
+export interface LimitChange {
+  readonly limit?: number;
+  readonly perMs?: DurationMs;
+  readonly burst?: number;
+  /** false: what runs say counts again. */
+  readonly isFixed?: boolean;
+}
+
+/** Up to where lanes were looked through: all before this one, and of it all up to the rank. */
+export interface LaneCursor {
+  readonly lane: number;
+  readonly rank: number;
+}
+
+/** Runs of one lane that were looked through. */
+export interface CountedLane {
+  readonly lane: number;
+  /** The last one's rank; all runs of this rank were seen. */
+  readonly rank: number;
+  readonly seen: number;
+  /** Those of them that are at work or admitted. */
+  readonly runIds: readonly string[];
+}
+
+/** What counting asks of the store: who is at work already when a queue or a namespace gets a limit. */
+export interface LimitCounts {
+  /** A page of lanes of the limit's queue or namespace, each with its first runs after the cursor. */
+  atWork(limit: LimitRow, after: LaneCursor, most: { lanes: number; ofEach: number }): Promise<CountedLane[]>;
+  /** Those of the runs that are still at work hold the limit from now on; the caller's transaction has locked it. */
+  count(tx: Queryable, limit: LimitRow, runIds: readonly string[]): Promise<void>;
+}
+
+function limitCounts(db: Queryable, statements: Statements): LimitCounts {
+  const [atWork, count] = [statements.get("limit.at_work"), statements.get("limit.count")];
+  return {
+    async atWork({ namespaceId, limit }, { lane, rank }, { lanes, ofEach }) {
+      type Row = Omit<CountedLane, "runIds"> & { run_ids: readonly string[] | null };
+      const queue = limit.scope === "queue" ? limit.name : null;
+      const { rows } = await db.query<Row>(atWork, [namespaceId, queue, lane, rank, lanes, ofEach]);
+      return rows.map(({ run_ids: runIds, ...row }) => ({ ...row, runIds: runIds ?? [] }));
+    },
+    async count(tx, { id, limit }, runIds) {
+      await tx.query(count, [id, runIds, limit.kind === "rate"]);
+    },
+  };
+}

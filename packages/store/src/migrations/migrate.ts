@@ -1,0 +1,176 @@
+import { CarillonError, type DurationMs, type Instant } from "@carillon/core";
+import { pause } from "../db/backoff.js";
+import type { Database, DedicatedSession } from "../db/database.js";
+import { classifyPgError, sqlStateOf } from "../db/errors.js";
+import { qualify, splitStatements } from "../sql/sql-text.js";
+import { type Migration, migrationLabel, readMigrations } from "./migration-files.js";
+import { MigrationLock } from "./migration-lock.js";
+import { MigrationTable } from "./migration-table.js";
+import { planMigrations } from "./plan.js";
+
+export interface MigrateOptions {
+  /** Lists what would run, and runs nothing. */
+  readonly dryRun?: boolean;
+  /** Recorded as the time of each migration; the database's clock otherwise. */
+  readonly now?: Instant;
+  /** How long to go on waiting for the lock of another node, or for a table that a long statement holds. */
+  readonly waitMs?: DurationMs;
+  /** Called with the reason before each wait. */
+  readonly onWait?: (reason: string) => void;
+  readonly onApplied?: (label: string) => void;
+  /** Other migrations than the package's own. */
+  readonly files?: readonly Migration[];
+}
+
+export interface MigrateReport {
+  /** Labels of what this call ran; another node may have run the rest. */
+  readonly applied: readonly string[];
+  /** Labels of what is left: empty, except in a dry run. */
+  readonly pending: readonly string[];
+}
+
+/** Brings the schema to the newest migration. Safe from any number of nodes at once, and after a kill at any moment. */
+export async function migrate(database: Database, options: MigrateOptions = {}): Promise<MigrateReport> {
+  const files = options.files ?? readMigrations();
+  if (options.dryRun === true) {
+    const applied = await new MigrationTable(database.schema).read(database);
+    return { applied: [], pending: planMigrations(files, applied).map(migrationLabel) };
+  }
+  return database.dedicated((session) => new Migrator(database, session, files, options).run());
+}
+
+/** What a migration of an empty database would run. */
+export function allMigrations(): readonly string[] {
+  return readMigrations().map(migrationLabel);
+}
+
+/** Refuses a schema that this version cannot work with: newer, older, or made by other migrations. */
+export async function checkSchema(database: Database, files: readonly Migration[] = readMigrations()): Promise<void> {
+  const applied = await new MigrationTable(database.schema).read(database);
+  const [next] = planMigrations(files, applied);
+  if (next === undefined) return;
+  throw new CarillonError(
+    "schema_too_old",
+    `The schema ${database.schema} lacks migration ${migrationLabel(next)}. Run: carillon server migrate`,
+  );
+}
+
+/** A table that a long transaction holds must not queue everyone behind our DDL for longer than this. */
+const lockTimeoutMs = 3_000;
+const lockNotAvailable = "55P03";
+/** A statement may take its time; a node that stopped in the middle of a migration may not. */
+const idleTimeoutMs = 60_000;
+const defaultWaitMs = 300_000;
+const begin = `begin; set local statement_timeout = 0; set local lock_timeout = ${lockTimeoutMs};
+  set local idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
+
+/** What one step came to; the last two mean that it must wait. */
+type Step = "done" | "again" | "another node is migrating" | "a transaction holds a lock that the migration needs";
+
+/** One migration after the other: each step takes the lock, looks at what is left, runs the first, records it. */
+class Migrator {
+  readonly #schema: string;
+  readonly #ports: Database["ports"];
+  readonly #session: DedicatedSession;
+  readonly #files: readonly Migration[];
+  readonly #options: MigrateOptions;
+  readonly #table: MigrationTable;
+  readonly #lock: MigrationLock;
+  readonly #applied: string[] = [];
+
+  constructor(database: Database, session: DedicatedSession, files: readonly Migration[], options: MigrateOptions) {
+    this.#schema = database.schema;
+    this.#ports = database.ports;
+    this.#session = session;
+    this.#files = files;
+    this.#options = options;
+    this.#table = new MigrationTable(database.schema);
+    this.#lock = new MigrationLock(database.schema);
+  }
+
+  async run(): Promise<MigrateReport> {
+    const { clock, timers, random } = this.#ports;
+    const waitMs = this.#options.waitMs ?? defaultWaitMs;
+    const deadline = clock.monotonic() + waitMs;
+    for (;;) {
+      const step = await this.#step();
+      if (step === "done") return { applied: this.#applied, pending: [] };
+      if (step === "again") continue;
+      if (clock.monotonic() >= deadline) {
+        throw new CarillonError("database_timeout", `The migration waited ${waitMs} ms in vain: ${step}.`);
+      }
+      this.#options.onWait?.(step);
+      await pause(100 + random() * 200, timers);
+    }
+  }
+
+  async #step(): Promise<Step> {
+    const [next] = planMigrations(this.#files, await this.#table.read(this.#session));
+    if (next === undefined) return "done";
+    const work = next.transactional ? () => this.#inTransaction(next) : () => this.#inSession(next);
+    try {
+      return await work();
+    } catch (error) {
+      if (sqlStateOf(error) === lockNotAvailable || classifyPgError(error) === "serialization") {
+        return "a transaction holds a lock that the migration needs";
+      }
+      throw error;
+    }
+  }
+
+  async #inTransaction(next: Migration): Promise<Step> {
+    await this.#session.query({ text: begin });
+    try {
+      if (!(await this.#lock.takeForTransaction(this.#session))) {
+        await this.#session.query({ text: "rollback" });
+        return "another node is migrating";
+      }
+      await this.#table.create(this.#session);
+      const isNext = await this.#isNext(next);
+      if (isNext) {
+        await this.#session.query({ text: qualify(next.text, this.#schema) });
+        await this.#table.record(this.#session, next, this.#options.now);
+      }
+      await this.#session.query({ text: "commit" });
+      if (isNext) this.#done(next);
+      return "again";
+    } catch (error) {
+      await this.#session.query({ text: "rollback" }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Statement by statement; such a file must bear being run again from its start after a kill. */
+  async #inSession(next: Migration): Promise<Step> {
+    if (!this.#session.keepsSession) {
+      throw new CarillonError(
+        "direct_url_needed",
+        `Migration ${migrationLabel(next)} cannot run through a pooler: give the server's own address as the direct database URL.`,
+      );
+    }
+    if (!(await this.#lock.takeForSession(this.#session))) return "another node is migrating";
+    try {
+      await this.#table.create(this.#session);
+      if (await this.#isNext(next)) {
+        for (const text of splitStatements(qualify(next.text, this.#schema))) await this.#session.query({ text });
+        await this.#table.record(this.#session, next, this.#options.now);
+        this.#done(next);
+      }
+      return "again";
+    } finally {
+      await this.#lock.releaseSession(this.#session).catch(() => undefined);
+    }
+  }
+
+  /** Looked at again under the lock: another node may have run it while we came. */
+  async #isNext(migration: Migration): Promise<boolean> {
+    const [next] = planMigrations(this.#files, await this.#table.read(this.#session));
+    return next?.number === migration.number;
+  }
+
+  #done(migration: Migration): void {
+    const label = migrationLabel(migration);
+    this.#applied.push(label);
+    this.#options.onApplied?.(label);
+  }
+}

@@ -1,0 +1,74 @@
+import type { Instant } from "@carillon/core";
+import { timestampParam } from "../db/parameters.js";
+import type { Queryable } from "../db/queryable.js";
+import type { JobHistory, JobStats } from "../history/job-history.js";
+import type { Statements } from "../sql/statements.js";
+
+export interface CancelledRun {
+  readonly id: string;
+  readonly jobId: string | null;
+  readonly task: string;
+  readonly queue: string;
+  /** False: it runs, and its worker is asked to stop. */
+  readonly isEnded: boolean;
+  /** Others of this job may wait for its end. */
+  readonly freedJobId: string | null;
+}
+
+export interface MovedRun {
+  readonly id: string;
+  readonly state: "queued" | "blocked" | "scheduled" | "retrying";
+  readonly lane: number;
+  readonly rank: number;
+  readonly namespaceId: number;
+  readonly shard: number;
+  readonly runAt: Instant;
+}
+
+export interface EndingOfRuns {
+  readonly reason: string;
+  /** Those that run are asked to stop. */
+  readonly isOfRunning: boolean;
+}
+
+export interface RunChangeStore {
+  cancel(namespaceId: number, ids: readonly string[], how: EndingOfRuns): Promise<CancelledRun[]>;
+  /** Null: it does not wait for its time or for a worker. */
+  reschedule(namespaceId: number, id: string, runAt: Instant, rank: number): Promise<MovedRun | null>;
+  recall(namespaceId: number, id: string): Promise<void>;
+  jobStats(namespaceId: number, jobId: string, limit: number): Promise<JobStats>;
+}
+
+export function runChangeStore(db: Queryable, statements: Statements, history: JobHistory): RunChangeStore {
+  const cancel = statements.get("run_change.cancel");
+  const reschedule = statements.get("run_change.reschedule");
+  const recall = statements.get("run_change.recall");
+  return {
+    async cancel(namespaceId, ids, { reason, isOfRunning }) {
+      type Row = {
+        id: string;
+        job_id: string | null;
+        task: string;
+        queue: string;
+        is_ended: boolean;
+        freed_job_id: string | null;
+      };
+      const { rows } = await db.query<Row>(cancel, [namespaceId, ids, reason, isOfRunning]);
+      return rows.map(({ id, job_id: jobId, task, queue, is_ended: isEnded, freed_job_id: freedJobId }) => {
+        return { id, jobId, task, queue, isEnded, freedJobId };
+      });
+    },
+    async reschedule(namespaceId, id, runAt, rank) {
+      type Row = Omit<MovedRun, "runAt"> & { run_at: Instant };
+      const { rows } = await db.query<Row>(reschedule, [namespaceId, id, timestampParam(runAt), rank]);
+      const [row] = rows;
+      if (row === undefined) return null;
+      const { run_at: at, ...moved } = row;
+      return { ...moved, runAt: at };
+    },
+    async recall(namespaceId, id) {
+      await db.query(recall, [namespaceId, id]);
+    },
+    jobStats: (namespaceId, jobId, limit) => history.stats(namespaceId, jobId, limit),
+  };
+}

@@ -1,0 +1,62 @@
+import { type Instant, type LabelCondition, type RunStatus, timeOfUuid } from "@carillon/core";
+import { jsonParam, timestampOrNull } from "../db/parameters.js";
+
+export interface RunListFilter {
+  readonly status?: readonly RunStatus[];
+  readonly task?: string;
+  readonly queue?: string;
+  readonly jobId?: string;
+  readonly workerId?: string;
+  readonly owner?: string;
+  readonly trigger?: TriggerKind;
+  readonly labels?: readonly LabelCondition[];
+  readonly createdFrom?: Instant;
+  readonly createdBefore?: Instant;
+  readonly oneOffOnly: boolean;
+}
+
+/** A run's id is made by a node's clock and its creation is noted by the database's. */
+export const clockSlackMs = 3_600_000;
+
+/** The end of the year 9999: who names a worker may name any. */
+export const latestTime = 253_402_300_799_999;
+
+/** The filter as statements take it, in the order that all of them have. */
+export function runFilterParams(filter: RunListFilter): unknown[] {
+  return [
+    filter.status ?? null,
+    filter.task ?? null,
+    filter.queue ?? null,
+    filter.jobId ?? null,
+    filter.workerId ?? null,
+    filter.owner ?? null,
+    filter.oneOffOnly,
+    timestampOrNull(filter.createdFrom ?? null),
+    timestampOrNull(filter.createdBefore ?? null),
+    filter.trigger ?? null,
+    ...labelParams(filter.labels),
+  ];
+}
+
+/** No run ends before it is made, nor before its job or the worker that has it is there: days before that are not looked at. */
+export function earliestEnd({ createdFrom, jobId, workerId }: RunListFilter): Instant | null {
+  const begun = [jobId, workerId].filter((id) => id !== undefined).map(timeOfUuid);
+  const bounds = begun.map((time) => Math.min(Math.max(0, time - clockSlackMs), latestTime));
+  if (createdFrom !== undefined) bounds.push(createdFrom);
+  return bounds.length === 0 ? null : Math.max(...bounds);
+}
+
+export type TriggerKind = "schedule" | "once" | "run_now" | "backfill" | "retry" | "replay" | "after" | "callback";
+
+/** Conditions on labels as statements take them: what an index can find by, and the rest. */
+export function labelParams(conditions: readonly LabelCondition[] = []): [string | null, string | null] {
+  const equal: Record<string, string> = {};
+  const rest: { key: string; is_in: boolean; among: readonly string[] | null }[] = [];
+  for (const { key, isIn, among } of conditions) {
+    const [value, ...others] = among ?? [];
+    const isPlain = isIn && value !== undefined && others.length === 0 && !Object.hasOwn(equal, key);
+    if (isPlain) equal[key] = value;
+    else rest.push({ key, is_in: isIn, among: among ?? null });
+  }
+  return [Object.keys(equal).length === 0 ? null : jsonParam(equal), rest.length === 0 ? null : jsonParam(rest)];
+}

@@ -1,0 +1,101 @@
+import { type Instant, type RunError, type RunPolicy, type RunStatus, timeOfUuid } from "@carillon/core";
+import { timestampParam } from "../db/parameters.js";
+import type { Queryable } from "../db/queryable.js";
+import { type HistoryDays, dayMs, mostDaysAtOnce } from "../history/history-days.js";
+import type { Statements } from "../sql/statements.js";
+import { clockSlackMs } from "./run-filter.js";
+
+/** A run as every table gives it to readers. */
+export interface RunRow {
+  readonly id: string;
+  readonly job_id: string | null;
+  readonly task: string;
+  readonly queue: string;
+  readonly priority: number;
+  readonly status: RunStatus;
+  readonly status_reason: string | null;
+  readonly trigger: string;
+  readonly nominal_at: Instant;
+  readonly run_at: Instant;
+  readonly created_at: Instant;
+  readonly started_at: Instant | null;
+  readonly finished_at: Instant | null;
+  readonly attempt: number;
+  readonly losses: number;
+  readonly fence: number;
+  readonly session_id: string | null;
+  readonly payload: unknown;
+  readonly policy: RunPolicy | null;
+  readonly output: unknown;
+  readonly error: RunError | null;
+  readonly attempts: AttemptRecord[] | null;
+  readonly labels: Record<string, string> | null;
+  readonly owner: string | null;
+  readonly deadline_at: Instant | null;
+}
+
+/** Reads of live runs, near their time or far from it, and of finished ones; all have the same form. */
+export interface RunReads {
+  live(namespaceId: number, ids: readonly string[]): Promise<RunRow[]>;
+  finished(namespaceId: number, ids: readonly string[], notBefore: Instant): Promise<RunRow[]>;
+  /** One-off runs that their job is still to make under their id, because it was changed before their time. */
+  toCome(namespaceId: number, ids: readonly string[]): Promise<RunRow[]>;
+  /** How far these runs are, where they said so. */
+  progress(ids: readonly string[]): Promise<ReadonlyMap<string, RunProgress>>;
+}
+
+/** Most runs end soon after their id was made. The others are looked for in all days since, many at a time. */
+const spans = [3];
+
+export function runReads(db: Queryable, statements: Statements, days: HistoryDays): RunReads {
+  const live = statements.get("run.find");
+  const find = statements.get("history.find");
+  const toCome = statements.get("run.to_come");
+  const progress = statements.get("record.progress");
+  return {
+    async live(namespaceId, ids) {
+      return (await db.query<RunRow>(live, [namespaceId, ids])).rows;
+    },
+    async finished(namespaceId, ids, notBefore) {
+      const found: RunRow[] = [];
+      let missing = ids;
+      let left = await days.since(notBefore, db);
+      for (let turn = 0; left.length > 0 && missing.length > 0; turn++) {
+        const stretch = left.slice(0, spans[turn] ?? mostDaysAtOnce);
+        const [from, before] = [stretch[0] ?? 0, (stretch.at(-1) ?? 0) + dayMs];
+        const made = missing.filter((id) => timeOfUuid(id) < before + clockSlackMs);
+        const values = [namespaceId, made, timestampParam(from), timestampParam(before)];
+        const { rows } = await db.query<RunRow>(find, values);
+        found.push(...rows);
+        const known = new Set(rows.map((row) => row.id));
+        missing = missing.filter((id) => !known.has(id));
+        left = left.slice(stretch.length);
+      }
+      return found;
+    },
+    toCome: async (namespaceId, ids) => (await db.query<RunRow>(toCome, [namespaceId, ids])).rows,
+    async progress(ids) {
+      const { rows } = await db.query<RunProgress & { id: string }>(progress, [ids]);
+      return new Map(rows.map(({ id, fraction, text, at }) => [id, { fraction, text, at }]));
+    },
+  };
+}
+
+/** One try that ended without success, kept with the run. */
+export interface AttemptRecord {
+  readonly attempt: number;
+  readonly fence: number;
+  readonly sessionId: string;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant;
+  readonly outcome: "failed" | "timeout" | "worker_lost";
+  readonly error?: RunError;
+}
+
+/** How far a run said it is. */
+export interface RunProgress {
+  /** From 0 to 1. */
+  readonly fraction: number;
+  readonly text: string | null;
+  readonly at: Instant;
+}

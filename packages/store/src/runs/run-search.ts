@@ -1,0 +1,109 @@
+import { type Instant, type LabelCondition, type RunStatus, uuidV7Of } from "@carillon/core";
+import {
+  type Counted,
+  FinishedSearch,
+  type FinishedSearchOptions,
+  FinishedTotals,
+  countRows,
+  estimateRows,
+} from "../history/finished-search.js";
+import { type ListPlace, type Looked, mostScanned, orderOf, patience } from "../history/history-days.js";
+import { pickLines } from "../sql/statements.js";
+import { type RunListFilter, type TriggerKind, clockSlackMs, runFilterParams } from "./run-filter.js";
+import type { RunRow } from "./run-reads.js";
+
+export type { RunListFilter } from "./run-filter.js";
+
+/** Which runs are counted: those that are live, those that have ended. */
+export interface CountedParts {
+  readonly live: boolean;
+  readonly finished: boolean;
+}
+
+export interface RunSearch {
+  live(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
+  finished(namespaceId: number, filter: RunListFilter, place: ListPlace): Promise<Looked<RunRow>>;
+  /** Says, from now on, whether a page that is begun got late. */
+  patience(): () => boolean;
+  /** How many there are, by the planner's statistics. */
+  estimate(namespaceId: number, filter: RunListFilter, parts: CountedParts): Promise<number>;
+  /** How many there are, up to a number of each part, and as far as that is counted in time. */
+  count(namespaceId: number, filter: RunListFilter, parts: CountedParts, most: number): Promise<Counted>;
+}
+
+export function runSearch(options: FinishedSearchOptions): RunSearch {
+  const { db, statements, days, now } = options;
+  const liveMatches = statements.get("run.matches");
+  const ended = new FinishedSearch(options);
+  const totals = new FinishedTotals({ db, matches: statements.get("history.matches"), days, now });
+  const nothing = { count: 0, isWhole: true };
+  return {
+    live: (namespaceId, filter, place) => liveOf(options, { namespaceId, filter, place: startOf(filter, place) }),
+    finished: (namespaceId, filter, place) => ended.page(namespaceId, filter, startOf(filter, place)),
+    patience: () => patience(now),
+    async estimate(namespaceId, filter, parts) {
+      const params = [namespaceId, ...runFilterParams(filter), null];
+      const live = parts.live ? await estimateRows(db, liveMatches, params) : 0;
+      return live + (parts.finished ? await totals.estimate(namespaceId, filter) : 0);
+    },
+    async count(namespaceId, filter, parts, most) {
+      const params = [namespaceId, ...runFilterParams(filter), most];
+      const live = parts.live ? await countRows(db, liveMatches, params) : 0;
+      const finished = parts.finished ? await totals.count(namespaceId, filter, most) : nothing;
+      return { count: live + finished.count, isWhole: live < most && finished.isWhole };
+    },
+  };
+}
+
+/** Live runs of all namespaces that one page looks at: of those of others nothing is read but whose they are. */
+const mostOfAll = 2 * mostScanned;
+/** Where an id is the bound. */
+const unbounded = 2 ** 31 - 1;
+
+interface LiveSearch {
+  readonly namespaceId: number;
+  readonly filter: RunListFilter;
+  readonly place: ListPlace;
+}
+
+async function liveOf(
+  { db, statements }: FinishedSearchOptions,
+  { namespaceId, filter, place: { after, limit, direction, until = null } }: LiveSearch,
+): Promise<Looked<RunRow>> {
+  const list = pickLines(statements.get("run.list"), direction);
+  const rowsUpTo = async (last: string | null, most: readonly number[]): Promise<RunRow[]> => {
+    const values = [namespaceId, ...runFilterParams(filter), after, limit, ...most, last];
+    return (await db.query<RunRow>(list, values)).rows;
+  };
+  const most = [mostScanned, mostOfAll];
+  const rows = await rowsUpTo(until, most);
+  if (rows.length >= limit) return { rows, edge: rows.at(-1)?.id ?? null };
+  const liveEdge = pickLines(statements.get("run.edge"), direction);
+  const stop = (await db.query<{ id: string }>(liveEdge, [namespaceId, after, ...most])).rows[0]?.id ?? null;
+  const edge = orderOf(direction).nearer(until, stop);
+  // Runs that ended since have moved the stop: what is before it is looked at again, so that nothing is passed over.
+  return { rows: edge === null || edge === until ? rows : await rowsUpTo(edge, [unbounded, unbounded]), edge };
+}
+
+/** No run is made before its id says: those made before a time have ids from before it, or soon after. */
+function startOf({ createdBefore }: RunListFilter, place: ListPlace): ListPlace {
+  const { after, direction } = place;
+  if (createdBefore === undefined || direction === "oldest_first") return place;
+  const bound = uuidV7Of(Math.min(Math.max(0, createdBefore + clockSlackMs), 2 ** 48 - 1), 0, 0, 0);
+  return { ...place, after: after === null || bound < after ? bound : after };
+}
+
+export interface RunFilter {
+  readonly status?: readonly RunStatus[];
+  readonly task?: string;
+  readonly queue?: string;
+  readonly jobId?: string;
+  readonly workerId?: string;
+  readonly owner?: string;
+  readonly trigger?: TriggerKind;
+  readonly labels?: readonly LabelCondition[];
+  /** Values of payloads by their paths. Throws path_not_searchable for one that nobody declared. */
+  readonly payload?: Readonly<Record<string, string>>;
+  readonly createdFrom?: Instant;
+  readonly createdBefore?: Instant;
+}

@@ -1,0 +1,183 @@
+import type { CallbackMoment, CallbackPart, DurationMs, Instant } from "@carillon/core";
+import type { Database } from "../db/database.js";
+import type { Queryable } from "../db/queryable.js";
+import type { Statements } from "../sql/statements.js";
+
+/** An endpoint so far as it decides what it is told. */
+export interface WebhookWish {
+  readonly id: string;
+  readonly namespaceId: number;
+  readonly on: readonly CallbackMoment[];
+  readonly tasks: readonly string[] | null;
+  readonly queues: readonly string[] | null;
+  readonly include: readonly CallbackPart[];
+}
+
+/** The end of a run that is to be told. */
+export interface RunNotice {
+  readonly runId: string;
+  readonly namespaceId: number;
+  readonly endedAt: Instant;
+}
+
+export interface WebhookState extends WebhookSpec {
+  readonly isEnabled: boolean;
+  readonly disabledReason: WebhookView["disabledReason"];
+}
+
+export interface WebhookStore {
+  insert(namespaceId: number, id: string, spec: WebhookSpec, secret: string): Promise<WebhookView>;
+  find(namespaceId: number, id: string): Promise<WebhookView | null>;
+  list(namespaceId: number, before: string | null, limit: number): Promise<WebhookView[]>;
+  /** `decide` is given the endpoint as it is; null when there is none. */
+  change(namespaceId: number, id: string, decide: (before: WebhookView) => WebhookState): Promise<WebhookView | null>;
+  rotate(namespaceId: number, id: string, secret: string, overlapMs: DurationMs): Promise<WebhookView | null>;
+  delete(namespaceId: number, id: string): Promise<boolean>;
+  target(id: string): Promise<WebhookTarget | null>;
+  delivered(id: string): Promise<void>;
+  /** Answers whether it is enabled still; null when it was not before. */
+  failed(id: string, isGone: boolean, mostFailingMs: DurationMs): Promise<boolean | null>;
+  enabled(db: Queryable, namespaceIds: readonly number[] | null): Promise<WebhookWish[]>;
+  takeNotices(tx: Queryable, limit: number): Promise<RunNotice[]>;
+}
+
+/** More endpoints than this are not asked: whoever has them wants a bus. */
+const mostEndpoints = 10_000;
+
+interface Row {
+  id: string;
+  namespace_id: number;
+  url: string;
+  types: CallbackMoment[];
+  tasks: string[] | null;
+  queues: string[] | null;
+  description: string | null;
+  include: CallbackPart[];
+  old_secret_until: Instant | null;
+  is_enabled: boolean;
+  disabled_reason: WebhookView["disabledReason"];
+  failing_since: Instant | null;
+  version: number;
+  created_at: Instant;
+  updated_at: Instant;
+}
+
+export function webhookStore(db: Database, statements: Statements): WebhookStore {
+  const one = (rows: readonly Row[]): WebhookView | null => (rows[0] === undefined ? null : toView(rows[0]));
+  const sql = (name: string) => statements.get(`webhook.${name}`);
+  const [insert, find, list, lock, put] = [sql("insert"), sql("find"), sql("list"), sql("lock"), sql("put")];
+  const [rotate, remove] = [sql("rotate"), sql("delete")];
+  return {
+    ...deliveryCalls(db, statements),
+    async insert(namespaceId, id, spec, secret) {
+      const { url, on, tasks, queues, description, include } = spec;
+      const values = [id, namespaceId, url, on, tasks, queues, description, include, secret];
+      const made = one((await db.query<Row>(insert, values)).rows);
+      if (made === null) throw new Error("a webhook endpoint was stored and not answered");
+      return made;
+    },
+    find: async (namespaceId, id) => one((await db.query<Row>(find, [namespaceId, id])).rows),
+    list: async (namespaceId, before, limit) =>
+      (await db.query<Row>(list, [namespaceId, before, limit])).rows.map(toView),
+    change: (namespaceId, id, decide) =>
+      db.transaction(async (tx) => {
+        const before = one((await tx.query<Row>(lock, [namespaceId, id])).rows);
+        if (before === null) return null;
+        const { url, on, tasks, queues, description, include, isEnabled, disabledReason } = decide(before);
+        const values = [id, url, on, tasks, queues, description, include, isEnabled, disabledReason];
+        return one((await tx.query<Row>(put, values)).rows);
+      }),
+    rotate: async (namespaceId, id, secret, overlapMs) =>
+      one((await db.query<Row>(rotate, [namespaceId, id, secret, overlapMs])).rows),
+    delete: async (namespaceId, id) => (await db.query(remove, [namespaceId, id])).rows.length > 0,
+  };
+}
+
+type DeliveryCalls = Pick<WebhookStore, "target" | "delivered" | "failed" | "enabled" | "takeNotices">;
+
+function deliveryCalls(db: Queryable, statements: Statements): DeliveryCalls {
+  const [signing, delivered] = [statements.get("webhook.signing"), statements.get("webhook.delivered")];
+  const [failed, enabled] = [statements.get("webhook.failed"), statements.get("webhook.enabled")];
+  const takeNotices = statements.get("webhook.take_notices");
+  return {
+    async target(id) {
+      type Target = { url: string; is_enabled: boolean; secret: string; old_secret: string | null };
+      const [row] = (await db.query<Target>(signing, [id])).rows;
+      if (row === undefined) return null;
+      const secrets = row.old_secret === null ? [row.secret] : [row.secret, row.old_secret];
+      return { url: row.url, isEnabled: row.is_enabled, secrets };
+    },
+    async delivered(id) {
+      await db.query(delivered, [id]);
+    },
+    async failed(id, isGone, mostFailingMs) {
+      const { rows } = await db.query<{ is_enabled: boolean }>(failed, [id, isGone, mostFailingMs]);
+      return rows[0]?.is_enabled ?? null;
+    },
+    async enabled(over, namespaceIds) {
+      const { rows } = await over.query<Row>(enabled, [namespaceIds, mostEndpoints]);
+      return rows.map(({ id, namespace_id: namespaceId, types: on, tasks, queues, include }) => {
+        return { id, namespaceId, on, tasks, queues, include };
+      });
+    },
+    async takeNotices(tx, limit) {
+      type Taken = { run_id: string; namespace_id: number; ended_at: Instant };
+      const { rows } = await tx.query<Taken>(takeNotices, [limit]);
+      return rows.map(({ run_id: runId, namespace_id: namespaceId, ended_at: endedAt }) => {
+        return { runId, namespaceId, endedAt };
+      });
+    },
+  };
+}
+
+function toView(row: Row): WebhookView {
+  return {
+    id: row.id,
+    url: row.url,
+    on: row.types,
+    tasks: row.tasks,
+    queues: row.queues,
+    include: row.include,
+    description: row.description,
+    isEnabled: row.is_enabled,
+    disabledReason: row.disabled_reason,
+    failingSince: row.failing_since,
+    oldSecretUntil: row.old_secret_until,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** What an endpoint is told of, and where it is. */
+export interface WebhookSpec {
+  readonly url: string;
+  readonly on: readonly CallbackMoment[];
+  /** null: of all. */
+  readonly tasks: readonly string[] | null;
+  readonly queues: readonly string[] | null;
+  readonly include: readonly CallbackPart[];
+  readonly description: string | null;
+}
+
+export interface WebhookView extends WebhookSpec {
+  readonly id: string;
+  readonly isEnabled: boolean;
+  /** Why it is disabled: somebody did it, it answered that it is gone, or it failed for too long. */
+  readonly disabledReason: "by_user" | "gone" | "failing" | null;
+  /** No delivery has succeeded since; null when the last one did. */
+  readonly failingSince: Instant | null;
+  /** Until then the secret before the present one signs as well. */
+  readonly oldSecretUntil: Instant | null;
+  readonly version: number;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+/** Where a delivery goes. */
+export interface WebhookTarget {
+  readonly url: string;
+  readonly isEnabled: boolean;
+  /** One, or two while the secret changes. */
+  readonly secrets: readonly string[];
+}

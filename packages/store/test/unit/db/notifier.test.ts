@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { Notifier, type NotifierPorts } from "../../../src/db/notifier.js";
+import type { QueryResult, Queryable, SqlText } from "../../../src/db/queryable.js";
+import { settled } from "./passing-time.js";
+import type { DatabaseEvent } from "../../../src/db/options.js";
+
+class HeldTarget implements Queryable {
+  readonly sent: unknown[] = [];
+  #release: (() => void) | undefined;
+  failure: Error | undefined;
+
+  async query<Row extends object>(_statement: SqlText, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
+    this.sent.push(values);
+    await new Promise<void>((resolve) => (this.#release = resolve));
+    if (this.failure !== undefined) throw this.failure;
+    return { rows: [], rowCount: 0 };
+  }
+
+  async release(): Promise<void> {
+    this.#release?.();
+    await settled();
+  }
+}
+
+const ports: NotifierPorts = {
+  onEvent: () => undefined,
+  soon: (work) => work(),
+  rest: () => Promise.resolve(),
+};
+
+describe("Notifier", () => {
+  it("waits for the end of the turn, so that what becomes claimable together is told together", async () => {
+    const target = new HeldTarget();
+    const turn: (() => void)[] = [];
+    const notifier = new Notifier(target, { ...ports, soon: (work) => turn.push(work) });
+    for (const payload of ["a", "b"]) notifier.send("x", payload);
+    notifier.send("x", () => []);
+    expect(target.sent).toEqual([]);
+    for (const work of turn) work();
+    await target.release();
+    expect(target.sent).toEqual([
+      [
+        ["x", "x"],
+        ["a", "b"],
+      ],
+    ]);
+  });
+
+  it("sends at once, then what gathered meanwhile in one statement, equal hints once", async () => {
+    const target = new HeldTarget();
+    const notifier = new Notifier(target, ports);
+    for (const payload of ["a", "b", "b", "c", "b"]) notifier.send("x", payload);
+    notifier.send("y", "b");
+    await target.release();
+    await target.release();
+    expect(target.sent).toEqual([
+      [["x"], ["a"]],
+      [
+        ["x", "x", "y"],
+        ["b", "c", "b"],
+      ],
+    ]);
+  });
+
+  it("lets hints that can wait gather until the rest is over", async () => {
+    const target = new HeldTarget();
+    const resting: (() => void)[] = [];
+    const rest = () => new Promise<void>((resolve) => resting.push(resolve));
+    const notifier = new Notifier(target, { ...ports, rest });
+    notifier.send("x", "a", true);
+    await target.release();
+    for (const payload of ["b", "c"]) notifier.send("x", payload, true);
+    await settled();
+    expect(target.sent).toEqual([[["x"], ["a"]]]);
+    resting.shift()?.();
+    await settled();
+    expect(target.sent.slice(1)).toEqual([
+      [
+        ["x", "x"],
+        ["b", "c"],
+      ],
+    ]);
+  });
+
+  it.each(["during the rest", "while one is sent"])(
+    "does not rest for a hint that cannot wait and comes %s",
+    async (when) => {
+      const target = new HeldTarget();
+      const rest = (signal: AbortSignal) =>
+        new Promise<void>((resolve) => {
+          if (signal.aborted) resolve();
+          else signal.addEventListener("abort", () => resolve());
+        });
+      const notifier = new Notifier(target, { ...ports, rest });
+      notifier.send("x", "a", true);
+      if (when === "during the rest") await target.release();
+      notifier.send("x", "b");
+      if (when !== "during the rest") await target.release();
+      await settled();
+      expect(target.sent).toEqual([
+        [["x"], ["a"]],
+        [["x"], ["b"]],
+      ]);
+    },
+  );
+
+  it("asks a hint that gathers for its payloads when it is sent, and once", async () => {
+    const target = new HeldTarget();
+    const notifier = new Notifier(target, ports);
+    let lowest = 9;
+    const gathering = () => [String(lowest)];
+    notifier.send("x", "a");
+    notifier.send("x", gathering);
+    lowest = 3;
+    notifier.send("x", gathering);
+    await target.release();
+    expect(target.sent.at(-1)).toEqual([["x"], ["3"]]);
+    await target.release();
+    expect(target.sent).toHaveLength(2);
+  });
+
+  it("only reports a failure, and goes on", async () => {
+    const events: DatabaseEvent[] = [];
+    const target = new HeldTarget();
+    const notifier = new Notifier(target, { ...ports, onEvent: (event) => events.push(event) });
+    target.failure = new Error("down");
+    notifier.send("x", "a");
+    await target.release();
+    target.failure = undefined;
+    notifier.send("x", "b");
+    await target.release();
+    expect(events).toEqual([{ type: "notify.failed", reason: new Error("down") }]);
+    expect(target.sent).toHaveLength(2);
+  });
+
+  it("drops hints rather than let them pile up", async () => {
+    const target = new HeldTarget();
+    const notifier = new Notifier(target, ports);
+    for (let i = 0; i < 5_000; i++) notifier.send("x", String(i));
+    await target.release();
+    expect(target.sent[1]).toEqual([expect.objectContaining({ length: 1_000 }), expect.anything()]);
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import type { Queryable } from "../../../src/db/queryable.js";
+import { claimStore } from "../../../src/dispatch/claim-store.js";
+import type { Statements } from "../../../src/sql/statements.js";
+
+it("what reads all live runs goes where nothing hot waits behind it", async () => {
+  const sent: string[] = [];
+  const over = (way: string): Queryable => {
+    const query = async ({ text }: { text: string }) => {
+      sent.push(`${way} ${text}`);
+      return { rows: [], rowCount: 0 };
+    };
+    return { query };
+  };
+  const statements = { get: (text: string) => ({ text }) } as unknown as Statements;
+  const claims = claimStore(over("hot"), statements, over("slow"));
+  await claims.held(["s"]);
+  await claims.recall("s", ["r"]);
+  expect(sent).toEqual(["slow run.held", "hot run.recall"]);
+});

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { type Lane, laneStore } from "../../../src/catalog/lane-store.js";
+import type { Queryable } from "../../../src/db/queryable.js";
+import type { Statements } from "../../../src/sql/statements.js";
+
+const plain = { queue: "default", task: "t", kind: "plain", requires: "" } as const;
+const laneOf = (id: number): Lane => ({ ...plain, id, task: `t${id}` });
+
+/** A store over lanes that are visible; what is asked for is what `lane.newer` would answer. */
+function setUp(visible: Lane[]) {
+  const reads: number[] = [];
+  const query = async (_statement: unknown, [from = 0]: readonly number[] = []) => {
+    const rows = visible.filter((lane) => lane.id > from);
+    reads.push(rows.length);
+    return { rows, rowCount: rows.length };
+  };
+  const store = laneStore({ query } as unknown as Queryable, { get: () => ({ text: "" }) } as unknown as Statements);
+  return { store, reads };
+}
+
+it("a lane of a transaction that was long open is found, although hundreds were made since", async () => {
+  const visible = Array.from({ length: 300 }, (_, index) => laneOf(index + 2));
+  const { store, reads } = setUp(visible);
+  await store.list();
+  visible.unshift(laneOf(1));
+  for (let look = 0; look < 60; look++) await store.list();
+  expect(store.get(1)).toEqual(laneOf(1));
+  expect((await store.list()).at(-1)).toEqual(laneOf(1));
+  // The other looks read what may have come.
+  expect(reads.filter((count) => count > 100)).toHaveLength(2);
+});
+
+it("as many lanes as there are can be read", async () => {
+  const lanes = Array.from({ length: 150_000 }, (_, index) => ({ ...plain, id: index + 1 }));
+  const { store } = setUp(lanes);
+  expect(await store.list()).toHaveLength(lanes.length);
+});
