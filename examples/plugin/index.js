@@ -11,7 +11,7 @@ import { checkedAddresses, faultsOf, PayloadReader } from "carillon";
 function read(payload) {
   const reader = new PayloadReader("tcp-check", payload);
   const check = {
-    host: reader.requiredText("host", { most: 253, pattern: /^[A-Za-z0-9.-]+$/, words: "a host" }),
+    host: reader.requiredText("host", { max: 253, pattern: /^[A-Za-z0-9.-]+$/, words: "a host" }),
     port: reader.whole("port", 1, 65_535) ?? 0,
     withinMs: reader.duration("within", 60_000) ?? 5_000,
   };

@@ -7,7 +7,7 @@ export interface RemoteWork<End> {
   /** Starts the work, or adopts it if it was started before under the same name. */
   begin(signal: AbortSignal): Promise<void>;
   /** Polls the work: how it ended, or null while it goes on. */
-  look(signal: AbortSignal): Promise<End | null>;
+  poll(signal: AbortSignal): Promise<End | null>;
   /** Ends the work early. */
   stop(signal: AbortSignal): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function followWork<End>(work: RemoteWork<End>, options: FollowOpti
     for (let failures = 0; ;) {
       signal.throwIfAborted();
       try {
-        const end = await work.look(signal);
+        const end = await work.poll(signal);
         if (end !== null) return end;
         failures = 0;
       } catch (error) {

@@ -16,7 +16,7 @@ export class PayloadError extends NonRetryableError {
 
 export interface TextRules {
   /** The maximum length. */
-  readonly most?: number;
+  readonly max?: number;
   readonly pattern?: RegExp;
   /** The pattern in words, for messages. */
   readonly words?: string;
@@ -54,10 +54,10 @@ export class PayloadReader {
     return this.has(name) ? this.#fields[name] : undefined;
   }
 
-  text(name: string, { most = maxTextLength, pattern, words }: TextRules = {}): string | undefined {
+  text(name: string, { max = maxTextLength, pattern, words }: TextRules = {}): string | undefined {
     const value = this.#typed(name, "string", "a text") as string | undefined;
     if (value === undefined) return undefined;
-    if (value.length > most) return this.#wrong(name, `must have at most ${most} characters`);
+    if (value.length > max) return this.#wrong(name, `must have at most ${max} characters`);
     if (pattern !== undefined && !pattern.test(value)) return this.#wrong(name, `must be ${words ?? String(pattern)}`);
     return value;
   }

@@ -27,7 +27,7 @@ export interface HttpCall {
   readonly firstByteMs?: DurationMs;
   readonly totalMs?: DurationMs;
   /** The body is cut after so many bytes. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 export interface HttpAnswer {
@@ -44,13 +44,13 @@ export class HttpTimeoutError extends Error {
   override readonly name = "HttpTimeoutError";
 }
 
-const defaults = { connectMs: 10_000, firstByteMs: 60_000, totalMs: 300_000, mostBytes: 1_048_576 };
+const defaults = { connectMs: 10_000, firstByteMs: 60_000, totalMs: 300_000, maxBytes: 1_048_576 };
 
 /** Sends one request on its own connection, with limits of time and size. Resolves for every status; rejects if there is no answer. */
 export function httpCall(call: HttpCall): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const limits = new StepTimer(call, (error) => end(() => reject(error)));
-    const request = begin(call);
+    const request = createRequest(call);
     const onAbort = (): void => end(() => reject(toError(call.signal.reason)));
     const end = (settle: () => void): void => {
       limits.stop();
@@ -65,7 +65,7 @@ export function httpCall(call: HttpCall): Promise<HttpAnswer> {
     });
     request.on("response", (response) => {
       limits.answered();
-      readCapped(response, call.mostBytes ?? defaults.mostBytes).then(
+      readCapped(response, call.maxBytes ?? defaults.maxBytes).then(
         ({ body, isCut }) => {
           const { statusCode: status = 0 } = response;
           end(() => resolve({ status, headers: readHeaders(response), body, isCut }));
@@ -79,20 +79,20 @@ export function httpCall(call: HttpCall): Promise<HttpAnswer> {
   });
 }
 
-function begin({ url, method, headers, body, addresses, socketPath, agent }: HttpCall): ClientRequest {
+function createRequest({ url, method, headers, body, addresses, socketPath, agent }: HttpCall): ClientRequest {
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const options: RequestOptions = {
     method,
     headers: { ...length, ...headers },
     agent: agent ?? false,
     ...(socketPath !== undefined && { socketPath }),
-    ...(addresses !== undefined && { lookup: lookupIn(addresses) }),
+    ...(addresses !== undefined && { lookup: fixedLookup(addresses) }),
   };
   return url.protocol === "https:" ? secureRequest(url, options) : plainRequest(url, options);
 }
 
 /** A lookup that returns the addresses that were resolved and checked before. */
-function lookupIn(addresses: readonly HostAddress[]): NonNullable<RequestOptions["lookup"]> {
+function fixedLookup(addresses: readonly HostAddress[]): NonNullable<RequestOptions["lookup"]> {
   return (_host, { all = false }, answer) => {
     const [first] = addresses;
     if (all) answer(null, [...addresses]);

@@ -11,7 +11,7 @@ import { workerLog } from "../event-log.js";
 const slots = 20;
 /** A namespace that was made meanwhile is served after at most this time. */
 const lookEveryMs = 5_000;
-const limits = { connectMs: 5_000, firstByteMs: 20_000, totalMs: 25_000, mostBytes: 65_536 };
+const limits = { connectMs: 5_000, firstByteMs: 20_000, totalMs: 25_000, maxBytes: 65_536 };
 const timers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
 export interface WebhookServiceOptions {

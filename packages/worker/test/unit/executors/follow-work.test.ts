@@ -15,7 +15,7 @@ function workOf(polls: readonly (string | null | Error)[]): RemoteWork<string> &
   return {
     stops: 0,
     begin: async () => undefined,
-    async look() {
+    async poll() {
       const next = left.shift() ?? null;
       if (next instanceof Error) throw next;
       return next;

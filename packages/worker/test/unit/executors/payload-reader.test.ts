@@ -5,7 +5,7 @@ function read(payload: unknown): unknown {
   const reader = new PayloadReader("demo", payload);
   const inner = reader.object("limits");
   const result = {
-    name: reader.requiredText("name", { most: 5 }),
+    name: reader.requiredText("name", { max: 5 }),
     wait: reader.duration("wait", 60_000),
     tags: reader.list("tags", 2),
     most: inner?.whole("most", 1, 3),
