@@ -3,9 +3,8 @@
 // The product's tables and statements on an embedded PostgreSQL with fsync and synchronous_commit on; far_future_run as it is
 // beside the same partitioned by due day and by month. A line with a floor is compared with it, both taken turn by turn.
 // Without --quick 5 million rows are stored in each, which takes two or three minutes for each.
-import { describeMachine, printTable } from "../report.mjs";
-import { say } from "../schedules/results.mjs";
-import { Site } from "../schedules/site.mjs";
+import { describeMachine, printTable, say } from "../report.mjs";
+import { BenchPostgres } from "../bench-postgres.mjs";
 import { bytesInRun, layoutCase } from "./cases.mjs";
 import { layouts } from "./layouts.mjs";
 
@@ -28,7 +27,7 @@ function optionOf(name) {
   return at === -1 ? undefined : process.argv[at + 1];
 }
 
-const site = await Site.start();
+const site = await BenchPostgres.start();
 const results = [];
 let failed = false;
 try {

@@ -2,7 +2,7 @@
 import { Client } from "pg";
 import { loadStatements, migrate, openDatabase } from "../../packages/engine/dist/index.js";
 import { systemClock, systemRandom, systemTimers } from "../../packages/core/dist/index.js";
-import { median, result, say } from "../schedules/results.mjs";
+import { median, result, say } from "../report.mjs";
 import { fill, sizeOf, yearMs } from "./fill.mjs";
 import { layouts } from "./layouts.mjs";
 import { take } from "./stopwatch.mjs";

@@ -46,7 +46,7 @@ export async function runWorkerProcess(io: Io, options: WorkerProcess): Promise<
     const transport = new HttpTransport({ urls, timers, random: systemRandom, ...caller });
     const onEvent = (event: WorkerEvent): void => {
       log(event);
-      if (event.type !== "worker.drain_asked") return;
+      if (event.type !== "worker.drain_requested") return;
       isNotice ||= event.isNotice;
       asked.abort();
     };

@@ -1,6 +1,6 @@
 import type { ClientOptions } from "@carillon/client";
 import { CarillonError } from "@carillon/core";
-import { RemoteApp, serverOfEnvironment } from "@carillon/worker";
+import { RemoteApp, serverFromEnvironment } from "@carillon/worker";
 import { LibraryApp } from "./library-app.js";
 import type { LibraryOptions } from "./library-options.js";
 
@@ -34,7 +34,7 @@ function refuseUnclear(options: Partial<Record<(typeof places)[number], unknown>
 }
 
 function fromEnvironment(): ClientOptions | LibraryOptions {
-  const server = serverOfEnvironment();
+  const server = serverFromEnvironment();
   if (server !== null) return server;
   const { CARILLON_DATABASE_URL: databaseUrl } = process.env;
   if (databaseUrl) return { databaseUrl };

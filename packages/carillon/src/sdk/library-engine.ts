@@ -36,7 +36,7 @@ import {
   type TaskDefinition,
   type TaskReference,
   runRequest,
-  soundPayloadText,
+  payloadJson,
   wireDefaults,
 } from "@carillon/worker";
 import { type LibraryOptions, defaultNamespace, isEnqueueOnly } from "./library-options.js";
@@ -155,7 +155,7 @@ export class RunSpecs {
   read<Input>(task: TaskReference<Input>, payload: Input, options: EnqueueOptions): EnqueueSpec | Promise<EnqueueSpec> {
     const bare = typeof task === "string" || !isEmpty(options) ? undefined : this.#bareOf(task);
     if (bare === undefined) return this.#readWhole(task, payload, options);
-    const text = soundPayloadText(task, payload);
+    const text = payloadJson(task, payload);
     return typeof text === "string" ? withPayload(bare, text) : text.then((sound) => withPayload(bare, sound));
   }
 

@@ -58,7 +58,7 @@ describe("help", () => {
 
   it("help of a setting prints its default and its choices", async () => {
     const text = (await help("server", "start")).replaceAll(/\s+/g, " ");
-    expect(text).toContain("--port <value> port of the HTTP API; 0 takes any free one (default: 8023)");
+    expect(text).toContain("--port <value> port of the HTTP API; 0 picks a free one (default: 8023)");
     expect(text).toContain("(default: 5s)");
     expect(text).toContain("(postgres, etcd; default: postgres)");
   });

@@ -1,6 +1,6 @@
 import { CarillonError, type IdPrefix, shownId } from "@carillon/core";
 import type { DatabaseEvent, EngineEvent } from "@carillon/engine";
-import { FewOfEach, type WorkerEvent } from "@carillon/worker";
+import { LogThrottle, type WorkerEvent } from "@carillon/worker";
 import type { Logger } from "pino";
 
 /** Events that an operator must see are warnings; those of normal operation are debug. */
@@ -80,13 +80,13 @@ export function logEngineEvent(
 /** For `dev`: each run that has ended, throttled by task and status. */
 export function runEndLog(logger: Logger, monotonic: () => number): (event: EngineEvent) => void {
   const log = logger.child({ component: "run" });
-  const throttle = new FewOfEach(monotonic);
+  const throttle = new LogThrottle(monotonic);
   return (event) => {
     if (event.type !== "run.finished") return;
     const { task, status, durationMs, runId } = event;
-    const passed = throttle.pass(`${task} ${status}`);
+    const passed = throttle.admit(`${task} ${status}`);
     if (passed === null) return;
-    const about = { run_id: shownId("run", runId), ...(passed.keptBack > 0 && { not_logged: passed.keptBack }) };
+    const about = { run_id: shownId("run", runId), ...(passed.suppressed > 0 && { not_logged: passed.suppressed }) };
     log[status === "failed" ? "warn" : "info"](about, `${task} ${status} in ${Math.round(durationMs)} ms`);
   };
 }
@@ -100,15 +100,15 @@ export interface WorkerLogOptions {
 /** Failed attempts are throttled by task and error: a task that always fails must not fill the disk. */
 export function workerLog(logger: Logger, { monotonic, stacks }: WorkerLogOptions): (event: WorkerEvent) => void {
   const log = logger.child({ component: "worker" });
-  const throttle = new FewOfEach(monotonic);
+  const throttle = new LogThrottle(monotonic);
   return (event) => {
     if (event.type !== "run.attempt_failed") return logWorkerEvent(log, event);
     const { runId, task, attempt, maxAttempts, error } = event;
-    const passed = throttle.pass(`${task} ${error.type}`);
+    const passed = throttle.admit(`${task} ${error.type}`);
     if (passed === null) return;
     const about = {
       run_id: shownId("run", runId),
-      ...(passed.keptBack > 0 && { not_logged: passed.keptBack }),
+      ...(passed.suppressed > 0 && { not_logged: passed.suppressed }),
       ...(stacks && error.stack !== undefined && { err: { type: error.type, stack: error.stack } }),
     };
     log.warn(about, `attempt ${attempt} of ${maxAttempts} of ${task} failed: ${error.type}: ${error.message}`);

@@ -10,7 +10,7 @@ import { type NodeContext, nodeTimers, type Service } from "./service.js";
 const slots = 20;
 /** A new namespace is served after at most this time. */
 const scanIntervalMs = 5_000;
-const limits = { connectMs: 5_000, firstByteMs: 20_000, totalMs: 25_000, mostBytes: 65_536 };
+const limits = { connectMs: 5_000, firstByteMs: 20_000, totalMs: 25_000, maxBytes: 65_536 };
 
 export interface WebhookServiceOptions {
   readonly engine: () => Engine;

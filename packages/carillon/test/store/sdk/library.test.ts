@@ -122,7 +122,7 @@ describe("an app over a database", () => {
   });
 
   it("an app refuses a weight that is no number of slots", () => {
-    expect(() => task({ name: "report", weight: 0, run: () => null })).toThrow("from 1 on, not 0");
+    expect(() => task({ name: "report", weight: 0, run: () => null })).toThrow("slots from 1 up, not 0");
   });
 
   it("an app over a database creates its schema, stores a run and runs it, with one id for callers, handlers and listeners", async () => {

@@ -1,5 +1,12 @@
 import { systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
-import { HttpTransport, loopHeart, type Task, type TaskContext, Worker, type WorkerEvent } from "@carillon/worker";
+import {
+  HttpTransport,
+  mainLoopHeartbeat,
+  type Task,
+  type TaskContext,
+  Worker,
+  type WorkerEvent,
+} from "@carillon/worker";
 
 const workerTimers = { ...systemTimers, monotonic: () => systemClock.monotonic(), soon: systemSoon };
 
@@ -33,7 +40,7 @@ export class HttpWorker {
         urls,
         timers: workerTimers,
         random: systemRandom,
-        heart: loopHeart(systemTimers),
+        heartbeat: mainLoopHeartbeat(systemTimers),
       }),
       tasks: [held, echo],
       name: "test",

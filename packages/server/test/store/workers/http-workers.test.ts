@@ -130,7 +130,7 @@ describe("a worker over HTTP", () => {
     void stopped.then(() => fail(new Error("stopped")));
     void proxy.blackHole();
     await stopped;
-    await worker.event("worker.unheard");
+    await worker.event("worker.disconnected");
     expect(node.events.map((event) => event.type)).not.toContain("session.expired");
     await proxy.resume();
     (await worker.call(1)).succeed("after all");
@@ -180,7 +180,7 @@ describe("a worker over HTTP", () => {
     await node.untilRun(third, { status: "succeeded" });
     expect((await node.call("GET", `${at}/runs`)).body).toMatchObject({ runs: [{ output: 3 }, { output: 1 }] });
     expect(await node.call("POST", `${at}:drain`)).toMatchObject({ status: 200, body: { state: "draining" } });
-    await worker.event("worker.drain_asked");
+    await worker.event("worker.drain_requested");
     await worker.worker.stop(0);
     expect((await node.call("GET", at)).status).toBe(404);
   });

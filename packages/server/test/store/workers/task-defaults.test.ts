@@ -1,5 +1,5 @@
 import { systemClock, systemRandom, systemSoon, systemTimers } from "@carillon/core";
-import { HttpTransport, loopHeart, task, Worker, workerTask } from "@carillon/worker";
+import { HttpTransport, mainLoopHeartbeat, task, Worker, workerTask } from "@carillon/worker";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cluster, cluster, type HttpNode } from "./http-node.js";
 
@@ -22,7 +22,12 @@ beforeAll(async () => {
     },
   });
   worker = new Worker({
-    transport: new HttpTransport({ urls: [node.url], timers, random: systemRandom, heart: loopHeart(systemTimers) }),
+    transport: new HttpTransport({
+      urls: [node.url],
+      timers,
+      random: systemRandom,
+      heartbeat: mainLoopHeartbeat(systemTimers),
+    }),
     tasks: [workerTask(welcome, systemSoon)],
     name: "test",
     queues: ["mail"],
