@@ -73,7 +73,7 @@ function specialDay(part: CronPart, firstWeekday: number, length: number): numbe
     case "last_day":
       return length - part.before;
     case "last_workday":
-      return nearestWorkday(length, firstWeekday, length);
+      return part.before >= length ? 0 : nearestWorkday(length - part.before, firstWeekday, length);
     case "nearest_workday":
       return part.day > length ? 0 : nearestWorkday(part.day, firstWeekday, length);
     case "nth_weekday":

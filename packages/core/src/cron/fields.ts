@@ -18,7 +18,10 @@ export const MONTH: FieldRule = { name: "month", min: 1, max: 12, names: MONTHS 
 /** 7 is Sunday once more. */
 export const DAY_OF_WEEK: FieldRule = { name: "day-of-week", min: 0, max: 7, names: WEEKDAYS };
 
-/** One element of a field's list, as written. Weekdays run from 0 (Sunday) to 7 (Sunday again). */
+/**
+ * One element of a field's list. Weekdays run from 0 (Sunday) to 7 (Sunday again). A range with `#` or `L` stands for the
+ * list that it abbreviates: `MON-TUE#1` is `MON#1,TUE#1`, `FRI#1-2` is `FRI#1,FRI#2`.
+ */
 export type CronPart =
   /** `*` or `?` (step 1), or a step over `*`: the whole field from its start. */
   | { readonly kind: "every"; readonly step: number }
@@ -28,13 +31,13 @@ export type CronPart =
   | { readonly kind: "range"; readonly from: number; readonly to: number; readonly step: number }
   /** `L` or `L-n`: n days before the last day of the month. */
   | { readonly kind: "last_day"; readonly before: number }
-  /** `LW`: the last Monday-to-Friday of the month. */
-  | { readonly kind: "last_workday" }
+  /** `LW` or `L-nW`: the Monday-to-Friday nearest to the day n days before the last, inside the month. */
+  | { readonly kind: "last_workday"; readonly before: number }
   /** `nW`: the Monday-to-Friday nearest to day n, inside the month. */
   | { readonly kind: "nearest_workday"; readonly day: number }
   /** `d#n`: the nth weekday d of the month. */
   | { readonly kind: "nth_weekday"; readonly weekday: number; readonly nth: number }
-  /** `dL`: the last weekday d of the month. */
+  /** `dL` or `d#L`: the last weekday d of the month. */
   | { readonly kind: "last_weekday"; readonly weekday: number };
 
 export interface CronField {

@@ -101,16 +101,19 @@ function dayPredicate(monthDay: string, weekday: string, dayMatch: "or" | "and")
 
 function monthDayPart(part: string): DayPredicate {
   if (part === "L") return ({ day, lastDay }) => day === lastDay;
+  if (part.startsWith("L") && part.endsWith("W")) {
+    const before = Number(part.slice(2, -1));
+    return (date) => date.day === nearestWorkday(date.lastDay - before, date);
+  }
   if (part.startsWith("L-")) return ({ day, lastDay }) => day === lastDay - Number(part.slice(2));
-  if (part === "LW") return (date) => date.day === nearestWorkday(date.lastDay, date);
   if (part.endsWith("W")) return (date) => date.day === nearestWorkday(Number(part.slice(0, -1)), date);
   const isValue = valuePart(part, 31);
   return ({ day }) => isValue(day);
 }
 
-/** Looks ever farther from the wished day until it meets a Monday to Friday of the same month. */
+/** Searches ever farther from the wished day until it meets a Monday to Friday of the same month. */
 function nearestWorkday(wished: number, { lastDay, weekdayOf }: Day): number {
-  if (wished > lastDay) return -1;
+  if (wished < 1 || wished > lastDay) return -1;
   for (const day of [wished, wished - 1, wished + 1, wished - 2, wished + 2]) {
     if (day >= 1 && day <= lastDay && weekdayOf(day) >= 1 && weekdayOf(day) <= 5) return day;
   }
@@ -119,11 +122,14 @@ function nearestWorkday(wished: number, { lastDay, weekdayOf }: Day): number {
 
 function weekdayPart(part: string): DayPredicate {
   const [named = "", nth] = part.split("#");
-  if (nth !== undefined) {
-    return ({ day, weekday }) => weekday === Number(named) % 7 && Math.ceil(day / 7) === Number(nth);
-  }
   if (part.endsWith("L")) {
-    return ({ day, weekday, lastDay }) => weekday === Number(part.slice(0, -1)) % 7 && day > lastDay - 7;
+    const isLast = valuePart(named.replace("L", ""), 7);
+    return ({ day, weekday, lastDay }) => (isLast(weekday) || (weekday === 0 && isLast(7))) && day > lastDay - 7;
+  }
+  if (nth !== undefined) {
+    const isNamed = valuePart(named, 7);
+    const isNth = valuePart(nth, 5);
+    return ({ day, weekday }) => (isNamed(weekday) || (weekday === 0 && isNamed(7))) && isNth(Math.ceil(day / 7));
   }
   const isValue = valuePart(part, 7);
   return ({ weekday }) => isValue(weekday) || (weekday === 0 && isValue(7));

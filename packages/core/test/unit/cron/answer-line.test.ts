@@ -42,6 +42,16 @@ describe("a line with a cron question gets a line with an answer", () => {
     expect(answer({ ...question, dst: { gap: "skip" } })).toEqual({ next: ["2026-03-09T06:30:00.000Z"] });
   });
 
+  it.each([
+    ["0 0 L-3W * *", ["2026-02-25T00:00:00.000Z", "2026-03-27T00:00:00.000Z"]],
+    ["0 0 * * MON-FRI#1", ["2026-03-02T00:00:00.000Z", "2026-03-03T00:00:00.000Z"]],
+    ["0 0 * * 1-5L", ["2026-02-23T00:00:00.000Z", "2026-02-24T00:00:00.000Z"]],
+    ["0 0 * * FRI#2-3", ["2026-02-13T00:00:00.000Z", "2026-02-20T00:00:00.000Z"]],
+    ["0 0 * * FRI#L", ["2026-02-27T00:00:00.000Z", "2026-03-27T00:00:00.000Z"]],
+  ])("answers with the next fires of %s", (expr, next) => {
+    expect(answer({ expr, from: FROM, count: 2 })).toEqual({ next });
+  });
+
   it("lists fewer fires than asked for where they end", () => {
     const last = "9999-12-31T22:30:00Z";
     expect(answer({ expr: "0 * * * *", from: last, count: 5 })).toEqual({ next: ["9999-12-31T23:00:00.000Z"] });

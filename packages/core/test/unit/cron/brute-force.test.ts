@@ -1,10 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CronOptions } from "../../../src/index.js";
+import { compileCron, type CronOptions } from "../../../src/index.js";
 import { bruteForceFires } from "../../oracle/brute-force-fires.js";
+import { clockSpans } from "../../oracle/clock-spans.js";
+import { scannedFires } from "../../oracle/scanned-fires.js";
 import {
   dailyExpressions,
   dayMatches,
+  daysOfMonthExpressions,
   dstPolicies,
   minuteExpressions,
   secondExpressions,
@@ -59,6 +62,23 @@ describe("the evaluator equals a scan of the wall clock, minute by minute", () =
       expect(computed).toEqual(found);
     });
     fc.assert(property, { numRuns: 20 });
+  });
+});
+
+describe("the evaluator equals a scan of the calendar, day by day", () => {
+  it("computes the days of L-nW and of ranges with # and L over two years, forwards and backwards", () => {
+    const property = fc.property(daysOfMonthExpressions, zonedInstants, (expression, { timeZone, instant }) => {
+      const until = instant + 730 * 24 * HOUR_MS;
+      const spans = clockSpans(timeZone, instant - 120 * HOUR_MS, until + 120 * HOUR_MS);
+      const found = scannedFires({ expression, timeZone }, spans, instant, until).map(iso);
+      const cron = compileCron(expression, { timeZone });
+      expect(firesBetween(cron, instant, until).map(iso)).toEqual(found);
+      const back: number[] = [];
+      for (let fire = cron.previous(until + 1); fire > instant; fire = cron.previous(fire)) back.unshift(fire);
+      expect(back.map(iso)).toEqual(found);
+      expect(cron.countBetween(instant, until + 1)).toBe(found.length);
+    });
+    fc.assert(property, { numRuns: 100 });
   });
 });
 

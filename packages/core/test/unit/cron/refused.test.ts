@@ -13,7 +13,7 @@ function refusalOf(expression: string, dayMatch?: "or" | "and"): { code: string;
 
 const FIVE_OR_SIX = "write five fields (minute hour day-of-month month day-of-week) or six with seconds first";
 const ASCII_ONLY = "use the digits 0-9, ASCII letters and * ? , - / # only";
-const MONTH_DAY_FORMS = "write L, L-n, LW or nW";
+const MONTH_DAY_FORMS = "write L, L-n, LW, L-nW or nW";
 const WEEKDAY_FORMS = "write d#n for the nth or dL for the last weekday d of the month, such as MON#1 or FRIL";
 const MACROS = "use one of @yearly @annually @monthly @weekly @daily @midnight @hourly alone";
 
@@ -93,7 +93,27 @@ describe("a refusal names the field, the part, what is wrong and what would be r
     ["0 0 L-31 * *", 'day-of-month "L-31": no month has that many days before its last; use L-0 to L-30'],
     ["0 0 * * L", 'day-of-week "L": L needs its weekday; write 6L or SATL for the last Saturday'],
     ["0 0 * * 15W", `day-of-week "15W": is a form of day-of-month; ${WEEKDAY_FORMS}`],
-    ["0 0 * * 1-5L", `day-of-week "1-5L": L takes one weekday and no step; ${WEEKDAY_FORMS}`],
+    ["0 0 * * L-3W", `day-of-week "L-3W": is a form of day-of-month; ${WEEKDAY_FORMS}`],
+    ["0 0 L-31W * *", 'day-of-month "L-31W": no month has that many days before its last; use L-0W to L-30W'],
+    ["0 0 L-W * *", `day-of-month "L-W": L and W do not combine like this; ${MONTH_DAY_FORMS}`],
+    ["0 0 L-1-3W * *", `day-of-month "L-1-3W": L and W do not combine like this; ${MONTH_DAY_FORMS}`],
+    ["0 L-3W * * *", 'hour "L-3W": L and W are for the day fields; use numbers here'],
+    ["0 0 * * 1-5/2L", `day-of-week "1-5/2L": L takes no step; ${WEEKDAY_FORMS}`],
+    ["0 0 * * 5L/2", `day-of-week "5L/2": L takes no step; ${WEEKDAY_FORMS}`],
+    ["0 0 * * 1-5/2#1", 'day-of-week "1-5/2#1": # takes no step; write a list, such as MON#1,WED#3'],
+    ["0 0 * * FRI#1-5/2", 'day-of-week "FRI#1-5/2": # takes no step; write a list, such as MON#1,WED#3'],
+    ["0 0 * * FRI#3-1", 'day-of-week "FRI#3-1": the range runs backwards; write FRI#1-3'],
+    ["0 0 * * FRI-MON#1", 'day-of-week "FRI-MON#1": the range runs backwards; write FRI-SAT#1,SUN-MON#1'],
+    ["0 0 * * 5-1L", 'day-of-week "5-1L": the range runs backwards; write 5-6L,0-1L'],
+    ["0 0 * * SAT-SUN-L", 'day-of-week "SAT-SUN-L": a range has two ends; write a-b, or a list of ranges'],
+    ["0 0 * * MON-#1", 'day-of-week "MON-#1": the range has an open end; write a-b#1'],
+    ["0 0 * * FRI#2-L", 'day-of-week "FRI#2-L": L after # stands alone; write d#L for the last weekday d'],
+    ["0 0 * * FRI#L-1", 'day-of-week "FRI#L-1": L after # stands alone; write d#L for the last weekday d'],
+    ["0 0 * * *#1", 'day-of-week "*#1": is neither a whole number nor a name; use 0-7 (0 and 7 are Sunday) or SUN-SAT'],
+    [
+      "0 0 * * MON#3-6",
+      'day-of-week "MON#3-6": a month has at most five of a weekday; write 1 to 5 after #, or dL for the last',
+    ],
     ["0 0 * * 8L", 'day-of-week "8L": 8 is out of range; use 0-7 (0 and 7 are Sunday) or SUN-SAT'],
     [
       "0 0 * * MON#6",
@@ -128,6 +148,7 @@ describe("an expression that can never fire is refused by name", () => {
     ["0 0 31 2,4,6,9,11 *", 'day-of-month "31" with month "2,4,6,9,11"'],
     ["0 0 31W APR *", 'day-of-month "31W" with month "APR"'],
     ["0 0 L-29 2 *", 'day-of-month "L-29" with month "2"'],
+    ["0 0 L-29W 2 *", 'day-of-month "L-29W" with month "2"'],
     ["0 0 L-30 FEB,JUN ?", 'day-of-month "L-30" with month "FEB,JUN"'],
     ["* * * 30,31 2 *", 'day-of-month "30,31" with month "2"'],
   ])("%j", (expression, which) => {

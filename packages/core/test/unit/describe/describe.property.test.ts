@@ -27,9 +27,9 @@ const expression = fc
     fc.option(field(0, 59), { nil: undefined }),
     field(0, 59),
     field(0, 23),
-    field(1, 31, ["L", "L-2", "LW", "15W", "1W"]),
+    field(1, 31, ["L", "L-2", "LW", "L-3W", "15W", "1W"]),
     field(1, 12),
-    field(0, 7, ["MON#1", "FRI#5", "5L", "0L"]),
+    field(0, 7, ["MON#1", "FRI#5", "5L", "0L", "MON-FRI#1", "FRI#2-3", "1-5L", "SAT#L"]),
   )
   .map((fields) => fields.filter((text) => text !== undefined).join(" "));
 
